@@ -1,0 +1,13 @@
+# Everything outside the standard library; all of it is packaged by Debian 12 and Ubuntu 22.04 (docker/packages.txt).
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3>=3.37)
+pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
+pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
+pkg_check_modules(smartcols REQUIRED IMPORTED_TARGET smartcols)
+find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
+find_path(ZYDIS_INCLUDE Zydis/Zydis.h REQUIRED)
+find_library(ZYDIS_LIBRARY Zydis REQUIRED)

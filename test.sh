@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs what is needed, builds fade and passes all tests: as built for use, the unit tests once more under ASan and
+# UBSan, the queue and the store under TSan, then the programs end to end. No GPU needed. FADE_REAL=off leaves out the
+# tests against AMD's own runtimes, which are fetched from Debian's archive.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+exec </dev/null
+
+jobs=$(nproc)
+begin=$SECONDS
+
+step() { printf '\n== %s (%d s so far)\n' "$*" "$((SECONDS - begin))"; }
+
+options=(-DPython3_EXECUTABLE=/usr/bin/python3)
+if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache); fi
+
+# configure PRESET [OPTIONS...]
+configure() { cmake --preset "$1" "${options[@]}" "${@:2}" >"build-$1.log" 2>&1 || { cat "build-$1.log" >&2; return 1; }; rm "build-$1.log"; }
+
+# Folders under tests/unit that have tests.
+unit_parts() {
+  for folder in tests/unit/*/; do
+    compgen -G "$folder*_test.cpp" >/dev/null && basename "$folder"
+  done
+}
+
+step "Install what is needed"
+docker/install-deps.sh build test
+
+step "Build as for use"
+configure release -DFADE_TESTS=ON
+cmake --build --preset release
+
+step "Unit tests, tracees and the stand-in runtime"
+ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
+
+mapfile -t parts < <(unit_parts)
+step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+configure dev -DFADE_TESTS=ON
+cmake --build --preset dev --target "${parts[@]/#/unit_}"
+ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
+
+# ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
+step "Queue and store under ThreadSanitizer"
+configure tsan -DFADE_TESTS=ON -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
+cmake --build --preset tsan --target unit_base unit_store
+same_layout=()
+if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
+for part in base store; do
+  "${same_layout[@]}" "build/tsan/tests/unit/unit_$part" --gtest_brief=1
+done
+
+pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@" --build-dir build/release; }
+step "AMD's own runtimes"
+pytest -rs tests/real
+step "The programs end to end"
+pytest tests/e2e
+
+printf '\nAll tests passed (%d s).\n' "$((SECONDS - begin))"
