@@ -1,0 +1,77 @@
+#include "probes/call_facts.hpp"
+
+#include <string_view>
+
+namespace fade::probes {
+namespace {
+
+class Facts {
+ public:
+  Facts(const Probe& probe, const CallRecord& record, Payload payload) : probe_(probe), record_(record), payload_(payload) {}
+
+  std::optional<std::uint64_t> value(Role role) const { return value_with_role(probe_, role, record_, payload_); }
+  std::optional<Dim3> dim3(Role whole, Role x, Role y, Role z) const {
+    if (const auto found = dim3_with_role(probe_, whole, record_, payload_)) return found;
+    const auto found_x = value(x);
+    if (!found_x) return std::nullopt;
+    const auto part = [](std::optional<std::uint64_t> v) { return static_cast<std::uint32_t>(v.value_or(1)); };
+    return Dim3{part(found_x), part(value(y)), part(value(z))};
+  }
+
+ private:
+  const Probe& probe_;
+  const CallRecord& record_;
+  Payload payload_;
+};
+
+std::uint32_t blocks(std::uint32_t items, std::uint32_t block) {
+  return block == 0 ? items : static_cast<std::uint32_t>((std::uint64_t{items} + block - 1) / block);
+}
+
+// Which way the functions copy that have no parameter to say so.
+struct NamedKind {
+  std::string_view part;
+  int kind;
+};
+constexpr NamedKind kNamedKinds[] = {
+    {"HtoD", 1}, {"HtoA", 1}, {"DtoH", 2}, {"AtoH", 2}, {"DtoD", 3}, {"DtoA", 3}, {"AtoD", 3}, {"AtoA", 3}, {"Peer", 3},
+};
+
+bool multiply(std::uint64_t& product, std::optional<std::uint64_t> factor) {
+  return !factor || !__builtin_mul_overflow(product, *factor, &product);
+}
+
+}  // namespace
+
+std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& record, Payload payload) {
+  const Facts facts(probe, record, payload);
+  const auto grid = facts.dim3(Role::Grid, Role::GridX, Role::GridY, Role::GridZ);
+  const auto block = facts.dim3(Role::Block, Role::BlockX, Role::BlockY, Role::BlockZ);
+  if (!grid || !block) return std::nullopt;
+  LaunchShape out{*grid, *block, facts.value(Role::SharedBytes).value_or(0)};
+  if (probe.grid_in_work_items)
+    out.grid = {blocks(grid->x, block->x), blocks(grid->y, block->y), blocks(grid->z, block->z)};
+  return out;
+}
+
+std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& record, Payload payload) {
+  const Facts facts(probe, record, payload);
+  auto bytes = facts.value(Role::Bytes);
+  if (!bytes) {
+    bytes = facts.value(Role::Count);
+    const Parameter* value = probe.with_role(Role::Value);
+    if (bytes && !(value && multiply(*bytes, value->type.size))) return std::nullopt;
+  }
+  if (!bytes) bytes = facts.value(Role::Width);
+  if (!bytes || !multiply(*bytes, facts.value(Role::Height)) || !multiply(*bytes, facts.value(Role::Depth))) return std::nullopt;
+  return bytes;
+}
+
+std::optional<int> copy_kind(const Probe& probe, const CallRecord& record, Payload payload) {
+  if (const auto kind = value_with_role(probe, Role::CopyKind, record, payload)) return static_cast<int>(*kind);
+  for (const NamedKind& named : kNamedKinds)
+    if (probe.symbol.find(named.part) != std::string::npos) return named.kind;
+  return std::nullopt;
+}
+
+}  // namespace fade::probes

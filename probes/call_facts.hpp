@@ -1,0 +1,27 @@
+// What a recorded call did, in the terms of the tables of launches, copies and allocations.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "probes/arguments.hpp"
+
+namespace fade::probes {
+
+struct LaunchShape {
+  Dim3 grid;   // in blocks
+  Dim3 block;  // in threads
+  std::uint64_t shared_bytes = 0;
+};
+
+// From dim3s, from single numbers or from a configuration structure, whichever the prototype has. A grid in work-items
+// is divided by the block, rounded up. Nothing where the call names no grid (hipLaunchByPtr).
+std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& record, Payload payload);
+
+// Bytes that a copy, fill or allocation is about: @bytes, else @count elements of the @value's size, else @width; times
+// @height and @depth. Nothing where it does not say or the product overflows.
+std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& record, Payload payload);
+
+// The hipMemcpyKind of a copy: its @copy_kind, else what its name says (hipMemcpyHtoD: 1, ...Peer: 3).
+std::optional<int> copy_kind(const Probe& probe, const CallRecord& record, Payload payload);
+
+}  // namespace fade::probes

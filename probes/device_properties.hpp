@@ -1,0 +1,63 @@
+// The two binary forms of hipDeviceProp_t, and their bytes as names and text. Pure data and functions: who read the
+// bytes, and from where, is not known here. The form follows from the symbol that was called, never from the version
+// of the library: ROCm 6 and 7 still export the unsuffixed name with the old form beside the new one.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fade::probes {
+
+enum class FieldType : std::uint8_t {
+  Text,      // char[n], NUL-terminated
+  Bytes,     // hipUUID, char[8] luid: shown as hexadecimal digits
+  Int,       // int
+  Unsigned,  // unsigned int
+  Size,      // size_t
+  Pointer,   // an address, never followed
+  Bits,      // hipDeviceArch_t: one-bit members in 32 bits
+};
+
+struct PropertyField {
+  std::string_view name;
+  FieldType type = FieldType::Int;
+  std::uint32_t count = 1;   // elements of an array; 1 for everything else, Text and Bytes too
+  std::uint32_t offset = 0;  // bytes from the beginning of the struct
+  std::uint32_t size = 0;    // bytes of all elements
+
+  std::uint32_t element_size() const { return size / count; }
+};
+
+struct Layout {
+  std::string_view name;   // hipDeviceProp_tR0600
+  std::uint32_t size = 0;  // bytes
+  std::span<const PropertyField> fields;
+
+  const PropertyField* find(std::string_view field) const;  // nullptr where it has no such member
+};
+
+const Layout& layout_r0000();
+const Layout& layout_r0600();
+// What the function of that name writes through its first parameter; nullptr for every other function.
+const Layout* layout_of(std::string_view symbol);
+
+// As in the header: "int[3]", "char[256]", "hipUUID".
+std::string c_type(const PropertyField& field);
+// Names of the members of hipDeviceArch_t; the index is the bit.
+std::span<const std::string_view> arch_bit_names();
+
+// A value as text. Arrays are [a,b,c]; text has everything that is not printable UTF-8 escaped as \xNN.
+std::string text_of(FieldType type, std::uint32_t count, std::span<const std::byte> bytes);
+std::string escaped(std::string_view text);
+
+struct Property {
+  std::string name;  // "warpSize", "arch.hasDoubles"
+  std::string value;
+};
+// Every member that lies wholly within `bytes`; reserved ones only where they are not zero.
+std::vector<Property> decode(const Layout& layout, std::span<const std::byte> bytes);
+
+}  // namespace fade::probes

@@ -1,0 +1,272 @@
+#include "probes/overrides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/suggest.hpp"
+#include "probes/overrides_value.hpp"
+
+namespace fade::probes {
+namespace {
+
+constexpr std::size_t kMostRules = 1000;
+constexpr std::string_view kAttributePrefix = "attribute.";
+
+using Assignments = std::vector<Assignment>;
+
+Result<Assignment> assign(const Target& target, ValueShape shape, const Spec& spec) {
+  auto bytes = parse_value(shape, spec.value, spec.quoted);
+  if (!bytes) return tl::unexpected(bytes.error());
+  return Assignment{0, target, std::move(*bytes)};
+}
+
+Result<Assignments> one(Result<Assignment> assignment) {
+  if (!assignment) return tl::unexpected(assignment.error());
+  Assignments out;
+  out.push_back(std::move(*assignment));
+  return out;
+}
+
+// ---- attribute.NAME and attribute.NUMBER
+std::optional<int> attribute_number(std::string_view name) {
+  if (const DeviceAttribute* known = attribute_named(name)) return known->number;
+  const auto number = parse_value({"", FieldType::Int}, name, false);
+  std::int32_t value = -1;
+  if (number) std::memcpy(&value, number->data(), sizeof value);
+  return value >= 0 ? std::optional<int>(value) : std::nullopt;
+}
+
+tl::unexpected<Error> unknown_attribute(std::string_view name) {
+  std::vector<std::string> names;
+  for (const DeviceAttribute& attribute : device_attributes()) names.emplace_back(attribute.name);
+  const std::string near = nearest(name, names);
+  return fail("", fmt::format("no attribute of a HIP device is named '{}'", escaped(name)),
+              near.empty() ? "use a name of hipDeviceAttribute_t or its number"
+                           : fmt::format("did you mean attribute.{}?", near));
+}
+
+Result<Assignments> attribute_assignments(const Spec& spec) {
+  const std::string_view name = std::string_view(spec.field).substr(kAttributePrefix.size());
+  const auto number = attribute_number(name);
+  if (!number) return unknown_attribute(name);
+  if (spec.index) return fail("", "an attribute is one number, not an array", "leave the index away");
+  const DeviceAttribute* known = attribute_numbered(*number);
+  if (known != nullptr && known->form == DeviceAttribute::Form::NoInt) {
+    return fail("", fmt::format("hipDeviceGetAttribute has no number to tell for {}", known->name),
+                fmt::format("set the property {} instead", known->field));
+  }
+  ValueShape shape{spec.field};
+  if (known != nullptr && known->form == DeviceAttribute::Form::Pointer) {
+    shape.type = FieldType::Pointer;
+    shape.element_size = 8;
+  }
+  const Fact* mirrored = known != nullptr ? find_fact(known->field) : nullptr;
+  shape.in_bytes = mirrored != nullptr && mirrored->in_bytes;
+  return one(assign({nullptr, 0, 1, *number}, shape, spec));
+}
+
+// ---- pciBusId: four facts in one text
+Result<Assignments> pci_assignments(const Spec& spec) {
+  const auto address = parse_pci_address(spec.value);
+  if (!address) return tl::unexpected(address.error());
+  const std::pair<const char*, std::int32_t> parts[] = {{"pciDomainID", address->domain},
+                                                        {"pciBusID", address->bus},
+                                                        {"pciDeviceID", address->device},
+                                                        {"pciFunction", address->function}};
+  Assignments out;
+  for (const auto& [fact, value] : parts) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    out.push_back({0, {find_fact(fact)}, {bytes.begin(), bytes.end()}});
+  }
+  return out;
+}
+
+// ---- members of the struct and their like
+tl::unexpected<Error> unknown_field(const std::string& name) {
+  auto names = fact_names();
+  names.emplace_back("pciBusId");
+  const std::string near = nearest(name, names);
+  const std::string fix = near.empty() ? "use a member of hipDeviceProp_t, memory.free, pciBusId or attribute.NAME"
+                                       : fmt::format("did you mean {}?", near);
+  return fail("", fmt::format("no property of a HIP device is named '{}'", escaped(name)), fix);
+}
+
+Result<Assignments> bit_assignments(const Fact& arch, std::string_view bit, const Spec& spec) {
+  const auto bits = arch_bit_names();
+  const auto found = std::find(bits.begin(), bits.end(), bit);
+  if (found == bits.end()) {
+    const std::string near = nearest(bit, std::vector<std::string>(bits.begin(), bits.end()));
+    const std::string fix = near.empty() ? "use one of its names, e.g. arch.hasDoubles"
+                                         : fmt::format("did you mean arch.{}?", near);
+    return fail("", fmt::format("hipDeviceArch_t has no member '{}'", escaped(bit)), fix);
+  }
+  const auto index = static_cast<std::uint32_t>(found - bits.begin());
+  return one(assign({&arch, index, 1}, {spec.field, FieldType::Bits, 1, 1}, spec));
+}
+
+Result<Assignments> element_assignments(const Fact& fact, std::uint32_t index, const Spec& spec) {
+  if (fact.count == 1 || fact.type == FieldType::Bits) {
+    return fail("", fmt::format("{} is one value, not an array", fact.name), "leave the index away");
+  }
+  if (index >= fact.count) {
+    return fail("", fmt::format("{} has {} elements", fact.name, fact.count),
+                fmt::format("use [0] to [{}]", fact.count - 1));
+  }
+  ValueShape shape{element_name(fact, index), fact.type, 1, fact.element_size, fact.in_bytes};
+  return one(assign({&fact, index, 1}, std::move(shape), spec));
+}
+
+Result<Assignments> assignments_of(const Spec& spec) {
+  constexpr std::string_view kArch = "arch.";
+  if (spec.field.starts_with(kAttributePrefix)) return attribute_assignments(spec);
+  if (spec.field == "pciBusId" && !spec.index) return pci_assignments(spec);
+  if (spec.field.starts_with(kArch)) {
+    return bit_assignments(*find_fact("arch"), std::string_view(spec.field).substr(kArch.size()), spec);
+  }
+  const Fact* fact = find_fact(spec.field);
+  if (fact == nullptr) return unknown_field(spec.field);
+  if (spec.index) return element_assignments(*fact, *spec.index, spec);
+  ValueShape shape{std::string(fact->name), fact->type, fact->count, fact->element_size, fact->in_bytes};
+  return one(assign({fact, 0, fact->count}, std::move(shape), spec));
+}
+
+// ---- what is shown of a rule
+std::string target_text(const Spec& spec, const Assignments& assignments) {
+  const std::string device = spec.device == Spec::kEveryDevice ? "*" : std::to_string(spec.device);
+  const std::string what = assignments.size() > 1 ? spec.field : target_name(assignments[0].target);
+  return fmt::format("device.{}.{}", device, what);
+}
+
+std::string value_text(const Spec& spec, const Assignments& assignments) {
+  const Target& target = assignments[0].target;
+  const std::vector<std::byte>& bytes = assignments[0].bytes;
+  const bool as_written = target.fact != nullptr && target.fact->type == FieldType::Bits;
+  if (as_written || assignments.size() > 1) return escaped(spec.value);
+  if (target.fact == nullptr) return text_of(bytes.size() == 8 ? FieldType::Pointer : FieldType::Int, 1, bytes);
+  return text_of(target.fact->type, target.count, bytes);
+}
+
+std::string where(const RuleText& rule) {
+  const std::string spec = escaped(trimmed(rule.text).substr(0, 200));
+  return rule.origin.starts_with("--") ? fmt::format("cannot use {} '{}'", rule.origin, spec)
+                                       : fmt::format("{}: cannot use '{}'", rule.origin, spec);
+}
+
+struct Parsed {
+  Rule rule;
+  Assignments assignments;
+};
+Result<Parsed> parse_rule(const RuleText& text) {
+  const auto because = [&](Error error) {
+    error.message = where(text);
+    return tl::unexpected(std::move(error));
+  };
+  const auto spec = parse_spec(text.text);
+  if (!spec) return because(spec.error());
+  auto assignments = assignments_of(*spec);
+  if (!assignments) return because(assignments.error());
+  auto callers = spec->callers ? Callers::parse(*spec->callers) : Result<Callers>(Callers());
+  if (!callers) return because(callers.error());
+  Rule rule{0, std::string(trimmed(text.text)), target_text(*spec, *assignments), value_text(*spec, *assignments),
+            text.origin, spec->device, std::move(*callers)};
+  return Parsed{std::move(rule), std::move(*assignments)};
+}
+
+bool same_reach(const Rule& a, const Rule& b) {
+  return (a.device == b.device || a.device < 0 || b.device < 0) && a.callers == b.callers;
+}
+
+}  // namespace
+
+Result<Overrides> Overrides::parse(std::span<const RuleText> rules) {
+  if (rules.size() > kMostRules) {
+    return fail("cannot use the rules", fmt::format("there are {} of them", rules.size()), "give 1000 at most");
+  }
+  Overrides out;
+  for (const RuleText& text : rules) {
+    auto parsed = parse_rule(text);
+    if (!parsed) return tl::unexpected(parsed.error());
+    parsed->rule.id = static_cast<RuleId>(out.rules_.size() + 1);
+    out.note_hidden_rules(parsed->rule, parsed->assignments);
+    for (Assignment& assignment : parsed->assignments) {
+      assignment.rule = parsed->rule.id;
+      out.assignments_.push_back(std::move(assignment));
+    }
+    out.rules_.push_back(std::move(parsed->rule));
+  }
+  return out;
+}
+
+// One note for each earlier rule that the new one wins over, in whole or in part.
+void Overrides::note_hidden_rules(const Rule& rule, std::span<const Assignment> assignments) {
+  RuleId noted = 0;
+  for (const Assignment& earlier : assignments_) {
+    const Rule& hidden = rules_[earlier.rule - 1];
+    const bool hides = std::any_of(assignments.begin(), assignments.end(),
+                                   [&](const Assignment& a) { return a.target.overlaps(earlier.target); });
+    if (!hides || hidden.id == noted || !same_reach(rule, hidden)) continue;
+    noted = hidden.id;
+    notes_.push_back(fmt::format("{} ({}) wins over {} ({}), which comes before it", escaped(rule.spec), rule.origin,
+                                 escaped(hidden.spec), hidden.origin));
+  }
+}
+
+std::string Overrides::describe(const Rule& rule) const {
+  std::string out = fmt::format("{} = {}  ({})", rule.target, rule.value, rule.origin);
+  out += fmt::format("\n  callers: {}", rule.callers.text());
+  for (const Assignment& assignment : assignments_) {
+    if (assignment.rule != rule.id) continue;
+    out += fmt::format("\n  told by: {}", tellers_of(assignment.target));
+    if (assignment.target.fact == nullptr) continue;
+    const auto remark = fact_remark(*assignment.target.fact);
+    if (!remark.empty()) out += fmt::format("\n  note: {}", remark);
+  }
+  return out;
+}
+
+bool Overrides::touches(std::string_view symbol) const {
+  const DevicePath* path = device_path(symbol);
+  return path != nullptr && std::any_of(assignments_.begin(), assignments_.end(),
+                                        [&](const Assignment& a) { return may_tell(*path, a.target); });
+}
+
+int Overrides::device_of(const DevicePath& path, const DeviceCall& call) {
+  return path.device < 0 ? call.current_device : int_argument(call.arguments, path.device, -1);
+}
+
+bool Overrides::counts(const Rule& rule, int device, const std::string& caller) {
+  return (rule.device < 0 || rule.device == device) && rule.callers.match(caller);
+}
+
+bool Overrides::applies(const DeviceCall& call) const {
+  const DevicePath* path = device_path(call.symbol);
+  if (path == nullptr) return false;
+  const int device = device_of(*path, call);
+  return std::any_of(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
+    return tells(*path, call.arguments, a.target) && counts(rules_[a.rule - 1], device, call.caller);
+  });
+}
+
+std::array<Written, 2> Overrides::reads(std::string_view symbol, Arguments arguments) const {
+  const DevicePath* path = device_path(symbol);
+  return path == nullptr ? std::array<Written, 2>{} : written_by(*path, arguments);
+}
+
+std::vector<Patch> Overrides::patches(const DeviceCall& call, std::span<const Found> found) const {
+  const DevicePath* path = device_path(call.symbol);
+  if (path == nullptr) return {};
+  const int device = device_of(*path, call);
+  std::vector<const Assignment*> active;
+  for (const Assignment& assignment : assignments_) {
+    if (!tells(*path, call.arguments, assignment.target)) continue;
+    if (counts(rules_[assignment.rule - 1], device, call.caller)) active.push_back(&assignment);
+  }
+  auto out = patches_of(*path, call.arguments, active, found);
+  for (Patch& patch : out) patch.device = device;
+  return out;
+}
+
+}  // namespace fade::probes

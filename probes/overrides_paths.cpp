@@ -1,0 +1,164 @@
+#include "probes/overrides_paths.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fade::probes {
+namespace {
+
+using enum DevicePath::Answer;
+
+constexpr DevicePath kPaths[] = {
+    {"hipGetDevicePropertiesR0600", StructR0600, 1},
+    {"hipGetDevicePropertiesR0000", StructR0000, 1},
+    {"hipGetDeviceProperties", StructR0000, 1},
+    {"hipDeviceGetAttribute", Attribute, 2, -1, 1},
+    {"hipDeviceGetName", Name, 2, 1},
+    {"hipDeviceTotalMem", Values, 1},
+    {"hipMemGetInfo", MemoryInfo},
+    {"hipDeviceComputeCapability", Values, 2},
+    {"hipDeviceGetPCIBusId", PciAddress, 2, 1},
+    {"hipDeviceGetUuid", Values, 1},
+};
+
+// Facts told outside of structs and attributes.
+struct Spot {
+  std::string_view symbol, fact;
+  std::uint8_t parameter = 0;
+};
+constexpr Spot kSpots[] = {
+    {"hipDeviceGetName", "name"},
+    {"hipDeviceTotalMem", "totalGlobalMem"},
+    {"hipMemGetInfo", "memory.free", 0},
+    {"hipMemGetInfo", "totalGlobalMem", 1},
+    {"hipDeviceComputeCapability", "major", 0},
+    {"hipDeviceComputeCapability", "minor", 1},
+    {"hipDeviceGetPCIBusId", "pciDomainID"},
+    {"hipDeviceGetPCIBusId", "pciBusID"},
+    {"hipDeviceGetPCIBusId", "pciDeviceID"},
+    {"hipDeviceGetPCIBusId", "pciFunction"},
+    {"hipDeviceGetUuid", "uuid"},
+};
+// The longest texts: a name of 255 bytes, an address of 4 numbers; what a caller offers beyond is not needed.
+constexpr std::int32_t kLongestText = 256;
+
+const Spot* spot_of(const DevicePath& path, const Fact& fact) {
+  const auto* found = std::find_if(std::begin(kSpots), std::end(kSpots),
+                                   [&](const Spot& s) { return s.symbol == path.symbol && s.fact == fact.name; });
+  return found == std::end(kSpots) ? nullptr : found;
+}
+
+int struct_offset(const DevicePath& path, const Fact& fact) {
+  if (path.answer == StructR0000) return fact.offset_r0000;
+  return path.answer == StructR0600 ? fact.offset_r0600 : -1;
+}
+
+bool mirrors(const DeviceAttribute& attribute, const Target& target) {
+  return attribute.form != DeviceAttribute::Form::NoInt && target.fact != nullptr &&
+         attribute.field == target.fact->name && target.covers(target.fact, attribute.element);
+}
+
+std::string attribute_tellers(const Target& target) {
+  std::string out;
+  for (const DeviceAttribute& attribute : device_attributes()) {
+    const bool second_spelling = attribute.name == "PciDomainId";
+    if (second_spelling || !(mirrors(attribute, target) || attribute.number == target.attribute)) continue;
+    out += fmt::format("{}hipDeviceGetAttribute({} = {})", out.empty() ? "" : ", ", attribute.name, attribute.number);
+  }
+  if (out.empty() && target.attribute >= 0) out = fmt::format("hipDeviceGetAttribute({})", target.attribute);
+  return out;
+}
+
+}  // namespace
+
+std::int32_t int_argument(Arguments arguments, int index, std::int32_t otherwise) {
+  if (index < 0 || static_cast<std::size_t>(index) >= arguments.size()) return otherwise;
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(arguments[static_cast<std::size_t>(index)]));
+}
+
+const DevicePath* device_path(std::string_view symbol) {
+  const auto* found =
+      std::find_if(std::begin(kPaths), std::end(kPaths), [&](const DevicePath& p) { return p.symbol == symbol; });
+  return found == std::end(kPaths) ? nullptr : found;
+}
+
+bool Target::overlaps(const Target& other) const {
+  if (attribute >= 0 && other.attribute >= 0) return attribute == other.attribute;
+  if (attribute >= 0 || other.attribute >= 0) {
+    const DeviceAttribute* alone = attribute_numbered(std::max(attribute, other.attribute));
+    return alone != nullptr && mirrors(*alone, attribute >= 0 ? other : *this);
+  }
+  return fact == other.fact && first < other.first + other.count && other.first < first + count;
+}
+
+bool tells(const DevicePath& path, Arguments arguments, const Target& target) {
+  if (path.answer != Attribute) return may_tell(path, target);
+  const std::int32_t number = int_argument(arguments, path.attribute, -1);
+  if (number < 0) return false;
+  if (target.attribute == number) return true;
+  const DeviceAttribute* attribute = attribute_numbered(number);
+  return attribute != nullptr && mirrors(*attribute, target);
+}
+
+bool may_tell(const DevicePath& path, const Target& target) {
+  if (path.answer == Attribute) {
+    if (target.attribute >= 0) return true;
+    const auto all = device_attributes();
+    return std::any_of(all.begin(), all.end(), [&](const DeviceAttribute& a) { return mirrors(a, target); });
+  }
+  if (target.fact == nullptr) return false;
+  return struct_offset(path, *target.fact) >= 0 || spot_of(path, *target.fact) != nullptr;
+}
+
+std::optional<Place> place_of(const DevicePath& path, const Fact& fact, std::uint32_t element) {
+  if (const int offset = struct_offset(path, fact); offset >= 0) {
+    const std::uint32_t skipped = fact.type == FieldType::Bits ? 0 : element * fact.element_size;
+    return Place{0, static_cast<std::uint32_t>(offset) + skipped};
+  }
+  if (path.answer == PciAddress) return std::nullopt;
+  const Spot* spot = spot_of(path, fact);
+  return spot == nullptr ? std::nullopt : std::optional(Place{spot->parameter, 0});
+}
+
+std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
+  switch (path.answer) {
+    case StructR0000: return {{{0, layout_r0000().size}}};
+    case StructR0600: return {{{0, layout_r0600().size}}};
+    case Name:
+    case PciAddress: {
+      const std::int32_t room = std::clamp(int_argument(arguments, path.length, 0), 0, kLongestText);
+      return {{{0, static_cast<std::uint32_t>(room)}}};
+    }
+    case MemoryInfo: return {{{0, 8}, {1, 8}}};
+    case Attribute: {
+      const DeviceAttribute* known = attribute_numbered(int_argument(arguments, path.attribute, -1));
+      return {{{0, known != nullptr && known->form == DeviceAttribute::Form::Pointer ? 8u : 4u}}};
+    }
+    case Values: break;
+  }
+  std::array<Written, 2> out{};
+  for (const Spot& spot : kSpots) {
+    if (spot.symbol == path.symbol) out[spot.parameter] = {spot.parameter, find_fact(spot.fact)->element_size};
+  }
+  return out;
+}
+
+std::string tellers_of(const Target& target) {
+  std::string out;
+  const auto add = [&](const std::string& teller) { out += (out.empty() ? "" : ", ") + teller; };
+  for (const DevicePath& path : kPaths) {
+    if (!may_tell(path, target)) continue;
+    const bool in_struct = target.fact != nullptr && struct_offset(path, *target.fact) >= 0;
+    if (path.answer == Attribute) {
+      add(attribute_tellers(target));
+    } else if (in_struct) {
+      add(fmt::format("{} (byte {})", path.symbol, place_of(path, *target.fact, target.first)->offset));
+    } else {
+      add(std::string(path.symbol));
+    }
+  }
+  return out;
+}
+
+}  // namespace fade::probes

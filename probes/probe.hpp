@@ -1,0 +1,97 @@
+// What to watch: one Probe is one line of a .probes file, a wish without an address. Immutable once loaded, shared
+// between threads by shared_ptr<const Probe>.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fade::probes {
+
+class Types;  // types.hpp: names of enums, layouts of structs
+
+// How a value is shown and how many bytes it has.
+enum class TypeClass : std::uint8_t {
+  Void, Bool, Char, Signed, Unsigned, Size, Float, Double,
+  Pointer,   // address of something that is not read
+  Handle,    // opaque pointer or integer that names an object: hipStream_t
+  CString,   // const char *: text is read at entry (or, as a result, shown as address)
+  Enum,      // names by library major version
+  Flags,     // or-ed bits with names
+  Dim3,      // three 32-bit numbers
+  Struct,    // by value, shown field by field where the layout is known, else as bytes
+};
+
+struct Type {
+  TypeClass cls = TypeClass::Void;
+  std::uint32_t size = 0;  // bytes
+  std::string name;        // as in the prototype: "hipMemcpyKind", "hipStream_t"; looked up in the enum and struct tables
+};
+
+enum class Direction : std::uint8_t { In, Out, InOut };
+
+// What a parameter means to the memory ledger, the launch table and so on.
+enum class Role : std::uint8_t {
+  None, Bytes, Width, Height, Depth, Address, Destination, Source, CopyKind, Stream, Kernel, KernelName, Module,
+  Grid, Block, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, SharedBytes, Device, Count, Flags, Value, Attribute,
+};
+
+// Where the calling convention puts a by-value parameter (System V x86-64 ABI, 3.2.3).
+struct Location {
+  enum class Where : std::uint8_t { Integer, Sse, Stack };
+  Where where = Where::Integer;
+  std::uint8_t first = 0;  // integer register 0..5 (rdi rsi rdx rcx r8 r9), xmm number, or 8-byte word on the stack ([rsp+8] is 0)
+  std::uint8_t words = 1;  // eightbytes it takes
+};
+
+struct Parameter {
+  std::string name;
+  Type type;         // of the parameter itself; for pointers that are read, TypeClass::Pointer
+  Type pointee;      // what the pointer points to, where it is read (Void otherwise)
+  Direction direction = Direction::In;
+  Role role = Role::None;
+  Location at;
+  // Elements of pointee that are read: 1, or a fixed number; length_param >= 0: as many as that parameter says.
+  std::uint32_t count = 1;
+  int length_param = -1;
+
+  bool read_at_entry() const { return pointee.cls != TypeClass::Void && direction != Direction::Out; }
+  bool read_at_return() const { return pointee.cls != TypeClass::Void && direction != Direction::In; }
+};
+
+// What a call does, as far as the stored side tables care.
+enum class Kind : std::uint8_t {
+  Other, Launch, Copy, Set, Alloc, Free, HostAlloc, HostFree, StreamCreate, StreamDestroy, Sync, Event, SetDevice, GetDevice,
+  DeviceQuery, ModuleLoad, GetFunction, Error, Register, Graph,
+};
+
+struct Probe {
+  std::string symbol;     // as in .dynsym, mangled where it is
+  std::string api;        // hip, hiprtc, user
+  std::string group;      // memory, copy, launch ... for -e/--events
+  std::string library;    // glob on the library's file name or soname; empty: any library that is recognised as `api`
+  Kind kind = Kind::Other;
+  bool hot = false;       // off unless asked for by name or by its group
+  Type result;
+  std::int64_t success = 0;        // result value that means success
+  bool has_success = false;        // false: every result is fine (void, pointers, counts)
+  std::vector<std::int64_t> not_failures;  // results that are no error though not success (hipErrorNotReady of queries)
+  bool known_signature = true;     // false: only registers are shown
+  bool grid_in_work_items = false; // the launch's grid counts work-items: divide by the block for blocks
+  std::uint8_t stack_words = 0;    // argument words on the stack that must be read at entry
+  std::uint8_t sse_words = 0;      // xmm registers that carry arguments
+  std::vector<Parameter> parameters;
+  std::string origin;              // FILE:LINE
+  std::shared_ptr<const Types> types;  // what the names of its types mean; null: the built-in ones
+
+  bool returns_sse() const { return result.cls == TypeClass::Float || result.cls == TypeClass::Double; }
+  bool failed(std::uint64_t result_word) const;  // masks to the result's size
+  const Parameter* with_role(Role role) const;   // nullptr where none has it
+};
+
+using ProbePtr = std::shared_ptr<const Probe>;
+
+}  // namespace fade::probes

@@ -1,0 +1,135 @@
+#include "probes/selection.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/glob.hpp"
+#include "base/suggest.hpp"
+
+namespace fade::probes {
+namespace {
+
+// Other words that users bring along for the same groups.
+constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
+    {"memory", "mem"}, {"memcpy", "copy"}, {"copies", "copy"}, {"launch", "kernel"}, {"kernels", "kernel"}, {"launches", "kernel"},
+    {"streams", "stream"}, {"events", "event"}, {"errors", "error"}, {"devices", "device"}, {"graphs", "graph"},
+    {"modules", "module"}, {"hiprtc", "rtc"},
+};
+
+std::string_view canonical(std::string_view word) {
+  for (const auto& [other, name] : kSynonyms)
+    if (word == other) return name;
+  return word;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<ProbePtr>& known) {
+  std::vector<std::string> candidates = groups_of(known);
+  const std::string groups = joined(candidates);
+  candidates.insert(candidates.end(), {"all", "hip", "hot"});
+  std::string near = nearest(text, candidates);
+  if (near.empty()) {
+    std::vector<std::string> symbols;
+    for (const ProbePtr& probe : known) symbols.push_back(probe->symbol);
+    near = nearest(text, symbols);
+  }
+  return fail("-e: no group and no function is called '" + std::string(text) + "'", "groups are all, hip, hot, " + groups,
+              near.empty() ? "fade-run --list-probes shows every function with its group" : "did you mean '" + near + "'?");
+}
+
+Result<std::vector<std::regex>> compile(std::string_view option, const std::vector<std::string>& patterns) {
+  constexpr std::size_t kLongest = 1000;
+  std::vector<std::regex> out;
+  for (const std::string& pattern : patterns) {
+    if (pattern.size() > kLongest) return fail(std::string(option) + ": the pattern is longer than 1000 characters");
+    try {
+      out.emplace_back(pattern, std::regex::ECMAScript | std::regex::optimize);
+    } catch (const std::regex_error& error) {
+      return fail(std::string(option) + ": '" + pattern + "' is no regular expression", error.what(),
+                  "use ECMAScript syntax, for example '^hipMemcpy'");
+    }
+  }
+  return out;
+}
+
+bool any_matches(const std::vector<std::regex>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::regex& p) { return std::regex_search(text, p); });
+}
+
+}  // namespace
+
+bool Selection::Word::matches(const Probe& probe) const {
+  switch (names) {
+    case Names::All: return true;
+    case Names::Api: return probe.api == text;
+    case Names::Group: return probe.group == text;
+    case Names::Hot: return probe.hot;
+    case Names::Symbol: return glob_match(text, probe.symbol);
+  }
+  return false;
+}
+
+Result<Selection::Word> Selection::parse_word(std::string_view text, const std::vector<ProbePtr>& known) {
+  Word word{.take_away = text.starts_with('-')};
+  if (word.take_away) text.remove_prefix(1);
+  word.text = std::string(canonical(text));
+  const auto any = [&](Word::Names names) {
+    word.names = names;
+    return std::any_of(known.begin(), known.end(), [&](const ProbePtr& probe) { return word.matches(*probe); });
+  };
+  if (word.text == "all") return word;
+  if (word.text == "hot") return any(Word::Names::Hot), word;
+  if (any(Word::Names::Group) || any(Word::Names::Api) || any(Word::Names::Symbol)) return word;
+  return unknown_word(text, known);
+}
+
+Result<Selection> Selection::make(std::string_view events, const std::vector<std::string>& include,
+                                  const std::vector<std::string>& exclude, const std::vector<ProbePtr>& known) {
+  Selection out;
+  if (events.starts_with("trace=")) events.remove_prefix(6);
+  while (!events.empty()) {
+    const std::size_t comma = std::min(events.find(','), events.size());
+    const std::string_view text = events.substr(0, comma);
+    events.remove_prefix(std::min(comma + 1, events.size()));
+    if (text.empty()) continue;
+    auto word = parse_word(text, known);
+    if (!word) return tl::unexpected<Error>(word.error());
+    out.words_.push_back(std::move(*word));
+  }
+  auto included = compile("--include", include);
+  if (!included) return tl::unexpected<Error>(included.error());
+  auto excluded = compile("--exclude", exclude);
+  if (!excluded) return tl::unexpected<Error>(excluded.error());
+  out.include_ = std::move(*included);
+  out.exclude_ = std::move(*excluded);
+  return out;
+}
+
+bool Selection::on_by_words(const Probe& probe) const {
+  bool on = words_.empty() || words_.front().take_away;
+  bool hot_on = false;
+  for (const Word& word : words_) {
+    if (!word.matches(probe)) continue;
+    on = !word.take_away;
+    hot_on = !word.take_away && (hot_on || word.turns_on_hot());
+  }
+  return on && (!probe.hot || hot_on || any_matches(include_, probe.symbol));
+}
+
+bool Selection::operator()(const Probe& probe) const {
+  if (!on_by_words(probe) || any_matches(exclude_, probe.symbol)) return false;
+  return include_.empty() || any_matches(include_, probe.symbol);
+}
+
+std::vector<std::string> groups_of(const std::vector<ProbePtr>& probes) {
+  std::set<std::string> out;
+  for (const ProbePtr& probe : probes) out.insert(probe->group);
+  return {out.begin(), out.end()};
+}
+
+}  // namespace fade::probes

@@ -1,0 +1,51 @@
+// Which probes are set: the user's -e LIST, --include and --exclude over what is on by default.
+//
+// LIST is words with commas: a group (mem, copy, ...), hip, hiprtc, all, hot, a function's name or a pattern
+// (hipMemcpy*); a word with - before it takes away. Words are taken from left to right; a list that begins by taking
+// away begins with all. Hot functions are on only where a word names them, their own group or hot, or where an
+// --include matches them.
+#pragma once
+#include <memory>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "probes/probe.hpp"
+
+namespace fade::probes {
+
+class Selection {
+ public:
+  // Everything that is not hot.
+  Selection() = default;
+
+  // `known` is what words may name: all probes of the catalogue. An empty `events` is the default.
+  static Result<Selection> make(std::string_view events, const std::vector<std::string>& include,
+                                const std::vector<std::string>& exclude, const std::vector<ProbePtr>& known);
+
+  bool operator()(const Probe& probe) const;
+
+ private:
+  struct Word {
+    enum class Names : std::uint8_t { All, Api, Group, Hot, Symbol };
+    Names names = Names::All;
+    std::string text;  // without -
+    bool take_away = false;
+    bool matches(const Probe& probe) const;
+    bool turns_on_hot() const { return names == Names::Group || names == Names::Hot || names == Names::Symbol; }
+  };
+
+  static Result<Word> parse_word(std::string_view text, const std::vector<ProbePtr>& known);
+  bool on_by_words(const Probe& probe) const;
+
+  std::vector<Word> words_;
+  std::vector<std::regex> include_;
+  std::vector<std::regex> exclude_;
+};
+
+// The groups of these probes, in alphabetical order.
+std::vector<std::string> groups_of(const std::vector<ProbePtr>& probes);
+
+}  // namespace fade::probes

@@ -1,0 +1,166 @@
+#include "probes/catalogue.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "probes/probe_fixtures.hpp"
+#include "probes/selection.hpp"
+
+namespace fade::probes {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> names(const std::vector<ProbePtr>& probes) {
+  std::vector<std::string> out;
+  for (const ProbePtr& probe : probes) out.push_back(probe->symbol);
+  return out;
+}
+
+TEST(Catalogue, AUsersProbeIsLookedForInItsLibraryOnly) {
+  Catalogue catalogue;
+  ASSERT_TRUE(catalogue.add_text("library \"libmine*.so*\"\nint mine(int a)", "my.probes"));
+  EXPECT_THAT(names(catalogue.for_library({"", "/opt/x/libmine_core.so.3", ""})), ElementsAre("mine"));
+  EXPECT_THAT(names(catalogue.for_library({"", "/memfd:x", "libmine.so"})), ElementsAre("mine"));
+  EXPECT_TRUE(catalogue.for_library({"", "/lib/libother.so", "libother.so"}).empty());
+}
+
+TEST(Catalogue, HiprtcIsLookedForInBothLibraries) {
+  const Catalogue catalogue;
+  const auto in = [&](const char* role, const char* symbol) {
+    return testing::Value(names(catalogue.for_library({role, "x.so", "x.so"})), testing::Contains(symbol));
+  };
+  EXPECT_TRUE(in("hip", "hiprtcCompileProgram"));
+  EXPECT_TRUE(in("hiprtc", "hiprtcCompileProgram"));
+  EXPECT_TRUE(in("hip", "hipMalloc"));
+  EXPECT_FALSE(in("hiprtc", "hipMalloc"));
+  EXPECT_FALSE(in("zluda", "hipMalloc"));
+}
+
+TEST(Catalogue, AUsersProbeReplacesTheBuiltInOne) {
+  Catalogue catalogue;
+  const std::size_t before = catalogue.all().size();
+  ASSERT_TRUE(catalogue.add_text("api hip\ngroup mine\nhipError_t hipMalloc(out void **p @address, size_t n @bytes)", "my.probes"));
+  EXPECT_EQ(catalogue.all().size(), before);
+  ASSERT_EQ(catalogue.by_symbol("hipMalloc").size(), 1U);
+  EXPECT_EQ(catalogue.by_symbol("hipMalloc")[0]->group, "mine");
+}
+
+TEST(Catalogue, OneSymbolMayStandInSeveralLibraries) {
+  Catalogue catalogue;
+  ASSERT_TRUE(catalogue.add_text("library \"liba.so\"\nint go(int a)\nlibrary \"libb.so\"\nint go(long a)", "my.probes"));
+  EXPECT_EQ(catalogue.by_symbol("go").size(), 2U);
+  EXPECT_EQ(catalogue.for_library({"", "libb.so", ""}).at(0)->parameters[0].type.name, "long");
+}
+
+TEST(Catalogue, AFileWithErrorsChangesNothing) {
+  const std::string path = testing::TempDir() + "/fade_catalogue_test.probes";
+  std::ofstream(path) << "library \"x.so\"\nint good(int a)\nint bad(nothing a)\n";
+  Catalogue catalogue;
+  const auto added = catalogue.add_file(path);
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().cause, HasSubstr(path + ":3:9: expected a declared type, found 'nothing'"));
+  EXPECT_TRUE(catalogue.by_symbol("good").empty());
+  std::filesystem::remove(path);
+}
+
+TEST(Catalogue, AMissingFileIsNamed) {
+  const auto added = Catalogue().add_file("/nonexistent/my.probes");
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().text(), testing::AllOf(HasSubstr("/nonexistent/my.probes"), HasSubstr("No such file")));
+}
+
+TEST(Catalogue, LaterFilesKnowTheTypesOfEarlierOnes) {
+  Catalogue catalogue;
+  ASSERT_TRUE(catalogue.add_text("enum level { LOW = 1 }", "a.probes"));
+  ASSERT_TRUE(catalogue.add_text("library \"x\"\nvoid f(level l)", "b.probes"));
+  EXPECT_EQ(types_of(*catalogue.by_symbol("f")[0]).enum_name("level", 1, kNewest), "LOW");
+}
+
+TEST(Catalogue, ProbesMayBeAddedWhileOthersRead) {
+  Catalogue catalogue;
+  std::jthread reader([&] {
+    for (int i = 0; i < 200; ++i) catalogue.for_library({"hip", "libamdhip64.so.6", ""});
+  });
+  for (int i = 0; i < 200; ++i) {
+    Probe probe;
+    probe.symbol = "added" + std::to_string(i);
+    probe.library = "libuser.so";
+    catalogue.add(std::move(probe));
+  }
+  reader.join();
+  EXPECT_EQ(catalogue.for_library({"", "libuser.so", ""}).size(), 200U);
+}
+
+class SelectionTest : public testing::Test {
+ protected:
+  bool on(const char* symbol, std::string_view events, std::vector<std::string> include = {}, std::vector<std::string> exclude = {}) {
+    const auto selection = Selection::make(events, include, exclude, catalogue_.all());
+    EXPECT_TRUE(selection) << selection.error().text();
+    return selection && (*selection)(*catalogue_.by_symbol(symbol).at(0));
+  }
+  Error error(std::string_view events, std::vector<std::string> include = {}) {
+    const auto selection = Selection::make(events, include, {}, catalogue_.all());
+    EXPECT_FALSE(selection);
+    return selection ? Error{} : selection.error();
+  }
+  Catalogue catalogue_;
+};
+
+TEST_F(SelectionTest, TheDefaultIsEverythingThatIsNotHot) {
+  EXPECT_TRUE(on("hipMalloc", ""));
+  EXPECT_TRUE(on("hiprtcCompileProgram", ""));
+  EXPECT_FALSE(on("hipGetDevice", ""));
+  EXPECT_FALSE(on("hipGetDevice", "all"));
+  EXPECT_TRUE(Selection()(*catalogue_.by_symbol("hipMalloc")[0]));
+  EXPECT_FALSE(Selection()(*catalogue_.by_symbol("hipGetDevice")[0]));
+}
+
+TEST_F(SelectionTest, GroupsNamesAndPatterns) {
+  EXPECT_TRUE(on("hipMalloc", "mem,kernel"));
+  EXPECT_TRUE(on("hipLaunchKernel", "mem,kernel"));
+  EXPECT_FALSE(on("hipMemcpy", "mem,kernel"));
+  EXPECT_TRUE(on("hipMemcpy", "trace=hipMemcpy"));
+  EXPECT_TRUE(on("hipMemcpyAsync", "hipMemcpy*"));
+  EXPECT_FALSE(on("hipMemcpyAsync", "hipMemcpy"));
+  EXPECT_TRUE(on("hipMalloc", "memory"));
+  EXPECT_TRUE(on("hipMalloc", "hip"));
+  EXPECT_FALSE(on("hiprtcCompileProgram", "hip"));
+}
+
+TEST_F(SelectionTest, WordsAreTakenFromLeftToRight) {
+  EXPECT_FALSE(on("hipDeviceSynchronize", "all,-sync"));
+  EXPECT_TRUE(on("hipMalloc", "-sync"));
+  EXPECT_FALSE(on("hipDeviceSynchronize", "-sync"));
+  EXPECT_TRUE(on("hipDeviceSynchronize", "-sync,hipDeviceSynchronize"));
+}
+
+TEST_F(SelectionTest, HotFunctionsNeedTheirNameOrTheirGroup) {
+  EXPECT_TRUE(on("hipGetDevice", "hipGetDevice"));
+  EXPECT_TRUE(on("hipGetDevice", "all,device"));
+  EXPECT_TRUE(on("hipGetDevice", "all,hot"));
+  EXPECT_TRUE(on("hipGetDevice", "", {"^hipGetDevice$"}));
+  EXPECT_FALSE(on("__hipPushCallConfiguration", "kernel"));
+  EXPECT_TRUE(on("__hipRegisterFunction", "register"));
+}
+
+TEST_F(SelectionTest, PatternsNarrow) {
+  EXPECT_TRUE(on("hipMemcpyAsync", "", {"Async$"}));
+  EXPECT_FALSE(on("hipMemcpy", "", {"Async$"}));
+  EXPECT_FALSE(on("hipMemcpyAsync", "", {}, {"Async$"}));
+  EXPECT_FALSE(on("hipMemcpyAsync", "mem", {"Async$"}));
+}
+
+TEST_F(SelectionTest, UnknownWordsSuggestTheNearOne) {
+  EXPECT_EQ(error("kernal").fix, "did you mean 'kernel'?");
+  EXPECT_EQ(error("hipMallok").fix, "did you mean 'hipMalloc'?");
+  EXPECT_THAT(error("nothing_like_it").cause, HasSubstr("copy, device"));
+  EXPECT_THAT(error("", {"(["}).message, HasSubstr("no regular expression"));
+}
+
+}  // namespace
+}  // namespace fade::probes
