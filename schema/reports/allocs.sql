@@ -1,0 +1,22 @@
+-- Every allocation, with its size and how long it lived
+-- sort: start_ns
+-- limit: 50
+-- leave: free_call alloc_call caller pid addr id
+-- column: id           id        of the allocation
+-- column: pid          id        process
+-- column: device       id        as the process numbers it
+-- column: kind         text      device, host (pinned) or managed
+-- column: addr         text      address
+-- column: size_bytes   bytes     as asked for
+-- column: start_ns     time      when allocated
+-- column: lifetime_ns  duration  until it was freed; empty: live at the end
+-- column: name         text      function that allocated
+-- column: caller       text      where it was called from
+-- column: alloc_call   id        id of the call that allocated
+-- column: free_call    id        id of the call that freed
+SELECT a.id, a.pid, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, a.start AS start_ns, a.lifetime AS lifetime_ns,
+       c.name, c.caller, a.alloc_call, a.free_call
+FROM allocations a LEFT JOIN calls c ON c.id = a.alloc_call
+WHERE true /*? AND a.start >= :from */ /*? AND a.start < :to */
+  /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */
+  /*? AND c.name REGEXP :name */

@@ -1,0 +1,25 @@
+-- Every recorded call, in the order of entry
+-- about: With --errors only failed calls, with --slower-than TIME only long ones, with --unfinished those that never returned.
+-- limit: 50
+-- page: id
+-- leave: parent_id api caller id tid pid args state
+-- column: id           id        of the call, ascending by time of entry
+-- column: start_ns     time      entry
+-- column: duration_ns  duration  until return; empty where it never returned
+-- column: pid          id        process
+-- column: tid          id        thread
+-- column: api          text      hip, hiprtc or user
+-- column: name         text      function
+-- column: result       text      by name where it has one; empty where it never returned
+-- column: state        text      returned, unwound (exception, longjmp, end of thread) or open (still running at the end)
+-- column: parent_id    id        the watched call that made this one
+-- column: caller       text      symbol or library the call came from
+-- column: args         text      arguments, where they were stored
+SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, category AS api, name, coalesce(result_name, result) AS result, state,
+       parent_id, CASE WHEN caller_id IS NOT NULL THEN caller END AS caller, args
+FROM calls
+WHERE true /*? AND start >= :from */ /*? AND start < :to */
+  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
+  /*?errors AND failed = 1 */ /*? AND duration >= :slower_than */
+  /*?unfinished AND state <> 'returned' */

@@ -1,0 +1,21 @@
+-- Calls that failed, with their arguments
+-- about: The first failures of each function, code and caller have a row each; later ones are added up in one more row (repeats).
+-- sort: start_ns
+-- limit: 50
+-- leave: last_ns call_id code tid pid caller
+-- column: start_ns  time   entry of the call
+-- column: pid       id     process
+-- column: tid       id     thread
+-- column: name      text   function
+-- column: code      id     result
+-- column: error     text   name of the result
+-- column: repeats   count  failures that this row stands for
+-- column: last_ns   time   the last of them
+-- column: call_id   id     id of the (first) call
+-- column: caller    text   where it was called from
+-- column: args      text   arguments
+SELECT start AS start_ns, pid, tid, name, code, error, repeats, last AS last_ns, call_id, caller, args
+FROM errors
+WHERE true /*? AND start >= :from */ /*? AND start < :to */
+  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND (name REGEXP :name OR error REGEXP :name) */

@@ -1,0 +1,20 @@
+-- Memory in use over time, by process and device
+-- about: One row for each millisecond in which something was allocated or freed. With --peak: what was live at the peak.
+-- sort: time_ns
+-- limit: 60
+-- leave: frees allocs pid
+-- variant: peak memory_peak
+-- column: time_ns     time     end of what the row covers
+-- column: pid         id       process
+-- column: device      id       as the process numbers it
+-- column: kind        text     device, host (pinned) or managed
+-- column: used_bytes  bytes    in use then
+-- column: peak_bytes  bytes    the most in that millisecond
+-- column: allocs      count    allocations in that millisecond
+-- column: frees       count    frees in that millisecond
+-- column: percent     percent  in use, by the highest of that device and kind
+SELECT ms * 1000000 AS time_ns, pid, device, kind, used AS used_bytes, peak AS peak_bytes, allocs, frees,
+       round(100.0 * used / nullif(max(peak) OVER (PARTITION BY session, pid, device, kind), 0), 1) AS percent
+FROM memory_timeline
+WHERE true /*? AND ms >= :from / 1000000 */ /*? AND ms < :to / 1000000 */
+  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */

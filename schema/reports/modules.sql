@@ -1,0 +1,19 @@
+-- Programs and libraries that were loaded
+-- sort: -sites
+-- limit: 50
+-- leave: base soname end_ns start_ns size_bytes pid build_id
+-- column: path        text   as the process knows it
+-- column: role        text   hip, hiprtc, zluda, user, program, loader or empty
+-- column: version     text   of the library where it can be told
+-- column: sites       count  functions watched in it
+-- column: build_id    text   of the file
+-- column: soname      text   the name it was linked by
+-- column: pid         id     process
+-- column: base        text   address
+-- column: size_bytes  bytes  in memory
+-- column: start_ns    time   when loaded
+-- column: end_ns      time   when unloaded
+SELECT path, nullif(role, '') AS role, nullif(version, '') AS version, sites, nullif(build_id, '') AS build_id, nullif(soname, '') AS soname, pid,
+       base_hex AS base, size AS size_bytes, start AS start_ns, "end" AS end_ns
+FROM modules
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND path REGEXP :name */

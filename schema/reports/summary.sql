@@ -1,0 +1,30 @@
+-- The summary as figures, for formats other than a table
+-- hidden: the command of that name shows it
+-- column: section  text  run, calls, memory ...
+-- column: item     text  what the value is
+-- column: value    text  as it is, in unit
+-- column: unit     text  ns, bytes or empty
+SELECT 'run' AS section, x.item AS item, x.value AS value, x.unit AS unit FROM (
+  SELECT 1 AS n, 'command' AS item, command AS value, '' AS unit FROM sessions WHERE true /*? AND id = :session */
+  UNION ALL SELECT 2, 'host', host, '' FROM sessions WHERE true /*? AND id = :session */
+  UNION ALL SELECT 3, 'kernel', kernel, '' FROM sessions WHERE true /*? AND id = :session */
+  UNION ALL SELECT 4, 'start', start_ns, 'ns since 1970' FROM sessions WHERE true /*? AND id = :session */
+  UNION ALL SELECT 5, 'duration', duration, 'ns' FROM sessions WHERE true /*? AND id = :session */
+  UNION ALL SELECT 6, 'closed cleanly', clean, '' FROM sessions WHERE true /*? AND id = :session */
+  UNION ALL SELECT 7, 'processes', count(*), '' FROM processes WHERE true /*? AND session = :session */
+  ORDER BY n) x
+UNION ALL SELECT 'calls', 'calls', coalesce(sum(calls), 0), '' FROM top WHERE true /*? AND session = :session */
+UNION ALL SELECT 'calls', 'errors', coalesce(sum(errors), 0), '' FROM top WHERE true /*? AND session = :session */
+UNION ALL SELECT 'calls', 'time in calls', coalesce(sum(self_ns), 0), 'ns' FROM top WHERE true /*? AND session = :session */
+UNION ALL SELECT 'group', "group", coalesce(sum(s.self_ns), 0), 'ns' FROM functions f JOIN call_stats s ON s.function_id = f.id
+  WHERE true /*? AND f.session = :session */ GROUP BY "group"
+UNION ALL SELECT 'device', ordinal, name, '' FROM devices WHERE ordinal >= 0 /*? AND session = :session */ GROUP BY ordinal, name
+UNION ALL SELECT 'memory', 'peak of device ' || device || ', ' || kind, max(peak), 'bytes' FROM memory_stats WHERE true /*? AND session = :session */ GROUP BY device, kind
+UNION ALL SELECT 'memory', 'never freed on device ' || device || ', ' || kind, sum(live_at_end), 'bytes' FROM memory_stats WHERE true /*? AND session = :session */ GROUP BY device, kind
+UNION ALL SELECT 'kernels', 'launches', coalesce(sum(launches), 0), '' FROM kernel_stats WHERE true /*? AND session = :session */
+UNION ALL SELECT 'copies', direction, sum(bytes), 'bytes' FROM copy_stats WHERE true /*? AND session = :session */ GROUP BY direction
+UNION ALL SELECT 'errors', name || ' ' || coalesce(error, code), sum(repeats), '' FROM errors WHERE true /*? AND session = :session */ GROUP BY name, code, error
+UNION ALL SELECT 'overrides', spec, hits, '' FROM overrides WHERE true /*? AND session = :session */
+UNION ALL SELECT 'trust', 'not recorded: ' || reason, sum(n), '' FROM drops WHERE true /*? AND session = :session */ GROUP BY reason
+UNION ALL SELECT 'trust', 'stops', coalesce(sum(stops), 0), '' FROM overhead WHERE true /*? AND session = :session */
+UNION ALL SELECT 'trust', 'held by stops', coalesce(sum(held_ns), 0), 'ns' FROM overhead WHERE true /*? AND session = :session */

@@ -1,0 +1,17 @@
+-- The longest functions, as the summary shows them: without what takes time to add up
+-- hidden: a part of the summary
+-- sort: -total_ns
+-- limit: 10
+-- leave: avg_ns max_ns errors
+-- column: name      text      function
+-- column: calls     count     how often it was called
+-- column: errors    count     calls whose result was not success
+-- column: total_ns  duration  time between entry and return, added up
+-- column: avg_ns    duration  total by calls
+-- column: max_ns    duration  the longest call
+-- column: percent   percent   share of all self time
+SELECT name, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(total_ns) / nullif(sum(calls), 0) AS avg_ns,
+       max(max_ns) AS max_ns, round(100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER (), 0), 2) AS percent
+FROM call_stats
+WHERE true /*? AND session = :session */
+GROUP BY name, category

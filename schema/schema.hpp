@@ -1,0 +1,25 @@
+// The SQL of the event store and of the reports, embedded at build time from schema/*.sql and schema/reports/*.sql.
+// Knows text only: nothing here opens a database.
+#pragma once
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+namespace fade::schema {
+
+inline constexpr std::uint32_t kApplicationId = 0x46414445;  // "FADE", PRAGMA application_id
+inline constexpr int kVersion = 1;                           // PRAGMA user_version
+
+std::string_view tables();
+std::string_view views();
+std::string_view docs();  // fills doc_
+
+struct Report {
+  std::string_view name;  // of the file, without .sql
+  std::string_view sql;
+};
+std::span<const Report> reports();  // by name
+const Report* find_report(std::string_view name);  // nullptr where there is none
+
+}  // namespace fade::schema

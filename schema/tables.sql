@@ -1,0 +1,80 @@
+-- fade event store, schema version 1: the private tables. Needs SQLite >= 3.37 (STRICT).
+-- Tables end in _ and may change with any version; the views (views.sql) are the interface.
+-- Times are nanoseconds since the start of the session (session_.start_ns tells when that was). No indexes while recording.
+PRAGMA application_id = 0x46414445;   -- 'FADE', shown by file(1)
+PRAGMA user_version   = 1;
+
+CREATE TABLE meta_ (key TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE doc_  (view TEXT NOT NULL, "column" TEXT NOT NULL, type TEXT NOT NULL, unit TEXT NOT NULL, text TEXT NOT NULL,
+                    PRIMARY KEY (view, "column")) STRICT, WITHOUT ROWID;   -- column '': the view itself
+
+-- ---------------------------------------------------------------- dictionaries
+-- clean: 1 once the recording was closed in order. start_ns, end_ns: CLOCK_REALTIME; boot_ns: CLOCK_BOOTTIME of the same moment.
+CREATE TABLE session_ (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER, boot_ns INTEGER NOT NULL,
+                       host TEXT, kernel TEXT, boot_id TEXT, cwd TEXT, command TEXT, fade_version TEXT, options TEXT,
+                       detail TEXT, last_call INTEGER NOT NULL DEFAULT 0, clean INTEGER NOT NULL DEFAULT 0) STRICT;   -- last_call: highest call id used
+-- exe, command, env: of the newest program (exec). env: JSON object of the variables that may be stored.
+CREATE TABLE process_ (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, parent INTEGER, pid INTEGER NOT NULL, ppid INTEGER, uid INTEGER,
+                       start_ticks INTEGER, ts INTEGER NOT NULL, ts_end INTEGER, exe TEXT, command TEXT, env TEXT,
+                       exit_code INTEGER, exit_signal INTEGER) STRICT;
+CREATE TABLE thread_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, tid INTEGER NOT NULL, name TEXT, ts INTEGER NOT NULL, ts_end INTEGER) STRICT;
+CREATE TABLE module_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, path TEXT NOT NULL, soname TEXT, build_id TEXT, role TEXT, version TEXT,
+                       base INTEGER, size INTEGER, sites INTEGER NOT NULL, ts INTEGER NOT NULL, ts_end INTEGER) STRICT;
+-- One name in one library file. arg_names: comma separated. success: the result that means success, NULL where every result is fine.
+CREATE TABLE function_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL, api TEXT NOT NULL, grp TEXT NOT NULL, kind TEXT NOT NULL,
+                       library TEXT, arg_names TEXT, result_type TEXT, success INTEGER) STRICT;
+-- Where calls come from. symbol: enclosing symbol +offset, mangled; offset counts from the library's load address.
+CREATE TABLE call_site_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, library TEXT, offset INTEGER, symbol TEXT, address INTEGER) STRICT;
+-- What a result other than 0 is called, where it has a name.
+CREATE TABLE result_name_(fn INTEGER NOT NULL, code INTEGER NOT NULL, name TEXT NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (fn, code)) STRICT, WITHOUT ROWID;
+CREATE TABLE kernel_  (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL, demangled TEXT, library TEXT, first_call INTEGER) STRICT;
+-- Grid in work-groups, block in work-items.
+CREATE TABLE geometry_(id INTEGER PRIMARY KEY, gx INTEGER, gy INTEGER, gz INTEGER, bx INTEGER, by INTEGER, bz INTEGER, shared INTEGER) STRICT;
+CREATE TABLE stream_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER NOT NULL, device INTEGER, ts INTEGER NOT NULL, ts_end INTEGER,
+                       launches INTEGER NOT NULL DEFAULT 0, copies INTEGER NOT NULL DEFAULT 0, syncs INTEGER NOT NULL DEFAULT 0) STRICT;
+-- One row for each distinct way a kernel was launched; calls refer to it.
+CREATE TABLE launch_  (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, stream INTEGER) STRICT;
+-- A device as one process numbers it.
+CREATE TABLE device_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEXT, arch TEXT, pci TEXT, uuid TEXT, total_memory INTEGER) STRICT;
+
+-- ---------------------------------------------------------------- events
+-- id: handed out at entry, so in order of entry. dur NULL: never returned (unwound_ tells). up: id - id of the enclosing call.
+-- result NULL: 0, or no result.
+CREATE TABLE call_    (id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, dur INTEGER, thread INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER,
+                       up INTEGER, result INTEGER, launch INTEGER) STRICT;
+-- Calls that were left by an exception, longjmp, cancellation or the end of the thread; ts_end is when that was noticed.
+CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
+CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object
+-- kind: hipMemcpyKind, or -1 for fills (memset)
+CREATE TABLE copy_    (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER) STRICT;
+-- Written when freed, or at the end while still live (ts_end NULL). kind: 0 device, 1 host, 2 managed.
+CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                       ts INTEGER NOT NULL, ts_end INTEGER, call INTEGER NOT NULL, call_end INTEGER) STRICT;
+-- A row for each change of a value that a process was told. source: 'api:SYMBOL' or 'override'.
+CREATE TABLE device_prop_(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL, call INTEGER, ts INTEGER NOT NULL) STRICT;
+CREATE TABLE override_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, spec TEXT NOT NULL, target TEXT NOT NULL, value TEXT, origin TEXT) STRICT;
+-- Equal hits (same rule, thread, caller, device, target, was, became) add up in n; call and ts are the first one's.
+CREATE TABLE override_hit_(id INTEGER PRIMARY KEY, rule INTEGER NOT NULL, call INTEGER, thread INTEGER, caller INTEGER, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL,
+                       device INTEGER, target TEXT NOT NULL, was TEXT, became TEXT, n INTEGER NOT NULL) STRICT;
+CREATE TABLE lifecycle_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, process INTEGER, thread INTEGER, kind TEXT NOT NULL, value INTEGER, detail TEXT) STRICT;
+-- The first ones of each (fn, code, caller) have a row each; later ones add up in n and ts_last of one more row.
+CREATE TABLE error_   (id INTEGER PRIMARY KEY, call INTEGER NOT NULL, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, thread INTEGER NOT NULL, fn INTEGER NOT NULL,
+                       caller INTEGER, code INTEGER NOT NULL, name TEXT, args TEXT, n INTEGER NOT NULL) STRICT;
+CREATE TABLE drop_    (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, n INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
+
+-- ---------------------------------------------------------------- rollups: kept in memory, added up here about every second
+-- parent_fn 0: called from outside any watched call. self: total without watched calls inside. hist: numbers of calls by duration, a sequence
+-- of pairs of LEB128 numbers (bucket, calls), buckets ascending; bucket b begins at (2 + b % 2) << (6 + b / 2) ns, bucket 0 at 0.
+CREATE TABLE call_stat_ (thread INTEGER NOT NULL, fn INTEGER NOT NULL, parent_fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL,
+                         total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
+-- first_call: ids are in order of time, so a range of time is a range of ids.
+CREATE TABLE call_bucket_(sec INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, total INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (sec, fn)) STRICT, WITHOUT ROWID;
+CREATE TABLE mem_bucket_(ms INTEGER NOT NULL, device INTEGER NOT NULL, kind INTEGER NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL,
+                         allocs INTEGER NOT NULL, frees INTEGER NOT NULL, PRIMARY KEY (ms, device, kind)) STRICT, WITHOUT ROWID;
+CREATE TABLE mem_stat_  (device INTEGER NOT NULL, kind INTEGER NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL, peak_ts INTEGER NOT NULL, allocs INTEGER NOT NULL,
+                         frees INTEGER NOT NULL, bytes INTEGER NOT NULL, unknown_frees INTEGER NOT NULL, PRIMARY KEY (device, kind)) STRICT, WITHOUT ROWID;
+CREATE TABLE kernel_stat_(kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, launch_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL,
+                         first_ts INTEGER NOT NULL, last_ts INTEGER NOT NULL, PRIMARY KEY (kernel, geometry)) STRICT, WITHOUT ROWID;
+CREATE TABLE copy_stat_ (process INTEGER NOT NULL, fn INTEGER NOT NULL, kind INTEGER NOT NULL, n INTEGER NOT NULL, bytes INTEGER NOT NULL, max_bytes INTEGER NOT NULL,
+                         small INTEGER NOT NULL, host_ns INTEGER NOT NULL, PRIMARY KEY (process, fn, kind)) STRICT, WITHOUT ROWID;   -- small: below 64 KiB
+CREATE TABLE overhead_  (session INTEGER NOT NULL, fn INTEGER NOT NULL, stops INTEGER NOT NULL, held_ns INTEGER NOT NULL, PRIMARY KEY (session, fn)) STRICT, WITHOUT ROWID;  -- fn 0: stops that belong to no function

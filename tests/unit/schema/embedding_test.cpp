@@ -1,0 +1,33 @@
+// The SQL that was embedded is the SQL of the source tree.
+#include <gmock/gmock.h>
+
+#include "schema/schema.hpp"
+
+namespace fade::schema {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Embedding, HoldsTablesViewsAndDocs) {
+  EXPECT_THAT(std::string(tables()), HasSubstr("CREATE TABLE call_ "));
+  EXPECT_THAT(std::string(views()), HasSubstr("CREATE VIEW calls AS"));
+  EXPECT_THAT(std::string(docs()), HasSubstr("INSERT INTO doc_"));
+}
+
+TEST(Embedding, TablesCarryTheIdentityThatTheCodeChecks) {
+  EXPECT_THAT(std::string(tables()), HasSubstr("application_id = 0x46414445"));
+  EXPECT_EQ(kApplicationId, 0x46414445u);
+  EXPECT_THAT(std::string(tables()), HasSubstr("user_version   = " + std::to_string(kVersion)));
+}
+
+TEST(Embedding, FindsReportsByName) {
+  EXPECT_EQ(find_report("no such report"), nullptr);
+  EXPECT_EQ(find_report(""), nullptr);
+  for (const Report& report : reports()) {
+    EXPECT_FALSE(report.sql.empty()) << report.name;
+    EXPECT_EQ(find_report(report.name), &report);
+  }
+}
+
+}  // namespace
+}  // namespace fade::schema
