@@ -1,0 +1,242 @@
+#include "elf/dynamic_image.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <tuple>
+
+#include "elf/remote_array.hpp"
+
+namespace fade::elf {
+namespace {
+
+constexpr std::uint64_t kMaxHeaders = 512;
+constexpr std::uint64_t kMaxDynamicEntries = 4096;
+constexpr std::uint64_t kMaxStrings = 64u << 20;
+constexpr std::uint64_t kMaxNotes = 64u << 10;
+constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxNeeded = 1024;
+constexpr std::uint64_t kPage = 4096;
+
+tl::unexpected<Error> not_readable(const char* what, RemoteAddr at) {
+  return fail(fmt::format("cannot read the {} at {:#x}", what, at.value), "the memory is not readable");
+}
+
+// Empty where the header is one that we can work with.
+std::string objection(const Elf64_Ehdr& header) {
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "there is no ELF header";
+  if (header.e_ident[EI_CLASS] == ELFCLASS32) return "it is a 32-bit program or library";
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return "it is not a 64-bit little-endian ELF object";
+  if (header.e_machine != EM_X86_64) return fmt::format("it is for another processor (e_machine {})", header.e_machine);
+  if (header.e_type != ET_DYN && header.e_type != ET_EXEC)
+    return fmt::format("it is neither a program nor a library (e_type {})", header.e_type);
+  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 || header.e_phnum > kMaxHeaders)
+    return "its program header table is malformed";
+  return {};
+}
+
+}  // namespace
+
+struct DynamicImage::ProgramHeader : Elf64_Phdr {};
+struct DynamicImage::RawSymbol : Elf64_Sym {};
+
+Result<DynamicImage> DynamicImage::open(const Memory& memory, RemoteAddr header_at) {
+  const auto header = memory.value<Elf64_Ehdr>(header_at);
+  if (!header) return not_readable("ELF header", header_at);
+  if (const auto why = objection(*header); !why.empty())
+    return fail(fmt::format("cannot use the object at {:#x}", header_at.value), why);
+  const auto headers = read_array<ProgramHeader>(memory, header_at + header->e_phoff, header->e_phnum, kMaxHeaders);
+  if (headers.size() != header->e_phnum) return not_readable("program headers of the object", header_at);
+  // The header is the start of the file, so the segment that maps offset 0 tells the bias; else the first one does.
+  const ProgramHeader* first = nullptr;
+  for (const auto& h : headers) {
+    if (h.p_type != PT_LOAD) continue;
+    if (!first || h.p_offset == 0) first = &h;
+    if (h.p_offset == 0) break;
+  }
+  if (!first) return fail(fmt::format("cannot use the object at {:#x}", header_at.value), "it has no PT_LOAD");
+  auto image = build(memory, header_at.value + first->p_offset - first->p_vaddr, headers);
+  if (image) image->entry_ = {image->bias_ + header->e_entry};
+  return image;
+}
+
+Result<DynamicImage> DynamicImage::open_program(const Memory& memory, RemoteAddr at_phdr, std::uint64_t at_phnum) {
+  // Nearly always the headers stand right behind the ELF header, which alone tells 32 from 64 bit.
+  const RemoteAddr page{at_phdr.value / kPage * kPage};
+  const auto magic = memory.value<std::array<char, SELFMAG>>(page);
+  if (magic && std::memcmp(magic->data(), ELFMAG, SELFMAG) == 0) return open(memory, page);
+  const auto headers = read_array<ProgramHeader>(memory, at_phdr, at_phnum, kMaxHeaders);
+  for (const auto& h : headers)
+    if (h.p_type == PT_PHDR) return build(memory, at_phdr.value - h.p_vaddr, headers);
+  return fail("cannot find where the program is loaded",
+              fmt::format("no ELF header and no PT_PHDR at {:#x}", at_phdr.value));
+}
+
+Result<DynamicImage> DynamicImage::build(const Memory& memory, std::uint64_t bias,
+                                         const std::vector<ProgramHeader>& headers) {
+  DynamicImage image(memory);
+  image.bias_ = bias;
+  image.span_ = {{~std::uint64_t{0}}, {0}};
+  std::uint64_t dynamic_size = 0;
+  for (const auto& h : headers) {
+    const RemoteRange range{{bias + h.p_vaddr}, {bias + h.p_vaddr + h.p_memsz}};
+    if (h.p_memsz == 0 || range.end < range.begin) continue;
+    if (h.p_type == PT_LOAD) {
+      image.segments_.push_back({range, (h.p_flags & PF_W) != 0, (h.p_flags & PF_X) != 0});
+      image.span_ = {std::min(image.span_.begin, range.begin), std::max(image.span_.end, range.end)};
+    } else if (h.p_type == PT_DYNAMIC) {
+      image.dynamic_at_ = range.begin;
+      dynamic_size = range.size();
+    } else if (h.p_type == PT_NOTE) {
+      image.notes_.push_back({range, h.p_align == 8 ? 8u : 4u});
+    }
+  }
+  if (image.segments_.empty()) return fail("cannot use the object", "none of its segments makes sense");
+  if (image.dynamic_at_) image.read_dynamic(dynamic_size);
+  return image;
+}
+
+void DynamicImage::read_dynamic(std::uint64_t size) {
+  RemoteAddr gnu_hash, hash;
+  for (const auto& d :
+       read_array<Elf64_Dyn>(*memory_, dynamic_at_, size / sizeof(Elf64_Dyn), kMaxDynamicEntries)) {
+    if (d.d_tag == DT_NULL) break;
+    if (d.d_tag == DT_SYMTAB) symbols_at_ = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_STRTAB) strings_at_ = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_VERSYM) versions_at_ = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_STRSZ) strings_size_ = d.d_un.d_val;
+    else if (d.d_tag == DT_GNU_HASH) gnu_hash = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_HASH) hash = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_SONAME) soname_ = d.d_un.d_val;
+    else if (d.d_tag == DT_NEEDED && needed_.size() < kMaxNeeded) needed_.push_back(d.d_un.d_val);
+    else if (d.d_tag == DT_DEBUG) debug_ = {d.d_un.d_ptr};
+  }
+  if (!symbols_at_ || !strings_at_) return;
+  if (gnu_hash) hash_ = SymbolHash::gnu(*memory_, gnu_hash);
+  if (!hash_ && hash) hash_ = SymbolHash::sysv(*memory_, hash);
+}
+
+// glibc adds the bias to most addresses in place once the object is loaded; at exec, in objects with a read-only
+// dynamic section (the vDSO) and under musl they are still as in the file.
+RemoteAddr DynamicImage::pointer(std::uint64_t d_ptr) const {
+  if (span_.contains({d_ptr})) return {d_ptr};
+  const RemoteAddr moved{bias_ + d_ptr};
+  return span_.contains(moved) ? moved : RemoteAddr{};
+}
+
+bool DynamicImage::in_code(RemoteAddr address) const {
+  return std::any_of(segments_.begin(), segments_.end(),
+                     [&](const Segment& s) { return s.executable && s.range.contains(address); });
+}
+
+std::string DynamicImage::text(std::uint64_t offset) const {
+  if (!strings_at_ || offset >= strings_size_) return {};
+  const auto limit = static_cast<std::size_t>(std::min<std::uint64_t>(kMaxName, strings_size_ - offset));
+  return memory_->c_string(strings_at_ + offset, limit).value_or(std::string());
+}
+
+std::string DynamicImage::soname() const { return soname_ ? text(*soname_) : std::string(); }
+
+std::vector<std::string> DynamicImage::needed() const {
+  std::vector<std::string> out;
+  for (const std::uint64_t offset : needed_)
+    if (auto name = text(offset); !name.empty()) out.push_back(std::move(name));
+  return out;
+}
+
+std::string DynamicImage::build_id() const {
+  for (const auto& notes : notes_)
+    if (auto id = build_id_in(notes.range, notes.align); !id.empty()) return id;
+  return {};
+}
+
+std::string DynamicImage::build_id_in(RemoteRange notes, std::uint64_t align) const {
+  const auto bytes = read_array<std::uint8_t>(*memory_, notes.begin, notes.size(), kMaxNotes);
+  const auto padded = [align](std::uint64_t n) { return (n + align - 1) / align * align; };
+  std::uint64_t at = 0;
+  while (at + sizeof(Elf64_Nhdr) <= bytes.size()) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, &bytes[at], sizeof note);
+    const std::uint64_t name = at + sizeof note;
+    const std::uint64_t content = name + padded(note.n_namesz);
+    const std::uint64_t next = content + padded(note.n_descsz);
+    if (content + note.n_descsz > bytes.size()) return {};
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(&bytes[name], "GNU", 4) == 0 &&
+        note.n_descsz <= 64) {
+      std::string out;
+      for (std::uint64_t i = 0; i < note.n_descsz; ++i) out += fmt::format("{:02x}", bytes[content + i]);
+      return out;
+    }
+    at = next;
+  }
+  return {};
+}
+
+bool DynamicImage::is_named(const RawSymbol& symbol, std::string_view name) const {
+  if (symbol.st_name >= strings_size_ || name.size() >= kMaxName) return false;
+  const auto text = read_array<char>(*memory_, strings_at_ + symbol.st_name, name.size() + 1, kMaxName);
+  return text.size() == name.size() + 1 && text.back() == '\0' && std::string_view(text.data(), name.size()) == name;
+}
+
+// Without the name. nullopt for what is not defined here at an address of its own.
+std::optional<DynamicSymbol> DynamicImage::decode(const RawSymbol& symbol) const {
+  const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+  const unsigned bind = ELF64_ST_BIND(symbol.st_info);
+  if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || bind == STB_LOCAL) return std::nullopt;
+  if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT && type != STT_NOTYPE) return std::nullopt;
+  if (!span_.contains({bias_ + symbol.st_value})) return std::nullopt;
+  DynamicSymbol out;
+  out.offset = symbol.st_value;
+  out.size = symbol.st_size;
+  out.ifunc = type == STT_GNU_IFUNC;
+  out.function = type == STT_FUNC || out.ifunc;
+  return out;
+}
+
+// One that is kept for programs linked long ago (name@VERSION, not name@@VERSION).
+bool DynamicImage::is_old_version(std::uint32_t index) const {
+  if (!versions_at_) return false;
+  constexpr std::uint16_t kHidden = 0x8000;
+  return (memory_->value<std::uint16_t>(versions_at_ + std::uint64_t{index} * 2).value_or(0) & kHidden) != 0;
+}
+
+std::optional<DynamicSymbol> DynamicImage::lookup(std::string_view name) const {
+  std::optional<DynamicSymbol> out;
+  if (!hash_ || name.empty()) return out;
+  hash_->find(*memory_, name, [&](std::uint32_t index) {
+    const auto symbol = memory_->value<RawSymbol>(symbols_at_ + std::uint64_t{index} * sizeof(Elf64_Sym));
+    const auto found = symbol && is_named(*symbol, name) ? decode(*symbol) : std::nullopt;
+    if (!found) return false;
+    if (!out || !is_old_version(index)) out = found;
+    return !is_old_version(index);
+  });
+  if (out) out->name = name;
+  return out;
+}
+
+std::vector<DynamicSymbol> DynamicImage::all_functions() const {
+  std::vector<DynamicSymbol> out;
+  if (!hash_) return out;
+  const SymbolRange range = hash_->range(*memory_);
+  const auto symbols = read_array<RawSymbol>(
+      *memory_, symbols_at_ + std::uint64_t{range.first} * sizeof(Elf64_Sym), range.count, kMaxSymbols);
+  const auto strings = read_array<char>(*memory_, strings_at_, strings_size_, kMaxStrings);
+  std::size_t name_bytes = 0;  // hostile tables can name every symbol by the same long text
+  for (const auto& symbol : symbols) {
+    auto function = decode(symbol);
+    if (!function || !function->function || !in_code(address(*function)) || symbol.st_name >= strings.size()) continue;
+    const char* name = &strings[symbol.st_name];
+    function->name.assign(name, ::strnlen(name, std::min<std::size_t>(kMaxName, strings.size() - symbol.st_name)));
+    name_bytes += function->name.size();
+    if (name_bytes > 2 * kMaxStrings) break;
+    if (!function->name.empty()) out.push_back(std::move(*function));
+  }
+  const auto key = [](const DynamicSymbol& s) { return std::tie(s.offset, s.name); };
+  std::sort(out.begin(), out.end(), [&](const auto& x, const auto& y) { return key(x) < key(y); });
+  out.erase(std::unique(out.begin(), out.end(), [&](const auto& x, const auto& y) { return key(x) == key(y); }), out.end());
+  return out;
+}
+
+}  // namespace fade::elf

@@ -1,0 +1,89 @@
+// An ELF object as it stands mapped in another process, read through Memory alone: it works for deleted files, memfd
+// and files that were replaced on disk. Owns nothing; the Memory must outlive it. Trusts nothing it reads.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/remote.hpp"
+#include "base/result.hpp"
+#include "elf/symbol_hash.hpp"
+
+namespace fade::elf {
+
+struct Segment {  // a PT_LOAD
+  RemoteRange range;
+  bool writable = false;
+  bool executable = false;
+};
+
+struct DynamicSymbol {
+  std::string name;
+  std::uint64_t offset = 0;  // from bias(): what st_value says
+  std::uint64_t size = 0;
+  bool function = false;
+  bool ifunc = false;  // offset is that of the resolver
+};
+
+class DynamicImage {
+ public:
+  // `header`: where the ELF header is mapped (offset 0 of the file).
+  static Result<DynamicImage> open(const Memory& memory, RemoteAddr header);
+  // The main program, from AT_PHDR and AT_PHNUM of the auxiliary vector.
+  static Result<DynamicImage> open_program(const Memory& memory, RemoteAddr at_phdr, std::uint64_t at_phnum);
+
+  // What is added to addresses in the file: l_addr of the link map.
+  std::uint64_t bias() const { return bias_; }
+  RemoteAddr address(const DynamicSymbol& symbol) const { return {bias_ + symbol.offset}; }
+  RemoteRange span() const { return span_; }  // of all PT_LOADs, not page-aligned
+  const std::vector<Segment>& segments() const { return segments_; }
+  RemoteAddr entry() const { return entry_; }  // null from open_program()
+  bool is_dynamic() const { return static_cast<bool>(dynamic_at_); }
+  RemoteAddr dynamic() const { return dynamic_at_; }  // l_ld of the link map
+  RemoteAddr debug() const { return debug_; }  // r_debug by DT_DEBUG; null until ld.so has set it
+  bool in_code(RemoteAddr address) const;
+
+  std::string soname() const;               // empty where it has none
+  std::vector<std::string> needed() const;  // DT_NEEDED
+  std::string build_id() const;             // hex, empty where it has none
+
+  // The defined symbol of that name, the default version where there are several. About five reads; one or two where
+  // the module has no such symbol.
+  std::optional<DynamicSymbol> lookup(std::string_view name) const;
+  // Every function that is defined in executable memory, at most kMaxSymbols. Versions are ignored: a name that
+  // exists in several versions stands there once per address. Sorted by address.
+  std::vector<DynamicSymbol> all_functions() const;
+
+ private:
+  struct ProgramHeader;
+  struct RawSymbol;
+  explicit DynamicImage(const Memory& memory) : memory_(&memory) {}
+  static Result<DynamicImage> build(const Memory& memory, std::uint64_t bias, const std::vector<ProgramHeader>& headers);
+  void read_dynamic(std::uint64_t size);
+  RemoteAddr pointer(std::uint64_t d_ptr) const;
+  std::string text(std::uint64_t offset) const;
+  bool is_named(const RawSymbol& symbol, std::string_view name) const;
+  std::optional<DynamicSymbol> decode(const RawSymbol& symbol) const;
+  bool is_old_version(std::uint32_t index) const;
+  std::string build_id_in(RemoteRange notes, std::uint64_t align) const;
+
+  const Memory* memory_;
+  std::uint64_t bias_ = 0;
+  RemoteRange span_;
+  RemoteAddr entry_, dynamic_at_, debug_;
+  std::vector<Segment> segments_;
+  struct Notes {
+    RemoteRange range;
+    std::uint64_t align = 4;
+  };
+  std::vector<Notes> notes_;
+  RemoteAddr symbols_at_, strings_at_, versions_at_;
+  std::uint64_t strings_size_ = 0;
+  std::optional<std::uint64_t> soname_;
+  std::vector<std::uint64_t> needed_;
+  std::optional<SymbolHash> hash_;
+};
+
+}  // namespace fade::elf

@@ -1,0 +1,50 @@
+#include "elf/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace fade::elf {
+namespace {
+
+// O_PATH first: opening a device or a FIFO for reading could have effects or block, looking at it has none.
+Fd open_regular(const std::string& path, const Mapping& mapping) {
+  const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat info {};
+  if (!place || ::fstat(place.get(), &info) != 0) return Fd();
+  if (!S_ISREG(info.st_mode)) {
+    errno = EINVAL;
+    return Fd();
+  }
+  // The device is not compared: overlayfs and btrfs show one number in the map and another one here.
+  if (info.st_ino != mapping.inode) {
+    errno = ESTALE;
+    return Fd();
+  }
+  return Fd(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
+Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping) {
+  const std::string name = mapping.path.empty() ? "the file mapped there" : mapping.path;
+  if (!mapping.has_file()) return fail(fmt::format("cannot open {}", name), "no file is mapped there");
+  const std::string proc = fmt::format("/proc/{}", pid);
+  int code = 0;
+  const std::string places[] = {
+      fmt::format("{}/map_files/{:x}-{:x}", proc, mapping.range.begin.value, mapping.range.end.value),
+      proc + "/root" + mapping.path,
+      mapping.path,
+      proc + "/exe",
+  };
+  for (const auto& place : places) {
+    if (place.empty()) continue;
+    if (Fd fd = open_regular(place, mapping)) return fd;
+    // What is wrong with the file itself says more than that we lack the privilege for the first way.
+    if (code == 0 || code == EPERM || code == EACCES) code = errno;
+  }
+  if (mapping.deleted) return fail_errno(fmt::format("cannot open {}, which was deleted", name), code);
+  return fail_errno(fmt::format("cannot open {}", name), code);
+}
+
+}  // namespace fade::elf

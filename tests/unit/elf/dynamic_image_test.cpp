@@ -1,0 +1,349 @@
+#include "elf/dynamic_image.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <random>
+
+#include "elf/support.hpp"
+
+namespace fade::elf {
+namespace {
+
+using test::BytesMemory;
+using test::OwnMemory;
+using test::TemporaryFolder;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+struct Loaded {
+  std::uint64_t bias;
+  std::uint64_t header;
+  std::string name;
+  std::uint64_t end;
+};
+
+std::vector<Loaded> loaded_objects() {
+  std::vector<Loaded> out;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        Loaded l{info->dlpi_addr, 0, info->dlpi_name, 0};
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& h = info->dlpi_phdr[i];
+          if (h.p_type == PT_LOAD && h.p_offset == 0) l.header = info->dlpi_addr + h.p_vaddr;
+          if (h.p_type == PT_LOAD) l.end = std::max(l.end, info->dlpi_addr + h.p_vaddr + h.p_memsz);
+        }
+        static_cast<std::vector<Loaded>*>(to)->push_back(l);
+        return 0;
+      },
+      &out);
+  return out;
+}
+
+Loaded loaded_object(const std::string& part) {
+  for (const auto& l : loaded_objects())
+    if (l.name.find(part) != std::string::npos) return l;
+  ADD_FAILURE() << part << " is not loaded";
+  return {};
+}
+
+Result<DynamicImage> image_of(const OwnMemory& memory, const std::string& part) {
+  return DynamicImage::open(memory, {loaded_object(part).header});
+}
+
+std::uint64_t as_number(const void* p) { return reinterpret_cast<std::uint64_t>(p); }
+
+TEST(DynamicImage, ReadsEveryObjectOfThisProcess) {
+  const OwnMemory memory;
+  for (const auto& l : loaded_objects()) {
+    const auto image = DynamicImage::open(memory, {l.header});
+    ASSERT_TRUE(image) << l.name << image.error().text();
+    EXPECT_EQ(image->bias(), l.bias) << l.name;
+    EXPECT_EQ(image->span().end.value, l.end) << l.name;
+    EXPECT_TRUE(image->is_dynamic()) << l.name;
+  }
+}
+
+TEST(DynamicImage, FindsSymbolsWhereTheLinkerFindsThem) {
+  const OwnMemory memory;
+  const auto libc = image_of(memory, "libc.so");
+  ASSERT_TRUE(libc);
+  for (const char* name : {"open", "qsort", "environ", "fopen", "malloc_usable_size"}) {
+    const auto symbol = libc->lookup(name);
+    ASSERT_TRUE(symbol) << name;
+    EXPECT_EQ(symbol->name, name);
+  }
+  void* opened = ::dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);  // by handle: a sanitizer may have its own qsort
+  EXPECT_EQ(libc->address(*libc->lookup("qsort")).value, as_number(::dlsym(opened, "qsort")));
+  ::dlclose(opened);
+  EXPECT_TRUE(libc->lookup("qsort")->function);
+  EXPECT_FALSE(libc->lookup("environ")->function);
+  EXPECT_TRUE(libc->in_code(libc->address(*libc->lookup("qsort"))));
+  EXPECT_FALSE(libc->in_code(libc->address(*libc->lookup("environ"))));
+}
+
+TEST(DynamicImage, FindsNothingThatIsOnlyUsedOrOnlyInOtherModules) {
+  const OwnMemory memory;
+  const auto libc = image_of(memory, "libc.so");
+  const auto cxx = image_of(memory, "libstdc++");
+  ASSERT_TRUE(libc && cxx);
+  EXPECT_FALSE(libc->lookup("hipInit"));
+  EXPECT_FALSE(libc->lookup(""));
+  EXPECT_FALSE(libc->lookup("_dl_debug_state"));  // defined by the loader, used here
+  EXPECT_FALSE(cxx->lookup("qsort"));
+  EXPECT_TRUE(cxx->lookup("_ZSt9terminatev"));
+}
+
+TEST(DynamicImage, MarksIndirectFunctions) {
+  const OwnMemory memory;
+  const auto libc = image_of(memory, "libc.so");
+  ASSERT_TRUE(libc);
+  const auto copy = libc->lookup("memcpy");
+  ASSERT_TRUE(copy);
+  EXPECT_TRUE(copy->ifunc);
+  EXPECT_TRUE(copy->function);
+}
+
+TEST(DynamicImage, AsksManyModulesForANameWithFewReads) {
+  const OwnMemory memory;
+  for (const auto& l : loaded_objects()) {
+    memory.reads = 0;
+    const auto image = DynamicImage::open(memory, {l.header});
+    ASSERT_TRUE(image);
+    EXPECT_LE(memory.reads, 4u);
+    memory.reads = 0;
+    EXPECT_FALSE(image->lookup("hipInit"));
+    EXPECT_LE(memory.reads, 4u);
+  }
+}
+
+TEST(DynamicImage, ListsEveryFunctionOnceInAFewReads) {
+  const OwnMemory memory;
+  const auto libc = image_of(memory, "libc.so");
+  ASSERT_TRUE(libc);
+  memory.reads = 0;
+  const auto all = libc->all_functions();
+  EXPECT_LE(memory.reads, 5u);
+  EXPECT_GT(all.size(), 2000u);
+  std::vector<std::pair<std::uint64_t, std::string>> keys;
+  for (const auto& f : all) {
+    keys.emplace_back(f.offset, f.name);
+    EXPECT_TRUE(libc->in_code(libc->address(f))) << f.name;
+  }
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
+  const auto with_name = [&](const char* name) {
+    return std::count_if(all.begin(), all.end(), [&](const auto& f) { return f.name == name; });
+  };
+  EXPECT_EQ(with_name("qsort"), 1);
+  EXPECT_EQ(with_name("pthread_cond_wait"), 2);  // two versions at two addresses
+  EXPECT_EQ(with_name("environ"), 0);
+}
+
+TEST(DynamicImage, KnowsNamesAndBuildIds) {
+  const OwnMemory memory;
+  const auto cxx = image_of(memory, "libstdc++");
+  ASSERT_TRUE(cxx);
+  EXPECT_EQ(cxx->soname(), "libstdc++.so.6");
+  EXPECT_THAT(cxx->needed(), Contains("libc.so.6"));
+  EXPECT_THAT(cxx->build_id(), ::testing::MatchesRegex("[0-9a-f]{16,128}"));
+}
+
+TEST(DynamicImage, OpensTheProgramFromItsAuxiliaryVector) {
+  const OwnMemory memory;
+  const auto program = DynamicImage::open_program(memory, {::getauxval(AT_PHDR)}, ::getauxval(AT_PHNUM));
+  ASSERT_TRUE(program) << program.error().text();
+  EXPECT_EQ(program->bias(), loaded_objects().front().bias);
+  EXPECT_EQ(program->entry().value, ::getauxval(AT_ENTRY));
+  EXPECT_TRUE(program->debug());
+}
+
+// The vDSO's dynamic section is read-only, so nobody has added the bias to its addresses.
+TEST(DynamicImage, ReadsTheUnrelocatedVdso) {
+  const OwnMemory memory;
+  const auto base = ::getauxval(AT_SYSINFO_EHDR);
+  if (base == 0) GTEST_SKIP() << "no vDSO here";
+  const auto vdso = DynamicImage::open(memory, {base});
+  ASSERT_TRUE(vdso);
+  EXPECT_EQ(vdso->soname(), "linux-vdso.so.1");
+  EXPECT_TRUE(vdso->lookup("__vdso_clock_gettime"));
+}
+
+constexpr const char* kSmallLibrary = R"(
+int answer(int x) { return x + 42; }
+int other(int x) { return x * 2; }
+int data = 7;
+static int hidden(int x) { return x; }
+int uses_hidden(int x) { return hidden(x); }
+)";
+
+class Compiled : public ::testing::Test {
+ protected:
+  std::string library(const std::string& flags) {
+    const std::string name = fmt::format("lib{}.so", ++count_);
+    if (!test::compile(folder_, "small.c", kSmallLibrary, name, "-shared -fPIC -nostdlib " + flags)) return {};
+    return folder_ / name;
+  }
+  TemporaryFolder folder_;
+  int count_ = 0;
+};
+
+struct Opened {
+  explicit Opened(const std::string& path) : handle(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
+  ~Opened() {
+    if (handle) ::dlclose(handle);
+  }
+  std::uint64_t bias() const { return static_cast<link_map*>(handle)->l_addr; }
+  std::uint64_t symbol(const char* name) const { return as_number(::dlsym(handle, name)); }
+  void* handle;
+};
+
+TEST_F(Compiled, FindsSymbolsByTheOldHashTable) {
+  const auto path = library("-Wl,--hash-style=sysv");
+  if (path.empty()) GTEST_SKIP() << "no compiler";
+  const Opened lib(path);
+  ASSERT_TRUE(lib.handle) << ::dlerror();
+  const OwnMemory memory;
+  const auto image = DynamicImage::open(memory, {lib.bias()});
+  ASSERT_TRUE(image);
+  ASSERT_TRUE(image->lookup("answer"));
+  EXPECT_EQ(image->address(*image->lookup("answer")).value, lib.symbol("answer"));
+  EXPECT_FALSE(image->lookup("answe"));
+  EXPECT_FALSE(image->lookup("hidden"));
+  EXPECT_EQ(image->all_functions().size(), 3u);
+}
+
+TEST_F(Compiled, ReadsStrippedLibraries) {
+  const auto path = library("-s -Wl,--build-id=0xfadefade00112233");
+  if (path.empty()) GTEST_SKIP() << "no compiler";
+  const Opened lib(path);
+  ASSERT_TRUE(lib.handle) << ::dlerror();
+  const OwnMemory memory;
+  const auto image = DynamicImage::open(memory, {lib.bias()});
+  ASSERT_TRUE(image);
+  EXPECT_EQ(image->build_id(), "fadefade00112233");
+  EXPECT_EQ(image->all_functions().size(), 3u);
+  EXPECT_EQ(image->soname(), "");
+}
+
+TEST_F(Compiled, ReadsALibraryWhoseAddressesDoNotStartAtZero) {
+  const auto path = library("-Wl,-Ttext-segment=0x10000000");
+  if (path.empty()) GTEST_SKIP() << "no compiler";
+  const Opened lib(path);
+  ASSERT_TRUE(lib.handle) << ::dlerror();
+  const OwnMemory memory;
+  const auto image = DynamicImage::open(memory, {lib.bias() + 0x10000000});
+  ASSERT_TRUE(image) << image.error().text();
+  EXPECT_EQ(image->bias(), lib.bias());
+  ASSERT_TRUE(image->lookup("answer"));
+  EXPECT_EQ(image->address(*image->lookup("answer")).value, lib.symbol("answer"));
+}
+
+TEST_F(Compiled, ReadsALibraryThatExistsOnlyInMemory) {
+  const auto path = library("");
+  if (path.empty()) GTEST_SKIP() << "no compiler";
+  const Fd memfd(::memfd_create("odd name.so", MFD_CLOEXEC));
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  ASSERT_EQ(::write(memfd.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  const Opened lib(fmt::format("/proc/self/fd/{}", memfd.get()));
+  ASSERT_TRUE(lib.handle) << ::dlerror();
+  const OwnMemory memory;
+  const auto image = DynamicImage::open(memory, {lib.bias()});
+  ASSERT_TRUE(image);
+  ASSERT_TRUE(image->lookup("other"));
+  EXPECT_EQ(image->address(*image->lookup("other")).value, lib.symbol("other"));
+}
+
+// As at exec, before the loader has touched anything: segments laid out by hand, dynamic section as in the file.
+BytesMemory laid_out(const std::string& path, std::uint64_t base) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string file((std::istreambuf_iterator<char>(in)), {});
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  std::vector<std::byte> bytes;
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr h;
+    std::memcpy(&h, file.data() + header.e_phoff + i * sizeof h, sizeof h);
+    if (h.p_type != PT_LOAD) continue;
+    bytes.resize(std::max<std::size_t>(bytes.size(), h.p_vaddr + h.p_memsz));
+    std::memcpy(bytes.data() + h.p_vaddr, file.data() + h.p_offset, h.p_filesz);
+  }
+  return BytesMemory(std::move(bytes), base);
+}
+
+TEST_F(Compiled, ReadsAnObjectBeforeItIsRelocated) {
+  const auto path = library("-Wl,--build-id=0xab");
+  if (path.empty()) GTEST_SKIP() << "no compiler";
+  const BytesMemory memory = laid_out(path, 0x7f0000000000);
+  const auto image = DynamicImage::open(memory, {0x7f0000000000});
+  ASSERT_TRUE(image);
+  EXPECT_TRUE(image->lookup("answer"));
+  EXPECT_EQ(image->all_functions().size(), 3u);
+  EXPECT_EQ(image->build_id(), "ab");
+}
+
+// Whatever stands in the image, reading it ends and stays within its memory.
+TEST_F(Compiled, SurvivesDamagedImages) {
+  const auto path = library("");
+  if (path.empty()) GTEST_SKIP() << "no compiler";
+  const BytesMemory whole = laid_out(path, 0x7f0000000000);
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    BytesMemory memory = whole;
+    auto& bytes = memory.bytes();
+    for (int i = 0; i < 8; ++i) {
+      const std::size_t area = round % 2 ? bytes.size() : std::min<std::size_t>(bytes.size(), 0x400);
+      bytes[random() % area] = std::byte(round % 3 ? random() % 256 : 0xff);
+    }
+    const auto image = DynamicImage::open(memory, {memory.base()});
+    if (!image) continue;
+    (void)image->lookup("answer");
+    (void)image->soname();
+    (void)image->needed();
+    (void)image->build_id();
+    EXPECT_LE(image->all_functions().size(), kMaxSymbols);
+  }
+}
+
+class Refused : public ::testing::Test {
+ protected:
+  Refused() : memory_(std::vector<std::byte>(4096), 0x10000) {
+    std::memcpy(header_.e_ident, ELFMAG, SELFMAG);
+    header_.e_ident[EI_CLASS] = ELFCLASS64;
+    header_.e_ident[EI_DATA] = ELFDATA2LSB;
+    header_.e_machine = EM_X86_64;
+    header_.e_type = ET_DYN;
+    header_.e_phentsize = sizeof(Elf64_Phdr);
+    header_.e_phnum = 1;
+    header_.e_phoff = sizeof header_;
+  }
+  std::string why() {
+    memory_.put(0x10000, header_);
+    const auto image = DynamicImage::open(memory_, {0x10000});
+    return image ? "" : image.error().text();
+  }
+  Elf64_Ehdr header_{};
+  BytesMemory memory_;
+};
+
+TEST_F(Refused, SaysWhatIsWrong) {
+  EXPECT_THAT(why(), HasSubstr("no PT_LOAD"));
+  header_.e_phnum = 0xffff;
+  EXPECT_THAT(why(), HasSubstr("program header table is malformed"));
+  header_.e_machine = EM_AARCH64;
+  EXPECT_THAT(why(), HasSubstr("another processor"));
+  header_.e_ident[EI_CLASS] = ELFCLASS32;
+  EXPECT_THAT(why(), HasSubstr("32-bit"));
+  header_.e_ident[0] = 'x';
+  EXPECT_THAT(why(), HasSubstr("no ELF header"));
+  EXPECT_THAT(DynamicImage::open(memory_, {0x90000}).error().text(), HasSubstr("not readable"));
+}
+
+}  // namespace
+}  // namespace fade::elf
