@@ -1,0 +1,51 @@
+#include "ptrace/process_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+
+#include "ptrace/tracee.hpp"
+
+namespace fade {
+
+ProcessMemory::ProcessMemory(pid_t pid)
+    : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)) {}
+
+std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) const {
+  if (from.value >> 63) return 0;  // kernel half; pread would take it for a negative offset
+  if (mem_) {
+    const ssize_t got = ::pread(mem_.get(), into.data(), into.size(), static_cast<off_t>(from.value));
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EIO || errno == EFAULT) return 0;
+  }
+  const iovec local{into.data(), into.size()};
+  const iovec remote{reinterpret_cast<void*>(from.value), into.size()};
+  const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+  return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
+  if (to.value >> 63) return false;
+  if (mem_ && ::pwrite(mem_.get(), bytes.data(), bytes.size(), static_cast<off_t>(to.value)) ==
+                  static_cast<ssize_t>(bytes.size()))
+    return true;
+  return poke(to, bytes, stopped);
+}
+
+// PTRACE_POKETEXT writes whole aligned words: keep what stands around ours.
+bool ProcessMemory::poke(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
+  while (!bytes.empty()) {
+    const RemoteAddr word_at{to.value & ~std::uint64_t{7}};
+    const std::size_t skip = to - word_at;
+    const std::size_t n = std::min(bytes.size(), 8 - skip);
+    auto word = value<std::uint64_t>(word_at);
+    if (!word) return false;
+    std::memcpy(reinterpret_cast<std::byte*>(&*word) + skip, bytes.data(), n);
+    if (!Tracee(stopped).poke(word_at, *word)) return false;
+    to = to + n;
+    bytes = bytes.subspan(n);
+  }
+  return true;
+}
+
+}  // namespace fade

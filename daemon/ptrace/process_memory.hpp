@@ -1,0 +1,26 @@
+// The memory of a live process, through /proc/PID/mem where it can be opened (it goes on working when the leader has
+// exited, and writes read-only text), else through process_vm_readv(2) and PTRACE_POKETEXT of a stopped thread.
+#pragma once
+#include <sys/types.h>
+
+#include "base/fd.hpp"
+#include "base/remote.hpp"
+
+namespace fade {
+
+class ProcessMemory final : public Memory {
+ public:
+  explicit ProcessMemory(pid_t pid);
+
+  std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
+  // True only if every byte was written; read-only and executable pages too. `stopped` is any stopped thread of the process.
+  bool write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
+
+ private:
+  bool poke(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
+
+  pid_t pid_;
+  Fd mem_;
+};
+
+}  // namespace fade

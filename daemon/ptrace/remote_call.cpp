@@ -1,0 +1,121 @@
+#include "ptrace/remote_call.hpp"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace fade {
+namespace {
+
+// arch/x86/include/uapi/asm/sigcontext.h and ucontext.h: what the kernel writes for a signal and rt_sigreturn reads.
+constexpr std::uint64_t kUcFpXstate = 1, kUcSigcontextSs = 2, kUcStrictRestoreSs = 4;
+constexpr std::uint32_t kFpMagic1 = 0x46505853, kFpMagic2 = 0x46505845;
+constexpr std::size_t kSoftwareReserved = 464;  // offset of _fpx_sw_bytes in the legacy area
+constexpr std::uint64_t kRedZone = 128;
+constexpr int kMostStops = 64;  // of one call; more means that the code it stands on is gone
+
+struct FpSoftwareBytes {
+  std::uint32_t magic1, extended_size;
+  std::uint64_t features;
+  std::uint32_t state_size, padding[7];
+};
+static_assert(sizeof(FpSoftwareBytes) == 48);
+
+void mark_as_frame_state(std::vector<std::byte>& state) {
+  std::uint64_t features;
+  std::memcpy(&features, state.data() + kSoftwareReserved, sizeof features);  // PTRACE_GETREGSET puts XCR0 here
+  const auto size = static_cast<std::uint32_t>(state.size());
+  const FpSoftwareBytes bytes{kFpMagic1, size + 4, features, size, {}};
+  std::memcpy(state.data() + kSoftwareReserved, &bytes, sizeof bytes);
+  state.resize(state.size() + sizeof kFpMagic2);
+  std::memcpy(state.data() + size, &kFpMagic2, sizeof kFpMagic2);
+}
+
+void fill_registers(mcontext_t& m, const Registers& r) {
+  const std::pair<int, unsigned long long> values[] = {
+      {REG_R8, r.r8},   {REG_R9, r.r9},   {REG_R10, r.r10}, {REG_R11, r.r11}, {REG_R12, r.r12}, {REG_R13, r.r13},
+      {REG_R14, r.r14}, {REG_R15, r.r15}, {REG_RDI, r.rdi}, {REG_RSI, r.rsi}, {REG_RBP, r.rbp}, {REG_RBX, r.rbx},
+      {REG_RDX, r.rdx}, {REG_RAX, r.rax}, {REG_RCX, r.rcx}, {REG_RSP, r.rsp}, {REG_RIP, r.rip}, {REG_EFL, r.eflags},
+      {REG_CSGSFS, (r.cs & 0xffff) | (r.ss & 0xffff) << 48}};
+  for (const auto& [index, value] : values) m.gregs[index] = static_cast<greg_t>(value);
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+// Writes the frame and returns the stack pointer to run with: its top word is where `ret` goes after the call.
+std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::uint64_t mask) const {
+  if (!gadgets_.sigreturn) {
+    const RemoteAddr top = saved.sp() - 8;
+    if (!memory_.write(top, bytes_of(saved.rip), tracee_.tid())) return std::nullopt;
+    return top;
+  }
+  auto state = tracee_.extended_state();
+  if (state.size() < 576) return std::nullopt;
+  mark_as_frame_state(state);
+  const RemoteAddr state_at{(saved.rsp - kRedZone - state.size()) & ~std::uint64_t{63}};
+  ucontext_t context{};
+  context.uc_flags = kUcFpXstate | kUcSigcontextSs | kUcStrictRestoreSs;
+  context.uc_stack.ss_flags = SS_DISABLE;
+  fill_registers(context.uc_mcontext, saved);
+  context.uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(state_at.value);
+  std::memcpy(&context.uc_sigmask, &mask, sizeof mask);
+  // rt_sigframe: return address, ucontext (the kernel's ends after 8 bytes of mask), siginfo (not read back).
+  constexpr std::size_t kContext = offsetof(ucontext_t, uc_sigmask) + sizeof mask;
+  const RemoteAddr frame{((state_at.value - 8 - kContext - sizeof(siginfo_t)) & ~std::uint64_t{15}) - 8};
+  if (!memory_.write(state_at, state, tracee_.tid()) ||
+      !memory_.write(frame, bytes_of(gadgets_.sigreturn.value), tracee_.tid()) ||
+      !memory_.write(frame + 8, bytes_of(context).first(kContext), tracee_.tid()))
+    return std::nullopt;
+  return frame;
+}
+
+// From the registers set for the call to its exit. SIGSTOP cannot be blocked: it is sent again afterwards.
+std::optional<long> RemoteCall::run() const {
+  bool stop_again = false;
+  int stops = 0;
+  for (int syscall_stops = 0; syscall_stops < 2;) {
+    if (!tracee_.resume_to_syscall()) return std::nullopt;
+    const Stop stop = tracer_.next_of(tracee_.tid());
+    if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed)
+      return std::nullopt;
+    syscall_stops += stop.kind == Stop::Kind::Syscall;
+    stop_again |= stop.kind == Stop::Kind::Group || (stop.kind == Stop::Kind::Signal && stop.signal == SIGSTOP);
+    if (++stops > kMostStops) return std::nullopt;
+  }
+  const auto after = tracee_.registers();
+  if (stop_again) ::syscall(SYS_tkill, tracee_.tid(), SIGSTOP);
+  if (!after) return std::nullopt;
+  return static_cast<long>(after->rax);
+}
+
+// The registers first and the mask second, and back in the other order: whenever we die, the thread either is as it was
+// or stands on the frame, which restores both. Blocked signals alone would stay.
+std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
+  const auto saved = tracee_.registers();
+  const auto mask = tracee_.signal_mask();
+  if (!saved || !mask) return std::nullopt;
+  const auto sp = push_frame(*saved, *mask);
+  if (!sp) return std::nullopt;
+  Registers call = *saved;
+  call.rip = gadgets_.syscall_ret.value;
+  call.rsp = sp->value;
+  call.rax = static_cast<std::uint64_t>(number);
+  call.orig_rax = ~std::uint64_t{0};  // no system call is being restarted
+  std::tie(call.rdi, call.rsi, call.rdx, call.r10, call.r8, call.r9) = std::tuple_cat(arguments);
+  std::optional<long> result;
+  if (tracee_.set_registers(call) && tracee_.set_signal_mask(~std::uint64_t{0})) result = run();
+  tracee_.set_signal_mask(*mask);
+  tracee_.set_registers(*saved);
+  return result;
+}
+
+}  // namespace fade

@@ -1,0 +1,45 @@
+// Runs system calls in a stopped thread. Self-completing: the thread gets a frame that restores all of it by itself
+// (rt_sigreturn(2)), so that it goes on unharmed if we die in the middle. All signals are blocked meanwhile.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "ptrace/process_memory.hpp"
+#include "ptrace/registers.hpp"
+#include "ptrace/tracee.hpp"
+#include "ptrace/tracer.hpp"
+
+namespace fade {
+
+// Code in the tracee that remote calls stand on.
+struct RemoteGadgets {
+  RemoteAddr syscall_ret;  // syscall; ret
+  RemoteAddr sigreturn;    // mov $15, %eax; syscall. None: the thread is at the first instruction of a new program,
+                           // where only the stack pointer matters
+};
+
+class RemoteCall {
+ public:
+  // `stopped` must be in a ptrace-stop outside of any system call, or at the exit of one.
+  RemoteCall(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
+      : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
+
+  // The kernel's result, a negative errno included. nullopt: the thread is gone or could not be used; its registers
+  // are as before if it still exists.
+  std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
+
+  // Below the red zone and the frame of any call made with these registers: room for data given to a call.
+  static RemoteAddr scratch(const Registers& registers) { return {(registers.rsp - 32 * 1024) & ~std::uint64_t{63}}; }
+
+ private:
+  std::optional<RemoteAddr> push_frame(const Registers& saved, std::uint64_t mask) const;
+  std::optional<long> run() const;
+
+  const Tracer& tracer_;
+  const ProcessMemory& memory_;
+  Tracee tracee_;
+  RemoteGadgets gadgets_;
+};
+
+}  // namespace fade
