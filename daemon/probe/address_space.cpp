@@ -1,0 +1,181 @@
+#include "probe/address_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/clock.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (1 << 20);
+constexpr std::uint64_t kExtraArea = 256 * 1024;
+constexpr std::byte kInt3{0xCC};
+constexpr std::int64_t kForkWindow = 10'000'000'000;  // a fork's event is seen long before
+
+bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kReach; }
+
+// Mode and number of filters (seccomp(2)) as /proc tells them. A container's filter is there from the start and lets pass
+// what we need; one that the program adds may answer our system calls with death.
+std::string seccomp_state(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/status", pid));
+  std::string out;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("Seccomp")) out += line;
+  return out;
+}
+
+std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return std::as_bytes(code); }
+
+}  // namespace
+
+AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
+    : tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
+      free_slots_(parent.free_slots_), seccomp_at_start_(parent.seccomp_at_start_),
+      is_put_back_(parent.is_put_back_) {}
+
+std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
+  return std::shared_ptr<AddressSpace>(new AddressSpace(*this, child));
+}
+
+void AddressSpace::mend_copy(pid_t stopped) {
+  const auto lost = std::erase_if(areas_, [&](const SlotArea& area) { return !memory_.value<std::byte>(area.range.begin); });
+  if (net_) net_->forget_ranges(lost);
+  if (lost > 0) free_slots_.clear();  // some may have been in them
+  std::vector<Site> missing;
+  const std::int64_t horizon = boottime_ns() - kForkWindow;
+  for (const auto& [address, site] : sites_)
+    if (site.armed_at > horizon && memory_.value<std::byte>(address) != kInt3) missing.push_back(site);
+  for (const Site& site : missing) {
+    sites_.erase(site.address);
+    const auto again = arm(site.address, stopped);
+    if (!again) continue;  // a library that was loaded meanwhile: the child has not got it
+    (*again)->entry = site.entry;
+    (*again)->call_site = site.call_site;
+  }
+}
+
+Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
+  auto net = SafetyNet::install(tracer_, memory_, stopped, bootstrap, near);
+  if (!net) return tl::unexpected(with_context("cannot prepare the process", std::move(net.error())));
+  areas_.push_back(net->slots());
+  seccomp_at_start_ = seccomp_state(stopped);
+  net_ = std::move(*net);
+  return {};
+}
+
+Result<void> AddressSpace::retake_signal(pid_t stopped) {
+  if (!net_) return fail("the process was not prepared for breakpoints");
+  if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
+  const auto taken = net_->take_signal(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), memory_, stopped);
+  if (!taken) return tl::unexpected(taken.error());
+  return {};
+}
+
+Result<void> AddressSpace::check_seccomp(pid_t stopped) const {
+  if (seccomp_state(stopped) == seccomp_at_start_) return {};
+  return fail("no system call can be made in the process", "it has installed a seccomp filter");
+}
+
+Result<void> AddressSpace::add_area(RemoteRange near, pid_t stopped) {
+  if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
+  const auto range = map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, kExtraArea);
+  if (!range) return tl::unexpected(range.error());
+  if (!net_->add_range(memory_, stopped, *range)) return fail("too many separate code areas in the process");
+  areas_.push_back({*range, range->begin});
+  return {};
+}
+
+Result<void> AddressSpace::reserve(RemoteRange range, pid_t stopped) {
+  if (!net_) return fail("the process was not prepared for breakpoints");
+  const bool reached = std::ranges::any_of(areas_, [&](const SlotArea& area) {
+    return reaches(area.range.begin, range.begin) && reaches(area.range.end, range.begin) &&
+           reaches(area.range.begin, range.end) && reaches(area.range.end, range.end);
+  });
+  return reached ? Result<void>() : add_area(range, stopped);
+}
+
+Result<RemoteAddr> AddressSpace::free_slot(RemoteAddr site, pid_t stopped) {
+  const auto again = std::ranges::find_if(free_slots_, [&](RemoteAddr slot) { return reaches(slot, site); });
+  if (again != free_slots_.end()) {
+    const RemoteAddr slot = *again;
+    free_slots_.erase(again);
+    return slot;
+  }
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (auto& area : areas_) {
+      if (area.next == area.range.end || !reaches(area.range.begin, site) || !reaches(area.range.end, site)) continue;
+      const RemoteAddr slot = area.next;
+      area.next = area.next + kSlotSize;
+      return slot;
+    }
+    const RemoteAddr page{site.value & ~std::uint64_t{0xfff}};
+    if (auto added = add_area({page, page + 0x1000}, stopped); !added) return tl::unexpected(added.error());
+  }
+  return fail(fmt::format("no slot is within reach of {:#x}", site.value));
+}
+
+// Slot, table, breakpoint, in this order: each step is harmless if it is the last one we make.
+Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, pid_t stopped) {
+  std::uint8_t bytes[16];
+  const std::size_t got = memory_.read(address, std::as_writable_bytes(std::span(bytes)));
+  auto moved = relocate(std::span(bytes).first(got), address, slot);
+  if (!moved) return tl::unexpected(moved.error());
+  if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, address, slot))
+    return fail(fmt::format("no room for a breakpoint at {:#x}", address.value));
+  if (!memory_.write(address, std::span(&kInt3, 1), stopped))
+    return fail(fmt::format("cannot write a breakpoint at {:#x}", address.value));
+  return Site{.address = address, .slot = slot, .original = bytes[0], .length = moved->length, .armed_at = boottime_ns()};
+}
+
+bool AddressSpace::rewrite_table(pid_t stopped) {
+  std::vector<SafetyNet::SiteSlot> live;
+  for (const auto& [address, site] : sites_) live.push_back({address, site.slot});
+  return net_->rewrite(memory_, stopped, live);
+}
+
+Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped) {
+  if (Site* known = find(address)) return known;
+  if (!net_) return fail("the process was not prepared for breakpoints");
+  if (is_put_back_) return fail("the process is watched no longer");
+  if (net_->is_full() && !rewrite_table(stopped)) return fail("too many breakpoints in the process");
+  const auto slot = free_slot(address, stopped);
+  if (!slot) return tl::unexpected(slot.error());
+  const auto site = make(address, *slot, stopped);
+  if (!site) {
+    free_slots_.push_back(*slot);
+    return tl::unexpected(site.error());
+  }
+  return &sites_.emplace(address, *site).first->second;
+}
+
+std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
+  return std::erase_if(sites_, [&](const auto& item) {
+    if (!range.contains(item.first)) return false;
+    net_->set(memory_, stopped, item.first, {});
+    free_slots_.push_back(item.second.slot);
+    return true;
+  });
+}
+
+void AddressSpace::put_back(pid_t stopped) {
+  if (is_put_back_) return;
+  is_put_back_ = true;
+  for (const auto& [address, site] : sites_) {
+    const auto now = memory_.value<std::byte>(address);
+    if (!now || *now != kInt3) continue;  // the program wrote over it: that is what it wants there
+    const auto original = static_cast<std::byte>(site.original);
+    memory_.write(address, std::span(&original, 1), stopped);
+  }
+}
+
+const Site* AddressSpace::site_of_slot(RemoteAddr slot) const {
+  const bool in_area = std::ranges::any_of(areas_, [&](const SlotArea& area) { return area.range.contains(slot); });
+  if (!in_area) return nullptr;
+  const auto it = std::ranges::find_if(sites_, [&](const auto& item) { return item.second.slot == slot; });
+  return it == sites_.end() ? nullptr : &it->second;
+}
+
+}  // namespace fade

@@ -1,0 +1,37 @@
+#include "probe/open_calls.hpp"
+
+#include <algorithm>
+
+#include "base/result.hpp"
+
+namespace fade {
+
+OpenCall* OpenCalls::find(RemoteAddr return_address, RemoteAddr sp) {
+  const auto it = std::find_if(calls_.rbegin(), calls_.rend(), [&](const OpenCall& call) {
+    return call.sp == sp && call.return_address == return_address;
+  });
+  return it == calls_.rend() ? nullptr : &*it;
+}
+
+OpenCall OpenCalls::remove(const OpenCall& call) {
+  const auto index = &call - calls_.data();
+  FADE_CHECK(index >= 0 && static_cast<std::size_t>(index) < calls_.size());
+  OpenCall out = std::move(calls_[static_cast<std::size_t>(index)]);
+  calls_.erase(calls_.begin() + index);
+  return out;
+}
+
+std::vector<OpenCall> OpenCalls::take_unwound_on(RemoteAddr sp, const Memory& memory, RemoteRange stack) {
+  const auto is_gone = [&](const OpenCall& call) {
+    if (sp < call.sp) return false;
+    if (sp == call.sp || (stack.contains(sp) && stack.contains(call.sp))) return true;
+    // On another stack (signal stack, fiber) it may only be suspended: it is gone when its return address is.
+    return memory.value<std::uint64_t>(call.sp) != call.return_address.value;
+  };
+  std::vector<OpenCall> gone, kept;
+  for (OpenCall& call : calls_) (is_gone(call) ? gone : kept).push_back(std::move(call));
+  calls_ = std::move(kept);
+  return gone;
+}
+
+}  // namespace fade

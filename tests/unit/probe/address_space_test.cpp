@@ -1,0 +1,197 @@
+#include "probe/address_space.hpp"
+
+#include "probe/armed.hpp"
+
+namespace fade {
+namespace {
+
+using test::Child;
+using test::kFunctions;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct AddressSpaceTest : ::testing::Test {
+  const Tracer tracer = test::make_tracer();
+  std::unique_ptr<Child> child;
+  std::unique_ptr<AddressSpace> space;
+
+  // The child stops by SIGUSR1 before it does what is asked.
+  void start(const std::function<int()>& body) {
+    child = std::make_unique<Child>([&] {
+      ::raise(SIGUSR1);
+      return body();
+    });
+    ASSERT_TRUE(tracer.seize(child->pid(), true));
+    child->go();
+    ASSERT_EQ(tracer.next_of(child->pid()).signal, SIGUSR1);
+    space = std::make_unique<AddressSpace>(tracer, child->pid());
+  }
+  pid_t pid() const { return child->pid(); }
+  // Runs it to its end; returns how often it hit.
+  int hits_to_end(int expected_status) {
+    int hits = 0;
+    Tracee(pid()).resume();
+    for (;;) {
+      const Stop stop = tracer.next_of(pid());
+      if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone) break;
+      hits += test::handle_stop(*space, stop);
+    }
+    const int status = child->wait();
+    EXPECT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), expected_status);
+    return hits;
+  }
+};
+
+int ten_rounds() {
+  for (long i = 0; i < 10; ++i)
+    if (!test::call_all(i)) return 1;
+  return 0;
+}
+
+TEST_F(AddressSpaceTest, EveryCallIsOneStopAndDoesWhatItDid) {
+  start(ten_rounds);
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  EXPECT_EQ(space->armed(), 4u);
+  EXPECT_EQ(hits_to_end(0), 50);  // fade_test_jump goes on into fade_test_add
+}
+
+TEST_F(AddressSpaceTest, ArmedTwiceIsTheSameSite) {
+  start(ten_rounds);
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  const auto again = space->arm(test::address_of(kFunctions[0]), pid());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, space->find(test::address_of(kFunctions[0])));
+  EXPECT_EQ(space->armed(), 4u);
+}
+
+TEST_F(AddressSpaceTest, NothingIsArmedWithoutANet) {
+  start(ten_rounds);
+  EXPECT_FALSE(space->arm(test::address_of(kFunctions[0]), pid()));
+  EXPECT_THAT(test::changed_text(space->memory()), IsEmpty());
+}
+
+TEST_F(AddressSpaceTest, PutBackLeavesTheTextAsItWas) {
+  start(ten_rounds);
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  EXPECT_THAT(test::changed_text(space->memory()), SizeIs(4));
+  space->put_back(pid());
+  EXPECT_THAT(test::changed_text(space->memory()), IsEmpty());
+  EXPECT_EQ(hits_to_end(0), 0);
+}
+
+TEST_F(AddressSpaceTest, PutBackKeepsWhatTheProgramWroteMeanwhile) {
+  start([] { return 0; });
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  const std::byte nop{0x90};
+  ASSERT_TRUE(space->memory().write(test::address_of(kFunctions[1]), std::span(&nop, 1), pid()));
+  space->put_back(pid());
+  EXPECT_EQ(space->memory().value<std::byte>(test::address_of(kFunctions[1])), nop);
+}
+
+TEST_F(AddressSpaceTest, ForgottenSitesAreNotTouchedAndCanBeArmedAgain) {
+  start(ten_rounds);
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  const RemoteAddr address = test::address_of(kFunctions[1]);
+  EXPECT_EQ(space->forget({address, address + 1}, pid()), 1u);
+  EXPECT_EQ(space->find(address), nullptr);
+  EXPECT_EQ(space->memory().value<std::uint8_t>(address), 0xCC);  // the memory counts as gone
+  const auto refused = space->arm(address, pid());
+  EXPECT_FALSE(refused);  // somebody's breakpoint
+  const auto original = *reinterpret_cast<const std::byte*>(address.value);
+  ASSERT_TRUE(space->memory().write(address, std::span(&original, 1), pid()));
+  EXPECT_TRUE(space->arm(address, pid()));
+  EXPECT_EQ(hits_to_end(0), 50);
+}
+
+TEST_F(AddressSpaceTest, ProgramsActionIsKeptAndAnswered) {
+  start([] {
+    struct sigaction now {};
+    ::sigaction(SIGTRAP, nullptr, &now);
+    return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN ? 1 : 0;
+  });
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  EXPECT_EQ(space->program_trap_action().handler, 0u);
+  EXPECT_TRUE(space->set_program_trap_action({.handler = 1}, pid()));
+  EXPECT_EQ(space->program_trap_action().handler, 1u);
+  hits_to_end(0);  // the kernel's is the net's
+}
+
+TEST_F(AddressSpaceTest, CopyOfAForkIsAnAddressSpaceOfItsOwn) {
+  start([] {
+    const pid_t forked = ::fork();
+    if (forked == 0) return ten_rounds();
+    int status = 0;
+    ::waitpid(forked, &status, 0);
+    return ten_rounds() == 0 && status == 0 ? 0 : 1;
+  });
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  Tracee(pid()).resume();
+  Stop fork = tracer.next_of(pid());
+  ASSERT_EQ(fork.kind, Stop::Kind::Fork);
+  const auto forked = static_cast<pid_t>(fork.message);
+  ASSERT_EQ(tracer.next_of(forked).kind, Stop::Kind::Trap);
+  const auto copy = space->fork_copy(forked);
+  copy->mend_copy(forked);
+  EXPECT_EQ(copy->armed(), 4u);
+  copy->put_back(forked);
+  EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
+  EXPECT_THAT(test::changed_text(space->memory()), SizeIs(4));
+  Tracee(forked).detach();
+  EXPECT_EQ(hits_to_end(0), 50);
+}
+
+// The event of a fork comes later than the fork: what is armed in between is not in the copy.
+TEST_F(AddressSpaceTest, CopyIsMendedWhereTheForkWasEarlier) {
+  start([] {
+    const pid_t forked = ::fork();
+    if (forked == 0) return ten_rounds();
+    int status = 0;
+    ::waitpid(forked, &status, 0);
+    return WEXITSTATUS(status);
+  });
+  Tracee(pid()).resume();
+  const Stop fork = tracer.next_of(pid());
+  ASSERT_EQ(fork.kind, Stop::Kind::Fork);
+  const auto forked = static_cast<pid_t>(fork.message);
+  ASSERT_EQ(tracer.next_of(forked).kind, Stop::Kind::Trap);
+  // The child's memory stands for one that has the net and lacks the sites that `copy` knows of.
+  AddressSpace in_child(tracer, forked);
+  ASSERT_TRUE(in_child.install_net(forked, test::gadgets(), test::own_code()));
+  const auto copy = in_child.fork_copy(forked);
+  ASSERT_TRUE(test::arm_all(*copy, forked));
+  for (const test::Function f : test::kFunctions) {
+    const std::uint8_t original = copy->find(test::address_of(f))->original;
+    ASSERT_TRUE(copy->memory().write(test::address_of(f), std::as_bytes(std::span(&original, 1)), forked));
+  }
+  const auto mended = copy->fork_copy(forked);
+  ASSERT_THAT(test::changed_text(mended->memory()), IsEmpty());
+  mended->mend_copy(forked);
+  EXPECT_THAT(test::changed_text(mended->memory()), SizeIs(4));
+  mended->put_back(forked);
+  EXPECT_THAT(test::changed_text(mended->memory()), IsEmpty());
+  Tracee(forked).detach();
+  hits_to_end(0);
+}
+
+TEST_F(AddressSpaceTest, SlotIsFoundByItsAddress) {
+  start(ten_rounds);
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  for (const auto f : kFunctions) {
+    const Site* site = space->find(test::address_of(f));
+    ASSERT_NE(site, nullptr);
+    EXPECT_EQ(space->site_of_slot(site->slot), site);
+    EXPECT_EQ(space->site_of_slot(site->slot + 1), nullptr);
+  }
+  EXPECT_EQ(space->site_of_slot(test::address_of(kFunctions[0])), nullptr);
+}
+
+TEST_F(AddressSpaceTest, OneByteInstructionsNeedProof) {
+  start(ten_rounds);
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  EXPECT_TRUE(space->find(test::address_of(kFunctions[0]))->needs_proof());
+  EXPECT_FALSE(space->find(test::address_of(kFunctions[1]))->needs_proof());
+}
+
+}  // namespace
+}  // namespace fade
