@@ -1,0 +1,34 @@
+// One call of a batch while it is stored: its record, its pieces, and the questions that probes/ answers about them.
+// Lives no longer than the batch.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/event.hpp"
+#include "probes/arguments.hpp"
+#include "probes/call_facts.hpp"
+#include "probes/decode.hpp"
+
+namespace fade::store {
+
+struct CallView {
+  const probes::Probe& probe;
+  const CallRecord& record;
+  probes::Payload payload;
+  int library_major = 0;
+
+  std::optional<std::uint64_t> value(probes::Role role) const { return probes::value_with_role(probe, role, record, payload); }
+  std::optional<probes::LaunchShape> launch_shape() const { return probes::launch_shape(probe, record, payload); }
+  std::optional<std::uint64_t> bytes() const { return probes::byte_count(probe, record, payload); }
+  std::optional<int> copy_kind() const { return probes::copy_kind(probe, record, payload); }
+  std::optional<probes::Piece> piece(PieceKind kind, std::size_t param) const { return probes::find_piece(payload, kind, param); }
+  std::optional<std::string> text(probes::Role role) const;
+  std::string args_json() const { return probes::args_json(probe, record, payload, library_major); }
+  // The result word as the signed or unsigned number of the result's size; 0 for void.
+  std::int64_t result() const;
+  // Empty where the result's type has no name for it.
+  std::string result_name() const;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,183 @@
+#include "store/database_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "schema/schema.hpp"
+#include "store/histogram.hpp"
+
+namespace fade::store {
+namespace {
+
+constexpr const char* kElsewhere = "choose another file with --output FILE";
+constexpr mode_t kOwnerOnly = 0600;
+
+enum class Content { Missing, Empty, Ours, Newer, Foreign };
+
+std::uint32_t big_endian(const std::array<unsigned char, 100>& header, std::size_t at) {
+  return std::uint32_t{header[at]} << 24 | std::uint32_t{header[at + 1]} << 16 | std::uint32_t{header[at + 2]} << 8 | header[at + 3];
+}
+
+// https://www.sqlite.org/fileformat.html, 1.3: user_version at 60, application_id at 68.
+Content content_of(int fd) {
+  std::array<unsigned char, 100> header{};
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return Content::Foreign;
+  const ssize_t got = ::pread(fd, header.data(), header.size(), 0);
+  if (got == 0) return Content::Empty;
+  if (got != static_cast<ssize_t>(header.size()) || std::memcmp(header.data(), "SQLite format 3", 16) != 0) return Content::Foreign;
+  if (big_endian(header, 68) != schema::kApplicationId) return Content::Foreign;
+  return big_endian(header, 60) > schema::kVersion ? Content::Newer : Content::Ours;
+}
+
+// Not the sticky nor the symbolic: what a name points to is not what the user named.
+Result<Fd> open_existing(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd && errno == ELOOP) return fail("cannot write " + path, "it is a symbolic link", kElsewhere, ELOOP);
+  if (!fd) return fail_errno("cannot write " + path, errno, kElsewhere);
+  return fd;
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+Result<Fd> create(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly));
+  if (fd) return fd;
+  if (errno == EEXIST)
+    return fail(path + " exists", "fade does not overwrite a recording unless told to", "--force overwrites it, --append adds to it", EEXIST);
+  return fail_errno("cannot create " + path, errno, kElsewhere);
+}
+
+// Two recordings in one file at the same time would give the same ids twice.
+Result<void> lock(const std::string& path, int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return fail("cannot write " + path, "another fade is recording into it", kElsewhere, EBUSY);
+}
+
+Result<void> refuse(const std::string& path, Content content) {
+  if (content == Content::Foreign) return fail("will not touch " + path, "it is not a fade database", kElsewhere);
+  if (content == Content::Newer) return fail("cannot write " + path, "it was written by a newer fade", "update fade, or choose another file with --output FILE");
+  return {};
+}
+
+Result<Fd> overwrite(const std::string& path) {
+  if (!exists(path)) return create(path);
+  Result<Fd> old = open_existing(path);
+  if (!old) return old;
+  const Content content = content_of(old->get());
+  if (auto ours = refuse(path, content == Content::Newer ? Content::Ours : content); !ours) return tl::unexpected(std::move(ours.error()));
+  if (auto free = lock(path, old->get()); !free) return tl::unexpected(std::move(free.error()));
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    if (::unlink((path + suffix).c_str()) != 0 && errno != ENOENT) return fail_errno("cannot overwrite " + path + suffix, errno, kElsewhere);
+  return create(path);
+}
+
+Result<Fd> append(const std::string& path) {
+  if (!exists(path)) return create(path);
+  Result<Fd> fd = open_existing(path);
+  if (!fd) return fd;
+  if (auto ours = refuse(path, content_of(fd->get())); !ours) return tl::unexpected(std::move(ours.error()));
+  return fd;
+}
+
+Result<Fd> open_fd(const std::string& path, OpenMode mode) {
+  if (mode == OpenMode::Overwrite) return overwrite(path);
+  return mode == OpenMode::Append ? append(path) : create(path);
+}
+
+bool on_network(int fd) {
+  struct statfs status {};
+  return ::fstatfs(fd, &status) == 0 && is_network_file_system(static_cast<long>(status.f_type));
+}
+
+// The name must still mean the file that was created or checked.
+Result<void> same_file(const std::string& path, int fd) {
+  struct stat by_name {}, by_fd {};
+  if (::lstat(path.c_str(), &by_name) == 0 && ::fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev) return {};
+  return fail("cannot write " + path, "somebody replaced it just now", kElsewhere);
+}
+
+// In one transaction of the rollback journal, so that a file has either the whole schema and our mark or nothing.
+// Without waiting for the disk: the program waits for us, and an empty recording is no loss.
+Result<void> create_schema(sqlite::Db& db) {
+  if (auto done = db.exec("PRAGMA page_size = 16384; PRAGMA synchronous = OFF"); !done) return done;
+  auto txn = sqlite::Txn::begin(db);
+  if (!txn) return tl::unexpected(std::move(txn.error()));
+  for (const std::string_view part : {schema::tables(), schema::views(), schema::docs()})
+    if (auto done = db.exec(part); !done) return done;
+  return txn->commit();
+}
+
+Result<void> set_journal(DatabaseFile& file) {
+  const char* how = file.wal ? "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
+                             : "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL";
+  return file.db.exec(how);
+}
+
+Result<void> prepare(DatabaseFile& file) {
+  sqlite3_busy_timeout(file.db.get(), 2000);
+  // Appending needs few pages at a time; a large cache would only be memory.
+  if (auto done = file.db.exec("PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"); !done) return done;
+  const auto objects = file.db.integer("SELECT count(*) FROM sqlite_master");
+  if (!objects) return tl::unexpected(objects.error());
+  if (*objects == 0)
+    if (auto done = create_schema(file.db); !done) return done;
+  if (auto done = register_histogram_functions(file.db); !done) return done;
+  return set_journal(file);
+}
+
+}  // namespace
+
+bool is_network_file_system(long magic) {
+  constexpr unsigned long kNetwork[] = {
+      0x6969,      // NFS
+      0x01021997,  // 9p
+      0x0BD00BD0,  // Lustre
+      0x65735546,  // FUSE: sshfs and the like; virtiofs
+      0xFF534D42, 0xFE534D42, 0x517B,  // SMB
+      0x00C36400,  // Ceph
+      0x47504653,  // GPFS
+      0x19830326,  // BeeGFS
+      0x5346414F,  // AFS
+      0x73757245,  // Coda
+      0x7461636F,  // OCFS2
+      0x01161970,  // GFS2
+      0xAAD7AAEA,  // PanFS
+  };
+  const auto low = static_cast<unsigned long>(magic) & 0xFFFFFFFFu;
+  return std::find(std::begin(kNetwork), std::end(kNetwork), low) != std::end(kNetwork);
+}
+
+Result<DatabaseFile> open_database(const std::string& path, OpenMode mode) {
+  Result<Fd> fd = open_fd(path, mode);
+  if (!fd) return tl::unexpected(std::move(fd.error()));
+  DatabaseFile file;
+  file.path = path;
+  file.lock = std::move(*fd);
+  file.wal = !on_network(file.lock.get());
+  if (file.wal)  // over NFS, flock is one of the locks that SQLite itself takes
+    if (auto free = lock(path, file.lock.get()); !free) return tl::unexpected(std::move(free.error()));
+  Result<sqlite::Db> db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
+  if (!db) return tl::unexpected(std::move(db.error()));
+  file.db = std::move(*db);
+  if (auto same = same_file(path, file.lock.get()); !same) return tl::unexpected(std::move(same.error()));
+  if (auto ready = prepare(file); !ready) return tl::unexpected(with_context("cannot set up " + path, std::move(ready.error())));
+  return file;
+}
+
+Result<void> make_single_file(DatabaseFile& file) {
+  return file.db.exec(file.wal ? "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = DELETE");
+}
+
+}  // namespace fade::store

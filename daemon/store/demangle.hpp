@@ -1,0 +1,13 @@
+// Names of kernels as people read them. Names come from the program, so the work is bounded: a name of a few hundred
+// bytes can stand for gigabytes of text.
+#pragma once
+#include <optional>
+#include <string>
+
+namespace fade::store {
+
+// "at::native::fill<float>(int)"; where the whole would be too much "at::native::fill<...>". nullopt where the name is
+// not mangled.
+std::optional<std::string> demangled(const std::string& name);
+
+}  // namespace fade::store

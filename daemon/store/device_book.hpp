@@ -1,0 +1,57 @@
+// Devices as each process numbers them, and what the process was told about them: a row for each change of a value.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "store/device_facts.hpp"
+#include "store/memory_ledger.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+class DeviceBook {
+ public:
+  struct Told {
+    RowId process = 0, function = 0, call = 0;
+    int ordinal = 0;
+    std::int64_t at = 0;
+  };
+
+  DeviceBook(sqlite::Db& db, Failure& failure);
+
+  DeviceRow row(RowId process, int ordinal);
+  void told(const Told& told, const CallView& call);
+  // "device 0 (AMD Radeon RX 6800 XT)", with the process where several have been seen.
+  std::string label(DeviceRow row, const std::string& process) const;
+  RowId process_of(DeviceRow row) const;
+  void end_process(RowId process);
+
+ private:
+  struct Device {
+    RowId process = 0;
+    int ordinal = 0;
+    std::string name;
+    std::map<std::string, std::string, std::less<>> facts;  // as the runtime told them last
+  };
+  struct Value {
+    std::string text;
+    unsigned rows = 0;
+  };
+
+  void store(DeviceRow row, const DeviceFact& fact, const std::string& source, const Told& told);
+  void describe(DeviceRow row, Device& device);
+
+  std::map<std::pair<RowId, int>, DeviceRow> rows_;
+  std::unordered_map<DeviceRow, Device> devices_;
+  std::map<DeviceRow, std::unordered_map<std::string, Value>> values_;   // by name and source
+  std::map<DeviceRow, std::unordered_map<std::uint64_t, std::uint64_t>> answers_;  // by question: most calls repeat the last answer
+  DeviceRow last_;
+  RowId last_prop_;
+  Write device_, describe_, prop_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,23 @@
+// What one call told a program about a device, as names and text: the members of hipDeviceProp_t, one attribute, a
+// name, a size. Which function tells what is known to probes/; nothing here knows the database.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/call_view.hpp"
+
+namespace fade::store {
+
+struct DeviceFact {
+  std::string name;   // "warpSize", "maxGridSize[2]"
+  std::string value;
+};
+
+// `told` is PieceKind::Out for what the runtime answered, Became for what the program received instead.
+std::vector<DeviceFact> device_facts(const CallView& call, PieceKind told);
+// The ordinal that the call names, nullopt where the thread's current device is meant.
+std::optional<int> device_asked(const CallView& call);
+bool tells_device_facts(const probes::Probe& probe);
+
+}  // namespace fade::store

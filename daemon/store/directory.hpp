@@ -1,0 +1,77 @@
+// What the ids of a session stand for: processes, threads, functions, modules, call sites, with their rows. Ids count
+// from 1 in every session; rows of an appended session follow those of the earlier ones.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/event.hpp"
+#include "probes/probe.hpp"
+#include "store/memory_ledger.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// Highest ids that the file already holds.
+struct Bases {
+  RowId call = 0, process = 0, thread = 0, module = 0, function = 0, site = 0, rule = 0;
+  static Bases read(sqlite::Db& db);
+};
+
+struct FunctionEntry {
+  RowId row = 0;
+  probes::ProbePtr probe;
+  MemoryKind memory = MemoryKind::Device;  // what it allocates
+  int library_major = 0;
+  std::uint64_t with_args = 0;  // calls whose arguments were stored
+};
+struct ThreadEntry {
+  RowId row = 0;
+  ProcessId process = 0;
+  int device = 0;  // current device, hipSetDevice
+};
+class Directory {
+ public:
+  Directory(sqlite::Db& db, Failure& failure, RowId session);
+
+  void on(const ProcessStarted& notice);
+  void on(const ProcessExec& notice);
+  void on(const ProcessEnded& notice);
+  void on(const ThreadStarted& notice);
+  void on(const ThreadEnded& notice);
+  void on(const ModuleLoaded& notice);
+  void on(const ModuleUnloaded& notice);
+  void on(const FunctionDefined& notice);
+  void on(const CallSiteSeen& notice);
+
+  // nullptr for an id that was never announced.
+  FunctionEntry* function(FunctionId id) { return id < functions_.size() && functions_[id].probe ? &functions_[id] : nullptr; }
+  ThreadEntry* thread(ThreadId id) { return id < threads_.size() && threads_[id].row ? &threads_[id] : nullptr; }
+
+  RowId call_row(CallId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.call; }
+  RowId process_row(ProcessId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.process; }
+  RowId thread_row(ThreadId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.thread; }
+  RowId function_row(FunctionId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.function; }
+  RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.module; }
+  RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.site; }
+  RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.rule; }
+
+  std::uint64_t processes() const { return processes_; }
+  std::uint64_t threads() const { return thread_count_; }
+  const std::string& function_name(RowId row) const;
+  std::string process_label(RowId row) const;  // "process 4242"
+
+ private:
+  const RowId session_;
+  const Bases bases_;
+  std::vector<FunctionEntry> functions_;  // by id
+  std::vector<ThreadEntry> threads_;      // by id
+  std::unordered_map<RowId, pid_t> pids_;
+  std::uint64_t processes_ = 0, thread_count_ = 0;
+  Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, site_;
+};
+
+}  // namespace fade::store

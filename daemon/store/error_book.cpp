@@ -1,0 +1,46 @@
+#include "store/error_book.hpp"
+
+namespace fade::store {
+namespace {
+constexpr std::size_t kMostKeys = 50'000;     // beyond it, callers are no longer told apart
+constexpr std::size_t kMostResults = 10'000;  // names of results
+}  // namespace
+
+ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)
+    : last_(db.integer("SELECT max(id) FROM error_").value_or(0)),
+      insert_(db, failure, "INSERT INTO error_ VALUES (?1,?2,?3,?3,?4,?5,?6,?7,?8,?9,1)"),
+      fold_(db, failure, "UPDATE error_ SET n = ?2, ts_last = ?3 WHERE id = ?1"),
+      name_(db, failure, "INSERT OR IGNORE INTO result_name_ VALUES (?,?,?,?)") {}
+
+bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& args) {
+  const bool crowded = seen_.size() >= kMostKeys;
+  Seen& seen = seen_[{call.function, crowded ? 0 : call.caller, call.code}];
+  if (seen.rows > kRowsEach) {
+    ++seen.folded;
+    seen.last = call.at;
+    seen.changed = true;
+    return false;
+  }
+  ++seen.rows;
+  insert_(++last_, call.call, call.at, call.thread, call.function, unless(call.caller, 0), call.code, unless_empty(call.name), args());
+  if (seen.rows > kRowsEach) {  // this one will stand for all that follow
+    seen.fold = last_;
+    seen.folded = 1;
+  }
+  return true;
+}
+
+void ErrorBook::name_result(RowId function, std::int64_t code, const std::string& name, bool failed) {
+  if (named_.size() >= kMostResults || !named_.insert({function, code}).second) return;
+  if (!name.empty()) name_(function, code, name, failed);
+}
+
+void ErrorBook::flush() {
+  for (auto& [key, seen] : seen_) {
+    if (!seen.changed) continue;
+    fold_(seen.fold, seen.folded, seen.last);
+    seen.changed = false;
+  }
+}
+
+}  // namespace fade::store

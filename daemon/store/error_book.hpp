@@ -1,0 +1,65 @@
+// Failed calls: the first ones of each (function, code, caller) have a row each, later ones add up in one more row.
+// And what results other than 0 are called.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+struct FailedCall {
+  RowId call = 0, thread = 0, function = 0, caller = 0;
+  std::int64_t at = 0;
+  std::int64_t code = 0;
+  std::string name;
+};
+
+class ErrorBook {
+ public:
+  static constexpr std::uint64_t kRowsEach = 100;
+
+  ErrorBook(sqlite::Db& db, Failure& failure);
+
+  // True: has a row of its own, and `args` was asked for.
+  bool add(const FailedCall& call, const std::function<std::string()>& args);
+  void name_result(RowId function, std::int64_t code, const std::string& name, bool failed);
+  bool knows_result(RowId function, std::int64_t code) const { return named_.count({function, code}) > 0; }
+  void flush();
+
+ private:
+  struct Key {
+    RowId function = 0, caller = 0;
+    std::int64_t code = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct ResultKey {
+    RowId function = 0;
+    std::int64_t code = 0;
+    bool operator==(const ResultKey&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const {
+      return static_cast<std::size_t>(k.function * 1'000'003 + k.caller) * 1'000'003 + static_cast<std::size_t>(k.code);
+    }
+    std::size_t operator()(const ResultKey& k) const { return static_cast<std::size_t>(k.function) * 1'000'003 + static_cast<std::size_t>(k.code); }
+  };
+  struct Seen {
+    std::uint64_t rows = 0;
+    RowId fold = 0;  // the row that later ones add up in
+    std::uint64_t folded = 0;
+    std::int64_t last = 0;
+    bool changed = false;
+  };
+
+  std::unordered_map<Key, Seen, Hash> seen_;
+  std::unordered_set<ResultKey, Hash> named_;
+  RowId last_;
+  Write insert_, fold_, name_;
+};
+
+}  // namespace fade::store

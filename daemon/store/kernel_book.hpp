@@ -1,0 +1,80 @@
+// Kernels by handle and by name, geometries, and the distinct ways kernels are launched, each with one row. Memory is
+// bounded: a full map is forgotten and later rows are written anew.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/event.hpp"
+#include "probes/call_facts.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// Which launches are stored as rows. Names are matched demangled and as they are.
+class KernelFilter {
+ public:
+  static Result<KernelFilter> make(const std::vector<std::string>& include, const std::vector<std::string>& exclude);
+  bool wants(std::string_view mangled, std::string_view demangled) const;
+
+ private:
+  std::vector<std::regex> include_, exclude_;
+};
+
+class KernelBook {
+ public:
+  struct Kernel {
+    RowId row = 0;
+    bool wanted = true;
+  };
+
+  KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter);
+
+  void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library);
+  // A handle without a name gets its number as name.
+  const Kernel& kernel(ProcessId process, std::uint64_t handle, RowId call);
+  RowId geometry(const probes::LaunchShape& shape);
+  RowId launch(RowId kernel, RowId geometry, RowId stream);
+  void end_process(ProcessId process) { handles_.erase(process); }
+
+ private:
+  struct Named {
+    std::string name, library;
+  };
+  struct ShapeKey {
+    std::uint64_t x = 0, y = 0, z = 0, shared = 0;  // grid and block of each axis in one word
+    bool operator==(const ShapeKey&) const = default;
+  };
+  struct ShapeHash {
+    std::size_t operator()(const ShapeKey& k) const;
+  };
+  struct LaunchKey {
+    RowId kernel = 0, geometry = 0, stream = 0;
+    bool operator==(const LaunchKey&) const = default;
+  };
+  struct LaunchHash {
+    std::size_t operator()(const LaunchKey& k) const;
+  };
+  struct Handle {  // the row is made at the first launch
+    Named named;
+    Kernel kernel;
+  };
+
+  Kernel row_of(const Named& named, RowId call);
+
+  const RowId session_;
+  const KernelFilter filter_;
+  std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Handle>> handles_;
+  std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
+  std::unordered_map<ShapeKey, RowId, ShapeHash> geometries_;
+  std::unordered_map<LaunchKey, RowId, LaunchHash> launches_;
+  RowId last_kernel_, last_geometry_, last_launch_;
+  Write kernel_, geometry_, launch_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,139 @@
+#include "store/recorder.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+
+namespace fade::store {
+namespace {
+
+constexpr std::uint64_t kRareCalls = 200;  // of each function have their arguments stored
+constexpr std::int64_t kNull = BatchTable::kNull;
+constexpr std::size_t kTop = 5;
+
+}  // namespace
+
+Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter)
+    : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
+      kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
+      memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
+      overrides_(db, failure_, directory_, session),
+      unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
+      args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
+      lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
+      drop_(db, failure_, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
+      last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1") {
+  for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_})
+    if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));
+  keep({detail != Detail::Stats, detail != Detail::Stats, true});
+}
+
+void Recorder::keep(Keep keep) {
+  keep_ = keep;
+  memory_.keep_rows(keep.allocs);
+}
+
+void Recorder::apply(const Batch& batch) {
+  std::size_t next = 0;
+  const std::span<const std::byte> payload(batch.payload);
+  for (std::size_t i = 0; i <= batch.calls.size(); ++i) {
+    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next) on(batch.notices[next].notice);
+    if (i == batch.calls.size() || failure_) break;
+    const CallRecord& record = batch.calls[i];
+    call(record, payload.subspan(record.payload_at, record.payload_size));
+  }
+  flush_rows();
+}
+
+void Recorder::flush_rows() {
+  for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_}) {
+    if (failure_) table->clear();
+    else if (Result<void> done = table->flush(); !done) failure_.note(std::move(done.error()));
+  }
+}
+
+void Recorder::call(const CallRecord& record, std::span<const std::byte> payload) {
+  FunctionEntry* function = directory_.function(record.function);
+  ThreadEntry* thread = directory_.thread(record.thread);
+  if (!keep_.sums || !function || !thread) {
+    ++dropped_;
+    ++left_out_;
+    return;
+  }
+  const bool returned = record.flags & kReturned;
+  const std::int64_t end = returned || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
+  Now now{record, {*function->probe, record, payload, function->library_major}, *function, *thread, directory_.call_row(record.id), directory_.process_row(thread->process),
+          record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0};
+  ++calls_;
+  failed_ += now.failed;
+  last_call_id_ = std::max(last_call_id_, now.call);
+  rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
+  (this->*handler_of(function->probe->kind))(now);
+  write_call(now);
+}
+
+void Recorder::write_call(const Now& now) {
+  const CallRecord& record = now.record;
+  const std::int64_t result = now.returned ? now.view.result() : 0;
+  const bool row = keep_.calls && now.wanted;
+  left_out_ += !keep_.calls && detail_ != Detail::Stats;
+  if (result != 0) note_result(now, result);
+  if (!row) return;
+  const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
+  call_rows_.add(now.call, now.at, now.returned ? now.ns : kNull, now.thread.row, now.function.row,
+                 record.caller == 0 ? kNull : directory_.site_row(record.caller), up, result == 0 ? kNull : result, now.launch);
+  if (record.flags & kUnwound) unwound_(now.call, now.end);
+  if (detail_ == Detail::Full || now.function.with_args < kRareCalls) {
+    ++now.function.with_args;
+    args_(now.call, now.view.args_json());
+  }
+}
+
+void Recorder::note_result(const Now& now, std::int64_t result) {
+  const FunctionEntry& function = now.function;
+  if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum) return;
+  if (!errors_.knows_result(function.row, result))
+    errors_.name_result(function.row, result, now.view.result_name(), now.failed);
+  if (!now.failed) return;
+  const FailedCall failed{now.call, now.thread.row, function.row, directory_.site_row(now.record.caller), now.end, result,
+                          now.view.result_name()};
+  errors_.add(failed, [&] { return now.view.args_json(); });
+}
+
+void Recorder::flush_sums() {
+  rollups_.flush();
+  streams_.flush();
+  memory_.flush();
+  errors_.flush();
+  overrides_.flush();
+  last_call_(session_, last_call_id_);
+}
+
+void Recorder::finish() {
+  memory_.end_recording();
+  flush_rows();
+  rollups_.finish();
+  flush_sums();
+}
+
+Totals Recorder::totals() const {
+  Totals out;
+  out.calls = calls_;
+  out.errors = failed_;
+  out.dropped = dropped_;
+  out.overrides = overrides_.hits();
+  out.processes = directory_.processes();
+  out.threads = directory_.threads();
+  for (const auto& [function, total] : rollups_.totals())
+    out.top.push_back({directory_.function_name(function), total.calls, total.errors, total.total_ns});
+  std::sort(out.top.begin(), out.top.end(), [](const auto& a, const auto& b) { return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name); });
+  if (out.top.size() > kTop) out.top.resize(kTop);
+  const auto peaks = memory_.peaks();
+  for (const auto& [device, bytes] : peaks) {
+    const bool one_process = std::all_of(peaks.begin(), peaks.end(), [&](const auto& p) { return devices_.process_of(p.first) == devices_.process_of(device); });
+    out.peak_memory.emplace_back(devices_.label(device, one_process ? std::string() : directory_.process_label(devices_.process_of(device))), bytes);
+  }
+  return out;
+}
+
+}  // namespace fade::store

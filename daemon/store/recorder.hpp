@@ -1,0 +1,116 @@
+// Turns batches into rows: decodes, looks up, sums. Knows the tables; knows no threads, files or transactions: its
+// owner opens a transaction around apply() and commits when it likes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/event_queue.hpp"
+#include "base/recording.hpp"
+#include "store/batch_table.hpp"
+#include "store/device_book.hpp"
+#include "store/directory.hpp"
+#include "store/error_book.hpp"
+#include "store/kernel_book.hpp"
+#include "store/memory_ledger.hpp"
+#include "store/override_book.hpp"
+#include "store/rollups.hpp"
+#include "store/stream_book.hpp"
+#include "store/totals.hpp"
+
+namespace fade::store {
+
+// What is still written. The size limit takes from it.
+struct Keep {
+  bool calls = true;   // rows of calls, copies and arguments
+  bool allocs = true;  // rows of allocations
+  bool sums = true;    // rollups, errors, properties
+};
+
+class Recorder {
+ public:
+  Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter);
+
+  void apply(const Batch& batch);
+  void flush_sums();   // rollups; about every second
+  void finish();       // live allocations and everything that waits
+
+  void keep(Keep keep);
+  std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
+  const std::optional<Error>& failure() const { return failure_.error; }
+  Totals totals() const;
+
+ private:
+  // One call while it is recorded.
+  struct Now {
+    const CallRecord& record;
+    CallView view;
+    FunctionEntry& function;
+    ThreadEntry& thread;
+    RowId call, process;
+    std::int64_t at, end, ns;  // end, ns: of the moment it was entered where it never returned
+    bool returned, failed;
+    RowId launch = BatchTable::kNull;
+    bool wanted = true;  // has a row
+  };
+  using Handler = void (Recorder::*)(Now&);
+  static Handler handler_of(probes::Kind kind);
+
+  void call(const CallRecord& record, std::span<const std::byte> payload);
+  void on_launch(Now& now);
+  void on_copy(Now& now);
+  void on_alloc(Now& now);
+  void on_free(Now& now);
+  void on_stream_create(Now& now);
+  void on_stream_destroy(Now& now);
+  void on_sync(Now& now);
+  void on_set_device(Now& now);
+  void on_kernel_name(Now& now);
+  void on_device_query(Now& now);
+  void on_other(Now& now);
+  void write_call(const Now& now);
+  void note_result(const Now& now, std::int64_t result);
+  DeviceRow device_of(const Now& now);
+  RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
+  void flush_rows();
+
+  void on(const Notice& notice);
+  void on_notice(const ProcessStarted& n) { directory_.on(n); }
+  void on_notice(const ProcessExec& n);
+  void on_notice(const ProcessEnded& n);
+  void on_notice(const ThreadStarted& n) { directory_.on(n); }
+  void on_notice(const ThreadEnded& n) { directory_.on(n); }
+  void on_notice(const ModuleLoaded& n) { directory_.on(n); }
+  void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
+  void on_notice(const FunctionDefined& n) { directory_.on(n); }
+  void on_notice(const CallSiteSeen& n) { directory_.on(n); }
+  void on_notice(const KernelNamed& n) { kernels_.name(n.process, n.handle, n.name, n.library); }
+  void on_notice(const OverrideRule& n) { overrides_.on(n); }
+  void on_notice(const OverrideHit& n) { overrides_.on(n); }
+  void on_notice(const Lifecycle& n);
+  void on_notice(const Drop& n);
+  void on_notice(const StopCost& n) { rollups_.stops(session_, directory_.function_row(n.function), n.stops, n.held_ns); }
+
+  const RowId session_;
+  const Detail detail_;
+  sqlite::Db& db_;
+  Failure failure_;
+  BatchTable call_rows_{"call_", 9}, copy_rows_{"copy_", 6}, alloc_rows_{"alloc_", 9};
+  Directory directory_;
+  Rollups rollups_;
+  KernelBook kernels_;
+  StreamBook streams_;
+  DeviceBook devices_;
+  MemoryLedger memory_;
+  ErrorBook errors_;
+  OverrideBook overrides_;
+  Write unwound_, args_, lifecycle_, drop_, last_call_;
+
+  Keep keep_;
+  RowId last_call_id_ = 0;
+  std::uint64_t calls_ = 0, failed_ = 0, dropped_ = 0, left_out_ = 0;
+};
+
+}  // namespace fade::store

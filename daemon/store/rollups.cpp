@@ -1,0 +1,167 @@
+#include "store/rollups.hpp"
+
+#include <algorithm>
+
+namespace fade::store {
+namespace {
+
+constexpr std::size_t kMostSums = 16'384;  // what is kept beyond a flush; everything is a difference, so forgetting costs nothing
+constexpr std::int64_t kSmallCopy = 64 << 10;
+
+template <class Map>
+void forget_if_large(Map& map) {
+  if (map.size() > kMostSums) map.clear();
+}
+
+}  // namespace
+
+void CallSum::add(std::int64_t ns, std::int64_t self_ns, bool failed) {
+  min = n == 0 ? ns : std::min(min, ns);
+  max = std::max(max, ns);
+  ++n;
+  errors += failed;
+  total += ns;
+  self += self_ns;
+  histogram.add(ns);
+}
+
+void CallSum::add(const CallSum& other) {
+  if (other.n == 0) return;
+  min = n == 0 ? other.min : std::min(min, other.min);
+  max = std::max(max, other.max);
+  n += other.n;
+  errors += other.errors;
+  total += other.total;
+  self += other.self;
+  histogram.add(other.histogram);
+}
+
+Rollups::Rollups(sqlite::Db& db, Failure& failure)
+    : stat_(db, failure,
+            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+            "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
+            "min = min(min, excluded.min), max = max(max, excluded.max), hist = hist_merge(hist, excluded.hist)"),
+      second_(db, failure,
+              "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+              "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
+      launch_(db, failure,
+              "INSERT INTO kernel_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+              "errors = errors + excluded.errors, launch_ns = launch_ns + excluded.launch_ns, max_ns = max(max_ns, excluded.max_ns), "
+              "first_ts = min(first_ts, excluded.first_ts), last_ts = max(last_ts, excluded.last_ts)"),
+      copy_(db, failure,
+            "INSERT INTO copy_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+            "bytes = bytes + excluded.bytes, max_bytes = max(max_bytes, excluded.max_bytes), small = small + excluded.small, "
+            "host_ns = host_ns + excluded.host_ns"),
+      stop_(db, failure,
+            "INSERT INTO overhead_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
+            "held_ns = held_ns + excluded.held_ns") {}
+
+CallSum& Rollups::sum_of(const StatKey& key) {
+  if (last_sum_ && last_key_ == key) return *last_sum_;
+  last_key_ = key;
+  last_sum_ = &calls_[key];
+  return *last_sum_;
+}
+
+CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns) {
+  Inside& inside = inside_[parent];
+  inside.thread = thread;
+  inside.ns += ns;
+  for (auto& [known, sum] : inside.by_function)
+    if (known == function) return sum;
+  return inside.by_function.emplace_back(function, CallSum{}).second;
+}
+
+Rollups::Inside Rollups::take_inside(RowId call) {
+  if (inside_.empty()) return {};
+  const auto node = inside_.extract(call);
+  return node ? std::move(node.mapped()) : Inside{};
+}
+
+void Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
+  const Inside inside = take_inside(call);
+  CallSum& sum = parent == 0 ? sum_of({thread, function, 0}) : sum_within(parent, thread, function, ns);
+  sum.add(ns, std::max<std::int64_t>(0, ns - inside.ns), failed);
+  for (const auto& [callee, calls] : inside.by_function) sum_of({thread, callee, function}).add(calls);
+  count_second(function, call, at, ns);
+  FunctionTotal& total = totals_[function];
+  ++total.calls;
+  total.errors += failed;
+  total.total_ns += ns;
+}
+
+void Rollups::count_second(RowId function, RowId call, std::int64_t at, std::int64_t ns) {
+  Second& second = seconds_[function];
+  const std::int64_t sec = at / 1'000'000'000;
+  if (second.sec != sec) {
+    write_second(function, second);
+    second.sec = sec;
+    second.first_call = call;
+  }
+  ++second.n;
+  second.total += ns;
+  second.first_call = std::min(second.first_call, call);
+}
+
+void Rollups::write_second(RowId function, Second& second) {
+  if (second.n > 0) second_(second.sec, function, second.n, second.total, second.first_call);
+  second = Second{};
+}
+
+void Rollups::launch(RowId kernel, RowId geometry, std::int64_t at, std::int64_t ns, bool failed) {
+  LaunchSum& sum = launches_[{kernel, geometry, 0}];
+  sum.first = sum.n == 0 ? at : std::min(sum.first, at);
+  sum.last = std::max(sum.last, at);
+  ++sum.n;
+  sum.errors += failed;
+  sum.ns += ns;
+  sum.max = std::max(sum.max, ns);
+}
+
+void Rollups::copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns) {
+  CopySum& sum = copies_[{process, function, kind}];
+  ++sum.n;
+  sum.bytes += static_cast<std::uint64_t>(bytes);
+  sum.max = std::max(sum.max, bytes);
+  sum.small += bytes < kSmallCopy;
+  sum.ns += ns;
+}
+
+void Rollups::stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns) {
+  StopSum& sum = stops_[{session, function, 0}];
+  sum.stops += stops;
+  sum.held += held_ns;
+}
+
+void Rollups::flush_calls() {
+  for (auto& [key, sum] : calls_) {
+    if (sum.n == 0) continue;
+    const std::vector<std::byte> histogram = sum.histogram.encode();
+    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, sum.min, sum.max, std::span<const std::byte>(histogram));
+    sum = CallSum{};
+  }
+  if (calls_.size() > kMostSums) last_sum_ = nullptr;
+  forget_if_large(calls_);
+}
+
+void Rollups::flush() {
+  flush_calls();
+  for (auto& [function, second] : seconds_) write_second(function, second);
+  for (const auto& [key, sum] : launches_)
+    launch_(key.first, key.second, sum.n, sum.errors, sum.ns, sum.max, sum.first, sum.last);
+  for (const auto& [key, sum] : copies_)
+    copy_(key.first, key.second, key.third, sum.n, sum.bytes, sum.max, sum.small, sum.ns);
+  for (const auto& [key, sum] : stops_) stop_(key.first, key.second, sum.stops, sum.held);
+  launches_.clear();
+  copies_.clear();
+  stops_.clear();
+}
+
+void Rollups::finish() {
+  for (const auto& [call, inside] : inside_)
+    for (const auto& [function, sum] : inside.by_function) sum_of({inside.thread, function, 0}).add(sum);
+  inside_.clear();
+  flush();
+}
+
+}  // namespace fade::store

@@ -1,0 +1,111 @@
+// Sums over calls, kept in memory as what is new since the last flush and added to the rollup tables there. Calls
+// inside a call arrive before it does; their share waits until the function of the outer call is known.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/event.hpp"
+#include "store/histogram.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// Numbers of rows in the database: ids of the session plus what earlier sessions of the file used.
+using RowId = std::int64_t;
+
+struct CallSum {
+  std::uint64_t n = 0, errors = 0;
+  std::int64_t total = 0, self = 0, min = 0, max = 0;
+  Histogram histogram;
+
+  void add(std::int64_t ns, std::int64_t self_ns, bool failed);
+  void add(const CallSum& other);
+};
+
+struct FunctionTotal {
+  std::uint64_t calls = 0, errors = 0;
+  std::int64_t total_ns = 0;
+};
+
+class Rollups {
+ public:
+  Rollups(sqlite::Db& db, Failure& failure);
+
+  // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0.
+  void call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed);
+  void launch(RowId kernel, RowId geometry, std::int64_t at, std::int64_t ns, bool failed);
+  void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
+  void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);
+
+  void flush();
+  void finish();  // and calls whose outer call never came
+
+  const std::unordered_map<RowId, FunctionTotal>& totals() const { return totals_; }
+
+ private:
+  struct StatKey {
+    RowId thread = 0, function = 0, parent = 0;
+    bool operator==(const StatKey&) const = default;
+  };
+  struct PairKey {
+    RowId first = 0, second = 0, third = 0;
+    bool operator==(const PairKey&) const = default;
+  };
+  struct Hash {
+    static std::size_t mix(RowId a, RowId b, RowId c) {
+      std::uint64_t h = static_cast<std::uint64_t>(a) * 0x9E3779B97F4A7C15u;
+      h = (h ^ static_cast<std::uint64_t>(b)) * 0xC2B2AE3D27D4EB4Fu;
+      h = (h ^ static_cast<std::uint64_t>(c)) * 0x165667B19E3779F9u;
+      return h ^ (h >> 29);
+    }
+    std::size_t operator()(const StatKey& k) const { return mix(k.thread, k.function, k.parent); }
+    std::size_t operator()(const PairKey& k) const { return mix(k.first, k.second, k.third); }
+  };
+  struct Second {  // one function's open bucket of call_bucket_
+    std::int64_t sec = -1;
+    std::uint64_t n = 0;
+    std::int64_t total = 0;
+    RowId first_call = 0;
+  };
+  struct Inside {  // what happened within a call that has not returned
+    RowId thread = 0;
+    std::int64_t ns = 0;
+    std::vector<std::pair<RowId, CallSum>> by_function;
+  };
+  struct LaunchSum {
+    std::uint64_t n = 0, errors = 0;
+    std::int64_t ns = 0, max = 0, first = 0, last = 0;
+  };
+  struct CopySum {
+    std::uint64_t n = 0, bytes = 0, small = 0;
+    std::int64_t max = 0;
+    std::int64_t ns = 0;
+  };
+  struct StopSum {
+    std::uint64_t stops = 0;
+    std::int64_t held = 0;
+  };
+
+  Inside take_inside(RowId call);
+  CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns);
+  CallSum& sum_of(const StatKey& key);
+  void count_second(RowId function, RowId call, std::int64_t at, std::int64_t ns);
+  void write_second(RowId function, Second& second);
+  void flush_calls();
+
+  std::unordered_map<StatKey, CallSum, Hash> calls_;
+  StatKey last_key_;              // most calls are like the one before
+  CallSum* last_sum_ = nullptr;
+  std::unordered_map<RowId, Inside> inside_;  // by outer call
+  std::unordered_map<RowId, Second> seconds_;
+  std::unordered_map<PairKey, LaunchSum, Hash> launches_;
+  std::unordered_map<PairKey, CopySum, Hash> copies_;
+  std::unordered_map<PairKey, StopSum, Hash> stops_;
+  std::unordered_map<RowId, FunctionTotal> totals_;
+  Write stat_, second_, launch_, copy_, stop_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,48 @@
+// A prepared statement that changes the database, and the first thing that went wrong with any of them. After a
+// failure every further write does nothing: the recorder's owner looks at the Failure once per batch and gives up.
+#pragma once
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "store/sqlite.hpp"
+
+namespace fade::store {
+
+struct Failure {
+  std::optional<Error> error;
+
+  void note(Error what) {
+    if (!error) error = std::move(what);
+  }
+  explicit operator bool() const { return error.has_value(); }
+};
+
+class Write {
+ public:
+  Write(sqlite::Db& db, Failure& failure, std::string_view sql) : failure_(&failure) {
+    if (Result<sqlite::Stmt> stmt = db.prepare(sql)) stmt_ = std::move(*stmt);
+    else failure.note(std::move(stmt.error()));
+  }
+
+  template <class... A>
+  void operator()(const A&... values) {
+    if (*failure_) return;
+    stmt_.bind(values...);
+    if (Result<void> done = stmt_.run(); !done) failure_->note(std::move(done.error()));
+  }
+
+ private:
+  sqlite::Stmt stmt_;
+  Failure* failure_;
+};
+
+// What an INTEGER column cannot tell from a value is stored as NULL.
+inline std::optional<std::int64_t> unless(std::int64_t value, std::int64_t nothing) {
+  return value == nothing ? std::nullopt : std::optional(value);
+}
+inline std::optional<std::string_view> unless_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+}  // namespace fade::store

@@ -1,0 +1,294 @@
+#include "store/writer.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/log.hpp"
+#include "store/database_file.hpp"
+#include "store/recorder.hpp"
+
+namespace fade::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 100ms;                       // for a batch to fill
+constexpr std::int64_t kCommitAfter = 80'000'000;       // ns; with the patience, what is put in is stored within 200 ms
+constexpr std::int64_t kSumsAfter = 1'000'000'000;
+constexpr int kPassivePages = 4'000;                    // 64 MB of WAL
+constexpr int kRestartPages = 16'384;                   // 256 MB
+constexpr int kRestartPatience = 50;                    // ms that readers may hold a restart up
+
+std::string boot_id() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string out;
+  std::getline(in, out);
+  return out;
+}
+
+const char* word_for(Detail detail) {
+  constexpr const char* kWords[] = {"stats", "calls", "full"};
+  return kWords[static_cast<std::size_t>(detail)];
+}
+
+Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail) {
+  Failure failure;
+  utsname host{};
+  ::uname(&host);
+  std::string command;
+  for (const std::string& word : session.command) command += (command.empty() ? "" : " ") + word;
+  Write insert(db, failure,
+               "INSERT INTO session_ (kind, start_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version, options, detail) "
+               "VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+  insert(session.kind, session.clock.real_ns, session.clock.boot_ns, host.nodename, host.release, boot_id(), session.cwd, command,
+         session.fade_version, session.options, word_for(detail));
+  if (failure) return tl::unexpected(std::move(*failure.error));
+  return sqlite3_last_insert_rowid(db.get());
+}
+
+struct Reduced {  // what is left after the size limit
+  Keep keep;
+  const char* reason;
+};
+Reduced reduced(OnFull on_full) {
+  constexpr Reduced kRows[] = {
+      {{false, false, false}, "size limit reached: nothing more is recorded"},
+      {{false, false, true}, "size limit reached: calls are only counted"},
+      {{false, true, true}, "size limit reached: rows of calls are dropped"},
+  };
+  return kRows[static_cast<std::size_t>(on_full)];
+}
+
+}  // namespace
+
+class Writer::Impl {
+ public:
+  Impl(WriterOptions options, SessionInfo session, EventQueue& queue, DatabaseFile file)
+      : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)) {}
+
+  Result<void> prepare(KernelFilter filter);
+  void start();
+  Result<Totals> finish();
+
+ private:
+  void run();
+  void store(const Batch& batch, std::int64_t since);
+  void begin();
+  void commit();
+  void checkpoint();
+  void check_size();
+  void write_limit();
+  void give_up(const Error& error);
+  void close_session();
+  Result<void> write_end();
+  void write_loss();
+
+  const WriterOptions options_;
+  const SessionInfo session_;
+  EventQueue& queue_;
+  DatabaseFile file_;
+  RowId row_ = 0;
+  std::unique_ptr<Recorder> recorder_;
+  std::thread thread_;
+
+  // Writer thread, from start() to its end.
+  std::optional<sqlite::Txn> txn_;
+  sqlite::Stmt pages_;
+  std::int64_t oldest_ = 0;     // when the first batch of this transaction may have begun
+  std::int64_t sums_at_ = 0;    // when rollups were written last
+  std::uint64_t uncommitted_ = 0;
+  std::uint64_t lost_ = 0;
+  int wal_pages_ = 0;
+  std::optional<std::int64_t> limit_at_;  // when the size limit was reached
+  RowId limit_row_ = 0;
+  bool gave_up_ = false;
+  Result<void> closed_{};
+};
+
+Result<void> Writer::Impl::prepare(KernelFilter filter) {
+  sqlite::Db& db = file_.db;
+  Result<RowId> row = write_session(db, session_, options_.detail);
+  if (!row) return tl::unexpected(std::move(row.error()));
+  row_ = *row;
+  recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter));
+  if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
+  Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  if (!pages) return tl::unexpected(std::move(pages.error()));
+  pages_ = std::move(*pages);
+  sqlite3_wal_hook(
+      db.get(),
+      [](void* self, sqlite3*, const char*, int count) {
+        static_cast<Impl*>(self)->wal_pages_ = count;
+        return SQLITE_OK;
+      },
+      this);
+  return {};
+}
+
+// Signals are the tracing thread's business.
+void Writer::Impl::start() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Writer::Impl::run() {
+  Batch batch;
+  sums_at_ = boottime_ns();
+  for (;;) {
+    const std::int64_t since = boottime_ns();
+    if (!queue_.take(batch, kPatience)) break;
+    if (!gave_up_) store(batch, since);
+  }
+  close_session();
+}
+
+void Writer::Impl::store(const Batch& batch, std::int64_t since) {
+  if (!batch.empty()) {
+    if (!txn_) {
+      oldest_ = since;
+      begin();
+    }
+    uncommitted_ += batch.calls.size();
+    if (!gave_up_) recorder_->apply(batch);
+    if (!gave_up_ && recorder_->failure()) give_up(*recorder_->failure());
+  }
+  if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
+}
+
+void Writer::Impl::begin() {
+  Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
+  if (txn) txn_.emplace(std::move(*txn));
+  else give_up(txn.error());
+}
+
+void Writer::Impl::commit() {
+  const std::int64_t now = boottime_ns();
+  if (now - sums_at_ >= kSumsAfter) {
+    recorder_->flush_sums();
+    write_limit();
+    sums_at_ = now;
+    if (recorder_->failure()) return give_up(*recorder_->failure());
+  }
+  if (Result<void> done = txn_->commit(); !done) return give_up(done.error());
+  txn_.reset();
+  uncommitted_ = 0;
+  check_size();
+  checkpoint();
+}
+
+// A reader may keep the log from being used again; beyond 256 MB we wait for it a moment.
+void Writer::Impl::checkpoint() {
+  if (!file_.wal || wal_pages_ < kPassivePages) return;
+  const bool restart = wal_pages_ > kRestartPages;
+  if (restart) sqlite3_busy_timeout(file_.db.get(), kRestartPatience);
+  sqlite3_wal_checkpoint_v2(file_.db.get(), nullptr, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (restart) sqlite3_busy_timeout(file_.db.get(), 2000);
+}
+
+void Writer::Impl::check_size() {
+  if (limit_at_ || options_.max_bytes == 0) return;
+  const Result<bool> row = pages_.step();
+  const auto bytes = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
+  pages_.reset();
+  if (bytes < options_.max_bytes) return;
+  const Reduced left = reduced(options_.on_full);
+  recorder_->keep(left.keep);
+  limit_at_ = session_.clock.now();
+  log::info("{} has reached {} MB; {}", file_.path, options_.max_bytes >> 20, left.reason);
+}
+
+void Writer::Impl::write_limit() {
+  if (!limit_at_) return;
+  Failure failure;
+  Write write(file_.db, failure, "INSERT OR REPLACE INTO drop_ (id, session, ts, dur, n, reason) VALUES (?,?,?,?,?,?)");
+  write(limit_row_ == 0 ? std::nullopt : std::optional(limit_row_), row_, *limit_at_, session_.clock.now() - *limit_at_,
+        recorder_->rows_left_out(), reduced(options_.on_full).reason);
+  if (limit_row_ == 0) limit_row_ = sqlite3_last_insert_rowid(file_.db.get());
+}
+
+void Writer::Impl::give_up(const Error& error) {
+  if (gave_up_) return;
+  gave_up_ = true;
+  txn_.reset();
+  queue_.discard();
+  lost_ += std::exchange(uncommitted_, 0);
+  log::error("cannot write {}: {}; the program runs on, what it does from now on is not recorded", file_.path, error.cause);
+}
+
+// The row that tells of the loss needs a little room; where there is none, the message has to do.
+void Writer::Impl::write_loss() {
+  Failure failure;
+  Write write(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,0,?,'the database could not be written')");
+  write(row_, session_.clock.now(), lost_ + queue_.discarded());
+}
+
+Result<void> Writer::Impl::write_end() {
+  Failure failure;
+  Write write(file_.db, failure, "UPDATE session_ SET end_ns = ?2, clean = 1 WHERE id = ?1");
+  write(row_, session_.clock.real_ns + session_.clock.now());
+  if (failure) return tl::unexpected(std::move(*failure.error));
+  return {};
+}
+
+void Writer::Impl::close_session() {
+  if (gave_up_) return write_loss();
+  if (!txn_) begin();
+  if (txn_) {
+    recorder_->finish();
+    write_limit();
+    if (recorder_->failure()) give_up(*recorder_->failure());
+  }
+  if (txn_) closed_ = write_end();
+  if (txn_ && closed_) closed_ = txn_->commit();
+  txn_.reset();
+  if (gave_up_) return write_loss();
+  if (closed_) closed_ = make_single_file(file_);
+}
+
+Result<Totals> Writer::Impl::finish() {
+  queue_.close();
+  if (thread_.joinable()) thread_.join();
+  Totals totals = recorder_->totals();
+  totals.dropped += lost_ + queue_.discarded();
+  recorder_.reset();
+  pages_ = {};
+  file_.db.close();
+  if (!closed_) return tl::unexpected(with_context("cannot close " + file_.path, closed_.error()));
+  return totals;
+}
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Writer::~Writer() {
+  if (impl_) (void)finish();
+}
+
+Result<std::unique_ptr<Writer>> Writer::open(WriterOptions options, SessionInfo session, EventQueue& queue) {
+  Result<KernelFilter> filter = KernelFilter::make(options.kernel_include, options.kernel_exclude);
+  if (!filter) return tl::unexpected(std::move(filter.error()));
+  Result<DatabaseFile> file = open_database(options.path, options.open_mode);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(session), queue, std::move(*file));
+  if (Result<void> ready = impl->prepare(std::move(*filter)); !ready) return tl::unexpected(std::move(ready.error()));
+  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+}
+
+void Writer::start() { impl_->start(); }
+
+Result<Totals> Writer::finish() {
+  const std::unique_ptr<Impl> impl = std::move(impl_);
+  return impl->finish();
+}
+
+}  // namespace fade::store

@@ -1,0 +1,52 @@
+// The thread that stores what a session records. It takes batches from the queue, hands them to the Recorder and
+// commits at most every 200 ms, at once where a batch is urgent. Nothing it meets stops the program: when the file
+// cannot be written any more it says so once, throws the rest away and counts it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/event_queue.hpp"
+#include "base/recording.hpp"
+#include "base/result.hpp"
+#include "store/totals.hpp"
+
+namespace fade::store {
+
+struct WriterOptions {
+  std::string path;
+  OpenMode open_mode = OpenMode::Create;
+  std::uint64_t max_bytes = std::uint64_t{8} << 30;
+  OnFull on_full = OnFull::Stats;
+  Detail detail = Detail::Calls;
+  std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
+};
+
+struct SessionInfo {
+  std::string kind = "run";  // run or attach
+  std::string cwd;
+  std::vector<std::string> command;
+  std::string fade_version = FADE_VERSION;
+  std::string options;  // as the user wrote them
+  SessionClock clock;
+};
+
+class Writer {
+ public:
+  // Creates or opens the file and writes the session's row. The patterns are checked before the file is touched.
+  static Result<std::unique_ptr<Writer>> open(WriterOptions options, SessionInfo session, EventQueue& queue);
+  ~Writer();  // finishes
+
+  void start();
+  // Closes the queue, stores what is in it, closes the file in order. Once.
+  Result<Totals> finish();
+
+ private:
+  class Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,168 @@
+// Calls become rows and sums.
+#include "store_fixture.hpp"
+
+namespace fade::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Calls : public Recording {};
+
+TEST_F(Calls, HaveARowEachInOrderOfEntry) {
+  open();
+  tracee->notice(CallSiteSeen{1, 1, 0x7f0000001234, "/lib/libtorch.so", 0x1234, "_ZN2at5emptyEv+9"});
+  CallRecord record = tracee->begin("hipSetDevice", {1});
+  record.caller = 1;
+  tracee->put(record);
+  tracee->call("hipDeviceSynchronize");
+  const Totals totals = finish();
+
+  EXPECT_THAT(rows("SELECT id, start, duration, \"end\", pid, tid, category, name, result, state, caller, caller_library FROM calls"),
+              ElementsAre("1|10000|1000|11000|100|100|hip|hipSetDevice|0|returned|_ZN2at5emptyEv+9|/lib/libtorch.so",
+                          "2|20000|1000|21000|100|100|hip|hipDeviceSynchronize|0|returned||"));
+  EXPECT_EQ(value("SELECT args FROM calls WHERE id = 1"), R"({"deviceId":1})");
+  EXPECT_EQ(totals.calls, 2u);
+  EXPECT_EQ(totals.dropped, 0u);
+  EXPECT_EQ(totals.processes, 1u);
+  EXPECT_EQ(totals.threads, 1u);
+}
+
+TEST_F(Calls, InsideCallsKnowTheirParentAndTakeFromItsOwnTime) {
+  open();
+  CallRecord outer = tracee->begin("hipMemcpy");
+  CallRecord inner = tracee->begin("hipDeviceSynchronize");
+  inner.parent = outer.id;
+  tracee->put(inner);  // returns first
+  outer.exit_ns = outer.entry_ns + 50'000;
+  tracee->put(outer);
+  finish();
+
+  EXPECT_EQ(value("SELECT parent_id FROM calls WHERE name = 'hipDeviceSynchronize'"), "1");
+  EXPECT_THAT(rows("SELECT caller, callee, calls, total_ns, caller_self_ns FROM flow"), ElementsAre("hipMemcpy|hipDeviceSynchronize|1|1000|49000"));
+  EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns FROM top"), ElementsAre("hipMemcpy|1|50000|49000", "hipDeviceSynchronize|1|1000|1000"));
+}
+
+TEST_F(Calls, WhoseOuterCallNeverComesAreCountedAllTheSame) {
+  open();
+  CallRecord inner = tracee->begin("hipDeviceSynchronize");
+  inner.parent = 999;
+  tracee->put(inner);
+  finish();
+  EXPECT_THAT(rows("SELECT name, calls, total_ns FROM top"), ElementsAre("hipDeviceSynchronize|1|1000"));
+}
+
+TEST_F(Calls, ThatNeverReturnedSayWhy) {
+  open();
+  CallRecord unwound = tracee->begin("hipMemcpy"), stuck = tracee->begin("hipStreamSynchronize");
+  unwound.flags = kUnwound;
+  stuck.flags = kOpenAtEnd;
+  tracee->put(unwound);
+  tracee->put(stuck);
+  finish();
+  EXPECT_THAT(rows("SELECT name, state, duration, result FROM calls"), ElementsAre("hipMemcpy|unwound||", "hipStreamSynchronize|open||"));
+  EXPECT_EQ(value("SELECT sum(calls) FROM top"), "2");
+}
+
+TEST_F(Calls, OfAThreadOrFunctionNobodyAnnouncedAreCountedAsDropped) {
+  open();
+  tracee->call("hipFree", {0}, 77);
+  CallRecord record = tracee->begin("hipFree");
+  record.function = 500;
+  tracee->put(record);
+  EXPECT_EQ(finish().dropped, 2u);
+}
+
+TEST_F(Calls, RepeatedOftenKeepTheArgumentsOfTheFirst200) {
+  open();
+  for (int i = 0; i < 250; ++i) tracee->call("hipSetDevice", {0});
+  tracee->call("hipGetDevice", {0x7ffd0000});
+  finish();
+  EXPECT_EQ(value("SELECT count(args), count(*) FROM calls WHERE name = 'hipSetDevice'"), "200|250");
+  EXPECT_EQ(value("SELECT count(args) FROM calls WHERE name = 'hipGetDevice'"), "1");
+}
+
+TEST_F(Calls, AtFullDetailAllHaveTheirArguments) {
+  open({.detail = Detail::Full});
+  for (int i = 0; i < 250; ++i) tracee->call("hipSetDevice", {0});
+  finish();
+  EXPECT_EQ(value("SELECT count(args) FROM calls"), "250");
+  EXPECT_EQ(value("SELECT detail FROM sessions"), "full");
+}
+
+TEST_F(Calls, AtStatsDetailAreOnlyCounted) {
+  open({.detail = Detail::Stats});
+  tracee->malloc(0x1000, 64);
+  tracee->launch(0x500);
+  tracee->fail("hipSetDevice", 101);
+  const Totals totals = finish();
+  EXPECT_EQ(value("SELECT (SELECT count(*) FROM call_) + (SELECT count(*) FROM copy_) + (SELECT count(*) FROM alloc_) + (SELECT count(*) FROM arg_)"), "0");
+  EXPECT_EQ(value("SELECT sum(calls), sum(errors) FROM top"), "3|1");
+  EXPECT_EQ(value("SELECT launches FROM kernel_stats"), "1");
+  EXPECT_EQ(value("SELECT error FROM errors"), "hipErrorInvalidDevice");
+  EXPECT_EQ(totals.dropped, 0u);
+}
+
+TEST_F(Calls, ThatFailHaveANameAndTheirArguments) {
+  open();
+  CallRecord record = tracee->begin("hipSetDevice", {9});
+  record.result = 0xffffffff00000000u | 101;  // the upper half of rax means nothing
+  record.flags |= kFailed;
+  tracee->put(record);
+  const Totals totals = finish();
+  EXPECT_THAT(rows("SELECT name, code, error, repeats, args FROM errors"), ElementsAre(R"(hipSetDevice|101|hipErrorInvalidDevice|1|{"deviceId":9})"));
+  EXPECT_THAT(rows("SELECT result, result_name, failed FROM calls"), ElementsAre("101|hipErrorInvalidDevice|1"));
+  EXPECT_EQ(totals.errors, 1u);
+}
+
+TEST_F(Calls, ThatFailAgainAndAgainAddUp) {
+  open();
+  for (int i = 0; i < 1000; ++i) tracee->fail("hipSetDevice", 101);
+  tracee->fail("hipSetDevice", 100);
+  finish();
+  EXPECT_EQ(value("SELECT count(*), sum(repeats), max(repeats) FROM errors WHERE code = 101"), "101|1000|900");
+  EXPECT_EQ(value("SELECT last > start FROM errors WHERE repeats > 1"), "1");
+  EXPECT_EQ(value("SELECT repeats FROM errors WHERE code = 100"), "1");
+}
+
+TEST_F(Calls, WithAResultThatIsNoFailureKeepItsName) {
+  open();
+  CallRecord record = tracee->begin("hipStreamQuery");
+  record.result = 600;
+  tracee->put(record);
+  finish();
+  EXPECT_THAT(rows("SELECT result, result_name, failed FROM calls"), ElementsAre("600|hipErrorNotReady|0"));
+  EXPECT_THAT(rows("SELECT * FROM errors"), IsEmpty());
+}
+
+TEST_F(Calls, AreSummedBySecondWithTheirFirstId) {
+  open();
+  for (int i = 0; i < 3; ++i) {
+    CallRecord record = tracee->begin("hipDeviceSynchronize");
+    record.entry_ns += i / 2 * 1'000'000'000;
+    record.exit_ns = record.entry_ns + 5;
+    tracee->put(record);
+  }
+  finish();
+  EXPECT_THAT(rows("SELECT sec, name, calls, total_ns, first_call_id FROM call_rate"), ElementsAre("0|hipDeviceSynchronize|2|10|1", "1|hipDeviceSynchronize|1|5|3"));
+}
+
+TEST_F(Calls, SumsHoldWhileThreadsComeAndGo) {
+  open();
+  for (ThreadId t = 2; t < 600; ++t) {
+    tracee->thread(t, 1, static_cast<pid_t>(100 + t));
+    tracee->call("hipDeviceSynchronize", {}, t);
+    tracee->notice(ThreadEnded{t, tracee->now(), "worker"});
+  }
+  const Totals totals = finish();
+  EXPECT_EQ(value("SELECT calls FROM top"), "598");
+  EXPECT_EQ(value("SELECT count(*), sum(calls) FROM threads WHERE name = 'worker'"), "598|598");
+  EXPECT_EQ(totals.threads, 599u);
+  ASSERT_EQ(totals.top.size(), 1u);
+  EXPECT_EQ(totals.top[0].name, "hipDeviceSynchronize");
+  EXPECT_EQ(totals.top[0].total_ns, 598'000);
+}
+
+}  // namespace
+}  // namespace fade::store

@@ -1,0 +1,40 @@
+#include "store/demangle.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fade::store {
+namespace {
+
+// _Z1f4pairIiiES_IS0_S0_ES_IS1_S1_E...: each parameter is twice the one before.
+std::string doubling(int times) {
+  const auto reference = [](int n) {
+    std::string digits;
+    for (; n > 0 || digits.empty(); n /= 36) digits.insert(digits.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+    return "S" + digits + "_";
+  };
+  std::string name = "_Z1f4pairIiiE";
+  for (int i = 0; i < times; ++i) name += "S_I" + reference(i) + reference(i) + "E";
+  return name;
+}
+
+TEST(Demangling, ReadsNamesOfKernels) {
+  EXPECT_EQ(demangled("_Z6squarePfi"), "square(float*, int)");
+  EXPECT_EQ(demangled("_ZN2at6native4fillIfEEvT_"), "void at::native::fill<float>(float)");
+  EXPECT_EQ(demangled("saxpy"), std::nullopt);
+  EXPECT_EQ(demangled("_Znonsense"), std::nullopt);
+}
+
+TEST(Demangling, OfANameThatStandsForGigabytesGivesItsOutline) {
+  EXPECT_NE(demangled(doubling(3)).value_or("").find("pair<pair<"), std::string::npos) << "small ones are shown whole";
+  EXPECT_EQ(demangled(doubling(200)), "f(...)");
+  EXPECT_EQ(demangled("_ZN2at12_GLOBAL__N_16kernelI" + std::string(100, 'S') + "EEvv"), "at::(anonymous namespace)::kernel<...>");
+}
+
+TEST(Demangling, OfLongOrBrokenNamesEnds) {
+  EXPECT_EQ(demangled("_Z9" + std::string(5000, 'a')), "aaaaaaaaa(...)");
+  EXPECT_EQ(demangled("_ZN99999999" + std::string(100, 'S')), std::nullopt);
+  EXPECT_EQ(demangled("_Z" + std::string(5000, 'P')), std::nullopt);
+}
+
+}  // namespace
+}  // namespace fade::store

@@ -1,0 +1,181 @@
+// Full disks, size limits, killed writers, readers at the same time.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/log.hpp"
+#include "store_fixture.hpp"
+
+namespace fade::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Trouble : public Recording {
+ protected:
+  void TearDown() override { log::set_level(log::Level::Info); }
+
+  // Calls are put in until the file says what is waited for.
+  template <class Done>
+  int call_until(Done done) {
+    int calls = 0;
+    while (!done()) {
+      for (int i = 0; i < 20'000; ++i) tracee->call("hipDeviceSynchronize");
+      calls += 20'000;
+      if (calls > 20'000'000) {
+        ADD_FAILURE() << "it never came";
+        break;
+      }
+    }
+    return calls;
+  }
+  bool limit_reached() { return std::filesystem::file_size(path) > 0 && value("SELECT count(*) FROM drops") != "0"; }
+  // While the file is made or locked there is nothing to see.
+  std::int64_t seen_by_reader(const char* sql) {
+    auto db = sqlite::Db::open(path, SQLITE_OPEN_READONLY);
+    return db ? db->integer(sql).value_or(0) : 0;
+  }
+  static int run_in_child(const std::function<void()>& body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      body();
+      ::_exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+};
+
+TEST_F(Trouble, SizeLimitKeepsCountingByDefault) {
+  log::set_level(log::Level::Silent);
+  open({.max_bytes = 2 << 20});
+  const int calls = call_until([&] { return limit_reached(); });
+  tracee->fail("hipSetDevice", 101);
+  const Totals totals = finish();
+  const int stored = std::stoi(value("SELECT count(*) FROM call_"));
+  EXPECT_LT(stored, calls);
+  EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(calls + 1));
+  EXPECT_EQ(value("SELECT n FROM drops"), std::to_string(calls + 1 - stored));
+  EXPECT_THAT(value("SELECT reason FROM drops"), HasSubstr("size limit"));
+  EXPECT_EQ(value("SELECT count(*) FROM errors"), "1");
+  EXPECT_EQ(totals.dropped, 0u) << "nothing is unknown";
+  EXPECT_EQ(value("SELECT clean FROM sessions"), "1");
+}
+
+TEST_F(Trouble, SizeLimitMayStopEverything) {
+  log::set_level(log::Level::Silent);
+  open({.max_bytes = 2 << 20, .on_full = OnFull::Stop});
+  const int calls = call_until([&] { return limit_reached(); });
+  const Totals totals = finish();
+  const int stored = std::stoi(value("SELECT count(*) FROM call_"));
+  EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(stored));
+  EXPECT_EQ(totals.dropped, static_cast<std::uint64_t>(calls - stored));
+  EXPECT_EQ(value("SELECT n FROM drops"), std::to_string(calls - stored));
+}
+
+TEST_F(Trouble, SizeLimitMayDropCallsAndKeepAllocations) {
+  log::set_level(log::Level::Silent);
+  open({.max_bytes = 2 << 20, .on_full = OnFull::DropCalls});
+  call_until([&] { return limit_reached(); });
+  tracee->malloc(0x1000, 10);
+  finish();
+  EXPECT_EQ(value("SELECT size FROM allocations"), "10");
+  EXPECT_EQ(value("SELECT count(*) FROM calls WHERE name = 'hipMalloc'"), "0");
+}
+
+TEST_F(Trouble, FullDiskIsToldOnceAndTheProgramRunsOn) {
+  const int status = run_in_child([&] {
+    log::set_level(log::Level::Info);
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4 << 20, 4 << 20};  // EFBIG where a full disk would say ENOSPC
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const int messages = ::open(directory.file("messages").c_str(), O_CREAT | O_WRONLY, 0600);
+    ::dup2(messages, STDERR_FILENO);
+    open();
+    tracee->fail("hipSetDevice", 101);  // stored at once
+    while (seen_by_reader("SELECT count(*) FROM call_") == 0) std::this_thread::yield();
+    constexpr int kCalls = 1'000'000;
+    for (int i = 0; i < kCalls; ++i) tracee->call("hipDeviceSynchronize");
+    const Totals totals = writer->finish().value_or(Totals{});
+    writer.reset();
+    EXPECT_GT(totals.dropped, 0u);
+  });
+  EXPECT_EQ(status, 0);
+  std::ifstream in(directory.file("messages"));
+  std::string first, second;
+  std::getline(in, first);
+  std::getline(in, second);
+  EXPECT_THAT(first, testing::AllOf(HasSubstr("cannot write"), HasSubstr("the program runs on")));
+  EXPECT_EQ(second, "");
+  auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);  // recovers what the log holds
+  EXPECT_EQ(*db->text("PRAGMA integrity_check"), "ok");
+  EXPECT_GT(*db->integer("SELECT count(*) FROM calls"), 0);
+  EXPECT_EQ(*db->integer("SELECT clean FROM sessions"), 0);
+}
+
+TEST_F(Trouble, KilledWriterLosesNothingThatAReaderHasSeen) {
+  for (int round = 0; round < 5; ++round) {
+    std::filesystem::remove(path);
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path + suffix);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      open();
+      for (;;) tracee->call("hipDeviceSynchronize");
+    }
+    std::int64_t acknowledged = 0;
+    while (acknowledged < 50'000 * (round + 1)) acknowledged = std::max(acknowledged, seen_by_reader("SELECT count(*) FROM call_"));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
+    EXPECT_EQ(*db->text("PRAGMA integrity_check"), "ok");
+    EXPECT_GE(*db->integer("SELECT count(*) FROM call_"), acknowledged);
+    EXPECT_EQ(*db->integer("SELECT max(id) - count(*) FROM call_"), 0) << "no hole";
+    EXPECT_EQ(*db->integer("SELECT clean FROM session_"), 0);
+  }
+}
+
+TEST_F(Trouble, AfterAKillTheFileCanBeAddedTo) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    open();
+    tracee->fail("hipSetDevice", 101);  // stored at once
+    for (;;) ::pause();
+  }
+  while (seen_by_reader("SELECT count(*) FROM error_") == 0) std::this_thread::yield();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  open({.open_mode = OpenMode::Append});
+  tracee->call("hipDeviceSynchronize");
+  finish();
+  EXPECT_THAT(rows("SELECT session, name FROM calls"), ElementsAre("1|hipSetDevice", "2|hipDeviceSynchronize"));
+  EXPECT_THAT(rows("SELECT clean FROM sessions"), ElementsAre("0", "1"));
+}
+
+TEST_F(Trouble, ReadersSeeWholeBatchesWhileItIsWritten) {
+  open();
+  std::thread reader([&] {
+    std::int64_t last = 0;
+    while (last < 100'000) {
+      auto db = sqlite::Db::open(path, SQLITE_OPEN_READONLY);
+      const std::int64_t now = db ? db->integer("SELECT count(*) FROM call_").value_or(-1) : -1;
+      EXPECT_GE(now, last);
+      last = std::max(last, now);
+    }
+  });
+  for (int i = 0; i < 200'000; ++i) tracee->call("hipDeviceSynchronize");
+  reader.join();
+  finish();
+  EXPECT_EQ(value("SELECT count(*) FROM calls"), "200000");
+  EXPECT_EQ(value("PRAGMA journal_mode"), "delete");
+}
+
+}  // namespace
+}  // namespace fade::store
