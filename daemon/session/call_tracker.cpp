@@ -1,0 +1,293 @@
+#include "session/call_tracker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/glob.hpp"
+#include "elf/maps.hpp"
+
+namespace fade {
+namespace {
+
+using probes::Location;
+using probes::Parameter;
+using probes::Role;
+
+constexpr std::size_t kMaxString = 256;
+constexpr std::size_t kMostCallSites = 1'000'000;  // of one program: a target decides how many there are
+constexpr std::size_t kMaxPointed = 4096;  // bytes behind one pointer
+constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else is mapped that close below it
+
+std::span<const std::byte> bytes_of(std::span<const std::uint64_t> words) { return std::as_bytes(words); }
+
+}  // namespace
+
+std::uint64_t CallTracker::argument(const Parameter& parameter, const OpenCall& call) const {
+  if (parameter.at.where == Location::Where::Integer && parameter.at.first < 6) return call.record.words[parameter.at.first];
+  std::uint64_t value = 0;
+  const PieceKind wanted = parameter.at.where == Location::Where::Stack ? PieceKind::Stack : PieceKind::Sse;
+  for_each_piece(call.payload, [&](const PieceHeader& header, std::span<const std::byte> bytes) {
+    const std::size_t at = std::size_t{parameter.at.first} * 8;
+    if (header.kind == wanted && at + 8 <= bytes.size()) std::memcpy(&value, bytes.data() + at, 8);
+  });
+  return value;
+}
+
+// The return address and, in the same read, the argument words behind it.
+RemoteAddr CallTracker::read_entry(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call) {
+  std::array<std::uint64_t, 1 + 255> words;
+  const std::size_t wanted = 1 + (entry.probe ? entry.probe->stack_words : 0u);
+  const auto into = std::as_writable_bytes(std::span(words).first(wanted));
+  const std::size_t got = thread.inferior->program->space->memory().read(registers.sp(), into) / 8;
+  if (got == 0) return {};
+  if (wanted > 1) append_piece(call.payload, {.kind = PieceKind::Stack}, bytes_of(std::span(words).subspan(1, got - 1)));
+  if (entry.probe && entry.probe->sse_words > 0) {
+    if (const auto sse = Tracee(thread.tid).sse_words())
+      append_piece(call.payload, {.kind = PieceKind::Sse}, bytes_of(std::span(*sse).first(entry.probe->sse_words)));
+  }
+  return {words[0]};
+}
+
+void CallTracker::fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call) {
+  const Memory& memory = thread.inferior->program->space->memory();
+  for (const std::uint8_t index : entry.strings) {
+    const RemoteAddr at{argument(entry.probe->parameters[index], call)};
+    if (!at) continue;
+    bool cut = false;
+    const auto text = memory.c_string(at, kMaxString, &cut);
+    append_piece(call.payload, {.kind = PieceKind::String, .param = index, .cut = cut, .unreadable = !text},
+                 text ? std::as_bytes(std::span(*text)) : std::span<const std::byte>());
+  }
+  for (const std::uint8_t index : entry.ins) {
+    const Parameter& parameter = entry.probe->parameters[index];
+    const RemoteAddr at{argument(parameter, call)};
+    if (!at) continue;
+    std::uint64_t count = parameter.count;
+    if (parameter.length_param >= 0) count = argument(entry.probe->parameters[static_cast<std::size_t>(parameter.length_param)], call);
+    buffer_.resize(std::min<std::uint64_t>(kMaxPointed, std::min<std::uint64_t>(count, kMaxPointed) * parameter.pointee.size));
+    const std::size_t got = memory.read(at, buffer_);
+    append_piece(call.payload, {.kind = PieceKind::In, .param = index, .unreadable = got < buffer_.size()},
+                 std::span(buffer_).first(got));
+  }
+}
+
+void CallTracker::fetch_out(const Thread& thread, const Entry& entry, OpenCall& call) const {
+  const Memory& memory = thread.inferior->program->space->memory();
+  std::array<std::byte, kMaxPointed> buffer;
+  for (const std::uint8_t index : entry.outs) {
+    const Parameter& parameter = entry.probe->parameters[index];
+    const RemoteAddr at{argument(parameter, call)};
+    if (!at) continue;
+    std::uint64_t count = parameter.count;
+    if (parameter.length_param >= 0) count = argument(entry.probe->parameters[static_cast<std::size_t>(parameter.length_param)], call);
+    const auto size = std::min<std::uint64_t>(kMaxPointed, std::min<std::uint64_t>(count, kMaxPointed) * parameter.pointee.size);
+    const std::size_t got = memory.read(at, std::span(buffer).first(size));
+    append_piece(call.payload, {.kind = PieceKind::Out, .param = index, .unreadable = got < size}, std::span(buffer).first(got));
+  }
+}
+
+CallSite& CallTracker::call_site(Thread& thread, RemoteAddr return_address) {
+  Program& program = *thread.inferior->program;
+  if (program.call_sites.size() >= kMostCallSites && !program.call_sites.contains(return_address)) return other_site_ = {};
+  const auto [it, is_new] = program.call_sites.try_emplace(return_address);
+  if (!is_new) return it->second;
+  CallSite& site = it->second;
+  site.id = ++last_call_site_;
+  CallSiteSeen seen{.site = site.id, .process = thread.inferior->id, .address = return_address.value};
+  if (const Module* module = program.module_at(return_address)) {
+    site.library = module->path;
+    seen.offset = return_address.value - module->entry.l_addr;
+    if (const auto* file = symbols_.of(program, thread.tid, return_address))
+      if (const auto symbol = file->symbols().at(seen.offset)) seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
+  } else if (const auto maps = elf::read_maps(thread.tid)) {
+    const elf::Mapping* mapping = maps->find(return_address);
+    if (mapping && mapping->has_file()) {
+      site.library = mapping->path;
+      seen.offset = return_address - mapping->range.begin + mapping->offset;
+    }
+    site.changeable = !mapping || !mapping->has_file();
+  }
+  seen.library = site.library;
+  sink_.notice(std::move(seen));
+  return site;
+}
+
+// False where the return cannot be seen; the reason is recorded.
+bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
+  AddressSpace& space = *thread.inferior->program->space;
+  Site* site = space.find(return_address);
+  if (site && call_site.changeable && space.memory().value<std::uint8_t>(return_address) != 0xCC) {
+    space.forget({return_address, return_address + 1}, thread.tid);  // generated code was written again
+    site = nullptr;
+  }
+  if (!site) {
+    const auto armed = call_site.refused ? tl::unexpected(Error{}) : space.arm(return_address, thread.tid);
+    if (!armed) {
+      ++unseen_returns_;
+      if (!std::exchange(call_site.refused, true))
+        sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
+                               "returns to " + call_site.library + " cannot be seen: " + armed.error().message});
+      return false;
+    }
+    site = *armed;
+  }
+  site->call_site = call_site.id;
+  return true;
+}
+
+// The mapping that holds the thread's stack pointer now is its own stack if it is the main thread's or holds the thread's
+// control block, as libc lays it out. Otherwise it runs on another stack just now, and stack contents decide.
+RemoteRange CallTracker::stack_of(Thread& thread, RemoteAddr sp) const {
+  if (thread.stack.size() > 0) return thread.stack;
+  const auto maps = elf::read_maps(thread.tid);
+  const elf::Mapping* mapping = maps ? maps->find(sp) : nullptr;
+  const auto registers = Tracee(thread.tid).registers();
+  const bool is_own = mapping && registers && (thread.tid == thread.inferior->pid ? mapping->path == "[stack]"
+                                                                                  : mapping->range.contains({registers->fs_base}));
+  if (!is_own) return {};
+  thread.stack = mapping->range;
+  if (mapping->path == "[stack]") thread.stack.begin = mapping->range.end - kMainStack;
+  return thread.stack;
+}
+
+// Another thread's call may stand there by now, where a fiber was left behind.
+void CallTracker::forget_open(Thread& thread, RemoteAddr sp) {
+  const auto it = thread.inferior->open_by_sp.find(sp);
+  if (it != thread.inferior->open_by_sp.end() && it->second == &thread) thread.inferior->open_by_sp.erase(it);
+}
+
+void CallTracker::unwound(Thread& thread, RemoteAddr sp) {
+  const Memory& memory = thread.inferior->program->space->memory();
+  for (OpenCall& call : thread.calls.take_unwound(sp, memory, [&] { return stack_of(thread, sp); })) {
+    forget_open(thread, call.sp);
+    close(std::move(call), kUnwound);
+  }
+}
+
+void CallTracker::close(OpenCall call, std::uint16_t flags) {
+  if (call.record.id == 0) return;  // a resolver's, or of a time that is not recorded
+  call.record.flags |= flags;
+  call.record.exit_ns = clock_.now();
+  complete_.push_back({call.record, std::move(call.payload)});
+}
+
+// While nothing is recorded: resolvers say where functions are, and rules go on being applied.
+bool CallTracker::is_needed(const Entry& entry) const {
+  return entry.what == Entry::What::Resolver ||
+         (!overrides_.empty() && (overrides_.touches(entry.probe->symbol) || entry.probe->kind == probes::Kind::SetDevice));
+}
+
+void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers) {
+  const Entry& entry = functions_[index];
+  unwound(thread, registers.sp());
+  const bool counted = entry.what == Entry::What::Function && recording_;
+  if (!counted && !is_needed(entry)) return;
+  OpenCall call{.sp = registers.sp(), .entry = index};
+  call.record.words = registers.argument_words();
+  call.record.function = entry.function;
+  call.record.thread = thread.id;
+  call.return_address = read_entry(thread, entry, registers, call);
+  if (counted) {
+    call.record.id = ++last_call_;
+    call.record.parent = thread.calls.innermost();
+    fetch_pointed(thread, entry, call);
+    if (entry.probe->kind == probes::Kind::Launch) {
+      if (const Parameter* kernel = entry.probe->with_role(Role::Kernel))
+        kernels_.launched(*thread.inferior->program, thread.inferior->id, thread.tid, argument(*kernel, call), symbols_);
+    }
+  }
+  CallSite& site = call_site(thread, call.return_address);
+  call.record.caller = site.id;
+  call.record.entry_ns = clock_.now();
+  if (!watch_return(thread, site, call.return_address)) return close(std::move(call), 0);
+  thread.inferior->open_by_sp[call.sp] = &thread;
+  thread.calls.push(std::move(call)).record.entry_ns = clock_.now();  // what we did since is not the call's time
+}
+
+void CallTracker::correct(Thread& thread, const Entry& entry, OpenCall& call) {
+  if (overrides_.empty() || !overrides_.touches(entry.probe->symbol)) return;
+  std::array<std::uint64_t, 16> values{};
+  const std::size_t n = std::min(values.size(), entry.probe->parameters.size());
+  for (std::size_t i = 0; i < n; ++i) values[i] = argument(entry.probe->parameters[i], call);
+  const std::string caller(base_name(thread.inferior->program->call_sites[call.return_address].library));
+  const probes::DeviceCall asked{entry.probe->symbol, std::span(values).first(n), thread.device, caller};
+  if (!overrides_.applies(asked)) return;
+
+  const ProcessMemory& memory = thread.inferior->program->space->memory();
+  std::vector<std::vector<std::byte>> contents;
+  std::vector<probes::Found> found;
+  contents.reserve(2);  // found points into it
+  for (const auto& wanted : overrides_.reads(asked.symbol, asked.arguments)) {
+    if (wanted.bytes == 0) continue;
+    auto& bytes = contents.emplace_back(std::min<std::size_t>(wanted.bytes, kMaxPointed));
+    bytes.resize(memory.read({values[wanted.parameter]}, bytes));
+    found.push_back({wanted.parameter, bytes});
+  }
+  for (auto& patch : overrides_.patches(asked, found)) {
+    const RemoteAddr at{values[patch.parameter] + patch.offset};
+    if (!patch.bytes.empty() && !memory.write(at, patch.bytes, thread.tid)) continue;
+    call.record.flags |= kOverridden;
+    if (!patch.bytes.empty()) {
+      for (std::size_t i = 0; i < found.size(); ++i)
+        if (found[i].parameter == patch.parameter && patch.offset + patch.bytes.size() <= contents[i].size())
+          std::copy(patch.bytes.begin(), patch.bytes.end(), contents[i].begin() + patch.offset);
+    }
+    sink_.notice(OverrideHit{patch.rule, call.record.id, thread.id, call.record.caller, clock_.now(), patch.device,
+                             patch.field, std::move(patch.was), std::move(patch.became)});
+  }
+  if (!(call.record.flags & kOverridden)) return;
+  for (const auto& [parameter, bytes] : found)
+    append_piece(call.payload, {.kind = PieceKind::Became, .param = parameter}, bytes);
+}
+
+void CallTracker::follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const {
+  if (entry.probe->kind != probes::Kind::SetDevice) return;
+  if (const Parameter* device = entry.probe->with_role(Role::Device))
+    thread.device = static_cast<int>(argument(*device, call));
+}
+
+std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Registers& registers,
+                                                    RemoteAddr return_address, std::int64_t now) {
+  const RemoteAddr sp = registers.sp() - 8;
+  auto& open_by_sp = thread.inferior->open_by_sp;
+  const auto owner = open_by_sp.find(sp);
+  if (owner == open_by_sp.end()) return std::nullopt;
+  OpenCall* open = owner->second->calls.find(return_address, sp);  // of another thread where a fiber has moved
+  if (!open) return std::nullopt;
+  OpenCall call = owner->second->calls.remove(*open);
+  open_by_sp.erase(owner);
+  unwound(thread, sp);
+
+  const Entry& entry = functions_[call.entry];
+  if (entry.what != Entry::What::Function) return Left{call.entry, registers.result(), true};
+  call.record.exit_ns = now;
+  call.record.result = registers.result();
+  if (entry.probe->returns_sse())
+    if (const auto sse = Tracee(thread.tid).sse_words()) call.record.result = (*sse)[0];
+  call.record.flags |= kReturned;
+  const bool failed = entry.probe->failed(call.record.result);
+  if (failed) call.record.flags |= kFailed;
+  fetch_out(thread, entry, call);
+  if (!failed) {
+    correct(thread, entry, call);
+    follow_device(thread, entry, call);
+  }
+  if (call.record.id != 0) complete_.push_back({call.record, std::move(call.payload)});
+  return Left{call.entry, registers.result(), false};
+}
+
+void CallTracker::flush() {
+  for (const Complete& call : complete_) sink_.call(call.record, call.payload);
+  complete_.clear();
+}
+
+void CallTracker::thread_ended(Thread& thread, bool process_ended) {
+  for (OpenCall& call : thread.calls.take_all()) {
+    forget_open(thread, call.sp);
+    close(std::move(call), process_ended ? kOpenAtEnd : kUnwound);
+  }
+  flush();
+}
+
+}  // namespace fade

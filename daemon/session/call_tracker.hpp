@@ -1,0 +1,77 @@
+// Turns stops at sites into call records: entry, return, and calls that were left without returning. Decides nothing
+// about resuming; the caller does that between enter()/leave() and flush(), so that a thread is held only while its
+// registers and memory are needed. Tracing thread only.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "probes/overrides.hpp"
+#include "ptrace/tracee.hpp"
+#include "session/function_table.hpp"
+#include "session/inferior.hpp"
+#include "session/kernel_names.hpp"
+
+namespace fade {
+
+class CallTracker {
+ public:
+  CallTracker(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const probes::Overrides& overrides)
+      : sink_(sink), clock_(clock), functions_(functions), overrides_(overrides), kernels_(sink) {}
+
+  struct Left {
+    std::uint32_t entry = 0;      // what was left
+    std::uint64_t result = 0;
+    bool internal = false;        // a resolver, not a probed call
+  };
+
+  // The thread hit the site of `entry`.
+  void enter(Thread& thread, std::uint32_t entry, const Registers& registers);
+  // The thread hit a place that calls return to, at time `now`; nullopt: no open call returns here now.
+  std::optional<Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
+  // Sends what is complete.
+  void flush();
+
+  void thread_ended(Thread& thread, bool process_ended);
+  // While off, calls are neither numbered nor recorded; rules are applied all the same.
+  void set_recording(bool on) { recording_ = on; }
+
+  std::uint64_t unseen_returns() const { return unseen_returns_; }
+
+ private:
+  struct Complete {
+    CallRecord record;
+    std::vector<std::byte> payload;
+  };
+  RemoteAddr read_entry(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
+  void fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call);
+  void fetch_out(const Thread& thread, const Entry& entry, OpenCall& call) const;
+  CallSite& call_site(Thread& thread, RemoteAddr return_address);
+  bool watch_return(Thread& thread, CallSite& site, RemoteAddr return_address);
+  bool is_needed(const Entry& entry) const;
+  static void forget_open(Thread& thread, RemoteAddr sp);
+  void unwound(Thread& thread, RemoteAddr sp);  // a call or return at `sp` shows which open calls are gone
+  void close(OpenCall call, std::uint16_t flags);
+  void correct(Thread& thread, const Entry& entry, OpenCall& call);
+  void follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const;
+  RemoteRange stack_of(Thread& thread, RemoteAddr sp) const;
+  std::uint64_t argument(const probes::Parameter& parameter, const OpenCall& call) const;
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  FunctionTable& functions_;
+  const probes::Overrides& overrides_;
+  ModuleSymbols symbols_;
+  KernelNames kernels_;
+  std::vector<Complete> complete_;
+  std::vector<std::byte> buffer_;
+  CallId last_call_ = 0;
+  CallSiteId last_call_site_ = 0;
+  CallSite other_site_;  // for calls from more places than are kept apart
+  std::uint64_t unseen_returns_ = 0;
+  bool recording_ = true;
+};
+
+}  // namespace fade

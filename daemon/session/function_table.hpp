@@ -1,0 +1,58 @@
+// What can begin at a site: the functions of a session, each known once per library file, with what must be fetched
+// when they are called. Indexes count from 1 and stay; shared by all processes of the session.
+#pragma once
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/event.hpp"
+#include "probes/probe.hpp"
+
+namespace fade {
+
+struct Entry {
+  enum class What : std::uint8_t {
+    Function,  // a probed call
+    Loader,    // the dynamic loader says that something was loaded or unloaded
+    Resolver,  // of an IFUNC: returns the address of the function that `probe` describes
+    Sigaction,  // libc's sigaction, and
+    Sigmask,    // pthread_sigmask: what the program says about SIGTRAP (TrapGuard)
+  };
+  What what = What::Function;
+  FunctionId function = 0;  // 0 for Loader and Resolver
+  probes::ProbePtr probe;
+  std::string library;
+  int library_major = 0;
+  std::vector<std::uint8_t> strings, ins, outs;  // parameters to be read, at entry and at return
+  std::uint64_t stops = 0;                       // since last asked
+  std::int64_t held_ns = 0;
+};
+
+class FunctionTable {
+ public:
+  explicit FunctionTable(EventSink& sink);
+
+  std::uint32_t loader() const { return 1; }
+  std::uint32_t set_action() const { return 2; }
+  std::uint32_t set_mask() const { return 3; }
+  std::uint32_t function(const probes::ProbePtr& probe, const std::string& library, int library_major);
+  std::uint32_t resolver(const probes::ProbePtr& probe, const std::string& library, int library_major);
+
+  Entry& operator[](std::uint32_t index) { return entries_[index]; }
+  const std::deque<Entry>& all() const { return entries_; }
+  // Sends what stops have cost since the last time.
+  void report_costs();
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // library, symbol
+  std::uint32_t add(Entry entry);
+
+  EventSink& sink_;
+  std::deque<Entry> entries_;  // [0] stands for "nothing"
+  std::map<Key, std::uint32_t> functions_, resolvers_;
+  FunctionId last_function_ = 0;
+};
+
+}  // namespace fade

@@ -1,0 +1,37 @@
+// The processes and threads of a session, as the tracing thread keeps them. Passive.
+#pragma once
+#include <memory>
+#include <unordered_map>
+
+#include "probe/open_calls.hpp"
+#include "session/program.hpp"
+
+namespace fade {
+
+struct Inferior;
+
+struct Thread {
+  pid_t tid = 0;
+  ThreadId id = 0;
+  Inferior* inferior = nullptr;
+  std::string name;  // as of its first call: threads name themselves after they start
+  OpenCalls calls;
+  RemoteRange stack;  // its own stack, once it was needed
+  int device = 0;     // what it last set with hipSetDevice
+  // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
+  bool trap_blocked = false, trap_pending = false;
+  // After a fault in a slot the program was shown the instruction's own address: the next hit there is no new call.
+  RemoteAddr shown_site, shown_sp;
+};
+
+struct Inferior {
+  pid_t pid = 0;
+  ProcessId id = 0;
+  std::shared_ptr<Program> program;
+  bool watched = false;    // sites are armed in it
+  bool is_fresh_copy = false;  // forked, and not yet looked after
+  std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
+  std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
+};
+
+}  // namespace fade

@@ -1,0 +1,51 @@
+#include "session/kernel_names.hpp"
+
+#include "elf/kernel_handles.hpp"
+#include "elf/mapped_file.hpp"
+#include "elf/maps.hpp"
+
+namespace fade {
+namespace {
+constexpr std::size_t kMostHandles = 1'000'000;
+}
+
+const elf::ElfFile* ModuleSymbols::of(const Program& program, pid_t tid, RemoteAddr address) {
+  const Module* module = program.module_at(address);
+  if (!module) return nullptr;
+  const auto [it, is_new] = files_.try_emplace(module->path);
+  if (!is_new) return it->second.get();
+  const auto maps = elf::read_maps(tid);
+  const elf::Mapping* mapping = maps ? maps->find(module->span.begin) : nullptr;
+  if (!mapping) return nullptr;
+  auto fd = elf::open_mapped_file(tid, *mapping);
+  if (!fd) return nullptr;
+  if (auto file = elf::ElfFile::open(std::move(*fd), module->path))
+    it->second = std::make_unique<elf::ElfFile>(std::move(*file));
+  return it->second.get();
+}
+
+const std::string* KernelNames::recovered(const elf::ElfFile& file, const std::string& path, std::uint64_t offset) {
+  const auto [it, is_new] = recovered_.try_emplace(path);
+  if (is_new)
+    for (const auto& [handle, name] : elf::registered_kernels(file)) it->second.emplace(handle, name);
+  const auto found = it->second.find(offset);
+  return found == it->second.end() ? nullptr : &found->second;
+}
+
+void KernelNames::launched(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols) {
+  if (program.named_kernels.size() >= kMostHandles || !program.named_kernels.insert(handle).second) return;
+  const Module* module = program.module_at({handle});
+  if (!module) return;  // not a handle object: a hipFunction_t, named by the call that made it
+  const auto* file = symbols.of(program, tid, {handle});
+  if (!file) return;
+  const std::uint64_t offset = handle - module->entry.l_addr;
+  const auto symbol = file->symbols().at(offset);
+  KernelNamed named{.process = process, .handle = handle, .library = module->path};
+  if (symbol && symbol->offset == 0)
+    named.name = symbol->name;
+  else if (const std::string* name = recovered(*file, module->path, offset))
+    named.name = *name;
+  if (!named.name.empty()) sink_.notice(std::move(named));
+}
+
+}  // namespace fade

@@ -1,0 +1,274 @@
+#include "session/module_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/glob.hpp"
+#include "base/log.hpp"
+#include "elf/dwarf_prototype.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/maps.hpp"
+#include "elf/mapped_file.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMaxGadgetSearch = 8u << 20;
+
+// What a library must export to be taken for one of ours, whatever its file is called.
+struct Recognition {
+  const char* role;
+  std::array<const char*, 2> exports;
+};
+constexpr Recognition kRecognised[] = {
+    {"hip", {"hipGetDeviceCount", "hipMalloc"}},
+    {"hiprtc", {"hiprtcCompileProgram", "hiprtcCreateProgram"}},
+};
+
+std::string role_of(const elf::DynamicImage& image) {
+  for (const auto& [role, exports] : kRecognised)
+    if (image.lookup(exports[0]) && image.lookup(exports[1])) return role;
+  return {};
+}
+
+// "libamdhip64.so.6" -> 6, also for wheels, whose file name has no number but whose soname has. Without either the
+// exports tell: the R0600 form came with 6, hipLaunchKernelExC with 7.
+int library_major(const elf::DynamicImage& image, const std::string& soname) {
+  const auto at = soname.find(".so.");
+  int major = 0;
+  if (at != std::string::npos) std::from_chars(soname.data() + at + 4, soname.data() + soname.size(), major);
+  if (major > 0) return major;
+  if (image.lookup("hipLaunchKernelExC")) return 7;
+  return image.lookup("hipGetDevicePropertiesR0600") ? 6 : 5;
+}
+
+std::string version_in(const std::string& path) {
+  const auto at = path.rfind(".so.");
+  return at == std::string::npos ? std::string() : path.substr(at + 4);
+}
+
+RemoteAddr find_bytes(const Memory& memory, const elf::DynamicImage& image, std::span<const std::uint8_t> wanted) {
+  for (const auto& segment : image.segments()) {
+    if (!segment.executable) continue;
+    std::vector<std::uint8_t> code(std::min<std::uint64_t>(segment.range.size(), kMaxGadgetSearch));
+    code.resize(memory.read(segment.range.begin, std::as_writable_bytes(std::span(code))));
+    const auto it = std::search(code.begin(), code.end(), wanted.begin(), wanted.end());
+    if (it != code.end()) return segment.range.begin + static_cast<std::uint64_t>(it - code.begin());
+  }
+  return {};
+}
+
+// Not what /proc says where the loader was started by hand, with the program as its argument.
+std::string program_path(pid_t pid, RemoteAddr begin) {
+  const auto maps = elf::read_maps(pid);
+  const elf::Mapping* mapping = maps ? maps->find(begin) : nullptr;
+  return mapping && mapping->has_file() ? mapping->path : read_process_facts(pid).exe;
+}
+
+bool matches(const SymbolRequest& request, const std::string& path, const std::string& soname) {
+  return glob_match(request.library, std::string(base_name(path))) || glob_match(request.library, soname) ||
+         request.library == path;
+}
+
+}  // namespace
+
+struct ModuleWatch::Found {
+  std::string path, soname, role, version, build_id;
+  int major = 0;
+  bool wanted = false;  // something in it is to be armed
+};
+
+ModuleWatch::ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes)
+    : sink_(sink), clock_(clock), functions_(functions), wishes_(std::move(wishes)), fulfilled_(wishes_.symbols.size()) {
+  for (const auto& probe : wishes_.probes) by_symbol_.emplace(probe->symbol, probe);
+}
+
+void ModuleWatch::note(const Inferior& inferior, std::string kind, std::string detail, std::int64_t value) {
+  sink_.notice(Lifecycle{clock_.now(), inferior.id, 0, std::move(kind), value, std::move(detail)});
+}
+
+Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts) {
+  Program& program = *inferior.program;
+  const Memory& memory = program.space->memory();
+  const auto loader = elf::find_loader(memory, facts.loader_base);
+  if (!loader) return tl::unexpected(loader.error());
+  const auto image = elf::DynamicImage::open(memory, facts.loader_base);
+  if (!image) return tl::unexpected(image.error());
+  constexpr std::uint8_t kSyscallRet[] = {0x0F, 0x05, 0xC3};
+  const RemoteAddr gadget = find_bytes(memory, *image, kSyscallRet);
+  if (!gadget) return fail("the dynamic loader holds no system call that can be borrowed");
+  if (auto net = program.space->install_net(stopped, {gadget, {}}, image->span()); !net) return net;
+  const auto site = program.space->arm(loader->debug_state, stopped);
+  if (!site) return tl::unexpected(site.error());
+  (*site)->entry = functions_.loader();
+  program.link_map.emplace(loader->r_debug);
+  return {};
+}
+
+void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
+  Program& program = *inferior.program;
+  if (!program.link_map) return;
+  const auto change = program.link_map->update(program.space->memory());
+  if (!change) return note(inferior, "note", change.error().text());
+  for (const auto& entry : change->removed) remove(inferior, thread, entry);
+  for (const auto& entry : change->added) add(inferior, thread, entry);
+  reserve_slots(program, thread);
+  if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
+}
+
+void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry) {
+  const Memory& memory = inferior.program->space->memory();
+  auto image = elf::DynamicImage::open(memory, {entry.l_addr});
+  if (!image) {  // the program itself where it is not position independent: its header is not at its bias
+    const auto facts = read_auxiliary_vector(inferior.pid);
+    if (!facts || !entry.name.empty()) return;
+    image = elf::DynamicImage::open_program(memory, facts->program_headers, facts->program_header_count);
+    if (!image) return;
+  }
+  arm_libc(inferior, thread, *image);
+  const Found found = look(inferior, entry, *image);
+  Module module{.id = ++last_module_, .entry = entry, .span = image->span(), .path = found.path, .role = found.role, .watched = found.wanted};
+  inferior.program->modules.push_back(module);
+  const std::uint32_t sites = found.wanted ? arm_all(inferior, thread, *image, found) : 0;
+  sink_.notice(ModuleLoaded{.module = module.id, .process = inferior.id, .at = clock_.now(), .path = found.path,
+                            .soname = found.soname, .build_id = found.build_id, .role = found.role,
+                            .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
+                            .sites = sites});
+  if (found.role.empty()) return;
+  std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
+  if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));
+}
+
+// Calls may come from any module: a slot area near each, while the program still lets us map one.
+void ModuleWatch::reserve_slots(Program& program, const Thread& thread) {
+  if (!std::ranges::any_of(program.modules, [](const Module& m) { return m.watched; })) return;
+  for (Module& module : program.modules) {
+    if (std::exchange(module.reserved, true)) continue;
+    if (const auto done = program.space->reserve(module.span, thread.tid); !done)
+      log::debug("{}: {}", module.path, done.error().text());
+  }
+}
+
+ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry& entry,
+                                     const elf::DynamicImage& image) const {
+  Found found{.path = entry.name, .soname = image.soname(), .role = role_of(image), .build_id = image.build_id()};
+  if (entry.name.empty()) found.path = program_path(inferior.pid, image.span().begin);
+  found.wanted = !found.role.empty() || std::ranges::any_of(wishes_.symbols, [&](const SymbolRequest& request) {
+    return matches(request, found.path, found.soname);
+  }) || std::ranges::any_of(wishes_.probes, [&](const probes::ProbePtr& probe) {
+    return !probe->library.empty() && matches({probe->library, {}}, found.path, found.soname);
+  });
+  if (!found.wanted) return found;
+  // The link map has the name the loader used; the version stands in the name behind the symbolic links.
+  if (const auto maps = elf::read_maps(inferior.pid))
+    if (const elf::Mapping* mapping = maps->find(image.span().begin); mapping && mapping->has_file()) {
+      found.version = version_in(mapping->path);
+      found.path = mapping->path;
+    }
+  if (!found.role.empty()) found.major = library_major(image, found.soname);
+  return found;
+}
+
+// Where the program speaks about signals (TrapGuard).
+void ModuleWatch::arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image) {
+  if (!image.lookup("__libc_start_main")) return;
+  const std::pair<const char*, std::uint32_t> wanted[] = {{"sigaction", functions_.set_action()},
+                                                          {"pthread_sigmask", functions_.set_mask()}};
+  for (const auto& [name, entry] : wanted)
+    if (const auto symbol = image.lookup(name)) arm(inferior, thread.tid, image.address(*symbol), entry, name);
+}
+
+bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name) {
+  const auto site = inferior.program->space->arm(address, stopped);
+  if (!site) {
+    note(inferior, "refused", fmt::format("{}: {}", name, site.error().message));
+    if (refused_++ == 0) first_refusal_ = fmt::format("{}: {}", name, site.error().message);
+    return false;
+  }
+  if ((*site)->entry != 0) return false;  // another name of the same function: every call counts once
+  (*site)->entry = entry;
+  return true;
+}
+
+std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image,
+                                   const Found& found) {
+  std::uint32_t sites = 0;
+  for (const auto& symbol : image.all_functions()) {
+    const auto [begin, end] = by_symbol_.equal_range(symbol.name);
+    for (auto it = begin; it != end; ++it) {
+      const auto& probe = it->second;
+      const bool here = probe->library.empty() ? !found.role.empty() : matches({probe->library, {}}, found.path, found.soname);
+      if (!here) continue;
+      const std::uint32_t entry = symbol.ifunc ? functions_.resolver(probe, found.path, found.major)
+                                               : functions_.function(probe, found.path, found.major);
+      sites += arm(inferior, thread.tid, image.address(symbol), entry, symbol.name);
+      break;
+    }
+  }
+  std::map<std::string, RemoteAddr> addresses;
+  for (const auto& probe : requested(inferior, image, found, addresses))
+    sites += arm(inferior, thread.tid, addresses[probe->symbol], functions_.function(probe, found.path, found.major), probe->symbol);
+  armed_ += sites;
+  return sites;
+}
+
+// Functions asked for by name only: their signature comes from the library's own debug information.
+std::vector<probes::ProbePtr> ModuleWatch::requested(const Inferior& inferior, const elf::DynamicImage& image,
+                                                     const Found& found, std::map<std::string, RemoteAddr>& addresses) {
+  std::vector<probes::ProbePtr> out;
+  std::optional<elf::ElfFile> file;
+  for (std::size_t i = 0; i < wishes_.symbols.size(); ++i) {
+    const SymbolRequest& request = wishes_.symbols[i];
+    if (!matches(request, found.path, found.soname)) continue;
+    if (!file) {
+      const auto maps = elf::read_maps(inferior.pid);
+      const elf::Mapping* mapping = maps ? maps->find(image.span().begin) : nullptr;
+      auto fd = mapping ? elf::open_mapped_file(inferior.pid, *mapping) : fail("nothing is mapped there");
+      if (!fd) return note(inferior, "refused", fd.error().text()), out;
+      auto opened = elf::ElfFile::open(std::move(*fd), found.path);
+      if (!opened) return note(inferior, "refused", opened.error().text()), out;
+      file = std::move(*opened);
+    }
+    auto found_function = elf::function_probe(*file, request.function);
+    if (!found_function) {
+      note(inferior, "refused", found_function.error().text());
+      continue;
+    }
+    if (!found_function->note.empty()) note(inferior, "note", found_function->note);
+    fulfilled_[i] = true;
+    addresses[found_function->probe.symbol] = {image.bias() + found_function->address};
+    out.push_back(std::make_shared<const probes::Probe>(std::move(found_function->probe)));
+  }
+  return out;
+}
+
+void ModuleWatch::resolved(Inferior& inferior, const Thread& thread, const Entry& resolver, RemoteAddr implementation) {
+  const auto function = functions_.function(resolver.probe, resolver.library, resolver.library_major);
+  armed_ += arm(inferior, thread.tid, implementation, function, resolver.probe->symbol);
+}
+
+void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry) {
+  auto& modules = inferior.program->modules;
+  const auto it = std::ranges::find_if(modules, [&](const Module& m) {
+    return m.entry.at == entry.at && m.entry.l_addr == entry.l_addr;
+  });
+  if (it == modules.end()) return;
+  inferior.program->space->forget(it->span, thread.tid);
+  std::erase_if(inferior.program->call_sites, [&](const auto& item) { return it->span.contains(item.first); });
+  sink_.notice(ModuleUnloaded{it->id, clock_.now()});
+  modules.erase(it);
+}
+
+std::vector<std::string> ModuleWatch::notes() const {
+  std::vector<std::string> out;
+  if (refused_ > 0) out.push_back(fmt::format("{} functions could not be watched, first {}", refused_, first_refusal_));
+  for (std::size_t i = 0; i < wishes_.symbols.size(); ++i)
+    if (!fulfilled_[i])
+      out.push_back(fmt::format("--probe {}:{}: no library with that function was loaded", wishes_.symbols[i].library,
+                                wishes_.symbols[i].function));
+  return out;
+}
+
+}  // namespace fade

@@ -1,0 +1,68 @@
+// Follows what the dynamic loader loads and unloads, recognises the GPU libraries by what they export, and arms the
+// functions that are to be watched. Never goes by a file's name alone. Tracing thread only.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "elf/dynamic_image.hpp"
+#include "probes/probe.hpp"
+#include "session/function_table.hpp"
+#include "session/inferior.hpp"
+#include "session/process_facts.hpp"
+
+namespace fade {
+
+// --probe LIB:FUNCTION
+struct SymbolRequest {
+  std::string library;  // glob on file name or soname
+  std::string function;
+};
+
+class ModuleWatch {
+ public:
+  struct Wishes {
+    std::vector<probes::ProbePtr> probes;
+    std::vector<SymbolRequest> symbols;
+  };
+  ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes);
+
+  // A new program stands at its first instruction: puts the net and the loader's site into it.
+  Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
+  // A thread stopped at the loader's site.
+  void loader_stopped(Inferior& inferior, const Thread& thread);
+  // An IFUNC resolver returned where its function is.
+  void resolved(Inferior& inferior, const Thread& thread, const Entry& resolver, RemoteAddr implementation);
+
+  std::vector<std::string> notes() const;        // what the user asked for and did not get, in sentences
+  const std::vector<std::string>& libraries() const { return libraries_; }  // GPU libraries seen: path (version)
+  std::uint64_t armed() const { return armed_; }
+
+ private:
+  struct Found;  // what a look at a new module says
+  void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
+  static void reserve_slots(Program& program, const Thread& thread);
+  void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
+  void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
+  Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) const;
+  std::uint32_t arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image, const Found& found);
+  bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name);
+  std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
+                                          std::map<std::string, RemoteAddr>& addresses);
+  void note(const Inferior& inferior, std::string kind, std::string detail, std::int64_t value = 0);
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  FunctionTable& functions_;
+  Wishes wishes_;
+  std::multimap<std::string, probes::ProbePtr, std::less<>> by_symbol_;
+  std::vector<bool> fulfilled_;  // parallel to wishes_.symbols
+  std::vector<std::string> libraries_;
+  std::uint64_t armed_ = 0, refused_ = 0;
+  std::string first_refusal_;
+  ModuleId last_module_ = 0;
+};
+
+}  // namespace fade

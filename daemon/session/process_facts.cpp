@@ -1,0 +1,141 @@
+#include "session/process_facts.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <climits>
+#include <fstream>
+#include <iterator>
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMaxFile = 1 << 20;  // of /proc files whose size the target decides
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string out;
+  std::array<char, 4096> chunk;
+  while (in && out.size() < kMaxFile) {
+    in.read(chunk.data(), chunk.size());
+    out.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  return out;
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(at, begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string link_target(const std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t n = ::readlink(path.c_str(), target, sizeof target);
+  return n < 0 ? std::string() : std::string(target, static_cast<std::size_t>(n));
+}
+
+// Fields of /proc/PID/stat from number 3 on; the name before them may hold anything but ends at the last ')'.
+std::vector<std::string> stat_fields(pid_t pid) {
+  const std::string text = read_file(fmt::format("/proc/{}/stat", pid));
+  const auto name_end = text.rfind(')');
+  return name_end == std::string::npos || name_end + 2 > text.size() ? std::vector<std::string>{}
+                                                                     : split(text.substr(name_end + 2), ' ');
+}
+
+template <class Number>
+Number number(const std::string& text) {
+  Number out{};
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+// The value of "Name:\tvalue ..." in /proc/PID/status.
+std::string status_value(pid_t pid, const std::string& name) {
+  for (const auto& line : split(read_file(fmt::format("/proc/{}/status", pid)), '\n'))
+    if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
+  return {};
+}
+
+// Name* stands for every variable that begins so.
+constexpr const char* kStored[] = {
+    "AMD_*",    "CUDA_*",    "DEBUG_CLR_*",   "DEBUG_HIP_*", "GGML_CUDA_*", "GPU_*",       "HIP_*",        "HIPBLASLT_*",
+    "HIPRTC_*", "HSAKMT_*",  "HSA_*",         "LD_AUDIT",    "LD_PRELOAD",  "LD_LIBRARY_PATH", "LOCAL_RANK", "MIOPEN_*",
+    "NCCL_*",   "OLLAMA_*",  "OMP_*",         "PYTORCH_*",   "RANK",        "RCCL_*",      "REMOTE_ALLOC", "ROCBLAS_*",
+    "ROCM_*",   "ROCPROFILER_*", "ROCR_*",    "ROC_*",       "TENSILE_*",   "TORCHINDUCTOR_*", "TORCH_*",  "TRITON_*",
+    "WORLD_SIZE", "ZLUDA_*", "DISABLE_DEFERRED_ALLOC", "CQ_THREAD_STACK_SIZE",
+};
+constexpr const char* kSecretWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"};
+
+}  // namespace
+
+bool may_be_stored(const std::string& name) {
+  return std::ranges::any_of(kStored, [&](std::string_view pattern) {
+    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+  });
+}
+
+std::string redacted(const std::string& name, const std::string& value) {
+  std::string upper = name;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const bool secret = std::ranges::any_of(kSecretWords, [&](const char* word) { return upper.find(word) != upper.npos; });
+  return secret ? "<redacted>" : value;
+}
+
+ProcessFacts read_process_facts(pid_t pid) {
+  ProcessFacts facts;
+  if (const auto fields = stat_fields(pid); fields.size() > 19) {
+    facts.ppid = number<pid_t>(fields[1]);
+    facts.start_ticks = number<std::uint64_t>(fields[19]);
+  }
+  facts.uid = number<uid_t>(status_value(pid, "Uid"));
+  facts.exe = link_target(fmt::format("/proc/{}/exe", pid));
+  facts.command = split(read_file(fmt::format("/proc/{}/cmdline", pid)), '\0');
+  for (const auto& item : split(read_file(fmt::format("/proc/{}/environ", pid)), '\0')) {
+    const auto equals = item.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = item.substr(0, equals);
+    if (may_be_stored(name)) facts.environment.emplace_back(name, redacted(name, item.substr(equals + 1)));
+  }
+  return facts;
+}
+
+std::string read_thread_name(pid_t tid) {
+  std::string name = read_file(fmt::format("/proc/{}/comm", tid));
+  if (name.ends_with('\n')) name.pop_back();
+  return name;
+}
+
+pid_t read_thread_group(pid_t tid) { return number<pid_t>(status_value(tid, "Tgid")); }
+
+bool catches_signal(pid_t pid, int signal) {
+  return std::strtoull(status_value(pid, "SigCgt").c_str(), nullptr, 16) >> (signal - 1) & 1;
+}
+
+std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid) {
+  const std::string text = read_file(fmt::format("/proc/{}/auxv", pid));
+  if (text.empty()) return std::nullopt;
+  AuxiliaryVector out;
+  for (std::size_t at = 0; at + sizeof(Elf64_auxv_t) <= text.size(); at += sizeof(Elf64_auxv_t)) {
+    Elf64_auxv_t item;
+    std::memcpy(&item, text.data() + at, sizeof item);
+    const std::uint64_t value = item.a_un.a_val;
+    if (item.a_type == AT_BASE) out.loader_base = {value};
+    if (item.a_type == AT_ENTRY) out.entry = {value};
+    if (item.a_type == AT_PHDR) out.program_headers = {value};
+    if (item.a_type == AT_PHNUM) out.program_header_count = value;
+    if (item.a_type == AT_SECURE) out.secure = value != 0;
+  }
+  return out;
+}
+
+}  // namespace fade

@@ -1,0 +1,44 @@
+// What /proc tells about a process (proc(5)). Everything may be gone or lie: missing facts are empty.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/remote.hpp"
+
+namespace fade {
+
+struct ProcessFacts {
+  pid_t ppid = 0;
+  uid_t uid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string exe;
+  std::vector<std::string> command;
+  // Variables that say how the GPU stack behaves, and no others; values that look like secrets are replaced.
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+ProcessFacts read_process_facts(pid_t pid);
+
+std::string read_thread_name(pid_t tid);
+pid_t read_thread_group(pid_t tid);  // 0: unknown
+bool catches_signal(pid_t pid, int signal);  // there is a handler for it
+
+// Of a 64-bit process, as the kernel gave it to the program (getauxval(3)).
+struct AuxiliaryVector {
+  RemoteAddr loader_base;  // AT_BASE; null: statically linked
+  RemoteAddr entry;
+  RemoteAddr program_headers;
+  std::uint64_t program_header_count = 0;
+  bool secure = false;  // AT_SECURE: set-uid, set-gid or capabilities
+};
+std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid);
+
+// Which environment variables are stored, and what of their values.
+bool may_be_stored(const std::string& name);
+std::string redacted(const std::string& name, const std::string& value);
+
+}  // namespace fade

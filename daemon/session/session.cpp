@@ -1,0 +1,364 @@
+#include "session/session.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+
+namespace fade {
+namespace {
+
+// Signals worth a row in the life of a process.
+constexpr int kTold[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
+constexpr int kFaults[] = {SIGILL, SIGBUS, SIGFPE, SIGSEGV};
+
+bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
+
+// The flags of the clone, clone3, fork or vfork that `registers` stand in (at its ptrace event).
+std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
+  switch (registers.orig_rax) {
+    case SYS_clone: return registers.rdi;
+    case SYS_clone3: return memory.value<std::uint64_t>({registers.rdi}).value_or(0);
+    case SYS_vfork: return CLONE_VM | CLONE_VFORK;
+    default: return 0;
+  }
+}
+
+// "/lib64/ld-linux-x86-64.so.2 PROGRAM": to the kernel the loader is the program then, and has no loader of its own.
+RemoteAddr loader_run_as_program(const Inferior& inferior, const AuxiliaryVector& facts) {
+  const Memory& memory = inferior.program->space->memory();
+  const auto image = elf::DynamicImage::open_program(memory, facts.program_headers, facts.program_header_count);
+  if (!image || !elf::find_loader(memory, image->span().begin)) return {};
+  return image->span().begin;
+}
+
+}  // namespace
+
+Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, const probes::Overrides& overrides,
+                 SessionOptions options)
+    : tracer_(tracer),
+      sink_(sink),
+      clock_(clock),
+      options_(std::move(options)),
+      functions_(sink),
+      modules_(sink, clock_, functions_, options_.wishes),
+      calls_(sink, clock_, functions_, overrides) {}
+
+// ---------------------------------------------------------------- who is there
+
+Thread* Session::thread_of(pid_t tid) {
+  const auto it = threads_.find(tid);
+  return it == threads_.end() ? nullptr : it->second;
+}
+
+Inferior& Session::add_process(pid_t pid, Inferior* parent, std::shared_ptr<Program> program) {
+  auto& inferior = inferiors_[pid];
+  inferior = std::make_unique<Inferior>();
+  inferior->pid = pid;
+  inferior->id = ++last_process_;
+  inferior->program = std::move(program);
+  inferior->watched = parent && parent->watched;
+  auto facts = read_process_facts(pid);
+  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent ? parent->id : 0, .at = clock_.now(), .pid = pid,
+                              .ppid = facts.ppid, .uid = facts.uid, .start_ticks = facts.start_ticks, .exe = facts.exe,
+                              .command = std::move(facts.command), .environment = std::move(facts.environment)});
+  return *inferior;
+}
+
+Thread& Session::add_thread(Inferior& inferior, pid_t tid) {
+  auto thread = std::make_unique<Thread>();
+  thread->tid = tid;
+  thread->id = ++last_thread_;
+  thread->inferior = &inferior;
+  sink_.notice(ThreadStarted{thread->id, inferior.id, clock_.now(), tid, read_thread_name(tid)});
+  threads_[tid] = thread.get();
+  return *(inferior.threads[tid] = std::move(thread));
+}
+
+void Session::adopt(pid_t pid) {
+  if (main_ == 0) main_ = pid;
+  add_thread(add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid)), pid);
+}
+
+void Session::end_thread(Thread& thread, bool process_ended) {
+  calls_.thread_ended(thread, process_ended);
+  sink_.notice(ThreadEnded{thread.id, clock_.now(), thread.name});
+  threads_.erase(thread.tid);
+  thread.inferior->threads.erase(thread.tid);
+}
+
+void Session::end_process(Inferior& inferior, const Stop& stop) {
+  const bool killed = stop.kind == Stop::Kind::Killed;
+  while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, true);
+  sink_.notice(ProcessEnded{inferior.id, clock_.now(), killed ? -1 : stop.status, killed ? stop.status : 0});
+  if (inferior.pid == main_) {
+    main_ended_ = true;
+    (killed ? main_signal_ : main_status_) = stop.status;
+  }
+  inferiors_.erase(inferior.pid);
+}
+
+void Session::note(const Thread& thread, std::string kind, std::int64_t value, std::string detail) {
+  sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, std::move(kind), value, std::move(detail)});
+}
+
+// ---------------------------------------------------------------- stops
+
+void Session::handle(const Stop& stop) {
+  using Kind = Stop::Kind;
+  static constexpr std::pair<Kind, Handler> kHandlers[] = {
+      {Kind::Signal, &Session::on_signal},  {Kind::Group, &Session::on_group},    {Kind::Trap, &Session::on_trap_stop},
+      {Kind::Fork, &Session::on_child},     {Kind::Vfork, &Session::on_child},    {Kind::Clone, &Session::on_child},
+      {Kind::Exec, &Session::on_exec},      {Kind::VforkDone, &Session::on_syscall}, {Kind::Syscall, &Session::on_syscall},
+      {Kind::Exited, &Session::on_end},     {Kind::Killed, &Session::on_end},
+  };
+  for (const auto& [kind, handler] : kHandlers)
+    if (kind == stop.kind) return (this->*handler)(stop);
+}
+
+void Session::on_signal(const Stop& stop) {
+  const std::int64_t now = clock_.now();
+  Thread* thread = thread_of(stop.tid);
+  if (!thread || stop.signal != SIGTRAP) return deliver(stop);
+  if (on_breakpoint(*thread, now)) return;
+  if (thread->inferior->watched && guard_.holds_back(*thread)) return on_syscall(stop);
+  deliver(stop);
+}
+
+void Session::deliver(const Stop& stop) {
+  if (Thread* thread = thread_of(stop.tid)) {
+    if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
+    if (is_one_of(stop.signal, kFaults)) show_own_address(*thread);
+  }
+  Tracee(stop.tid).resume(stop.signal);
+}
+
+// A fault of an instruction that was moved is shown to the program at the address it knows. If its handler lets the
+// instruction be tried again, that is not another call.
+void Session::show_own_address(Thread& thread) {
+  const auto registers = Tracee(thread.tid).registers();
+  if (!registers) return;
+  const Site* site = thread.inferior->program->space->site_of_slot(registers->ip());
+  if (!site || !Tracee(thread.tid).set_ip(site->address)) return;
+  thread.shown_site = site->address;
+  thread.shown_sp = registers->sp();
+}
+
+bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
+  const Tracee tracee(thread.tid);
+  const auto registers = tracee.registers();
+  if (!registers) return true;  // killed meanwhile: its end will be reported
+  AddressSpace& space = *thread.inferior->program->space;
+  const Site* found = space.find(registers->ip() - 1);
+  if (!found) return false;
+  if (found->needs_proof()) {
+    const auto info = tracee.siginfo();
+    if (info && info->si_code != SI_KERNEL) return false;
+  }
+  const Site site = *found;  // handling may forget sites
+  tracee.set_ip(site.slot);
+  const bool again = thread.shown_site == site.address && thread.shown_sp == registers->sp();
+  if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
+  // A retry is no other call; a return counts once anyway.
+  const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, *registers, now);
+  tracee.resume();
+  account(charged, now);
+  calls_.flush();
+  follower_.saw(thread.tid);
+  return true;
+}
+
+// Returns the entry that the stop is charged to.
+std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& registers, std::int64_t now) {
+  std::uint32_t charged = 0;
+  if (site.call_site != 0) {
+    const auto left = calls_.leave(thread, registers, site.address, now);
+    if (left) charged = left->entry;
+    if (left && left->internal)
+      modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
+  }
+  if (site.entry == 0) return charged;
+  switch (functions_[site.entry].what) {
+    case Entry::What::Loader: modules_.loader_stopped(*thread.inferior, thread); break;
+    case Entry::What::Sigaction: guard_.on_sigaction(thread, registers); break;
+    case Entry::What::Sigmask: guard_.on_sigmask(thread, registers); break;
+    case Entry::What::Function:
+    case Entry::What::Resolver:
+      if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
+      calls_.enter(thread, site.entry, registers);
+      break;
+  }
+  return site.entry;
+}
+
+void Session::account(std::uint32_t entry, std::int64_t since) {
+  const std::int64_t held = clock_.now() - since;
+  ++totals_.stops;
+  totals_.stopped_ns += held;
+  ++functions_[entry].stops;
+  functions_[entry].held_ns += held;
+}
+
+void Session::on_group(const Stop& stop) {
+  if (Thread* thread = thread_of(stop.tid)) note(*thread, "group-stop", stop.signal);
+  Tracee(stop.tid).listen();
+}
+
+void Session::on_trap_stop(const Stop& stop) {
+  if (thread_of(stop.tid)) return start_child(stop.tid);
+  unclaimed_.insert(stop.tid);
+  tracer_.reap_stop(stop.tid);  // or it would be reported again and again
+}
+
+void Session::on_syscall(const Stop& stop) { Tracee(stop.tid).resume(); }
+
+// ---------------------------------------------------------------- children
+
+void Session::on_child(const Stop& stop) {
+  Thread* parent = thread_of(stop.tid);
+  const auto child = static_cast<pid_t>(stop.message);
+  const auto registers = Tracee(stop.tid).registers();
+  if (parent && child > 0 && registers) {
+    Inferior& inferior = *parent->inferior;
+    const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
+    const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
+    if (is_thread) {
+      add_thread(inferior, child).trap_blocked = parent->trap_blocked;
+    } else {
+      const bool shares = (flags & CLONE_VM) != 0;
+      note(*parent, shares ? "vfork" : "fork", child);
+      auto program = shares ? inferior.program : inferior.program->fork_copy(child);
+      Inferior& made = add_process(child, &inferior, std::move(program));
+      made.is_fresh_copy = !shares;
+      add_thread(made, child).trap_blocked = parent->trap_blocked;
+    }
+    if (unclaimed_.erase(child)) start_child(child);
+  }
+  Tracee(stop.tid).resume();
+}
+
+// A tracee in its first stop, or one that ends a group-stop.
+void Session::start_child(pid_t tid) {
+  Inferior& inferior = *threads_[tid]->inferior;
+  const bool shares = inferior.program.use_count() > 1;  // its text is its parent's: wait for its exec
+  if (!options_.follow && inferior.pid != main_ && !shares) return leave_alone(inferior, tid);
+  if (std::exchange(inferior.is_fresh_copy, false)) inferior.program->space->mend_copy(tid);
+  Tracee(tid).resume();
+}
+
+// --no-follow: the child's copy of our breakpoints goes before it runs on.
+void Session::leave_alone(Inferior& inferior, pid_t tid) {
+  note(*threads_[tid], "unwatched", 0, "children are not followed");
+  inferior.program->space->put_back(tid);
+  guard_.let_go(*threads_[tid]);
+  Tracee(tid).detach();
+  while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, false);
+  inferiors_.erase(inferior.pid);
+}
+
+// ---------------------------------------------------------------- programs
+
+// After exec: whichever thread called it now is the leader; the others are gone, some without a word.
+Thread& Session::only_thread(Inferior& inferior, pid_t former) {
+  std::vector<Thread*> gone;
+  for (const auto& [tid, thread] : inferior.threads)
+    if (tid != inferior.pid || former != inferior.pid) gone.push_back(thread.get());
+  for (Thread* thread : gone) end_thread(*thread, false);
+  inferior.open_by_sp.clear();
+  if (inferior.threads.empty()) return add_thread(inferior, inferior.pid);
+  Thread& leader = *inferior.threads.begin()->second;
+  calls_.thread_ended(leader, false);  // it does not return to the old program
+  leader.stack = {};
+  leader.name = read_thread_name(leader.tid);
+  return leader;
+}
+
+void Session::on_exec(const Stop& stop) {
+  const auto it = inferiors_.find(stop.tid);
+  if (it == inferiors_.end()) return on_syscall(stop);
+  Inferior& inferior = *it->second;
+  const auto former = static_cast<pid_t>(stop.message);
+  const TrapBelief belief = guard_.belief(*inferior.program, thread_of(former));
+  Thread& thread = only_thread(inferior, former);
+  inferior.program = std::make_shared<Program>(tracer_, stop.tid);
+  if (inferior.pid == main_) started_ = true;
+  auto facts = read_process_facts(stop.tid);
+  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});
+  note(thread, "exec", 0, facts.exe);
+  if (!options_.follow && inferior.pid != main_) return leave_alone(inferior, stop.tid);
+  begin_program(inferior, thread, belief);
+}
+
+// Why this program is to run on unwatched; empty: it is not.
+std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
+                                 std::optional<AuxiliaryVector>& facts) const {
+  const auto registers = Tracee(thread.tid).registers();
+  if (!registers || !registers->is_64_bit()) return "a 32-bit program: fade watches 64-bit ones";
+  facts = read_auxiliary_vector(inferior.pid);
+  if (!facts) return "its auxiliary vector cannot be read";
+  if (!watching_) return "nothing is watched any more";
+  if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";
+  if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior, *facts);
+  if (!facts->loader_base) return "a static program: it cannot load HIP";
+  if (!options_.child_filter && options_.only_ranks.empty()) return {};
+  const ProcessFacts process = read_process_facts(inferior.pid);
+  if (options_.child_filter && !std::regex_search(process.exe, *options_.child_filter)) return "not chosen by --exe";
+  const auto rank = std::ranges::find(process.environment, std::string("RANK"), &std::pair<std::string, std::string>::first);
+  if (options_.only_ranks.empty() || rank == process.environment.end()) return {};
+  const bool chosen = std::ranges::find(options_.only_ranks, rank->second) != options_.only_ranks.end();
+  return chosen ? std::string() : "not chosen by --only-rank";
+}
+
+void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belief) {
+  std::optional<AuxiliaryVector> facts;
+  std::string reason = unwatchable(inferior, thread, facts);
+  const Tracee tracee(thread.tid);
+  inferior.watched = false;
+  if (reason.empty()) {
+    // From inside exec to its end: only there do registers that we set count.
+    tracee.resume_to_syscall();
+    const Stop stop = tracer_.next_of(thread.tid);
+    if (stop.kind != Stop::Kind::Syscall) return handle(stop);
+    if (const auto begun = modules_.begin(inferior, thread.tid, *facts); !begun)
+      reason = begun.error().text();
+    else
+      inferior.watched = true;
+  }
+  guard_.begin(thread, belief);
+  if (!reason.empty()) {
+    note(thread, "unwatched", 0, reason);
+    log::debug("process {} runs unwatched: {}", inferior.pid, reason);
+    if (inferior.pid == main_) totals_.notes.push_back("the program was not watched: " + reason);
+  }
+  tracee.resume();
+}
+
+void Session::on_end(const Stop& stop) {
+  unclaimed_.erase(stop.tid);
+  if (const auto it = inferiors_.find(stop.tid); it != inferiors_.end()) return end_process(*it->second, stop);
+  if (Thread* thread = thread_of(stop.tid)) end_thread(*thread, stop.kind == Stop::Kind::Killed);
+}
+
+void Session::set_recording(bool on) {
+  calls_.set_recording(on);
+  sink_.notice(Lifecycle{.at = clock_.now(), .kind = on ? "recording started" : "recording stopped"});
+}
+
+Session::Totals Session::totals() const {
+  Totals out = totals_;
+  out.processes = last_process_;
+  out.threads = last_thread_;
+  out.functions_armed = modules_.armed();
+  out.libraries = modules_.libraries();
+  for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
+  if (calls_.unseen_returns() > 0)
+    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query lifecycle)", calls_.unseen_returns()));
+  return out;
+}
+
+}  // namespace fade

@@ -1,0 +1,114 @@
+// One supervised run: knows its processes and threads, gives every stop to whoever understands it, and resumes.
+// Tracing thread only. Nothing here may leave a thread stopped.
+#pragma once
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/clock.hpp"
+#include "base/event.hpp"
+#include "ptrace/cpu_follower.hpp"
+#include "ptrace/stop.hpp"
+#include "ptrace/tracer.hpp"
+#include "session/call_tracker.hpp"
+#include "session/inferior.hpp"
+#include "session/module_watch.hpp"
+#include "session/trap_guard.hpp"
+
+namespace fade {
+
+struct SessionOptions {
+  ModuleWatch::Wishes wishes;
+  bool follow = true;                      // children of the first process
+  std::optional<std::regex> child_filter;  // only programs whose path matches are watched
+  std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
+};
+
+class Session {
+ public:
+  Session(const Tracer& tracer, EventSink& sink, SessionClock clock, const probes::Overrides& overrides,
+          SessionOptions options);
+
+  // A process that was just seized and has not yet executed its program. The first one is the main process.
+  void adopt(pid_t pid);
+  void handle(const Stop& stop);
+  // Now and then: sends what has added up.
+  void report_costs() { functions_.report_costs(); }
+  void set_recording(bool on);
+  // About ten times a second.
+  void release_orphans();
+  // Takes all breakpoints out and sets no more; stays with the processes to their end.
+  void stop_watching();
+  // Gives every process back as it was and runs on without us. Afterwards there is nothing to wait for.
+  void let_go();
+
+  bool started() const { return started_; }  // the main process has executed its program
+  bool main_ended() const { return main_ended_; }
+  bool empty() const { return inferiors_.empty(); }
+  int main_status() const { return main_status_; }  // exit status, or
+  int main_signal() const { return main_signal_; }  // what killed it
+
+  struct Totals {
+    std::uint64_t stops = 0;
+    std::int64_t stopped_ns = 0;
+    std::uint64_t processes = 0, threads = 0, functions_armed = 0;
+    std::vector<std::string> libraries, notes;
+  };
+  Totals totals() const;
+
+ private:
+  using Handler = void (Session::*)(const Stop&);
+  void on_signal(const Stop& stop);
+  void on_group(const Stop& stop);
+  void on_trap_stop(const Stop& stop);
+  void on_child(const Stop& stop);
+  void on_exec(const Stop& stop);
+  void on_syscall(const Stop& stop);
+  void on_end(const Stop& stop);
+
+  bool on_breakpoint(Thread& thread, std::int64_t now);
+  std::uint32_t hit(Thread& thread, const Site& site, const Registers& registers, std::int64_t now);
+  void account(std::uint32_t entry, std::int64_t since);
+  void deliver(const Stop& stop);
+  void show_own_address(Thread& thread);
+
+  Thread* thread_of(pid_t tid);
+  Inferior& add_process(pid_t pid, Inferior* parent, std::shared_ptr<Program> program);
+  Thread& add_thread(Inferior& inferior, pid_t tid);
+  void end_thread(Thread& thread, bool process_ended);
+  void end_process(Inferior& inferior, const Stop& stop);
+  Thread& only_thread(Inferior& inferior, pid_t former);
+  void start_child(pid_t tid);
+  void leave_alone(Inferior& inferior, pid_t tid);
+  void begin_program(Inferior& inferior, Thread& thread, TrapBelief belief);
+  std::string unwatchable(const Inferior& inferior, const Thread& thread, std::optional<AuxiliaryVector>& facts) const;
+  void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {});
+  bool part_with(const Stop& stop);
+
+  const Tracer& tracer_;
+  EventSink& sink_;
+  const SessionClock clock_;
+  const SessionOptions options_;
+  FunctionTable functions_;
+  ModuleWatch modules_;
+  CallTracker calls_;
+  TrapGuard guard_;
+  CpuFollower follower_;
+
+  std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
+  std::unordered_map<pid_t, Thread*> threads_;
+  std::unordered_set<pid_t> unclaimed_;  // stopped before the event that tells who they are
+  std::unordered_set<pid_t> orphans_;    // those of them that were there at the last look
+  bool watching_ = true;
+  Totals totals_;
+  pid_t main_ = 0;
+  int main_status_ = 0, main_signal_ = 0;
+  bool started_ = false, main_ended_ = false;
+  ProcessId last_process_ = 0;
+  ThreadId last_thread_ = 0;
+};
+
+}  // namespace fade

@@ -1,0 +1,119 @@
+#include "session/trap_guard.hpp"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.hpp"
+#include "ptrace/tracee.hpp"
+#include "session/process_facts.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
+constexpr std::uint64_t kTrap = bit(SIGTRAP);
+// libc uses these two itself and does not let programs block them (nptl/pthread_sigmask.c).
+constexpr std::uint64_t kOfLibc = bit(32) | bit(33);
+
+std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
+
+struct sigaction to_libc(const KernelSigaction& kernel) {
+  struct sigaction out {};
+  out.sa_handler = reinterpret_cast<sighandler_t>(kernel.handler);
+  std::memcpy(&out.sa_mask, &kernel.mask, sizeof kernel.mask);
+  out.sa_flags = static_cast<int>(kernel.flags);
+  out.sa_restorer = reinterpret_cast<void (*)()>(kernel.restorer);
+  return out;
+}
+
+KernelSigaction to_kernel(const struct sigaction& libc) {
+  KernelSigaction out{.handler = reinterpret_cast<std::uint64_t>(libc.sa_handler),
+                      .flags = static_cast<std::uint32_t>(libc.sa_flags),
+                      .restorer = reinterpret_cast<std::uint64_t>(libc.sa_restorer)};
+  std::memcpy(&out.mask, &libc.sa_mask, sizeof out.mask);
+  return out;
+}
+
+}  // namespace
+
+void TrapGuard::return_from(const Thread& thread, const Registers& registers, std::uint64_t result) const {
+  const auto to = thread.inferior->program->space->memory().value<std::uint64_t>(registers.sp());
+  if (!to) return;
+  Registers after = registers;
+  after.rip = *to;
+  after.rsp += 8;
+  after.rax = result;
+  Tracee(thread.tid).set_registers(after);
+}
+
+void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
+  if (static_cast<int>(registers.rdi) != SIGTRAP) return;
+  AddressSpace& space = *thread.inferior->program->space;
+  const RemoteAddr wish_at{registers.rsi}, old_at{registers.rdx};
+  const auto wish = space.memory().value<struct sigaction>(wish_at);
+  if (wish_at && !wish) return;  // libc will fault on it as it should
+  const auto old = to_libc(space.program_trap_action());
+  if (old_at && !space.memory().write(old_at, bytes_of(old), thread.tid)) return;
+  if (wish) space.set_program_trap_action(to_kernel(*wish), thread.tid);
+  return_from(thread, registers, 0);
+}
+
+void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
+  const ProcessMemory& memory = thread.inferior->program->space->memory();
+  const RemoteAddr set_at{registers.rsi}, old_at{registers.rdx};
+  const auto set = memory.value<std::uint64_t>(set_at);
+  const int how = static_cast<int>(registers.rdi);
+  const bool concerns = thread.trap_blocked || (set && how != SIG_UNBLOCK && (*set & kTrap));
+  if (!concerns || (set_at && (!set || how < SIG_BLOCK || how > SIG_SETMASK))) return;
+  const Tracee tracee(thread.tid);
+  const auto now = tracee.signal_mask();
+  if (!now) return;
+  const std::uint64_t old = *now | (thread.trap_blocked ? kTrap : 0);
+  if (old_at && !memory.write(old_at, bytes_of(old), thread.tid)) return;
+  if (set) {
+    const std::uint64_t wish = *set & ~kOfLibc;
+    const std::uint64_t mask = how == SIG_BLOCK ? old | wish : how == SIG_UNBLOCK ? old & ~wish : wish;
+    thread.trap_blocked = (mask & kTrap) != 0;
+    tracee.set_signal_mask(mask & ~kTrap);
+    if (!thread.trap_blocked && std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
+  }
+  return_from(thread, registers, 0);
+}
+
+bool TrapGuard::holds_back(Thread& thread) const {
+  const auto info = Tracee(thread.tid).siginfo();
+  const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
+  if (thread.trap_blocked && !own_breakpoint) return thread.trap_pending = true;
+  // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
+  const bool has_action = thread.inferior->program->space->program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
+  if (has_action && !catches_signal(thread.inferior->pid, SIGTRAP))
+    if (const auto taken = thread.inferior->program->space->retake_signal(thread.tid); !taken)
+      log::debug("{}", taken.error().text());
+  return false;
+}
+
+void TrapGuard::let_go(Thread& thread) const {
+  const Tracee tracee(thread.tid);
+  const auto mask = tracee.signal_mask();
+  if (thread.trap_blocked && mask) tracee.set_signal_mask(*mask | kTrap);
+  if (std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
+}
+
+TrapBelief TrapGuard::belief(const Program& program, const Thread* thread) const {
+  const bool ignored = program.space->program_trap_action().handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
+  return {.blocked = thread && thread->trap_blocked, .ignored = ignored};
+}
+
+void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
+  const Tracee tracee(thread.tid);
+  AddressSpace& space = *thread.inferior->program->space;
+  const auto mask = tracee.signal_mask();
+  thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrap));
+  thread.trap_pending = false;
+  if (mask) tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrap : *mask | (thread.trap_blocked ? kTrap : 0));
+  if (inherited.ignored && thread.inferior->watched)
+    space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
+}
+
+}  // namespace fade

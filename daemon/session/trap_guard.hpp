@@ -1,0 +1,37 @@
+// SIGTRAP is the one signal that our breakpoints need: if the kernel finds it blocked or without handler at a
+// breakpoint, it takes the program's handler away. So for the kernel it always is unblocked and handled by the net,
+// and what the program says and asks about it through libc is answered here, as if it were so. System calls that a
+// program makes without libc are not seen. Tracing thread only.
+#pragma once
+#include "ptrace/registers.hpp"
+#include "session/inferior.hpp"
+
+namespace fade {
+
+// What survives an exec.
+struct TrapBelief {
+  bool blocked = false, ignored = false;
+};
+
+class TrapGuard {
+ public:
+  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it afterwards.
+  void on_sigaction(Thread& thread, const Registers& registers) const;
+  void on_sigmask(Thread& thread, const Registers& registers) const;
+
+  // A SIGTRAP that is none of ours. True: the program believes it blocked, it waits until it is not. Otherwise it is to
+  // be delivered, and there is a handler for it.
+  bool holds_back(Thread& thread) const;
+
+  // The thread is about to be detached: for the kernel, too, SIGTRAP is blocked again if it is meant to be.
+  void let_go(Thread& thread) const;
+
+  TrapBelief belief(const Program& program, const Thread* thread) const;
+  // A new program stands at its first instruction; `inherited` is what its predecessor believed.
+  void begin(Thread& thread, TrapBelief inherited) const;
+
+ private:
+  void return_from(const Thread& thread, const Registers& registers, std::uint64_t result) const;
+};
+
+}  // namespace fade
