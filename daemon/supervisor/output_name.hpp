@@ -1,0 +1,33 @@
+// The name of a database from its pattern: %e program, %p pid, %h host, %t time, %n the first free number, %q{NAME} an
+// environment variable, %% a percent sign. Texts that come from outside cannot leave the directory the pattern names.
+#pragma once
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace fade {
+
+inline constexpr std::string_view kDefaultOutputName = "fade-%e-%p.db";
+
+struct OutputNameFacts {
+  std::string program;  // path or name
+  int pid = 0;
+  std::string host;
+  std::time_t now = 0;
+  std::function<std::optional<std::string>(const std::string& name)> environment;
+  std::function<bool(const std::string& path)> exists;
+};
+
+OutputNameFacts output_name_facts(std::string program, int pid);  // of this machine and moment
+
+Result<std::string> expand_output_name(std::string_view pattern, const OutputNameFacts& facts);
+
+// What can be told before there is a pid.
+Result<void> check_output_name(std::string_view pattern);
+
+}  // namespace fade

@@ -1,0 +1,129 @@
+#include "supervisor/preparation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace fade {
+namespace {
+
+tl::unexpected<Error> usage(Error error) {
+  error.code = EINVAL;
+  return tl::unexpected(std::move(error));
+}
+
+Result<SymbolRequest> parse_request(const std::string& text) {
+  const auto colon = text.find(':');  // C++ names hold colons, file names do not begin with one
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
+    return fail(fmt::format("cannot understand --probe '{}'", text), "it has the form LIBRARY:FUNCTION",
+                "--probe 'libfoo.so*:my_function'", EINVAL);
+  return SymbolRequest{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+Result<void> check_executable(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return fail_errno(fmt::format("cannot run '{}'", path));
+  if (S_ISDIR(about.st_mode)) return fail(fmt::format("cannot run '{}'", path), "it is a directory", {}, EACCES);
+  if (::access(path.c_str(), X_OK) == 0) return {};
+  return fail_errno(fmt::format("cannot run '{}'", path), errno,
+                    about.st_mode & 0111 ? std::string() : fmt::format("chmod +x {}", path));
+}
+
+}  // namespace
+
+Result<ChosenProbes> choose_probes(const RunOptions& options) {
+  probes::Catalogue catalogue;
+  for (const std::string& file : options.probe_files)
+    if (auto added = catalogue.add_file(file); !added) return usage(std::move(added.error()));
+  ChosenProbes chosen{.known = catalogue.all()};
+  auto selection = probes::Selection::make(fmt::format("{}", fmt::join(options.events, ",")), options.include,
+                                           options.exclude, chosen.known);
+  if (!selection) return usage(std::move(selection.error()));
+  chosen.selection = std::move(*selection);
+  return chosen;
+}
+
+Result<probes::Overrides> read_rules(const RunOptions& options) {
+  std::vector<probes::RuleText> rules;
+  for (const std::string& file : options.rule_files) {
+    auto lines = probes::rules_from_file(file);
+    if (!lines) return usage(std::move(lines.error()));
+    std::ranges::move(*lines, std::back_inserter(rules));
+  }
+  for (const std::string& text : options.set_rules) rules.push_back({text});
+  auto overrides = probes::Overrides::parse(rules);
+  if (!overrides) return usage(std::move(overrides.error()));
+  return overrides;
+}
+
+Result<SessionOptions> session_options(const RunOptions& options, const ChosenProbes& chosen,
+                                       const probes::Overrides& overrides) {
+  SessionOptions out{.follow = options.follow};
+  for (const auto& probe : chosen.known)
+    if (chosen.selection(*probe) || overrides.touches(probe->symbol) ||
+        (!overrides.empty() && probe->kind == probes::Kind::SetDevice))
+      out.wishes.probes.push_back(probe);
+  for (const std::string& text : options.probe_symbols) {
+    auto request = parse_request(text);
+    if (!request) return tl::unexpected(std::move(request.error()));
+    out.wishes.symbols.push_back(std::move(*request));
+  }
+  for (const std::string& rank : options.only_ranks) {
+    if (rank.empty() || rank.find_first_not_of("0123456789") != std::string::npos)
+      return fail(fmt::format("--only-rank: '{}' is no rank", rank), {}, "--only-rank 0,1", EINVAL);
+    out.only_ranks.push_back(rank);
+  }
+  if (options.child_filter.empty()) return out;
+  try {
+    out.child_filter.emplace(options.child_filter);
+  } catch (const std::regex_error& e) {  // the only way std::regex tells
+    return fail(fmt::format("--exe '{}' is no regular expression", options.child_filter), e.what(), {}, EINVAL);
+  }
+  return out;
+}
+
+std::vector<std::string> changed_environment(const std::vector<std::string>& changes, char** ours) {
+  std::vector<std::string> out;
+  for (; *ours; ++ours) out.emplace_back(*ours);
+  for (const std::string& change : changes) {
+    const std::string name = change.substr(0, change.find('='));
+    std::erase_if(out, [&](const std::string& item) { return item.starts_with(name + "="); });
+    if (name.size() < change.size()) out.push_back(change);
+  }
+  return out;
+}
+
+Result<std::string> find_program(const std::string& name, const std::string& directory) {
+  std::error_code why;
+  if (!directory.empty() && !std::filesystem::is_directory(directory, why))
+    return fail(fmt::format("cannot run '{}' in '{}'", name, directory), "there is no such directory");
+  const auto from_there = [&](const std::string& path) {  // the search comes after the change of directory
+    return directory.empty() || path.starts_with('/') ? path : directory + "/" + path;
+  };
+  if (name.find('/') != std::string::npos) {
+    const std::string path = from_there(name);
+    if (auto ok = check_executable(path); !ok) return tl::unexpected(std::move(ok.error()));
+    return path;
+  }
+  const char* path_variable = std::getenv("PATH");
+  const std::string path = path_variable ? path_variable : "/bin:/usr/bin";
+  Result<std::string> best = fail(fmt::format("cannot run '{}'", name), "no such program in PATH",
+                                  fmt::format("if it is a file here: ./{}", name), ENOENT);
+  for (std::size_t begin = 0; begin <= path.size() && !name.empty();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string folder = end == begin ? "." : path.substr(begin, end - begin);
+    begin = end + 1;
+    const std::string candidate = from_there(folder + "/" + name);
+    auto ok = check_executable(candidate);
+    if (ok) return candidate;
+    if (ok.error().code == EACCES && best.error().code == ENOENT) best = tl::unexpected(std::move(ok.error()));
+  }
+  return best;
+}
+
+}  // namespace fade

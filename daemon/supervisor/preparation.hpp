@@ -1,0 +1,35 @@
+// Everything that the options of a run name, read and checked before any program is started.
+#pragma once
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "probes/catalogue.hpp"
+#include "probes/overrides.hpp"
+#include "probes/selection.hpp"
+#include "session/session.hpp"
+#include "supervisor/run.hpp"
+
+namespace fade {
+
+struct ChosenProbes {
+  std::vector<probes::ProbePtr> known;  // built in and from the user's files
+  probes::Selection selection;
+};
+// Errors of the options have code EINVAL.
+Result<ChosenProbes> choose_probes(const RunOptions& options);
+Result<probes::Overrides> read_rules(const RunOptions& options);
+// The functions to be armed are those selected, and those that tell what a rule sets: these even if not selected.
+Result<SessionOptions> session_options(const RunOptions& options, const ChosenProbes& chosen,
+                                       const probes::Overrides& overrides);
+
+// Ours, with the changes of -E. VAR=VALUE sets, VAR takes away.
+std::vector<std::string> changed_environment(const std::vector<std::string>& changes, char** ours);
+
+// Where execvp(3) would find it: fails with code ENOENT or EACCES and says why; without code where it is the directory
+// that is missing.
+Result<std::string> find_program(const std::string& name, const std::string& directory);
+
+}  // namespace fade

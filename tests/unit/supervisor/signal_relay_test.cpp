@@ -1,0 +1,89 @@
+#include "supervisor/signal_relay.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fade {
+namespace {
+
+// Waits for signals and exits with the number of the first one.
+struct Receiver {
+  pid_t pid = 0;
+  Receiver() {
+    sigset_t all;
+    sigfillset(&all);
+    sigset_t before;
+    ::sigprocmask(SIG_SETMASK, &all, &before);
+    pid = ::fork();
+    if (pid == 0) {
+      int signal = 0;
+      ::sigwait(&all, &signal);
+      ::_exit(signal);
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  int got() const {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+  }
+};
+
+TEST(SignalRelay, PassesOnWhatIsSentToFade) {
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+    const Receiver receiver;
+    const SignalRelay relay(receiver.pid);
+    ::kill(::getpid(), signal);
+    EXPECT_EQ(receiver.got(), signal);
+  }
+}
+
+// The gap is part of the behaviour: one signal to the whole process group comes twice at once.
+TEST(SignalRelay, SecondRequestAfterAGapAsksToLetGo) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Receiver receiver;
+    const SignalRelay relay(receiver.pid);
+    ::kill(::getpid(), signal);
+    EXPECT_FALSE(relay.let_go_asked());
+    ::usleep(300'000);
+    ::kill(::getpid(), signal);
+    EXPECT_TRUE(relay.let_go_asked());
+    receiver.got();
+  }
+}
+
+TEST(SignalRelay, AfterTheProgramsEndOneRequestIsEnoughAndNobodyGetsIt) {
+  const Receiver receiver;
+  SignalRelay relay(receiver.pid);
+  relay.program_ended();
+  ::kill(::getpid(), SIGTERM);
+  EXPECT_TRUE(relay.let_go_asked());
+  ::kill(receiver.pid, SIGUSR2);  // the first signal it gets
+  EXPECT_EQ(receiver.got(), SIGUSR2);
+}
+
+TEST(SignalRelay, OthersNeverAskToLetGo) {
+  const Receiver receiver;
+  const SignalRelay relay(receiver.pid);
+  for (int i = 0; i < 3; ++i) ::kill(::getpid(), SIGUSR1);
+  EXPECT_FALSE(relay.let_go_asked());
+  receiver.got();
+}
+
+TEST(SignalRelay, PutsBackWhatWasThereBefore) {
+  ::signal(SIGUSR1, SIG_IGN);
+  {
+    const Receiver receiver;
+    const SignalRelay relay(receiver.pid);
+    ::kill(receiver.pid, SIGTERM);
+    receiver.got();
+  }
+  struct sigaction now {};
+  ::sigaction(SIGUSR1, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_IGN);
+  ::signal(SIGUSR1, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace fade
