@@ -1,0 +1,92 @@
+// fade: one name for all programs. `fade run ...` becomes `fade-run ...`, from the folder this file is in or from PATH.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/suggest.hpp"
+
+namespace fade::cli {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* help;
+};
+constexpr std::array kCommands{
+    Command{"run", "run a program and record its HIP calls"},
+    Command{"query", "report what a recording holds"},
+};
+
+std::string overview() {
+  std::string text = "usage: fade COMMAND [ARGS...]\nRecords, corrects and reports the HIP calls of a program.\n\n";
+  for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.help);
+  return text + "  help       show this, or with a COMMAND its manual\n\nMore: fade COMMAND --help, man fade\n";
+}
+
+int print(const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1; }
+
+int unknown(const std::string& word) {
+  std::vector<std::string> names{"help"};
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  const std::string near = nearest(word, names);
+  log::error("unknown command '{}'\n  fix:   {}", word, near.empty() ? "fade help" : "did you mean 'fade " + near + "'?");
+  return 2;
+}
+
+std::string own_folder() {
+  std::array<char, 4096> path{};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  const std::string whole(path.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return whole.substr(0, whole.rfind('/') + 1);
+}
+
+// Does not return where it succeeds.
+int become(const std::string& program, char** arguments) {
+  arguments[0] = const_cast<char*>(program.c_str());
+  ::execv((own_folder() + program).c_str(), arguments);
+  ::execvp(program.c_str(), arguments);
+  log::error("cannot start {}: {}", program, std::string(std::strerror(errno)));
+  return 125;
+}
+
+bool known(const std::string& word) {
+  return std::ranges::any_of(kCommands, [&](const Command& command) { return word == command.name; });
+}
+
+int help(int argc, char** argv) {
+  if (argc < 3) return print(overview());
+  if (!known(argv[2])) return unknown(argv[2]);
+  std::string page = std::string("fade-") + argv[2], all = "--help-all";
+  char man[] = "man";
+  char* words[] = {man, page.data(), nullptr};
+  if (::access("/usr/bin/man", X_OK) == 0 && ::isatty(STDOUT_FILENO) == 1) ::execvp("man", words);
+  char* ask[] = {page.data(), all.data(), nullptr};
+  return become(page, ask);
+}
+
+int main(int argc, char** argv) {
+  log::set_program("fade");
+  if (argc < 2) {
+    std::fputs(overview().c_str(), stderr);
+    return 2;
+  }
+  const std::string word = argv[1];
+  if (word == "help") return help(argc, argv);
+  if (word == "-h" || word == "--help") return print(overview());
+  if (word == "-V" || word == "--version") return print(fmt::format("fade {}\n", FADE_VERSION));
+  if (!known(word)) return unknown(word);
+  return become("fade-" + word, argv + 1);
+}
+
+}  // namespace
+}  // namespace fade::cli
+
+int main(int argc, char** argv) { return fade::cli::main(argc, argv); }

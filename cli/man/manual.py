@@ -1,0 +1,72 @@
+"""Fills a manual page's @OPTIONS@, @WORDS@, @VIEWS@ and @VERSION@ from the program's description and from the schema.
+
+usage: manual.py PAGE.scd.in OUTPUT.scd VERSION DESCRIPTION.json|- SCHEMA_FOLDER
+"""
+import json
+import pathlib
+import sqlite3
+import sys
+
+
+def plain(text):
+    """Text in which scdoc sees no markup."""
+    for sign in "\\*_`#[]<>|":
+        text = text.replace(sign, "\\" + sign)
+    return "\\" + text if text.startswith("-") else text  # no list
+
+
+def option_entry(option):
+    names = ", ".join(f"*{plain(name)}*" for name in option["names"])
+    value = f" _{plain(option['value'])}_" if option["value"] else ""
+    words = ""
+    if option["words"] and not any(w in option["help"] for w in option["words"][:2]):
+        words = " For example: " + ", ".join(plain(w) for w in option["words"]) + "."
+    return f"{names}{value}\n\t{plain(option['help'])}.{words}\n"
+
+
+def options(program):
+    out, group = [], None
+    for option in program["options"]:
+        if option["group"] != group:
+            group = option["group"]
+            out.append(f"## {group}\n")
+        out.append(option_entry(option))
+    return "\n".join(out)
+
+
+def words(program):
+    return "\n".join(f"*{plain(w['name'])}*\n\t{plain(w['help'])}\n" for w in program["words"])
+
+
+def views(folder):
+    """The public views as the database itself describes them."""
+    database = sqlite3.connect(":memory:")
+    for name in ("tables.sql", "views.sql", "docs.sql"):
+        database.executescript((folder / name).read_text(encoding="utf-8"))
+    documented = {(view, column): rest for view, column, *rest in database.execute('SELECT view, "column", type, unit, text FROM doc_')}
+    out = []
+    for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY rowid").fetchall():
+        if (view, "") not in documented:
+            continue
+        out.append(f"## {plain(view)}\n\n{plain(documented[view, ''][2])}\n")
+        for (column,) in database.execute("SELECT name FROM pragma_table_info(?)", (view,)):
+            kind, unit, text = documented.get((view, column), ("", "", ""))
+            about = ", ".join(part for part in (kind, unit) if part)
+            out.append(f"*{plain(column)}*{' (' + plain(about) + ')' if about else ''}\n\t{plain(text)}\n")
+    return "\n".join(out)
+
+
+def main():
+    page, output, version, description, schema = sys.argv[1:]
+    text = pathlib.Path(page).read_text(encoding="utf-8")
+    text = text.replace("@VERSION@", version)
+    if description != "-":
+        program = json.loads(pathlib.Path(description).read_text(encoding="utf-8"))
+        text = text.replace("@OPTIONS@", options(program)).replace("@WORDS@", words(program))
+    if "@VIEWS@" in text:
+        text = text.replace("@VIEWS@", views(pathlib.Path(schema)))
+    pathlib.Path(output).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+#include "cli/options/program.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/log.hpp"
+#include "cli/options/help.hpp"
+#include "cli/options/values.hpp"
+
+namespace fade::cli {
+namespace {
+
+// What every program has, and where it goes.
+struct General {
+  Invocation invocation;
+  std::string config;
+  bool no_color = false, help = false, help_all = false, version = false, describe = false;
+};
+
+std::vector<Option> general_rows(General& to) {
+  const std::string_view g = kGeneral;
+  return {
+      {g, "-q,--quiet", "", "errors only; -qq: nothing at all", Count{&to.invocation.quiet}, Shown::Help},
+      {g, "-v,--verbose", "", "say more; -vv: everything", Count{&to.invocation.verbose}},
+      {g, "--color", "WHEN", "colours: auto, always or never [auto]", choice(to.invocation.color, {"auto", "always", "never"})},
+      {g, "--no-color", "", "the same as --color=never", Flag{&to.no_color}},
+      {g, "--log", "FILE", "append messages to FILE instead of writing them to stderr", Text{&to.invocation.log_file}, Shown::HelpAll, Completes::File},
+      {g, "--config", "FILE", "read options from FILE instead of ~/.config/fade/config.toml and /etc/fade/config.toml", Text{&to.config}, Shown::HelpAll, Completes::File},
+      {g, "-h,--help", "", "show the usual options", Flag{&to.help}},
+      {g, "--help-all", "", "show all options and examples", Flag{&to.help_all}, Shown::Help},
+      {g, "-V,--version", "", "show the version", Flag{&to.version}},
+      {g, "--dump-cli", "", "describe the options as JSON", Flag{&to.describe}, Shown::Hidden},
+  };
+}
+
+std::string variable(const Surroundings& surroundings, std::string_view name) {
+  const char* value = name.empty() ? nullptr : surroundings.environment(std::string(name).c_str());
+  return value == nullptr ? std::string() : value;
+}
+
+Result<void> assign_all(const std::vector<Option>& rows, const Given& given, const std::string& origin) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto assigned = assign(rows[i], given.values[i]);
+    if (assigned) continue;
+    return tl::unexpected(with_context(origin + "--" + std::string(key(rows[i])), std::move(assigned.error())));
+  }
+  return {};
+}
+
+Result<void> take_file(const Program& program, const std::vector<Option>& rows, const std::string& path, bool required) {
+  std::ifstream file(path);
+  if (!file) {
+    if (required || ::access(path.c_str(), F_OK) == 0) return fail_errno("cannot read " + path);
+    return {};
+  }
+  auto given = read_config(rows, program.section, file);
+  if (!given) return tl::unexpected(with_context(path, std::move(given.error())));
+  return assign_all(rows, *given, path + ": ");
+}
+
+// The system's file, then the user's; or the one that was named.
+Result<void> take_files(const Program& program, const std::vector<Option>& rows, const Surroundings& surroundings, std::string named) {
+  if (named.empty()) named = variable(surroundings, "FADE_CONFIG");
+  if (!named.empty()) return take_file(program, rows, named, true);
+  if (auto taken = take_file(program, rows, surroundings.system_config, false); !taken) return taken;
+  std::string home = variable(surroundings, "XDG_CONFIG_HOME");
+  if (home.empty() && !variable(surroundings, "HOME").empty()) home = variable(surroundings, "HOME") + "/.config";
+  return home.empty() ? Result<void>{} : take_file(program, rows, home + "/fade/config.toml", false);
+}
+
+Result<void> take_environment(const Program& program, const std::vector<Option>& rows, const Surroundings& surroundings) {
+  const std::string text = variable(surroundings, program.environment);
+  if (text.empty()) return {};
+  const std::string name(program.environment);
+  auto given = read_arguments(rows, Words::None, split_words(text));
+  if (!given) return tl::unexpected(with_context(name, std::move(given.error())));
+  return assign_all(rows, *given, name + ": ");
+}
+
+std::optional<std::string> answer(const Program& program, const std::vector<Option>& rows, const General& general) {
+  if (general.help_all) return full_help(program, rows);
+  if (general.help) return short_help(program, rows);
+  if (general.version) return version_line(program);
+  if (general.describe) return description_json(program, rows);
+  return {};
+}
+
+log::Level level(const Invocation& invocation) {
+  const int loudness = static_cast<int>(log::Level::Info) - invocation.quiet + invocation.verbose;
+  return static_cast<log::Level>(std::clamp(loudness, 0, static_cast<int>(log::Level::Trace)));
+}
+
+Result<void> open_log(const std::string& path) {
+  if (path.empty()) return {};
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+  if (fd < 0) return fail_errno("cannot write messages to " + path);
+  log::set_destination(fd);  // stays open until the process ends
+  return {};
+}
+
+// Where a standard stream is closed, the next file opened would take its number and messages would land in it. What we
+// put there instead is closed again in whatever program we start.
+void fill_standard_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) < 0) return;
+}
+
+}  // namespace
+
+int refuse(const Program& program, Error error) {
+  if (error.fix.empty()) error.fix = std::string(program.name) + " --help";
+  log::error("{}", error.text());
+  return kUsageStatus;
+}
+
+Result<Invocation> interpret(const Program& program, std::vector<Option> rows, std::vector<std::string> arguments,
+                             const Surroundings& surroundings) {
+  General general;
+  for (Option& row : general_rows(general)) rows.push_back(std::move(row));
+  auto given = read_arguments(rows, program.words, std::move(arguments));
+  if (!given) return tl::unexpected(given.error());
+  // First, because they say which files to read, and because help must come even where those are broken.
+  if (auto done = assign_all(rows, *given, ""); !done) return tl::unexpected(done.error());
+  general.invocation.answer = answer(program, rows, general);
+  if (general.invocation.answer) return general.invocation;
+
+  if (auto done = take_files(program, rows, surroundings, general.config); !done) return tl::unexpected(done.error());
+  if (auto done = take_environment(program, rows, surroundings); !done) return tl::unexpected(done.error());
+  if (auto done = assign_all(rows, *given, ""); !done) return tl::unexpected(done.error());
+  if (general.no_color) general.invocation.color = ColorWish::Never;
+  general.invocation.words = std::move(given->words);
+  return general.invocation;
+}
+
+Started start(const Program& program, std::vector<Option> rows, int argc, char** argv) {
+  fill_standard_streams();
+  log::set_program(program.name);
+  const Surroundings surroundings{[](const char* name) -> const char* { return std::getenv(name); }};
+  auto invocation = interpret(program, std::move(rows), {argv + std::min(argc, 1), argv + argc}, surroundings);
+  if (!invocation) return {{}, refuse(program, std::move(invocation.error()))};
+  if (invocation->answer) {
+    const bool written = std::fputs(invocation->answer->c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    return {std::move(*invocation), written ? 0 : 1};
+  }
+  log::set_level(level(*invocation));
+  if (auto opened = open_log(invocation->log_file); !opened) return {{}, refuse(program, std::move(opened.error()))};
+  return {std::move(*invocation), std::nullopt};
+}
+
+}  // namespace fade::cli

@@ -1,0 +1,55 @@
+// What a word on the command line may be besides the name of a report. One row per command; the table in commands.cpp is
+// the only list of them.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/query/engine.hpp"
+#include "cli/query/recording.hpp"
+#include "cli/query/settings.hpp"
+
+namespace fade::query {
+
+struct Context {
+  const Settings& settings;
+  std::vector<std::string> words;  // behind the command's name
+  std::string path;                // of the recording; empty where none was named and none is needed
+  bool named = false;              // by the user, who must name it again for the next report
+  Output output;
+};
+
+using RunOn = Result<void> (*)(Context&, Recording&);
+using RunAlone = Result<void> (*)(Context&);
+
+struct Command {
+  std::string_view name;
+  std::string_view help;
+  RunOn on_recording;   // exactly one of the two is set
+  RunAlone alone;
+  std::size_t most_words;  // that it takes
+};
+
+const std::vector<Command>& commands();
+const Command* find_command(std::string_view name);
+
+// The commands themselves, each in its own file.
+Result<void> show_summary(Context& context, Recording& recording);
+Result<void> run_user_sql(Context& context, Recording& recording);
+Result<void> open_shell(Context& context, Recording& recording);
+Result<void> show_info(Context& context, Recording& recording);
+Result<void> build_indexes(Context& context, Recording& recording);
+Result<void> list_recordings(Context& context);
+Result<void> list_reports(Context& context);
+Result<void> list_probes(Context& context);
+
+// Prints rows that do not come from a recording; --columns, --sort and so on work as for a report. `condition`: more SQL
+// for filters, "/*? AND name REGEXP :name */".
+Result<void> print_rows(Context& context, std::string_view name, std::vector<table::Column> columns, const std::vector<std::vector<table::Value>>& rows,
+                        std::string_view condition = {}, std::vector<std::string> leave_first = {});
+
+// Why there is nothing to see, in a sentence; empty where calls were recorded.
+std::string verdict(Recording& recording);
+
+}  // namespace fade::query

@@ -1,0 +1,41 @@
+#include "cli/query/command.hpp"
+
+#include "cli/query/report.hpp"
+
+namespace fade::query {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all{
+      {"summary", "what ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0},
+      {"sql", "run a SELECT of your own: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
+      {"shell", "open the recording in sqlite3, for reading", open_shell, nullptr, 0},
+      {"info", "what the file is: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
+      {"index", "add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
+      {"list", "recordings in this directory", nullptr, list_recordings, 1},
+      {"reports", "all reports and their columns", nullptr, list_reports, 1},
+      {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
+  };
+  return all;
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command& c : commands())
+    if (c.name == name) return &c;
+  return nullptr;
+}
+
+Result<void> list_reports(Context& context) {
+  using table::Kind;
+  std::vector<std::vector<table::Value>> rows;
+  if (context.words.empty()) {
+    for (const Report& r : reports())
+      if (!r.hidden) rows.push_back({r.name, r.title, static_cast<std::int64_t>(r.columns.size())});
+    return print_rows(context, "reports", {{"report", Kind::Text}, {"title", Kind::Text}, {"columns", Kind::Count}}, rows);
+  }
+  const Report* report = find_report(context.words[0]);
+  if (!report) return usage("there is no report '" + context.words[0] + "'", {}, "fade-query reports");
+  for (const ReportColumn& c : report->columns) rows.push_back({c.name, std::string(table::kind_word(c.kind)), c.help});
+  return print_rows(context, "reports", {{"column", Kind::Text}, {"kind", Kind::Text}, {"description", Kind::Text}}, rows);
+}
+
+}  // namespace fade::query

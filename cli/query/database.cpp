@@ -1,0 +1,255 @@
+#include "cli/query/database.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/query/functions.hpp"
+
+namespace fade::query {
+namespace {
+
+constexpr int kProgressEvery = 20000;  // virtual machine steps, some 200 us
+constexpr int kBusyMs = 5000;
+constexpr std::int64_t kMostMemory = std::int64_t{512} << 20;
+
+// Statements about the file that change nothing.
+constexpr std::array<std::string_view, 12> kHarmlessPragmas{
+    "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo",
+    "function_list", "page_count", "page_size", "user_version", "application_id", "collation_list"};
+// pragma_table_info() and its like ask for this when they declare their columns, in memory. A statement that really
+// changes these tables is not read-only (prepare() looks), and a defensive, query-only connection would refuse it too.
+constexpr std::array<std::string_view, 2> kSchemaTables{"sqlite_master", "sqlite_schema"};
+// They read or write outside the database, or only serve to exhaust memory.
+constexpr std::array<std::string_view, 5> kDeniedFunctions{"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"};
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& all, const char* word) {
+  return word && std::find(all.begin(), all.end(), std::string_view(word)) != all.end();
+}
+
+struct ActionName {
+  int action;
+  std::string_view text;
+};
+constexpr ActionName kActionNames[] = {
+    {SQLITE_INSERT, "INSERT"}, {SQLITE_UPDATE, "UPDATE"}, {SQLITE_DELETE, "DELETE"}, {SQLITE_ATTACH, "ATTACH"},
+    {SQLITE_DETACH, "DETACH"}, {SQLITE_PRAGMA, "PRAGMA"}, {SQLITE_TRANSACTION, "a transaction"}, {SQLITE_SAVEPOINT, "a savepoint"},
+    {SQLITE_FUNCTION, "the function"}, {SQLITE_ALTER_TABLE, "ALTER TABLE"}, {SQLITE_REINDEX, "REINDEX"}, {SQLITE_ANALYZE, "ANALYZE"},
+};
+
+std::string action_text(int action, const char* a, const char* b) {
+  for (const ActionName& row : kActionNames)
+    if (row.action == action)
+      return std::string(row.text) + (action == SQLITE_FUNCTION && b ? std::string(" ") + b : action == SQLITE_PRAGMA && a ? std::string(" ") + a : "");
+  return "CREATE or DROP";
+}
+
+}  // namespace
+
+int Database::authorize(void* guard, int action, const char* a, const char* b, const char*, const char*) {
+  const bool allowed = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE ||
+                       (action == SQLITE_FUNCTION && !contains(kDeniedFunctions, b)) ||
+                       (action == SQLITE_PRAGMA && contains(kHarmlessPragmas, a)) ||
+                       (action == SQLITE_UPDATE && contains(kSchemaTables, a));
+  if (!allowed) static_cast<Guard*>(guard)->denied = action_text(action, a, b);
+  return allowed ? SQLITE_OK : SQLITE_DENY;
+}
+
+int Database::on_progress(void* pointer) {
+  auto* guard = static_cast<Guard*>(pointer);
+  if (!guard->deadline && !guard->tells) return 0;
+  const auto now = std::chrono::steady_clock::now();
+  if (guard->tells && now >= guard->next) tell(*guard, now);
+  if (!guard->deadline || now < *guard->deadline) return 0;
+  guard->timed_out = true;
+  return 1;
+}
+
+void Database::tell(Guard& guard, std::chrono::steady_clock::time_point now) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - guard.since).count();
+  const std::string line = fmt::format("\rreading, {} s ... (Ctrl-C ends it)", seconds);
+  guard.told = ::write(STDERR_FILENO, line.data(), line.size()) > 0;
+  guard.next = now + std::chrono::seconds(1);
+}
+
+// Before a row is printed: both may go to the same terminal.
+void Database::stop_telling() {
+  constexpr std::string_view kErase = "\r\x1b[K";
+  if (guard_->told && ::write(STDERR_FILENO, kErase.data(), kErase.size()) > 0) guard_->told = false;
+}
+
+void Database::tell_waiting(bool on) {
+  guard_->tells = on;
+  guard_->since = std::chrono::steady_clock::now();
+  guard_->next = guard_->since + std::chrono::seconds(1);
+}
+
+Result<Database> Database::open(const std::string& path) {
+  Database d;
+  d.guard_ = std::make_unique<Guard>();
+  d.path_ = path;
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
+  d.db_.reset(raw);
+  if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot open " + path));
+  if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
+  return d;
+}
+
+Result<Database> Database::in_memory(const std::function<void(sqlite3*)>& fill) {
+  Database d;
+  d.guard_ = std::make_unique<Guard>();
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  d.db_.reset(raw);
+  if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot make a table in memory"));
+  fill(raw);
+  if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
+  return d;
+}
+
+// https://www.sqlite.org/security.html, "Untrusted SQLite database files".
+Result<void> Database::lock_down() {
+  sqlite3* db = db_.get();
+  sqlite3_busy_timeout(db, kBusyMs);
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 256 << 20);
+  sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+  sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
+  sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+  const int code = sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0", nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
+  register_functions(db);
+  sqlite3_set_authorizer(db, authorize, guard_.get());
+  sqlite3_progress_handler(db, kProgressEvery, on_progress, guard_.get());
+  return {};
+}
+
+void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
+  guard_->timed_out = false;
+  guard_->deadline.reset();
+  if (!time) return;
+  guard_->deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(*time);
+  limit_text_ = fmt::format("{:g} s", std::chrono::duration<double>(*time).count());
+}
+
+void Database::limit_memory() {
+  sqlite3_hard_heap_limit64(kMostMemory);
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, 16 << 20);
+  sqlite3_set_authorizer(db_.get(), nullptr, nullptr);
+  sqlite3_exec(db_.get(), "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(db_.get(), authorize, guard_.get());
+}
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* raw = nullptr;
+  const char* tail = nullptr;
+  guard_->denied.clear();
+  const int code = sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+  Statement statement(*this, raw);
+  if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot run this SQL"));
+  if (!raw) return fail("cannot run this SQL", "there is no statement in it", "fade-query sql 'SELECT * FROM top'");
+  const std::string_view rest(tail, static_cast<std::size_t>(sql.data() + sql.size() - tail));
+  sqlite3_stmt* second = nullptr;
+  const int rest_code = sqlite3_prepare_v2(db_.get(), rest.data(), static_cast<int>(rest.size()), &second, nullptr);
+  sqlite3_finalize(second);
+  if (second || rest_code != SQLITE_OK) return fail("cannot run this SQL", "it holds more than one statement", "run one SELECT at a time");
+  if (!sqlite3_stmt_readonly(raw)) return fail("cannot run this SQL", "it would write; fade-query only reads");
+  return statement;
+}
+
+Result<table::Value> Database::one(std::string_view sql) {
+  auto statement = prepare(sql);
+  if (!statement) return tl::unexpected(statement.error());
+  auto row = statement->step();
+  if (!row) return tl::unexpected(row.error());
+  return *row ? statement->value(0) : table::Value{};
+}
+
+Error Database::error(int code, std::string_view doing) const {
+  Error e{std::string(doing), db_ ? sqlite3_errmsg(db_.get()) : sqlite3_errstr(code), {}, 0};
+  // What runs inside a virtual table is refused as a plain error.
+  const bool refused = (code & 0xFF) == SQLITE_ERROR && e.cause == "not authorized";
+  switch (refused ? SQLITE_AUTH : code & 0xFF) {
+    case SQLITE_INTERRUPT:
+      e.cause = "it took longer than " + limit_text_;
+      e.fix = "allow more time with --timeout 5m, or read less: add a WHERE or a LIMIT";
+      break;
+    case SQLITE_AUTH:
+      e.cause = guard_->denied + " is not allowed: fade-query only reads";
+      e.fix = "copy the file and change the copy with sqlite3";
+      break;
+    case SQLITE_NOMEM:
+      e.cause = fmt::format("it needs more than {} MB of memory", kMostMemory >> 20);
+      e.fix = "select or sort less";
+      break;
+    case SQLITE_TOOBIG: e.cause = "it makes a text or blob that is too long"; break;
+    case SQLITE_BUSY: e.cause = "another process has locked it: " + e.cause; break;
+    case SQLITE_NOTADB: e.cause = "it is not an SQLite database, or it is damaged"; break;
+    case SQLITE_ERROR: e.fix = "fade-query schema      shows the views and their columns"; break;
+    case SQLITE_CORRUPT: e.fix = "sqlite3 " + path_ + " .recover | sqlite3 recovered.db"; break;
+    default: break;
+  }
+  return e;
+}
+
+void bind_value(sqlite3_stmt* statement, int position, const table::Value& value) {
+  if (const auto* n = std::get_if<std::int64_t>(&value)) sqlite3_bind_int64(statement, position, *n);
+  else if (const auto* x = std::get_if<double>(&value)) sqlite3_bind_double(statement, position, *x);
+  else if (const auto* text = std::get_if<std::string>(&value))
+    sqlite3_bind_text(statement, position, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT);
+  else sqlite3_bind_null(statement, position);
+}
+
+void Statement::bind(const char* name, const table::Value& value) {
+  const int i = sqlite3_bind_parameter_index(statement_.get(), name);
+  if (i > 0) bind_value(statement_.get(), i, value);
+}
+
+Result<bool> Statement::step() {
+  const int code = sqlite3_step(statement_.get());
+  database_->stop_telling();
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return tl::unexpected(database_->error(code, "cannot finish this query"));
+}
+
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
+std::string Statement::column_name(int i) const {
+  const char* name = sqlite3_column_name(statement_.get(), i);
+  return name ? name : "";
+}
+
+table::Value Statement::value(int i) const {
+  sqlite3_stmt* s = statement_.get();
+  switch (sqlite3_column_type(s, i)) {
+    case SQLITE_INTEGER: return sqlite3_column_int64(s, i);
+    case SQLITE_FLOAT: return sqlite3_column_double(s, i);
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(s, i));
+      return std::string(text ? text : "", text ? static_cast<std::size_t>(sqlite3_column_bytes(s, i)) : 0);
+    }
+    case SQLITE_BLOB: {
+      const auto* data = static_cast<const unsigned char*>(sqlite3_column_blob(s, i));
+      std::string hex = "x'";
+      for (int k = 0; k < sqlite3_column_bytes(s, i); ++k) hex += fmt::format("{:02x}", data[k]);
+      return hex + "'";
+    }
+    default: return {};
+  }
+}
+
+std::string Statement::expanded_sql() const {
+  const std::unique_ptr<char, void (*)(void*)> text(sqlite3_expanded_sql(statement_.get()), sqlite3_free);
+  return text ? text.get() : "";
+}
+
+}  // namespace fade::query

@@ -1,0 +1,94 @@
+// One recording, open for reading only: what runs on it may select and nothing else, and ends when its time is up.
+// Nothing in the file is trusted: neither its texts nor its views. Not for use by several threads.
+#pragma once
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/table/value.hpp"
+
+namespace fade::query {
+
+class Database;
+
+void bind_value(sqlite3_stmt* statement, int position, const table::Value& value);
+
+// A prepared SELECT. Its Database must neither end nor move before it.
+class Statement {
+ public:
+  // Unknown names are left alone: a report takes only the parameters it mentions.
+  void bind(const char* name, const table::Value& value);
+  Result<bool> step();  // false: no more rows
+  void reset();
+  int columns() const { return sqlite3_column_count(statement_.get()); }
+  std::string column_name(int i) const;
+  table::Value value(int i) const;
+  std::string expanded_sql() const;  // with the bound values in it
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+  };
+  Statement(Database& database, sqlite3_stmt* s) : database_(&database), statement_(s) {}
+  Database* database_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class Database {
+ public:
+  // `path` was looked at by open_recording() or is a test's own.
+  static Result<Database> open(const std::string& path);
+  // An empty one that `fill` may write to before it becomes read-only like the others.
+  static Result<Database> in_memory(const std::function<void(sqlite3*)>& fill);
+  Database(Database&&) = default;
+  Database& operator=(Database&&) = default;
+
+  Result<Statement> prepare(std::string_view sql);
+  // The first cell of the first row; NULL where there is none.
+  Result<table::Value> one(std::string_view sql);
+
+  // Everything from now on must end within `time`; nullopt lifts that.
+  void limit_time(std::optional<std::chrono::nanoseconds> time);
+  bool out_of_time() const { return guard_->timed_out; }
+  // From now on what takes long says on stderr that it is still at it.
+  void tell_waiting(bool on);
+  void stop_telling();
+  // For SQL written by the user: little memory, no temporary files, small values.
+  void limit_memory();
+
+  sqlite3* handle() const { return db_.get(); }
+  Error error(int code, std::string_view doing) const;
+
+ private:
+  Database() = default;
+  struct Close {
+    void operator()(sqlite3* db) const { sqlite3_close(db); }
+  };
+  struct Guard {  // what SQLite's callbacks see; at a fixed address
+    std::optional<std::chrono::steady_clock::time_point> deadline;
+    bool timed_out = false;
+    bool tells = false, told = false;
+    std::chrono::steady_clock::time_point since, next;  // of telling
+    std::string denied;  // the last thing that the authorizer refused
+  };
+  static int authorize(void* guard, int action, const char* a, const char* b, const char* c, const char* d);
+  static int on_progress(void* guard);
+  static void tell(Guard& guard, std::chrono::steady_clock::time_point now);
+  Result<void> lock_down();
+
+  std::unique_ptr<Guard> guard_;  // before db_: outlives it
+  std::unique_ptr<sqlite3, Close> db_;
+  std::string path_;
+  std::string limit_text_;
+};
+
+}  // namespace fade::query

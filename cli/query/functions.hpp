@@ -1,0 +1,12 @@
+// SQL functions that fade-query adds to SQLite:
+//   text REGEXP pattern                      POSIX extended regular expression, found anywhere in the text
+//   fade_percentile(hist, share, min, max)   aggregate over call_stats.hist, in ns, within the smallest min and largest max
+//   fade_trend(at, n, first, last)           aggregate: n added up in up to 40 equal parts of first..last, "0,3,7"
+#pragma once
+#include <sqlite3.h>
+
+namespace fade::query {
+
+void register_functions(sqlite3* db);
+
+}  // namespace fade::query

@@ -1,0 +1,170 @@
+#include "cli/query/program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <thread>
+
+#include "base/fd.hpp"
+#include "base/log.hpp"
+#include "cli/options/program.hpp"
+#include "cli/options/values.hpp"
+#include "cli/query/target.hpp"
+#include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::query {
+namespace {
+
+std::vector<cli::Named> known_words() {
+  static std::vector<cli::Named> out;
+  if (!out.empty()) return out;
+  for (const Command& c : commands())
+    if (c.name == "summary") out.push_back({c.name, c.help});
+  for (const Report& r : reports())
+    if (!r.hidden) out.push_back({r.name, r.title});
+  for (const Command& c : commands())
+    if (c.name != "summary") out.push_back({c.name, c.help});
+  return out;
+}
+
+cli::Program program() {
+  return {
+      .name = "fade-query",
+      .section = "query",
+      .environment = "FADE_QUERY_OPTIONS",
+      .usage = "[RECORDING] [REPORT] [OPTIONS]",
+      .about = "Answers from a recording of fade-run; without RECORDING from $FADE_OUTPUT or the newest fade-*.db here.",
+      .examples = {{"fade-query", "what ran and where its time went"},
+                   {"fade-query calls --errors --format jsonl", "failed calls for another program"},
+                   {"fade-query run.db top --name 'hipMem.*' --sort -max_ns", "slowest memory functions"},
+                   {"fade-query sql 'SELECT name, calls FROM top LIMIT 5'", "SQL of your own"}},
+      .words = cli::Words::Any,
+      .words_title = "Reports",
+      .known_words = known_words(),
+      .components = fmt::format("sqlite {}", sqlite3_libversion()),
+  };
+}
+
+struct Ending {
+  std::string_view ending;
+  table::Format format;
+};
+constexpr std::array<Ending, 6> kEndings{{{".tsv", table::Format::Tsv}, {".csv", table::Format::Csv}, {".json", table::Format::Json},
+                                          {".jsonl", table::Format::Jsonl}, {".md", table::Format::Markdown}, {".txt", table::Format::Table}}};
+
+table::Format format_for(const Settings& settings, bool tty) {
+  if (settings.format) return *settings.format;
+  for (const Ending& e : kEndings)
+    if (settings.output.ends_with(e.ending)) return e.format;
+  return tty ? table::Format::Table : table::Format::Tsv;
+}
+
+Result<Fd> open_output(const Settings& settings) {
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (settings.force ? O_TRUNC : O_EXCL);
+  Fd fd(::open(settings.output.c_str(), flags, 0666));
+  if (fd) return fd;
+  if (errno == EEXIST) return fail("cannot write " + settings.output, "it exists", "add --force to overwrite it", EEXIST);
+  return fail_errno("cannot write " + settings.output);
+}
+
+void tell_what_was_left_out(const Outcome& outcome) {
+  if (!outcome.more) return;
+  if (outcome.left_out) log::info("{} more rows; --limit 0 shows all", table::human_count(*outcome.left_out));
+  else log::info("there are more rows; --limit 0 shows all");
+}
+
+Result<void> print_report(Context& context, Recording& recording, const Report& report) {
+  const std::string word = context.words.empty() ? "" : context.words[0];
+  if (context.settings.sql) {
+    auto sql = sql_of_report(recording, report, context.settings, word);
+    if (!sql) return tl::unexpected(sql.error());
+    // Behind the statement: in front it would look like an option where the text is given to fade-query sql.
+    const bool ours = sql->find("fade_") != std::string::npos;
+    if (auto done = context.output.bytes->write(*sql + (ours ? ";\n-- fade_... are functions of fade-query: run this with fade-query sql\n" : ";\n")); !done) return done;
+    return context.output.bytes->flush();
+  }
+  auto outcome = run_report(recording, report, context.settings, word, context.output);
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (context.output.format == table::Format::Table && !context.settings.limit) tell_what_was_left_out(*outcome);
+  if (outcome->rows == 0)
+    if (const std::string why = verdict(recording); !why.empty()) log::info("{}", why);
+  return {};
+}
+
+Result<void> answer_once(Context& context, const Target& target, bool first) {
+  if (target.command && target.command->alone) return target.command->alone(context);
+  auto recording = open_recording(context.path);
+  if (!recording) return tl::unexpected(recording.error());
+  const bool page = target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
+  if (first && !page && recording->state != State::Closed) log::info("{}: {}", table::printable(context.path), state_text(*recording));
+  return target.report ? print_report(context, *recording, *target.report) : target.command->on_recording(context, *recording);
+}
+
+Result<void> answer(Context& context, const Target& target) {
+  if (!context.settings.watch) return answer_once(context, target, true);
+  auto every = cli::parse_time(*context.settings.watch);
+  if (!every || *every < 100'000'000) return usage("--watch takes seconds, 0.1 or more, not '" + *context.settings.watch + "'");
+  for (bool first = true;; first = false) {
+    if (context.output.style.terminal.tty) (void)context.output.bytes->write("\x1b[H\x1b[2J");
+    if (auto done = answer_once(context, target, first); !done) return done;
+    if (auto done = context.output.bytes->flush(); !done) return done;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(*every));
+  }
+}
+
+Result<void> choose_recording(Context& context, const Target& target) {
+  context.path = target.path;
+  if (!context.path.empty() || (target.command && target.command->alone)) return {};
+  const char* variable = ::getenv("FADE_OUTPUT");
+  auto path = default_recording(variable, ".");
+  if (!path) return tl::unexpected(path.error());
+  context.path = *path;
+  log::info("reading {}", table::printable(context.path));
+  return {};
+}
+
+Result<void> run(Settings& settings, const cli::Invocation& invocation) {
+  settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
+  auto target = read_words(invocation.words);
+  if (!target) return tl::unexpected(target.error());
+  Fd file;
+  if (!settings.output.empty()) {
+    auto opened = open_output(settings);
+    if (!opened) return tl::unexpected(opened.error());
+    file = std::move(*opened);
+  }
+  const int fd = file ? file.get() : STDOUT_FILENO;
+  table::FdBytes bytes(fd, file ? settings.output : "standard output");
+  Context context{settings, target->words, {}, !target->path.empty(), {}};
+  context.output.bytes = &bytes;
+  context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));
+  if (file) context.output.style.terminal.width = 0;
+  context.output.style.units = settings.units;
+  context.output.style.header = !settings.no_header;
+  context.output.format = format_for(settings, context.output.style.terminal.tty);
+  if (auto chosen = choose_recording(context, *target); !chosen) return chosen;
+  if (auto done = answer(context, *target); !done) return done;
+  return bytes.flush();
+}
+
+}  // namespace
+
+int main_program(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);  // `fade-query calls | head` ends by the error of the write
+  Settings settings;
+  const cli::Started started = cli::start(program(), option_rows(settings), argc, argv);
+  if (started.exit_status) return *started.exit_status;
+  const Result<void> done = run(settings, started.invocation);
+  if (done || done.error().code == EPIPE) return 0;
+  Error e = done.error();
+  if (e.code == kUsageCode && e.fix.empty()) e.fix = "fade-query --help";
+  log::error("{}", e.text());
+  return e.code == kUsageCode ? cli::kUsageStatus : 1;
+}
+
+}  // namespace fade::query

@@ -1,0 +1,41 @@
+// Recordings as files: finding the newest one, telling whether a file is one, opening it, and putting right what a
+// killed fade left behind.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/query/database.hpp"
+
+namespace fade::query {
+
+enum class State {
+  Closed,    // in order
+  Running,   // someone has it open and it is not closed
+  Unclosed,  // fade was killed, or is still running where we cannot see it
+};
+
+struct Recording {
+  std::string path;
+  Database database;
+  State state = State::Closed;
+  std::optional<pid_t> holder;         // a process that has the file open, where the kernel tells
+  std::vector<std::int64_t> sessions;  // ids, ascending
+};
+
+// Fails with three lines: missing, no permission, a directory, empty, not SQLite, not ours, from a newer fade.
+Result<Recording> open_recording(const std::string& path);
+std::string state_text(const Recording& recording);  // a sentence; empty where it was closed in order
+
+struct FoundFile {
+  std::string path;
+  std::int64_t bytes = 0;
+  std::int64_t changed_ns = 0;
+};
+std::vector<FoundFile> recordings_in(const std::string& directory);  // fade-*.db, newest first
+
+}  // namespace fade::query

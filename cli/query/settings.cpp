@@ -1,0 +1,91 @@
+#include "cli/query/settings.hpp"
+
+namespace fade::query {
+namespace {
+
+table::Value value_of(const std::optional<std::int64_t>& n) { return n ? table::Value(*n) : table::Value(); }
+table::Value value_of(const std::string& text) { return text.empty() ? table::Value() : table::Value(text); }
+table::Value value_of(bool on) { return on ? table::Value(std::int64_t{1}) : table::Value(); }
+
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string out;
+  for (const std::string& w : words) (out += out.empty() ? "" : between) += w;
+  return out;
+}
+
+std::vector<std::string_view> format_names() {
+  return {table::format_words().begin(), table::format_words().end()};
+}
+
+cli::Choice format_choice(std::optional<table::Format>& to) {
+  return {format_names(), [&to](std::size_t i) { to = table::format_from_word(table::format_words()[i]); }};
+}
+
+}  // namespace
+
+std::vector<cli::Option> option_rows(Settings& to) {
+  using namespace cli;
+  const std::string_view out = "Output", rows = "Rows", filters = "Filters";
+  return {
+      {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [a terminal: table, else tsv]", format_choice(to.format), Shown::Help},
+      {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
+      {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
+      {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]", choice(to.units, {"auto", "ns", "us", "ms", "s"})},
+      {out, "--abs-time", "", "points in time as date and time (UTC) instead of since the start", Flag{&to.abs_time}},
+      {out, "-o,--output", "FILE", "write to a new FILE; its ending chooses the format", Text{&to.output}, Shown::HelpAll, Completes::File},
+      {out, "--force", "", "overwrite FILE", Flag{&to.force}},
+      {out, "-w,--watch", "[=SEC]", "again every SEC seconds [2], for recordings that go on", MaybeText{&to.watch, "2"}},
+      {out, "--sql", "", "print the SQL instead of running it", Flag{&to.sql}, Shown::Help},
+      {rows, "--sort", "COLUMN", "ascending; -COLUMN: descending", Text{&to.sort}, Shown::Help},
+      {rows, "-n,--limit", "N", "at most N rows; 0: all [tables: as the report says]", Number{&to.limit, 0}, Shown::Help},
+      {rows, "--where", "EXPR", "only rows for which this SQL expression on the report's columns is true", Text{&to.where}, Shown::Help},
+      {rows, "--timeout", "TIME", "how long the query may take [sql: 30s, reports: any time]", Time{&to.timeout_ns}},
+      {filters, "--name", "REGEX", "functions, kernels, files ... whose name matches", Text{&to.name}, Shown::Help},
+      {filters, "--pid", "PID", "of this process", Number{&to.pid, 0}, Shown::Help},
+      {filters, "--tid", "TID", "of this thread", Number{&to.tid, 0}},
+      {filters, "--device", "N", "of this device, as the program numbers it", Number{&to.device}},
+      {filters, "--api", "LIST", "of these APIs: hip,hiprtc,user", List{&to.api}},
+      {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m", Time{&to.from_ns}},
+      {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
+      {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
+      {filters, "--errors", "", "calls, launches: only those that failed", Flag{&to.errors}},
+      {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
+      {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
+      {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
+  };
+}
+
+std::vector<Parameter> parameters(const Settings& s) {
+  return {
+      {"name", "--name", value_of(s.name)},
+      {"pid", "--pid", value_of(s.pid)},
+      {"tid", "--tid", value_of(s.tid)},
+      {"device", "--device", value_of(s.device)},
+      {"api", "--api", value_of(joined(s.api, ","))},
+      {"from", "--from", value_of(s.from_ns)},
+      {"to", "--to", value_of(s.to_ns)},
+      {"errors", "--errors", value_of(s.errors)},
+      {"slower_than", "--slower-than", value_of(s.slower_than_ns)},
+      {"unfinished", "--unfinished", value_of(s.unfinished)},
+      {"peak", "--peak", value_of(s.peak)},
+  };
+}
+
+Result<void> check_filters(const Settings& settings, const Report& report) {
+  std::vector<std::string> known;
+  for (const Parameter& p : parameters(settings))
+    if (report.knows(p.parameter)) known.emplace_back(p.option);
+  for (const Parameter& p : parameters(settings)) {
+    if (table::is_null(p.value) || report.knows(p.parameter)) continue;
+    return usage("report " + report.name + " has no " + std::string(p.option),
+                 known.empty() ? "it has no filters" : "it has " + joined(known, ", "),
+                 "filter any of its columns:  fade-query " + report.name + " --where '" + report.columns.front().name + " = ...'");
+  }
+  return {};
+}
+
+tl::unexpected<Error> usage(std::string message, std::string cause, std::string fix) {
+  return fail(std::move(message), std::move(cause), std::move(fix), kUsageCode);
+}
+
+}  // namespace fade::query

@@ -1,0 +1,52 @@
+// What the user asked for: the values of fade-query's options, and the table of options that fills them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/options/option.hpp"
+#include "cli/query/report.hpp"
+#include "cli/table/formats.hpp"
+#include "cli/table/value.hpp"
+
+namespace fade::query {
+
+struct Settings {
+  std::optional<table::Format> format;
+  std::vector<std::string> columns;
+  std::string sort, where, output;
+  std::optional<std::int64_t> limit;  // 0: all
+  bool no_header = false, force = false, sql = false, abs_time = false;
+  table::Units units = table::Units::Auto;
+  std::optional<std::string> watch;
+  std::optional<std::int64_t> timeout_ns;
+  bool may_leave_out = false;  // though columns are named, those that do not fit or have nothing may go
+  bool tell_waiting = false;  // on stderr, where that is a terminal
+
+  // Filters: which of them a report knows is told by the parameters in its SQL.
+  std::optional<std::int64_t> pid, tid, device, from_ns, to_ns, slower_than_ns;
+  std::string name, session;
+  std::vector<std::string> api;
+  bool errors = false, unfinished = false, peak = false;
+};
+
+std::vector<cli::Option> option_rows(Settings& to);
+
+// A filter as SQL sees it. `parameter` without colon; a NULL value where the user said nothing.
+struct Parameter {
+  std::string_view parameter;
+  std::string_view option;
+  table::Value value;
+};
+std::vector<Parameter> parameters(const Settings& settings);
+// Fails where the user gave a filter that the report does not have.
+Result<void> check_filters(const Settings& settings, const Report& report);
+
+// Errors that are the user's: exit status 2.
+inline constexpr int kUsageCode = -2;
+tl::unexpected<Error> usage(std::string message, std::string cause = {}, std::string fix = {});
+
+}  // namespace fade::query

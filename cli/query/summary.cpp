@@ -1,0 +1,320 @@
+// summary for people: sections in the order of a newcomer's questions. Reads rollups only, never a row per call. The
+// same figures for programs are the report summary.sql.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/query/command.hpp"
+#include "cli/query/report.hpp"
+#include "cli/table/bars.hpp"
+#include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::query {
+namespace {
+
+using table::human_bytes;
+using table::human_count;
+using table::Value;
+using Row = std::vector<Value>;
+
+std::int64_t integer(const Value& v) {
+  if (const auto* n = std::get_if<std::int64_t>(&v)) return *n;
+  if (const auto* x = std::get_if<double>(&v)) return static_cast<std::int64_t>(*x);
+  return 0;
+}
+std::string text(const Value& v) { return table::printable(table::raw_text(v)); }
+
+// One printing of a summary: where to, about what.
+class Page {
+ public:
+  Page(Context& context, Recording& recording, Value session) : context_(context), recording_(recording), session_(std::move(session)) {}
+
+  Result<std::vector<Row>> rows(std::string_view sql) {
+    auto statement = recording_.database.prepare(sql);
+    if (!statement) return tl::unexpected(statement.error());
+    statement->bind(":session", session_);
+    std::vector<Row> out;
+    for (;;) {
+      auto more = statement->step();
+      if (!more) return tl::unexpected(more.error());
+      if (!*more) return out;
+      Row row;
+      for (int i = 0; i < statement->columns(); ++i) row.push_back(statement->value(i));
+      out.push_back(std::move(row));
+    }
+  }
+  Result<Row> row(std::string_view sql) {
+    auto all = rows(sql);
+    if (!all) return tl::unexpected(all.error());
+    return all->empty() ? Row(16) : all->front();
+  }
+
+  void heading(std::string_view title) { put("\n" + bold(title) + "\n"); }
+  void line(std::string_view words) { put("  " + std::string(words) + "\n"); }
+  void put(std::string_view words) {
+    if (auto done = bytes().write(words); !done && !failed_) failed_ = done.error();
+  }
+  std::string bold(std::string_view words) const {
+    return terminal().color ? "\x1b[1m" + std::string(words) + "\x1b[0m" : std::string(words);
+  }
+  std::string alarming(std::string_view words) const {
+    return terminal().color ? "\x1b[31m" + std::string(words) + "\x1b[0m" : std::string(words);
+  }
+
+  // Some columns of a report, below its heading; `whole` is the report that has all rows.
+  Result<void> report(std::string_view name, std::vector<std::string> columns, std::int64_t limit, std::string_view whole, std::string where = {}) {
+    Settings settings;
+    settings.session = context_.settings.session;
+    settings.units = context_.settings.units;
+    settings.columns = std::move(columns);
+    settings.may_leave_out = true;
+    settings.limit = limit;
+    settings.where = std::move(where);
+    Output output = context_.output;
+    output.style.indent = "  ";
+    auto outcome = run_report(recording_, *find_report(name), settings, {}, output);
+    if (!outcome) return tl::unexpected(outcome.error());
+    if (outcome->more && outcome->left_out) line(fmt::format("... and {} more: {}", human_count(*outcome->left_out), command(whole)));
+    return {};
+  }
+
+  // What to type for another report on the same recording.
+  std::string command(std::string_view words) const {
+    const std::string path = context_.named ? table::printable(recording_.path) + " " : "";
+    return "fade-query " + path + std::string(words);
+  }
+  std::string duration(const Value& ns) const { return table::human_duration(integer(ns), context_.settings.units, terminal().utf8); }
+  const table::Terminal& terminal() const { return context_.output.style.terminal; }
+  Recording& recording() { return recording_; }
+  table::Bytes& bytes() { return *context_.output.bytes; }
+  Result<void> finish() { return failed_ ? Result<void>(tl::unexpected(*failed_)) : bytes().flush(); }
+
+ private:
+  Context& context_;
+  Recording& recording_;
+  Value session_;
+  std::optional<Error> failed_;
+};
+
+// By columns of the terminal: the micro sign has two bytes.
+std::string right(const std::string& words, std::size_t width) {
+  const std::size_t now = table::display_width(words);
+  return std::string(width - std::min(width, now), ' ') + words;
+}
+std::string trimmed_bar(double share, bool utf8) {
+  std::string bar = table::bar(share, 20, utf8);
+  while (bar.ends_with(' ')) bar.pop_back();
+  return bar;
+}
+
+std::string ended(const Value& code, const Value& signal) {
+  if (integer(signal) > 0) return fmt::format("killed by signal {}", integer(signal));
+  if (!table::is_null(code) && integer(code) >= 0) return fmt::format("exit status {}", integer(code));
+  return "not ended yet";
+}
+
+Result<void> run_section(Page& page) {
+  auto session = page.row("SELECT command, start_ns, duration, host, kernel, fade_version, id FROM sessions WHERE id = coalesce(:session, id) ORDER BY id DESC LIMIT 1");
+  if (!session) return tl::unexpected(session.error());
+  auto first = page.row("SELECT exit_code, exit_signal, pid FROM processes WHERE session = coalesce(:session, session) ORDER BY id LIMIT 1");
+  if (!first) return tl::unexpected(first.error());
+  const Row& s = *session;
+  page.put(page.bold(text(s[0])) + "\n");
+  const std::string date = table::is_null(s[1]) ? "" : table::wall_clock(integer(s[1])).substr(0, 19) + " UTC";
+  const std::string end = ended((*first)[0], (*first)[1]);
+  page.line((table::is_null(s[2]) ? end : fmt::format("{} after {}", end, page.duration(s[2]))) + fmt::format(", started {} on {}", date, text(s[3])));
+  page.line(fmt::format("recorded by fade {} to {}", text(s[5]), table::printable(page.recording().path)));
+  if (page.recording().sessions.size() > 1)
+    page.line(fmt::format("session {} of {} in this file (--session N, --session all)", text(s[6]), page.recording().sessions.size()));
+  if (const std::string state = state_text(page.recording()); !state.empty()) page.line(page.alarming(state));
+  return {};
+}
+
+Result<void> verdict_section(Page& page) {
+  const std::string words = verdict(page.recording());
+  if (!words.empty()) page.put("\n" + page.alarming(words) + "\n");
+  return {};
+}
+
+Result<void> processes_section(Page& page) {
+  auto n = page.row("SELECT count(*), (SELECT count(DISTINCT process_id) FROM threads WHERE calls > 0 AND session = coalesce(:session, session)) "
+                    "FROM processes WHERE session = coalesce(:session, session)");
+  if (!n || integer((*n)[0]) < 2) return n ? Result<void>{} : tl::unexpected(n.error());
+  const std::int64_t all = integer((*n)[0]), users = integer((*n)[1]);
+  page.heading(fmt::format("{} processes, {} of them called HIP", human_count(all), users == 0 ? "none" : human_count(users)));
+  if (all > 8) page.line("shown are those that called it or were killed; all: " + page.command("processes"));
+  return page.report("processes", {"pid", "command", "threads", "calls", "duration_ns", "ended"}, 8, "processes", all > 8 ? "calls > 0 OR ended LIKE 'signal%'" : "");
+}
+
+Result<void> devices_section(Page& page) {
+  auto n = page.row("SELECT count(*) FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session)");
+  if (!n || integer((*n)[0]) == 0) return n ? Result<void>{} : tl::unexpected(n.error());
+  page.heading("Devices, as the program was told");
+  return page.report("devices", {"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"}, 16, "devices");
+}
+
+Result<void> time_section(Page& page) {
+  auto total = page.row("SELECT sum(calls), sum(errors), sum(self_ns) FROM top WHERE session = coalesce(:session, session)");
+  if (!total) return tl::unexpected(total.error());
+  if (integer((*total)[0]) == 0) return {};
+  auto busiest = page.row("SELECT t.tid, t.name, t.total_ns, coalesce(p.duration, s.duration) FROM threads t JOIN processes p ON p.id = t.process_id "
+                          "JOIN sessions s ON s.id = t.session WHERE t.session = coalesce(:session, t.session) ORDER BY t.total_ns DESC LIMIT 1");
+  auto groups = page.rows("SELECT f.\"group\", sum(s.self_ns) AS ns FROM call_stats s JOIN functions f ON f.id = s.function_id "
+                          "WHERE s.session = coalesce(:session, s.session) GROUP BY f.\"group\" ORDER BY ns DESC LIMIT 8");
+  if (!busiest || !groups) return tl::unexpected(busiest ? groups.error() : busiest.error());
+  page.heading("Time");
+  page.line(fmt::format("{} calls, {} in them over all threads", human_count(integer((*total)[0])), page.duration((*total)[2])));
+  const Row& b = *busiest;
+  if (const double wall = static_cast<double>(integer(b[3])); wall > 0)
+    page.line(fmt::format("the busiest thread ({}{}{}) was in calls for {} of {}: {:.1f} %", text(b[0]), table::is_null(b[1]) ? "" : " ", text(b[1]), page.duration(b[2]),
+                          page.duration(b[3]), 100.0 * static_cast<double>(integer(b[2])) / wall));
+  const double all = std::max(1.0, static_cast<double>(integer((*total)[2])));
+  for (const Row& g : *groups) {
+    const double share = static_cast<double>(integer(g[1])) / all;
+    if (share >= 0.005)
+      page.line(fmt::format("{:<12} {} {:>5.1f} %  {}", text(g[0]), right(page.duration(g[1]), 9), 100 * share, trimmed_bar(share, page.terminal().utf8)));
+  }
+  page.heading("Top calls");
+  return page.report("summary_top", {"name", "calls", "errors", "total_ns", "avg_ns", "max_ns", "percent"}, 10, "top");
+}
+
+std::string_view direction(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"h2d", "from host to device"}, {"d2h", "from device to host"}, {"d2d", "within devices"}, {"h2h", "within the host"},
+      {"set", "by filling"}, {"default", "where the addresses say"}};
+  for (const auto& [short_word, words] : kWords)
+    if (short_word == word) return words;
+  return word;
+}
+
+Result<void> work_section(Page& page) {
+  auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id) FROM kernel_stats WHERE session = coalesce(:session, session)");
+  auto copies = page.rows("SELECT direction, sum(n), sum(bytes) FROM copy_stats WHERE session = coalesce(:session, session) GROUP BY direction ORDER BY 3 DESC");
+  if (!kernels || !copies) return tl::unexpected(kernels ? copies.error() : kernels.error());
+  if (integer((*kernels)[0]) == 0 && copies->empty()) return {};
+  page.heading("Work given to the GPU");
+  if (integer((*kernels)[0]) > 0)
+    page.line(fmt::format("{} launches of {} kernels", human_count(integer((*kernels)[0])), human_count(integer((*kernels)[1]))));
+  for (const Row& c : *copies) page.line(fmt::format("{} written {} in {} calls", human_bytes(integer(c[2])), direction(text(c[0])), human_count(integer(c[1]))));
+  return {};
+}
+
+Result<void> memory_section(Page& page) {
+  auto stats = page.rows("SELECT device, kind, max(peak), sum(live_at_end), sum(allocs), sum(frees) FROM memory_stats "
+                         "WHERE session = coalesce(:session, session) GROUP BY device, kind ORDER BY device, kind");
+  if (!stats || stats->empty()) return stats ? Result<void>{} : tl::unexpected(stats.error());
+  page.heading("Memory");
+  for (const Row& m : *stats) {
+    const std::string where = text(m[1]) == "host" ? "pinned host memory" : fmt::format("device {}{}", text(m[0]), text(m[1]) == "managed" ? ", managed" : "");
+    const std::string left = integer(m[3]) > 0 ? fmt::format(", {} never freed: {}", human_bytes(integer(m[3])), page.command("leaks")) : "";
+    page.line(fmt::format("{}: peak {}, {} allocations, {} frees{}", where, human_bytes(integer(m[2])), human_count(integer(m[4])), human_count(integer(m[5])), left));
+  }
+  return {};
+}
+
+Result<void> errors_section(Page& page) {
+  auto groups = page.rows("SELECT name, coalesce(error, code), sum(repeats), min(start) FROM errors WHERE session = coalesce(:session, session) "
+                          "GROUP BY name, code, error ORDER BY 3 DESC");
+  if (!groups || groups->empty()) return groups ? Result<void>{} : tl::unexpected(groups.error());
+  std::int64_t all = 0;
+  for (const Row& e : *groups) all += integer(e[2]);
+  page.heading(fmt::format("{} failed calls", human_count(all)));
+  for (std::size_t i = 0; i < std::min<std::size_t>(groups->size(), 5); ++i) {
+    const Row& e = (*groups)[i];
+    page.line(fmt::format("{} {} x {}, first at {}", page.alarming(text(e[1])), text(e[0]), human_count(integer(e[2])), table::human_time(integer(e[3]), table::Units::Auto)));
+  }
+  if (groups->size() > 5) page.line(fmt::format("... and {} more kinds: {}", groups->size() - 5, page.command("errors")));
+  return {};
+}
+
+Result<void> overrides_section(Page& page) {
+  auto rules = page.rows("SELECT o.spec, o.hits, (SELECT was FROM override_hits h WHERE h.rule_id = o.id LIMIT 1), (SELECT became FROM override_hits h WHERE h.rule_id = o.id LIMIT 1) "
+                         "FROM overrides o WHERE o.session = coalesce(:session, o.session) ORDER BY o.id LIMIT 20");
+  if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
+  page.heading("Results that fade overwrote");
+  for (const Row& r : *rules)
+    page.line(integer(r[1]) > 0 ? fmt::format("{}: {} times, {} became {}", text(r[0]), human_count(integer(r[1])), text(r[2]), text(r[3]))
+                                : page.alarming(text(r[0]) + ": never applied"));
+  return {};
+}
+
+Result<void> trust_section(Page& page) {
+  auto drops = page.rows("SELECT reason, sum(n) FROM drops WHERE session = coalesce(:session, session) GROUP BY reason ORDER BY 2 DESC LIMIT 10");
+  auto cost = page.row("SELECT coalesce(sum(stops), 0), coalesce(sum(held_ns), 0) FROM overhead WHERE session = coalesce(:session, session)");
+  auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused') AND session = coalesce(:session, session) ORDER BY id LIMIT 5");
+  if (!drops || !cost || !notes) return tl::unexpected(!drops ? drops.error() : !cost ? cost.error() : notes.error());
+  page.heading("What to trust");
+  for (const Row& d : *drops) page.line(page.alarming(fmt::format("{} not recorded: {}", human_count(integer(d[1])), text(d[0]))));
+  if (drops->empty()) page.line("nothing was left out");
+  for (const Row& n : *notes) page.line(fmt::format("{}{}{}: {}", text(n[0]), table::is_null(n[1]) ? "" : " process ", text(n[1]), text(n[2])));
+  if (integer((*cost)[0]) > 0)
+    page.line(fmt::format("{} stops held threads for {} in all: {}", human_count(integer((*cost)[0])), page.duration((*cost)[1]), page.command("overhead")));
+  return {};
+}
+
+Result<void> next_section(Page& page) {
+  auto found = page.row("SELECT (SELECT count(*) FROM errors WHERE session = coalesce(:session, session)), (SELECT count(*) FROM kernel_stats WHERE session = coalesce(:session, session)), "
+                        "(SELECT count(*) FROM memory_stats WHERE session = coalesce(:session, session)), (SELECT count(*) FROM call_stats WHERE session = coalesce(:session, session))");
+  if (!found) return tl::unexpected(found.error());
+  struct Next {
+    bool useful;
+    std::string_view report, why;
+  };
+  const Next all[] = {
+      {integer((*found)[0]) > 0, "errors", "each failed call with its arguments"},
+      {integer((*found)[3]) > 0, "top", "all functions with percentiles"},
+      {integer((*found)[3]) > 0, "calls", "every call in order"},
+      {integer((*found)[1]) > 0, "kernels", "kernels and how they were launched"},
+      {integer((*found)[2]) > 0, "memory --peak", "what was allocated when the most was in use"},
+      {integer((*found)[3]) == 0, "modules", "which libraries were loaded"},
+      {integer((*found)[3]) == 0, "lifecycle", "what the processes did"},
+      {true, "reports", "everything else there is to ask"},
+  };
+  page.heading("Next");
+  int shown = 0;
+  for (const Next& n : all)
+    if (n.useful && ++shown <= 5) page.line(fmt::format("{:<{}}  {}", page.command(n.report), page.command("memory --peak").size(), n.why));
+  return {};
+}
+
+using Section = Result<void> (*)(Page&);
+constexpr Section kSections[] = {run_section,    verdict_section, processes_section, devices_section,   time_section, work_section,
+                                 memory_section, errors_section,  overrides_section, trust_section, next_section};
+
+}  // namespace
+
+std::string verdict(Recording& recording) {
+  const auto count = [&](const char* sql) {
+    auto n = recording.database.one(sql);
+    return n ? integer(*n) : 0;
+  };
+  if (count("SELECT count(*) FROM call_stats LIMIT 1") > 0) return {};
+  auto library = recording.database.one("SELECT path FROM modules WHERE role = 'hip' ORDER BY id LIMIT 1");
+  if (library && !table::is_null(*library))
+    return "HIP was loaded (" + text(*library) + ") but none of the watched functions was ever called: the program did not use the GPU.";
+  return "No HIP library was ever loaded: this program did not use an AMD GPU through HIP.";
+}
+
+Result<void> show_summary(Context& context, Recording& recording) {
+  const Settings& settings = context.settings;
+  if (context.output.format != table::Format::Table || settings.sql) {
+    if (settings.sql) {
+      auto sql = sql_of_report(recording, *find_report("summary"), settings, {});
+      return sql ? context.output.bytes->write(*sql + ";\n") : tl::unexpected(sql.error());
+    }
+    auto outcome = run_report(recording, *find_report("summary"), settings, {}, context.output);
+    return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+  }
+  if (!settings.where.empty() || !settings.sort.empty() || !settings.columns.empty())
+    return usage("--where, --sort and --columns are not for the summary as a page", {}, "choose a report (fade-query reports), or --format tsv");
+  if (auto fine = check_filters(settings, *find_report("summary")); !fine) return fine;
+  auto session = chosen_session(settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  Page page(context, recording, *session);
+  for (const Section section : kSections)
+    if (auto done = section(page); !done) return done;
+  return page.finish();
+}
+
+}  // namespace fade::query

@@ -1,0 +1,23 @@
+// What the words on the command line name: a recording, then a report or command, then its own words.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/query/command.hpp"
+#include "cli/query/report.hpp"
+
+namespace fade::query {
+
+struct Target {
+  std::string path;                  // empty: none was named
+  const Report* report = nullptr;    // one of the two is set
+  const Command* command = nullptr;
+  std::vector<std::string> words;
+};
+
+Result<Target> read_words(const std::vector<std::string>& words);
+// $FADE_OUTPUT, else the newest recording of the current directory.
+Result<std::string> default_recording(const char* fade_output, const std::string& directory);
+
+}  // namespace fade::query

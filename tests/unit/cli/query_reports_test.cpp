@@ -1,0 +1,142 @@
+// Every report on the seed recording: its figures (data/REPORT.tsv), every format, and that its head tells the truth.
+// FADE_UPDATE_GOLDENS=1 writes the expected figures anew; look at the difference before committing it.
+#include <gmock/gmock.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "cli/query/engine.hpp"
+#include "cli/query_seed.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::query {
+namespace {
+
+using testing::HasSubstr;
+
+class Reports : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    directory_ = new TemporaryDirectory;
+    path_ = make_recording(*directory_, "fade-seed.db");
+  }
+  static void TearDownTestSuite() { delete directory_; }
+  void SetUp() override {
+    auto opened = open_recording(path_);
+    ASSERT_TRUE(opened) << opened.error().text();
+    recording_.emplace(std::move(*opened));
+  }
+  std::string print(table::Format format, Settings settings = {}) {
+    table::StringBytes out;
+    Output output{format, {}, &out};
+    output.style.terminal = {.tty = true, .color = false, .utf8 = true, .width = width_};
+    auto outcome = run_report(*recording_, *find_report(GetParam()), settings, {}, output);
+    EXPECT_TRUE(outcome) << outcome.error().text();
+    return out.text;
+  }
+
+  static inline TemporaryDirectory* directory_ = nullptr;
+  static inline std::string path_;
+  std::optional<Recording> recording_;
+  unsigned width_ = 80;
+};
+
+std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+TEST_P(Reports, TellTheSeededFigures) {
+  const std::string text = print(table::Format::Tsv);
+  const auto golden = data_directory() / (GetParam() + ".tsv");
+  if (std::getenv("FADE_UPDATE_GOLDENS")) std::ofstream(golden) << text;
+  EXPECT_EQ(text, slurp(golden));
+  EXPECT_GE(lines(text), 2u) << "the seed has nothing for this report";
+}
+
+TEST_P(Reports, HaveTheColumnsThatTheirHeadDescribes) {
+  auto statement = recording_->database.prepare(find_report(GetParam())->sql_for([](std::string_view) { return false; }));
+  ASSERT_TRUE(statement) << statement.error().text();
+  std::vector<std::string> names;
+  for (int i = 0; i < statement->columns(); ++i) names.push_back(statement->column_name(i));
+  EXPECT_THAT(find_report(GetParam())->column_names(), testing::UnorderedElementsAreArray(names));
+  for (const ReportColumn& c : find_report(GetParam())->columns) EXPECT_FALSE(c.help.empty()) << c.name;
+  for (const std::string& name : find_report(GetParam())->leave_first) EXPECT_TRUE(find_report(GetParam())->column(name)) << name;
+}
+
+TEST_P(Reports, AreTheSameRowsInEveryFormat) {
+  const std::size_t rows = lines(print(table::Format::Tsv)) - 1;
+  EXPECT_EQ(lines(print(table::Format::Csv)), rows + 1);
+  EXPECT_EQ(lines(print(table::Format::Markdown)), rows + 2);
+  EXPECT_EQ(lines(print(table::Format::Jsonl)), rows);
+  const auto json = nlohmann::json::parse(print(table::Format::Json));
+  ASSERT_EQ(json.size(), rows);
+  EXPECT_EQ(json[0].size(), find_report(GetParam())->columns.size());
+  EXPECT_THAT(print(table::Format::Line), HasSubstr(find_report(GetParam())->columns[0].name + " = "));
+}
+
+TEST_P(Reports, FitTheTerminal) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  for (const unsigned width : {60u, 80u, 120u, 200u}) {
+    width_ = width;
+    const std::string text = print(table::Format::Table);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      EXPECT_LE(table::display_width(text.substr(at, end - at)), width) << text;
+      at = end + 1;
+    }
+  }
+}
+
+TEST_P(Reports, TakeEachOfTheirFilters) {
+  const Report& report = *find_report(GetParam());
+  Settings all;
+  all.name = "hip";
+  all.pid = 4242;
+  all.tid = 4242;
+  all.device = 0;
+  all.from_ns = 0;
+  all.to_ns = 1'000'000'000'000;
+  all.slower_than_ns = 0;
+  all.api = {"hip", "hiprtc"};
+  all.errors = all.unfinished = true;
+  for (const Parameter& p : parameters(all)) {
+    if (!report.knows(p.parameter)) continue;
+    auto statement = recording_->database.prepare(report.sql_for([&](std::string_view name) { return name == p.parameter; }));
+    ASSERT_TRUE(statement) << p.option << ": " << statement.error().text();
+  }
+}
+
+TEST_P(Reports, CanBePastedAsSql) {
+  auto sql = sql_of_report(*recording_, *find_report(GetParam()), {}, {});
+  ASSERT_TRUE(sql) << sql.error().text();
+  table::StringBytes out;
+  auto outcome = run_sql(*recording_, *sql, {}, {table::Format::Tsv, {}, &out});
+  ASSERT_TRUE(outcome) << outcome.error().text();
+  EXPECT_EQ(out.text, slurp(data_directory() / (GetParam() + ".tsv")));
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const Report& r : reports()) out.push_back(r.name);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Each, Reports, testing::ValuesIn(names()), [](const auto& i) { return i.param; });
+
+TEST(ReportHead, FaultsAreTold) {
+  EXPECT_THAT(parse_report("x", "-- Title\n-- colour: red\nSELECT 1").error().cause, HasSubstr("line 2"));
+  EXPECT_FALSE(parse_report("x", "-- Title\n-- column: a nonsense what it is\nSELECT 1"));
+  EXPECT_FALSE(parse_report("x", "-- Title\nSELECT 1")) << "no columns";
+  EXPECT_TRUE(parse_report("x", "-- Title\n-- column: a id what it is\nSELECT 1 AS a;"));
+}
+
+TEST(ReportSql, ConditionsAppearOnlyWhereTheirOptionIsGiven) {
+  const auto report = parse_report("x", "-- T\n-- column: a id b\nSELECT a FROM t\nWHERE true /*? AND pid = :pid */ /*?errors AND failed */\n");
+  EXPECT_EQ(report->sql_for([](std::string_view) { return false; }), "SELECT a FROM t\nWHERE true");
+  EXPECT_EQ(report->sql_for([](std::string_view p) { return p == "errors"; }), "SELECT a FROM t\nWHERE true AND failed");
+  EXPECT_EQ(report->sql_for([](std::string_view p) { return p == "pid"; }), "SELECT a FROM t\nWHERE true AND pid = :pid");
+  EXPECT_TRUE(report->knows("pid"));
+  EXPECT_TRUE(report->knows("errors"));
+  EXPECT_FALSE(report->knows("tid"));
+}
+
+}  // namespace
+}  // namespace fade::query

@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "cli/run/end_block.hpp"
+#include "cli/run/ending.hpp"
+
+namespace fade::cli::run {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+RunOutcome outcome() {
+  RunOutcome o;
+  o.summary = {.database = "fade-app-7.db", .duration_ns = 2'000'000'000, .calls = 12345, .errors = 3, .stops = 24690,
+               .stopped_ns = 200'000'000, .processes = 1, .threads = 1, .libraries = {"/opt/libamdhip64.so.6 (6.4.43484)"},
+               .peak_memory = {{"device 0", std::uint64_t{1} << 30}}, .top = {{"hipMalloc", 10000, 3, 120'000'000}}};
+  return o;
+}
+
+TEST(EndBlock, SaysWhatHappenedAndWhatToTypeNext) {
+  const std::string text = end_block(outcome(), {});
+  EXPECT_THAT(text, HasSubstr("2.00 s, 12,345 calls, 3 errors, exit status 0\n"));
+  EXPECT_THAT(text, HasSubstr("/opt/libamdhip64.so.6 (6.4.43484)"));
+  EXPECT_THAT(text, HasSubstr("1.00 GiB on device 0"));
+  EXPECT_THAT(text, HasSubstr("24,690 stops, about 11 % slower"));
+  EXPECT_THAT(text, HasSubstr("dropped    nothing"));
+  EXPECT_THAT(text, HasSubstr("hipMalloc"));
+  EXPECT_THAT(text, ::testing::EndsWith("next       fade-query fade-app-7.db summary\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(EndBlock, DoesNotTurnTheTimeOfSeveralThreadsIntoASlowdown) {
+  RunOutcome o = outcome();
+  o.summary.threads = 4;
+  EXPECT_THAT(end_block(o, {}), Not(HasSubstr("slower")));
+  o.summary.threads = 1;
+  o.summary.stopped_ns = 3'000'000'000;
+  EXPECT_THAT(end_block(o, {}), Not(HasSubstr("slower")));
+}
+
+TEST(EndBlock, NamesSignalsAndPrograms) {
+  RunOutcome o = outcome();
+  o.exit_signal = SIGSEGV;
+  EXPECT_THAT(end_block(o, {}), HasSubstr("ended by signal 11"));
+  o.exit_signal = 0;
+  o.let_go = true;
+  EXPECT_THAT(end_block(o, {}), HasSubstr("runs on without fade"));
+}
+
+TEST(EndBlock, SaysWhereThereWasNoHip) {
+  RunOutcome o = outcome();
+  o.summary.libraries.clear();
+  EXPECT_THAT(end_block(o, {}), HasSubstr("the program loaded no HIP library"));
+}
+
+TEST(EndBlock, TextOfTheProgramCannotReachTheTerminal) {
+  RunOutcome o = outcome();
+  o.summary.top[0].name = "f\x1b]0;owned\a";
+  o.summary.notes = {"\x1b[2J"};
+  o.summary.libraries = {"/x\n\x1b[31m"};
+  EXPECT_THAT(end_block(o, {}), Not(HasSubstr("\x1b")));
+}
+
+TEST(EndBlock, TheCommandCanBePasted) {
+  RunOutcome o = outcome();
+  o.summary.database = "my 'run' $HOME.db";
+  EXPECT_THAT(end_block(o, {}), HasSubstr(R"(fade-query 'my '\''run'\'' $HOME.db' summary)"));
+}
+
+TEST(MustSay, OnlyLossesAndNotes) {
+  RunSummary s;
+  EXPECT_THAT(must_say(s), IsEmpty());
+  s.dropped = 1;
+  s.notes = {"x"};
+  EXPECT_THAT(must_say(s), ElementsAre(HasSubstr("1 call was not stored"), "note: x"));
+}
+
+TEST(Ending, StatusesAreThoseOfEnvAndTimeout) {
+  EXPECT_EQ(status_of({"", "", "", ENOENT}), 127);
+  EXPECT_EQ(status_of({"", "", "", EACCES}), 126);
+  EXPECT_EQ(status_of({"", "", "", ENOEXEC}), 126);
+  EXPECT_EQ(status_of({"", "", "", EINVAL}), 2);
+  EXPECT_EQ(status_of({"", "", "", EEXIST}), 125);
+  EXPECT_EQ(status_of({"", "", "", 0}), 125);
+}
+
+TEST(Ending, ReturnsTheProgramsStatus) {
+  RunOutcome o;
+  o.exit_code = 7;
+  EXPECT_EQ(end_as(o), 7);
+  o.let_go = true;
+  EXPECT_EQ(end_as(o), 125);
+}
+
+TEST(Ending, DiesOfTheProgramsSignal) {
+  RunOutcome o;
+  o.exit_signal = SIGTERM;
+  EXPECT_EXIT(end_as(o), ::testing::KilledBySignal(SIGTERM), "");
+  o.exit_signal = SIGKILL;
+  EXPECT_EXIT(end_as(o), ::testing::KilledBySignal(SIGKILL), "");
+}
+
+TEST(Ending, DiesOfASignalThatIsBlocked) {
+  RunOutcome o;
+  o.exit_signal = SIGUSR1;
+  const auto blocked = [&] {
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    end_as(o);
+  };
+  EXPECT_EXIT(blocked(), ::testing::KilledBySignal(SIGUSR1), "");
+}
+
+}  // namespace
+}  // namespace fade::cli::run
