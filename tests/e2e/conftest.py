@@ -1,0 +1,39 @@
+"""Where the programs under test are, for all end-to-end tests. python3 -m pytest tests/e2e --build-dir build/release"""
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from harness import Build  # noqa: E402  (needs the path above)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--build-dir", default=os.environ.get("FADE_BUILD_DIR", str(ROOT / "build" / "release")),
+                     help="folder that CMake built into")
+
+
+def pytest_configure(config):
+    build = Build(pathlib.Path(config.getoption("--build-dir")).resolve())
+    if missing := build.missing():
+        raise pytest.UsageError(f"not built: {', '.join(map(str, missing))}; build first, then give --build-dir")
+    config.fade_build = build
+
+
+@pytest.fixture(scope="session")
+def build(request):
+    return request.config.fade_build
+
+
+@pytest.fixture
+def fade_run(build):
+    return build.fade_run
+
+
+@pytest.fixture
+def fade_query(build):
+    return build.fade_query

@@ -1,0 +1,31 @@
+"""Runs fade's programs as a user would, with an environment that holds none of the user's own settings."""
+import os
+import subprocess
+
+import pytest
+
+TIME_LIMIT = 120
+
+
+class Programs:
+    def __init__(self, build, home):
+        self.folder = build.folder
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FADE_") and k != "XDG_CONFIG_HOME"}
+        self.environment.update(HOME=str(home), FADE_CONFIG="/dev/null", LC_ALL="C.UTF-8")
+
+    def path(self, name):
+        return str(self.folder / "cli" / name.removeprefix("fade-") / name)
+
+    def __call__(self, name, *arguments, cwd=None, stdin="", env=None):
+        return subprocess.run([self.path(name), *map(str, arguments)], cwd=cwd, input=stdin, text=True, timeout=TIME_LIMIT,
+                              env={**self.environment, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.fixture
+def fade(build, tmp_path):
+    return Programs(build, tmp_path)
+
+
+@pytest.fixture
+def demo(build):
+    return build.demo

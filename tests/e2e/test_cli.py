@@ -1,0 +1,260 @@
+"""The command lines: what is said where, exit statuses, sources of options, bad input. Each test starts real programs."""
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+
+import pexpect
+import pytest
+
+from programs import demo, fade  # noqa: F401 (fixtures)
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ["fade-run", "fade-query"]
+
+
+# ---------------------------------------------------------------- asking
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("option", ["-h", "--help", "--help-all"])
+def test_help_goes_to_stdout(fade, program, option):
+    done = fade(program, option)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: {program} ")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_short_help_is_one_screen(fade, program):
+    lines = fade(program, "--help").stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_long_help_has_examples_and_every_option(fade, program):
+    text = fade(program, "--help-all").stdout
+    assert "Examples:" in text and f"man {program}" in text
+    assert set(re.findall(r"--[a-z][a-z-]+", fade(program, "--help").stdout)) <= set(re.findall(r"--[a-z][a-z-]+", text))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_version_is_one_line(fade, program):
+    assert re.fullmatch(rf"{program} \d+\.\d+\.\d+ \(schema \d+(, [a-z]+ [\d.]+)*\)\n", fade(program, "--version").stdout)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_mistyped_option_is_refused_with_the_near_one(fade, program):
+    done = fade(program, "--ouput", "z")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{program}: unknown option '--ouput'\n") and "did you mean '--output'?" in done.stderr
+
+
+def test_the_dispatcher_starts_its_neighbours(fade):
+    neighbours = {"PATH": ":".join([*(os.path.dirname(fade.path(name)) for name in PROGRAMS), os.environ["PATH"]])}
+    assert fade("fade", "run", "--version", env=neighbours).stdout.startswith("fade-run ")
+    assert fade("fade", "query", "--version", env=neighbours).stdout.startswith("fade-query ")
+    assert fade("fade", "--version").stdout.startswith("fade ")
+    assert "run a program" in fade("fade", "help").stdout
+    assert "--kernel-include-regex" in fade("fade", "help", "run", env=neighbours).stdout
+
+
+def test_the_dispatcher_refuses_what_it_does_not_know(fade):
+    done = fade("fade", "rnu")
+    assert done.returncode == 2 and "did you mean 'fade run'?" in done.stderr
+    assert fade("fade").returncode == 2
+
+
+# ---------------------------------------------------------------- fade-run and the program it starts
+def run(fade, tmp_path, *arguments, **more):
+    return fade("fade-run", *arguments, cwd=tmp_path, **more)
+
+
+@pytest.mark.parametrize("status", [0, 1, 7, 125, 255])
+def test_the_exit_status_is_the_programs(fade, tmp_path, status):
+    assert run(fade, tmp_path, "sh", "-c", f"exit {status}").returncode == status
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL, signal.SIGUSR1])
+def test_fade_dies_of_the_programs_signal(fade, tmp_path, number):
+    assert run(fade, tmp_path, "sh", "-c", f"kill -{number.value} $$").returncode == -number
+    assert not list(tmp_path.glob("core*"))
+
+
+def test_standard_streams_belong_to_the_program(fade, tmp_path):
+    done = run(fade, tmp_path, "--", "sh", "-c", "cat; echo to stderr >&2", stdin="to stdin")
+    assert done.stdout == "to stdin"
+    assert "to stderr\n" in done.stderr
+    assert re.search(r"^fade: recording sh \(pid \d+\) to fade-sh-\d+\.db$", done.stderr, re.M)
+
+
+def test_closed_streams_stay_closed_for_the_program(fade, tmp_path):
+    script = f'exec "{fade.path("fade-run")}" -o x.db sh -c "ls -l /proc/self/fd > fds" <&- >&- 2>&-'
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=fade.environment, timeout=60)
+    assert done.returncode == 0
+    listed = (tmp_path / "fds").read_text()
+    assert "/dev/null" not in listed and "x.db" not in listed
+    assert sqlite3.connect(tmp_path / "x.db").execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_quiet_means_quiet(fade, tmp_path):
+    assert run(fade, tmp_path, "-q", "true").stderr == ""
+
+
+def test_a_missing_program_is_127(fade, tmp_path):
+    done = run(fade, tmp_path, "no-such-program")
+    assert done.returncode == 127 and "no-such-program" in done.stderr
+    assert not list(tmp_path.glob("*.db"))
+
+
+@pytest.mark.parametrize("make", [lambda p: p.write_text("#!/bin/sh\n"), lambda p: p.mkdir()], ids=["no x bit", "folder"])
+def test_what_cannot_be_executed_is_126(fade, tmp_path, make):
+    make(tmp_path / "thing")
+    done = run(fade, tmp_path, "./thing")
+    assert done.returncode == 126 and "thing" in done.stderr
+
+
+def test_no_command_is_an_error_of_usage(fade, tmp_path):
+    done = run(fade, tmp_path, "-o", "x.db")
+    assert done.returncode == 2 and "no command given" in done.stderr
+
+
+def test_environment_and_folder_of_the_program(fade, tmp_path):
+    (tmp_path / "there").mkdir()
+    done = run(fade, tmp_path, "-E", "GIVEN=a=b", "-E", "TAKEN", "--chdir", "there", "sh", "-c", 'echo "$GIVEN|$TAKEN|$PWD"',
+               env={"TAKEN": "x"})
+    assert done.stdout == f"a=b||{tmp_path / 'there'}\n"
+
+
+# ---------------------------------------------------------------- the database
+def test_the_output_name_is_expanded(fade, tmp_path):
+    run(fade, tmp_path, "-o", "%q{JOB}-%e-%n.db", "true", env={"JOB": "a/b"})
+    assert (tmp_path / "a_b-true-1.db").exists()
+
+
+def test_an_existing_file_is_left_alone(fade, tmp_path):
+    (tmp_path / "x.db").write_text("precious")
+    done = run(fade, tmp_path, "-o", "x.db", "touch", "started")
+    assert done.returncode == 125 and "x.db" in done.stderr and "--force" in done.stderr
+    assert (tmp_path / "x.db").read_text() == "precious"
+    assert not (tmp_path / "started").exists()
+
+
+def sessions(path):
+    with sqlite3.connect(path) as database:
+        return database.execute("SELECT count(*) FROM sessions").fetchone()[0]
+
+
+def test_force_replaces_and_append_adds(fade, tmp_path):
+    for options, expected in (([], 1), (["--append"], 2), (["--force"], 1)):
+        assert run(fade, tmp_path, "-o", "x.db", *options, "true").returncode == 0
+        assert sessions(tmp_path / "x.db") == expected
+
+
+def test_a_folder_that_is_not_there_is_named(fade, tmp_path):
+    done = run(fade, tmp_path, "-o", "nowhere/x.db", "touch", "started")
+    assert done.returncode == 125 and "nowhere/x.db" in done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_the_database_is_its_owners_alone(fade, tmp_path):
+    run(fade, tmp_path, "-o", "x.db", "true")
+    assert (tmp_path / "x.db").stat().st_mode & 0o777 == 0o600
+
+
+# ---------------------------------------------------------------- where options come from
+def test_later_sources_win(fade, tmp_path):
+    (tmp_path / "c.toml").write_text('[run]\noutput = "from-config.db"\n[query]\nformat = "csv"\n')
+    config = {"FADE_CONFIG": "c.toml"}
+    run(fade, tmp_path, "true", env=config)
+    run(fade, tmp_path, "true", env={**config, "FADE_OPTIONS": "-o from-environment.db"})
+    run(fade, tmp_path, "-o", "from-arguments.db", "true", env={**config, "FADE_OPTIONS": "-o ignored.db"})
+    run(fade, tmp_path, "true", env={"FADE_OUTPUT": "from-variable.db"})
+    assert sorted(p.name for p in tmp_path.glob("*.db")) == [
+        "from-arguments.db", "from-config.db", "from-environment.db", "from-variable.db"]
+
+
+def test_messages_can_go_to_a_file(fade, tmp_path):
+    assert run(fade, tmp_path, "--log", "log", "true").stderr == ""
+    assert "recording true" in (tmp_path / "log").read_text()
+
+
+# ---------------------------------------------------------------- what is checked before the program starts
+@pytest.mark.parametrize("options, say", [
+    (["--set", "device.0.multiProcesorCount=72"], "multiProcessorCount"),
+    (["--set", "device.0.multiProcessorCount=many"], "multiProcessorCount"),
+    (["--set", "nonsense"], "nonsense"),
+    (["--override-file", "missing"], "missing"),
+    (["--probes", "missing.probes"], "missing.probes"),
+    (["--probes", "bad.probes"], "bad.probes:1:5"),
+    (["-e", "mmem"], "did you mean 'mem'?"),
+    (["--include", "("], "not a regular expression"),
+    (["-d", "soon"], "not a time"),
+    (["--max-size", "huge"], "not a size"),
+    (["-o", "%z.db"], "unknown '%z'"),
+    (["--force", "--append"], "exclude each other"),
+])
+def test_bad_options_end_with_2_and_nothing_started(fade, tmp_path, options, say):
+    (tmp_path / "bad.probes").write_text("int (\n")
+    done = run(fade, tmp_path, *options, "touch", "started")
+    assert done.returncode == 2, done.stderr
+    assert say in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "started").exists() and not list(tmp_path.glob("*.db"))
+
+
+def test_dry_run_prints_the_rules(fade, tmp_path):
+    done = run(fade, tmp_path, "--set", "device.*.computeUnits=72", "--dry-run", "touch", "started")
+    assert done.returncode == 0 and "device.*.multiProcessorCount" in done.stdout and "72" in done.stdout
+    assert not (tmp_path / "started").exists()
+
+
+def test_the_catalogue_follows_the_selection(fade):
+    everything = fade("fade-run", "--list-probes").stdout
+    some = fade("fade-run", "--list-probes", "-e", "mem,-hipMalloc").stdout
+    assert "hipMemcpy(" in everything and " hipGetLastError(" not in everything
+    assert " hipFree(" in some and " hipMalloc(" not in some and "hipMemcpy(" not in some
+
+
+def test_the_manuals_example_of_a_probes_file_is_right(fade, tmp_path):
+    page = (SOURCE / "cli/man/fade-probes.5.scd.in").read_text()
+    (tmp_path / "example.probes").write_text(re.search(r"```\n(.*?)```", page, re.S)[1])
+    done = fade("fade-run", "--probes", tmp_path / "example.probes", "--list-probes")
+    assert done.returncode == 0 and "my_submit(" in done.stdout
+
+
+# ---------------------------------------------------------------- on a terminal
+def on_terminal(fade, tmp_path, *arguments, **more):
+    environment = {**fade.environment, "TERM": "xterm", **more}
+    return pexpect.spawn(fade.path("fade-run"), [*map(str, arguments)], cwd=str(tmp_path), env=environment, encoding="utf-8", timeout=60)
+
+
+def test_a_terminal_gets_a_summary(fade, tmp_path, demo):
+    child = on_terminal(fade, tmp_path, "-o", "x.db", demo / "fade-demo")
+    child.expect(r"fade: recording fade-demo \(pid \d+\) to x.db")
+    child.expect(r"[\d,]+ calls, .*exit status 0")
+    child.expect(r"fade-query x\.db summary")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_no_summary_without_a_terminal(fade, tmp_path, demo):
+    assert "fade-query" not in run(fade, tmp_path, "-o", "x.db", demo / "fade-demo").stderr
+    assert "fade-query y.db summary" in run(fade, tmp_path, "-c", "-o", "y.db", demo / "fade-demo").stderr
+
+
+def test_colour_is_a_choice(fade, tmp_path, demo):
+    for options, colour in ((["--color=always"], True), (["--no-color"], False)):
+        done = run(fade, tmp_path, "-c", "--force", "-o", "x.db", *options, demo / "fade-demo")
+        assert ("\x1b[" in done.stderr) == colour
+
+
+def test_control_c_reaches_the_program(fade, tmp_path):
+    child = on_terminal(fade, tmp_path, "sh", "-c", 'trap "echo caught; exit 3" INT; echo ready; while :; do read line; done')
+    child.expect("ready")
+    child.sendintr()
+    child.expect("caught")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 3

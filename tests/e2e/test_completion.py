@@ -1,0 +1,49 @@
+"""The generated completion scripts, asked as the shells ask them."""
+import shutil
+import subprocess
+
+import pytest
+
+ASK = r"""
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+case $1 in fade) _fade ;; fade-run) _fade_run ;; fade-query) _fade_query ;; esac 2>/dev/null
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def complete(build):
+    def ask(*words):
+        done = subprocess.run(["bash", "-c", ASK, "bash", str(build.folder / "cli/man/completion.bash"), *words], stdout=subprocess.PIPE, text=True, timeout=60)
+        return set(done.stdout.split())
+
+    return ask
+
+
+@pytest.mark.parametrize("words, offered", [
+    (("fade", "r"), {"run"}),
+    (("fade", "run", "--detail", ""), {"stats", "calls", "full"}),
+    (("fade-run", "--ov"), {"--override-file"}),
+    (("fade-run", "--detail", "=", "f"), {"full"}),
+    (("fade-run", "-e", "mem,co"), {"mem,copy"}),
+    (("fade-query", "--format", "js"), {"json", "jsonl"}),
+])
+def test_bash_offers(complete, words, offered):
+    assert complete(*words) == offered
+
+
+def test_bash_offers_every_report(complete):
+    assert {"summary", "top", "errors", "overrides"} <= complete("fade-query", "")
+
+
+def test_bash_leaves_the_command_alone(complete):
+    assert "--detail" not in complete("fade-run", "-q", "sleep", "--d")
+    assert "--detail" not in complete("fade-run", "--", "sleep", "--d")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_are_well_formed(build, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert subprocess.run([shell, "-n", str(build.folder / f"cli/man/completion.{shell}")], timeout=60).returncode == 0

@@ -1,0 +1,75 @@
+"""Signals from outside: to the program, to fade-run, and the one that fade-run cannot catch."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import harness
+
+
+def start(build, folder, line, *options):
+    """fade-run on a tracee, once the program has made its first calls."""
+    folder.mkdir(exist_ok=True)
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command(line)]
+    process = subprocess.Popen(command, env=build.environment("v6"), cwd=folder, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until(lambda: sum(harness.summed(harness.read_counts(folder)).values()) > 20 or process.poll() is not None)
+    return process
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened for a minute"
+        time.sleep(0.005)
+
+
+def program_of(process):
+    return harness.descendants(process.pid)[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGINT])
+def test_a_signal_to_fade_run_reaches_the_program(build, tmp_path, number):
+    process = start(build, tmp_path, "cpu 100000")
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL, signal.SIGTRAP])
+def test_a_signal_to_the_program_is_mirrored(build, tmp_path, number):
+    process = start(build, tmp_path, "cpu 100000")
+    os.kill(program_of(process), number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+    assert harness.Database(tmp_path / "run.db").rows("SELECT exit_signal FROM processes") == [(number,)]
+
+
+@pytest.mark.parametrize("line, output", [
+    ("loop 3000", b"done\n"), ("threads 8 300", b"8 threads\n"), ("exceptions", b"caught 20, destroyed 100\n"),
+    ("fork_storm", b"forked, 0 wrong\n"),
+    # What the program believed about SIGTRAP dies with fade: it is not blocked any more (DECISIONS.md, 14).
+    ("sigtrap_blocked", b"masks intact( [01]){5}\n")])
+@pytest.mark.parametrize("delay_ms", [0, 3, 17, 40])
+def test_the_program_survives_the_death_of_fade_run(build, tmp_path, line, output, delay_ms):
+    process = start(build, tmp_path, line)
+    time.sleep(delay_ms / 1000)  # when it dies is arbitrary; that the program lives is not
+    process.kill()
+    assert re.fullmatch(output, process.stdout.read())  # the pipe closes when the program has ended too
+    assert process.wait() == -signal.SIGKILL or process.returncode == 0
+    # A recording that was cut off can still be read.
+    database = harness.Database(tmp_path / "run.db")
+    assert database.value("PRAGMA integrity_check") == "ok"
+
+
+def test_a_stopped_fade_run_only_delays_the_program(build, tmp_path):
+    process = start(build, tmp_path, "loop 500")
+    process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: "T" in open(f"/proc/{process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0])
+    process.send_signal(signal.SIGCONT)
+    stdout, _ = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (0, b"done\n")
+    assert harness.Database(tmp_path / "run.db").value("SELECT sum(calls) FROM call_stats") == 500 * 5

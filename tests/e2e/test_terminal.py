@@ -1,0 +1,111 @@
+"""Job control and the terminal, tried through an interactive shell: as if fade were not there."""
+import pexpect
+import pytest
+
+PROMPT = "fade-test> "
+
+
+@pytest.fixture
+def shell(build, tmp_path):
+    environment = {**build.environment("v6"), "PS1": PROMPT, "TERM": "dumb", "HISTFILE": "", "PROGRAM": str(build.tracees / "tty"),
+                   "FADE": f"{build.fade_run} -q -o"}
+    child = pexpect.spawn("bash", ["--norc", "--noprofile", "--noediting", "-i"], env=environment, cwd=str(tmp_path), encoding="utf-8", timeout=60)
+    child.expect_exact(PROMPT)
+    child.setecho(False)
+    yield child
+    child.close(force=True)
+
+
+def say(shell, line):
+    shell.sendline(line)
+    return shell
+
+
+def status(shell):
+    say(shell, "echo status=$?").expect(r"status=(\d+)\r\n")
+    code = int(shell.match.group(1))
+    shell.expect_exact(PROMPT)
+    return code
+
+
+def test_the_program_has_the_terminal(shell):
+    say(shell, "$FADE a.db -- $PROGRAM").expect_exact("tty 1 1 foreground 1\r\n")
+    say(shell, "hello").expect_exact("got hello\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_end_of_input(shell):
+    say(shell, "$FADE a.db -- $PROGRAM").expect_exact("foreground 1\r\n")
+    shell.sendeof()
+    shell.expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_interrupt_ends_it(shell):
+    say(shell, "$FADE a.db -- $PROGRAM").expect_exact("foreground 1\r\n")
+    shell.sendintr()
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 130
+
+
+def test_interrupt_is_the_programs_business(shell):
+    say(shell, "$FADE a.db -- $PROGRAM catch").expect_exact("foreground 1\r\n")
+    shell.sendintr()
+    shell.expect_exact("interrupted 1\r\n")
+    say(shell, "still here").expect_exact("got still here\r\n")
+    shell.sendintr()
+    shell.expect_exact("interrupted 1\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_suspend_and_resume(shell):
+    say(shell, "$FADE a.db -- $PROGRAM").expect_exact("foreground 1\r\n")
+    for word in ("one", "two"):
+        shell.sendcontrol("z")
+        shell.expect("Stopped")
+        shell.expect_exact(PROMPT)
+        say(shell, "jobs").expect("Stopped")
+        shell.expect_exact(PROMPT)
+        say(shell, "fg").expect_exact("$PROGRAM\r\n")  # bash repeats the command
+        say(shell, word).expect_exact(f"got {word}\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_background_reader_is_stopped_and_comes_back(shell):
+    say(shell, "$FADE a.db -- $PROGRAM &").expect_exact("tty 1 1 foreground 0\r\n")
+    shell.sendline("")
+    shell.expect("Stopped")
+    say(shell, "fg").expect_exact("$PROGRAM\r\n")
+    say(shell, "hello").expect_exact("got hello\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_quit_signal(shell):
+    say(shell, "ulimit -c 0; $FADE a.db -- $PROGRAM").expect_exact("foreground 1\r\n")
+    shell.sendcontrol("\\")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 131
+
+
+def test_pipeline(shell):
+    say(shell, "printf 'a\\nb\\nquit\\n' | $FADE a.db -- $PROGRAM | tail -n 3").expect_exact("got a\r\ngot b\r\nbye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 0
+
+
+def test_summary_only_on_request_or_terminal(build, shell):
+    say(shell, f"{build.fade_run} -o b.db -- {build.tracees / 'loop'} 3")
+    shell.expect(r"fade: recording \S*loop \(pid \d+\) to b\.db\r\n")
+    shell.expect_exact("done\r\n")
+    shell.expect("hipMalloc")  # among the top functions of the end block
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 0

@@ -1,0 +1,85 @@
+"""Fixtures: the two releases unpacked and built once per run, and fade-run.
+
+    python3 -m pytest tests/real [--build-dir BUILD] [--fade-run PATH]
+
+Without the Debian archive these tests fail. FADE_REAL=off leaves them out, and says so.
+"""
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+import real_runs as runs
+import real_world as world
+
+OFF = os.environ.get("FADE_REAL", "").lower() in ("off", "0", "no")
+
+
+def pytest_addoption(parser):
+    try:
+        parser.addoption("--build-dir", default=str(world.HERE.parents[1] / "build/release"),
+                         help="folder that CMake built into; the runtimes are unpacked under it")
+    except ValueError:
+        pass  # run together with tests/e2e, which has the same option
+    parser.addoption("--fade-run", default=None, help="the fade-run to test [BUILD/cli/run/fade-run]")
+
+
+def pytest_report_header():
+    return "AMD's own runtimes: " + ("LEFT OUT by FADE_REAL=off" if OFF else "5.2.3 (no GPU) and 7.2.4 (simulated GPU)")
+
+
+def pytest_collection_modifyitems(items):
+    if OFF:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason="FADE_REAL=off: AMD's own runtimes are not tested"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in getattr(terminalreporter.config, "fade_real_steps", []):
+        terminalreporter.write_line(f"real: {line}")
+    if OFF:
+        terminalreporter.write_line("real: FADE_REAL=off, nothing was tested against AMD's own runtimes")
+
+
+@pytest.fixture(scope="session")
+def build_dir(pytestconfig):
+    return Path(pytestconfig.getoption("--build-dir")).resolve()
+
+
+@pytest.fixture(scope="session")
+def step(pytestconfig):
+    """Runs one part of the preparation and notes how long it took, for the summary."""
+    pytestconfig.fade_real_steps = []
+
+    def timed(what, action, *arguments):
+        begin = time.monotonic()
+        said = action(*arguments)
+        took = f"{what}: {time.monotonic() - begin:.1f} s"
+        pytestconfig.fade_real_steps.append(f"{took} ({said.strip()})" if said else took)
+
+    return timed
+
+
+@pytest.fixture(scope="session")
+def hip523(build_dir, step):
+    release = world.Release523("5.2.3", build_dir / "real/5.2.3")
+    step("5.2.3 unpacked", release.unpack)
+    step("5.2.3 programs", release.build)
+    return release
+
+
+@pytest.fixture(scope="session")
+def hip724(build_dir, step, hip523):
+    release = world.Release724("7.2.4", build_dir / "real/7.2.4")
+    step("7.2.4 unpacked", release.unpack)
+    step("7.2.4 programs", release.build, hip523)
+    return release
+
+
+@pytest.fixture(scope="session")
+def supervised(pytestconfig, build_dir, tmp_path_factory):
+    """A function: supervised(release, program, *options of fade-run) -> runs.Run with its database."""
+    fade_run = Path(pytestconfig.getoption("--fade-run") or build_dir / "cli/run/fade-run")
+    assert fade_run.exists(), f"{fade_run} is missing: build fade first, or name it with --fade-run"
+    return runs.Supervisor(fade_run, tmp_path_factory.mktemp("databases"))

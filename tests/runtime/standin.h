@@ -1,0 +1,60 @@
+// Inside the stand-in runtime: how a function is defined, counted and made to fail.
+// Every HIP(type, name)(...) body is reached from exactly one exported entry; the entries are generated (Standin.cmake) or,
+// with STANDIN_BODIES, the bodies are themselves exported as in AMD's 5.x.
+#pragma once
+#define HIP_STANDIN_IMPLEMENTATION
+#include <hip/hip_runtime.h>
+#include <hip/hiprtc.h>
+
+#ifdef STANDIN_BODIES
+#define HIP_VISIBILITY __attribute__((visibility("default")))
+#define HIP_BODY(name) name
+#else
+#define HIP_VISIBILITY __attribute__((visibility("hidden")))
+#define HIP_BODY(name) standin_##name
+#endif
+
+// Names stand in a section of their own, so that the linker numbers them; the number indexes the counters.
+struct standin_name { const char* text; };
+#define STANDIN_NAME(name) \
+  static const struct standin_name name_of_##name __attribute__((section("standin_names"), used)) = {#name}
+#define HIP(type, name) \
+  STANDIN_NAME(name);   \
+  HIP_VISIBILITY type HIP_BODY(name)
+
+// A body for a name that nothing here needs: it counts the call and succeeds. The C name differs from the symbol, because the
+// symbol may have a prototype.
+#define STANDIN_TEXT(x) STANDIN_TEXT_(x)
+#define STANDIN_TEXT_(x) #x
+#define TRIVIAL(name)                                                                                          \
+  STANDIN_NAME(name);                                                                                          \
+  HIP_VISIBILITY hipError_t trivial_##name(void) __asm__(STANDIN_TEXT(HIP_BODY(name)));                        \
+  hipError_t trivial_##name(void) {                                                                            \
+    ENTER(name);                                                                                               \
+    return hipSuccess;                                                                                         \
+  }
+
+// First statement of every body: counts the call and returns where the environment asks for a failure.
+#define ENTER(name)                                                                                  \
+  do {                                                                                               \
+    const int injected_ = standin_enter(&name_of_##name, __builtin_return_address(0));               \
+    if (injected_) return standin_fail((hipError_t)injected_);                                       \
+  } while (0)
+#define ENTER_PLAIN(name) ((void)standin_enter(&name_of_##name, __builtin_return_address(0)))
+
+// oracle.c: counters in a file shared with whoever reads them, so that they outlive crashes, exec and _exit.
+int standin_enter(const struct standin_name* name, void* caller);
+// rules.c: FADE_STANDIN_FAIL and FADE_STANDIN_DELAY. Returns the error to inject, or 0.
+extern int standin_rules;
+int standin_apply_rules(const char* name);
+// error.c: the thread's last error.
+hipError_t standin_fail(hipError_t error);
+// device.c
+int standin_devices(void);
+int standin_current_device(void);
+uint64_t standin_device_bytes(int device);
+// stream.c
+int standin_is_stream(hipStream_t stream);
+void standin_enqueue(hipStream_t stream);
+// memory.c
+uint64_t standin_used_bytes(int device);

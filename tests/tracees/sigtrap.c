@@ -1,0 +1,51 @@
+// sigtrap HOW: SIGTRAP that belongs to the program. handler: raise and int3 of its own; default: dies of it; ignored; late: the
+// handler is installed after the first calls; ask: prints the disposition; cpp: int3 inside a probed call.
+#include <signal.h>
+#include <ucontext.h>
+
+#include "tracee.h"
+
+static volatile int traps, at_int3;
+extern char after_int3[];
+
+static void handler(int signal, siginfo_t* info, void* context) {
+  (void)signal, (void)info;
+  ++traps;
+  at_int3 += ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP] == (long)after_int3;
+  hipDeviceSynchronize();
+}
+
+__attribute__((noinline, noclone)) static void own_int3(void) { __asm__ volatile("int3\n.globl after_int3\nafter_int3:" ::: "memory"); }
+static void inside(void* arg) {
+  (void)arg;
+  own_int3();
+}
+
+static void show(void) {
+  struct sigaction a;
+  sigaction(SIGTRAP, NULL, &a);
+  printf("SIGTRAP is %s\n", a.sa_handler == SIG_DFL ? "default" : a.sa_handler == SIG_IGN ? "ignored" : (void*)a.sa_sigaction == (void*)handler ? "mine" : "foreign");
+}
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "handler";
+  if (!strcmp(how, "late") || !strcmp(how, "ask")) some_calls(3);
+  show();
+  if (!strcmp(how, "ask")) return 0;
+  if (!strcmp(how, "ignored")) {
+    signal(SIGTRAP, SIG_IGN);
+    some_calls(3);
+    raise(SIGTRAP);
+  } else if (strcmp(how, "default")) {
+    sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO}, NULL);
+    some_calls(3);
+    raise(SIGTRAP);
+    own_int3();
+    HIP_OK(hipLaunchHostFunc(NULL, inside, NULL));
+  }
+  show();
+  fflush(stdout);
+  if (!strcmp(how, "default")) own_int3();
+  some_calls(3);
+  printf("traps %d, at my own instruction %d\n", traps, at_int3);
+}
