@@ -1,0 +1,232 @@
+// What the capture side tells the storing side. The raw call record is the contract between them: fixed size,
+// words as they stood in registers and memory; names and texts are made from it after the queue, where nothing
+// can ask the tracee anything. Bytes that do not fit (strings, stack arguments, out-parameters) travel as pieces
+// in the payload of the batch.
+//
+// All ids are dense, count from 1 and are local to the session; 0 means none. Times are SessionClock nanoseconds.
+#pragma once
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace fade::probes {
+struct Probe;
+}
+
+namespace fade {
+
+using CallId = std::uint64_t;
+using ProcessId = std::uint32_t;
+using ThreadId = std::uint32_t;
+using ModuleId = std::uint32_t;
+using FunctionId = std::uint32_t;
+using CallSiteId = std::uint32_t;
+using RuleId = std::uint32_t;
+
+// ---------------------------------------------------------------- the raw call record
+enum CallFlag : std::uint16_t {
+  kReturned = 1,    // exit_ns and result are valid
+  kUnwound = 2,     // left by exception, longjmp, cancellation, thread or process end: exit_ns says when noticed
+  kOpenAtEnd = 4,   // still running when the recording ended; exit_ns is not valid
+  kFailed = 8,      // returned, and the result is not the probe's success value
+  kOverridden = 16, // an override rule changed what the caller received
+};
+
+struct CallRecord {
+  CallId id = 0;           // handed out at entry, so ids are in order of entry
+  CallId parent = 0;       // innermost probed call of the same thread that was open at entry
+  std::int64_t entry_ns = 0;
+  std::int64_t exit_ns = 0;
+  std::uint64_t result = 0;             // rax, or the low 8 bytes of xmm0 where the probe returns float/double
+  std::array<std::uint64_t, 6> words{}; // rdi rsi rdx rcx r8 r9 at entry
+  FunctionId function = 0;
+  ThreadId thread = 0;
+  CallSiteId caller = 0;
+  std::uint32_t payload_at = 0;   // offset of this call's pieces in the batch's payload
+  std::uint32_t payload_size = 0;
+  std::uint16_t flags = 0;
+};
+
+// One piece of a call's payload: this header, then `size` bytes, then padding to a multiple of 8.
+enum class PieceKind : std::uint8_t {
+  Stack,   // argument words on the stack at entry: [rsp+8], [rsp+16], ...  (param = 0)
+  Sse,     // low 8 bytes of xmm0.. at entry (param = 0)
+  String,  // the C string that parameter `param` pointed to at entry, without NUL; cut at the limit if `cut`
+  In,      // bytes that pointer parameter `param` pointed to at entry
+  Out,     // bytes that pointer parameter `param` pointed to at return, before any override
+  Became,  // the same bytes after an override changed them
+};
+struct PieceHeader {
+  PieceKind kind{};
+  std::uint8_t param = 0;     // index into Probe::parameters
+  std::uint8_t cut = 0;       // string: the limit was reached
+  std::uint8_t unreadable = 0;  // the pointer could not be read; size is 0 or what could be read
+  std::uint32_t size = 0;
+};
+static_assert(sizeof(PieceHeader) == 8);
+
+// Appends a piece to a payload. Returns where its bytes begin.
+inline std::size_t append_piece(std::vector<std::byte>& payload, PieceHeader header, std::span<const std::byte> bytes) {
+  header.size = static_cast<std::uint32_t>(bytes.size());
+  const std::size_t at = payload.size();
+  payload.resize(at + sizeof header + (bytes.size() + 7) / 8 * 8);
+  std::memcpy(payload.data() + at, &header, sizeof header);
+  if (!bytes.empty()) std::memcpy(payload.data() + at + sizeof header, bytes.data(), bytes.size());
+  return at + sizeof header;
+}
+
+// Calls visit(header, bytes) for each piece.
+template <class Visit>
+void for_each_piece(std::span<const std::byte> payload, Visit&& visit) {
+  while (payload.size() >= sizeof(PieceHeader)) {
+    PieceHeader header;
+    std::memcpy(&header, payload.data(), sizeof header);
+    payload = payload.subspan(sizeof header);
+    const std::size_t padded = (std::size_t{header.size} + 7) / 8 * 8;
+    if (padded > payload.size()) return;
+    visit(header, payload.first(header.size));
+    payload = payload.subspan(padded);
+  }
+}
+
+// ---------------------------------------------------------------- everything else that happens, rarely
+struct ProcessStarted {
+  ProcessId process = 0;
+  ProcessId parent = 0;
+  std::int64_t at = 0;
+  pid_t pid = 0;
+  pid_t ppid = 0;
+  uid_t uid = 0;
+  std::uint64_t start_ticks = 0;  // /proc/PID/stat field 22
+  std::string exe;
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> environment;  // only what may be stored
+};
+struct ProcessExec {  // same process, new program
+  ProcessId process = 0;
+  std::int64_t at = 0;
+  std::string exe;
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+struct ProcessEnded {
+  ProcessId process = 0;
+  std::int64_t at = 0;
+  int exit_code = -1;   // -1 where it died of a signal or the recording ended first
+  int exit_signal = 0;
+};
+struct ThreadStarted {
+  ThreadId thread = 0;
+  ProcessId process = 0;
+  std::int64_t at = 0;
+  pid_t tid = 0;
+  std::string name;
+};
+struct ThreadEnded {
+  ThreadId thread = 0;
+  std::int64_t at = 0;
+  std::string name;  // the last one it had, may be empty
+};
+struct ModuleLoaded {
+  ModuleId module = 0;
+  ProcessId process = 0;
+  std::int64_t at = 0;
+  std::string path;      // as the process knows it
+  std::string soname;
+  std::string build_id;  // hex, empty where it has none
+  std::string role;      // hip, hiprtc, zluda, user, program, loader or empty
+  std::string version;   // of the library where it can be told, e.g. "6.4.43484"
+  std::uint64_t base = 0;
+  std::uint64_t size = 0;
+  std::uint32_t sites = 0;  // functions armed in it
+};
+struct ModuleUnloaded {
+  ModuleId module = 0;
+  std::int64_t at = 0;
+};
+// Before the first call of that function. One function = one name in one library file, whatever the process.
+struct FunctionDefined {
+  FunctionId function = 0;
+  std::shared_ptr<const probes::Probe> probe;
+  std::string library;     // path
+  int library_major = 0;   // of the HIP library, 0 where unknown: chooses the enum names
+};
+// Before the first call from there.
+struct CallSiteSeen {
+  CallSiteId site = 0;
+  ProcessId process = 0;
+  std::uint64_t address = 0;  // the return address
+  std::string library;        // path of the module that contains it; empty for anonymous memory
+  std::uint64_t offset = 0;   // from the module's load address
+  std::string symbol;         // enclosing symbol where known, mangled, with +offset
+};
+// Before the first launch through that address; resolves kernel handle objects (their ELF symbol is the name).
+struct KernelNamed {
+  ProcessId process = 0;
+  std::uint64_t handle = 0;
+  std::string name;     // mangled
+  std::string library;  // path
+};
+struct OverrideRule {
+  RuleId rule = 0;
+  std::string spec;    // as the user wrote it
+  std::string target;  // device.0.multiProcessorCount
+  std::string value;
+  std::string origin;  // "--set" or FILE:LINE
+};
+struct OverrideHit {
+  RuleId rule = 0;
+  CallId call = 0;
+  ThreadId thread = 0;
+  CallSiteId caller = 0;
+  std::int64_t at = 0;
+  int device = -1;
+  std::string target;  // the field that was written
+  std::string was, became;
+};
+// fork, vfork, clone, exec, exit, signal, group-stop, dlopen, attach, detach, unwatched, refused, note ...
+struct Lifecycle {
+  std::int64_t at = 0;
+  ProcessId process = 0;
+  ThreadId thread = 0;
+  std::string kind;
+  std::int64_t value = 0;
+  std::string detail;
+};
+struct Drop {
+  std::int64_t at = 0;
+  std::int64_t duration = 0;
+  std::uint64_t n = 0;
+  std::string reason;
+};
+// Added up by the storing side.
+struct StopCost {
+  FunctionId function = 0;  // 0: stops that belong to no function
+  std::uint64_t stops = 0;
+  std::int64_t held_ns = 0;  // from the stop's report to the thread's resumption
+};
+
+using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, ModuleLoaded,
+                            ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
+                            Lifecycle, Drop, StopCost>;
+
+// Where a session puts what it sees. Called from the tracing thread only.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // `payload` holds this call's pieces; payload_at and payload_size of the record are filled in by the sink.
+  virtual void call(CallRecord record, std::span<const std::byte> payload) = 0;
+  // Notices are seen by the reader before any call that is put in after them.
+  virtual void notice(Notice notice) = 0;
+};
+
+}  // namespace fade

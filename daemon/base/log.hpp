@@ -1,0 +1,30 @@
+// Messages to the user, on stderr unless sent elsewhere, each line prefixed with the program's name. The one global of the project.
+#pragma once
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace fade::log {
+
+enum class Level { Silent, Error, Info, Debug, Trace };  // -qq, -q, default, -v, -vv
+
+void set_level(Level level);
+Level level();
+void set_destination(int fd);  // which stays open as long as there are messages
+void set_program(std::string_view name);  // what stands before the colon; `name` must outlive the process
+void write(Level level, std::string_view text);
+
+template <class... A>
+void error(fmt::format_string<A...> f, A&&... a) {
+  if (level() >= Level::Error) write(Level::Error, fmt::format(f, std::forward<A>(a)...));
+}
+template <class... A>
+void info(fmt::format_string<A...> f, A&&... a) {
+  if (level() >= Level::Info) write(Level::Info, fmt::format(f, std::forward<A>(a)...));
+}
+template <class... A>
+void debug(fmt::format_string<A...> f, A&&... a) {
+  if (level() >= Level::Debug) write(Level::Debug, fmt::format(f, std::forward<A>(a)...));
+}
+
+}  // namespace fade::log
