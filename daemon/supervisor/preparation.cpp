@@ -36,7 +36,7 @@ Result<void> check_executable(const std::string& path) {
 
 }  // namespace
 
-Result<ChosenProbes> choose_probes(const RunOptions& options) {
+Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
   probes::Catalogue catalogue;
   for (const std::string& file : options.probe_files)
     if (auto added = catalogue.add_file(file); !added) return usage(std::move(added.error()));
@@ -48,7 +48,7 @@ Result<ChosenProbes> choose_probes(const RunOptions& options) {
   return chosen;
 }
 
-Result<probes::Overrides> read_rules(const RunOptions& options) {
+Result<probes::Overrides> read_rules(const RecordingOptions& options) {
   std::vector<probes::RuleText> rules;
   for (const std::string& file : options.rule_files) {
     auto lines = probes::rules_from_file(file);
@@ -61,7 +61,7 @@ Result<probes::Overrides> read_rules(const RunOptions& options) {
   return overrides;
 }
 
-Result<SessionOptions> session_options(const RunOptions& options, const ChosenProbes& chosen,
+Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
   SessionOptions out{.follow = options.follow};
   for (const auto& probe : chosen.known)

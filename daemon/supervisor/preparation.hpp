@@ -10,7 +10,7 @@
 #include "probes/overrides.hpp"
 #include "probes/selection.hpp"
 #include "session/session.hpp"
-#include "supervisor/run.hpp"
+#include "supervisor/recording_options.hpp"
 
 namespace fade {
 
@@ -19,10 +19,10 @@ struct ChosenProbes {
   probes::Selection selection;
 };
 // Errors of the options have code EINVAL.
-Result<ChosenProbes> choose_probes(const RunOptions& options);
-Result<probes::Overrides> read_rules(const RunOptions& options);
+Result<ChosenProbes> choose_probes(const RecordingOptions& options);
+Result<probes::Overrides> read_rules(const RecordingOptions& options);
 // The functions to be armed are those selected, and those that tell what a rule sets: these even if not selected.
-Result<SessionOptions> session_options(const RunOptions& options, const ChosenProbes& chosen,
+Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides);
 
 // Ours, with the changes of -E. VAR=VALUE sets, VAR takes away.

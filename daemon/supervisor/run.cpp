@@ -29,7 +29,7 @@ tl::unexpected<Error> own_failure(Error error) {
   return tl::unexpected(std::move(error));
 }
 
-std::string shown_options(const RunOptions& options) {
+std::string shown_options(const RecordingOptions& options) {
   std::string out = fmt::format("detail={}", static_cast<int>(options.detail));
   for (const auto& event : options.events) out += " -e " + event;
   for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
@@ -195,7 +195,7 @@ Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
   return Run(options, *overrides).execute(std::move(*session), on_started);
 }
 
-Result<std::vector<std::string>> resolved_rules(const RunOptions& options) {
+Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options) {
   const auto overrides = read_rules(options);
   if (!overrides) return tl::unexpected(overrides.error());
   std::vector<std::string> out;

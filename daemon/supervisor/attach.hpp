@@ -1,0 +1,63 @@
+// Watches running processes until the observer, their end or the duration ends it: what fade-attach is made of. Owns
+// the tracing loop, the session and the writer. The processes go on unharmed whatever happens here.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "supervisor/recording_options.hpp"
+
+namespace fade {
+
+struct AttachOptions : RecordingOptions {
+  std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
+  // duration_ns: detach after that time.
+};
+
+// How long threads stood still for us.
+struct HoldTimes {
+  std::uint64_t threads = 0;  // that the process had
+  std::uint64_t held = 0;     // of them stopped at all
+  std::int64_t median_ns = 0, worst_ns = 0;  // over all threads; one that was not stopped counts as 0
+};
+
+struct Attached {
+  pid_t pid = 0;  // the first process
+  std::string program, database;
+  HoldTimes holds;
+  std::vector<std::string> notes;  // what was missed before we came, in sentences
+};
+
+// About once a second.
+struct LiveNumbers {
+  std::int64_t elapsed_ns = 0;
+  std::uint64_t calls = 0, errors = 0, dropped = 0;
+  std::uint64_t memory_bytes = 0, peak_bytes = 0;  // on devices, all processes
+  std::uint64_t database_bytes = 0;
+};
+
+// Called on the tracing thread; must return soon: a stopped thread may wait.
+class AttachObserver {
+ public:
+  enum class Wish { GoOn, Pause, Resume, Detach };
+  virtual ~AttachObserver() = default;
+  virtual void attached(const Attached&) {}
+  virtual void tick(const LiveNumbers&) {}
+  virtual Wish wish() = 0;  // asked at least every 50 ms
+};
+
+struct AttachOutcome {
+  bool ended = false;  // the processes ended; otherwise we detached
+  HoldTimes detach_holds;
+  std::uint64_t bytes_differing = 0;  // of executable mappings against their files, where fade had written; 0 as promised
+  RunSummary summary;
+};
+
+// error.code: EPERM (exit status 3), ESRCH (4: no such process, or gone), ENOTSUP (5: cannot be watched; nothing was
+// changed), EINVAL (2: options); anything else is fade's own failure (1).
+Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& observer);
+
+}  // namespace fade
