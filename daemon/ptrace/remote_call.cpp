@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "ptrace/interrupted.hpp"
+
 namespace fade {
 namespace {
 
@@ -65,7 +67,7 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
   ucontext_t context{};
   context.uc_flags = kUcFpXstate | kUcSigcontextSs | kUcStrictRestoreSs;
   context.uc_stack.ss_flags = SS_DISABLE;
-  fill_registers(context.uc_mcontext, saved);
+  fill_registers(context.uc_mcontext, begun_again(saved).value_or(saved));  // rt_sigreturn restarts nothing
   context.uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(state_at.value);
   std::memcpy(&context.uc_sigmask, &mask, sizeof mask);
   // rt_sigframe: return address, ucontext (the kernel's ends after 8 bytes of mask), siginfo (not read back).

@@ -21,12 +21,13 @@ struct RemoteGadgets {
 
 class RemoteCall {
  public:
-  // `stopped` must be in a ptrace-stop outside of any system call, or at the exit of one.
+  // `stopped` must be in a ptrace-stop outside of any system call, at the exit of one, or where a stop interrupted one.
   RemoteCall(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
       : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
 
   // The kernel's result, a negative errno included. nullopt: the thread is gone or could not be used; its registers
-  // are as before if it still exists.
+  // are as before if it still exists. A thread whose own system call our stop interrupted must be interrupted once more
+  // before it goes on: the kernel restarts the call only behind a stop of that kind.
   std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
 
   // Below the red zone and the frame of any call made with these registers: room for data given to a call.

@@ -73,6 +73,7 @@ bool Tracee::resume(int signal) const { return request(PTRACE_CONT, tid_, nullpt
 bool Tracee::resume_to_syscall(int signal) const {
   return request(PTRACE_SYSCALL, tid_, nullptr, static_cast<long>(signal));
 }
+bool Tracee::step() const { return request(PTRACE_SINGLESTEP, tid_, nullptr, 0L); }
 bool Tracee::listen() const { return request(PTRACE_LISTEN, tid_, nullptr, nullptr); }
 bool Tracee::interrupt() const { return request(PTRACE_INTERRUPT, tid_, nullptr, nullptr); }
 bool Tracee::detach(int signal) const { return request(PTRACE_DETACH, tid_, nullptr, static_cast<long>(signal)); }

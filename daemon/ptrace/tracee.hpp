@@ -35,6 +35,7 @@ class Tracee {
 
   bool resume(int signal = 0) const;
   bool resume_to_syscall(int signal = 0) const;  // next stop: entry or exit of a system call
+  bool step() const;                             // one instruction; next stop: a SIGTRAP that is nobody's
   bool listen() const;                           // stay in group-stop but hear of its end
   bool interrupt() const;                        // ask for a Trap stop
   bool detach(int signal = 0) const;

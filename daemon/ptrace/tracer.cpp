@@ -7,8 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "ptrace/tracee.hpp"
 
 #ifndef sigev_notify_thread_id
@@ -75,6 +77,7 @@ void reap(pid_t tid) {
   ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WEXITED | WNOHANG | __WALL);
 }
 
+constexpr long kLongestPause = 1'000'000;
 constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;
 
 void ignore_tick(int) {}
@@ -132,6 +135,18 @@ Stop Tracer::next_of(pid_t tid) const {
   while (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook) != 0)
     if (errno != EINTR) return {.kind = Stop::Kind::Gone, .tid = tid};
   return to_stop(info);  // an end stays unreaped: next() reports it to whoever keeps the books
+}
+
+std::optional<Stop> Tracer::next_of(pid_t tid, std::chrono::nanoseconds patience) const {
+  const std::int64_t deadline = boottime_ns() + patience.count();
+  for (timespec pause{.tv_nsec = 10'000};; pause.tv_nsec = std::min(2 * pause.tv_nsec, kLongestPause)) {
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook | WNOHANG) != 0 && errno != EINTR)
+      return Stop{.kind = Stop::Kind::Gone, .tid = tid};
+    if (info.si_pid != 0) return to_stop(info);
+    if (boottime_ns() >= deadline) return std::nullopt;
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 }  // namespace fade

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <optional>
 
 #include "base/result.hpp"
 #include "ptrace/stop.hpp"
@@ -26,6 +27,8 @@ class Tracer {
 
   Stop next() const;            // any tracee; blocks until there is one or a signal came
   Stop next_of(pid_t tid) const;  // one tracee only, ignoring interruptions
+  // The same, but nullopt where the tracee has not stopped in time: it may sleep where nothing interrupts it.
+  std::optional<Stop> next_of(pid_t tid, std::chrono::nanoseconds patience) const;
   // The stop was seen and the thread is to stay in it: it is not reported again.
   void reap_stop(pid_t tid) const;
 

@@ -93,7 +93,7 @@ TEST(ChangedEnvironment, SetsReplacesAndTakesAway) {
   EXPECT_THAT(changed_environment({"Z"}, ours), ElementsAre("A=1", "B=2", "AB=3"));
 }
 
-Result<SessionOptions> options_for(const RunOptions& options) {
+Result<SessionOptions> options_for(const RecordingOptions& options) {
   const auto chosen = choose_probes(options);
   if (!chosen) return tl::unexpected(chosen.error());
   const auto rules = read_rules(options);
@@ -115,13 +115,13 @@ TEST(SessionOptionsOfARun, ProbeRequestsHaveTwoParts) {
 }
 
 TEST(SessionOptionsOfARun, WhatCannotBeUnderstoodIsAnErrorOfTheOptions) {
-  const RunOptions wrong[] = {{.events = {"no-such-group"}},
+  const RecordingOptions wrong[] = {{.events = {"no-such-group"}},
                               {.include = {"("}},
                               {.probe_files = {"/no/such/file"}},
                               {.set_rules = {"nonsense"}},
                               {.rule_files = {"/no/such/file"}},
                               {.child_filter = "("}};
-  for (const RunOptions& options : wrong) {
+  for (const RecordingOptions& options : wrong) {
     const auto made = options_for(options);
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, EINVAL) << made.error().text();
@@ -129,12 +129,12 @@ TEST(SessionOptionsOfARun, WhatCannotBeUnderstoodIsAnErrorOfTheOptions) {
 }
 
 TEST(SessionOptionsOfARun, RulesArmWhatTellsTheirPropertiesThoughNotSelected) {
-  const auto armed = [](const RunOptions& options, const std::string& symbol) {
+  const auto armed = [](const RecordingOptions& options, const std::string& symbol) {
     const auto made = options_for(options);
     return made && std::ranges::any_of(made->wishes.probes, [&](const auto& probe) { return probe->symbol == symbol; });
   };
-  const RunOptions without{.include = {"^hipMalloc$"}};
-  RunOptions with = without;
+  const RecordingOptions without{.include = {"^hipMalloc$"}};
+  RecordingOptions with = without;
   with.set_rules = {"device.0.multiProcessorCount=72"};
   EXPECT_TRUE(armed(without, "hipMalloc"));
   EXPECT_FALSE(armed(without, "hipGetDevicePropertiesR0600"));
