@@ -102,7 +102,7 @@ std::string examples(const Program& program, std::size_t most) {
 }
 
 const char* completes_name(Completes completes) {
-  constexpr const char* kNames[] = {"nothing", "file", "directory", "command"};
+  constexpr const char* kNames[] = {"nothing", "file", "directory", "command", "process"};
   return kNames[static_cast<std::size_t>(completes)];
 }
 
@@ -151,9 +151,11 @@ std::string description_json(const Program& program, const std::vector<Option>& 
   out["examples"] = named_json(program.examples);
   out["words"] = named_json(program.known_words);
   out["takes_command"] = program.words == Words::Command;
+  out["words_complete"] = completes_name(program.words_complete);
   out["options"] = nlohmann::json::array();
-  for (const Option& row : rows)
-    if (row.shown != Shown::Hidden) out["options"].push_back(row_json(row));
+  for (const std::string_view title : titles(rows))
+    for (const Option& row : rows)
+      if (row.group == title && row.shown != Shown::Hidden) out["options"].push_back(row_json(row));
   return out.dump(1) + '\n';
 }
 

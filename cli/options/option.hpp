@@ -45,7 +45,7 @@ Choice choice(Enum& to, std::vector<std::string_view> names) {
 }
 
 enum class Shown : std::uint8_t { Help, HelpAll, Hidden };                  // the one screen, the long list, nowhere
-enum class Completes : std::uint8_t { Nothing, File, Directory, Command };  // what a shell offers for the value
+enum class Completes : std::uint8_t { Nothing, File, Directory, Command, Process };  // what a shell offers for the value
 
 struct Option {
   std::string_view group;  // heading in the help

@@ -31,6 +31,7 @@ struct Program {
   Words words = Words::None;
   std::string_view words_title{};       // heading of the words in the help: Reports
   std::vector<Named> known_words{};     // offered by completion: the reports of fade-query
+  Completes words_complete = Completes::File;  // offered besides
   std::string components{};             // for --version: "libdw 0.188, sqlite 3.40.1"
 };
 

@@ -10,7 +10,7 @@
 namespace fade::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSections{"run", "query"};
+constexpr std::array<std::string_view, 3> kSections{"run", "attach", "query"};
 
 void add(CLI::App& app, const Option& row) {
   const std::string names(row.names);
@@ -83,7 +83,7 @@ Result<void> take_item(const std::vector<Option>& rows, std::string_view section
   if (item.name == "++" || item.name == "--") return {};  // CLI11's marks for the begin and end of a section
   const bool top = item.parents.empty();
   if (!top && std::ranges::find(kSections, item.parents.front()) == kSections.end())
-    return fail("unknown section [" + item.parents.front() + "]", {}, "the sections are [run] and [query]");
+    return fail("unknown section [" + item.parents.front() + "]", {}, "the sections are [run], [attach] and [query]");
   if (!top && item.parents.front() != section) return {};
   const Option* row = find(rows, item.name);
   if (row == nullptr || (top && row->group != kGeneral) || item.parents.size() > 1)

@@ -2,18 +2,14 @@
 #pragma once
 #include <string>
 
+#include "cli/recording/end_block.hpp"
 #include "supervisor/run.hpp"
 
 namespace fade::cli::run {
 
-struct Style {
-  bool color = false;
-  bool utf8 = false;
-};
+using recording::must_say;
+using recording::Style;
 
 std::string end_block(const RunOutcome& outcome, const Style& style);
-
-// What has to be said even where no summary is wanted: notes and losses, one sentence each.
-std::vector<std::string> must_say(const RunSummary& summary);
 
 }  // namespace fade::cli::run

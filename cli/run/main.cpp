@@ -3,16 +3,15 @@
 #include <unistd.h>
 
 #include <clocale>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/log.hpp"
 #include "cli/options/program.hpp"
-#include "cli/run/catalogue.hpp"
+#include "cli/recording/catalogue.hpp"
+#include "cli/recording/say.hpp"
 #include "cli/run/end_block.hpp"
 #include "cli/run/ending.hpp"
 #include "cli/run/options.hpp"
-#include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::cli::run {
@@ -26,29 +25,9 @@ void say_started(const std::string& name, int pid, const std::string& database) 
   log::info("recording {} (pid {}) to {}", table::printable(file), pid, table::printable(database));
 }
 
-bool wants_summary(const Request& request) {
-  if (log::level() < log::Level::Info) return false;
-  return request.summary.value_or(::isatty(STDERR_FILENO) == 1);
-}
-
-void say_ended(const Request& request, const RunOutcome& outcome, ColorWish wish) {
-  if (!wants_summary(request)) {
-    for (const std::string& sentence : must_say(outcome.summary)) log::info("{}", sentence);
-    return;
-  }
-  const auto terminal = table::look_at_terminal(STDERR_FILENO, use_color(wish, STDERR_FILENO));
-  const std::string text = end_block(outcome, {.color = terminal.color, .utf8 = terminal.utf8});
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
-
-// Lines that were asked for instead of a run are results and go to stdout.
-int print(const Result<std::vector<std::string>>& lines) {
-  if (!lines) {
-    log::error("{}", lines.error().text());
-    return kUsageStatus;
-  }
-  for (const std::string& line : *lines) std::printf("%s\n", table::printable(line).c_str());
-  return std::fflush(stdout) == 0 ? 0 : 1;
+void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
+  recording::say_ended(request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
+                       [&](const Style& style) { return end_block(outcome, style); }, must_say(outcome.summary));
 }
 
 int supervise(const Request& request, ColorWish wish) {
@@ -68,8 +47,8 @@ int main(int argc, char** argv) {
   if (status) return *status;
   if (auto finished = finish(request, std::move(invocation.words), std::getenv("FADE_OUTPUT")); !finished)
     return refuse(program(), std::move(finished.error()));
-  if (request.dry_run) return print(resolved_rules(request.options));
-  if (request.list_probes) return print(catalogue(request.options));
+  if (request.dry_run) return recording::print(resolved_rules(request.options));
+  if (request.list_probes) return recording::print(recording::catalogue(request.options));
   return supervise(request, invocation.color);
 }
 

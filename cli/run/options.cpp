@@ -1,45 +1,12 @@
 #include "cli/run/options.hpp"
 
-#include <elfutils/libdwfl.h>
 #include <fmt/format.h>
-#include <sqlite3.h>
 
-#include <regex>
-
-#include "cli/options/values.hpp"
-#include "supervisor/output_name.hpp"
+#include <algorithm>
+#include <iterator>
 
 namespace fade::cli::run {
 namespace {
-
-constexpr std::string_view kOutput = "Output", kCapture = "Capture", kProcesses = "Processes", kCorrect = "Corrections",
-                           kProbes = "Probes";
-
-// -e trace=mem for hands that know strace.
-void drop_trace_prefix(std::vector<std::string>& events) {
-  constexpr std::string_view kPrefix = "trace=";
-  for (std::string& event : events)
-    if (event.starts_with(kPrefix)) event.erase(0, kPrefix.size());
-}
-
-Result<void> check_pattern(const std::string& pattern, std::string_view option) {
-  try {
-    (void)std::regex(pattern, std::regex::ECMAScript | std::regex::nosubs);
-  } catch (const std::regex_error& error) {
-    return fail(fmt::format("--{}: '{}' is not a regular expression", option, pattern), error.what());
-  }
-  return {};
-}
-
-Result<void> check_patterns(const RunOptions& options) {
-  const std::pair<std::string_view, std::vector<std::string>> all[] = {
-      {"include", options.include}, {"exclude", options.exclude}, {"kernel-include-regex", options.kernel_include},
-      {"kernel-exclude-regex", options.kernel_exclude}, {"exe", {options.child_filter}}};
-  for (const auto& [option, patterns] : all)
-    for (const std::string& pattern : patterns)
-      if (auto checked = check_pattern(pattern, option); !checked) return checked;
-  return {};
-}
 
 Result<void> check_environment(const std::vector<std::string>& changes) {
   for (const std::string& change : changes)
@@ -62,63 +29,30 @@ const Program& program() {
                    {"fade-run --set 'device.*.multiProcessorCount=72' -- ./app", "let the program see 72 multiprocessors"},
                    {"fade-run --detail stats -d 30s -- ./server", "only counts and times, of the first half minute"}},
       .words = Words::Command,
-      .components = fmt::format("libdw {}, sqlite {}", ::dwfl_version(nullptr), ::sqlite3_libversion())};
+      .components = recording::components()};
   return kProgram;
 }
 
 std::vector<Option> rows(Request& r) {
   RunOptions& o = r.options;
-  const Shown help = Shown::Help, all = Shown::HelpAll;
-  const Completes file = Completes::File, none = Completes::Nothing;
-  return {
-      {kOutput, "-o,--output", "FILE", "database to write; %e %p %h %t %n %q{VAR} are replaced [fade-%e-%p.db]", Text{&o.output}, help, file},
-      {kOutput, "--force", "", "replace FILE if it exists", Flag{&r.force}, help},
-      {kOutput, "--append", "", "add this run to FILE if it exists", Flag{&r.append}, help},
-      {kOutput, "--max-size", "SIZE", "limit of the database [8G]", Size{&o.max_bytes}},
-      {kOutput, "--on-full", "WHAT", "at the limit: stop the recording, keep stats (counts and times), or drop-calls [stats]", choice(o.on_full, {"stop", "stats", "drop-calls"})},
-      {kOutput, "-c,--summary,!--no-summary", "", "print a summary on stderr at the end [on a terminal]", Switch{&r.summary}, help},
-
-      {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy,kernel or all,-sync [all]", List{&o.events}, help, none,
-       {"all", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc"}},
-      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", choice(o.detail, {"stats", "calls", "full"}), help},
-      {kCapture, "-d,--duration", "TIME", "record for TIME, then let the program run on alone", Time{&o.duration_ns}, help},
-      {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},
-      {kCapture, "--include", "REGEX", "record only functions whose name matches", Each{&o.include}},
-      {kCapture, "--exclude", "REGEX", "do not record functions whose name matches", Each{&o.exclude}},
-      {kCapture, "--kernel-include-regex", "REGEX", "store only launches of kernels whose name matches", Each{&o.kernel_include}},
-      {kCapture, "--kernel-exclude-regex", "REGEX", "do not store launches of kernels whose name matches", Each{&o.kernel_exclude}},
-
-      {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
-      {kProcesses, "--exe", "REGEX", "record only processes whose program matches", Text{&o.child_filter}},
-      {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK): 0,3", List{&o.only_ranks}},
-      {kProcesses, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command", Each{&o.environment_changes}},
-      {kProcesses, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, all, Completes::Directory},
-      {kProcesses, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
-
-      {kCorrect, "--set", "TARGET=VALUE", "answer the program's questions about a device with VALUE", Each{&o.set_rules}, help, none,
-       {"device.*.multiProcessorCount=", "device.*.warpSize=", "device.*.name=", "device.*.totalGlobalMem="}},
-      {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
-      {kCorrect, "--dry-run", "", "print the rules as understood and end", Flag{&r.dry_run}},
-
-      {kProbes, "--probes", "FILE", "add functions described in FILE", Each{&o.probe_files}, all, file},
-      {kProbes, "--probe", "LIB:FUNCTION", "add a function of a library with debug information", Each{&o.probe_symbols}},
-      {kProbes, "--list-probes", "", "print the functions that would be watched and end", Flag{&r.list_probes}},
-  };
+  const std::string_view processes = recording::kProcesses;
+  std::vector<Option> all = recording::rows(r, o, {.summary = "print a summary on stderr at the end [on a terminal]",
+                                                   .duration = "record for TIME, then let the program run on alone"});
+  std::ranges::move(std::vector<Option>{
+      {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command", Each{&o.environment_changes}},
+      {processes, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, Shown::HelpAll, Completes::Directory},
+      {processes, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
+  }, std::back_inserter(all));
+  return all;
 }
 
 Result<void> finish(Request& request, std::vector<std::string> command, const char* default_output) {
   RunOptions& options = request.options;
   options.command = std::move(command);
-  if (request.force && request.append) return fail("--force and --append exclude each other");
-  if (request.force) options.open_mode = OpenMode::Overwrite;
-  if (request.append) options.open_mode = OpenMode::Append;
-  if (options.output.empty() && default_output != nullptr) options.output = default_output;
-  drop_trace_prefix(options.events);
   if (options.command.empty() && !request.dry_run && !request.list_probes)
     return fail("no command given", {}, "fade-run [OPTIONS] [--] COMMAND [ARGS...], for example: fade-run -- python3 train.py");
-  if (auto checked = check_output_name(options.output); !checked) return checked;
   if (auto checked = check_environment(options.environment_changes); !checked) return checked;
-  return check_patterns(options);
+  return recording::finish(request, options, default_output);
 }
 
 }  // namespace fade::cli::run

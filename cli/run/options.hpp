@@ -1,20 +1,17 @@
 // What fade-run's command line says, as rows of options, and the checks that need no program.
 #pragma once
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "cli/options/program.hpp"
+#include "cli/recording/options.hpp"
 #include "supervisor/run.hpp"
 
 namespace fade::cli::run {
 
-struct Request {
+struct Request : recording::Request {  // summary not said: where stderr is a terminal
   RunOptions options;
-  std::optional<bool> summary;  // of the end; not said: where stderr is a terminal
-  bool force = false, append = false;
-  bool dry_run = false;      // print the rules
-  bool list_probes = false;  // print the catalogue
 };
 
 const Program& program();

@@ -1,13 +1,13 @@
-#include "cli/run/catalogue.hpp"
+#include "cli/recording/catalogue.hpp"
 
 #include <fmt/format.h>
 
 #include "probes/listing.hpp"
 #include "supervisor/preparation.hpp"
 
-namespace fade::cli::run {
+namespace fade::cli::recording {
 
-Result<std::vector<std::string>> catalogue(const RunOptions& options) {
+Result<std::vector<std::string>> catalogue(const RecordingOptions& options) {
   const auto chosen = choose_probes(options);
   if (!chosen) return tl::unexpected(chosen.error());
   std::vector<std::string> lines;
@@ -16,4 +16,4 @@ Result<std::vector<std::string>> catalogue(const RunOptions& options) {
   return lines;
 }
 
-}  // namespace fade::cli::run
+}  // namespace fade::cli::recording

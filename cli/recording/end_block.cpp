@@ -1,0 +1,100 @@
+#include "cli/recording/end_block.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::cli::recording {
+
+std::string count(std::uint64_t n, std::string_view one, std::string_view many) {
+  return table::human_count(static_cast<std::int64_t>(n)) + ' ' + std::string(n == 1 ? one : many);
+}
+
+std::string duration(std::int64_t ns, const Style& style) { return table::human_duration(ns, table::Units::Auto, style.utf8); }
+
+std::string red(const std::string& text, const Style& style) { return style.color ? "\x1b[31m" + text + "\x1b[0m" : text; }
+
+namespace {
+
+std::string bold(const std::string& text, const Style& style) { return style.color ? "\x1b[1m" + text + "\x1b[0m" : text; }
+
+std::string line(std::string_view label, const std::string& text) { return fmt::format("  {:<10} {}\n", label, text); }
+
+// Where several threads stood still at the same time, the sum says nothing about the duration; so only a sum that
+// can belong to one thread is turned into a percentage.
+std::string slowdown(const RunSummary& s, const Style& style) {
+  std::string text = fmt::format("threads stood still for {} at {}", duration(s.stopped_ns, style), count(s.stops, "stop", "stops"));
+  const std::int64_t alone = s.duration_ns - s.stopped_ns;
+  if (alone > 0 && s.threads == 1)
+    text += fmt::format(", about {:.0f} % slower", 100.0 * static_cast<double>(s.stopped_ns) / static_cast<double>(alone));
+  return text;
+}
+
+std::string calls(const RunSummary& s, const Style& style) {
+  const std::string errors = count(s.errors, "error", "errors");
+  return fmt::format("{}, {}", count(s.calls, "call", "calls"), s.errors > 0 ? red(errors, style) : errors);
+}
+
+std::string top(const RunSummary& s, const Style& style) {
+  if (s.top.empty()) return {};
+  std::string text = bold(fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}", "calls", "errors", "total", "average", "function"), style) + '\n';
+  for (const TopFunction& f : s.top)
+    text += fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}\n", table::human_count(static_cast<std::int64_t>(f.calls)), f.errors,
+                        duration(f.total_ns, {}), duration(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), {}),
+                        table::printable(f.name));
+  return text;
+}
+
+std::string libraries(const RunSummary& s) {
+  if (s.libraries.empty()) return line("libraries", "the program loaded no HIP library");
+  std::string text;
+  for (const std::string& library : s.libraries) text += line(text.empty() ? "libraries" : "", table::printable(library));
+  return text;
+}
+
+std::string memory(const RunSummary& s) {
+  std::string text;
+  for (const auto& [device, bytes] : s.peak_memory)
+    text += line(text.empty() ? "peak" : "", fmt::format("{} on {}", table::human_bytes(static_cast<std::int64_t>(bytes)), table::printable(device)));
+  return text;
+}
+
+// So that it can be pasted, whatever the file is called.
+std::string shell_word(const std::string& word) {
+  const auto harmless = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-./+,:@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, harmless)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return table::printable(quoted + "'");
+}
+
+}  // namespace
+
+std::vector<std::string> must_say(const RunSummary& summary) {
+  std::vector<std::string> sentences;
+  if (summary.dropped > 0)
+    sentences.push_back(count(summary.dropped, "call was", "calls were") + " not stored: fade-query drops says why");
+  for (const std::string& note : summary.notes) sentences.push_back("note: " + table::printable(note));
+  return sentences;
+}
+
+std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style) {
+  std::string text = bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, {}), ending), style) + '\n';
+  text += line("ran", fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads")));
+  text += libraries(s);
+  text += memory(s);
+  if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
+  for (const auto& [label, what] : more) text += line(label, what);
+  text += line("slowdown", slowdown(s, style));
+  text += line("dropped", s.dropped == 0 ? "nothing" : red(count(s.dropped, "call", "calls"), style));
+  text += top(s, style);
+  for (const std::string& note : s.notes) text += line("note", table::printable(note));
+  return text + line("next", "fade-query " + shell_word(s.database) + " summary");
+}
+
+}  // namespace fade::cli::recording

@@ -1,0 +1,20 @@
+// How a recording program says what it was asked for, and how it ended: to stdout and to stderr.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/options/color.hpp"
+#include "cli/recording/end_block.hpp"
+
+namespace fade::cli::recording {
+
+// Lines that were asked for instead of a recording are results and go to stdout. The status to end with.
+int print(const Result<std::vector<std::string>>& lines);
+
+// `block` is written where a summary is wanted; otherwise `sentences` are messages.
+void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
+               const std::vector<std::string>& sentences);
+
+}  // namespace fade::cli::recording
