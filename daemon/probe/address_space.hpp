@@ -18,6 +18,8 @@ struct Site {
   RemoteAddr slot;
   std::uint8_t original = 0;  // the byte under the int3
   std::uint8_t length = 0;    // of the instruction that went into the slot
+  Guard guard = Guard::None;
+  bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
   std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
   // What the session attached; 0: nothing of that kind.
   std::uint32_t entry = 0;      // index of what begins here
@@ -27,9 +29,17 @@ struct Site {
   bool needs_proof() const { return length == 1; }
 };
 
+// What a comparison of the program's text with its files says.
+struct TextCheck {
+  std::uint64_t sites = 0;      // compared
+  std::uint64_t ours = 0;       // of these, differ from the file
+  std::uint64_t others = 0;     // bytes beside them, in the same pages, that differ: the program's own doing
+  std::uint64_t unchecked = 0;  // sites in memory without a file, or whose file cannot be read
+};
+
 class AddressSpace {
  public:
-  AddressSpace(const Tracer& tracer, pid_t pid) : tracer_(tracer), memory_(pid) {}
+  AddressSpace(const Tracer& tracer, pid_t pid) : pid_(pid), tracer_(tracer), memory_(pid) {}
   // The same sites in the copy of memory that a fork made.
   std::shared_ptr<AddressSpace> fork_copy(pid_t child) const;
 
@@ -42,11 +52,29 @@ class AddressSpace {
   // Before the first arm(). Once per address space.
   Result<void> install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near);
 
-  // What the program believes its SIGTRAP action to be; the kernel's is the net's.
+  // What an earlier fade left in the process, in the parent that it was forked from included: net, slot areas and sites
+  // are ours from now on, every original byte is put back (arm() sets what is wanted again), the SIGTRAP handler is the
+  // net's again. nullopt: there is nothing. Instead of install_net().
+  struct Leftovers {
+    std::size_t sites = 0;     // known from now on, lifted
+    std::size_t put_back = 0;  // of these, an int3 still stood there
+    std::size_t foreign = 0;   // sites whose text is no longer what it was: left as they are, the net looks after them
+  };
+  Result<std::optional<Leftovers>> take_over(pid_t stopped);
+
+  // Takes the net and all slots out of the process, and the program's SIGTRAP action is the kernel's again. Afterwards this
+  // is an AddressSpace without net and sites. Only after put_back(), with no thread of any process that shares this
+  // memory in_slots() or with a frame there (refers_to_slots()), and none with a trap under way. `outside`: gadgets that
+  // are not the net's, with a sigreturn that may stay the restorer of the program's action.
+  Result<void> remove(pid_t stopped, RemoteGadgets outside);
+
+  // What the program believes its SIGTRAP action to be; the kernel's is the net's. Given as libc has it: the restorer does
+  // not count.
   KernelSigaction program_trap_action() const { return net_ ? net_->program_action() : KernelSigaction{}; }
-  bool set_program_trap_action(const KernelSigaction& action, pid_t stopped) {
-    return net_ && net_->set_program_action(memory_, stopped, action);
-  }
+  bool set_program_trap_action(KernelSigaction action, pid_t stopped);
+  // Where libc makes its rt_sigreturn. Until it is told, a handler of the program that runs on a SIGTRAP returns into
+  // the net, which then must stay.
+  bool set_restorer(RemoteAddr sigreturn, pid_t stopped) { return net_ && net_->set_restorer(memory_, stopped, sigreturn); }
   Result<void> retake_signal(pid_t stopped);
 
   Site* find(RemoteAddr address) {
@@ -54,8 +82,9 @@ class AddressSpace {
     return it == sites_.end() ? nullptr : &it->second;
   }
   // The armed site at `address`: an existing one, or a new one. `stopped` is any stopped thread; it may be made to run
-  // an mmap where no slot is within reach. Pointers stay valid until forget().
-  Result<Site*> arm(RemoteAddr address, pid_t stopped);
+  // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only at the first instruction of
+  // a function: %r11 is lost there.
+  Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
@@ -67,20 +96,40 @@ class AddressSpace {
   const Site* site_of_slot(RemoteAddr slot) const;
   std::size_t armed() const { return sites_.size(); }
 
+  // Whether that is our code: a slot, or the net.
+  bool in_slots(RemoteAddr address) const;
+  // Where a thread that stands there would stand without us: at the site if the moved instruction has not begun, at what
+  // follows if it is done. nullopt: in the middle of it, in the net's own code, or not ours.
+  std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
+  // Where a thread returns from a function as it stands at its entry: to be used as instruction pointer, with nothing
+  // else changed. Unlike the return address itself it is safe with a trap under way.
+  RemoteAddr ret() const { return net_ ? net_->ret() : RemoteAddr{}; }
+  // Whether a word between the stack pointer and the end of its mapping (1 MiB at most) points to our code: a signal
+  // frame that goes on there, or a word that was left over. Conservative.
+  bool refers_to_slots(RemoteAddr sp) const;
+  // Compares the pages that have or had sites with the files that are mapped there.
+  Result<TextCheck> differing() const;
+
  private:
   AddressSpace(const AddressSpace& parent, pid_t child);
   Result<RemoteAddr> free_slot(RemoteAddr site, pid_t stopped);
   bool rewrite_table(pid_t stopped);
-  Result<Site> make(RemoteAddr address, RemoteAddr slot, pid_t stopped);
+  Result<Site> make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped);
+  Result<void> set_again(Site& site, pid_t stopped);
+  Result<RelocatedInstruction> slot_code(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot, Guard guard) const;
+  bool has_slot_code(const SafetyNet::Entry& entry, std::span<const std::uint8_t> bytes) const;
+  void adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped);
   Result<void> add_area(RemoteRange near, pid_t stopped);
   Result<void> check_seccomp(pid_t stopped) const;
 
+  pid_t pid_;
   const Tracer& tracer_;
   ProcessMemory memory_;
   std::optional<SafetyNet> net_;
   std::vector<SlotArea> areas_;
   std::unordered_map<RemoteAddr, Site> sites_;
   std::vector<RemoteAddr> free_slots_;  // of sites that are gone
+  std::vector<SafetyNet::Entry> foreign_;  // left over, and not ours to touch
   std::string seccomp_at_start_;
   bool is_put_back_ = false;
 };

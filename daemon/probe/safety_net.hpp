@@ -1,24 +1,30 @@
 // The mapping that fade puts into every watched process before the first breakpoint: a SIGTRAP handler, a table
 // site -> slot, room for slots, and the gadgets of remote calls (net_code.S). It makes sites harmless when fade is
-// gone. A value: a fork copies the mapping, so it copies this too. Never unmapped: threads may stand in a slot.
+// gone, and tells a later fade what was done to the process. A value: a fork copies the mapping, so it copies this too.
 #pragma once
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "base/result.hpp"
+#include "elf/maps.hpp"
 #include "ptrace/remote_call.hpp"
 
 namespace fade {
 
-// Layout, offsets from the base. net_code.S knows them too.
+// Layout, offsets from the base. net_code.S knows them too. One page of data that the program's own threads write (rw-),
+// then all the rest (r-x): so the header always begins a mapping of the kernel's, whatever is mapped beside it.
 struct NetLayout {
-  static constexpr std::uint64_t kMagic = 0x31'54'45'4e'45'44'41'46;  // "FADENET1"
-  static constexpr std::uint64_t kMagicAt = 0x0, kSitesAt = 0x8, kOldHandlerAt = 0x18;
-  static constexpr std::uint64_t kRangesAt = 0x20, kRanges = 29;  // pairs, then a zero
-  static constexpr std::uint64_t kCodeAt = 0x200, kTableAt = 0x1000;
-  static constexpr std::uint64_t kTableBits = 14, kTableEntries = 1 << kTableBits;
-  static constexpr std::uint64_t kSlotsAt = kTableAt + kTableEntries * 16;
+  static constexpr std::uint64_t kMagic = 0x32'54'45'4e'45'44'41'46;  // "FADENET2"
+  static constexpr std::uint64_t kProgramActionAt = 0x0, kScratchAt = 0x40, kDataSize = 0x1000;
+  static constexpr std::uint64_t kHeaderAt = kDataSize, kMagicAt = kHeaderAt, kGeometryAt = kHeaderAt + 0x8;
+  static constexpr std::uint64_t kTableNowAt = kHeaderAt + 0x20, kRestorerAt = kHeaderAt + 0x28;
+  static constexpr std::uint64_t kOurActionAt = kHeaderAt + 0x30, kSyscallAt = kHeaderAt + 0x50;
+  static constexpr std::uint64_t kRangesAt = kHeaderAt + 0x60, kRanges = 57;  // pairs, then a zero
+  static constexpr std::uint64_t kCodeAt = kHeaderAt + 0x400, kCodeEnd = kHeaderAt + 0x1000;
+  static constexpr std::uint64_t kTableBits = 14, kTableEntries = 1 << kTableBits, kTableSize = kTableEntries * 16;
+  static constexpr std::uint64_t kTablesAt = kCodeEnd;  // two, of which one is in force
+  static constexpr std::uint64_t kSlotsAt = kTablesAt + 2 * kTableSize;
   static constexpr std::uint64_t kSize = kSlotsAt + 8192 * 64;
 };
 
@@ -33,44 +39,74 @@ struct SlotArea {
   RemoteAddr next;
 };
 
+// Functions of libc that must not make SIGTRAP useless to us. A thread that goes on in the slot of such a site passes
+// through code of the net which does what the function would, but for SIGTRAP.
+enum class Guard : std::uint8_t { None, Sigaction, Sigmask };
+
 class SafetyNet {
  public:
+  // What the table says of a site. Slot 0: a forgotten one.
+  struct Entry {
+    RemoteAddr site, slot;
+    std::uint8_t original = 0;  // the byte under the int3
+    std::uint8_t length = 0;    // of the instruction that went into the slot
+    Guard guard = Guard::None;
+  };
+
   // Maps the net within reach of `near` and makes it the SIGTRAP handler. The thread must be able to make remote calls
   // with `bootstrap`.
   static Result<SafetyNet> install(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped,
                                    RemoteGadgets bootstrap, RemoteRange near);
+  // The net that an earlier fade left behind. nullopt: there is none. Nothing that stands in it is believed without a
+  // check; one that makes no sense is an error.
+  static Result<std::optional<SafetyNet>> find(const Memory& memory, const elf::Maps& maps);
 
-  // Makes the handler ours again after the kernel took it away (it does when a trap meets a blocked SIGTRAP).
-  Result<KernelSigaction> take_signal(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped) const;
-  // What the program believes its SIGTRAP action to be: foreign traps go there.
+  // Makes the handler ours again after the kernel took it away (it does when a trap meets a blocked SIGTRAP). Returns
+  // the action that was set before.
+  Result<KernelSigaction> take_signal(const RemoteCall& call, const Memory& memory) const;
+  // Sets the program's action for the kernel, if the kernel's still is ours. `restorer` serves an action that has none.
+  Result<void> give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;
+  // What the program believes its SIGTRAP action to be: foreign traps go there. Its restorer counts only with SA_RESTORER
+  // among its flags.
   const KernelSigaction& program_action() const { return program_action_; }
   bool set_program_action(const ProcessMemory& memory, pid_t stopped, const KernelSigaction& action);
+  // Code outside of the net that makes an rt_sigreturn: the program's handler, called by ours, returns there.
+  bool set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;
 
   RemoteAddr base() const { return base_; }
-  RemoteGadgets gadgets() const;
+  RemoteRange range() const { return {base_, base_ + NetLayout::kSize}; }
+  RemoteGadgets gadgets() const { return {syscall_ret_, sigreturn_}; }
+  RemoteAddr ret() const { return syscall_ret_ + 2; }  // a `ret`
+  RemoteAddr stub(Guard guard) const;
   SlotArea slots() const;
 
-  // From now on a thread that stands at `site` without us goes on in `slot`; slot 0 forgets the site, but its entry stays
-  // taken. Not when is_full().
-  bool set(const ProcessMemory& memory, pid_t stopped, RemoteAddr site, RemoteAddr slot);
+  // From now on a thread that stands at the site without us goes on in its slot; slot 0 forgets the site, but its entry
+  // stays taken. Not when is_full().
+  bool set(const ProcessMemory& memory, pid_t stopped, const Entry& entry);
   bool is_full() const { return sites_ >= kMostSites; }
-  struct SiteSlot {
-    RemoteAddr site, slot;
-  };
-  // The table anew, without the entries of forgotten sites. False if these are too many, too.
-  bool rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<SiteSlot>& live);
+  // The table anew, without the entries of forgotten sites. False if these are too many, too. At no moment is a live
+  // site missing.
+  bool rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<Entry>& live);
+  // The table as it stands in the process, forgotten sites left out. An error where it makes no sense.
+  Result<std::vector<Entry>> entries(const Memory& memory) const;
+
   // Tells the handler of another area with slots in it.
   bool add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range);
+  // The areas added so far, as they stand in the process; the net's own is not among them.
+  Result<std::vector<RemoteRange>> ranges(const Memory& memory, const elf::Maps& maps) const;
   // The last `n` that were added do not exist in this copy.
   void forget_ranges(std::uint64_t n) { ranges_ -= std::min(n, ranges_); }
 
  private:
-  explicit SafetyNet(RemoteAddr base) : base_(base) {}
+  explicit SafetyNet(RemoteAddr base);
   bool write_image(const ProcessMemory& memory, pid_t stopped) const;
 
   static constexpr std::uint64_t kMostSites = NetLayout::kTableEntries * 3 / 4;
 
   RemoteAddr base_;
+  RemoteAddr handler_, sigreturn_, syscall_ret_;
+  std::optional<RemoteAddr> stubs_[2];
+  RemoteAddr table_;  // the one in force
   KernelSigaction program_action_;
   std::uint64_t sites_ = 0;  // entries of the table in use, forgotten ones included
   std::uint64_t ranges_ = 0;
