@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 #include "base/clock.hpp"
@@ -17,6 +18,14 @@ constexpr std::int64_t kForkWindow = 10'000'000'000;  // a fork's event is seen 
 
 bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kReach; }
 
+SafetyNet::Entry entry_of(const Site& site) {
+  return {.site = site.address, .slot = site.slot, .original = site.original, .length = site.length, .guard = site.guard};
+}
+
+std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return std::as_bytes(code); }
+
+}  // namespace
+
 // Mode and number of filters (seccomp(2)) as /proc tells them. A container's filter is there from the start and lets pass
 // what we need; one that the program adds may answer our system calls with death.
 std::string seccomp_state(pid_t pid) {
@@ -27,13 +36,9 @@ std::string seccomp_state(pid_t pid) {
   return out;
 }
 
-std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return std::as_bytes(code); }
-
-}  // namespace
-
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
-    : tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
-      free_slots_(parent.free_slots_), seccomp_at_start_(parent.seccomp_at_start_),
+    : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
+      free_slots_(parent.free_slots_), foreign_(parent.foreign_), seccomp_at_start_(parent.seccomp_at_start_),
       is_put_back_(parent.is_put_back_) {}
 
 std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
@@ -47,10 +52,10 @@ void AddressSpace::mend_copy(pid_t stopped) {
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_)
-    if (site.armed_at > horizon && memory_.value<std::byte>(address) != kInt3) missing.push_back(site);
+    if (!site.is_lifted && site.armed_at > horizon && memory_.value<std::byte>(address) != kInt3) missing.push_back(site);
   for (const Site& site : missing) {
     sites_.erase(site.address);
-    const auto again = arm(site.address, stopped);
+    const auto again = arm(site.address, stopped, site.guard);
     if (!again) continue;  // a library that was loaded meanwhile: the child has not got it
     (*again)->entry = site.entry;
     (*again)->call_site = site.call_site;
@@ -66,10 +71,16 @@ Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, R
   return {};
 }
 
+bool AddressSpace::set_program_trap_action(KernelSigaction action, pid_t stopped) {
+  constexpr std::uint64_t kSaRestorer = 0x04000000;
+  action.flags &= ~kSaRestorer;
+  return net_ && net_->set_program_action(memory_, stopped, action);
+}
+
 Result<void> AddressSpace::retake_signal(pid_t stopped) {
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
-  const auto taken = net_->take_signal(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), memory_, stopped);
+  const auto taken = net_->take_signal(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), memory_);
   if (!taken) return tl::unexpected(taken.error());
   return {};
 }
@@ -117,44 +128,80 @@ Result<RemoteAddr> AddressSpace::free_slot(RemoteAddr site, pid_t stopped) {
   return fail(fmt::format("no slot is within reach of {:#x}", site.value));
 }
 
+// What is to stand in the slot. Before a guarded instruction, the way through the guard: lea to it, movabs, jmp *%rax.
+Result<RelocatedInstruction> AddressSpace::slot_code(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot,
+                                                     Guard guard) const {
+  if (guard == Guard::None) return relocate(bytes, site, slot);
+  std::vector<std::uint8_t> code{0x4C, 0x8D, 0x1D, 12, 0, 0, 0, 0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0};
+  FADE_CHECK(code.size() == kGuardSize);
+  const std::uint64_t guard_at = net_->guard_code(guard).value;
+  std::memcpy(code.data() + 9, &guard_at, sizeof guard_at);
+  auto moved = relocate(bytes, site, slot + kGuardSize);
+  if (!moved) return moved;
+  code.insert(code.end(), moved->code.begin(), moved->code.end());
+  if (code.size() > kSlotSize) return fail(fmt::format("no room for the guard of {:#x}", site.value));
+  return RelocatedInstruction{std::move(code), moved->length};
+}
+
 // Slot, table, breakpoint, in this order: each step is harmless if it is the last one we make.
-Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, pid_t stopped) {
+Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(address, std::as_writable_bytes(std::span(bytes)));
-  auto moved = relocate(std::span(bytes).first(got), address, slot);
+  auto moved = slot_code(std::span(bytes).first(got), address, slot, guard);
   if (!moved) return tl::unexpected(moved.error());
-  if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, address, slot))
+  const Site site{.address = address, .slot = slot, .original = bytes[0], .length = moved->length, .guard = guard, .armed_at = boottime_ns()};
+  if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, entry_of(site)))
     return fail(fmt::format("no room for a breakpoint at {:#x}", address.value));
   if (!memory_.write(address, std::span(&kInt3, 1), stopped))
     return fail(fmt::format("cannot write a breakpoint at {:#x}", address.value));
-  return Site{.address = address, .slot = slot, .original = bytes[0], .length = moved->length, .armed_at = boottime_ns()};
+  return site;
+}
+
+// A lifted site whose text is what it was. Its slot and its entry still stand.
+bool AddressSpace::set_again(Site& site, pid_t stopped) {
+  std::uint8_t bytes[16];
+  const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
+  if (!has_slot_code(entry_of(site), std::span(bytes).first(got))) return false;
+  if (!memory_.write(site.address, std::span(&kInt3, 1), stopped)) return false;
+  site.is_lifted = false;
+  site.armed_at = boottime_ns();
+  return true;
+}
+
+bool AddressSpace::has_slot_code(const SafetyNet::Entry& entry, std::span<const std::uint8_t> bytes) const {
+  const auto wanted = slot_code(bytes, entry.site, entry.slot, entry.guard);
+  if (!wanted || wanted->length != entry.length || bytes[0] != entry.original) return false;
+  std::vector<std::uint8_t> code(wanted->code.size());
+  return memory_.read_exactly(entry.slot, std::as_writable_bytes(std::span(code))) && code == wanted->code;
 }
 
 bool AddressSpace::rewrite_table(pid_t stopped) {
-  std::vector<SafetyNet::SiteSlot> live;
-  for (const auto& [address, site] : sites_) live.push_back({address, site.slot});
+  std::vector<SafetyNet::Entry> live(foreign_);
+  for (const auto& [address, site] : sites_) live.push_back(entry_of(site));
   return net_->rewrite(memory_, stopped, live);
 }
 
-Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped) {
-  if (Site* known = find(address)) return known;
+Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) {
+  Site* known = find(address);
+  if (known && !known->is_lifted) return known;
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (is_put_back_) return fail("the process is watched no longer");
+  if (known && known->guard == guard && set_again(*known, stopped)) return known;
   if (net_->is_full() && !rewrite_table(stopped)) return fail("too many breakpoints in the process");
   const auto slot = free_slot(address, stopped);
   if (!slot) return tl::unexpected(slot.error());
-  const auto site = make(address, *slot, stopped);
+  const auto site = make(address, *slot, guard, stopped);
   if (!site) {
     free_slots_.push_back(*slot);
     return tl::unexpected(site.error());
   }
-  return &sites_.emplace(address, *site).first->second;
+  return &sites_.insert_or_assign(address, *site).first->second;
 }
 
 std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
   return std::erase_if(sites_, [&](const auto& item) {
     if (!range.contains(item.first)) return false;
-    net_->set(memory_, stopped, item.first, {});
+    net_->set(memory_, stopped, {.site = item.first});
     free_slots_.push_back(item.second.slot);
     return true;
   });
@@ -163,17 +210,22 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
 void AddressSpace::put_back(pid_t stopped) {
   if (is_put_back_) return;
   is_put_back_ = true;
-  for (const auto& [address, site] : sites_) {
+  for (auto& [address, site] : sites_) {
+    if (site.is_lifted) continue;
     const auto now = memory_.value<std::byte>(address);
-    if (!now || *now != kInt3) continue;  // the program wrote over it: that is what it wants there
     const auto original = static_cast<std::byte>(site.original);
-    memory_.write(address, std::span(&original, 1), stopped);
+    // Something else: the program wrote over it, and that is what it wants there.
+    const bool is_set = now && *now == kInt3;
+    site.is_lifted = !is_set || memory_.write(address, std::span(&original, 1), stopped);
   }
 }
 
+std::size_t AddressSpace::armed() const {
+  return static_cast<std::size_t>(std::ranges::count_if(sites_, [](const auto& item) { return !item.second.is_lifted; }));
+}
+
 const Site* AddressSpace::site_of_slot(RemoteAddr slot) const {
-  const bool in_area = std::ranges::any_of(areas_, [&](const SlotArea& area) { return area.range.contains(slot); });
-  if (!in_area) return nullptr;
+  if (!area_of(slot)) return nullptr;
   const auto it = std::ranges::find_if(sites_, [&](const auto& item) { return item.second.slot == slot; });
   return it == sites_.end() ? nullptr : &it->second;
 }

@@ -29,6 +29,11 @@ struct Site {
   bool needs_proof() const { return length == 1; }
 };
 
+constexpr std::size_t kGuardSize = 19;  // of what stands before a guarded instruction in its slot
+
+// Mode and number of filters (seccomp(2)) as /proc tells them.
+std::string seccomp_state(pid_t pid);
+
 // What a comparison of the program's text with its files says.
 struct TextCheck {
   std::uint64_t sites = 0;      // compared
@@ -94,7 +99,7 @@ class AddressSpace {
   void put_back(pid_t stopped);
   // The site whose slot begins at `slot`; nullptr: none. Walks through all sites.
   const Site* site_of_slot(RemoteAddr slot) const;
-  std::size_t armed() const { return sites_.size(); }
+  std::size_t armed() const;  // without lifted ones
 
   // Whether that is our code: a slot, or the net.
   bool in_slots(RemoteAddr address) const;
@@ -106,7 +111,7 @@ class AddressSpace {
   RemoteAddr ret() const { return net_ ? net_->ret() : RemoteAddr{}; }
   // Whether a word between the stack pointer and the end of its mapping (1 MiB at most) points to our code: a signal
   // frame that goes on there, or a word that was left over. Conservative.
-  bool refers_to_slots(RemoteAddr sp) const;
+  bool refers_to_slots(const elf::Maps& maps, RemoteAddr sp) const;
   // Compares the pages that have or had sites with the files that are mapped there.
   Result<TextCheck> differing() const;
 
@@ -115,9 +120,14 @@ class AddressSpace {
   Result<RemoteAddr> free_slot(RemoteAddr site, pid_t stopped);
   bool rewrite_table(pid_t stopped);
   Result<Site> make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped);
-  Result<void> set_again(Site& site, pid_t stopped);
-  Result<RelocatedInstruction> slot_code(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot, Guard guard) const;
+  bool set_again(Site& site, pid_t stopped);
+  Result<RelocatedInstruction> slot_code(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot,
+                                         Guard guard) const;
+  const SlotArea* area_of(RemoteAddr address) const;
+  bool compare_page(RemoteAddr page, const elf::Mapping& mapping, const Fd& file, const std::vector<RemoteAddr>& sites,
+                    TextCheck& check) const;
   bool has_slot_code(const SafetyNet::Entry& entry, std::span<const std::uint8_t> bytes) const;
+  bool adopt_areas(const std::vector<RemoteRange>& ranges, const std::vector<SafetyNet::Entry>& entries);
   void adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped);
   Result<void> add_area(RemoteRange near, pid_t stopped);
   Result<void> check_seccomp(pid_t stopped) const;

@@ -1,26 +1,45 @@
 # The safety net: code that is copied into every watched process (System V x86-64, position independent, no libc).
-# While fade lives, it sees each trap first and none of this runs but the system call gadgets. When fade is gone, the
-# kernel delivers SIGTRAP to the handler, which sends a thread that stands at one of our sites on into its slot.
-# Offsets of the header and of the table must agree with safety_net.hpp.
+# While fade lives, it sees each trap first and none of this runs but the gadgets and the guards' fall-through. When fade
+# is gone, the kernel delivers SIGTRAP to the handler, which sends a thread that stands at one of our sites on into its
+# slot. Offsets must agree with NetLayout in safety_net.hpp.
 
-        .set NET_OLD_HANDLER, 0x18
-        .set NET_RANGES,      0x20      # pairs of begin, end of slot areas; ends with a zero begin
-        .set NET_CODE,        0x200
-        .set NET_TABLE,       0x1000
+        .set NET_CODE,        0x400     # from the header
+        .set NET_DATA,        -0x1000
+        .set NET_TABLE_NOW,   0x20
+        .set NET_RESTORER,    0x28
+        .set NET_RANGES,      0x70      # pairs of begin, end of slot areas; ends with a zero begin
         .set NET_TABLE_BITS,  14
+        .set ACTION_HANDLER,  NET_DATA  # what the program believes its SIGTRAP action to be
+        .set ACTION_FLAGS,    NET_DATA + 8
+        .set ACTION_MASK,     NET_DATA + 24
         .set UC_RIP,          168       # ucontext_t.uc_mcontext.gregs[REG_RIP]
         .set SI_CODE,         8
         .set SI_KERNEL,       0x80
+        .set SIGTRAP,         5
+        .set TRAP_BIT,        1 << 4
+        .set LIBC_BITS,       3 << 31   # signals 32 and 33, which libc keeps for itself
+        .set SIG_UNBLOCK,     1
+        .set SA_RESTORER_BIT, 26
+        .set SA_RESETHAND_BIT, 31
+        .set LIBC_MASK,       8         # struct sigaction of libc: handler, 128 bytes of mask, flags
+        .set LIBC_FLAGS,      136
+        .set SYS_rt_sigaction, 13
+        .set SYS_rt_sigprocmask, 14
+        .set SYS_rt_sigreturn, 15
+        .set SYS_gettid,      186
+        .set SYS_tkill,       200
 
         .section .rodata
         .globl fade_net_code, fade_net_code_end, fade_net_handler, fade_net_sigreturn, fade_net_syscall_ret
+        .globl fade_net_sigaction, fade_net_sigmask
         .balign 16
 fade_net_code:
-fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext)
+fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext); all registers come back by rt_sigreturn
         mov     UC_RIP(%rdx), %rax
-        lea     fade_net_code - NET_CODE(%rip), %r8     # base of the net
+        lea     fade_net_code - NET_CODE(%rip), %r8     # the header
         cmpl    $SI_KERNEL, SI_CODE(%rsi)
         jne     .Lin_slot
+        mov     NET_TABLE_NOW(%r8), %rbx
         lea     -1(%rax), %rcx
         movabs  $0x9E3779B97F4A7C15, %r9
         imul    %rcx, %r9
@@ -28,7 +47,7 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
 .Lprobe:
         mov     %r9, %r10
         shl     $4, %r10
-        mov     NET_TABLE(%r8,%r10), %r11
+        mov     (%rbx,%r10), %r11
         test    %r11, %r11
         jz      .Lin_slot
         cmp     %rcx, %r11
@@ -37,8 +56,9 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         and     $((1 << NET_TABLE_BITS) - 1), %r9
         jmp     .Lprobe
 .Lfound:
-        mov     NET_TABLE+8(%r8,%r10), %r11
-        test    %r11, %r11
+        mov     8(%rbx,%r10), %r11
+        shl     $16, %r11               # the upper bits are for a later fade
+        shr     $16, %r11
         jz      .Lforeign
         mov     %r11, UC_RIP(%rdx)
         ret
@@ -56,8 +76,8 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         add     $16, %r9
         jmp     .Lrange
 .Lforeign:                              # not ours: what would have happened without us
-        mov     NET_OLD_HANDLER(%r8), %rax
-        cmp     $1, %rax
+        mov     ACTION_HANDLER(%r8), %r12
+        cmp     $1, %r12
         je      .Ldone                  # SIG_IGN
         ja      .Lchain
         sub     $40, %rsp               # SIG_DFL: set it and send the signal again
@@ -66,28 +86,106 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         mov     %rax, 8(%rsp)
         mov     %rax, 16(%rsp)
         mov     %rax, 24(%rsp)
-        mov     $13, %eax               # rt_sigaction
-        mov     $5, %edi
+        mov     $SYS_rt_sigaction, %eax
+        mov     $SIGTRAP, %edi
         mov     %rsp, %rsi
         xor     %edx, %edx
         mov     $8, %r10d
         syscall
-        mov     $186, %eax              # gettid
+        mov     $SYS_gettid, %eax
         syscall
         mov     %eax, %edi
-        mov     $200, %eax              # tkill
-        mov     $5, %esi
+        mov     $SYS_tkill, %eax
+        mov     $SIGTRAP, %esi
         syscall
         add     $40, %rsp
 .Ldone:
         ret
-.Lchain:
-        jmp     *%rax
+.Lchain:                                # into the program's handler, with its sa_mask; it returns past us if it can
+        btl     $SA_RESETHAND_BIT, ACTION_FLAGS(%r8)
+        jnc     .Lreturn_past
+        movq    $0, ACTION_HANDLER(%r8)
+.Lreturn_past:
+        mov     NET_RESTORER(%r8), %rax
+        test    %rax, %rax
+        jz      .Lblock
+        mov     %rax, (%rsp)
+.Lblock:
+        mov     %rdi, %rbx
+        mov     %rsi, %r13
+        mov     %rdx, %r14
+        mov     ACTION_MASK(%r8), %rax
+        and     $~TRAP_BIT, %rax
+        push    %rax
+        xor     %edi, %edi              # SIG_BLOCK
+        mov     %rsp, %rsi
+        xor     %edx, %edx
+        mov     $8, %r10d
+        mov     $SYS_rt_sigprocmask, %eax
+        syscall
+        pop     %rax
+        mov     %rbx, %rdi
+        mov     %r13, %rsi
+        mov     %r14, %rdx
+        jmp     *%r12
 fade_net_sigreturn:
-        mov     $15, %eax
+        mov     $SYS_rt_sigreturn, %eax
         syscall
 fade_net_syscall_ret:
         syscall
         ret
+
+# The guards stand between the slot of a libc function's first instruction and that instruction, whose address is in
+# %r11. Where SIGTRAP is not concerned they go on there, with nothing changed but %rax, %r11 and flags.
+
+fade_net_sigmask:                       # pthread_sigmask(edi how, rsi set, rdx old): SIGTRAP stays unblocked
+        cmp     $SIG_UNBLOCK, %edi
+        je      .Lcall
+        test    %rsi, %rsi
+        jz      .Lcall
+        testb   $TRAP_BIT, (%rsi)
+        jz      .Lcall
+        mov     (%rsi), %rax
+        movabs  $~(TRAP_BIT | LIBC_BITS), %r11
+        and     %r11, %rax
+        push    %rax
+        mov     %rsp, %rsi
+        mov     $8, %r10d
+        mov     $SYS_rt_sigprocmask, %eax
+        syscall
+        pop     %r11
+        neg     %eax                    # an error number
+        ret
+
+fade_net_sigaction:                     # sigaction(edi signal, rsi action, rdx old): SIGTRAP's action is for the net to keep
+        cmp     $SIGTRAP, %edi
+        jne     .Lcall
+        lea     fade_net_code - NET_CODE(%rip), %r8
+        test    %rsi, %rsi
+        jz      .Lwish_read
+        mov     (%rsi), %r9             # old may be the same place
+        mov     LIBC_MASK(%rsi), %r10
+        mov     LIBC_FLAGS(%rsi), %ecx
+        btr     $SA_RESTORER_BIT, %ecx
+.Lwish_read:
+        test    %rdx, %rdx
+        jz      .Lold_told
+        mov     ACTION_HANDLER(%r8), %rax
+        mov     %rax, (%rdx)
+        mov     ACTION_MASK(%r8), %rax
+        mov     %rax, LIBC_MASK(%rdx)
+        mov     ACTION_FLAGS(%r8), %eax
+        mov     %eax, LIBC_FLAGS(%rdx)
+.Lold_told:
+        test    %rsi, %rsi
+        jz      .Lwish_kept
+        mov     %r10, ACTION_MASK(%r8)
+        mov     %rcx, ACTION_FLAGS(%r8)
+        mov     %r9, ACTION_HANDLER(%r8)
+.Lwish_kept:
+        xor     %eax, %eax
+        ret
+.Lcall:
+        jmp     *%r11
 fade_net_code_end:
         .section .note.GNU-stack,"",@progbits

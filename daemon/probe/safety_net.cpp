@@ -16,21 +16,44 @@
 
 extern "C" {
 extern const std::byte fade_net_code[], fade_net_code_end[], fade_net_handler[], fade_net_sigreturn[],
-    fade_net_syscall_ret[];
+    fade_net_syscall_ret[], fade_net_sigaction[], fade_net_sigmask[];
 }
 
 namespace fade {
 namespace {
 
+using L = NetLayout;
+
 constexpr std::uint64_t kSaRestorer = 0x04000000;
+constexpr int kSlotBits = 48, kLengthShift = 56, kGuardShift = 60;  // of the second word of an entry
+constexpr std::array<std::uint8_t, 3> kSyscallRet{0x0F, 0x05, 0xC3};
+constexpr std::array<std::uint8_t, 7> kSigreturn{0xB8, 15, 0, 0, 0, 0x0F, 0x05};
 
 RemoteAddr code_at(RemoteAddr base, const std::byte* symbol) {
-  return base + NetLayout::kCodeAt + static_cast<std::uint64_t>(symbol - fade_net_code);
+  return base + L::kCodeAt + static_cast<std::uint64_t>(symbol - fade_net_code);
 }
 
+// Tells nets of another build apart whose tables lie elsewhere.
+constexpr std::array<std::uint64_t, 3> kGeometry{L::kSize, L::kTableBits, L::kSlotsAt};
+
 // net_code.S computes the same.
-std::uint64_t first_place(RemoteAddr site) {
-  return (site.value * 0x9E3779B97F4A7C15) >> (64 - NetLayout::kTableBits);
+std::uint64_t first_place(RemoteAddr site) { return (site.value * 0x9E3779B97F4A7C15) >> (64 - L::kTableBits); }
+
+using Words = std::array<std::uint64_t, 2>;
+
+Words pack(const SafetyNet::Entry& entry) {
+  if (!entry.slot) return {entry.site.value, 0};
+  return {entry.site.value, entry.slot.value | static_cast<std::uint64_t>(entry.original) << kSlotBits |
+                                static_cast<std::uint64_t>(entry.length) << kLengthShift |
+                                static_cast<std::uint64_t>(entry.guard) << kGuardShift};
+}
+
+SafetyNet::Entry unpack(const Words& words) {
+  return {.site = {words[0]},
+          .slot = {words[1] & ((std::uint64_t{1} << kSlotBits) - 1)},
+          .original = static_cast<std::uint8_t>(words[1] >> kSlotBits),
+          .length = static_cast<std::uint8_t>(words[1] >> kLengthShift & 15),
+          .guard = static_cast<Guard>(words[1] >> kGuardShift)};
 }
 
 template <class T>
@@ -38,8 +61,21 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+template <std::size_t N>
+bool stands_at(const Memory& memory, RemoteAddr at, const std::array<std::uint8_t, N>& code) {
+  return memory.value<std::array<std::uint8_t, N>>(at) == code;
+}
+
+bool is_ours_to_execute(const elf::Mapping& m) {
+  return m.readable && m.executable && !m.writable && !m.shared && !m.has_file() && m.path.empty();
+}
+
 std::string reason(std::optional<long> result) {
   return result ? std::strerror(static_cast<int>(-*result)) : "the thread is gone";
+}
+
+tl::unexpected<Error> damaged(const char* what) {
+  return fail("what an earlier fade left in the process cannot be used", what);
 }
 
 }  // namespace
@@ -59,90 +95,218 @@ Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, RemoteRange near
   return fail("cannot map memory in the process", "its address space changes too fast");
 }
 
+SafetyNet::SafetyNet(RemoteAddr base)
+    : base_(base),
+      handler_(code_at(base, fade_net_handler)),
+      sigreturn_(code_at(base, fade_net_sigreturn)),
+      syscall_ret_(code_at(base, fade_net_syscall_ret)),
+      guards_{code_at(base, fade_net_sigaction), code_at(base, fade_net_sigmask)},
+      table_(base + L::kTablesAt) {}
+
 Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped,
                                      RemoteGadgets bootstrap, RemoteRange near) {
-  const auto range = map_near(RemoteCall(tracer, memory, stopped, bootstrap), stopped, near, NetLayout::kSize);
+  const RemoteCall first(tracer, memory, stopped, bootstrap);
+  const auto range = map_near(first, stopped, near, L::kSize);
   if (!range) return tl::unexpected(range.error());
+  const auto opened = first.syscall(SYS_mprotect, {range->begin.value, L::kDataSize, PROT_READ | PROT_WRITE, 0, 0, 0});
+  if (!opened || *opened != 0) return fail("cannot map memory in the process", reason(opened));
   SafetyNet net(range->begin);
-  if (!net.write_image(memory, stopped)) return fail("cannot write into the process");
-  const RemoteGadgets own = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
-  const auto before = net.take_signal(RemoteCall(tracer, memory, stopped, own), memory, stopped);
-  if (!before) return tl::unexpected(before.error());
-  if (!net.set_program_action(memory, stopped, *before) || !net.add_range(memory, stopped, net.slots().range))
+  const RemoteRange own{net.base_ + L::kCodeAt, net.range().end};
+  if (!net.write_image(memory, stopped) || !net.add_range(memory, stopped, own) ||
+      !net.set_restorer(memory, stopped, bootstrap.sigreturn))
     return fail("cannot write into the process");
+  const RemoteGadgets gadgets = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
+  const auto before = net.become_handler(RemoteCall(tracer, memory, stopped, gadgets), memory, L::kProgramActionAt);
+  if (!before) return tl::unexpected(before.error());
+  net.program_action_ = *before;
   return net;
 }
 
+// The magic last: what has it is complete.
 bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
   const std::span code(fade_net_code, static_cast<std::size_t>(fade_net_code_end - fade_net_code));
-  return memory.write(base_ + NetLayout::kCodeAt, code, stopped) &&
-         memory.write(base_ + NetLayout::kMagicAt, bytes_of(NetLayout::kMagic), stopped);
+  FADE_CHECK(code.size() <= L::kCodeEnd - L::kCodeAt);
+  const KernelSigaction ours{handler_.value, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | kSaRestorer, sigreturn_.value, 0};
+  return memory.write(base_ + L::kCodeAt, code, stopped) &&
+         memory.write(base_ + L::kGeometryAt, bytes_of(kGeometry), stopped) &&
+         memory.write(base_ + L::kTableNowAt, bytes_of(table_.value), stopped) &&
+         memory.write(base_ + L::kOurActionAt, bytes_of(ours), stopped) &&
+         memory.write(base_ + L::kSyscallAt, bytes_of(syscall_ret_.value), stopped) &&
+         memory.write(base_ + L::kGuardsAt, bytes_of(guards_), stopped) &&
+         memory.write(base_ + L::kMagicAt, bytes_of(L::kMagic), stopped);
 }
 
-// The structures are handed over on the stack, far below anything the thread uses. SA_NODEFER: SIGTRAP must stay
-// unblocked in the program's own handler, which may call what we watch.
-Result<KernelSigaction> SafetyNet::take_signal(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped) const {
-  const auto registers = Tracee(stopped).registers();
-  if (!registers) return fail("the thread is gone");
-  const RemoteAddr old_at = RemoteCall::scratch(*registers);
-  const RemoteAddr new_at = old_at + sizeof(KernelSigaction);
-  const KernelSigaction ours{code_at(base_, fade_net_handler).value,
-                             SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | kSaRestorer,
-                             code_at(base_, fade_net_sigreturn).value, 0};
-  const KernelSigaction none{};
-  if (!memory.write(old_at, bytes_of(none), stopped) || !memory.write(new_at, bytes_of(ours), stopped))
-    return fail("cannot write to the stack of the process");
-  const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, new_at.value, old_at.value, 8, 0, 0});
+// SA_NODEFER: SIGTRAP must stay unblocked in the program's own handler, which may call what we watch. The kernel itself
+// writes what was set before, so that it is known even if we die here.
+Result<KernelSigaction> SafetyNet::become_handler(const RemoteCall& call, const Memory& memory, std::uint64_t old_at) const {
+  const RemoteAddr old = base_ + old_at;
+  const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, (base_ + L::kOurActionAt).value, old.value, 8, 0, 0});
   if (!done || *done != 0) return fail("cannot set the SIGTRAP handler of the process", reason(done));
-  const auto old = memory.value<KernelSigaction>(old_at);
-  if (!old) return fail("cannot read the stack of the process");
-  return *old;
+  const auto before = memory.value<KernelSigaction>(old);
+  if (!before) return fail("cannot read the memory of the process");
+  return *before;
 }
 
+Result<KernelSigaction> SafetyNet::take_signal(const RemoteCall& call, const Memory& memory) const {
+  return become_handler(call, memory, L::kScratchAt);
+}
+
+Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const {
+  const RemoteAddr at = base_ + L::kScratchAt;
+  const auto asked = call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, at.value, 8, 0, 0});
+  if (!asked || *asked != 0) return fail("cannot ask for the SIGTRAP handler of the process", reason(asked));
+  const auto now = memory.value<KernelSigaction>(at);
+  if (!now || now->handler != handler_.value) return {};  // the program has set another one
+  KernelSigaction action = program_action_;
+  if (!(action.flags & kSaRestorer)) action.restorer = restorer.value;
+  action.flags |= kSaRestorer;
+  if (!memory.write(at, bytes_of(action), stopped)) return fail("cannot write into the process");
+  const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, at.value, 0, 8, 0, 0});
+  if (!done || *done != 0) return fail("cannot set the SIGTRAP handler of the process", reason(done));
+  return {};
+}
+
+// The handler last: whoever reads meanwhile meets no handler with another one's flags.
 bool SafetyNet::set_program_action(const ProcessMemory& memory, pid_t stopped, const KernelSigaction& action) {
   program_action_ = action;
-  return memory.write(base_ + NetLayout::kOldHandlerAt, bytes_of(action.handler), stopped);
+  return memory.write(base_ + L::kProgramActionAt + 8, bytes_of(action).subspan(8), stopped) &&
+         memory.write(base_ + L::kProgramActionAt, bytes_of(action.handler), stopped);
 }
 
-RemoteGadgets SafetyNet::gadgets() const {
-  return {code_at(base_, fade_net_syscall_ret), code_at(base_, fade_net_sigreturn)};
+bool SafetyNet::set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const {
+  return memory.write(base_ + L::kRestorerAt, bytes_of(restorer.value), stopped);
 }
 
 SlotArea SafetyNet::slots() const {
-  const RemoteRange range{base_ + NetLayout::kSlotsAt, base_ + NetLayout::kSize};
+  const RemoteRange range{base_ + L::kSlotsAt, base_ + L::kSize};
   return {range, range.begin};
 }
 
-bool SafetyNet::set(const ProcessMemory& memory, pid_t stopped, RemoteAddr site, RemoteAddr slot) {
-  std::uint64_t i = first_place(site);
-  for (;; i = (i + 1) % NetLayout::kTableEntries) {
-    const RemoteAddr entry = base_ + NetLayout::kTableAt + i * 16;
-    const auto key = memory.value<std::uint64_t>(entry);
+bool SafetyNet::set(const ProcessMemory& memory, pid_t stopped, const Entry& entry) {
+  const Words words = pack(entry);
+  for (std::uint64_t i = first_place(entry.site);; i = (i + 1) % L::kTableEntries) {
+    const RemoteAddr at = table_ + i * 16;
+    const auto key = memory.value<std::uint64_t>(at);
     if (!key) return false;
-    if (*key != 0 && *key != site.value) continue;
+    if (*key != 0 && *key != words[0]) continue;
     if (*key == 0) ++sites_;
     // The slot first: from the moment the key stands there, the handler may believe it.
-    return memory.write(entry + 8, bytes_of(slot.value), stopped) && memory.write(entry, bytes_of(site.value), stopped) &&
-           memory.write(base_ + NetLayout::kSitesAt, bytes_of(sites_), stopped);
+    return memory.write(at + 8, bytes_of(words[1]), stopped) && memory.write(at, bytes_of(words[0]), stopped);
   }
 }
 
-bool SafetyNet::rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<SiteSlot>& live) {
+bool SafetyNet::rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<Entry>& live) {
   if (live.size() >= kMostSites) return false;
-  std::vector<std::array<std::uint64_t, 2>> table(NetLayout::kTableEntries);
-  for (const auto& [site, slot] : live) {
-    std::uint64_t i = first_place(site);
-    while (table[i][0] != 0) i = (i + 1) % NetLayout::kTableEntries;
-    table[i] = {site.value, slot.value};
+  std::vector<Words> table(L::kTableEntries);
+  for (const Entry& entry : live) {
+    std::uint64_t i = first_place(entry.site);
+    while (table[i][0] != 0) i = (i + 1) % L::kTableEntries;
+    table[i] = pack(entry);
   }
+  const RemoteAddr first = base_ + L::kTablesAt;
+  const RemoteAddr other = table_ == first ? first + L::kTableSize : first;
+  if (!memory.write(other, std::as_bytes(std::span(table)), stopped) ||
+      !memory.write(base_ + L::kTableNowAt, bytes_of(other.value), stopped))
+    return false;
+  table_ = other;
   sites_ = live.size();
-  return memory.write(base_ + NetLayout::kTableAt, std::as_bytes(std::span(table)), stopped);
+  return true;
 }
 
 bool SafetyNet::add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range) {
-  if (ranges_ == NetLayout::kRanges) return false;
-  const RemoteAddr at = base_ + NetLayout::kRangesAt + 16 * ranges_++;
+  if (ranges_ == L::kRanges) return false;
+  const RemoteAddr at = base_ + L::kRangesAt + 16 * ranges_++;
   return memory.write(at + 8, bytes_of(range.end.value), stopped) && memory.write(at, bytes_of(range.begin.value), stopped);
+}
+
+// ---------------------------------------------------------------- what was left behind
+
+Result<std::optional<SafetyNet>> SafetyNet::find(const Memory& memory, const elf::Maps& maps) {
+  for (const elf::Mapping& m : maps.all()) {
+    if (!is_ours_to_execute(m) || m.range.begin.value < L::kDataSize) continue;
+    if (memory.value<std::uint64_t>(m.range.begin) != L::kMagic) continue;
+    auto net = adopt(memory, maps, m);
+    if (!net) return tl::unexpected(net.error());
+    return std::move(*net);
+  }
+  return std::nullopt;
+}
+
+Result<SafetyNet> SafetyNet::adopt(const Memory& memory, const elf::Maps& maps, const elf::Mapping& rest) {
+  SafetyNet net(rest.range.begin - L::kDataSize);
+  const elf::Mapping* data = maps.find(net.base_);
+  if (!data || data->range.end != rest.range.begin || !data->writable || data->shared || rest.range.size() < L::kSize - L::kDataSize)
+    return damaged("parts of it are gone");
+  if (memory.value<std::array<std::uint64_t, 3>>(net.base_ + L::kGeometryAt) != kGeometry)
+    return damaged("it was made by a version of fade with another layout");
+  if (!net.read_code(memory)) return damaged("its code is not what it should be");
+  const auto action = memory.value<KernelSigaction>(net.base_ + L::kProgramActionAt);
+  const auto table = memory.value<RemoteAddr>(net.base_ + L::kTableNowAt);
+  if (!action || !table || (*table != net.table_ && *table != net.table_ + L::kTableSize))
+    return damaged("its table is not where it should be");
+  net.program_action_ = *action;
+  net.table_ = *table;
+  if (!net.count(memory, maps)) return damaged("its lists are not what they should be");
+  return net;
+}
+
+// The code may be another build's.
+bool SafetyNet::read_code(const Memory& memory) {
+  const auto ours = memory.value<KernelSigaction>(base_ + L::kOurActionAt);
+  const auto syscall_ret = memory.value<RemoteAddr>(base_ + L::kSyscallAt);
+  const auto guards = memory.value<std::array<RemoteAddr, 2>>(base_ + L::kGuardsAt);
+  if (!ours || !syscall_ret || !guards) return false;
+  handler_ = {ours->handler};
+  sigreturn_ = {ours->restorer};
+  syscall_ret_ = *syscall_ret;
+  guards_ = *guards;
+  const RemoteRange code{base_ + L::kCodeAt, base_ + L::kCodeEnd - 16};
+  const auto inside = [&](RemoteAddr a) { return code.contains(a); };
+  return inside(handler_) && std::ranges::all_of(guards_, inside) && inside(sigreturn_) && inside(syscall_ret_) &&
+         stands_at(memory, sigreturn_, kSigreturn) && stands_at(memory, syscall_ret_, kSyscallRet);
+}
+
+bool SafetyNet::count(const Memory& memory, const elf::Maps& maps) {
+  const auto areas = ranges(memory, maps);
+  const auto words = read_table(memory);
+  if (!areas || !words) return false;
+  ranges_ = areas->size() + 1;
+  sites_ = static_cast<std::uint64_t>(std::ranges::count_if(*words, [](const auto& w) { return w[0] != 0; }));
+  return sites_ < L::kTableEntries;  // or a search would have no end
+}
+
+Result<std::vector<std::array<std::uint64_t, 2>>> SafetyNet::read_table(const Memory& memory) const {
+  std::vector<Words> words(L::kTableEntries);
+  if (!memory.read_exactly(table_, std::as_writable_bytes(std::span(words)))) return damaged("its table cannot be read");
+  return words;
+}
+
+Result<std::vector<SafetyNet::Entry>> SafetyNet::entries(const Memory& memory) const {
+  const auto words = read_table(memory);
+  if (!words) return tl::unexpected(words.error());
+  std::vector<Entry> out;
+  for (const Words& w : *words) {
+    const Entry entry = unpack(w);
+    if (!entry.site || !entry.slot) continue;
+    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Sigmask) return damaged("its table is not what it should be");
+    out.push_back(entry);
+  }
+  return out;
+}
+
+Result<std::vector<RemoteRange>> SafetyNet::ranges(const Memory& memory, const elf::Maps& maps) const {
+  std::array<std::array<RemoteAddr, 2>, L::kRanges> words;
+  if (!memory.read_exactly(base_ + L::kRangesAt, std::as_writable_bytes(std::span(words)))) return damaged("it cannot be read");
+  if (words[0] != std::array{base_ + L::kCodeAt, range().end}) return damaged("its list of areas is not what it should be");
+  std::vector<RemoteRange> out;
+  for (std::size_t i = 1; i < words.size() && words[i][0]; ++i) {
+    const RemoteRange area{words[i][0], words[i][1]};
+    const elf::Mapping* m = maps.find(area.begin);
+    if (!m || !is_ours_to_execute(*m) || area.end <= area.begin || area.end > m->range.end || area.begin.value % 4096 || area.end.value % 4096)
+      return damaged("an area that it names is not there");
+    out.push_back(area);
+  }
+  return out;
 }
 
 }  // namespace fade

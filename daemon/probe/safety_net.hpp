@@ -3,6 +3,7 @@
 // gone, and tells a later fade what was done to the process. A value: a fork copies the mapping, so it copies this too.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct NetLayout {
   static constexpr std::uint64_t kHeaderAt = kDataSize, kMagicAt = kHeaderAt, kGeometryAt = kHeaderAt + 0x8;
   static constexpr std::uint64_t kTableNowAt = kHeaderAt + 0x20, kRestorerAt = kHeaderAt + 0x28;
   static constexpr std::uint64_t kOurActionAt = kHeaderAt + 0x30, kSyscallAt = kHeaderAt + 0x50;
-  static constexpr std::uint64_t kRangesAt = kHeaderAt + 0x60, kRanges = 57;  // pairs, then a zero
+  static constexpr std::uint64_t kGuardsAt = kHeaderAt + 0x58;  // two
+  static constexpr std::uint64_t kRangesAt = kHeaderAt + 0x70, kRanges = 56;  // pairs, then a zero
   static constexpr std::uint64_t kCodeAt = kHeaderAt + 0x400, kCodeEnd = kHeaderAt + 0x1000;
   static constexpr std::uint64_t kTableBits = 14, kTableEntries = 1 << kTableBits, kTableSize = kTableEntries * 16;
   static constexpr std::uint64_t kTablesAt = kCodeEnd;  // two, of which one is in force
@@ -61,6 +63,7 @@ class SafetyNet {
   // check; one that makes no sense is an error.
   static Result<std::optional<SafetyNet>> find(const Memory& memory, const elf::Maps& maps);
 
+  RemoteAddr handler() const { return handler_; }
   // Makes the handler ours again after the kernel took it away (it does when a trap meets a blocked SIGTRAP). Returns
   // the action that was set before.
   Result<KernelSigaction> take_signal(const RemoteCall& call, const Memory& memory) const;
@@ -77,7 +80,7 @@ class SafetyNet {
   RemoteRange range() const { return {base_, base_ + NetLayout::kSize}; }
   RemoteGadgets gadgets() const { return {syscall_ret_, sigreturn_}; }
   RemoteAddr ret() const { return syscall_ret_ + 2; }  // a `ret`
-  RemoteAddr stub(Guard guard) const;
+  RemoteAddr guard_code(Guard guard) const { return guards_[guard == Guard::Sigmask]; }
   SlotArea slots() const;
 
   // From now on a thread that stands at the site without us goes on in its slot; slot 0 forgets the site, but its entry
@@ -100,12 +103,17 @@ class SafetyNet {
  private:
   explicit SafetyNet(RemoteAddr base);
   bool write_image(const ProcessMemory& memory, pid_t stopped) const;
+  Result<KernelSigaction> become_handler(const RemoteCall& call, const Memory& memory, std::uint64_t old_at) const;
+  static Result<SafetyNet> adopt(const Memory& memory, const elf::Maps& maps, const elf::Mapping& rest);
+  bool read_code(const Memory& memory);
+  bool count(const Memory& memory, const elf::Maps& maps);
+  Result<std::vector<std::array<std::uint64_t, 2>>> read_table(const Memory& memory) const;
 
   static constexpr std::uint64_t kMostSites = NetLayout::kTableEntries * 3 / 4;
 
   RemoteAddr base_;
   RemoteAddr handler_, sigreturn_, syscall_ret_;
-  std::optional<RemoteAddr> stubs_[2];
+  std::array<RemoteAddr, 2> guards_;
   RemoteAddr table_;  // the one in force
   KernelSigaction program_action_;
   std::uint64_t sites_ = 0;  // entries of the table in use, forgotten ones included

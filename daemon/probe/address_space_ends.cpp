@@ -1,0 +1,185 @@
+// How breakpoints of an earlier fade become ours, and how all trace of ours goes.
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "elf/mapped_file.hpp"
+#include "probe/address_space.hpp"
+#include "probe/instruction.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::uint8_t kInt3 = 0xCC;
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMostStack = 1 << 20;  // of a thread, looked through for signal frames
+
+using Code = std::array<std::uint8_t, kSlotSize>;
+
+// Whether an instruction of the slot begins at `offset`.
+bool is_boundary(const Code& code, std::size_t offset) {
+  std::size_t at = 0;
+  while (at < offset) {
+    const auto in = decode_instruction(std::span(code).subspan(at));
+    if (!in) return false;
+    at += in->length;
+  }
+  return at == offset;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- taking over
+
+Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t stopped) {
+  const auto maps = elf::read_maps(pid_);
+  if (!maps) return tl::unexpected(maps.error());
+  auto found = SafetyNet::find(memory_, *maps);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  SafetyNet& net = **found;
+  const auto ranges = net.ranges(memory_, *maps);
+  const auto entries = net.entries(memory_);
+  if (!ranges || !entries) return tl::unexpected(ranges ? entries.error() : ranges.error());
+  const auto before = net.take_signal(RemoteCall(tracer_, memory_, stopped, net.gadgets()), memory_);
+  if (!before) return tl::unexpected(before.error());
+  if (before->handler != net.handler().value) net.set_program_action(memory_, stopped, *before);
+  net_ = net;
+  seccomp_at_start_ = seccomp_state(pid_);
+  if (!adopt_areas(*ranges, *entries)) {
+    net_.reset();
+    areas_.clear();
+    return fail("what an earlier fade left in the process cannot be used", "its table names slots that are none");
+  }
+  Leftovers leftovers;
+  for (const auto& entry : *entries) adopt(entry, leftovers, stopped);
+  return leftovers;
+}
+
+// New slots come behind all that are in use.
+bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std::vector<SafetyNet::Entry>& entries) {
+  areas_.push_back(net_->slots());
+  for (const RemoteRange& range : ranges) areas_.push_back({range, range.begin});
+  return std::ranges::all_of(entries, [&](const SafetyNet::Entry& entry) {
+    const auto area = std::ranges::find_if(areas_, [&](const SlotArea& a) { return a.range.contains(entry.slot); });
+    if (area == areas_.end() || (entry.slot - area->range.begin) % kSlotSize != 0) return false;
+    area->next = std::max(area->next, entry.slot + kSlotSize);
+    return true;
+  });
+}
+
+// An entry is believed if the instruction that it names would be moved into just what stands in its slot. What is no
+// longer so is either gone with its library, or text that was changed around our int3: only the net knows what to do there.
+void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped) {
+  std::uint8_t bytes[16];
+  const std::size_t got = memory_.read(entry.site, std::as_writable_bytes(std::span(bytes)));
+  if (got == 0) return;
+  const bool is_set = bytes[0] == kInt3;
+  if (is_set) bytes[0] = entry.original;
+  const bool is_believed = has_slot_code(entry, std::span(bytes).first(got));
+  if (is_set && (!is_believed || !memory_.write(entry.site, std::as_bytes(std::span(bytes, 1)), stopped))) {
+    foreign_.push_back(entry);
+    ++leftovers.foreign;
+    return;
+  }
+  if (!is_believed) return;
+  sites_.insert_or_assign(entry.site, Site{.address = entry.site, .slot = entry.slot, .original = entry.original,
+                                           .length = entry.length, .guard = entry.guard, .is_lifted = true});
+  ++leftovers.sites;
+  leftovers.put_back += is_set;
+}
+
+// ---------------------------------------------------------------- removal
+
+Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
+  if (!net_) return {};
+  if (!foreign_.empty() || armed() > 0) return fail("breakpoints still stand in the process", "its text was changed around them");
+  if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
+  const RemoteCall call(tracer_, memory_, stopped, outside);
+  if (auto given = net_->give_signal_back(call, memory_, stopped, outside.sigreturn); !given) return given;
+  areas_.front().range = net_->range();
+  while (!areas_.empty()) {  // the net itself last
+    const RemoteRange range = areas_.back().range;
+    const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
+    if (!done || *done != 0) return fail("cannot unmap memory in the process", done ? std::strerror(static_cast<int>(-*done)) : "the thread is gone");
+    areas_.pop_back();
+  }
+  net_.reset();
+  sites_.clear();
+  free_slots_.clear();
+  is_put_back_ = false;
+  return {};
+}
+
+// ---------------------------------------------------------------- where threads stand
+
+const SlotArea* AddressSpace::area_of(RemoteAddr address) const {
+  const auto it = std::ranges::find_if(areas_, [&](const SlotArea& area) { return area.range.contains(address); });
+  return it == areas_.end() ? nullptr : &*it;
+}
+
+bool AddressSpace::in_slots(RemoteAddr address) const {
+  return (net_ && net_->range().contains(address)) || area_of(address);
+}
+
+std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
+  const SlotArea* area = area_of(in_slot);
+  if (!area) return std::nullopt;
+  const std::size_t offset = (in_slot - area->range.begin) % kSlotSize;
+  const RemoteAddr slot = in_slot - offset;
+  const Site* site = site_of_slot(slot);
+  const auto code = memory_.value<Code>(slot);
+  if (!site || !code || !is_boundary(*code, offset)) return std::nullopt;
+  if (offset == 0 || (site->guard != Guard::None && offset <= kGuardSize)) return site->address;
+  // All that a slot does behind a jump's place is done elsewhere: whoever stands at the jump has finished here.
+  if ((*code)[offset] != 0xE9 || offset + 5 > kSlotSize) return std::nullopt;
+  std::int32_t distance;
+  std::memcpy(&distance, code->data() + offset + 1, sizeof distance);
+  return in_slot + 5 + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
+}
+
+bool AddressSpace::refers_to_slots(const elf::Maps& maps, RemoteAddr sp) const {
+  const elf::Mapping* stack = maps.find(sp);
+  if (!stack) return false;
+  const RemoteAddr begin{sp.value & ~std::uint64_t{7}};
+  std::vector<RemoteAddr> words(std::min(stack->range.end - begin, kMostStack) / sizeof(RemoteAddr));
+  words.resize(memory_.read(begin, std::as_writable_bytes(std::span(words))) / sizeof(RemoteAddr));
+  return std::ranges::any_of(words, [&](RemoteAddr word) { return in_slots(word); });
+}
+
+// ---------------------------------------------------------------- comparison with the files
+
+Result<TextCheck> AddressSpace::differing() const {
+  const auto maps = elf::read_maps(pid_);
+  if (!maps) return tl::unexpected(maps.error());
+  std::map<RemoteAddr, std::vector<RemoteAddr>> pages;
+  for (const auto& [address, site] : sites_) pages[{address.value & ~(kPage - 1)}].push_back(address);
+  TextCheck check;
+  std::map<const elf::Mapping*, Fd> files;
+  for (const auto& [page, sites] : pages) {
+    const elf::Mapping* mapping = maps->find(page);
+    if (mapping && !files.contains(mapping))
+      files.emplace(mapping, elf::open_mapped_file(pid_, *mapping).value_or(Fd()));
+    if (!mapping || !compare_page(page, *mapping, files[mapping], sites, check)) check.unchecked += sites.size();
+  }
+  return check;
+}
+
+bool AddressSpace::compare_page(RemoteAddr page, const elf::Mapping& mapping, const Fd& file,
+                                const std::vector<RemoteAddr>& sites, TextCheck& check) const {
+  std::array<std::byte, kPage> theirs{}, original{};  // behind the end of the file there are zeros
+  const auto at = static_cast<off_t>(mapping.offset + (page - mapping.range.begin));
+  if (!file || ::pread(file.get(), original.data(), kPage, at) <= 0 || !memory_.read_exactly(page, theirs)) return false;
+  check.sites += sites.size();
+  for (std::size_t i = 0; i < kPage; ++i) {
+    if (theirs[i] == original[i]) continue;
+    const bool ours = std::ranges::find(sites, page + i) != sites.end();
+    ++(ours ? check.ours : check.others);
+  }
+  return true;
+}
+
+}  // namespace fade
