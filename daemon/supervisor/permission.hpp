@@ -3,35 +3,47 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "supervisor/kernel_answers.hpp"
 
 namespace fade {
 
 struct Check {
+  // Unknown: it could not be found out, or it does no harm but the user should know of it.
   enum class Verdict { Good, Bad, Unknown };
-  std::string what;  // "it is not traced already"
+  std::string what;  // "nobody traces it yet"
   Verdict verdict = Verdict::Good;
-  std::string cause;  // where bad
-  std::string fix;    // a command to paste
+  std::string cause;  // where not good
+  std::string fix;    // a command to paste, may be empty
   int code = 0;       // where bad: EPERM, ESRCH or ENOTSUP
 };
 
 // Who asks: a value, so that a test can be anyone.
 struct Asker {
   pid_t pid = 0;
-  uid_t uid = 0;
-  bool can_ptrace = false;  // CAP_SYS_PTRACE is effective
-  static Asker self();
+  uid_t uid = 0;  // the real ids are what counts
+  gid_t gid = 0;
+  bool can_ptrace = false;       // CAP_SYS_PTRACE is effective
+  bool may_gain_ptrace = false;  // and in the bounding set: root would have it here
+  std::uint64_t capabilities = 0;         // permitted ones, by bit
+  std::string program = "fade-attach";    // whose command line a fix repeats
+
+  static Asker self(std::string program = "fade-attach", const std::string& proc = "/proc");
 };
 
-// All rules in the order in which a user should hear of them; what comes after the first bad one may be Unknown.
-std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc = "/proc");
+// All rules in the order in which a user should hear of them; what comes after the first bad one may be Unknown. Ends
+// with the first where there is no living process of that number.
+std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc = "/proc",
+                                const KernelAnswers& kernel = KernelAnswers::real());
 
-// `refusal` (EPERM or ESRCH of PTRACE_SEIZE) with the cause and the fix of the first bad check. `program`: whose
-// command line a fix repeats, fade-run or fade-attach.
+// `refusal` (EPERM or ESRCH of PTRACE_SEIZE) with the cause, the fix and the code of the first bad check, and the name
+// of the process in its message; other errors stay as they are. For errors of fade-run `program` is "fade-run".
+Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc = "/proc",
+                      const KernelAnswers& kernel = KernelAnswers::real());
 Error explain_refusal(pid_t pid, Error refusal, const std::string& program, const std::string& proc = "/proc");
 
 }  // namespace fade

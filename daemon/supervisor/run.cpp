@@ -14,8 +14,8 @@
 #include "session/session.hpp"
 #include "store/writer.hpp"
 #include "supervisor/output_name.hpp"
+#include "supervisor/permission.hpp"
 #include "supervisor/preparation.hpp"
-#include "supervisor/refusal.hpp"
 #include "supervisor/signal_relay.hpp"
 
 namespace fade {
@@ -138,7 +138,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   ::signal(SIGPIPE, SIG_IGN);
   // No file is touched before it is sure that the program may be traced.
   if (auto seized = Tracer::seize(program->pid(), options_.kill_on_exit); !seized)
-    return own_failure(explain_refusal(program->pid(), std::move(seized.error())));
+    return own_failure(explain_refusal(program->pid(), std::move(seized.error()), "fade-run"));
   if (auto opened = open_database(program->pid()); !opened) return tl::unexpected(std::move(opened.error()));
   auto tracer = Tracer::create();
   if (!tracer) return own_failure(std::move(tracer.error()));

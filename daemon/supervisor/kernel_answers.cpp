@@ -1,0 +1,61 @@
+#include "supervisor/kernel_answers.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/nsfs.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.hpp"
+#include "ptrace/trial.hpp"
+#include "supervisor/proc_files.hpp"
+
+namespace fade {
+namespace {
+
+constexpr int kDeepest = 33;  // user namespaces below one another: the kernel allows 32
+
+bool same_file(int a, int b) {
+  struct stat one {}, other {};
+  return ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+bool is_owned(int user_namespace) {
+  uid_t owner = 0;
+  return ::ioctl(user_namespace, NS_GET_OWNER_UID, &owner) == 0 && owner == ::geteuid();
+}
+
+// As the kernel's cap_capable() goes: up from the other's namespace until ours is the parent.
+UserNamespace user_namespace_of(pid_t pid) {
+  const Fd ours(::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
+  Fd at(::open(fmt::format("/proc/{}/ns/user", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!ours || !at) return UserNamespace::Unknown;
+  if (same_file(ours.get(), at.get())) return UserNamespace::Same;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    Fd parent(::ioctl(at.get(), NS_GET_PARENT));
+    if (!parent) return errno == EPERM ? UserNamespace::Foreign : UserNamespace::Unknown;  // EPERM: beyond our view
+    if (same_file(parent.get(), ours.get())) return is_owned(at.get()) ? UserNamespace::NestedOwned : UserNamespace::Nested;
+    at = std::move(parent);
+  }
+  return UserNamespace::Unknown;
+}
+
+std::optional<int> trial() {
+  // Our tracer may take every child of ours for its own, which then cannot be traced a second time.
+  if (ProcFiles("/proc").status(::getpid()).pid("TracerPid") != 0) return std::nullopt;
+  return try_tracing();
+}
+
+}  // namespace
+
+KernelAnswers KernelAnswers::real() {
+  return {.signal = [](pid_t pid) { return ::kill(pid, 0) == 0 ? 0 : errno; },
+          .trace_me = trial,
+          .user_namespace = user_namespace_of};
+}
+
+}  // namespace fade

@@ -1,0 +1,27 @@
+// What no file tells about tracing and only the kernel can answer. A value of functions, so that a test answers itself.
+#pragma once
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+
+namespace fade {
+
+// The user namespace of another process as seen from ours (user_namespaces(7)).
+enum class UserNamespace {
+  Same,
+  Nested,       // below ours: our capabilities count in it
+  NestedOwned,  // below ours and made by our user, who therefore has all capabilities in it
+  Foreign,      // beside or above ours: nothing of ours counts
+  Unknown,      // we may not look
+};
+
+struct KernelAnswers {
+  std::function<int(pid_t)> signal;             // errno of kill(pid, 0); 0: it is there and ours
+  std::function<std::optional<int>()> trace_me;  // errno of PTRACE_TRACEME in a child of ours; nullopt: it cannot be tried
+  std::function<UserNamespace(pid_t)> user_namespace;
+
+  static KernelAnswers real();
+};
+
+}  // namespace fade

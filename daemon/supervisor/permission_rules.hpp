@@ -1,0 +1,49 @@
+// The rules that stand between us and another process, one function each, in the order in which a user should hear of them.
+#pragma once
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+
+#include "supervisor/permission.hpp"
+#include "supervisor/privilege.hpp"
+#include "supervisor/proc_files.hpp"
+
+namespace fade {
+
+struct Finding {
+  Check::Verdict verdict = Check::Verdict::Good;
+  std::string cause, fix;
+  int code = 0;
+  bool for_lack_of_privilege = false;  // with CAP_SYS_PTRACE it would be good
+};
+
+// What the rules look at.
+struct Subject {
+  pid_t pid;
+  const Asker& asker;
+  const KernelAnswers& kernel;
+  ProcFiles proc;
+  StatusFile status;
+  UserNamespace user_namespace;
+  std::string container;      // container_sign()
+  bool lacks_privilege = false;  // a rule before was broken for lack of it
+
+  std::string command() const { return command_of(asker, pid); }
+  std::string more_privilege() const { return way_to_privilege(asker, pid, container); }
+  // CAP_SYS_PTRACE where it counts, which is in the namespace of the other.
+  bool privileged() const {
+    if (user_namespace == UserNamespace::NestedOwned) return true;
+    return asker.can_ptrace && user_namespace != UserNamespace::Foreign;
+  }
+};
+
+struct Rule {
+  const char* what;
+  Finding (*find)(const Subject&);
+  bool ends = false;  // where it is bad there is nothing more to ask
+};
+
+std::span<const Rule> permission_rules();
+
+}  // namespace fade

@@ -1,0 +1,22 @@
+// What someone who lacks CAP_SYS_PTRACE can do about it, which depends on where they are.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+
+#include "supervisor/permission.hpp"
+#include "supervisor/proc_files.hpp"
+
+namespace fade {
+
+// What looks as if we were in a container ("/.dockerenv exists"); empty: nothing does. There is no sure sign: a container
+// may hide all of them, and /.dockerenv may be left over from an image that was unpacked elsewhere.
+std::string container_sign(const ProcFiles& proc);
+
+// The command line that the user would type to get at `pid`.
+std::string command_of(const Asker& asker, pid_t pid);
+
+// A command or a sentence that makes the asker able to trace `pid`. `sign`: container_sign().
+std::string way_to_privilege(const Asker& asker, pid_t pid, const std::string& sign);
+
+}  // namespace fade
