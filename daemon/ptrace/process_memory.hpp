@@ -13,6 +13,8 @@ class ProcessMemory final : public Memory {
   explicit ProcessMemory(pid_t pid);
 
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
+  // Whether write() works while the process runs; a word of text is changed at once for all of its threads.
+  bool writes_without_stop() const { return static_cast<bool>(mem_); }
   // True only if every byte was written; read-only and executable pages too. `stopped` is any stopped thread of the process.
   bool write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
 

@@ -128,6 +128,8 @@ Stop Tracer::next() const {
   return stop;
 }
 
+void Tracer::reap_end(pid_t tid) const { reap(tid); }
+
 void Tracer::reap_stop(pid_t tid) const { reap_ptrace_stop(tid); }
 
 Stop Tracer::next_of(pid_t tid) const {

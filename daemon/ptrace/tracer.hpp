@@ -29,6 +29,8 @@ class Tracer {
   Stop next_of(pid_t tid) const;  // one tracee only, ignoring interruptions
   // The same, but nullopt where the tracee has not stopped in time: it may sleep where nothing interrupts it.
   std::optional<Stop> next_of(pid_t tid, std::chrono::nanoseconds patience) const;
+  // next_of() saw its end, and nobody else is to hear of it.
+  void reap_end(pid_t tid) const;
   // The stop was seen and the thread is to stay in it: it is not reported again.
   void reap_stop(pid_t tid) const;
 

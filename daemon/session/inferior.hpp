@@ -20,7 +20,8 @@ struct Thread {
   int device = 0;     // what it last set with hipSetDevice
   // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
   bool trap_blocked = false, trap_pending = false;
-  // After a fault in a slot the program was shown the instruction's own address: the next hit there is no new call.
+  bool interrupted = false;   // by us: its next Trap stop is our doing
+  // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
   RemoteAddr shown_site, shown_sp;
 };
 
@@ -29,6 +30,9 @@ struct Inferior {
   ProcessId id = 0;
   std::shared_ptr<Program> program;
   bool watched = false;    // sites are armed in it
+  bool is_root = false;    // asked for by the user: followed whatever is said about children
+  bool has_lost_net = false;   // the kernel took the net's handler away; to be mended at the next breakpoint
+  bool is_dirty = false;   // somebody may still go through our code: it must stay
   bool is_fresh_copy = false;  // forked, and not yet looked after
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there

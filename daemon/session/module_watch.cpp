@@ -15,8 +15,6 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMaxGadgetSearch = 8u << 20;
-
 // What a library must export to be taken for one of ours, whatever its file is called.
 struct Recognition {
   const char* role;
@@ -47,17 +45,6 @@ int library_major(const elf::DynamicImage& image, const std::string& soname) {
 std::string version_in(const std::string& path) {
   const auto at = path.rfind(".so.");
   return at == std::string::npos ? std::string() : path.substr(at + 4);
-}
-
-RemoteAddr find_bytes(const Memory& memory, const elf::DynamicImage& image, std::span<const std::uint8_t> wanted) {
-  for (const auto& segment : image.segments()) {
-    if (!segment.executable) continue;
-    std::vector<std::uint8_t> code(std::min<std::uint64_t>(segment.range.size(), kMaxGadgetSearch));
-    code.resize(memory.read(segment.range.begin, std::as_writable_bytes(std::span(code))));
-    const auto it = std::search(code.begin(), code.end(), wanted.begin(), wanted.end());
-    if (it != code.end()) return segment.range.begin + static_cast<std::uint64_t>(it - code.begin());
-  }
-  return {};
 }
 
 // Not what /proc says where the loader was started by hand, with the program as its argument.
@@ -96,15 +83,42 @@ Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const Auxilia
   if (!loader) return tl::unexpected(loader.error());
   const auto image = elf::DynamicImage::open(memory, facts.loader_base);
   if (!image) return tl::unexpected(image.error());
-  constexpr std::uint8_t kSyscallRet[] = {0x0F, 0x05, 0xC3};
-  const RemoteAddr gadget = find_bytes(memory, *image, kSyscallRet);
-  if (!gadget) return fail("the dynamic loader holds no system call that can be borrowed");
-  if (auto net = program.space->install_net(stopped, {gadget, {}}, image->span()); !net) return net;
-  const auto site = program.space->arm(loader->debug_state, stopped);
+  const auto gadget = find_first_gadget(memory, facts.loader_base);
+  if (!gadget) return tl::unexpected(gadget.error());
+  if (auto net = program.space->install_net(stopped, {*gadget, {}}, image->span()); !net) return net;
+  return watch_loader(program, stopped, *loader);
+}
+
+Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const elf::Loader& loader) {
+  const auto site = program.space->arm(loader.debug_state, stopped);
   if (!site) return tl::unexpected(site.error());
   (*site)->entry = functions_.loader();
-  program.link_map.emplace(loader->r_debug);
+  program.link_map.emplace(loader.r_debug);
   return {};
+}
+
+Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold) {
+  AddressSpace& space = *inferior.program->space;
+  const auto left = space.take_over(stopped.tid);
+  if (!left) return tl::unexpected(left.error());
+  if (*left) {
+    note(inferior, "repaired", fmt::format("a fade that was killed had left {} breakpoints, {} of them in force", (*left)->sites, (*left)->put_back));
+  } else if (auto net = space.install_net(stopped.tid, foothold.gadgets, foothold.loader_span); !net) {
+    return net;
+  }
+  space.set_restorer(foothold.gadgets.sigreturn, stopped.tid);
+  for (const RemoteRange& module : foothold.modules)
+    if (const auto done = space.reserve(module, stopped.tid); !done) log::debug("{}", done.error().text());
+  if (const auto libc = elf::DynamicImage::open(space.memory(), foothold.libc)) arm_libc(inferior, stopped, *libc);
+  return watch_loader(*inferior.program, stopped.tid, foothold.loader);
+}
+
+void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
+  Program& program = *inferior.program;
+  const auto loaded = program.link_map->reread(program.space->memory());
+  if (!loaded) return note(inferior, "note", loaded.error().text());
+  for (const auto& entry : loaded->added) add(inferior, any, entry);
+  for (Module& module : program.modules) module.reserved = true;  // enter() did
 }
 
 void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
@@ -174,14 +188,15 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
 // Where the program speaks about signals (TrapGuard).
 void ModuleWatch::arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image) {
   if (!image.lookup("__libc_start_main")) return;
-  const std::pair<const char*, std::uint32_t> wanted[] = {{"sigaction", functions_.set_action()},
-                                                          {"pthread_sigmask", functions_.set_mask()}};
-  for (const auto& [name, entry] : wanted)
-    if (const auto symbol = image.lookup(name)) arm(inferior, thread.tid, image.address(*symbol), entry, name);
+  const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {{"sigaction", functions_.set_action(), Guard::Sigaction},
+                                                                  {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
+  for (const auto& [name, entry, guard] : wanted)
+    if (const auto symbol = image.lookup(name)) arm(inferior, thread.tid, image.address(*symbol), entry, name, guard);
 }
 
-bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name) {
-  const auto site = inferior.program->space->arm(address, stopped);
+bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
+                      Guard guard) {
+  const auto site = inferior.program->space->arm(address, stopped, guard);
   if (!site) {
     note(inferior, "refused", fmt::format("{}: {}", name, site.error().message));
     if (refused_++ == 0) first_refusal_ = fmt::format("{}: {}", name, site.error().message);

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "elf/dynamic_image.hpp"
 #include "probes/probe.hpp"
+#include "session/foothold.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/process_facts.hpp"
@@ -31,6 +32,11 @@ class ModuleWatch {
 
   // A new program stands at its first instruction: puts the net and the loader's site into it.
   Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
+  // A running program, one of its threads stopped by us: repairs what a fade that died left behind, puts in the net and the
+  // sites of the loader and of libc.
+  Result<void> enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
+  // Then: arms what is loaded already. `any` need not be stopped where the process' memory can be written without.
+  void arm_loaded(Inferior& inferior, const Thread& any);
   // A thread stopped at the loader's site.
   void loader_stopped(Inferior& inferior, const Thread& thread);
   // An IFUNC resolver returned where its function is.
@@ -42,13 +48,15 @@ class ModuleWatch {
 
  private:
   struct Found;  // what a look at a new module says
+  Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
   void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
   static void reserve_slots(Program& program, const Thread& thread);
   void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
   Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) const;
   std::uint32_t arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image, const Found& found);
-  bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name);
+  bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
+           Guard guard = Guard::None);
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
   void note(const Inferior& inferior, std::string kind, std::string detail, std::int64_t value = 0);

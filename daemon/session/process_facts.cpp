@@ -9,6 +9,7 @@
 #include <cctype>
 #include <charconv>
 #include <climits>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -117,9 +118,33 @@ std::string read_thread_name(pid_t tid) {
 
 pid_t read_thread_group(pid_t tid) { return number<pid_t>(status_value(tid, "Tgid")); }
 
-bool catches_signal(pid_t pid, int signal) {
-  return std::strtoull(status_value(pid, "SigCgt").c_str(), nullptr, 16) >> (signal - 1) & 1;
+pid_t read_tracer(pid_t tid) { return number<pid_t>(status_value(tid, "TracerPid")); }
+
+char read_state(pid_t tid) {
+  const std::string state = status_value(tid, "State");
+  return state.empty() ? '\0' : state[0];
 }
+
+std::vector<pid_t> read_thread_ids(pid_t pid) {
+  std::vector<pid_t> out;
+  std::error_code ended;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), ended), end; !ended && at != end; at.increment(ended))
+    out.push_back(number<pid_t>(at->path().filename().string()));
+  return out;
+}
+
+SignalSets read_signal_sets(pid_t tid) {
+  SignalSets out;
+  const std::pair<std::string_view, std::uint64_t*> wanted[] = {{"SigPnd:\t", &out.pending}, {"ShdPnd:\t", &out.pending},
+                                                                {"SigBlk:\t", &out.blocked}, {"SigIgn:\t", &out.ignored},
+                                                                {"SigCgt:\t", &out.caught}};
+  for (const auto& line : split(read_file(fmt::format("/proc/{}/status", tid)), '\n'))
+    for (const auto& [name, set] : wanted)
+      if (line.starts_with(name)) *set |= std::strtoull(line.c_str() + name.size(), nullptr, 16);
+  return out;
+}
+
+bool catches_signal(pid_t pid, int signal) { return read_signal_sets(pid).caught >> (signal - 1) & 1; }
 
 std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid) {
   const std::string text = read_file(fmt::format("/proc/{}/auxv", pid));

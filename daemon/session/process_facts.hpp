@@ -25,6 +25,14 @@ ProcessFacts read_process_facts(pid_t pid);
 
 std::string read_thread_name(pid_t tid);
 pid_t read_thread_group(pid_t tid);  // 0: unknown
+std::vector<pid_t> read_thread_ids(pid_t pid);  // what there is now; empty: no such process
+pid_t read_tracer(pid_t tid);                // 0: nobody
+char read_state(pid_t tid);                  // of proc_pid_stat(5): R S D Z T t X I; 0: gone
+// Signals as bits, number 1 the lowest.
+struct SignalSets {
+  std::uint64_t pending = 0, blocked = 0, ignored = 0, caught = 0;  // pending: for the thread or the process
+};
+SignalSets read_signal_sets(pid_t tid);
 bool catches_signal(pid_t pid, int signal);  // there is a handler for it
 
 // Of a 64-bit process, as the kernel gave it to the program (getauxval(3)).

@@ -15,7 +15,6 @@ namespace {
 
 // Signals worth a row in the life of a process.
 constexpr int kTold[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
-constexpr int kFaults[] = {SIGILL, SIGBUS, SIGFPE, SIGSEGV};
 
 bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
 
@@ -27,14 +26,6 @@ std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
     case SYS_vfork: return CLONE_VM | CLONE_VFORK;
     default: return 0;
   }
-}
-
-// "/lib64/ld-linux-x86-64.so.2 PROGRAM": to the kernel the loader is the program then, and has no loader of its own.
-RemoteAddr loader_run_as_program(const Inferior& inferior, const AuxiliaryVector& facts) {
-  const Memory& memory = inferior.program->space->memory();
-  const auto image = elf::DynamicImage::open_program(memory, facts.program_headers, facts.program_header_count);
-  if (!image || !elf::find_loader(memory, image->span().begin)) return {};
-  return image->span().begin;
 }
 
 }  // namespace
@@ -82,7 +73,9 @@ Thread& Session::add_thread(Inferior& inferior, pid_t tid) {
 
 void Session::adopt(pid_t pid) {
   if (main_ == 0) main_ = pid;
-  add_thread(add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid)), pid);
+  Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
+  inferior.is_root = true;
+  add_thread(inferior, pid);
 }
 
 void Session::end_thread(Thread& thread, bool process_ended) {
@@ -133,18 +126,20 @@ void Session::on_signal(const Stop& stop) {
 void Session::deliver(const Stop& stop) {
   if (Thread* thread = thread_of(stop.tid)) {
     if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
-    if (is_one_of(stop.signal, kFaults)) show_own_address(*thread);
+    show_own_address(*thread);
   }
   Tracee(stop.tid).resume(stop.signal);
 }
 
-// A fault of an instruction that was moved is shown to the program at the address it knows. If its handler lets the
-// instruction be tried again, that is not another call.
+// A signal that meets an instruction that was moved is shown to the program at the address it knows: a handler may look
+// at it, and may return there when we are gone. If the instruction is tried again, that is not another call.
 void Session::show_own_address(Thread& thread) {
-  const auto registers = Tracee(thread.tid).registers();
-  if (!registers) return;
-  const Site* site = thread.inferior->program->space->site_of_slot(registers->ip());
-  if (!site || !Tracee(thread.tid).set_ip(site->address)) return;
+  const AddressSpace& space = *thread.inferior->program->space;
+  const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
+  if (!registers || !space.in_slots(registers->ip())) return;
+  const auto own = space.own_address(registers->ip());
+  const Site* site = space.site_of_slot(registers->ip());
+  if (!own || !Tracee(thread.tid).set_ip(*own) || !site) return;
   thread.shown_site = site->address;
   thread.shown_sp = registers->sp();
 }
@@ -166,6 +161,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
   // A retry is no other call; a return counts once anyway.
   const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, *registers, now);
+  if (std::exchange(thread.inferior->has_lost_net, false)) (void)space.retake_signal(thread.tid);
   tracee.resume();
   account(charged, now);
   calls_.flush();
@@ -205,12 +201,14 @@ void Session::account(std::uint32_t entry, std::int64_t since) {
 }
 
 void Session::on_group(const Stop& stop) {
-  if (Thread* thread = thread_of(stop.tid)) note(*thread, "group-stop", stop.signal);
+  Thread* thread = thread_of(stop.tid);
+  if (thread && !std::exchange(thread->interrupted, false)) note(*thread, "group-stop", stop.signal);
   Tracee(stop.tid).listen();
 }
 
 void Session::on_trap_stop(const Stop& stop) {
-  if (thread_of(stop.tid)) return start_child(stop.tid);
+  if (Thread* thread = thread_of(stop.tid))
+    return std::exchange(thread->interrupted, false) ? go_on(*thread) : start_child(stop.tid);
   unclaimed_.insert(stop.tid);
   tracer_.reap_stop(stop.tid);  // or it would be reported again and again
 }
@@ -223,7 +221,7 @@ void Session::on_child(const Stop& stop) {
   Thread* parent = thread_of(stop.tid);
   const auto child = static_cast<pid_t>(stop.message);
   const auto registers = Tracee(stop.tid).registers();
-  if (parent && child > 0 && registers) {
+  if (parent && child > 0 && registers && !thread_of(child)) {
     Inferior& inferior = *parent->inferior;
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
@@ -246,7 +244,7 @@ void Session::on_child(const Stop& stop) {
 void Session::start_child(pid_t tid) {
   Inferior& inferior = *threads_[tid]->inferior;
   const bool shares = inferior.program.use_count() > 1;  // its text is its parent's: wait for its exec
-  if (!options_.follow && inferior.pid != main_ && !shares) return leave_alone(inferior, tid);
+  if (!options_.follow && !inferior.is_root && !shares) return leave_alone(inferior, tid);
   if (std::exchange(inferior.is_fresh_copy, false)) inferior.program->space->mend_copy(tid);
   Tracee(tid).resume();
 }
@@ -290,7 +288,7 @@ void Session::on_exec(const Stop& stop) {
   auto facts = read_process_facts(stop.tid);
   sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});
   note(thread, "exec", 0, facts.exe);
-  if (!options_.follow && inferior.pid != main_) return leave_alone(inferior, stop.tid);
+  if (!options_.follow && !inferior.is_root) return leave_alone(inferior, stop.tid);
   begin_program(inferior, thread, belief);
 }
 
@@ -303,7 +301,7 @@ std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
   if (!facts) return "its auxiliary vector cannot be read";
   if (!watching_) return "nothing is watched any more";
   if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";
-  if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior, *facts);
+  if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior.program->space->memory(), *facts);
   if (!facts->loader_base) return "a static program: it cannot load HIP";
   if (!options_.child_filter && options_.only_ranks.empty()) return {};
   const ProcessFacts process = read_process_facts(inferior.pid);

@@ -14,6 +14,7 @@
 #include "ptrace/stop.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/call_tracker.hpp"
+#include "session/hold_times.hpp"
 #include "session/inferior.hpp"
 #include "session/module_watch.hpp"
 #include "session/trap_guard.hpp"
@@ -34,16 +35,29 @@ class Session {
 
   // A process that was just seized and has not yet executed its program. The first one is the main process.
   void adopt(pid_t pid);
+  // A running process: all its threads become tracees, none stops. Fails with EPERM or ESRCH.
+  Result<void> seize(pid_t pid);
+  // Then: it is watched from now on. None of its threads stands still for longer than a few remote system calls take.
+  // Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed) or EAGAIN. What was seized is let_go()'s to
+  // give back, also then.
+  Result<void> watch(pid_t pid);
   void handle(const Stop& stop);
   // Now and then: sends what has added up.
   void report_costs() { functions_.report_costs(); }
   void set_recording(bool on);
   // About ten times a second.
   void release_orphans();
+  // About once a second: has the net's SIGTRAP handler put back where the kernel took it away.
+  void look_after_nets();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
   void stop_watching();
   // Gives every process back as it was and runs on without us. Afterwards there is nothing to wait for.
   void let_go();
+  // Of watch() and of let_go(), all processes together.
+  HoldTimes attach_holds() const { return attach_holds_.of(attached_threads_); }
+  HoldTimes detach_holds() const { return detach_holds_.of(0); }
+  // After let_go(): bytes of text that are not what they were. Nothing but 0 is right.
+  std::uint64_t bytes_left_changed() const { return bytes_left_changed_; }
 
   bool started() const { return started_; }  // the main process has executed its program
   bool main_ended() const { return main_ended_; }
@@ -86,7 +100,16 @@ class Session {
   void begin_program(Inferior& inferior, Thread& thread, TrapBelief belief);
   std::string unwatchable(const Inferior& inferior, const Thread& thread, std::optional<AuxiliaryVector>& facts) const;
   void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {});
-  bool part_with(const Stop& stop);
+
+  // session_attach.cpp
+  Result<void> seize_threads(Inferior& inferior);
+  Result<Foothold> foothold_in(const Inferior& inferior) const;
+  Thread* stop_any(Inferior& inferior);
+  std::optional<Stop> stop_thread(Thread& thread);
+  void settle(Thread& thread);
+  void go_on(Thread& thread);
+  void unblock_traps(Inferior& inferior);
+  class Farewell;  // session_end.cpp
 
   const Tracer& tracer_;
   EventSink& sink_;
@@ -109,6 +132,8 @@ class Session {
   bool started_ = false, main_ended_ = false;
   ProcessId last_process_ = 0;
   ThreadId last_thread_ = 0;
+  HoldClock attach_holds_, detach_holds_;
+  std::uint64_t attached_threads_ = 0, bytes_left_changed_ = 0;
 };
 
 }  // namespace fade

@@ -1,77 +1,196 @@
-// How a session ends before its programs do: text put back, every thread detached outside of our traps.
+// How a session ends before its programs do.
 #include <signal.h>
 
+#include "base/log.hpp"
+#include "elf/maps.hpp"
+#include "ptrace/interrupted.hpp"
 #include "session/session.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::int64_t kPatience = 2'000'000'000;  // for threads that do not stop: in vfork, in a driver
+constexpr std::chrono::milliseconds kSoon{20}, kLater{2000};  // until a thread stops; in vfork or in a driver it may not
+constexpr int kMostSteps = 16;                                // no slot holds more instructions
+constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 
 bool is_birth(Stop::Kind kind) {
   return kind == Stop::Kind::Fork || kind == Stop::Kind::Vfork || kind == Stop::Kind::Clone;
 }
+bool is_end(Stop::Kind kind) {
+  return kind == Stop::Kind::Exited || kind == Stop::Kind::Killed || kind == Stop::Kind::Gone;
+}
 
 }  // namespace
-
-// A stop of a thread that is to be let go. True: it is detached or gone.
-bool Session::part_with(const Stop& stop) {
-  Thread* thread = thread_of(stop.tid);
-  const Tracee tracee(stop.tid);
-  if (!thread) return tracee.detach(stop.kind == Stop::Kind::Signal ? stop.signal : 0);
-  const auto registers = tracee.registers();
-  if (!registers) return true;
-  const Site* site = thread->inferior->program->space->find(registers->ip() - 1);
-  if (stop.kind != Stop::Kind::Signal) {
-    if (stop.kind == Stop::Kind::Trap && site && !site->needs_proof()) {  // its trap is still to be told
-      tracee.resume();
-      tracee.interrupt();
-      return false;
-    }
-    guard_.let_go(*thread);
-    return tracee.detach();
-  }
-  const bool ours = stop.signal == SIGTRAP && site;
-  if (ours) tracee.set_ip(site->slot);
-  guard_.let_go(*thread);
-  return tracee.detach(ours ? 0 : stop.signal);
-}
-
-// Threads that do not stop in time are left to our own end: the kernel detaches them, and the net is there.
-void Session::let_go() {
-  stop_watching();
-  for (const auto& [pid, inferior] : inferiors_) {
-    for (const auto& [tid, thread] : inferior->threads) {
-      calls_.thread_ended(*thread, true);
-      Tracee(tid).interrupt();
-    }
-    sink_.notice(Lifecycle{.at = clock_.now(), .process = inferior->id, .kind = "detach"});
-  }
-  for (const pid_t tid : unclaimed_) Tracee(tid).detach();
-  const std::int64_t deadline = clock_.now() + kPatience;
-  std::unordered_set<pid_t> left, gone(unclaimed_);
-  for (const auto& [tid, thread] : threads_) left.insert(tid);
-  while (!left.empty() && clock_.now() < deadline) {
-    const Stop stop = tracer_.next();
-    if (stop.kind == Stop::Kind::Gone) break;
-    if (stop.kind == Stop::Kind::None) continue;
-    // Who was just born is traced too, and may stop after its parent has gone.
-    const auto born = static_cast<pid_t>(stop.message);
-    if (is_birth(stop.kind) && born > 0 && !gone.contains(born)) left.insert(born);
-    const bool ended = stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed;
-    if (!ended && !part_with(stop)) continue;
-    left.erase(stop.tid);
-    gone.insert(stop.tid);
-  }
-  threads_.clear();
-  unclaimed_.clear();
-  inferiors_.clear();
-}
 
 // Nothing new is armed, and what is armed goes; the processes stay ours to wait for.
 void Session::stop_watching() {
   watching_ = false;
-  for (const auto& [pid, inferior] : inferiors_) inferior->program->space->put_back(pid);
+  for (const auto& [pid, inferior] : inferiors_) {
+    AddressSpace& space = *inferior->program->space;
+    Thread* stopped = space.memory().writes_without_stop() ? nullptr : stop_any(*inferior);
+    space.put_back(stopped ? stopped->tid : pid);
+    if (stopped) settle(*stopped);
+  }
+}
+
+// Text has been put back while everybody ran. Each thread is stopped alone, moved out of our code where it stands
+// there, and detached: from then on it cannot come back. The last one of a process takes our pages out.
+class Session::Farewell {
+ public:
+  explicit Farewell(Session& session) : s_(session), gone_(session.unclaimed_) {}
+
+  void all_but(const std::unordered_set<pid_t>& keepers);
+  void last(Inferior& inferior, pid_t keeper);
+
+ private:
+  const elf::Maps& maps_of(const Inferior& inferior);
+  bool one(pid_t tid, std::chrono::nanoseconds patience);
+  bool part_with(const Stop& stop);
+  bool stand_aside(const Thread& thread, const Tracee& tracee);
+  void detach(Thread& thread, const Tracee& tracee, int signal) const;
+  void remove_pages(Inferior& inferior, Thread& keeper) const;
+
+  Session& s_;
+  std::unordered_set<pid_t> gone_;
+  std::unordered_map<pid_t, elf::Maps> maps_;  // as of the first look
+  std::vector<pid_t> born_;  // meanwhile: traced too, and may stop after their parents have gone
+};
+
+const elf::Maps& Session::Farewell::maps_of(const Inferior& inferior) {
+  const auto [it, is_new] = maps_.try_emplace(inferior.pid);
+  if (is_new)
+    if (auto maps = elf::read_maps(inferior.pid)) it->second = std::move(*maps);
+  return it->second;
+}
+
+// Moves a thread to where it would stand without us. False: it is in the middle of an instruction that we moved, or was
+// interrupted there by a signal whose handler runs now.
+bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) {
+  const AddressSpace& space = *thread.inferior->program->space;
+  for (int steps = 0; steps <= kMostSteps; ++steps) {
+    const auto registers = tracee.registers();
+    if (!registers) return true;
+    const auto own = space.own_address(registers->ip());
+    if (own && !tracee.set_ip(*own)) return true;
+    if (own || !space.in_slots(registers->ip())) return !space.refers_to_slots(maps_of(*thread.inferior), registers->sp());
+    if (!tracee.step() || is_end(s_.tracer_.next_of(tracee.tid()).kind)) return true;
+  }
+  return false;
+}
+
+void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal) const {
+  const auto registers = tracee.registers();
+  if (const auto again = registers && signal == 0 && thread.interrupted ? called_once_more(*registers) : std::nullopt) {
+    const SignalSets signals = read_signal_sets(thread.tid);
+    if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
+  }
+  s_.guard_.let_go(thread);
+  tracee.detach(signal);
+}
+
+// True: the thread is detached. False: it had to go on for a moment, and will stop again.
+bool Session::Farewell::part_with(const Stop& stop) {
+  const Tracee tracee(stop.tid);
+  Thread* thread = s_.thread_of(stop.tid);
+  const bool is_signal = stop.kind == Stop::Kind::Signal;
+  const auto registers = tracee.registers();
+  if (!thread || !registers) return tracee.detach(is_signal ? stop.signal : 0), true;
+  const Site* site = thread->inferior->program->space->find(registers->ip() - 1);
+  if (site && !is_signal && (read_signal_sets(stop.tid).pending & kTrap)) {  // its trap is still to be told
+    tracee.resume();
+    tracee.interrupt();
+    return false;
+  }
+  if (!is_signal || stop.signal != SIGTRAP) site = nullptr;
+  if (site && site->needs_proof())
+    if (const auto info = tracee.siginfo(); info && info->si_code != SI_KERNEL) site = nullptr;
+  if (site) tracee.set_ip(site->address);  // the program's own instruction stands there again
+  if (!stand_aside(*thread, tracee)) thread->inferior->is_dirty = true;
+  detach(*thread, tracee, is_signal && !site ? stop.signal : 0);
+  return true;
+}
+
+bool Session::Farewell::one(pid_t tid, std::chrono::nanoseconds patience) {
+  const std::int64_t since = s_.clock_.now();
+  Thread* thread = s_.thread_of(tid);
+  if (thread) thread->interrupted = true;
+  if (!Tracee(tid).interrupt()) return gone_.insert(tid), true;  // ended
+  for (;;) {
+    const auto stop = s_.tracer_.next_of(tid, patience);
+    if (!stop) return false;
+    if (is_birth(stop->kind) && stop->message > 0) born_.push_back(static_cast<pid_t>(stop->message));
+    if (is_end(stop->kind)) s_.tracer_.reap_end(tid);
+    if (is_end(stop->kind) || part_with(*stop)) break;
+  }
+  if (thread) s_.detach_holds_.held(s_.clock_.now() - since);
+  return gone_.insert(tid), true;
+}
+
+void Session::Farewell::all_but(const std::unordered_set<pid_t>& keepers) {
+  std::vector<pid_t> left;
+  for (const auto& [tid, thread] : s_.threads_)
+    if (!keepers.contains(tid)) left.push_back(tid);
+  std::vector<pid_t> late;
+  while (!left.empty() || !born_.empty()) {
+    left.insert(left.end(), born_.begin(), born_.end());
+    born_.clear();
+    for (const pid_t tid : std::exchange(left, {}))
+      if (!gone_.contains(tid) && !one(tid, kSoon)) late.push_back(tid);
+  }
+  for (const pid_t tid : late)
+    if (Thread* thread = s_.thread_of(tid); !one(tid, kLater) && thread) thread->inferior->is_dirty = true;
+}
+
+// With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it.
+void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper) const {
+  AddressSpace& space = *inferior.program->space;
+  if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
+  const auto foothold = s_.foothold_in(inferior);
+  const auto removed = foothold ? space.remove(keeper.tid, foothold->gadgets) : tl::unexpected(foothold.error());
+  if (!removed) log::debug("our pages stay in process {}: {}", inferior.pid, removed.error().text());
+}
+
+void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
+  const AddressSpace& space = *inferior.program->space;
+  if (const auto check = space.has_net() ? space.differing() : TextCheck{}) s_.bytes_left_changed_ += check->ours;
+  Thread* thread = s_.thread_of(keeper);
+  const auto stop = thread ? s_.stop_thread(*thread) : std::nullopt;
+  thread = s_.thread_of(keeper);
+  if (!stop || !thread) return (void)one(keeper, kLater);
+  std::vector<pid_t> others;  // born to it since
+  for (const auto& [tid, other] : inferior.threads)
+    if (tid != keeper && !gone_.contains(tid)) others.push_back(tid);
+  for (const pid_t tid : others)
+    if (!one(tid, kSoon)) inferior.is_dirty = true;
+  const Tracee tracee(keeper);
+  if (!stand_aside(*thread, tracee)) inferior.is_dirty = true;
+  if (!(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, *thread);
+  tracee.interrupt();
+  tracee.resume();
+  one(keeper, kLater);  // only behind a new stop does the kernel take up its system call or group-stop again
+}
+
+void Session::let_go() {
+  stop_watching();
+  std::unordered_map<pid_t, pid_t> keepers;
+  std::unordered_set<pid_t> kept;
+  for (const auto& [pid, inferior] : inferiors_) {
+    for (const auto& [tid, thread] : inferior->threads) {
+      calls_.thread_ended(*thread, true);
+      const char state = read_state(tid);
+      if (state == 'S' || state == 'R' || state == 't') keepers[pid] = tid;
+    }
+    if (keepers.contains(pid)) kept.insert(keepers[pid]);
+    sink_.notice(Lifecycle{.at = clock_.now(), .process = inferior->id, .kind = "detach"});
+  }
+  for (const pid_t tid : unclaimed_) Tracee(tid).detach();
+  Farewell farewell(*this);
+  farewell.all_but(kept);
+  for (const auto& [pid, tid] : keepers)
+    if (const auto it = inferiors_.find(pid); it != inferiors_.end()) farewell.last(*it->second, tid);
+  threads_.clear();
+  unclaimed_.clear();
+  inferiors_.clear();
 }
 
 // A child whose parent died before it could say so waits for nobody: it runs on without us, with the net it was born with.

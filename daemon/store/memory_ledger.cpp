@@ -159,6 +159,15 @@ void MemoryLedger::flush() {
   for (auto& [key, use] : uses_) write_sums(key, use);
 }
 
+MemoryLedger::InUse MemoryLedger::in_use() const {
+  InUse out;
+  for (const auto& [device, use] : devices_) {
+    out.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(use.used, 0));
+    out.peak += static_cast<std::uint64_t>(std::max<std::int64_t>(use.peak, 0));
+  }
+  return out;
+}
+
 std::vector<std::pair<DeviceRow, std::uint64_t>> MemoryLedger::peaks() const {
   std::vector<std::pair<DeviceRow, std::uint64_t>> out;
   for (const auto& [device, use] : devices_)

@@ -46,6 +46,10 @@ class MemoryLedger {
   void flush();  // timeline and sums
   // Most bytes of device and managed memory that were live at once, by device.
   std::vector<std::pair<DeviceRow, std::uint64_t>> peaks() const;
+  struct InUse {
+    std::uint64_t bytes = 0, peak = 0;  // peak: the peaks of the devices added up
+  };
+  InUse in_use() const;
 
  private:
   using UseKey = std::pair<DeviceRow, MemoryKind>;

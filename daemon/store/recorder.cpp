@@ -116,6 +116,11 @@ void Recorder::finish() {
   flush_sums();
 }
 
+LiveTotals Recorder::live() const {
+  const auto [used, peak] = memory_.in_use();
+  return {.calls = calls_, .errors = failed_, .dropped = dropped_, .memory_bytes = used, .peak_bytes = peak};
+}
+
 Totals Recorder::totals() const {
   Totals out;
   out.calls = calls_;

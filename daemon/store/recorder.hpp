@@ -41,6 +41,7 @@ class Recorder {
   std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
   const std::optional<Error>& failure() const { return failure_.error; }
   Totals totals() const;
+  LiveTotals live() const;
 
  private:
   // One call while it is recorded.

@@ -13,6 +13,13 @@ struct FunctionTotals {
   std::int64_t total_ns = 0;
 };
 
+// While the recording goes on.
+struct LiveTotals {
+  std::uint64_t calls = 0, errors = 0, dropped = 0;
+  std::uint64_t memory_bytes = 0, peak_bytes = 0;  // on devices, all processes together
+  std::uint64_t database_bytes = 0;                // at the last commit
+};
+
 struct Totals {
   std::uint64_t calls = 0, errors = 0;
   std::uint64_t dropped = 0;  // calls of which nothing is known, not even in the sums

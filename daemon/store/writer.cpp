@@ -8,6 +8,7 @@
 #include <chrono>
 #include <fstream>
 #include <optional>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -76,10 +77,12 @@ class Writer::Impl {
 
   Result<void> prepare(KernelFilter filter);
   void start();
+  LiveTotals live() const;
   Result<Totals> finish();
 
  private:
   void run();
+  void tell();
   void store(const Batch& batch, std::int64_t since);
   void begin();
   void commit();
@@ -111,6 +114,9 @@ class Writer::Impl {
   RowId limit_row_ = 0;
   bool gave_up_ = false;
   Result<void> closed_{};
+
+  mutable std::mutex live_mutex_;
+  LiveTotals live_;  // protected by the mutex
 };
 
 Result<void> Writer::Impl::prepare(KernelFilter filter) {
@@ -149,6 +155,7 @@ void Writer::Impl::run() {
     const std::int64_t since = boottime_ns();
     if (!queue_.take(batch, kPatience)) break;
     if (!gave_up_) store(batch, since);
+    tell();
   }
   close_session();
 }
@@ -164,6 +171,19 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
     if (!gave_up_ && recorder_->failure()) give_up(*recorder_->failure());
   }
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
+}
+
+void Writer::Impl::tell() {
+  LiveTotals now = recorder_->live();
+  now.dropped += lost_ + queue_.discarded();
+  const std::lock_guard lock(live_mutex_);
+  now.database_bytes = live_.database_bytes;
+  live_ = now;
+}
+
+LiveTotals Writer::Impl::live() const {
+  const std::lock_guard lock(live_mutex_);
+  return live_;
 }
 
 void Writer::Impl::begin() {
@@ -197,11 +217,14 @@ void Writer::Impl::checkpoint() {
 }
 
 void Writer::Impl::check_size() {
-  if (limit_at_ || options_.max_bytes == 0) return;
   const Result<bool> row = pages_.step();
   const auto bytes = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
   pages_.reset();
-  if (bytes < options_.max_bytes) return;
+  {
+    const std::lock_guard lock(live_mutex_);
+    live_.database_bytes = bytes;
+  }
+  if (limit_at_ || options_.max_bytes == 0 || bytes < options_.max_bytes) return;
   const Reduced left = reduced(options_.on_full);
   recorder_->keep(left.keep);
   limit_at_ = session_.clock.now();
@@ -283,6 +306,8 @@ Result<std::unique_ptr<Writer>> Writer::open(WriterOptions options, SessionInfo 
   if (Result<void> ready = impl->prepare(std::move(*filter)); !ready) return tl::unexpected(std::move(ready.error()));
   return std::unique_ptr<Writer>(new Writer(std::move(impl)));
 }
+
+LiveTotals Writer::live() const { return impl_->live(); }
 
 void Writer::start() { impl_->start(); }
 

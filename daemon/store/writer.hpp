@@ -40,6 +40,7 @@ class Writer {
   ~Writer();  // finishes
 
   void start();
+  LiveTotals live() const;  // any thread; as of the last batch
   // Closes the queue, stores what is in it, closes the file in order. Once.
   Result<Totals> finish();
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "session/hold_times.hpp"
 #include "supervisor/recording_options.hpp"
 
 namespace fade {
@@ -15,13 +16,6 @@ namespace fade {
 struct AttachOptions : RecordingOptions {
   std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
   // duration_ns: detach after that time.
-};
-
-// How long threads stood still for us.
-struct HoldTimes {
-  std::uint64_t threads = 0;  // that the process had
-  std::uint64_t held = 0;     // of them stopped at all
-  std::int64_t median_ns = 0, worst_ns = 0;  // over all threads; one that was not stopped counts as 0
 };
 
 struct Attached {

@@ -1,0 +1,30 @@
+// What fade needs to know of a running program before it touches it. Found by reading alone: no thread is stopped.
+#pragma once
+#include <vector>
+
+#include "base/result.hpp"
+#include "elf/link_map.hpp"
+#include "ptrace/remote_call.hpp"
+#include "session/process_facts.hpp"
+
+namespace fade {
+
+struct Foothold {
+  elf::Loader loader;
+  RemoteRange loader_span;
+  RemoteAddr libc;                   // where its ELF header is mapped
+  RemoteGadgets gadgets;             // in libc and the loader
+  std::vector<RemoteRange> modules;  // everything loaded
+};
+
+// Fails with code ENOTSUP where the program has nothing that fade could stand on.
+Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& facts);
+
+// "/lib64/ld-linux-x86-64.so.2 PROGRAM": to the kernel the loader is the program then, and has no loader of its own. Null:
+// it is no loader.
+RemoteAddr loader_run_as_program(const Memory& memory, const AuxiliaryVector& facts);
+
+// `syscall; ret` in the dynamic loader, which is all that a program at its first instruction has.
+Result<RemoteAddr> find_first_gadget(const Memory& memory, RemoteAddr loader_base);
+
+}  // namespace fade

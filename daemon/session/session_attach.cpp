@@ -1,0 +1,171 @@
+// How a session comes to a process that runs already. Everything that only reads is done while it runs; one thread is
+// stopped for the remote system calls that put in the net, and those that block SIGTRAP for a moment each.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "base/log.hpp"
+#include "ptrace/interrupted.hpp"
+#include "session/session.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{300};  // with one thread that does not stop: in a driver, in vfork
+constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
+
+bool has_ended(char state) { return state == 'Z' || state == 'X' || state == '\0'; }
+
+tl::unexpected<Error> gone(pid_t pid) {
+  return fail(fmt::format("process {} has ended", pid), {}, {}, ESRCH);
+}
+
+}  // namespace
+
+Result<void> Session::seize(pid_t pid) {
+  if (auto seized = Tracer::seize(pid, false); !seized && !has_ended(read_state(pid)))
+    return tl::unexpected(std::move(seized.error()));
+  Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
+  inferior.is_root = true;
+  if (main_ == 0) main_ = pid;
+  started_ = true;
+  return seize_threads(inferior);
+}
+
+// Until a look at the list shows nobody new. Threads made by a seized one are ours by themselves.
+Result<void> Session::seize_threads(Inferior& inferior) {
+  std::unordered_set<pid_t> seen;
+  for (bool again = true; again;) {
+    again = false;
+    for (const pid_t tid : read_thread_ids(inferior.pid)) {
+      if (!seen.insert(tid).second) continue;
+      again = true;
+      if (has_ended(read_state(tid))) continue;  // a leader that exited before its threads
+      const auto seized = Tracer::seize(tid, false);
+      if (!seized && seized.error().code == ESRCH) continue;
+      if (!seized && read_tracer(tid) != ::getpid()) return seized;
+      if (!thread_of(tid)) add_thread(inferior, tid);
+      unclaimed_.erase(tid);
+    }
+  }
+  if (inferior.threads.empty()) return gone(inferior.pid);
+  return {};
+}
+
+Result<Foothold> Session::foothold_in(const Inferior& inferior) const {
+  const Memory& memory = inferior.program->space->memory();
+  auto facts = read_auxiliary_vector(inferior.pid);
+  if (!facts) return gone(inferior.pid);
+  if (!facts->loader_base) facts->loader_base = loader_run_as_program(memory, *facts);
+  if (!facts->loader_base) return fail("it is a static program: it cannot load HIP", {}, {}, ENOTSUP);
+  return find_foothold(memory, *facts);
+}
+
+Result<void> Session::watch(pid_t pid) {
+  const auto cannot = [pid](Error why) {
+    return tl::unexpected(with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
+  };
+  const auto it = inferiors_.find(pid);
+  if (it == inferiors_.end()) return gone(pid);
+  Inferior& inferior = *it->second;
+  attached_threads_ += inferior.threads.size();
+  note(*inferior.threads.begin()->second, "attach", pid);
+  const auto foothold = foothold_in(inferior);
+  if (!foothold) return cannot(foothold.error());
+  const Program* const program = inferior.program.get();
+  const std::int64_t since = clock_.now();
+  Thread* guide = stop_any(inferior);
+  if (inferior.program.get() != program) return {};  // it executed another one meanwhile, which is watched from its start
+  if (!guide && read_thread_ids(pid).empty()) return gone(pid);
+  if (!guide) return cannot({"all its threads are in system calls that nothing interrupts", {}, "try again later", EAGAIN});
+  const auto registers = Tracee(guide->tid).registers();
+  Result<void> entered = registers && registers->is_64_bit() ? modules_.enter(inferior, *guide, *foothold)
+                                                             : Result<void>(fail("it is a 32-bit program", {}, {}, ENOTSUP));
+  const bool hold_on = entered && !inferior.program->space->memory().writes_without_stop();
+  if (hold_on) modules_.arm_loaded(inferior, *guide);
+  settle(*guide);
+  attach_holds_.held(clock_.now() - since);
+  if (!entered) return cannot(std::move(entered.error()));
+  inferior.watched = true;
+  unblock_traps(inferior);
+  if (!hold_on && inferior.program.get() == program) modules_.arm_loaded(inferior, *guide);
+  return {};
+}
+
+Thread* Session::stop_any(Inferior& inferior) {
+  std::vector<pid_t> tids;
+  for (const auto& [tid, thread] : inferior.threads) tids.push_back(tid);
+  std::ranges::partition(tids, [&](pid_t tid) { return tid == inferior.pid; });
+  const Program* const program = inferior.program.get();
+  for (const pid_t tid : tids) {
+    Thread* thread = thread_of(tid);
+    if (!thread || thread->inferior != &inferior || inferior.program.get() != program) return nullptr;
+    if (stop_thread(*thread)) return thread;
+  }
+  return nullptr;
+}
+
+// Whatever comes before our own stop goes its usual way. nullopt: it does not stop now, or has ended; its stop, if there
+// is one later, is handled as any other.
+std::optional<Stop> Session::stop_thread(Thread& thread) {
+  const pid_t tid = thread.tid;
+  thread.interrupted = true;
+  if (!Tracee(tid).interrupt()) return std::nullopt;
+  for (;;) {
+    const auto stop = tracer_.next_of(tid, kPatience);
+    if (!stop) return std::nullopt;
+    if (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) return stop;
+    if (stop->kind == Stop::Kind::Gone || stop->kind == Stop::Kind::Exited || stop->kind == Stop::Kind::Killed) return std::nullopt;
+    handle(*stop);
+    if (stop->kind == Stop::Kind::Exec) return std::nullopt;
+  }
+}
+
+// The kernel takes up an interrupted system call, a pending signal or a group-stop only behind a stop of this kind.
+void Session::settle(Thread& thread) {
+  const Tracee tracee(thread.tid);
+  thread.interrupted = true;
+  tracee.interrupt();
+  tracee.resume();
+  const auto stop = tracer_.next_of(thread.tid, kPatience);
+  if (stop && stop->kind != Stop::Kind::Exited && stop->kind != Stop::Kind::Killed && stop->kind != Stop::Kind::Gone) handle(*stop);
+}
+
+// From a stop that we asked for: the program must not see that there was one.
+void Session::go_on(Thread& thread) {
+  const Tracee tracee(thread.tid);
+  const auto registers = tracee.registers();
+  if (const auto again = registers ? called_once_more(*registers) : std::nullopt) {
+    const SignalSets signals = read_signal_sets(thread.tid);
+    if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
+  }
+  tracee.resume();
+}
+
+// TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked.
+void Session::unblock_traps(Inferior& inferior) {
+  std::vector<Thread*> blocking;
+  for (const auto& [tid, thread] : inferior.threads)
+    if (!thread->trap_blocked && (read_signal_sets(tid).blocked & kTrap)) blocking.push_back(thread.get());
+  const Program* const program = inferior.program.get();
+  for (Thread* thread : blocking) {
+    if (inferior.program.get() != program) return;  // it executed another one: the threads are gone
+    const std::int64_t since = clock_.now();
+    thread->trap_blocked = true;
+    const auto stop = stop_thread(*thread);
+    const Tracee tracee(thread->tid);
+    if (const auto mask = stop ? tracee.signal_mask() : std::nullopt)
+      tracee.set_signal_mask(*mask & ~kTrap);
+    else
+      note(*thread, "note", 0, "blocks SIGTRAP and cannot be stopped now");
+    if (stop) handle(*stop);
+    attach_holds_.held(clock_.now() - since);
+  }
+}
+
+void Session::look_after_nets() {
+  for (const auto& [pid, inferior] : inferiors_)
+    if (inferior->watched && watching_ && inferior->program->space->has_net() && !catches_signal(pid, SIGTRAP))
+      inferior->has_lost_net = true;
+}
+
+}  // namespace fade

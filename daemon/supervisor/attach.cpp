@@ -1,0 +1,138 @@
+#include "supervisor/attach.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "base/log.hpp"
+#include "session/session.hpp"
+#include "supervisor/permission.hpp"
+#include "supervisor/preparation.hpp"
+#include "supervisor/recording.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::int64_t kTickPeriod = 1'000'000'000;
+
+bool is_a_refusal(int code) { return code == EPERM || code == EACCES || code == ESRCH; }
+
+class Attachment {
+ public:
+  Attachment(const AttachOptions& options, const probes::Overrides& overrides, AttachObserver& observer)
+      : options_(options), overrides_(overrides), recording_(options, overrides), observer_(observer) {}
+
+  Result<AttachOutcome> execute(SessionOptions session);
+
+ private:
+  Result<void> with_all(Session& session, Result<void> (Session::*step)(pid_t));
+  Attached arrived(const Session& session) const;
+  void loop(Session& session, const Tracer& tracer);
+  bool wants_to_stay();
+  void tell();
+
+  const AttachOptions& options_;
+  const probes::Overrides& overrides_;
+  Recording recording_;
+  AttachObserver& observer_;
+  std::vector<std::string> command_;
+  std::int64_t last_tick_ = 0;
+};
+
+// A member of a tree may end while we come; the process that was named may not.
+Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step)(pid_t)) {
+  for (const pid_t pid : options_.pids) {
+    auto done = (session.*step)(pid);
+    if (done || (done.error().code == ESRCH && pid != options_.pids.front())) continue;
+    Error error = std::move(done.error());
+    return tl::unexpected(is_a_refusal(error.code) ? explain_refusal(pid, std::move(error), "fade-attach") : std::move(error));
+  }
+  return {};
+}
+
+Attached Attachment::arrived(const Session& session) const {
+  Attached out{.pid = options_.pids.front(), .program = command_[0], .database = recording_.database(), .holds = session.attach_holds(), .notes = {}};
+  const auto libraries = session.totals().libraries;
+  if (libraries.empty()) {
+    out.notes.push_back("no HIP library is loaded yet; it will be watched when it comes");
+  } else {
+    out.notes.push_back("calls made before now are not in the recording; memory allocated before is of unknown origin");
+    if (!overrides_.empty())
+      out.notes.push_back("what the program has already asked about its devices, and keeps, is not changed by --set (PyTorch keeps the properties of each device)");
+  }
+  return out;
+}
+
+bool Attachment::wants_to_stay() {
+  using Wish = AttachObserver::Wish;
+  const Wish wish = observer_.wish();
+  if (wish == Wish::Pause || wish == Wish::Resume) recording_.pause(wish == Wish::Pause);
+  return wish != Wish::Detach && !recording_.window_is_over();
+}
+
+void Attachment::tell() {
+  const std::int64_t now = recording_.clock().now();
+  if (now - last_tick_ < kTickPeriod) return;
+  last_tick_ = now;
+  const store::LiveTotals live = recording_.live();
+  observer_.tick({.elapsed_ns = now, .calls = live.calls, .errors = live.errors, .dropped = live.dropped,
+                  .memory_bytes = live.memory_bytes, .peak_bytes = live.peak_bytes, .database_bytes = live.database_bytes});
+}
+
+void Attachment::loop(Session& session, const Tracer& tracer) {
+  std::int64_t last_wish = 0;
+  constexpr std::int64_t kWishPeriod = 20'000'000;
+  while (!session.empty()) {
+    const Stop stop = tracer.next();
+    if (stop.kind == Stop::Kind::Gone) return;
+    if (stop.kind != Stop::Kind::None) session.handle(stop);
+    recording_.now_and_then(session);
+    tell();
+    const std::int64_t now = recording_.clock().now();
+    if (now - last_wish < kWishPeriod) continue;
+    last_wish = now;
+    if (!wants_to_stay()) return;
+  }
+}
+
+Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
+  ::signal(SIGPIPE, SIG_IGN);
+  const pid_t first = options_.pids.front();
+  command_ = read_process_facts(first).command;
+  if (command_.empty()) command_ = {read_thread_name(first)};
+  auto tracer = Tracer::create();
+  if (!tracer) return tl::unexpected(std::move(tracer.error()));
+  Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
+  // No file is touched before it is sure that the processes may be traced, and they are not before there is a file.
+  Result<void> ready = with_all(session, &Session::seize);
+  if (ready) ready = recording_.open("attach", command_, first);
+  if (!ready) return session.let_go(), tl::unexpected(std::move(ready.error()));
+  recording_.begin(session);
+  if (auto watched = with_all(session, &Session::watch); !watched) {
+    session.let_go();
+    recording_.discard();
+    return tl::unexpected(std::move(watched.error()));
+  }
+  observer_.attached(arrived(session));
+  loop(session, *tracer);
+  AttachOutcome out{.ended = session.empty()};
+  session.let_go();
+  out.detach_holds = session.detach_holds();
+  out.bytes_differing = session.bytes_left_changed();
+  out.summary = recording_.finish(session);
+  return out;
+}
+
+}  // namespace
+
+Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& observer) {
+  const auto overrides = read_rules(options);
+  if (!overrides) return tl::unexpected(overrides.error());
+  const auto chosen = choose_probes(options);
+  if (!chosen) return tl::unexpected(chosen.error());
+  auto session = session_options(options, *chosen, *overrides);
+  if (!session) return tl::unexpected(std::move(session.error()));
+  if (options.pids.empty()) return fail("no process to attach to", {}, {}, EINVAL);
+  return Attachment(options, *overrides, observer).execute(std::move(*session));
+}
+
+}  // namespace fade

@@ -1,0 +1,98 @@
+#include "supervisor/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/log.hpp"
+#include "supervisor/output_name.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::int64_t kCostPeriod = 1'000'000'000, kOrphanPeriod = 100'000'000;
+
+std::string shown_options(const RecordingOptions& options) {
+  std::string out = fmt::format("detail={}", static_cast<int>(options.detail));
+  for (const auto& event : options.events) out += " -e " + event;
+  for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
+  for (const auto& file : options.rule_files) out += " --override-file " + file;
+  for (const auto& symbol : options.probe_symbols) out += " --probe " + symbol;
+  for (const auto& file : options.probe_files) out += " --probes " + file;
+  return out;
+}
+
+}  // namespace
+
+Result<void> Recording::open(std::string kind, std::vector<std::string> command, pid_t pid) {
+  const std::string pattern = options_.output.empty() ? std::string(kDefaultOutputName) : options_.output;
+  auto name = expand_output_name(pattern, output_name_facts(command[0], pid));
+  if (!name) return tl::unexpected(std::move(name.error()));
+  database_ = std::move(*name);
+  std::error_code ignored;
+  auto writer = store::Writer::open(
+      {database_, options_.open_mode, options_.max_bytes, options_.on_full, options_.detail, options_.kernel_include,
+       options_.kernel_exclude},
+      {.kind = std::move(kind), .cwd = std::filesystem::current_path(ignored).string(), .command = std::move(command),
+       .options = shown_options(options_), .clock = clock_},
+      queue_);
+  if (!writer) return tl::unexpected(std::move(writer.error()));
+  writer_ = std::move(*writer);
+  writer_->start();
+  return {};
+}
+
+void Recording::begin(Session& session) {
+  for (const probes::Rule& rule : overrides_.rules())
+    queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
+  if (options_.delay_ns) session.set_recording(recording_ = false);
+}
+
+// --delay and --duration: what happens outside of the window is not recorded.
+void Recording::keep_window(Session& session) {
+  const bool wanted = !paused_ && clock_.now() >= options_.delay_ns.value_or(0) && !window_is_over();
+  if (wanted == recording_) return;
+  session.set_recording(recording_ = wanted);
+  // After the window a call need not cost anything, unless rules go on being applied.
+  if (window_is_over() && overrides_.empty()) session.stop_watching();
+}
+
+void Recording::now_and_then(Session& session) {
+  keep_window(session);
+  const std::int64_t now = clock_.now();
+  if (now - last_orphans_ > kOrphanPeriod) {
+    session.release_orphans();
+    last_orphans_ = now;
+  }
+  if (now - last_costs_ > kCostPeriod) {
+    session.report_costs();
+    session.look_after_nets();
+    last_costs_ = now;
+  }
+}
+
+RunSummary Recording::finish(Session& session) {
+  session.report_costs();
+  auto finished = writer_->finish();
+  if (!finished) log::error("{}", finished.error().text());
+  const store::Totals totals = finished ? std::move(*finished) : store::Totals{};
+  const Session::Totals seen = session.totals();
+  RunSummary out{.database = database_, .duration_ns = clock_.now(), .calls = totals.calls, .errors = totals.errors,
+                 .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
+                 .stopped_ns = seen.stopped_ns, .processes = seen.processes, .threads = seen.threads,
+                 .functions_armed = seen.functions_armed, .libraries = seen.libraries,
+                 .peak_memory = totals.peak_memory, .notes = seen.notes};
+  for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
+  for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
+  if (!overrides_.empty() && totals.overrides == 0)
+    out.notes.push_back("no --set rule was applied: nothing asked for what they set");
+  return out;
+}
+
+void Recording::discard() {
+  (void)writer_->finish();
+  std::error_code ignored;
+  if (options_.open_mode != OpenMode::Append) std::filesystem::remove(database_, ignored);
+}
+
+}  // namespace fade

@@ -1,0 +1,50 @@
+// One recording while it is made: the database, its writer and the queue to it, and what has to be done now and then. Used
+// by run() and attach(). Tracing thread only.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/event_queue.hpp"
+#include "probes/overrides.hpp"
+#include "session/session.hpp"
+#include "store/writer.hpp"
+#include "supervisor/recording_options.hpp"
+
+namespace fade {
+
+class Recording {
+ public:
+  Recording(const RecordingOptions& options, const probes::Overrides& overrides) : options_(options), overrides_(overrides) {}
+
+  // `kind`: run or attach. `command` is of process `pid`; its first word is the program.
+  Result<void> open(std::string kind, std::vector<std::string> command, pid_t pid);
+  void begin(Session& session);          // before its first stop
+  void now_and_then(Session& session);   // after every stop or tick
+  void pause(bool on) { paused_ = on; }  // while paused nothing is recorded; rules go on being applied
+  bool window_is_over() const { return options_.duration_ns && clock_.now() >= options_.delay_ns.value_or(0) + *options_.duration_ns; }
+
+  EventSink& sink() { return queue_; }
+  const SessionClock& clock() const { return clock_; }
+  const std::string& database() const { return database_; }
+  store::LiveTotals live() const { return writer_->live(); }
+  // Stores what is left and closes the file.
+  RunSummary finish(Session& session);
+  // The program was never there: as if nothing had been asked.
+  void discard();
+
+ private:
+  void keep_window(Session& session);
+
+  const RecordingOptions& options_;
+  const probes::Overrides& overrides_;
+  SessionClock clock_;
+  EventQueue queue_;
+  std::unique_ptr<store::Writer> writer_;
+  std::string database_;
+  std::int64_t last_costs_ = 0, last_orphans_ = 0;
+  bool recording_ = true, paused_ = false;
+};
+
+}  // namespace fade
