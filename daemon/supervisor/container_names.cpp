@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "supervisor/proc_files.hpp"
 
@@ -44,17 +45,16 @@ void read_storage(const json& file, const Found& found) {
 }
 
 struct Place {
-  const char* engine;
   const char* folder;  // ~: of the user
   const char* files;   // in it; * is any name
   void (*read)(const json& file, const Found& found);
 };
 constexpr Place kPlaces[] = {
-    {"Docker", "/var/lib/docker/containers", "*/config.v2.json", read_docker},
-    {"Docker", "/var/snap/docker/common/var-lib-docker/containers", "*/config.v2.json", read_docker},
-    {"Docker", "~/.local/share/docker/containers", "*/config.v2.json", read_docker},
-    {"Podman", "/var/lib/containers/storage", "*-containers/*containers.json", read_storage},
-    {"Podman", "~/.local/share/containers/storage", "*-containers/*containers.json", read_storage},
+    {"/var/lib/docker/containers", "*/config.v2.json", read_docker},
+    {"/var/snap/docker/common/var-lib-docker/containers", "*/config.v2.json", read_docker},
+    {"~/.local/share/docker/containers", "*/config.v2.json", read_docker},
+    {"/var/lib/containers/storage", "*-containers/*containers.json", read_storage},
+    {"~/.local/share/containers/storage", "*-containers/*containers.json", read_storage},
 };
 
 std::string home() {
@@ -80,15 +80,17 @@ void read_place(const Place& place, const std::string& folder, const Found& foun
 }  // namespace
 
 NamedContainers containers_named(const std::string& name, const std::string& root) {
-  NamedContainers out{{}, "no process is in a container of that name or id, and no file of Docker or Podman names it"};
+  NamedContainers out;
+  std::vector<std::string> closed;
   for (const Place& place : kPlaces) {
     const std::string folder = full_path(place, root);
-    if (::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno == EACCES)
-      out.why_none = fmt::format("{} keeps the names in {}, which may not be read: give the id, or be root", place.engine, folder);
+    if (::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno == EACCES) closed.push_back(folder);
     read_place(place, folder, [&](const std::string& id, const std::string& known) {
       if (known == name && !id.empty()) out.ids.insert(id);
     });
   }
+  out.why_none = closed.empty() ? "no process is in a container of that name or id, and no file of Docker or Podman names it"
+                                : fmt::format("names are kept where we may not read: give the id, or be root ({})", fmt::join(closed, ", "));
   return out;
 }
 
