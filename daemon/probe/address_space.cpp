@@ -149,7 +149,8 @@ Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard
   const std::size_t got = memory_.read(address, std::as_writable_bytes(std::span(bytes)));
   auto moved = slot_code(std::span(bytes).first(got), address, slot, guard);
   if (!moved) return tl::unexpected(moved.error());
-  const Site site{.address = address, .slot = slot, .original = bytes[0], .length = moved->length, .guard = guard, .armed_at = boottime_ns()};
+  const Site site{.address = address, .slot = slot, .original = bytes[0], .length = moved->length, .guard = guard,
+                  .armed_at = boottime_ns()};
   if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, entry_of(site)))
     return fail(fmt::format("no room for a breakpoint at {:#x}", address.value));
   if (!memory_.write(address, std::span(&kInt3, 1), stopped))

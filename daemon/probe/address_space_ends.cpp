@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint8_t kInt3 = 0xCC;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMostStack = 1 << 20;  // of a thread, looked through for signal frames
+constexpr std::uint64_t kMostStack = 1 << 20, kStackChunk = 32 * 1024;  // of a thread, looked through for signal frames
 
 using Code = std::array<std::uint8_t, kSlotSize>;
 
@@ -96,7 +96,8 @@ void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pi
 
 Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   if (!net_) return {};
-  if (!foreign_.empty() || armed() > 0) return fail("breakpoints still stand in the process", "its text was changed around them");
+  if (!foreign_.empty() || armed() > 0)
+    return fail("breakpoints still stand in the process", "its text was changed around them");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
   const RemoteCall call(tracer_, memory_, stopped, outside);
   if (auto given = net_->give_signal_back(call, memory_, stopped, outside.sigreturn); !given) return given;
@@ -104,7 +105,8 @@ Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   while (!areas_.empty()) {  // the net itself last
     const RemoteRange range = areas_.back().range;
     const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
-    if (!done || *done != 0) return fail("cannot unmap memory in the process", done ? std::strerror(static_cast<int>(-*done)) : "the thread is gone");
+    if (!done) return fail("cannot unmap memory in the process", "the thread is gone");
+    if (*done != 0) return fail_errno("cannot unmap memory in the process", static_cast<int>(-*done));
     areas_.pop_back();
   }
   net_.reset();
@@ -141,13 +143,17 @@ std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
   return in_slot + 5 + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
 }
 
-bool AddressSpace::refers_to_slots(const elf::Maps& maps, RemoteAddr sp) const {
-  const elf::Mapping* stack = maps.find(sp);
-  if (!stack) return false;
-  const RemoteAddr begin{sp.value & ~std::uint64_t{7}};
-  std::vector<RemoteAddr> words(std::min(stack->range.end - begin, kMostStack) / sizeof(RemoteAddr));
-  words.resize(memory_.read(begin, std::as_writable_bytes(std::span(words))) / sizeof(RemoteAddr));
-  return std::ranges::any_of(words, [&](RemoteAddr word) { return in_slots(word); });
+bool AddressSpace::refers_to_slots(RemoteAddr sp) const {
+  std::vector<RemoteAddr> words(kStackChunk / sizeof(RemoteAddr));
+  RemoteAddr at{sp.value & ~std::uint64_t{7}};
+  for (std::uint64_t left = kMostStack; left > 0; left -= kStackChunk) {
+    const std::size_t got = memory_.read(at, std::as_writable_bytes(std::span(words)));
+    const auto read = std::span(words).first(got / sizeof(RemoteAddr));
+    if (std::ranges::any_of(read, [&](RemoteAddr word) { return word && in_slots(word); })) return true;
+    if (got < kStackChunk) return false;
+    at = at + kStackChunk;
+  }
+  return false;
 }
 
 // ---------------------------------------------------------------- comparison with the files

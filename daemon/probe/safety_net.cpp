@@ -113,7 +113,8 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
   SafetyNet net(range->begin);
   const RemoteRange own{net.base_ + L::kCodeAt, net.range().end};
   if (!net.write_image(memory, stopped) || !net.add_range(memory, stopped, own) ||
-      !net.set_restorer(memory, stopped, bootstrap.sigreturn))
+      !net.set_restorer(memory, stopped, bootstrap.sigreturn) ||
+      !memory.write(net.base_ + L::kMagicAt, bytes_of(L::kMagic), stopped))  // the last: what has it is complete
     return fail("cannot write into the process");
   const RemoteGadgets gadgets = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
   const auto before = net.become_handler(RemoteCall(tracer, memory, stopped, gadgets), memory, L::kProgramActionAt);
@@ -122,18 +123,17 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
   return net;
 }
 
-// The magic last: what has it is complete.
 bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
   const std::span code(fade_net_code, static_cast<std::size_t>(fade_net_code_end - fade_net_code));
   FADE_CHECK(code.size() <= L::kCodeEnd - L::kCodeAt);
-  const KernelSigaction ours{handler_.value, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | kSaRestorer, sigreturn_.value, 0};
+  const KernelSigaction ours{handler_.value, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | kSaRestorer,
+                             sigreturn_.value, 0};
   return memory.write(base_ + L::kCodeAt, code, stopped) &&
          memory.write(base_ + L::kGeometryAt, bytes_of(kGeometry), stopped) &&
          memory.write(base_ + L::kTableNowAt, bytes_of(table_.value), stopped) &&
          memory.write(base_ + L::kOurActionAt, bytes_of(ours), stopped) &&
          memory.write(base_ + L::kSyscallAt, bytes_of(syscall_ret_.value), stopped) &&
-         memory.write(base_ + L::kGuardsAt, bytes_of(guards_), stopped) &&
-         memory.write(base_ + L::kMagicAt, bytes_of(L::kMagic), stopped);
+         memory.write(base_ + L::kGuardsAt, bytes_of(guards_), stopped);
 }
 
 // SA_NODEFER: SIGTRAP must stay unblocked in the program's own handler, which may call what we watch. The kernel itself
@@ -151,7 +151,8 @@ Result<KernelSigaction> SafetyNet::take_signal(const RemoteCall& call, const Mem
   return become_handler(call, memory, L::kScratchAt);
 }
 
-Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const {
+Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped,
+                                         RemoteAddr restorer) const {
   const RemoteAddr at = base_ + L::kScratchAt;
   const auto asked = call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, at.value, 8, 0, 0});
   if (!asked || *asked != 0) return fail("cannot ask for the SIGTRAP handler of the process", reason(asked));
@@ -235,7 +236,8 @@ Result<std::optional<SafetyNet>> SafetyNet::find(const Memory& memory, const elf
 Result<SafetyNet> SafetyNet::adopt(const Memory& memory, const elf::Maps& maps, const elf::Mapping& rest) {
   SafetyNet net(rest.range.begin - L::kDataSize);
   const elf::Mapping* data = maps.find(net.base_);
-  if (!data || data->range.end != rest.range.begin || !data->writable || data->shared || rest.range.size() < L::kSize - L::kDataSize)
+  if (!data || data->range.end != rest.range.begin || !data->writable || data->shared ||
+      rest.range.size() < L::kSize - L::kDataSize)
     return damaged("parts of it are gone");
   if (memory.value<std::array<std::uint64_t, 3>>(net.base_ + L::kGeometryAt) != kGeometry)
     return damaged("it was made by a version of fade with another layout");
@@ -288,7 +290,8 @@ Result<std::vector<SafetyNet::Entry>> SafetyNet::entries(const Memory& memory) c
   for (const Words& w : *words) {
     const Entry entry = unpack(w);
     if (!entry.site || !entry.slot) continue;
-    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Sigmask) return damaged("its table is not what it should be");
+    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Sigmask)
+      return damaged("its table is not what it should be");
     out.push_back(entry);
   }
   return out;
@@ -302,7 +305,8 @@ Result<std::vector<RemoteRange>> SafetyNet::ranges(const Memory& memory, const e
   for (std::size_t i = 1; i < words.size() && words[i][0]; ++i) {
     const RemoteRange area{words[i][0], words[i][1]};
     const elf::Mapping* m = maps.find(area.begin);
-    if (!m || !is_ours_to_execute(*m) || area.end <= area.begin || area.end > m->range.end || area.begin.value % 4096 || area.end.value % 4096)
+    if (!m || !is_ours_to_execute(*m) || area.end <= area.begin || area.end > m->range.end || area.begin.value % 4096 ||
+        area.end.value % 4096)
       return damaged("an area that it names is not there");
     out.push_back(area);
   }

@@ -68,7 +68,8 @@ class SafetyNet {
   // the action that was set before.
   Result<KernelSigaction> take_signal(const RemoteCall& call, const Memory& memory) const;
   // Sets the program's action for the kernel, if the kernel's still is ours. `restorer` serves an action that has none.
-  Result<void> give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;
+  Result<void> give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped,
+                                RemoteAddr restorer) const;
   // What the program believes its SIGTRAP action to be: foreign traps go there. Its restorer counts only with SA_RESTORER
   // among its flags.
   const KernelSigaction& program_action() const { return program_action_; }

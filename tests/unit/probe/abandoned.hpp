@@ -1,0 +1,67 @@
+// A child of the test whose tracer was killed.
+#pragma once
+#include <filesystem>
+
+#include "probe/armed.hpp"
+
+namespace fade::test {
+
+// Seizes all threads; the first is stopped. False: it is gone.
+inline bool seize_all(const Tracer& tracer, pid_t pid) {
+  if (!tracer.seize(pid, false)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task"))
+    if (const pid_t tid = std::stoi(entry.path().filename()); tid != pid) (void)tracer.seize(tid, false);
+  Tracee(pid).interrupt();
+  return tracer.next_of(pid).kind == Stop::Kind::Trap;
+}
+
+// The child runs `before` and then waits for finish(), which has it run `after`, whose result is its status.
+class Waiting {
+ public:
+  Waiting(const std::function<void()>& before, const std::function<int()>& after) : child_([this, before, after] {
+    before();
+    *stage_ = 1;
+    while (*stage_ == 1) std::this_thread::yield();
+    return after();
+  }) {
+    child_.go();
+    while (*stage_ == 0) std::this_thread::yield();
+  }
+  pid_t pid() const { return child_.pid(); }
+  void go() { *stage_ = 2; }
+  int finish() {
+    go();
+    return child_.wait();
+  }
+
+ private:
+  Shared<std::atomic<int>> stage_;
+  Child child_;
+};
+
+// A tracer in a process of its own runs `body`, the first thread of `pid` being stopped, and is killed.
+inline void trace_and_die(pid_t pid, const std::function<void(AddressSpace&)>& body) {
+  Child victim([&] {
+    const Tracer tracer = make_tracer(std::chrono::hours(1));
+    AddressSpace space(tracer, pid);
+    if (seize_all(tracer, pid)) body(space);
+    return ::raise(SIGKILL);
+  });
+  victim.go();
+  EXPECT_TRUE(WIFSIGNALED(victim.wait()));
+}
+
+inline void expect_exit(int status, int wanted) {
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), wanted);
+}
+
+// Private anonymous executable memory: what fade maps, in a program that has none of its own.
+inline std::size_t executable_anonymous(pid_t pid) {
+  const auto maps = elf::read_maps(pid);
+  if (!maps) return 99;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      maps->all(), [](const elf::Mapping& m) { return m.executable && !m.has_file() && m.path.empty(); }));
+}
+
+}  // namespace fade::test

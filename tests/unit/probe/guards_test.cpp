@@ -1,0 +1,201 @@
+// A program whose tracer was killed, and that then speaks about SIGTRAP through libc, is still saved by the net.
+#include <dlfcn.h>
+
+#include <csignal>
+
+#include "probe/abandoned.hpp"
+
+namespace fade {
+namespace {
+
+using test::Waiting;
+
+RemoteAddr libc(const char* name) { return test::address_of(::dlsym(RTLD_DEFAULT, name)); }
+
+// Arms everything, with the guards of libc's two functions, and dies.
+int status_after_dead_tracer(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
+  Waiting program(before, after);
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+    EXPECT_TRUE(test::arm_all(space, program.pid()));
+    for (const auto& [name, guard] : {std::pair{"sigaction", Guard::Sigaction}, {"pthread_sigmask", Guard::Sigmask}}) {
+      const RemoteAddr at = libc(name);
+      EXPECT_TRUE(space.reserve({at, at + 1}, program.pid()));
+      const auto site = space.arm(at, program.pid(), guard);
+      EXPECT_TRUE(site) << site.error().text();
+    }
+  });
+  return program.finish();
+}
+
+sigset_t mask_now() {
+  sigset_t now;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &now);
+  return now;
+}
+
+bool has(const sigset_t& set, int signal) { return ::sigismember(&set, signal) == 1; }
+
+TEST(Guards, SigtrapIsNotBlockedAndTheOthersAre) {
+  const int status = status_after_dead_tracer([] {
+    sigset_t all, old;
+    ::sigfillset(&all);
+    ::sigemptyset(&old);
+    if (::pthread_sigmask(SIG_BLOCK, &all, &old) != 0 || has(old, SIGUSR1)) return 1;
+    if (!has(mask_now(), SIGUSR1) || has(mask_now(), SIGTRAP) || !test::call_all(1)) return 2;
+    if (!has(all, SIGTRAP)) return 3;  // the program's own set is not written to
+    ::sigemptyset(&old);
+    if (::pthread_sigmask(SIG_SETMASK, &old, nullptr) != 0 || has(mask_now(), SIGUSR1)) return 4;
+    if (::sigprocmask(SIG_SETMASK, &all, &old) != 0 || has(old, SIGUSR1) || !has(mask_now(), SIGUSR2)) return 5;
+    if (!test::call_all(2)) return 6;
+    return ::sigprocmask(SIG_UNBLOCK, &all, nullptr) == 0 && !has(mask_now(), SIGUSR2) && test::call_all(3) ? 33 : 7;
+  });
+  test::expect_exit(status, 33);
+}
+
+TEST(Guards, ErrorsOfTheMaskAreWhatTheyWere) {
+  const int status = status_after_dead_tracer([] {
+    sigset_t all;
+    ::sigfillset(&all);
+    if (::pthread_sigmask(77, &all, nullptr) != EINVAL) return 1;
+    if (::sigprocmask(77, &all, nullptr) != -1 || errno != EINVAL) return 2;
+    return has(mask_now(), SIGUSR1) || !test::call_all(1) ? 3 : 33;
+  });
+  test::expect_exit(status, 33);
+}
+
+TEST(Guards, SignalsThatLibcKeepsForItselfStayUnblocked) {
+  const int status = status_after_dead_tracer([] {
+    std::uint64_t every[16];
+    std::memset(every, 0xff, sizeof every);
+    if (::pthread_sigmask(SIG_SETMASK, reinterpret_cast<sigset_t*>(every), nullptr) != 0) return 1;
+    const sigset_t now = mask_now();
+    std::uint64_t word;
+    std::memcpy(&word, &now, sizeof word);
+    return (word & (std::uint64_t{3} << 31)) == 0 && has(now, SIGRTMAX) && test::call_all(1) ? 33 : 2;
+  });
+  test::expect_exit(status, 33);
+}
+
+TEST(Guards, OtherSignalsActionsAreLibcsBusiness) {
+  const int status = status_after_dead_tracer([] {
+    struct sigaction wish {}, old {};
+    wish.sa_handler = SIG_IGN;
+    if (::sigaction(SIGUSR1, &wish, &old) != 0 || old.sa_handler != SIG_DFL) return 1;
+    ::raise(SIGUSR1);
+    if (::sigaction(SIGUSR1, nullptr, &old) != 0 || old.sa_handler != SIG_IGN) return 2;
+    return ::sigaction(1000, &wish, nullptr) == -1 && errno == EINVAL && test::call_all(1) ? 33 : 3;
+  });
+  test::expect_exit(status, 33);
+}
+
+volatile std::sig_atomic_t traps, usr1_blocked, trap_ip_is_right;
+extern "C" const char fade_test_behind_int3[];
+
+void own_int3() { asm volatile("int3\n.weak fade_test_behind_int3\nfade_test_behind_int3:" ::: "memory"); }
+
+void handler(int, siginfo_t*, void* context) {
+  traps = traps + 1;
+  usr1_blocked = has(mask_now(), SIGUSR1);
+  trap_ip_is_right = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] ==
+                     reinterpret_cast<std::intptr_t>(fade_test_behind_int3);
+  if (!test::call_all(9)) ::_exit(99);
+}
+
+struct sigaction with_handler(int flags) {
+  struct sigaction wish {};
+  wish.sa_sigaction = handler;
+  wish.sa_flags = flags;
+  ::sigaddset(&wish.sa_mask, SIGUSR1);
+  return wish;
+}
+
+TEST(Guards, AHandlerThatIsInstalledLateGetsTheProgramsTrapsOnly) {
+  const int status = status_after_dead_tracer([] {
+    const struct sigaction wish = with_handler(SA_SIGINFO);
+    struct sigaction old {};
+    if (::sigaction(SIGTRAP, &wish, &old) != 0 || old.sa_handler != SIG_DFL) return 1;
+    if (!test::call_all(1) || traps != 0) return 2;
+    ::raise(SIGTRAP);
+    if (traps != 1 || !usr1_blocked || has(mask_now(), SIGUSR1)) return 3;
+    own_int3();
+    if (traps != 2 || !trap_ip_is_right) return 4;
+    if (::sigaction(SIGTRAP, nullptr, &old) != 0 || old.sa_sigaction != handler || !has(old.sa_mask, SIGUSR1)) return 5;
+    return (old.sa_flags & SA_SIGINFO) && test::call_all(2) && traps == 2 ? 33 : 6;
+  });
+  test::expect_exit(status, 33);
+}
+
+TEST(Guards, SignalOfLibcToo) {
+  const int status = status_after_dead_tracer([] {
+    if (::signal(SIGTRAP, SIG_IGN) != SIG_DFL) return 1;
+    ::raise(SIGTRAP);
+    if (!test::call_all(1) || ::signal(SIGTRAP, SIG_DFL) != SIG_IGN || !test::call_all(2)) return 2;
+    own_int3();
+    return 3;
+  });
+  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  EXPECT_EQ(WTERMSIG(status), SIGTRAP);
+}
+
+TEST(Guards, AHandlerForOneTrapOnly) {
+  const int status = status_after_dead_tracer([] {
+    const struct sigaction wish = with_handler(SA_SIGINFO | static_cast<int>(SA_RESETHAND));
+    ::sigaction(SIGTRAP, &wish, nullptr);
+    if (!test::call_all(1)) return 1;
+    ::raise(SIGTRAP);
+    struct sigaction old {};
+    ::sigaction(SIGTRAP, nullptr, &old);
+    if (traps != 1 || old.sa_handler != SIG_DFL || !test::call_all(2)) return 2;
+    ::raise(SIGTRAP);
+    return 3;
+  });
+  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  EXPECT_EQ(WTERMSIG(status), SIGTRAP);
+}
+
+TEST(Guards, OldAndNewActionInOnePlace) {
+  const int status = status_after_dead_tracer(
+      [] {
+        struct sigaction both {};
+        both.sa_handler = SIG_IGN;
+        struct sigaction* volatile same = &both;  // sigaction(2) allows it, its declaration does not
+        if (::sigaction(SIGTRAP, &both, same) != 0 || both.sa_sigaction != handler) return 1;
+        return ::sigaction(SIGTRAP, nullptr, &both) == 0 && both.sa_handler == SIG_IGN ? 33 : 2;
+      },
+      [] {
+        const struct sigaction wish = with_handler(SA_SIGINFO);
+        ::sigaction(SIGTRAP, &wish, nullptr);
+      });
+  test::expect_exit(status, 33);
+}
+
+TEST(Guards, ActionIsKnownToWhoTakesOver) {
+  Waiting program([] {}, [] {
+    ::signal(SIGTRAP, SIG_IGN);
+    ::raise(SIGSTOP);
+    return test::call_all(1) ? 33 : 1;
+  });
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+    EXPECT_TRUE(test::arm_all(space, program.pid()));
+    EXPECT_TRUE(space.reserve({libc("sigaction"), libc("sigaction") + 1}, program.pid()));
+    EXPECT_TRUE(space.arm(libc("sigaction"), program.pid(), Guard::Sigaction));
+  });
+  program.go();
+  int status = 0;
+  ASSERT_EQ(::waitpid(program.pid(), &status, WUNTRACED), program.pid());
+  ASSERT_TRUE(WIFSTOPPED(status));
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  ASSERT_TRUE(tracer.seize(program.pid(), false));
+  ASSERT_EQ(tracer.next_of(program.pid()).kind, Stop::Kind::Group);
+  const auto taken = space.take_over(program.pid());
+  ASSERT_TRUE(taken && *taken);
+  EXPECT_EQ(space.program_trap_action().handler, 1u);
+  EXPECT_EQ(space.find(libc("sigaction"))->guard, Guard::Sigaction);
+  ::kill(program.pid(), SIGCONT);
+  Tracee(program.pid()).detach();
+  test::expect_exit(program.finish(), 33);
+}
+
+}  // namespace
+}  // namespace fade

@@ -1,0 +1,310 @@
+// What a killed tracer left is found, repaired and taken over; nonsense is refused.
+#include <csignal>
+
+#include "probe/abandoned.hpp"
+
+namespace fade {
+namespace {
+
+using test::address_of;
+using test::kFunctions;
+using test::Waiting;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+void arm_all(pid_t pid) {
+  test::trace_and_die(pid, [pid](AddressSpace& space) { EXPECT_TRUE(test::arm_all(space, pid)); });
+}
+
+// A second tracer, in the test itself.
+struct Second {
+  explicit Second(pid_t p) : pid(p), space(tracer, p) { EXPECT_TRUE(test::seize_all(tracer, p)); }
+  ~Second() { Tracee(pid).detach(); }
+
+  const Tracer tracer = test::make_tracer();
+  pid_t pid;
+  AddressSpace space;
+};
+
+int call_thrice() { return test::call_all(1) && test::call_all(2) && test::call_all(3) ? 0 : 1; }
+
+TEST(Leftovers, NothingIsFoundWhereNothingWasLeft) {
+  Waiting program([] {}, call_thrice);
+  {
+    Second second(program.pid());
+    const auto taken = second.space.take_over(program.pid());
+    ASSERT_TRUE(taken);
+    EXPECT_FALSE(*taken);
+    EXPECT_FALSE(second.space.has_net());
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, SitesAreKnownAndTheTextIsAsItWas) {
+  Waiting program([] {}, call_thrice);
+  arm_all(program.pid());
+  {
+    Second second(program.pid());
+    EXPECT_THAT(test::changed_text(second.space.memory()), SizeIs(4));
+    const auto taken = second.space.take_over(program.pid());
+    ASSERT_TRUE(taken) << taken.error().text();
+    ASSERT_TRUE(*taken);
+    EXPECT_EQ((*taken)->sites, 4u);
+    EXPECT_EQ((*taken)->put_back, 4u);
+    EXPECT_EQ((*taken)->foreign, 0u);
+    EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty());
+    EXPECT_EQ(second.space.armed(), 0u);
+    for (const auto f : kFunctions) {
+      const Site* site = second.space.find(address_of(f));
+      ASSERT_NE(site, nullptr);
+      EXPECT_TRUE(site->is_lifted);
+      EXPECT_EQ(site->original, *reinterpret_cast<const std::uint8_t*>(f));
+    }
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, AreArmedAgainInTheSameSlots) {
+  Waiting program([] {}, call_thrice);
+  arm_all(program.pid());
+  Second second(program.pid());
+  ASSERT_TRUE(second.space.take_over(program.pid()));
+  const RemoteAddr slot = second.space.find(address_of(kFunctions[0]))->slot;
+  ASSERT_TRUE(test::arm_all(second.space, program.pid()));
+  EXPECT_EQ(second.space.find(address_of(kFunctions[0]))->slot, slot);
+  EXPECT_EQ(second.space.armed(), 4u);
+  EXPECT_EQ(test::executable_anonymous(program.pid()), 1u);
+  program.go();
+  Tracee(program.pid()).resume();
+  int hits = 0;
+  for (;;) {
+    const Stop stop = second.tracer.next_of(program.pid());
+    if (stop.kind != Stop::Kind::Signal) break;
+    hits += test::handle_stop(second.space, stop);
+  }
+  EXPECT_EQ(hits, 15);
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, NewSitesGetNewSlots) {
+  Waiting program([] {}, call_thrice);
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+    EXPECT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
+    EXPECT_TRUE(space.arm(address_of(kFunctions[0]), program.pid()));
+  });
+  {
+    Second second(program.pid());
+    ASSERT_TRUE(second.space.take_over(program.pid()));
+    ASSERT_TRUE(second.space.arm(address_of(kFunctions[1]), program.pid()));
+    EXPECT_GT(second.space.find(address_of(kFunctions[1]))->slot, second.space.find(address_of(kFunctions[0]))->slot);
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, AreFoundInAForkToo) {
+  Waiting program([] {}, [] {
+    const pid_t forked = ::fork();
+    if (forked == 0) {
+      ::raise(SIGSTOP);
+      ::_exit(call_thrice());
+    }
+    int status = 0;
+    ::waitpid(forked, &status, WUNTRACED);
+    if (!WIFSTOPPED(status)) return 2;
+    const Tracer tracer = test::make_tracer();
+    AddressSpace space(tracer, forked);
+    if (!tracer.seize(forked, false)) return 3;
+    if (tracer.next_of(forked).kind == Stop::Kind::Gone) return 4;
+    const auto taken = space.take_over(forked);
+    const bool is_whole = taken && *taken && (*taken)->sites == 4 && test::changed_text(space.memory()).size() == 4;
+    ::kill(forked, SIGCONT);
+    Tracee(forked).detach();
+    ::waitpid(forked, &status, 0);
+    return is_whole && status == 0 ? 33 : 5;  // changed_text() compares with us, who still have the int3s
+  });
+  arm_all(program.pid());
+  test::expect_exit(program.finish(), 33);
+}
+
+void ignore(int) {}
+
+TEST(Leftovers, TheProgramsOwnActionIsKnown) {
+  Waiting program([] { ::signal(SIGTRAP, ignore); }, [] { return ::raise(SIGTRAP); });
+  arm_all(program.pid());
+  {
+    Second second(program.pid());
+    ASSERT_TRUE(second.space.take_over(program.pid()));
+    EXPECT_EQ(second.space.program_trap_action().handler, reinterpret_cast<std::uint64_t>(ignore));
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, TakenOverTwice) {
+  Waiting program([] {}, call_thrice);
+  arm_all(program.pid());
+  for (int i = 0; i < 3; ++i)
+    test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+      const auto taken = space.take_over(program.pid());
+      EXPECT_TRUE(taken && *taken && (*taken)->put_back == 4);
+      EXPECT_TRUE(test::arm_all(space, program.pid()));
+    });
+  EXPECT_EQ(test::executable_anonymous(program.pid()), 1u);
+  test::expect_exit(program.finish(), 0);
+}
+
+// A library that was replaced: the entry is not believed, and nothing is written there.
+TEST(Leftovers, TextThatIsAnotherNowIsLeftAlone) {
+  Waiting program([] {}, [] { return 0; });
+  arm_all(program.pid());
+  {
+    Second second(program.pid());
+    const ProcessMemory& memory = second.space.memory();
+    const std::array<std::uint8_t, 4> gone{0x90, 0x90, 0x90, 0x90}, behind{0xCC, 0x31, 0xC0, 0xC3};
+    ASSERT_TRUE(memory.write(address_of(kFunctions[1]), std::as_bytes(std::span(gone)), program.pid()));
+    ASSERT_TRUE(memory.write(address_of(kFunctions[3]), std::as_bytes(std::span(behind)), program.pid()));
+    const auto taken = second.space.take_over(program.pid());
+    ASSERT_TRUE(taken && *taken);
+    EXPECT_EQ((*taken)->sites, 2u);
+    EXPECT_EQ((*taken)->foreign, 1u);
+    EXPECT_EQ(memory.value<std::uint8_t>(address_of(kFunctions[1])), 0x90);
+    EXPECT_EQ(memory.value<std::uint8_t>(address_of(kFunctions[3])), 0xCC);
+    EXPECT_EQ(second.space.find(address_of(kFunctions[3])), nullptr);
+    second.space.put_back(program.pid());
+    EXPECT_FALSE(second.space.remove(program.pid(), test::gadgets()));  // the net still is needed there
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, NonsenseIsRefusedWithTheReason) {
+  Waiting program([] {}, call_thrice);
+  arm_all(program.pid());
+  Second second(program.pid());
+  const ProcessMemory& memory = second.space.memory();
+  const auto maps = elf::read_maps(program.pid());
+  ASSERT_TRUE(maps);
+  const auto net = SafetyNet::find(memory, *maps);
+  ASSERT_TRUE(net && *net);
+  const RemoteAddr base = (*net)->base();
+  const std::pair<std::uint64_t, const char*> fields[] = {
+      {NetLayout::kGeometryAt, "another layout"},      {NetLayout::kTableNowAt, "its table"},
+      {NetLayout::kOurActionAt, "its code"},           {NetLayout::kOurActionAt + 16, "its code"},
+      {NetLayout::kSyscallAt, "its code"},             {NetLayout::kGuardsAt, "its code"},
+      {NetLayout::kRangesAt, "its lists"},             {NetLayout::kRangesAt + 16, "its lists"},
+  };
+  const auto write = [&](RemoteAddr at, std::uint64_t word) {
+    return memory.write(at, std::as_bytes(std::span(&word, 1)), program.pid());
+  };
+  for (const auto& [at, reason] : fields) {
+    const auto was = memory.value<std::uint64_t>(base + at);
+    for (const std::uint64_t word : {std::uint64_t{1}, base.value, ~std::uint64_t{0}}) {
+      ASSERT_TRUE(write(base + at, word));
+      const auto taken = second.space.take_over(program.pid());
+      ASSERT_FALSE(taken) << at << " " << word;
+      EXPECT_THAT(taken.error().cause, HasSubstr(reason)) << at << " " << word;
+      EXPECT_FALSE(second.space.has_net());
+    }
+    ASSERT_TRUE(write(base + at, *was));
+  }
+  EXPECT_THAT(test::changed_text(memory), SizeIs(4));
+  ASSERT_TRUE(second.space.take_over(program.pid()));
+  EXPECT_THAT(test::changed_text(memory), IsEmpty());
+  Tracee(program.pid()).detach();
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, SlotsThatAreNoneAreRefused) {
+  Waiting program([] {}, call_thrice);
+  arm_all(program.pid());
+  Second second(program.pid());
+  const ProcessMemory& memory = second.space.memory();
+  const auto maps = elf::read_maps(program.pid());
+  auto net = SafetyNet::find(memory, *maps);
+  ASSERT_TRUE(net && *net);
+  const auto entries = (*net)->entries(memory);
+  ASSERT_TRUE(entries);
+  for (const RemoteAddr slot : {entries->front().slot + 1, RemoteAddr{0x1000}, (*net)->base()}) {
+    auto wrong = entries->front();
+    wrong.slot = slot;
+    ASSERT_TRUE((*net)->set(memory, program.pid(), wrong));
+    EXPECT_FALSE(second.space.take_over(program.pid()));
+    EXPECT_FALSE(second.space.has_net());
+  }
+  ASSERT_TRUE((*net)->set(memory, program.pid(), entries->front()));
+  EXPECT_TRUE(second.space.take_over(program.pid()));
+  Tracee(program.pid()).detach();
+  test::expect_exit(program.finish(), 0);
+}
+
+TEST(Leftovers, AnotherAreaOfSlotsIsTakenOver) {
+  Waiting program([] {}, call_thrice);
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+    const RemoteRange far{{0x10000000000}, {0x10000001000}};
+    EXPECT_TRUE(space.install_net(program.pid(), test::gadgets(), far));
+    EXPECT_TRUE(test::arm_all(space, program.pid()));
+  });
+  EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
+  {
+    Second second(program.pid());
+    const auto taken = second.space.take_over(program.pid());
+    ASSERT_TRUE(taken && *taken) << taken.error().text();
+    EXPECT_EQ((*taken)->put_back, 4u);
+    ASSERT_TRUE(test::arm_all(second.space, program.pid()));
+    EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
+    second.space.put_back(program.pid());
+    const auto removed = second.space.remove(program.pid(), test::gadgets());
+    EXPECT_TRUE(removed) << removed.error().text();
+    EXPECT_EQ(test::executable_anonymous(program.pid()), 0u);
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+// A remote call that the dead tracer began ends by itself.
+void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, pid_t pid) {
+  for (const Tracee tracee(pid); space.in_slots(tracee.registers()->ip());)
+    if (!tracee.step() || tracer.next_of(pid).kind != Stop::Kind::Signal) return;
+}
+
+// Killed anywhere in preparing and arming, then repaired by another tracer, which takes everything out again.
+TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
+  bool killed = true;
+  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
+    Waiting program([] {}, call_thrice);
+    killed = test::kill_tracer_at(at, [&] {
+      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
+      AddressSpace space(tracer, program.pid());
+      if (test::seize_all(tracer, program.pid())) (void)test::arm_all(space, program.pid());
+    });
+    {
+      Second second(program.pid());
+      const auto taken = second.space.take_over(program.pid());
+      ASSERT_TRUE(taken) << "killed at " << at << ": " << taken.error().text();
+      EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty()) << at;
+      second.space.put_back(program.pid());
+      step_out_of_the_net(second.tracer, second.space, program.pid());
+      ASSERT_TRUE(second.space.remove(program.pid(), test::gadgets())) << at;
+    }
+    test::expect_exit(program.finish(), 0);
+  }
+}
+
+// At no moment of a rewrite is a live site missing.
+TEST(Leftovers, TracerKilledWhileItRewritesTheTable) {
+  bool killed = true;
+  for (int at = 40; killed && !::testing::Test::HasFatalFailure(); ++at) {
+    Waiting program([] {}, call_thrice);
+    killed = test::kill_tracer_at(at, [&] {
+      const pid_t pid = program.pid();
+      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
+      AddressSpace space(tracer, pid);
+      if (!test::seize_all(tracer, pid) || !test::arm_all(space, pid)) return;
+      const auto maps = elf::read_maps(pid);
+      auto net = maps ? SafetyNet::find(space.memory(), *maps) : std::nullopt;
+      for (int i = 0; i < 3; ++i) (void)(*net)->rewrite(space.memory(), pid, *(*net)->entries(space.memory()));
+    });
+    test::expect_exit(program.finish(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace fade

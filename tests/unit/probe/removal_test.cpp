@@ -1,0 +1,256 @@
+// Everything of ours goes again: text, pages, signal action. And where threads would stand without us.
+#include <csignal>
+
+#include "probe/abandoned.hpp"
+
+namespace fade {
+namespace {
+
+using test::address_of;
+using test::kFunctions;
+using test::Waiting;
+using ::testing::IsEmpty;
+
+int call_once() { return test::call_all(1) ? 0 : 1; }
+
+// The program is stopped, everything is armed.
+struct Armed {
+  explicit Armed(const std::function<int()>& after, const std::function<void()>& before = [] {})
+      : program(before, after), space(tracer, program.pid()) {
+    EXPECT_TRUE(test::seize_all(tracer, pid()));
+    EXPECT_TRUE(test::arm_all(space, pid()));
+  }
+  pid_t pid() const { return program.pid(); }
+  void expect_end(int status) {
+    Tracee(pid()).detach();
+    test::expect_exit(program.finish(), status);
+  }
+
+  Waiting program;
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space;
+};
+
+std::string map_text(pid_t pid) {
+  std::string out;
+  const auto maps = elf::read_maps(pid);
+  for (const auto& m : maps->all())
+    if (m.path != "[stack]" && m.path != "[heap]")
+      out += std::to_string(m.range.begin.value) + "-" + std::to_string(m.range.end.value) + m.path + "\n";
+  return out;
+}
+
+TEST(Removal, LeavesMapsAndTextAsTheyWere) {
+  Waiting program([] {}, call_once);
+  const std::string before = map_text(program.pid());
+  {
+    const Tracer tracer = test::make_tracer();
+    AddressSpace space(tracer, program.pid());
+    ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+    ASSERT_TRUE(test::arm_all(space, program.pid()));
+    ASSERT_TRUE(space.reserve({{0x10000000000}, {0x10000001000}}, program.pid()));
+    EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
+    space.put_back(program.pid());
+    const auto removed = space.remove(program.pid(), test::gadgets());
+    ASSERT_TRUE(removed) << removed.error().text();
+    EXPECT_FALSE(space.has_net());
+    EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
+    EXPECT_EQ(map_text(program.pid()), before);
+    Tracee(program.pid()).detach();
+  }
+  test::expect_exit(program.finish(), 0);
+}
+
+int trap_is_default() {
+  struct sigaction now {};
+  ::sigaction(SIGTRAP, nullptr, &now);
+  return now.sa_handler == SIG_DFL && call_once() == 0 ? 33 : 1;
+}
+
+TEST(Removal, TheDefaultActionIsTheKernelsAgain) {
+  Armed armed(trap_is_default);
+  armed.space.put_back(armed.pid());
+  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.expect_end(33);
+}
+
+volatile std::sig_atomic_t traps;
+void count(int) { traps = traps + 1; }
+
+int own_handler_works() {
+  struct sigaction now {};
+  ::sigaction(SIGTRAP, nullptr, &now);
+  ::raise(SIGTRAP);
+  ::raise(SIGTRAP);
+  return now.sa_handler == count && traps == 2 ? 33 : 1;
+}
+
+TEST(Removal, TheProgramsHandlerIsTheKernelsAgain) {
+  Armed armed(own_handler_works, [] { ::signal(SIGTRAP, count); });
+  armed.space.put_back(armed.pid());
+  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.expect_end(33);
+}
+
+// One that libc never told the kernel of: it has no restorer.
+TEST(Removal, AHandlerThatWasSetWhileWatchedToo) {
+  Armed armed(own_handler_works);
+  armed.space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(count), .restorer = 1}, armed.pid());
+  armed.space.put_back(armed.pid());
+  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.expect_end(33);
+}
+
+TEST(Removal, AnActionThatIsNotOursIsLeftAlone) {
+  Armed armed([] { return own_handler_works(); }, [] {});
+  // By a system call of its own, as fade does not see it.
+  const KernelSigaction own{.handler = reinterpret_cast<std::uint64_t>(count), .flags = 0x04000000,
+                            .restorer = address_of(fade_test_sigreturn).value};
+  const auto registers = Tracee(armed.pid()).registers();
+  ASSERT_TRUE(registers);
+  const RemoteAddr at = RemoteCall::scratch(*registers);
+  ASSERT_TRUE(armed.space.memory().write(at, std::as_bytes(std::span(&own, 1)), armed.pid()));
+  const RemoteCall call(armed.tracer, armed.space.memory(), armed.pid(), test::gadgets());
+  ASSERT_EQ(call.syscall(13 /* rt_sigaction */, {SIGTRAP, at.value, 0, 8, 0, 0}), 0);
+  armed.space.put_back(armed.pid());
+  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.expect_end(33);
+}
+
+TEST(Removal, IsRefusedWhileBreakpointsStand) {
+  Armed armed(call_once);
+  EXPECT_FALSE(armed.space.remove(armed.pid(), test::gadgets()));
+  EXPECT_TRUE(armed.space.has_net());
+  armed.expect_end(0);
+}
+
+TEST(Removal, AndBackAHundredTimes) {
+  Armed armed(call_once);
+  const std::string with = map_text(armed.pid());
+  for (int i = 0; i < 100; ++i) {
+    armed.space.put_back(armed.pid());
+    ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+    ASSERT_TRUE(test::arm_all(armed.space, armed.pid()));
+  }
+  EXPECT_EQ(map_text(armed.pid()), with);
+  armed.expect_end(0);
+}
+
+TEST(Removal, TracerKilledAnywhere) {
+  bool killed = true;
+  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
+    Waiting program([] { ::signal(SIGTRAP, count); }, [] { return own_handler_works() == 33 && call_once() == 0 ? 33 : 1; });
+    killed = test::kill_tracer_at(at, [&] {
+      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
+      AddressSpace space(tracer, program.pid());
+      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
+      space.put_back(program.pid());
+      (void)space.remove(program.pid(), test::gadgets());
+    });
+    const int status = program.finish();
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
+    // The kernel's action is the net's where the tracer did not come to give it back.
+    EXPECT_TRUE(WEXITSTATUS(status) == 33 || killed) << at;
+  }
+}
+
+// ---------------------------------------------------------------- where threads stand
+
+TEST(OwnAddress, IsTheSiteBeforeAndWhatFollowsBehind) {
+  Armed armed(call_once);
+  for (const auto f : kFunctions) {
+    const Site* site = armed.space.find(address_of(f));
+    ASSERT_NE(site, nullptr);
+    EXPECT_TRUE(armed.space.in_slots(site->slot));
+    EXPECT_EQ(armed.space.own_address(site->slot), site->address);
+    if (f == fade_test_jump) continue;  // its slot is the jump
+    EXPECT_EQ(armed.space.own_address(site->slot + site->length), site->address + site->length);
+    EXPECT_EQ(armed.space.own_address(site->slot + site->length + 1), std::nullopt);
+    EXPECT_EQ(armed.space.own_address(site->slot + site->length + 5), std::nullopt);
+  }
+  EXPECT_FALSE(armed.space.in_slots(address_of(kFunctions[0])));
+  EXPECT_EQ(armed.space.own_address(address_of(kFunctions[0])), std::nullopt);
+  EXPECT_TRUE(armed.space.in_slots(armed.space.ret()));
+  EXPECT_EQ(armed.space.own_address(armed.space.ret()), std::nullopt);
+  armed.expect_end(0);
+}
+
+// Wherever in a slot a thread is moved back, the function does what it does.
+TEST(OwnAddress, LeadsOnAsIfNothingHadBeen) {
+  for (int steps = 0; steps < 3; ++steps) {
+    Armed armed([] { return test::call_all(7) ? 33 : 1; });
+    Tracee tracee(armed.pid());
+    armed.program.go();
+    tracee.resume();
+    int moved = 0;
+    for (;;) {
+      const Stop stop = armed.tracer.next_of(armed.pid());
+      if (stop.kind != Stop::Kind::Signal) break;
+      const Site* site = armed.space.find(tracee.registers()->ip() - 1);
+      ASSERT_NE(site, nullptr);
+      tracee.set_ip(site->slot);
+      for (int i = 0; i < steps; ++i) {
+        tracee.step();
+        ASSERT_EQ(armed.tracer.next_of(armed.pid()).signal, SIGTRAP);
+      }
+      const RemoteAddr at = tracee.registers()->ip();
+      armed.space.put_back(armed.pid());
+      if (const auto own = armed.space.own_address(at)) {
+        ++moved;
+        tracee.set_ip(*own);
+      }
+      tracee.resume();
+    }
+    EXPECT_EQ(moved, steps < 2 ? 1 : 0);  // the first site stands for all: they were put back
+    armed.expect_end(33);
+  }
+}
+
+TEST(OwnAddress, AGuardChangesNothing) {
+  Waiting program([] {}, [] { return fade_test_add(SIG_UNBLOCK) == 4 ? 33 : 1; });
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+  ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
+  const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigmask);
+  ASSERT_TRUE(site);
+  for (const std::uint64_t at : {0u, 7u, 17u, 19u}) EXPECT_EQ(space.own_address((*site)->slot + at), (*site)->address) << at;
+  EXPECT_EQ(space.own_address((*site)->slot + 19 + (*site)->length), (*site)->address + (*site)->length);
+  Tracee(program.pid()).detach();
+  test::expect_exit(program.finish(), 33);
+}
+
+TEST(Stacks, AWordThatPointsToUsIsFound) {
+  test::Shared<std::array<std::uint64_t, 1 << 18>> stack;  // 2 MiB of nothing
+  const RemoteAddr sp = address_of(&*stack);
+  Armed armed(call_once);
+  EXPECT_FALSE(armed.space.refers_to_slots(sp));
+  (*stack)[20'000] = armed.space.find(address_of(kFunctions[0]))->slot.value + 1;
+  EXPECT_TRUE(armed.space.refers_to_slots(sp));
+  EXPECT_TRUE(armed.space.refers_to_slots(sp + 20'000 * 8));
+  EXPECT_FALSE(armed.space.refers_to_slots(sp + 20'001 * 8));
+  armed.expect_end(0);
+}
+
+// ---------------------------------------------------------------- comparison with the files
+
+TEST(TextComparison, CountsOursAndOthers) {
+  Armed armed([] { return 0; });
+  auto check = armed.space.differing();
+  ASSERT_TRUE(check) << check.error().text();
+  EXPECT_EQ(check->sites, 4u);
+  EXPECT_EQ(check->ours, 4u);
+  EXPECT_EQ(check->others, 0u);
+  EXPECT_EQ(check->unchecked, 0u);
+  armed.space.put_back(armed.pid());
+  const std::uint8_t patch = 0x90;
+  ASSERT_TRUE(armed.space.memory().write(address_of(kFunctions[1]) + 1, std::as_bytes(std::span(&patch, 1)), armed.pid()));
+  check = armed.space.differing();
+  ASSERT_TRUE(check);
+  EXPECT_EQ(check->ours, 0u);
+  EXPECT_EQ(check->others, 1u);
+  armed.expect_end(0);
+}
+
+}  // namespace
+}  // namespace fade
