@@ -22,6 +22,7 @@ struct Command {
 };
 constexpr std::array kCommands{
     Command{"run", "run a program and record its HIP calls"},
+    Command{"attach", "record the HIP calls of running programs"},
     Command{"query", "report what a recording holds"},
 };
 

@@ -49,6 +49,7 @@ _fade_open_option() {
 }
 
 _fade_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen "-$1" -- "$2"); }
+_fade_pids() { mapfile -t COMPREPLY < <(cd /proc && compgen -G "$1*" -X '*[!0-9]*'); }
 _fade_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
 
 # The last of a list of words with commas between them.
@@ -75,6 +76,8 @@ def bash_value_case(option):
         action = f'_fade_words {words} "$current"'
     elif option["completes"] in ("file", "directory"):
         action = f'_fade_files {option["completes"][0]} "$current"'
+    elif option["completes"] == "process":
+        action = '_fade_pids "$current"'
     else:
         action = ":"
     return f"    {names}) {action}; return ;;"
@@ -87,6 +90,8 @@ def bash_program(program):
     if program["takes_command"]:
         words = 'if ((first < COMP_CWORD)); then _fade_command "$first"; return; fi'
         rest = 'mapfile -t COMPREPLY < <(compgen -c -f -- "$current")'
+    elif program["words_complete"] == "process":
+        words, rest = ":", '_fade_pids "$current"'
     else:
         words = ":"
         names = shlex.quote(" ".join(w["name"] for w in program["words"]))
@@ -144,7 +149,7 @@ def zsh_action(option):
         return f":{label}:_values -s , {label} {words}"
     if words:
         return f":{label}:({words})"
-    kinds = {"file": "_files", "directory": "_files -/", "command": "_command_names -e", "nothing": " "}
+    kinds = {"file": "_files", "directory": "_files -/", "command": "_command_names -e", "process": "_pids", "nothing": " "}
     return f":{label}:{kinds[option['completes']]}"
 
 
@@ -175,9 +180,11 @@ def zsh_program(program):
     options = " \\\n".join(map(zsh_option, program["options"]))
     if program["takes_command"]:
         rest = "'(-)1:command:_command_names -e' \\\n    '*::arguments:_normal'"
+    elif program["words_complete"] == "process":
+        rest = "'*:process:_pids'"
     else:
         rest = f"'*:report or database:{function(program['name'])}_words'"
-    return f"""{"" if program["takes_command"] else zsh_words(program)}
+    return f"""{zsh_words(program) if program["words"] else ""}
 {function(program["name"])}() {{
   _arguments -s -S \\
 {options} \\
@@ -229,7 +236,7 @@ def fish_option(command, condition, option):
         if option["words"]:
             parts.append("-x -a " + fish_quote(" ".join(option["words"])))
         else:
-            parts.append({"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'"}.get(option["completes"], "-x"))
+            parts.append({"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'", "process": "-x -a '(__fish_complete_pids)'"}.get(option["completes"], "-x"))
     parts.append("-d " + fish_quote(option["help"]))
     return " ".join(parts)
 
@@ -238,6 +245,8 @@ def fish_words(command, condition, program):
     where = f"complete -c {command}" + (f" -n {fish_quote(condition)}" if condition else "")
     if program["takes_command"]:
         return [f"{where} -x -a '(__fish_complete_subcommand)'"]
+    if program["words_complete"] == "process":
+        return [f"{where} -x -a '(__fish_complete_pids)'"]
     lines = [f"{where} -f -a {fish_quote(w['name'])} -d {fish_quote(w['help'])}" for w in program["words"]]
     return lines + [f"{where} -x -a '(__fish_complete_suffix .db)'"]
 
