@@ -49,7 +49,7 @@ void Console::numbers(const LiveNumbers& now) {
 
 void Console::attached(const Watched& watched) {
   clear();
-  for (const std::string& sentence : attached_sentences(watched)) log::info("{}", sentence);
+  for (const std::string& sentence : attached_sentences(watched, {.utf8 = manner_.utf8})) log::info("{}", sentence);
 }
 
 void Console::stop_refused(const std::string& how_to_end) {

@@ -15,7 +15,6 @@ void (*reaction_to(int signal))(int) {
   switch (signal) {
     case SIGTSTP: return ask_to_stop;
     case SIGTTIN:
-    case SIGTTOU:
     case SIGPIPE: return SIG_IGN;
     default: return ask_to_detach;
   }

@@ -1,6 +1,6 @@
 // What signals mean to fade-attach: INT, QUIT, TERM and HUP ask it to detach, as often as they come. TSTP (Ctrl-Z) is
-// only noticed: were we stopped, the program's threads would be with us at their next call. TTIN and TTOU, which would
-// stop us too, are ignored, and so is PIPE. One object at a time.
+// only noticed: were we stopped, the program's threads would be with us at their next call. TTIN, which would stop us
+// too, is ignored, and so is PIPE. One object at a time.
 #pragma once
 #include <signal.h>
 
@@ -20,7 +20,7 @@ class DetachSignals {
   bool stop_asked() const;  // Ctrl-Z
 
  private:
-  static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE};
+  static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGPIPE};
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 

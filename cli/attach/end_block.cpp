@@ -30,13 +30,17 @@ std::string differing(std::uint64_t bytes) {
   return fmt::format("{} of the program's text {} not what the files hold", count(bytes, "byte", "bytes"), bytes == 1 ? "is" : "are");
 }
 
+std::string how_it_ended(const Watched& watched, const AttachOutcome& outcome) {
+  return outcome.ended ? who(watched) + " ended" : "detached from " + who(watched);
+}
+
 }  // namespace
 
-std::vector<std::string> attached_sentences(const Watched& watched) {
+std::vector<std::string> attached_sentences(const Watched& watched, const Style& style) {
   const Attached& first = watched.first;
   std::vector<std::string> sentences{
       fmt::format("attached to {}, recording to {}", who(watched), table::printable(first.database)),
-      fmt::format("held {}", held(first.holds, {}))};
+      fmt::format("held {}", held(first.holds, style))};
   for (const std::string& note : first.notes) sentences.push_back("note: " + table::printable(note));
   return sentences;
 }
@@ -46,13 +50,13 @@ std::string end_block(const Watched& watched, const AttachOutcome& outcome, cons
   if (!outcome.ended) more.emplace_back("", "detaching: " + held(outcome.detach_holds, style));
   if (outcome.bytes_differing > 0) more.emplace_back("left", recording::red(differing(outcome.bytes_differing), style));
   else if (!outcome.ended) more.emplace_back("left", "every byte of the program as it was");
-  const std::string ending = outcome.ended ? who(watched) + " ended" : "detached from " + who(watched);
-  return recording::end_block(outcome.summary, ending, more, style);
+  return recording::end_block(outcome.summary, how_it_ended(watched, outcome), more, style);
 }
 
-std::vector<std::string> must_say(const AttachOutcome& outcome) {
-  auto sentences = recording::must_say(outcome.summary);
+std::vector<std::string> must_say(const Watched& watched, const AttachOutcome& outcome) {
+  std::vector<std::string> sentences{how_it_ended(watched, outcome)};
   if (outcome.bytes_differing > 0) sentences.push_back(differing(outcome.bytes_differing));
+  for (std::string& sentence : recording::must_say(outcome.summary)) sentences.push_back(std::move(sentence));
   return sentences;
 }
 

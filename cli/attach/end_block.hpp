@@ -17,11 +17,11 @@ struct Watched {
 };
 
 // "attached to python3 (pid 4242), recording to x.db", how long threads were held, notes: one sentence each.
-std::vector<std::string> attached_sentences(const Watched& watched);
+std::vector<std::string> attached_sentences(const Watched& watched, const Style& style);
 
 std::string end_block(const Watched& watched, const AttachOutcome& outcome, const Style& style);
 
-// What has to be said even where no summary is wanted.
-std::vector<std::string> must_say(const AttachOutcome& outcome);
+// What is said where no summary is wanted.
+std::vector<std::string> must_say(const Watched& watched, const AttachOutcome& outcome);
 
 }  // namespace fade::cli::attach

@@ -1,4 +1,5 @@
 // fade-attach: record the HIP calls of programs that run already.
+#include <signal.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -68,6 +69,7 @@ Ended watch(const Request& request, const Invocation& invocation, Control* contr
 
 int supervise(const Request& request, const Invocation& invocation, Control* control) {
   log::set_program("fade");
+  ::signal(SIGTTOU, SIG_IGN);  // a message from the background must not stop us, at the end neither (stty tostop)
   const auto [outcome, watched] = watch(request, invocation, control);
   if (!outcome) {
     log::set_program(program().name);
@@ -75,7 +77,7 @@ int supervise(const Request& request, const Invocation& invocation, Control* con
   }
   if (control != nullptr) control->ended(*outcome);
   recording::say_ended(request.summary.value_or(true), invocation.color,
-                       [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(*outcome));
+                       [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
   return outcome->bytes_differing == 0 ? 0 : kFailed;
 }
 

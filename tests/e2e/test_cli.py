@@ -12,7 +12,7 @@ import pytest
 from programs import demo, fade  # noqa: F401 (fixtures)
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = ["fade-run", "fade-query"]
+PROGRAMS = ["fade-run", "fade-attach", "fade-query"]
 
 
 # ---------------------------------------------------------------- asking
@@ -53,6 +53,7 @@ def test_a_mistyped_option_is_refused_with_the_near_one(fade, program):
 def test_the_dispatcher_starts_its_neighbours(fade):
     neighbours = {"PATH": ":".join([*(os.path.dirname(fade.path(name)) for name in PROGRAMS), os.environ["PATH"]])}
     assert fade("fade", "run", "--version", env=neighbours).stdout.startswith("fade-run ")
+    assert fade("fade", "attach", "--version", env=neighbours).stdout.startswith("fade-attach ")
     assert fade("fade", "query", "--version", env=neighbours).stdout.startswith("fade-query ")
     assert fade("fade", "--version").stdout.startswith("fade ")
     assert "run a program" in fade("fade", "help").stdout

@@ -1,4 +1,5 @@
 """The generated completion scripts, asked as the shells ask them."""
+import os
 import shutil
 import subprocess
 
@@ -7,7 +8,7 @@ import pytest
 ASK = r"""
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
-case $1 in fade) _fade ;; fade-run) _fade_run ;; fade-query) _fade_query ;; esac 2>/dev/null
+case $1 in fade) _fade ;; fade-run) _fade_run ;; fade-attach) _fade_attach ;; fade-query) _fade_query ;; esac 2>/dev/null
 printf '%s\n' "${COMPREPLY[@]}"
 """
 
@@ -35,6 +36,13 @@ def test_bash_offers(complete, words, offered):
 
 def test_bash_offers_every_report(complete):
     assert {"summary", "top", "errors", "overrides"} <= complete("fade-query", "")
+
+
+@pytest.mark.parametrize("words", [("fade-attach",), ("fade-attach", "-p"), ("fade", "attach", "-q")])
+def test_bash_offers_processes(complete, words):
+    mine = str(os.getpid())
+    assert complete(*words, mine) >= {mine}
+    assert all(word.isdigit() for word in complete(*words, ""))
 
 
 def test_bash_leaves_the_command_alone(complete):
