@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -77,7 +76,6 @@ void reap(pid_t tid) {
   ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WEXITED | WNOHANG | __WALL);
 }
 
-constexpr long kLongestPause = 1'000'000;
 constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;
 
 void ignore_tick(int) {}
@@ -139,16 +137,15 @@ Stop Tracer::next_of(pid_t tid) const {
   return to_stop(info);  // an end stays unreaped: next() reports it to whoever keeps the books
 }
 
+// The tick ends the wait now and then; asking again and again would be either late or busy.
 std::optional<Stop> Tracer::next_of(pid_t tid, std::chrono::nanoseconds patience) const {
   const std::int64_t deadline = boottime_ns() + patience.count();
-  for (timespec pause{.tv_nsec = 10'000};; pause.tv_nsec = std::min(2 * pause.tv_nsec, kLongestPause)) {
-    siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook | WNOHANG) != 0 && errno != EINTR)
-      return Stop{.kind = Stop::Kind::Gone, .tid = tid};
-    if (info.si_pid != 0) return to_stop(info);
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook) != 0) {
+    if (errno != EINTR) return Stop{.kind = Stop::Kind::Gone, .tid = tid};
     if (boottime_ns() >= deadline) return std::nullopt;
-    ::nanosleep(&pause, nullptr);
   }
+  return to_stop(info);
 }
 
 }  // namespace fade

@@ -27,7 +27,8 @@ class Tracer {
 
   Stop next() const;            // any tracee; blocks until there is one or a signal came
   Stop next_of(pid_t tid) const;  // one tracee only, ignoring interruptions
-  // The same, but nullopt where the tracee has not stopped in time: it may sleep where nothing interrupts it.
+  // The same, but nullopt where the tracee has not stopped in time (to a tick): it may sleep where nothing
+  // interrupts it.
   std::optional<Stop> next_of(pid_t tid, std::chrono::nanoseconds patience) const;
   // next_of() saw its end, and nobody else is to hear of it.
   void reap_end(pid_t tid) const;

@@ -33,6 +33,7 @@ struct Inferior {
   bool is_root = false;    // asked for by the user: followed whatever is said about children
   bool has_lost_net = false;   // the kernel took the net's handler away; to be mended at the next breakpoint
   bool is_dirty = false;   // somebody may still go through our code: it must stay
+  bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
   bool is_fresh_copy = false;  // forked, and not yet looked after
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there

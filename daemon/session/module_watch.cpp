@@ -102,6 +102,7 @@ Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const
   const auto left = space.take_over(stopped.tid);
   if (!left) return tl::unexpected(left.error());
   if (*left) {
+    inferior.had_leftovers = true;
     note(inferior, "repaired", fmt::format("a fade that was killed had left {} breakpoints, {} of them in force", (*left)->sites, (*left)->put_back));
   } else if (auto net = space.install_net(stopped.tid, foothold.gadgets, foothold.loader_span); !net) {
     return net;

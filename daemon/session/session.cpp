@@ -138,6 +138,7 @@ void Session::show_own_address(Thread& thread) {
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
   if (!registers || !space.in_slots(registers->ip())) return;
   const auto own = space.own_address(registers->ip());
+  thread.inferior->is_dirty |= !own;
   const Site* site = space.site_of_slot(registers->ip());
   if (!own || !Tracee(thread.tid).set_ip(*own) || !site) return;
   thread.shown_site = site->address;
@@ -233,6 +234,8 @@ void Session::on_child(const Stop& stop) {
       auto program = shares ? inferior.program : inferior.program->fork_copy(child);
       Inferior& made = add_process(child, &inferior, std::move(program));
       made.is_fresh_copy = !shares;
+      made.is_dirty = inferior.is_dirty;
+      made.had_leftovers = inferior.had_leftovers;
       add_thread(made, child).trap_blocked = parent->trap_blocked;
     }
     if (unclaimed_.erase(child)) start_child(child);

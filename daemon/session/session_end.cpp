@@ -2,7 +2,6 @@
 #include <signal.h>
 
 #include "base/log.hpp"
-#include "elf/maps.hpp"
 #include "ptrace/interrupted.hpp"
 #include "session/session.hpp"
 
@@ -37,42 +36,35 @@ void Session::stop_watching() {
 // there, and detached: from then on it cannot come back. The last one of a process takes our pages out.
 class Session::Farewell {
  public:
-  explicit Farewell(Session& session) : s_(session), gone_(session.unclaimed_) {}
+  explicit Farewell(Session& session) : s_(session) {}
 
   void all_but(const std::unordered_set<pid_t>& keepers);
   void last(Inferior& inferior, pid_t keeper);
 
  private:
-  const elf::Maps& maps_of(const Inferior& inferior);
-  bool one(pid_t tid, std::chrono::nanoseconds patience);
+  bool one(pid_t tid, std::chrono::nanoseconds patience) { return one(tid, patience, s_.clock_.now()); }
+  bool one(pid_t tid, std::chrono::nanoseconds patience, std::int64_t since);
   bool part_with(const Stop& stop);
-  bool stand_aside(const Thread& thread, const Tracee& tracee);
+  bool stand_aside(const Thread& thread, const Tracee& tracee) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
   void remove_pages(Inferior& inferior, Thread& keeper) const;
 
   Session& s_;
   std::unordered_set<pid_t> gone_;
-  std::unordered_map<pid_t, elf::Maps> maps_;  // as of the first look
   std::vector<pid_t> born_;  // meanwhile: traced too, and may stop after their parents have gone
 };
 
-const elf::Maps& Session::Farewell::maps_of(const Inferior& inferior) {
-  const auto [it, is_new] = maps_.try_emplace(inferior.pid);
-  if (is_new)
-    if (auto maps = elf::read_maps(inferior.pid)) it->second = std::move(*maps);
-  return it->second;
-}
-
 // Moves a thread to where it would stand without us. False: it is in the middle of an instruction that we moved, or was
-// interrupted there by a signal whose handler runs now.
-bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) {
+// interrupted there by a signal, without us, whose handler runs now.
+bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) const {
   const AddressSpace& space = *thread.inferior->program->space;
+  const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.refers_to_slots(sp); };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
     if (!registers) return true;
     const auto own = space.own_address(registers->ip());
     if (own && !tracee.set_ip(*own)) return true;
-    if (own || !space.in_slots(registers->ip())) return !space.refers_to_slots(maps_of(*thread.inferior), registers->sp());
+    if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp());
     if (!tracee.step() || is_end(s_.tracer_.next_of(tracee.tid()).kind)) return true;
   }
   return false;
@@ -110,11 +102,13 @@ bool Session::Farewell::part_with(const Stop& stop) {
   return true;
 }
 
-bool Session::Farewell::one(pid_t tid, std::chrono::nanoseconds patience) {
-  const std::int64_t since = s_.clock_.now();
+bool Session::Farewell::one(pid_t tid, std::chrono::nanoseconds patience, std::int64_t since) {
   Thread* thread = s_.thread_of(tid);
   if (thread) thread->interrupted = true;
-  if (!Tracee(tid).interrupt()) return gone_.insert(tid), true;  // ended
+  if (!Tracee(tid).interrupt()) {  // it has ended, and its parent waits until we have taken note
+    s_.tracer_.reap_end(tid);
+    return gone_.insert(tid), true;
+  }
   for (;;) {
     const auto stop = s_.tracer_.next_of(tid, patience);
     if (!stop) return false;
@@ -137,6 +131,8 @@ void Session::Farewell::all_but(const std::unordered_set<pid_t>& keepers) {
     for (const pid_t tid : std::exchange(left, {}))
       if (!gone_.contains(tid) && !one(tid, kSoon)) late.push_back(tid);
   }
+  for (const pid_t tid : s_.unclaimed_)
+    if (gone_.insert(tid).second) Tracee(tid).detach();
   for (const pid_t tid : late)
     if (Thread* thread = s_.thread_of(tid); !one(tid, kLater) && thread) thread->inferior->is_dirty = true;
 }
@@ -153,6 +149,7 @@ void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper) const {
 void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
   const AddressSpace& space = *inferior.program->space;
   if (const auto check = space.has_net() ? space.differing() : TextCheck{}) s_.bytes_left_changed_ += check->ours;
+  const std::int64_t since = s_.clock_.now();
   Thread* thread = s_.thread_of(keeper);
   const auto stop = thread ? s_.stop_thread(*thread) : std::nullopt;
   thread = s_.thread_of(keeper);
@@ -167,7 +164,7 @@ void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
   if (!(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, *thread);
   tracee.interrupt();
   tracee.resume();
-  one(keeper, kLater);  // only behind a new stop does the kernel take up its system call or group-stop again
+  one(keeper, kLater, since);  // only behind a new stop does the kernel take up its system call or group-stop again
 }
 
 void Session::let_go() {
@@ -183,11 +180,11 @@ void Session::let_go() {
     if (keepers.contains(pid)) kept.insert(keepers[pid]);
     sink_.notice(Lifecycle{.at = clock_.now(), .process = inferior->id, .kind = "detach"});
   }
-  for (const pid_t tid : unclaimed_) Tracee(tid).detach();
   Farewell farewell(*this);
   farewell.all_but(kept);
   for (const auto& [pid, tid] : keepers)
     if (const auto it = inferiors_.find(pid); it != inferiors_.end()) farewell.last(*it->second, tid);
+  farewell.all_but({});  // whom the last ones gave birth to
   threads_.clear();
   unclaimed_.clear();
   inferiors_.clear();
