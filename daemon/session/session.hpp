@@ -56,6 +56,7 @@ class Session {
   // Of watch() and of let_go(), all processes together.
   HoldTimes attach_holds() const { return attach_holds_.of(attached_threads_); }
   HoldTimes detach_holds() const { return detach_holds_.of(0); }
+  const std::vector<std::string>& calls_in_flight() const { return calls_in_flight_; }  // when we came: function (thread)
   // After let_go(): bytes of text that are not what they were. Nothing but 0 is right.
   std::uint64_t bytes_left_changed() const { return bytes_left_changed_; }
 
@@ -109,6 +110,7 @@ class Session {
   void settle(Thread& thread);
   void go_on(Thread& thread);
   void unblock_traps(Inferior& inferior);
+  void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp
 
   const Tracer& tracer_;
@@ -132,6 +134,7 @@ class Session {
   bool started_ = false, main_ended_ = false;
   ProcessId last_process_ = 0;
   ThreadId last_thread_ = 0;
+  std::vector<std::string> calls_in_flight_;
   HoldClock attach_holds_, detach_holds_;
   std::uint64_t attached_threads_ = 0, bytes_left_changed_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "ptrace/interrupted.hpp"
+#include "session/in_flight.hpp"
 #include "session/session.hpp"
 
 namespace fade {
@@ -88,6 +89,7 @@ Result<void> Session::watch(pid_t pid) {
   inferior.watched = true;
   unblock_traps(inferior);
   if (!hold_on && inferior.program.get() == program) modules_.arm_loaded(inferior, *guide);
+  if (inferior.program.get() == program && modules_.armed() > 0) tell_calls_in_flight(inferior);
   return {};
 }
 
@@ -160,6 +162,33 @@ void Session::unblock_traps(Inferior& inferior) {
     if (stop) handle(*stop);
     attach_holds_.held(clock_.now() - since);
   }
+}
+
+// Threads sleep most of the time: whether one may be in a call shows without a stop.
+void Session::tell_calls_in_flight(Inferior& inferior) {
+  const Memory& memory = inferior.program->space->memory();
+  const CallsInFlight calls(*inferior.program, functions_);
+  std::vector<pid_t> candidates;
+  for (const auto& [tid, thread] : inferior.threads)
+    if (const RemoteAddr sp = read_stack_pointer(tid); !sp || calls.may_be_in_one(sp)) candidates.push_back(tid);
+  std::vector<std::pair<pid_t, StackCopy>> stacks;
+  for (const pid_t tid : candidates) {
+    const std::int64_t since = clock_.now();
+    Thread* thread = thread_of(tid);
+    const auto stop = thread ? stop_thread(*thread) : std::nullopt;
+    if (!stop) continue;
+    if (const auto registers = Tracee(tid).registers()) stacks.emplace_back(tid, copy_stack(*registers, memory));
+    handle(*stop);
+    attach_holds_.held(clock_.now() - since);
+  }
+  const auto unwinder = stacks.empty() ? fail("nothing to unwind") : Unwinder::of_process(inferior.pid, memory);
+  if (!unwinder) return log::debug("{}", unwinder.error().text());
+  for (const auto& [tid, stack] : stacks)
+    for (const std::string& name : calls.of(*unwinder, stack))
+      if (const Thread* thread = thread_of(tid)) {
+        note(*thread, "in flight", 0, name);
+        calls_in_flight_.push_back(fmt::format("{} (thread {})", name, tid));
+      }
 }
 
 void Session::look_after_nets() {

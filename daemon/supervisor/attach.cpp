@@ -12,6 +12,7 @@
 namespace fade {
 namespace {
 
+constexpr std::size_t kShownInFlight = 4;
 constexpr std::int64_t kTickPeriod = 1'000'000'000;
 
 bool is_a_refusal(int code) { return code == EPERM || code == EACCES || code == ESRCH; }
@@ -59,6 +60,10 @@ Attached Attachment::arrived(const Session& session) const {
     if (!overrides_.empty())
       out.notes.push_back("what the program has already asked about its devices, and keeps, is not changed by --set (PyTorch keeps the properties of each device)");
   }
+  const auto& in_flight = session.calls_in_flight();
+  for (std::size_t i = 0; i < std::min(in_flight.size(), kShownInFlight); ++i) out.notes.push_back("a call was under way already: " + in_flight[i]);
+  if (in_flight.size() > kShownInFlight)
+    out.notes.push_back(fmt::format("and {} more calls (fade-query lifecycle)", in_flight.size() - kShownInFlight));
   return out;
 }
 
