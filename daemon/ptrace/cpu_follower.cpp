@@ -60,6 +60,8 @@ bool may_come_back() {
   return ::geteuid() == 0 || (::getrlimit(RLIMIT_NICE, &nice) == 0 && nice.rlim_cur >= 20);
 }
 
+// Tenths of the time. To wait until the tracee has gone to sleep after it woke us is normal; that is less than half.
+constexpr std::int64_t kStarving = 9;
 constexpr std::uint32_t kLooks = 0xff;         // the last eight
 constexpr int kManyMoves = 6;                  // of them
 constexpr std::int64_t kLongestPause = 60'000'000'000;
@@ -96,7 +98,7 @@ void CpuFollower::consider_yielding() {
 
 void CpuFollower::check_waiting() {
   const std::int64_t now = boottime_ns(), waited = waited_for_cpu();
-  const bool starves = (waited - waited_ns_) * 10 > now - looked_at_;
+  const bool starves = (waited - waited_ns_) * 10 > (now - looked_at_) * kStarving;
   looked_at_ = now;
   waited_ns_ = waited;
   if (!starves || !set_policy(SCHED_OTHER)) return;

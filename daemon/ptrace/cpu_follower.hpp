@@ -10,17 +10,20 @@
 
 #include <cstdint>
 
+#include "base/clock.hpp"
+
 namespace fade {
 
 class CpuFollower {
  public:
   // At every stop of a call; `tid` is the stopped thread.
   void saw(pid_t tid) {
-    if (++stops_ % (yields_ ? kEveryYielding : kEvery) == 1) look(tid);
+    if (++stops_ % kEvery == 1 || (yields_ && boottime_ns() - looked_at_ > kLate)) look(tid);
   }
 
  private:
-  static constexpr std::uint32_t kEvery = 32, kEveryYielding = 8;
+  static constexpr std::uint32_t kEvery = 32;
+  static constexpr std::int64_t kLate = 5'000'000;  // 32 stops take less where we are served at once
   void look(pid_t tid);
   void follow(pid_t tid);
   void consider_yielding();
