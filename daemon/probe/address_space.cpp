@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 
 #include "base/clock.hpp"
@@ -13,14 +12,9 @@ namespace {
 
 constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (1 << 20);
 constexpr std::uint64_t kExtraArea = 256 * 1024;
-constexpr std::byte kInt3{0xCC};
 constexpr std::int64_t kForkWindow = 10'000'000'000;  // a fork's event is seen long before
 
 bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kReach; }
-
-SafetyNet::Entry entry_of(const Site& site) {
-  return {.site = site.address, .slot = site.slot, .original = site.original, .length = site.length, .guard = site.guard};
-}
 
 std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return std::as_bytes(code); }
 
@@ -38,7 +32,7 @@ std::string seccomp_state(pid_t pid) {
 
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
     : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
-      free_slots_(parent.free_slots_), foreign_(parent.foreign_), seccomp_at_start_(parent.seccomp_at_start_),
+      pads_(parent.pads_), free_slots_(parent.free_slots_), foreign_(parent.foreign_), seccomp_at_start_(parent.seccomp_at_start_),
       is_put_back_(parent.is_put_back_) {}
 
 std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
@@ -52,7 +46,7 @@ void AddressSpace::mend_copy(pid_t stopped) {
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_)
-    if (!site.is_lifted && site.armed_at > horizon && memory_.value<std::byte>(address) != kInt3) missing.push_back(site);
+    if (!site.is_lifted && site.armed_at > horizon && !is_set(site)) missing.push_back(site);
   for (const Site& site : missing) {
     sites_.erase(site.address);
     const auto again = arm(site.address, stopped, site.guard);
@@ -110,16 +104,20 @@ Result<void> AddressSpace::reserve(RemoteRange range, pid_t stopped) {
 
 Result<RemoteAddr> AddressSpace::free_slot(RemoteAddr site, pid_t stopped) {
   const auto again = std::ranges::find_if(free_slots_, [&](RemoteAddr slot) { return reaches(slot, site); });
-  if (again != free_slots_.end()) {
-    const RemoteAddr slot = *again;
-    free_slots_.erase(again);
-    return slot;
-  }
+  if (again == free_slots_.end()) return new_slots(site, 1, stopped);
+  const RemoteAddr slot = *again;
+  free_slots_.erase(again);
+  return slot;
+}
+
+// The first of `count` neighbours.
+Result<RemoteAddr> AddressSpace::new_slots(RemoteAddr site, std::size_t count, pid_t stopped) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (auto& area : areas_) {
-      if (area.next == area.range.end || !reaches(area.range.begin, site) || !reaches(area.range.end, site)) continue;
+      const bool has_room = area.range.end - area.next >= count * kSlotSize;
+      if (!has_room || !reaches(area.range.begin, site) || !reaches(area.range.end, site)) continue;
       const RemoteAddr slot = area.next;
-      area.next = area.next + kSlotSize;
+      area.next = area.next + count * kSlotSize;
       return slot;
     }
     const RemoteAddr page{site.value & ~std::uint64_t{0xfff}};
@@ -128,33 +126,17 @@ Result<RemoteAddr> AddressSpace::free_slot(RemoteAddr site, pid_t stopped) {
   return fail(fmt::format("no slot is within reach of {:#x}", site.value));
 }
 
-// What is to stand in the slot. Before a guarded instruction, the way through the guard: lea to it, movabs, jmp *%rax.
-Result<RelocatedInstruction> AddressSpace::slot_code(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot,
-                                                     Guard guard) const {
-  if (guard == Guard::None) return relocate(bytes, site, slot);
-  std::vector<std::uint8_t> code{0x4C, 0x8D, 0x1D, 12, 0, 0, 0, 0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0};
-  FADE_CHECK(code.size() == kGuardSize);
-  const std::uint64_t guard_at = net_->guard_code(guard).value;
-  std::memcpy(code.data() + 9, &guard_at, sizeof guard_at);
-  auto moved = relocate(bytes, site, slot + kGuardSize);
-  if (!moved) return moved;
-  code.insert(code.end(), moved->code.begin(), moved->code.end());
-  if (code.size() > kSlotSize) return fail(fmt::format("no room for the guard of {:#x}", site.value));
-  return RelocatedInstruction{std::move(code), moved->length};
-}
-
 // Slot, table, breakpoint, in this order: each step is harmless if it is the last one we make.
 Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(address, std::as_writable_bytes(std::span(bytes)));
-  auto moved = slot_code(std::span(bytes).first(got), address, slot, guard);
+  Site site{.address = address, .slot = slot, .original = bytes[0], .guard = guard, .armed_at = boottime_ns()};
+  auto moved = guarded_code(std::span(bytes).first(got), site);
   if (!moved) return tl::unexpected(moved.error());
-  const Site site{.address = address, .slot = slot, .original = bytes[0], .length = moved->length, .guard = guard,
-                  .armed_at = boottime_ns()};
-  if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, entry_of(site)))
+  site.length = moved->length;
+  if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, site.table_entry()))
     return fail(fmt::format("no room for a breakpoint at {:#x}", address.value));
-  if (!memory_.write(address, std::span(&kInt3, 1), stopped))
-    return fail(fmt::format("cannot write a breakpoint at {:#x}", address.value));
+  if (!put_in(site, stopped)) return fail(fmt::format("cannot write a breakpoint at {:#x}", address.value));
   return site;
 }
 
@@ -162,48 +144,63 @@ Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard
 bool AddressSpace::set_again(Site& site, pid_t stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
-  if (!has_slot_code(entry_of(site), std::span(bytes).first(got))) return false;
-  if (!memory_.write(site.address, std::span(&kInt3, 1), stopped)) return false;
+  if (!has_slot_code(site, std::span(bytes).first(got)) || !put_in(site, stopped)) return false;
   site.is_lifted = false;
   site.armed_at = boottime_ns();
   return true;
 }
 
-bool AddressSpace::has_slot_code(const SafetyNet::Entry& entry, std::span<const std::uint8_t> bytes) const {
-  const auto wanted = slot_code(bytes, entry.site, entry.slot, entry.guard);
-  if (!wanted || wanted->length != entry.length || bytes[0] != entry.original) return false;
+// Whether these bytes at the site would be moved into just what stands in its slot.
+bool AddressSpace::has_slot_code(const Site& site, std::span<const std::uint8_t> bytes) const {
+  const auto wanted = guarded_code(bytes, site);
+  if (!wanted || wanted->length != site.length || bytes[0] != site.original) return false;
   std::vector<std::uint8_t> code(wanted->code.size());
-  return memory_.read_exactly(entry.slot, std::as_writable_bytes(std::span(code))) && code == wanted->code;
+  return memory_.read_exactly(site.slot, std::as_writable_bytes(std::span(code))) && code == wanted->code;
 }
 
 bool AddressSpace::rewrite_table(pid_t stopped) {
   std::vector<SafetyNet::Entry> live(foreign_);
-  for (const auto& [address, site] : sites_) live.push_back(entry_of(site));
+  for (const auto& [address, site] : sites_) {
+    live.push_back(site.table_entry());
+    if (site.way == Way::Jump) live.push_back(site.pad_entry());
+  }
   return net_->rewrite(memory_, stopped, live);
 }
 
 Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) {
+  if (guard != Guard::None) address = guarded_address(address);
   Site* known = find(address);
   if (known && !known->is_lifted) return known;
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (is_put_back_) return fail("the process is watched no longer");
   if (known && known->guard == guard && set_again(*known, stopped)) return known;
   if (net_->is_full() && !rewrite_table(stopped)) return fail("too many breakpoints in the process");
+  const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, stopped)
+                                                                 : make_trap(address, guard, stopped);
+  if (!site) return tl::unexpected(site.error());
+  std::erase_if(pads_, [&](const auto& pad) { return pad.second == address; });
+  if (site->way == Way::Jump) pads_[site->pad_trap()] = address;
+  return &sites_.insert_or_assign(address, *site).first->second;
+}
+
+Result<Site> AddressSpace::make_trap(RemoteAddr address, Guard guard, pid_t stopped) {
   const auto slot = free_slot(address, stopped);
   if (!slot) return tl::unexpected(slot.error());
-  const auto site = make(address, *slot, guard, stopped);
-  if (!site) {
-    free_slots_.push_back(*slot);
-    return tl::unexpected(site.error());
-  }
-  return &sites_.insert_or_assign(address, *site).first->second;
+  auto site = make(address, *slot, guard, stopped);
+  if (!site) free_slots_.push_back(*slot);
+  return site;
 }
 
 std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
   return std::erase_if(sites_, [&](const auto& item) {
+    const Site& site = item.second;
     if (!range.contains(item.first)) return false;
     net_->set(memory_, stopped, {.site = item.first});
-    free_slots_.push_back(item.second.slot);
+    free_slots_.push_back(site.slot);
+    if (site.way != Way::Jump) return true;
+    net_->set(memory_, stopped, {.site = site.pad_trap()});
+    pads_.erase(site.pad_trap());
+    free_slots_.push_back(site.pad());
     return true;
   });
 }
@@ -211,14 +208,9 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
 void AddressSpace::put_back(pid_t stopped) {
   if (is_put_back_) return;
   is_put_back_ = true;
-  for (auto& [address, site] : sites_) {
-    if (site.is_lifted) continue;
-    const auto now = memory_.value<std::byte>(address);
-    const auto original = static_cast<std::byte>(site.original);
-    // Something else: the program wrote over it, and that is what it wants there.
-    const bool is_set = now && *now == kInt3;
-    site.is_lifted = !is_set || memory_.write(address, std::span(&original, 1), stopped);
-  }
+  // Where something else stands the program wrote over it, and that is what it wants there.
+  for (auto& [address, site] : sites_)
+    if (!site.is_lifted) site.is_lifted = !is_set(site) || put_back(site, stopped);
 }
 
 std::size_t AddressSpace::armed() const {
@@ -227,7 +219,9 @@ std::size_t AddressSpace::armed() const {
 
 const Site* AddressSpace::site_of_slot(RemoteAddr slot) const {
   if (!area_of(slot)) return nullptr;
-  const auto it = std::ranges::find_if(sites_, [&](const auto& item) { return item.second.slot == slot; });
+  const auto it = std::ranges::find_if(sites_, [&](const auto& item) {
+    return item.second.slot == slot || (item.second.way == Way::Jump && item.second.pad() == slot);
+  });
   return it == sites_.end() ? nullptr : &it->second;
 }
 

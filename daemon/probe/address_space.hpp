@@ -3,6 +3,7 @@
 //
 // A site, once armed, is never lifted to step over it: a thread that hit goes on in the site's slot.
 #pragma once
+#include <array>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -17,8 +18,10 @@ struct Site {
   RemoteAddr address;
   RemoteAddr slot;
   std::uint8_t original = 0;  // the byte under the int3
+  std::array<std::uint8_t, 4> behind{};  // those that a jump covers, too
   std::uint8_t length = 0;    // of the instruction that went into the slot
   Guard guard = Guard::None;
+  Way way = Way::Trap;
   bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
   std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
   // What the session attached; 0: nothing of that kind.
@@ -27,19 +30,25 @@ struct Site {
 
   // Only behind a one-byte instruction does a thread ever stand one byte past the site without having hit it.
   bool needs_proof() const { return length == 1; }
-};
 
-constexpr std::size_t kGuardSize = 19;  // of what stands before a guarded instruction in its slot
+  static constexpr std::size_t kGuardSize = 19;  // of what stands before a guarded instruction in its slot
+  // Of a site that jumps: its pad, and the int3 there.
+  static constexpr std::size_t kPadTrapAt = 39;
+  RemoteAddr pad() const { return slot + kSlotSize; }
+  RemoteAddr pad_trap() const { return pad() + kPadTrapAt; }
+  SafetyNet::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
+  SafetyNet::Entry pad_entry() const { return {pad_trap(), slot, original, length, guard, Way::Pad}; }
+};
 
 // Mode and number of filters (seccomp(2)) as /proc tells them.
 std::string seccomp_state(pid_t pid);
 
 // What a comparison of the program's text with its files says.
 struct TextCheck {
-  std::uint64_t sites = 0;      // compared
+  std::uint64_t bytes = 0;      // that were ours to write, compared
   std::uint64_t ours = 0;       // of these, differ from the file
   std::uint64_t others = 0;     // bytes beside them, in the same pages, that differ: the program's own doing
-  std::uint64_t unchecked = 0;  // sites in memory without a file, or whose file cannot be read
+  std::uint64_t unchecked = 0;  // bytes of ours in memory without a file, or whose file cannot be read
 };
 
 class AddressSpace {
@@ -82,13 +91,16 @@ class AddressSpace {
   bool set_restorer(RemoteAddr sigreturn, pid_t stopped) { return net_ && net_->set_restorer(memory_, stopped, sigreturn); }
   Result<void> retake_signal(pid_t stopped);
 
+  // The site whose int3 stands there, in the text or in the site's pad.
   Site* find(RemoteAddr address) {
-    const auto it = sites_.find(address);
+    auto it = sites_.find(address);
+    if (it == sites_.end())
+      if (const auto pad = pads_.find(address); pad != pads_.end()) it = sites_.find(pad->second);
     return it == sites_.end() ? nullptr : &it->second;
   }
   // The armed site at `address`: an existing one, or a new one. `stopped` is any stopped thread; it may be made to run
-  // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only at the first instruction of
-  // a function: %r11 is lost there.
+  // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
+  // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
@@ -97,7 +109,7 @@ class AddressSpace {
   // Puts every original byte back. Slots stay mapped, and the sites known, for threads that stand in or just before
   // them.
   void put_back(pid_t stopped);
-  // The site whose slot begins at `slot`; nullptr: none. Walks through all sites.
+  // The site whose slot, or pad, begins at `slot`; nullptr: none. Walks through all sites.
   const Site* site_of_slot(RemoteAddr slot) const;
   std::size_t armed() const;  // without lifted ones
 
@@ -118,15 +130,28 @@ class AddressSpace {
  private:
   AddressSpace(const AddressSpace& parent, pid_t child);
   Result<RemoteAddr> free_slot(RemoteAddr site, pid_t stopped);
+  Result<RemoteAddr> new_slots(RemoteAddr site, std::size_t count, pid_t stopped);
   bool rewrite_table(pid_t stopped);
+  Result<Site> make_trap(RemoteAddr address, Guard guard, pid_t stopped);
   Result<Site> make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped);
   bool set_again(Site& site, pid_t stopped);
-  Result<RelocatedInstruction> slot_code(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot,
-                                         Guard guard) const;
+  bool has_slot_code(const Site& site, std::span<const std::uint8_t> bytes) const;
+  bool is_set(const Site& site) const;
+  bool put_in(const Site& site, pid_t stopped) const;
+  bool put_back(const Site& site, pid_t stopped) const;
+
+  // guarded_site.cpp
+  RemoteAddr guarded_address(RemoteAddr function) const;
+  Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
+  bool can_jump(RemoteAddr address) const;
+  Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
+  bool recover_text(Site& site) const;
+  bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;
+
+  // address_space_ends.cpp
   const SlotArea* area_of(RemoteAddr address) const;
-  bool compare_page(RemoteAddr page, const elf::Mapping& mapping, const Fd& file, const std::vector<RemoteAddr>& sites,
+  bool compare_page(RemoteAddr page, const elf::Mapping& mapping, const Fd& file, const std::vector<RemoteAddr>& ours,
                     TextCheck& check) const;
-  bool has_slot_code(const SafetyNet::Entry& entry, std::span<const std::uint8_t> bytes) const;
   bool adopt_areas(const std::vector<RemoteRange>& ranges, const std::vector<SafetyNet::Entry>& entries);
   void adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped);
   Result<void> add_area(RemoteRange near, pid_t stopped);
@@ -138,6 +163,7 @@ class AddressSpace {
   std::optional<SafetyNet> net_;
   std::vector<SlotArea> areas_;
   std::unordered_map<RemoteAddr, Site> sites_;
+  std::unordered_map<RemoteAddr, RemoteAddr> pads_;  // int3 in the pad -> site
   std::vector<RemoteAddr> free_slots_;  // of sites that are gone
   std::vector<SafetyNet::Entry> foreign_;  // left over, and not ours to touch
   std::string seccomp_at_start_;

@@ -13,9 +13,13 @@
 namespace fade {
 namespace {
 
-constexpr std::uint8_t kInt3 = 0xCC;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMostStack = 1 << 20, kStackChunk = 32 * 1024;  // of a thread, looked through for signal frames
+
+// The pad's registers are not the program's from here to there (guarded_site.cpp).
+constexpr std::size_t kPadAsks = 8, kPadAsked = 29;
+
+RemoteAddr page_of(RemoteAddr address) { return {address.value & ~(kPage - 1)}; }
 
 using Code = std::array<std::uint8_t, kSlotSize>;
 
@@ -66,7 +70,7 @@ bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std
   return std::ranges::all_of(entries, [&](const SafetyNet::Entry& entry) {
     const auto area = std::ranges::find_if(areas_, [&](const SlotArea& a) { return a.range.contains(entry.slot); });
     if (area == areas_.end() || (entry.slot - area->range.begin) % kSlotSize != 0) return false;
-    area->next = std::max(area->next, entry.slot + kSlotSize);
+    area->next = std::max(area->next, entry.slot + (entry.way == Way::Trap ? 1 : 2) * kSlotSize);
     return true;
   });
 }
@@ -74,22 +78,28 @@ bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std
 // An entry is believed if the instruction that it names would be moved into just what stands in its slot. What is no
 // longer so is either gone with its library, or text that was changed around our int3: only the net knows what to do there.
 void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped) {
+  if (entry.way == Way::Pad) return;  // with its site
+  Site site{.address = entry.site, .slot = entry.slot, .original = entry.original, .length = entry.length,
+            .guard = entry.guard, .way = entry.way, .is_lifted = true};
   std::uint8_t bytes[16];
-  const std::size_t got = memory_.read(entry.site, std::as_writable_bytes(std::span(bytes)));
+  const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
   if (got == 0) return;
-  const bool is_set = bytes[0] == kInt3;
-  if (is_set) bytes[0] = entry.original;
-  const bool is_believed = has_slot_code(entry, std::span(bytes).first(got));
-  if (is_set && (!is_believed || !memory_.write(entry.site, std::as_bytes(std::span(bytes, 1)), stopped))) {
+  const bool was_set = is_set(site);
+  bool is_believed = recover_text(site);
+  if (was_set) bytes[0] = site.original;
+  if (was_set && site.way == Way::Jump) std::ranges::copy(site.behind, bytes + 1);
+  is_believed = is_believed && has_slot_code(site, std::span(bytes).first(got));
+  if (was_set && (!is_believed || !put_back(site, stopped))) {
     foreign_.push_back(entry);
+    if (site.way == Way::Jump) foreign_.push_back(site.pad_entry());
     ++leftovers.foreign;
     return;
   }
   if (!is_believed) return;
-  sites_.insert_or_assign(entry.site, Site{.address = entry.site, .slot = entry.slot, .original = entry.original,
-                                           .length = entry.length, .guard = entry.guard, .is_lifted = true});
+  if (site.way == Way::Jump) pads_[site.pad_trap()] = site.address;
+  sites_.insert_or_assign(site.address, site);
   ++leftovers.sites;
-  leftovers.put_back += is_set;
+  leftovers.put_back += was_set;
 }
 
 // ---------------------------------------------------------------- removal
@@ -111,6 +121,7 @@ Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   }
   net_.reset();
   sites_.clear();
+  pads_.clear();
   free_slots_.clear();
   is_put_back_ = false;
   return {};
@@ -135,12 +146,16 @@ std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
   const Site* site = site_of_slot(slot);
   const auto code = memory_.value<Code>(slot);
   if (!site || !code || !is_boundary(*code, offset)) return std::nullopt;
-  if (offset == 0 || (site->guard != Guard::None && offset <= kGuardSize)) return site->address;
+  const bool in_pad = site->way == Way::Jump && slot == site->pad();
+  const bool before = in_pad ? offset < kPadAsks || (offset > kPadAsked && offset <= Site::kPadTrapAt)
+                             : offset == 0 || (site->guard != Guard::None && offset <= Site::kGuardSize);
+  if (before) return site->address;
   // All that a slot does behind a jump's place is done elsewhere: whoever stands at the jump has finished here.
   if ((*code)[offset] != 0xE9 || offset + 5 > kSlotSize) return std::nullopt;
   std::int32_t distance;
   std::memcpy(&distance, code->data() + offset + 1, sizeof distance);
-  return in_slot + 5 + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
+  const RemoteAddr to = in_slot + 5 + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
+  return in_pad ? site->address : to;
 }
 
 bool AddressSpace::refers_to_slots(RemoteAddr sp) const {
@@ -162,28 +177,29 @@ Result<TextCheck> AddressSpace::differing() const {
   const auto maps = elf::read_maps(pid_);
   if (!maps) return tl::unexpected(maps.error());
   std::map<RemoteAddr, std::vector<RemoteAddr>> pages;
-  for (const auto& [address, site] : sites_) pages[{address.value & ~(kPage - 1)}].push_back(address);
+  for (const auto& [address, site] : sites_)
+    for (std::size_t i = 0; i < (site.way == Way::Jump ? 5 : 1); ++i) pages[page_of(address + i)].push_back(address + i);
   TextCheck check;
   std::map<const elf::Mapping*, Fd> files;
-  for (const auto& [page, sites] : pages) {
+  for (const auto& [page, bytes] : pages) {
     const elf::Mapping* mapping = maps->find(page);
     if (mapping && !files.contains(mapping))
       files.emplace(mapping, elf::open_mapped_file(pid_, *mapping).value_or(Fd()));
-    if (!mapping || !compare_page(page, *mapping, files[mapping], sites, check)) check.unchecked += sites.size();
+    if (!mapping || !compare_page(page, *mapping, files[mapping], bytes, check)) check.unchecked += bytes.size();
   }
   return check;
 }
 
 bool AddressSpace::compare_page(RemoteAddr page, const elf::Mapping& mapping, const Fd& file,
-                                const std::vector<RemoteAddr>& sites, TextCheck& check) const {
+                                const std::vector<RemoteAddr>& ours, TextCheck& check) const {
   std::array<std::byte, kPage> theirs{}, original{};  // behind the end of the file there are zeros
   const auto at = static_cast<off_t>(mapping.offset + (page - mapping.range.begin));
   if (!file || ::pread(file.get(), original.data(), kPage, at) <= 0 || !memory_.read_exactly(page, theirs)) return false;
-  check.sites += sites.size();
+  check.bytes += ours.size();
   for (std::size_t i = 0; i < kPage; ++i) {
     if (theirs[i] == original[i]) continue;
-    const bool ours = std::ranges::find(sites, page + i) != sites.end();
-    ++(ours ? check.ours : check.others);
+    const bool is_ours = std::ranges::find(ours, page + i) != ours.end();
+    ++(is_ours ? check.ours : check.others);
   }
   return true;
 }

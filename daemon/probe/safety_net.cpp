@@ -25,7 +25,7 @@ namespace {
 using L = NetLayout;
 
 constexpr std::uint64_t kSaRestorer = 0x04000000;
-constexpr int kSlotBits = 48, kLengthShift = 56, kGuardShift = 60;  // of the second word of an entry
+constexpr int kSlotBits = 48, kLengthShift = 56, kGuardShift = 60, kWayShift = 62;  // of the second word of an entry
 constexpr std::array<std::uint8_t, 3> kSyscallRet{0x0F, 0x05, 0xC3};
 constexpr std::array<std::uint8_t, 7> kSigreturn{0xB8, 15, 0, 0, 0, 0x0F, 0x05};
 
@@ -45,7 +45,8 @@ Words pack(const SafetyNet::Entry& entry) {
   if (!entry.slot) return {entry.site.value, 0};
   return {entry.site.value, entry.slot.value | static_cast<std::uint64_t>(entry.original) << kSlotBits |
                                 static_cast<std::uint64_t>(entry.length) << kLengthShift |
-                                static_cast<std::uint64_t>(entry.guard) << kGuardShift};
+                                static_cast<std::uint64_t>(entry.guard) << kGuardShift |
+                                static_cast<std::uint64_t>(entry.way) << kWayShift};
 }
 
 SafetyNet::Entry unpack(const Words& words) {
@@ -53,7 +54,8 @@ SafetyNet::Entry unpack(const Words& words) {
           .slot = {words[1] & ((std::uint64_t{1} << kSlotBits) - 1)},
           .original = static_cast<std::uint8_t>(words[1] >> kSlotBits),
           .length = static_cast<std::uint8_t>(words[1] >> kLengthShift & 15),
-          .guard = static_cast<Guard>(words[1] >> kGuardShift)};
+          .guard = static_cast<Guard>(words[1] >> kGuardShift & 3),
+          .way = static_cast<Way>(words[1] >> kWayShift)};
 }
 
 template <class T>
@@ -290,7 +292,7 @@ Result<std::vector<SafetyNet::Entry>> SafetyNet::entries(const Memory& memory) c
   for (const Words& w : *words) {
     const Entry entry = unpack(w);
     if (!entry.site || !entry.slot) continue;
-    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Sigmask)
+    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Sigmask || entry.way > Way::Pad)
       return damaged("its table is not what it should be");
     out.push_back(entry);
   }

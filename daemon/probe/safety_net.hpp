@@ -45,6 +45,10 @@ struct SlotArea {
 // through code of the net which does what the function would, but for SIGTRAP.
 enum class Guard : std::uint8_t { None, Sigaction, Sigmask };
 
+// How a site leads to its slot: by an int3 in the text; by a jump in the text to the pad (the slot behind its slot), in
+// which an int3 stands; Pad: that int3.
+enum class Way : std::uint8_t { Trap, Jump, Pad };
+
 class SafetyNet {
  public:
   // What the table says of a site. Slot 0: a forgotten one.
@@ -53,6 +57,7 @@ class SafetyNet {
     std::uint8_t original = 0;  // the byte under the int3
     std::uint8_t length = 0;    // of the instruction that went into the slot
     Guard guard = Guard::None;
+    Way way = Way::Trap;
   };
 
   // Maps the net within reach of `near` and makes it the SIGTRAP handler. The thread must be able to make remote calls

@@ -1,5 +1,7 @@
 // A child of the test whose tracer was killed.
 #pragma once
+#include <dlfcn.h>
+
 #include <filesystem>
 
 #include "probe/armed.hpp"
@@ -49,6 +51,25 @@ inline void trace_and_die(pid_t pid, const std::function<void(AddressSpace&)>& b
   });
   victim.go();
   EXPECT_TRUE(WIFSIGNALED(victim.wait()));
+}
+
+// Functions of libc that decide about SIGTRAP.
+constexpr std::pair<const char*, Guard> kGuarded[] = {{"sigaction", Guard::Sigaction}, {"pthread_sigmask", Guard::Sigmask}};
+
+inline RemoteAddr libc(const char* name) { return address_of(::dlsym(RTLD_DEFAULT, name)); }
+
+inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
+  for (const auto& [name, guard] : kGuarded)
+    if (!space.reserve({libc(name), libc(name) + 16}, stopped) || !space.arm(libc(name), stopped, guard)) return false;
+  return true;
+}
+
+// Whether libc's text is ours, of which the process is a fork.
+inline bool has_own_libc(const Memory& memory) {
+  return std::ranges::all_of(kGuarded, [&](const auto& guarded) {
+    const auto theirs = memory.value<std::array<std::uint8_t, 32>>(libc(guarded.first));
+    return theirs && std::memcmp(theirs->data(), reinterpret_cast<const void*>(libc(guarded.first).value), 32) == 0;
+  });
 }
 
 inline void expect_exit(int status, int wanted) {

@@ -1,7 +1,10 @@
 // A program whose tracer was killed, and that then speaks about SIGTRAP through libc, is still saved by the net.
-#include <dlfcn.h>
+#include <sys/syscall.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "probe/abandoned.hpp"
 
@@ -10,19 +13,12 @@ namespace {
 
 using test::Waiting;
 
-RemoteAddr libc(const char* name) { return test::address_of(::dlsym(RTLD_DEFAULT, name)); }
-
 // Arms everything, with the guards of libc's two functions, and dies.
 int status_after_dead_tracer(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
   Waiting program(before, after);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
     EXPECT_TRUE(test::arm_all(space, program.pid()));
-    for (const auto& [name, guard] : {std::pair{"sigaction", Guard::Sigaction}, {"pthread_sigmask", Guard::Sigmask}}) {
-      const RemoteAddr at = libc(name);
-      EXPECT_TRUE(space.reserve({at, at + 1}, program.pid()));
-      const auto site = space.arm(at, program.pid(), guard);
-      EXPECT_TRUE(site) << site.error().text();
-    }
+    EXPECT_TRUE(test::arm_guarded(space, program.pid()));
   });
   return program.finish();
 }
@@ -72,6 +68,30 @@ TEST(Guards, SignalsThatLibcKeepsForItselfStayUnblocked) {
     std::uint64_t word;
     std::memcpy(&word, &now, sizeof word);
     return (word & (std::uint64_t{3} << 31)) == 0 && has(now, SIGRTMAX) && test::call_all(1) ? 33 : 2;
+  });
+  test::expect_exit(status, 33);
+}
+
+// libc itself calls pthread_sigmask there with everything blocked.
+TEST(Guards, ChildrenOfPosixSpawnLive) {
+  const int status = status_after_dead_tracer([] {
+    if (::system("exit 3") != 3 << 8) return 1;
+    std::FILE* pipe = ::popen("echo through a pipe", "r");
+    char line[64] = "";
+    if (!pipe || !std::fgets(line, sizeof line, pipe) || ::pclose(pipe) != 0) return 2;
+    return std::string_view(line) == "through a pipe\n" && test::call_all(1) ? 33 : 3;
+  });
+  test::expect_exit(status, 33);
+}
+
+// A thread in which SIGTRAP is blocked without libc's knowledge asks and tells of its mask as if nothing were there.
+TEST(Guards, WhereSigtrapIsBlockedNothingTraps) {
+  const int status = status_after_dead_tracer([] {
+    std::uint64_t all = ~std::uint64_t{0}, none = 0;
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, sizeof all);
+    const bool is_told = has(mask_now(), SIGTRAP) && has(mask_now(), SIGUSR1);
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+    return is_told && test::call_all(1) ? 33 : 1;
   });
   test::expect_exit(status, 33);
 }
@@ -177,8 +197,7 @@ TEST(Guards, ActionIsKnownToWhoTakesOver) {
   });
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
     EXPECT_TRUE(test::arm_all(space, program.pid()));
-    EXPECT_TRUE(space.reserve({libc("sigaction"), libc("sigaction") + 1}, program.pid()));
-    EXPECT_TRUE(space.arm(libc("sigaction"), program.pid(), Guard::Sigaction));
+    EXPECT_TRUE(test::arm_guarded(space, program.pid()));
   });
   program.go();
   int status = 0;
@@ -191,10 +210,36 @@ TEST(Guards, ActionIsKnownToWhoTakesOver) {
   const auto taken = space.take_over(program.pid());
   ASSERT_TRUE(taken && *taken);
   EXPECT_EQ(space.program_trap_action().handler, 1u);
-  EXPECT_EQ(space.find(libc("sigaction"))->guard, Guard::Sigaction);
+  EXPECT_EQ(space.find(test::libc("sigaction"))->guard, Guard::Sigaction);
   ::kill(program.pid(), SIGCONT);
   Tracee(program.pid()).detach();
   test::expect_exit(program.finish(), 33);
+}
+
+// While a tracer lives, a call is a hit of the function's site, which the pad stands for; but not where all is blocked.
+TEST(Guards, CallsAreSeenButInTheChildOfSystem) {
+  Waiting program([] {}, [] { return ::system("exit 0") == 0 && !has(mask_now(), SIGTRAP) ? 33 : 1; });
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+  ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
+  ASSERT_TRUE(test::arm_guarded(space, program.pid()));
+  const auto masks = space.arm(test::libc("pthread_sigmask"), program.pid(), Guard::Sigmask);
+  ASSERT_TRUE(masks);
+  EXPECT_EQ(space.armed(), 2u);
+  int own = 0, of_the_child = 0;
+  program.go();
+  Tracee(program.pid()).resume();
+  for (;;) {
+    const Stop stop = test::next_stop(tracer);
+    if (stop.tid == program.pid() && stop.kind == Stop::Kind::Exited) break;
+    const auto registers = Tracee(stop.tid).registers();
+    if (stop.kind == Stop::Kind::Signal && registers && space.find(registers->ip() - 1) == *masks)
+      ++(stop.tid == program.pid() ? own : of_the_child);
+    if (stop.kind != Stop::Kind::Exited) test::handle_stop(space, stop);
+  }
+  EXPECT_GE(own, 1);
+  EXPECT_EQ(of_the_child, 0);
 }
 
 }  // namespace

@@ -265,6 +265,30 @@ void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, pid_t 
     if (!tracee.step() || tracer.next_of(pid).kind != Stop::Kind::Signal) return;
 }
 
+TEST(Leftovers, GuardedSitesAreTakenOver) {
+  Waiting program([] {}, [] { return ::system("exit 3") == 3 << 8 && test::call_all(1) ? 33 : 1; });
+  for (int i = 0; i < 3; ++i)
+    test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+      const auto taken = space.take_over(program.pid());
+      EXPECT_EQ(taken && *taken ? (*taken)->put_back : 0, i == 0 ? 0 : 6);
+      EXPECT_TRUE(test::has_own_libc(space.memory()));
+      EXPECT_TRUE(test::arm_all(space, program.pid()));
+      EXPECT_TRUE(test::arm_guarded(space, program.pid()));
+      EXPECT_FALSE(test::has_own_libc(space.memory()));
+    });
+  {
+    Second second(program.pid());
+    ASSERT_TRUE(second.space.take_over(program.pid()));
+    EXPECT_TRUE(test::has_own_libc(second.space.memory()));
+    second.space.put_back(program.pid());
+    const auto check = second.space.differing();
+    ASSERT_TRUE(check);
+    EXPECT_EQ(check->ours, 0u);
+    ASSERT_TRUE(second.space.remove(program.pid(), test::gadgets()));
+  }
+  test::expect_exit(program.finish(), 33);
+}
+
 // Killed anywhere in preparing and arming, then repaired by another tracer, which takes everything out again.
 TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
   bool killed = true;
@@ -273,13 +297,16 @@ TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
-      if (test::seize_all(tracer, program.pid())) (void)test::arm_all(space, program.pid());
+      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
+      if (!test::arm_guarded(space, program.pid())) return;
+      space.put_back(program.pid());
     });
     {
       Second second(program.pid());
       const auto taken = second.space.take_over(program.pid());
       ASSERT_TRUE(taken) << "killed at " << at << ": " << taken.error().text();
       EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty()) << at;
+      EXPECT_TRUE(test::has_own_libc(second.space.memory())) << at;
       second.space.put_back(program.pid());
       step_out_of_the_net(second.tracer, second.space, program.pid());
       ASSERT_TRUE(second.space.remove(program.pid(), test::gadgets())) << at;

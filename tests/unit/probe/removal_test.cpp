@@ -212,11 +212,50 @@ TEST(OwnAddress, AGuardChangesNothing) {
   AddressSpace space(tracer, program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
   ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
-  const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigmask);
+  const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigaction);
   ASSERT_TRUE(site);
+  ASSERT_EQ((*site)->way, Way::Trap);
   for (const std::uint64_t at : {0u, 7u, 17u, 19u}) EXPECT_EQ(space.own_address((*site)->slot + at), (*site)->address) << at;
   EXPECT_EQ(space.own_address((*site)->slot + 19 + (*site)->length), (*site)->address + (*site)->length);
   Tracee(program.pid()).detach();
+  test::expect_exit(program.finish(), 33);
+}
+
+// Stepped through the pad of a jump: where there is an address of its own, the registers are those of the entry.
+TEST(OwnAddress, OfAPadIsTheEntryOrNone) {
+  Waiting program([] {}, [] { return fade_test_add(SIG_UNBLOCK) == 4 ? 33 : 1; });
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  const Tracee tracee(program.pid());
+  ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+  ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
+  const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigmask);
+  ASSERT_TRUE(site);
+  ASSERT_EQ((*site)->way, Way::Jump);
+  const auto was = *tracee.registers();
+  tracee.set_ip((*site)->pad());
+  int own = 0, none = 0;
+  while (tracee.registers()->ip() != (*site)->pad_trap()) {
+    const auto now = *tracee.registers();
+    const auto address = space.own_address(now.ip());
+    ++(address ? own : none);
+    if (address) {
+      EXPECT_EQ(*address, (*site)->address);
+      EXPECT_EQ(now.argument_words()[0], was.argument_words()[0]);
+      EXPECT_EQ(now.argument_words()[1], was.argument_words()[1]);
+      EXPECT_EQ(now.argument_words()[2], was.argument_words()[2]);
+      EXPECT_EQ(now.rsp, was.rsp);
+    }
+    tracee.step();
+    ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGTRAP);
+  }
+  EXPECT_EQ(own, 5);
+  EXPECT_EQ(none, 6);
+  EXPECT_EQ(space.own_address((*site)->pad_trap()), (*site)->address);
+  EXPECT_EQ(space.own_address((*site)->pad_trap() + 1), (*site)->address);
+  EXPECT_EQ(space.site_of_slot((*site)->pad()), *site);
+  tracee.set_registers(was);
+  tracee.detach();
   test::expect_exit(program.finish(), 33);
 }
 
@@ -238,7 +277,7 @@ TEST(TextComparison, CountsOursAndOthers) {
   Armed armed([] { return 0; });
   auto check = armed.space.differing();
   ASSERT_TRUE(check) << check.error().text();
-  EXPECT_EQ(check->sites, 4u);
+  EXPECT_EQ(check->bytes, 4u);
   EXPECT_EQ(check->ours, 4u);
   EXPECT_EQ(check->others, 0u);
   EXPECT_EQ(check->unchecked, 0u);
