@@ -36,7 +36,11 @@ bool is_bad(const Check& check) { return check.verdict == Check::Verdict::Bad; }
 
 std::string check_table(pid_t pid, const std::string& name, const std::vector<Check>& checks, const recording::Style& style) {
   const std::string who = name.empty() ? fmt::format("process {}", pid) : fmt::format("{} (pid {})", table::printable(name), pid);
-  std::string text = fmt::format("{} {} be attached to\n", who, std::ranges::any_of(checks, is_bad) ? "cannot" : "can");
+  return fmt::format("{} {} be attached to\n", who, std::ranges::any_of(checks, is_bad) ? "cannot" : "can") + check_lines(checks, style);
+}
+
+std::string check_lines(const std::vector<Check>& checks, const recording::Style& style) {
+  std::string text;
   for (const Check& check : checks) text += line(check, style);
   return text;
 }

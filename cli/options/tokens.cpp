@@ -10,7 +10,7 @@
 namespace fade::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSections{"run", "attach", "query"};
+constexpr std::array<std::string_view, 5> kSections{"run", "attach", "query", "ctl", "daemon"};
 
 void add(CLI::App& app, const Option& row) {
   const std::string names(row.names);

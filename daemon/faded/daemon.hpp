@@ -1,0 +1,46 @@
+// The running daemon: one loop for clients, workers, signals and systemd.
+//   SIGTERM, SIGINT  detach everything, then end
+//   SIGHUP           exec the installed program anew, which takes over socket and sessions: for upgrades
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "faded/options.hpp"
+#include "ipc/server.hpp"
+#include "service/service.hpp"
+
+namespace fade::service {
+
+class Daemon {
+ public:
+  // `argv`: what to exec with.
+  Daemon(Settings settings, char** argv);
+
+  Result<void> open();
+  int run();  // the status to end with
+
+ private:
+  Result<void> open_listener();
+  void on_signal(int number);
+  void wait_for_signal();
+  void end();
+  void reload();
+  void feed_watchdog();
+
+  Settings settings_;
+  char** argv_;
+  std::string self_;  // path of this program: after an upgrade, that of the new one
+  ipc::asio::io_context loop_{1};
+  ipc::asio::signal_set signals_;
+  ipc::asio::steady_timer watchdog_;
+  ipc::Listener listener_;
+  std::optional<StateDir> state_;
+  std::optional<Service> service_;
+  std::optional<ipc::Server> server_;
+  bool ending_ = false;
+};
+
+// Until run() they wait: one that comes between an exec and the first instruction after it would end us untidily.
+void hold_signals();
+
+}  // namespace fade::service

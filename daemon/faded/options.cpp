@@ -1,0 +1,101 @@
+#include "faded/options.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "ipc/client.hpp"
+
+namespace fade::service {
+namespace {
+
+constexpr unsigned kModes = 0777;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Where systemd says, else where such data goes.
+std::string usual_state_dir() {
+  if (const std::string given = variable("STATE_DIRECTORY"); !given.empty()) return given.substr(0, given.find(':'));
+  if (::geteuid() == 0) return "/var/lib/fade";
+  if (const std::string home = variable("XDG_STATE_HOME"); home.starts_with('/')) return home + "/fade";
+  return variable("HOME") + "/.local/state/fade";
+}
+
+// Beside this program where there is one, as in a build or an installation elsewhere.
+std::string usual_worker() {
+  std::error_code failure;
+  const auto beside = std::filesystem::read_symlink("/proc/self/exe", failure).parent_path() / "fade-attach";
+  return std::filesystem::exists(beside, failure) ? beside.string() : "/usr/bin/fade-attach";
+}
+
+Result<unsigned> user_id(const std::string& word) {
+  unsigned uid = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), uid);
+  if (error == std::errc{} && end == word.data() + word.size()) return uid;
+  if (const passwd* user = ::getpwnam(word.c_str())) return user->pw_uid;
+  return fail(fmt::format("--allow-uid: there is no user '{}'", word));
+}
+
+Result<void> make_absolute(std::string& path) {
+  std::error_code failure;
+  path = std::filesystem::absolute(path, failure).lexically_normal().string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return failure ? fail("cannot use the path " + path, failure.message()) : Result<void>{};
+}
+
+}  // namespace
+
+const cli::Program& program() {
+  static const cli::Program kProgram{
+      .name = "faded",
+      .section = "daemon",
+      .environment = "FADED_OPTIONS",
+      .usage = "[OPTIONS]",
+      .about = "Record running programs for those who ask with fadectl; each session in a process of its own.",
+      .examples = {{"systemctl enable --now faded.socket", "the daemon of this machine, started when it is needed"},
+                   {"systemctl --user enable --now faded.socket", "your own, for your own programs"},
+                   {"faded --socket /tmp/f.sock --state-dir /tmp/f", "without systemd"}}};
+  return kProgram;
+}
+
+std::vector<cli::Option> rows(Settings& s) {
+  using namespace cli;
+  const std::string_view where = "Places", limits = "Limits";
+  constexpr std::int64_t kMost = 10'000;
+  return {
+      {where, "--socket", "PATH", "listen here, where systemd does not hand over a socket [/run/fade/faded.sock, or in XDG_RUNTIME_DIR]", Text{&s.socket}, Shown::Help, Completes::File},
+      {where, "--socket-mode", "MODE", "permissions of that socket, octal [0600]", Text{&s.socket_mode}},
+      {where, "--state-dir", "DIR", "keep sessions and recordings here [/var/lib/fade, or ~/.local/state/fade]", Text{&s.state_dir}, Shown::Help, Completes::Directory},
+      {where, "--worker", "PROGRAM", "what does the tracing [fade-attach beside this program]", Text{&s.worker}, Shown::HelpAll, Completes::File},
+      {limits, "--max-sessions", "N", "that run at once [64]", Number{&s.most_sessions, 1, kMost}, Shown::Help},
+      {limits, "--max-sessions-per-user", "N", "of them of one user [16]", Number{&s.most_sessions_per_user, 1, kMost}, Shown::Help},
+      {limits, "--allow-uid", "LIST", "serve only these users, and root: names or numbers [whoever can connect]", List{&s.allowed_users}, Shown::Help},
+      {"Checks", "--check-config", "", "read the options and end", Flag{&s.check_config}},
+  };
+}
+
+Result<void> finish(Settings& s) {
+  if (s.socket.empty()) s.socket = ipc::own_socket_path();
+  if (s.state_dir.empty()) s.state_dir = usual_state_dir();
+  if (s.worker.empty()) s.worker = usual_worker();
+  for (std::string* path : {&s.socket, &s.state_dir, &s.worker})
+    if (auto made = make_absolute(*path); !made) return made;
+  const auto [end, error] = std::from_chars(s.socket_mode.data(), s.socket_mode.data() + s.socket_mode.size(), s.mode, 8);
+  if (error != std::errc{} || end != s.socket_mode.data() + s.socket_mode.size() || s.mode > kModes)
+    return fail(fmt::format("--socket-mode: '{}' are no permissions", s.socket_mode), {}, "write them like 0660");
+  for (const std::string& word : s.allowed_users) {
+    const auto uid = user_id(word);
+    if (!uid) return tl::unexpected(uid.error());
+    s.allowed_uids.push_back(*uid);
+  }
+  return {};
+}
+
+}  // namespace fade::service

@@ -1,0 +1,31 @@
+// What faded's command line says.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/options/program.hpp"
+
+namespace fade::service {
+
+struct Settings {
+  std::string socket, state_dir, worker;
+  std::string socket_mode = "0600";
+  std::optional<std::int64_t> most_sessions, most_sessions_per_user;
+  std::vector<std::string> allowed_users;
+  bool check_config = false;
+
+  // Made of these by finish().
+  unsigned mode = 0600;
+  std::vector<unsigned> allowed_uids;
+};
+
+const cli::Program& program();
+std::vector<cli::Option> rows(Settings& settings);
+
+// Fills in what was not said, and makes every path absolute. An error is one of usage.
+Result<void> finish(Settings& settings);
+
+}  // namespace fade::service

@@ -1,0 +1,30 @@
+// Whether somebody may have a process traced by the daemon: the kernel's own rule (ptrace(2), "Ptrace access mode
+// checking"), applied to who asks instead of to the daemon, which may do more. Only root may cross users.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "ipc/peer.hpp"
+#include "service/process_status.hpp"
+
+namespace fade::service {
+
+// A process that was allowed. The pidfd was open before it was looked at, so while it has not ended, the number is
+// still this process.
+struct Target {
+  Fd pidfd;
+  ProcessStatus status;
+};
+
+// Fails with EPERM, ESRCH or ENOTSUP as fade-attach does, and EBUSY where the process changed while it was looked at.
+Result<Target> authorize(const ipc::Peer& peer, pid_t pid, const std::string& proc = "/proc");
+
+// Whether what was allowed still is: the same process, and still its owner's.
+Result<void> still_allowed(const ipc::Peer& peer, const Target& target, const std::string& proc = "/proc");
+
+// The rule itself.
+Result<void> may_trace(const ipc::Peer& peer, const ProcessStatus& status, NamespaceId ours, int yama_scope);
+
+}  // namespace fade::service

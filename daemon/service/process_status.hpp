@@ -1,0 +1,47 @@
+// What /proc says about a process, as far as it decides who may trace it. The folder is a parameter so that every case
+// can be tested. Nothing in it is trusted to be whole.
+#pragma once
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+
+namespace fade::service {
+
+using NamespaceId = std::pair<dev_t, ino_t>;
+
+struct ProcessStatus {
+  pid_t pid = 0;
+  pid_t group = 0;  // thread group id: another one where `pid` is a thread
+  char state = '?';
+  std::string name;  // comm
+  std::array<uid_t, 4> uids{};  // real, effective, saved, of files
+  std::array<gid_t, 4> gids{};
+  std::uint64_t start_ticks = 0;
+  bool has_program = false;     // a kernel thread has none
+  bool dumpable = false;
+  NamespaceId user_namespace{};
+};
+
+// Fails with ESRCH where there is no such process, and where it cannot be looked at.
+Result<ProcessStatus> read_status(pid_t pid, const std::string& proc = "/proc");
+
+Result<NamespaceId> own_user_namespace(const std::string& proc = "/proc");
+// 0 where the kernel has no Yama.
+int yama_scope(const std::string& proc = "/proc");
+// Start of the process in clock ticks since boot; 0 where there is none.
+std::uint64_t start_ticks(pid_t pid, const std::string& proc = "/proc");
+
+Result<Fd> open_pidfd(pid_t pid);
+bool has_ended(const Fd& pidfd);
+
+// At most `most` bytes; what cannot be read is empty.
+std::string read_text(const std::string& path, std::size_t most = 64 << 10);
+std::string read_link(const std::string& path);
+
+}  // namespace fade::service

@@ -1,0 +1,51 @@
+// What the daemon knows of one session: enough to show it, and to find its worker again after the daemon died.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ipc/json.hpp"
+
+namespace fade::service {
+
+enum class State : std::uint8_t { Attaching, Recording, Paused, Stopping, Ended, Failed, Lost };
+const char* state_word(State state);
+std::optional<State> state_from(const std::string& word);
+
+struct SessionRecord {
+  std::uint64_t id = 0;
+  uid_t uid = 0;  // whose it is
+  gid_t gid = 0;
+  std::string via;  // attach, run or watch
+  State state = State::Attaching;
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string program;
+  std::string folder, database;  // path of the folder, name of the file in it
+  std::int64_t since_ns = 0, until_ns = 0;  // CLOCK_REALTIME; 0: goes on
+  pid_t worker = 0;
+  std::uint64_t worker_start_ticks = 0;
+
+  std::int64_t elapsed_ns = 0;  // as the worker counts
+  std::uint64_t calls = 0, errors = 0, dropped = 0, calls_per_second = 0;
+  std::uint64_t memory_bytes = 0, peak_bytes = 0, database_bytes = 0;
+  std::uint64_t threads = 0;
+  std::int64_t held_median_ns = 0, held_worst_ns = 0;
+  std::vector<std::string> notes;
+  std::string ending;  // how it ended, a sentence
+
+  bool live() const { return state < State::Ended; }
+  std::string database_path() const { return folder + "/" + database; }
+};
+
+// The same object is shown to clients and saved.
+ipc::Json to_json(const SessionRecord& record);
+std::optional<SessionRecord> record_from(const ipc::Json& json);
+
+// Takes over what a worker reports (DESIGN: attached, tick, ended). Says whether it was understood.
+bool take_report(SessionRecord& record, const ipc::Json& report);
+
+}  // namespace fade::service

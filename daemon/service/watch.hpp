@@ -1,0 +1,79 @@
+// Which programs are to be attached to by themselves, and finding them: a look at /proc once a second. Knows neither
+// sessions nor clients. What processes call themselves is not trusted.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "ipc/json.hpp"
+
+namespace fade::service {
+
+// A regular expression that somebody else wrote, for texts that somebody else wrote: matching takes time and memory that
+// grow with the lengths of both, never more. So there are no back-references, and no counted repetitions.
+class Pattern {
+ public:
+  static Result<Pattern> parse(const std::string& text);
+  bool found_in(const std::string& text) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  Pattern(std::string text, std::regex regex) : text_(std::move(text)), regex_(std::move(regex)) {}
+  std::string text_;
+  std::regex regex_;
+};
+
+struct WatchRule {
+  std::uint64_t id = 0;
+  uid_t owner = 0;  // sessions are theirs; only root's rules look at other users' programs
+  gid_t owner_group = 0;
+  std::optional<Pattern> exe;       // of the program's path
+  std::string cgroup;               // shell pattern on the path of the cgroup; empty: any
+  std::optional<uid_t> uid;         // programs of this user; not said: anyone's, if the owner is root
+  ipc::Json options = ipc::Json::object();
+};
+ipc::Json to_json(const WatchRule& rule);
+Result<WatchRule> rule_from(const ipc::Json& json);
+
+struct Match {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  WatchRule rule;
+};
+
+class Watcher {
+ public:
+  explicit Watcher(std::string proc = "/proc") : proc_(std::move(proc)) {}
+
+  std::vector<WatchRule> rules;
+
+  // Programs that match a rule and have mapped a GPU runtime, each once in its life (so once per exec at most).
+  std::vector<Match> look();
+  // Not to be matched any more: it has a session.
+  void skip(pid_t pid, std::uint64_t start_ticks);
+
+ private:
+  struct Seen {
+    std::uint64_t start_ticks = 0;
+    std::uint64_t looks = 0;
+    bool done = false;
+    bool here = false;  // in this look
+  };
+  bool wanted_user(uid_t uid) const;
+  const WatchRule* rule_for(pid_t pid, uid_t uid) const;
+  std::optional<Match> look_at(pid_t pid, uid_t uid);
+
+  std::string proc_;
+  std::map<pid_t, Seen> seen_;
+};
+
+// Whether a line of /proc/PID/maps names a library that serves HIP calls: AMD's runtime, or ZLUDA in CUDA's place.
+bool maps_gpu_runtime(std::string_view maps);
+
+}  // namespace fade::service

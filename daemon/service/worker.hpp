@@ -1,0 +1,40 @@
+// The process that does one session's tracing, so that a bad target takes nobody else down: fade-attach --control 3. The
+// worker also holds our end of its control socket, as descriptor 4: it sees no end of file when we die, and whoever runs
+// the daemon next takes that end back (pidfd_getfd(2)).
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+
+namespace fade::service {
+
+struct WorkerCommand {
+  std::string program;                 // absolute path
+  std::vector<std::string> arguments;  // without the name and --control
+  uid_t uid = 0;  // who it runs as where the daemon is root: it may then no more than this user
+  gid_t gid = 0;
+  bool keep_ptrace = false;  // with CAP_SYS_PTRACE all the same, as Yama demands it
+};
+
+struct Worker {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  Fd pidfd;
+  Fd control;  // nonblocking; may be empty for a worker that was found again
+};
+
+Result<Worker> start_worker(const WorkerCommand& command);
+
+// Of a daemon that died or made place for a newer one. Fails with ESRCH where it has ended.
+Result<Worker> find_worker(pid_t pid, std::uint64_t start_ticks);
+
+// What it ended with, where it was our child, in words.
+std::string how_it_ended(const Worker& worker);
+void signal_worker(const Worker& worker, int signal);
+
+}  // namespace fade::service
