@@ -33,7 +33,7 @@ bool is_owned(int user_namespace) {
 UserNamespace user_namespace_of(pid_t pid) {
   const Fd ours(::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
   Fd at(::open(fmt::format("/proc/{}/ns/user", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!ours || !at) return UserNamespace::Unknown;
+  if (!ours || !at) return ours && (errno == EACCES || errno == EPERM) ? UserNamespace::Closed : UserNamespace::Unknown;
   if (same_file(ours.get(), at.get())) return UserNamespace::Same;
   for (int depth = 0; depth < kDeepest; ++depth) {
     Fd parent(::ioctl(at.get(), NS_GET_PARENT));

@@ -13,7 +13,8 @@ enum class UserNamespace {
   Nested,       // below ours: our capabilities count in it
   NestedOwned,  // below ours and made by our user, who therefore has all capabilities in it
   Foreign,      // beside or above ours: nothing of ours counts
-  Unknown,      // we may not look
+  Closed,       // the kernel does not let us look, for which it asks nearly the same as for tracing
+  Unknown,      // gone, or a kernel that does not tell
 };
 
 struct KernelAnswers {

@@ -35,6 +35,7 @@ std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string
   for (const Rule& rule : permission_rules()) {
     auto [verdict, cause, fix, code, for_lack] = rule.find(subject);
     out.push_back({rule.what, verdict, std::move(cause), std::move(fix), code});
+    subject.refused |= verdict == Verdict::Bad;
     subject.lacks_privilege |= for_lack;
     if (verdict == Verdict::Bad && rule.ends) break;
   }
@@ -42,7 +43,7 @@ std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string
 }
 
 Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc, const KernelAnswers& kernel) {
-  if (refusal.code != EPERM && refusal.code != ESRCH) return refusal;
+  if (refusal.code != EPERM && refusal.code != EACCES && refusal.code != ESRCH) return refusal;
   const std::vector<Check> checks = check_attach(pid, asker, proc, kernel);
   const std::string name = ProcFiles(proc).program_name(pid);
   refusal.message += fmt::format("{}: {}", name.empty() ? "" : fmt::format(" ({})", name), std::strerror(refusal.code));
@@ -56,7 +57,8 @@ Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::s
   } else {
     refusal.cause = "no rule that can be seen forbids it: a security module (SELinux, AppArmor, Landlock), or a tracer outside of "
                     "our PID namespace";
-    refusal.fix = "sudo dmesg | grep -i -e denied -e ptrace";
+    refusal.fix = kAskTheKernel;
+    refusal.code = EPERM;
   }
   return refusal;
 }

@@ -40,8 +40,9 @@ struct Asker {
 std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc = "/proc",
                                 const KernelAnswers& kernel = KernelAnswers::real());
 
-// `refusal` (EPERM or ESRCH of PTRACE_SEIZE) with the cause, the fix and the code of the first bad check, and the name
-// of the process in its message; other errors stay as they are. For errors of fade-run `program` is "fade-run".
+// `refusal` (EPERM, EACCES or ESRCH of coming to the process) with the cause, the fix and the code of the first bad
+// check, and the name of the process in its message; other errors stay as they are. `program`: as in Asker; "fade-run"
+// for its own child.
 Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc = "/proc",
                       const KernelAnswers& kernel = KernelAnswers::real());
 Error explain_refusal(pid_t pid, Error refusal, const std::string& program, const std::string& proc = "/proc");

@@ -29,7 +29,7 @@ std::string user_name(uid_t uid) {
   std::array<char, 4096> buffer;
   passwd entry{}, *found = nullptr;
   const bool known = ::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found;
-  return known ? fmt::format("{} (uid {})", printable(entry.pw_name), uid) : fmt::format("uid {}", uid);
+  return known ? fmt::format("user {} (uid {})", printable(entry.pw_name), uid) : fmt::format("uid {}", uid);
 }
 
 Finding exists(const Subject& s) {
@@ -49,17 +49,17 @@ Finding is_process(const Subject& s) {
 Finding is_alive(const Subject& s) {
   if (s.status.state() != 'Z' && s.status.state() != 'X') return good();
   return bad(fmt::format("it has ended: a zombie that its parent, process {}, has not asked about yet", s.status.pid("PPid")),
-             "nothing is left to watch", ESRCH);
+             "", ESRCH);
 }
 
 Finding is_program(const Subject& s) {
   if (!s.proc.is_kernel_thread(s.pid)) return good();
-  return bad("kernel threads cannot be traced", "choose a program", ENOTSUP);
+  return bad("kernel threads cannot be traced", "", ENOTSUP);
 }
 
 Finding is_untraced(const Subject& s) {
   const pid_t tracer = s.status.pid("TracerPid");
-  if (tracer == 0) return good();
+  if (tracer == 0 || tracer == s.asker.pid) return good();
   const std::string name = s.proc.program_name(tracer);
   const std::string cause = fmt::format("it is already traced by process {} ({})", tracer, name);
   if (s.asker.program == "fade-run") return bad(cause, "end that tracer, or run fade-run outside of it");
@@ -80,7 +80,7 @@ Finding is_64_bit(const Subject& s) {
 Finding is_dynamic(const Subject& s) {
   const ProgramKind kind = program_kind(s.proc.path(s.pid, "exe"));
   if (kind == ProgramKind::Static) return bad("it is a static program: it cannot load HIP", "", ENOTSUP);
-  return kind == ProgramKind::Dynamic ? good() : unknown("its program file was not understood");
+  return kind == ProgramKind::Dynamic ? good() : unknown("its program file may not be read, or was not understood");
 }
 
 // All three ids of both sorts must be the asker's real ones.
@@ -136,7 +136,8 @@ Finding is_in_our_user_namespace(const Subject& s) {
     case UserNamespace::Foreign:
       return lacking("it lives in another user namespace (ours is that of a rootless container or a sandbox)",
                      "run fade as root on the host, or where the process lives");
-    case UserNamespace::Unknown: return unknown("its user namespace may not be looked at");
+    case UserNamespace::Closed: return unknown("its user namespace may not be looked at");
+    case UserNamespace::Unknown: return unknown("its user namespace is not told");
     case UserNamespace::Same:
     case UserNamespace::NestedOwned: break;
   }
@@ -182,6 +183,14 @@ Finding has_the_capability(const Subject& s) {
                                 ? fmt::format("it exists {}, but {} does not hold it", where, user_name(s.asker.uid))
                                 : fmt::format("nobody can have it {}: it is missing from the bounding set", where);
   return bad(cause, s.more_privilege());
+}
+
+Finding is_open_to_us(const Subject& s) {
+  if (s.user_namespace != UserNamespace::Closed) return good();
+  if (s.refused) return unknown("no, but a reason was found above");
+  return bad("nothing above forbids it, but the kernel does: a security module (SELinux, AppArmor, Landlock), or it lives in a user "
+             "namespace that is not below ours",
+             kAskTheKernel);
 }
 
 Finding is_not_filtered(const Subject& s) {
@@ -230,6 +239,7 @@ constexpr Rule kRules[] = {
     {"it has no capabilities that we lack", has_no_more_capabilities},
     {"tracing is possible here at all", is_tracing_allowed},
     {"CAP_SYS_PTRACE is held, or not needed", has_the_capability},
+    {"the kernel lets us look into it", is_open_to_us},
     {"no seccomp filter stands in the way", is_not_filtered},
     {"its SIGTRAP is free", is_sigtrap_free},
     {"it is running", is_running},

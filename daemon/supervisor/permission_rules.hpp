@@ -27,7 +27,8 @@ struct Subject {
   StatusFile status;
   UserNamespace user_namespace;
   std::string container;      // container_sign()
-  bool lacks_privilege = false;  // a rule before was broken for lack of it
+  bool refused = false;          // a rule before was bad
+  bool lacks_privilege = false;  // and good with more privilege
 
   std::string command() const { return command_of(asker, pid); }
   std::string more_privilege() const { return way_to_privilege(asker, pid, container); }
@@ -45,5 +46,7 @@ struct Rule {
 };
 
 std::span<const Rule> permission_rules();
+
+inline constexpr const char* kAskTheKernel = "sudo dmesg | grep -i -e denied -e ptrace";  // where no rule is known
 
 }  // namespace fade

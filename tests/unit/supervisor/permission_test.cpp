@@ -138,6 +138,11 @@ TEST_F(PermissionTest, AnotherTracerIsNamed) {
   EXPECT_EQ(first_bad().code, EPERM);
 }
 
+TEST_F(PermissionTest, WhatWeTraceAlreadyIsNoObstacle) {
+  change([&](FakeStatus& s) { s.tracer = asker.pid; });
+  EXPECT_EQ(of("nobody traces it yet").verdict, Verdict::Good);
+}
+
 TEST_F(PermissionTest, NameOfTheTracerCannotReachTheTerminal) {
   change([](FakeStatus& s) { s.tracer = 77; });
   proc.file("77/comm", "\x1b[31mx\n\xff" + std::string(100'000, 'y') + "\n");
@@ -204,7 +209,7 @@ TEST_F(PermissionTest, AnotherUser) {
 TEST_F(PermissionTest, UsersAreNamed) {
   change([](FakeStatus& s) { s.uids = ids("0"); });
   asker.uid = 4'000'000;
-  EXPECT_THAT(first_bad().cause, HasSubstr("belongs to root (uid 0)"));
+  EXPECT_THAT(first_bad().cause, HasSubstr("belongs to user root (uid 0)"));
 }
 
 TEST_F(PermissionTest, EveryOneOfTheThreeIdsCounts) {
@@ -274,6 +279,15 @@ TEST_F(PermissionTest, UserNamespaces) {
   EXPECT_EQ(verdict(UserNamespace::Foreign, true), Verdict::Bad);
   EXPECT_THAT(of("CAP_SYS_PTRACE is held, or not needed").cause, HasSubstr("own user namespace only"));
   EXPECT_EQ(verdict(UserNamespace::Unknown, true), Verdict::Unknown);
+}
+
+TEST_F(PermissionTest, WhatTheKernelKeepsClosedForNoReasonThatIsSeen) {
+  asker.can_ptrace = true;
+  kernel.user_namespace = [](pid_t) { return UserNamespace::Closed; };
+  EXPECT_EQ(first_bad().what, "the kernel lets us look into it");
+  EXPECT_THAT(first_bad().cause, HasSubstr("security module"));
+  change([](FakeStatus& s) { s.tracer = 77; });  // a better reason
+  EXPECT_EQ(of("the kernel lets us look into it").verdict, Verdict::Unknown);
 }
 
 // Of someone who made the namespace: the users in it are not the maker, and still are no obstacle.
@@ -419,6 +433,7 @@ TEST_F(PermissionTest, WhereNoRuleExplainsItThatIsSaid) {
   asker.can_ptrace = true;
   EXPECT_THAT(explain().cause, AllOf(HasSubstr("security module"), HasSubstr("PID namespace")));
   EXPECT_EQ(explain().code, EPERM);
+  EXPECT_EQ(explain(EACCES).code, EPERM);
   EXPECT_EQ(explain(ESRCH).cause, "it has just ended");
   EXPECT_EQ(explain(ESRCH).code, ESRCH);
 }
