@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.hpp"
+#include "base/glob.hpp"
 #include "base/result.hpp"
 
 namespace fade::service {
@@ -44,7 +44,8 @@ void take_tick(const Json& report, SessionRecord& record) {
 
 void take_attached(const Json& report, SessionRecord& record) {
   if (record.state == State::Attaching) record.state = State::Recording;
-  if (record.via != "run") take(report, "program", record.program);  // else it is still fadectl
+  if (const auto program = ipc::text(report, "program"); program && record.via != "run")  // else it is still fadectl
+    record.program = base_name(*program);
   if (const Json* holds = ipc::member(report, "holds")) {
     take(*holds, "threads", record.threads);
     take(*holds, "median_ns", record.held_median_ns);
