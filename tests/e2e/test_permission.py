@@ -229,6 +229,7 @@ def test_a_kernel_thread(fade, tmp_path):
 def test_a_process_that_is_traced_already(fade, tracees, tmp_path):
     tracer = Waiting([tracees / "traces"])
     child = int(tracer.said)
+    until(lambda: status(child)["State"].startswith("S"))
     before = everything(child)
     assert before["TracerPid"] == str(tracer.pid)
     ran = fade("fade-attach", child, cwd=tmp_path)
@@ -252,6 +253,14 @@ def test_programs_that_cannot_be_watched(fade, tracees, tmp_path, program, reaso
         checked = fade("fade-attach", "--check", target.pid)
         assert checked.returncode == 5 and f"it is a {reason} program" in checked.stdout
     assert nothing_was_recorded(tmp_path)
+
+
+def test_a_program_started_through_the_loader(fade, tracees):
+    loader = re.search(r"\[Requesting program interpreter: (.*)\]", subprocess.run(
+        ["readelf", "-l", tracees / "waits"], capture_output=True, text=True, timeout=PATIENCE).stdout)[1]
+    with waiting(loader, tracees / "waits") as target:
+        checked = fade("fade-attach", "--check", target.pid)
+        assert checked.returncode == 0, checked.stdout
 
 
 def test_strict_seccomp(fade, tracees, tmp_path):

@@ -180,6 +180,20 @@ INSTANTIATE_TEST_SUITE_P(
                       ProgramCase{"it is a 64-bit program", ELFCLASS64, EM_AARCH64, true, "no program for 64-bit x86"},
                       ProgramCase{"it is loaded dynamically", ELFCLASS64, EM_X86_64, false, "static"}));
 
+// "ld.so PROGRAM": the loader names no loader, but it is a library with a name, as no static program is.
+TEST_F(PermissionTest, TheLoaderRunAsAProgram) {
+  std::string loader = program(ELFCLASS64, EM_X86_64, false);
+  const Elf64_Dyn entries[] = {{DT_STRTAB, {0}}, {DT_SONAME, {1}}, {DT_NULL, {0}}};
+  const std::uint64_t offset = loader.size();
+  std::memcpy(loader.data() + sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_offset), &offset, sizeof offset);
+  loader.append(reinterpret_cast<const char*>(entries), sizeof entries);
+  proc.file("10/exe", loader);
+  EXPECT_EQ(of("it is loaded dynamically").verdict, Verdict::Good);
+  loader[offset + sizeof(Elf64_Dyn)] = DT_FINI;
+  proc.file("10/exe", loader);
+  EXPECT_EQ(of("it is loaded dynamically").verdict, Verdict::Bad);
+}
+
 TEST_F(PermissionTest, ProgramFilesMayBeNonsense) {
   std::string endless = program(ELFCLASS64, EM_X86_64, false);
   endless[offsetof(Elf64_Ehdr, e_phnum)] = endless[offsetof(Elf64_Ehdr, e_phnum) + 1] = '\xff';
