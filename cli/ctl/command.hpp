@@ -24,8 +24,7 @@ enum Uses : unsigned { kNothing = 0, kRecording = 1, kWatch = 2, kPrune = 4, kAl
 
 struct Command {
   std::string_view name;
-  std::string_view usage;  // of its words
-  std::string_view help;
+  std::string_view help;  // its words first
   Result<void> (*run)(Context&);
   unsigned uses = kNothing;
 };

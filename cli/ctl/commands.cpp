@@ -30,19 +30,19 @@ Result<void> check_uses(const Command& command, const Settings& s) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      {"status", "", "the daemon: version, sessions, limits", show_status},
-      {"list", "", "sessions, those that ended too", list_sessions},
-      {"show", "ID", "one session, with its notes", show_session},
-      {"attach", "PID...", "record running programs", attach_processes, kRecording},
-      {"run", "-- COMMAND [ARGS...]", "run a program here and record it", run_program, kRecording},
-      {"stop", "ID... | --all", "end sessions; their programs go on", stop_sessions, kAll},
-      {"pause", "ID", "do not record for a while", pause_session},
-      {"resume", "ID", "record again", resume_session},
-      {"watch", "add | list | rm ID", "attach to programs by themselves", watch_programs, kRecording | kWatch},
-      {"tail", "[ID]", "what happens, as it happens", tail_sessions},
-      {"prune", "", "remove old recordings", prune_recordings, kPrune},
-      {"check", "[PID]", "what would work, and why not", check_daemon},
-      {"reload", "", "restart the daemon, as after an upgrade; sessions go on", reload_daemon},
+      {"status", "the daemon: version, sessions, limits", show_status},
+      {"list", "sessions, those that ended too", list_sessions},
+      {"show", "ID: one session, with its notes", show_session},
+      {"attach", "PID...: record running programs", attach_processes, kRecording},
+      {"run", "-- COMMAND [ARGS...]: run a program here and record it", run_program, kRecording},
+      {"stop", "ID... | --all: end sessions; their programs go on", stop_sessions, kAll},
+      {"pause", "ID: do not record for a while", pause_session},
+      {"resume", "ID: record again", resume_session},
+      {"watch", "add | list | rm ID: attach to programs by themselves", watch_programs, kRecording | kWatch},
+      {"tail", "[ID]: what happens, as it happens", tail_sessions},
+      {"prune", "remove old recordings", prune_recordings, kPrune},
+      {"check", "[PID]: what would work, and why not", check_daemon},
+      {"reload", "restart the daemon, as after an upgrade; sessions go on", reload_daemon},
   };
   return all;
 }

@@ -18,12 +18,14 @@ namespace {
 
 struct Command {
   const char* name;
+  const char* program;
   const char* help;
 };
 constexpr std::array kCommands{
-    Command{"run", "run a program and record its HIP calls"},
-    Command{"attach", "record the HIP calls of running programs"},
-    Command{"query", "report what a recording holds"},
+    Command{"run", "fade-run", "run a program and record its HIP calls"},
+    Command{"attach", "fade-attach", "record the HIP calls of running programs"},
+    Command{"query", "fade-query", "report what a recording holds"},
+    Command{"ctl", "fadectl", "ask the daemon, which records for you"},
 };
 
 std::string overview() {
@@ -58,14 +60,17 @@ int become(const std::string& program, char** arguments) {
   return 125;
 }
 
-bool known(const std::string& word) {
-  return std::ranges::any_of(kCommands, [&](const Command& command) { return word == command.name; });
+// nullptr: there is no such command.
+const char* program_of(const std::string& word) {
+  const auto found = std::ranges::find_if(kCommands, [&](const Command& command) { return word == command.name; });
+  return found == kCommands.end() ? nullptr : found->program;
 }
 
 int help(int argc, char** argv) {
   if (argc < 3) return print(overview());
-  if (!known(argv[2])) return unknown(argv[2]);
-  std::string page = std::string("fade-") + argv[2], all = "--help-all";
+  const char* program = program_of(argv[2]);
+  if (program == nullptr) return unknown(argv[2]);
+  std::string page = program, all = "--help-all";
   char man[] = "man";
   char* words[] = {man, page.data(), nullptr};
   if (::access("/usr/bin/man", X_OK) == 0 && ::isatty(STDOUT_FILENO) == 1) ::execvp("man", words);
@@ -83,8 +88,8 @@ int main(int argc, char** argv) {
   if (word == "help") return help(argc, argv);
   if (word == "-h" || word == "--help") return print(overview());
   if (word == "-V" || word == "--version") return print(fmt::format("fade {}\n", FADE_VERSION));
-  if (!known(word)) return unknown(word);
-  return become("fade-" + word, argv + 1);
+  const char* program = program_of(word);
+  return program == nullptr ? unknown(word) : become(program, argv + 1);
 }
 
 }  // namespace

@@ -20,7 +20,11 @@ def function(name):
 
 
 def short(program):
-    return program["name"].removeprefix("fade-")
+    return program["name"].removeprefix("fade").removeprefix("-")
+
+
+def reads_recordings(program):
+    return program["name"] == "fade-query"
 
 
 # ---------------------------------------------------------------- bash
@@ -95,7 +99,8 @@ def bash_program(program):
     else:
         words = ":"
         names = shlex.quote(" ".join(w["name"] for w in program["words"]))
-        rest = f'mapfile -t COMPREPLY < <(compgen -W {names} -- "$current"; compgen -f -X "!*.db" -- "$current")'
+        files = '; compgen -f -X "!*.db" -- "$current"' if reads_recordings(program) else ""
+        rest = f'mapfile -t COMPREPLY < <(compgen -W {names} -- "$current"{files})'
     return f"""
 {function(program["name"])}() {{
   local takers={takers} current=${{COMP_WORDS[COMP_CWORD]}} first open
@@ -166,12 +171,13 @@ def zsh_option(option):
 
 def zsh_words(program):
     words = " ".join(f"'{w['name']}:{zsh_text(w['help'])}'" for w in program["words"])
+    files = "_files -g '*.db'" if reads_recordings(program) else "_default"
     return f"""
 {function(program["name"])}_words() {{
   local -a known
   known=({words})
   _describe word known
-  _files -g '*.db'
+  {files}
 }}
 """
 
@@ -183,7 +189,7 @@ def zsh_program(program):
     elif program["words_complete"] == "process":
         rest = "'*:process:_pids'"
     else:
-        rest = f"'*:report or database:{function(program['name'])}_words'"
+        rest = f"'*:word:{function(program['name'])}_words'"
     return f"""{zsh_words(program) if program["words"] else ""}
 {function(program["name"])}() {{
   _arguments -s -S \\
@@ -248,7 +254,7 @@ def fish_words(command, condition, program):
     if program["words_complete"] == "process":
         return [f"{where} -x -a '(__fish_complete_pids)'"]
     lines = [f"{where} -f -a {fish_quote(w['name'])} -d {fish_quote(w['help'])}" for w in program["words"]]
-    return lines + [f"{where} -x -a '(__fish_complete_suffix .db)'"]
+    return lines + ([f"{where} -x -a '(__fish_complete_suffix .db)'"] if reads_recordings(program) else [])
 
 
 def fish(programs):
