@@ -32,7 +32,8 @@ std::string seccomp_state(pid_t pid) {
 
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
     : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
-      pads_(parent.pads_), free_slots_(parent.free_slots_), foreign_(parent.foreign_), seccomp_at_start_(parent.seccomp_at_start_),
+      pads_(parent.pads_), free_slots_(parent.free_slots_), foreign_(parent.foreign_),
+      seccomp_at_start_(parent.seccomp_at_start_),
       is_put_back_(parent.is_put_back_) {}
 
 std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {

@@ -121,8 +121,8 @@ class AddressSpace {
   // Where a thread returns from a function as it stands at its entry: to be used as instruction pointer, with nothing
   // else changed. Unlike the return address itself it is safe with a trap under way.
   RemoteAddr ret() const { return net_ ? net_->ret() : RemoteAddr{}; }
-  // Whether a word on the stack from there on (1 MiB at most) points to our code: a signal frame that goes on there, or
-  // a word that was left over. Conservative.
+  // Whether a signal frame on the stack from there on (128 KiB at most) goes on in our code or returns through it. May be
+  // one that is over, but still whole.
   bool refers_to_slots(RemoteAddr sp) const;
   // Compares the pages that have or had sites with the files that are mapped there.
   Result<TextCheck> differing() const;

@@ -93,7 +93,8 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stop
   if (!slot) return tl::unexpected(slot.error());
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
   if (!bytes) return fail("the code of a function cannot be read");
-  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .guard = guard, .way = Way::Jump, .armed_at = boottime_ns()};
+  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .guard = guard, .way = Way::Jump,
+            .armed_at = boottime_ns()};
   std::copy_n(bytes->begin() + 1, site.behind.size(), site.behind.begin());
   const auto moved = guarded_code(*bytes, site);
   if (!moved) return tl::unexpected(moved.error());
