@@ -11,8 +11,13 @@ namespace fade {
 // no system call is waiting for that.
 std::optional<Registers> begun_again(const Registers& stopped);
 
-// A call that returns EINTR after any stop, even one that no handler saw (epoll_wait, semop, ...): registers that call it
-// once more, with its whole timeout. nullopt: it is none of these. Only right while no signal waits for the thread.
+// A call that returns EINTR after any stop, even one that no handler saw (epoll_wait, semop, recv with a time limit, ...):
+// registers that call it once more, with its whole timeout. nullopt: it is none of these. Only right while no signal
+// waits for the thread.
 std::optional<Registers> called_once_more(const Registers& stopped);
+
+// The kernel would go on with the call, in the time that is left of it, by restart_syscall(2), which a seccomp filter may
+// forbid.
+bool wants_restart_syscall(const Registers& stopped);
 
 }  // namespace fade

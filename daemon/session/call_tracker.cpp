@@ -121,7 +121,7 @@ bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr r
     space.forget({return_address, return_address + 1}, thread.tid);  // generated code was written again
     site = nullptr;
   }
-  if (!site) {
+  if (!site || site->is_lifted) {
     const auto armed = call_site.refused ? tl::unexpected(Error{}) : space.arm(return_address, thread.tid);
     if (!armed) {
       ++unseen_returns_;

@@ -1,7 +1,10 @@
 // How long the threads of a process stood still for us while we came or went.
 #pragma once
+#include <sys/types.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace fade {
@@ -15,12 +18,14 @@ struct HoldTimes {
 // From the request to stop to the request to go on: what the thread really stood still is less.
 class HoldClock {
  public:
-  void held(std::int64_t ns) { times_.push_back(ns); }
+  // One thread may be held more than once: that adds up.
+  void held(pid_t tid, std::int64_t ns) { by_thread_[tid] += ns; }
 
   HoldTimes of(std::uint64_t threads) const {
-    HoldTimes out{.threads = std::max<std::uint64_t>(threads, times_.size()), .held = times_.size()};
-    if (times_.empty()) return out;
-    auto all = times_;
+    HoldTimes out{.threads = std::max<std::uint64_t>(threads, by_thread_.size()), .held = by_thread_.size()};
+    if (by_thread_.empty()) return out;
+    std::vector<std::int64_t> all;
+    for (const auto& [tid, ns] : by_thread_) all.push_back(ns);
     all.resize(out.threads, 0);
     std::ranges::sort(all);
     out.median_ns = all[all.size() / 2];
@@ -29,7 +34,7 @@ class HoldClock {
   }
 
  private:
-  std::vector<std::int64_t> times_;
+  std::unordered_map<pid_t, std::int64_t> by_thread_;
 };
 
 }  // namespace fade

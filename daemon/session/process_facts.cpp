@@ -144,6 +144,12 @@ SignalSets read_signal_sets(pid_t tid) {
   return out;
 }
 
+bool read_is_64_bit(pid_t pid) {
+  std::array<char, EI_CLASS + 1> identity{};
+  std::ifstream in(fmt::format("/proc/{}/exe", pid), std::ios::binary);
+  return !in.read(identity.data(), identity.size()) || identity[EI_CLASS] == ELFCLASS64;
+}
+
 bool catches_signal(pid_t pid, int signal) { return read_signal_sets(pid).caught >> (signal - 1) & 1; }
 
 std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid) {

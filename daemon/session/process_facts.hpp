@@ -33,6 +33,7 @@ struct SignalSets {
   std::uint64_t pending = 0, blocked = 0, ignored = 0, caught = 0;  // pending: for the thread or the process
 };
 SignalSets read_signal_sets(pid_t tid);
+bool read_is_64_bit(pid_t pid);  // the program's file; true where it cannot be read
 bool catches_signal(pid_t pid, int signal);  // there is a handler for it
 
 // Of a 64-bit process, as the kernel gave it to the program (getauxval(3)).

@@ -12,6 +12,7 @@
 #include "base/event.hpp"
 #include "ptrace/cpu_follower.hpp"
 #include "ptrace/stop.hpp"
+#include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/call_tracker.hpp"
 #include "session/hold_times.hpp"
@@ -105,10 +106,12 @@ class Session {
   // session_attach.cpp
   Result<void> seize_threads(Inferior& inferior);
   Result<Foothold> foothold_in(const Inferior& inferior) const;
+  Result<void> check_filters(Inferior& inferior);
   Thread* stop_any(Inferior& inferior);
   std::optional<Stop> stop_thread(Thread& thread);
   void settle(Thread& thread);
   void go_on(Thread& thread);
+  static void take_up_call(const Tracee& tracee);
   void unblock_traps(Inferior& inferior);
   void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp

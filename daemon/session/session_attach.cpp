@@ -2,9 +2,14 @@
 // stopped for the remote system calls that put in the net, and those that block SIGTRAP for a moment each.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <map>
 
 #include "base/log.hpp"
 #include "ptrace/interrupted.hpp"
+#include "ptrace/seccomp_filter.hpp"
 #include "session/in_flight.hpp"
 #include "session/session.hpp"
 
@@ -13,6 +18,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{300};  // with one thread that does not stop: in a driver, in vfork
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
+
+// What SafetyNet and AddressSpace have a thread do, and what it does by itself where we die.
+constexpr PlannedCall kOurCalls[] = {
+    {"mmap", SYS_mmap, {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0}},
+    {"mprotect", SYS_mprotect, {0, 0, PROT_READ | PROT_WRITE}},
+    {"munmap", SYS_munmap},
+    {"rt_sigaction", SYS_rt_sigaction, {SIGTRAP, 0, 0, 8}},
+    {"rt_sigreturn", SYS_rt_sigreturn},
+};
+constexpr PlannedCall kRestart[] = {{"restart_syscall", SYS_restart_syscall}};
 
 bool has_ended(char state) { return state == 'Z' || state == 'X' || state == '\0'; }
 
@@ -56,6 +71,7 @@ Result<Foothold> Session::foothold_in(const Inferior& inferior) const {
   const Memory& memory = inferior.program->space->memory();
   auto facts = read_auxiliary_vector(inferior.pid);
   if (!facts) return gone(inferior.pid);
+  if (!read_is_64_bit(inferior.pid)) return fail("it is a 32-bit program", {}, {}, ENOTSUP);
   if (!facts->loader_base) facts->loader_base = loader_run_as_program(memory, *facts);
   if (!facts->loader_base) return fail("it is a static program: it cannot load HIP", {}, {}, ENOTSUP);
   return find_foothold(memory, *facts);
@@ -73,6 +89,7 @@ Result<void> Session::watch(pid_t pid) {
   const auto foothold = foothold_in(inferior);
   if (!foothold) return cannot(foothold.error());
   const Program* const program = inferior.program.get();
+  if (const auto allowed = check_filters(inferior); !allowed) return cannot(allowed.error());
   const std::int64_t since = clock_.now();
   Thread* guide = stop_any(inferior);
   if (inferior.program.get() != program) return {};  // it executed another one meanwhile, which is watched from its start
@@ -84,12 +101,27 @@ Result<void> Session::watch(pid_t pid) {
   const bool hold_on = entered && !inferior.program->space->memory().writes_without_stop();
   if (hold_on) modules_.arm_loaded(inferior, *guide);
   settle(*guide);
-  attach_holds_.held(clock_.now() - since);
+  attach_holds_.held(guide->tid, clock_.now() - since);
   if (!entered) return cannot(std::move(entered.error()));
   inferior.watched = true;
   unblock_traps(inferior);
   if (!hold_on && inferior.program.get() == program) modules_.arm_loaded(inferior, *guide);
   if (inferior.program.get() == program && modules_.armed() > 0) tell_calls_in_flight(inferior);
+  return {};
+}
+
+// Threads may have filters of their own; one of each sort is asked. Most processes have none, and nobody is stopped.
+Result<void> Session::check_filters(Inferior& inferior) {
+  std::map<SeccompState, pid_t> sorts;
+  for (const auto& [tid, thread] : inferior.threads) sorts.emplace(read_seccomp_state(tid), tid);
+  for (const auto& [state, tid] : sorts) {
+    Thread* thread = state.mode == 0 ? nullptr : thread_of(tid);
+    const auto stop = thread ? stop_thread(*thread) : std::nullopt;
+    if (!stop) continue;
+    const auto allowed = may_call(tid, kOurCalls);
+    handle(*stop);
+    if (!allowed) return allowed;
+  }
   return {};
 }
 
@@ -132,15 +164,21 @@ void Session::settle(Thread& thread) {
   if (stop && stop->kind != Stop::Kind::Exited && stop->kind != Stop::Kind::Killed && stop->kind != Stop::Kind::Gone) handle(*stop);
 }
 
-// From a stop that we asked for: the program must not see that there was one.
+// From a stop that we asked for.
 void Session::go_on(Thread& thread) {
   const Tracee tracee(thread.tid);
-  const auto registers = tracee.registers();
-  if (const auto again = registers ? called_once_more(*registers) : std::nullopt) {
-    const SignalSets signals = read_signal_sets(thread.tid);
-    if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
-  }
+  take_up_call(tracee);
   tracee.resume();
+}
+
+// The program must not see that its system call was interrupted, by us alone.
+void Session::take_up_call(const Tracee& tracee) {
+  const auto registers = tracee.registers();
+  auto again = registers ? called_once_more(*registers) : std::nullopt;
+  if (registers && wants_restart_syscall(*registers) && !may_call(tracee.tid(), kRestart)) again = begun_again(*registers);
+  if (!again) return;
+  const SignalSets signals = read_signal_sets(tracee.tid());
+  if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
 }
 
 // TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked.
@@ -160,7 +198,7 @@ void Session::unblock_traps(Inferior& inferior) {
     else
       note(*thread, "note", 0, "blocks SIGTRAP and cannot be stopped now");
     if (stop) handle(*stop);
-    attach_holds_.held(clock_.now() - since);
+    attach_holds_.held(thread->tid, clock_.now() - since);
   }
 }
 
@@ -179,7 +217,7 @@ void Session::tell_calls_in_flight(Inferior& inferior) {
     if (!stop) continue;
     if (const auto registers = Tracee(tid).registers()) stacks.emplace_back(tid, copy_stack(*registers, memory));
     handle(*stop);
-    attach_holds_.held(clock_.now() - since);
+    attach_holds_.held(tid, clock_.now() - since);
   }
   const auto unwinder = stacks.empty() ? fail("nothing to unwind") : Unwinder::of_process(inferior.pid, memory);
   if (!unwinder) return log::debug("{}", unwinder.error().text());

@@ -2,7 +2,6 @@
 #include <signal.h>
 
 #include "base/log.hpp"
-#include "ptrace/interrupted.hpp"
 #include "session/session.hpp"
 
 namespace fade {
@@ -71,11 +70,7 @@ bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) 
 }
 
 void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal) const {
-  const auto registers = tracee.registers();
-  if (const auto again = registers && signal == 0 && thread.interrupted ? called_once_more(*registers) : std::nullopt) {
-    const SignalSets signals = read_signal_sets(thread.tid);
-    if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
-  }
+  if (signal == 0 && thread.interrupted) take_up_call(tracee);
   s_.guard_.let_go(thread);
   tracee.detach(signal);
 }
@@ -116,7 +111,7 @@ bool Session::Farewell::one(pid_t tid, std::chrono::nanoseconds patience, std::i
     if (is_end(stop->kind)) s_.tracer_.reap_end(tid);
     if (is_end(stop->kind) || part_with(*stop)) break;
   }
-  if (thread) s_.detach_holds_.held(s_.clock_.now() - since);
+  if (thread) s_.detach_holds_.held(tid, s_.clock_.now() - since);
   return gone_.insert(tid), true;
 }
 
