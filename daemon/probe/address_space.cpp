@@ -42,7 +42,7 @@ std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
 
 void AddressSpace::mend_copy(pid_t stopped) {
   const auto lost = std::erase_if(areas_, [&](const SlotArea& area) { return !memory_.value<std::byte>(area.range.begin); });
-  if (net_) net_->forget_ranges(lost);
+  if (net_ && !areas_.empty()) net_->mend_ranges(memory_, stopped, std::span(areas_).subspan(1));
   if (lost > 0) free_slots_.clear();  // some may have been in them
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;

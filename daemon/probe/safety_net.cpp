@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -220,6 +221,19 @@ bool SafetyNet::add_range(const ProcessMemory& memory, pid_t stopped, RemoteRang
   if (ranges_ == L::kRanges) return false;
   const RemoteAddr at = base_ + L::kRangesAt + 16 * ranges_++;
   return memory.write(at + 8, bytes_of(range.end.value), stopped) && memory.write(at, bytes_of(range.begin.value), stopped);
+}
+
+bool SafetyNet::mend_ranges(const ProcessMemory& memory, pid_t stopped, std::span<const SlotArea> areas) {
+  ranges_ = 1;
+  bool done = true;
+  for (const SlotArea& area : areas) {
+    const auto there = memory.value<std::array<RemoteAddr, 2>>(base_ + L::kRangesAt + 16 * ranges_);
+    if (there == std::array{area.range.begin, area.range.end})
+      ++ranges_;
+    else
+      done = add_range(memory, stopped, area.range) && done;
+  }
+  return done;
 }
 
 // ---------------------------------------------------------------- what was left behind

@@ -2,9 +2,9 @@
 // site -> slot, room for slots, and the gadgets of remote calls (net_code.S). It makes sites harmless when fade is
 // gone, and tells a later fade what was done to the process. A value: a fork copies the mapping, so it copies this too.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.hpp"
@@ -103,8 +103,8 @@ class SafetyNet {
   bool add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range);
   // The areas added so far, as they stand in the process; the net's own is not among them.
   Result<std::vector<RemoteRange>> ranges(const Memory& memory, const elf::Maps& maps) const;
-  // The last `n` that were added do not exist in this copy.
-  void forget_ranges(std::uint64_t n) { ranges_ -= std::min(n, ranges_); }
+  // In the copy of memory that a fork made in the middle of all this: these are the areas that exist there.
+  bool mend_ranges(const ProcessMemory& memory, pid_t stopped, std::span<const SlotArea> areas);
 
  private:
   explicit SafetyNet(RemoteAddr base);

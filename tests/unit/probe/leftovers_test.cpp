@@ -289,6 +289,24 @@ TEST(Leftovers, GuardedSitesAreTakenOver) {
   test::expect_exit(program.finish(), 33);
 }
 
+// The fork came between the mapping of an area and its entry in the header.
+TEST(Leftovers, AreWholeInACopyThatWasMadeInBetween) {
+  Waiting program([] {}, call_thrice);
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) {
+    const pid_t pid = program.pid();
+    EXPECT_TRUE(test::arm_all(space, pid));
+    for (const std::uint64_t far : {0x10000000000u, 0x20000000000u})
+      EXPECT_TRUE(space.reserve({{far}, {far + 0x1000}}, pid));
+    const auto maps = elf::read_maps(pid);
+    const auto net = SafetyNet::find(space.memory(), *maps);
+    const std::array<std::uint64_t, 4> none{};
+    EXPECT_TRUE(space.memory().write((*net)->base() + NetLayout::kRangesAt + 16, std::as_bytes(std::span(none)), pid));
+    space.fork_copy(pid)->mend_copy(pid);
+    EXPECT_EQ((*net)->ranges(space.memory(), *maps)->size(), 2u);
+  });
+  test::expect_exit(program.finish(), 0);
+}
+
 // Killed anywhere in preparing and arming, then repaired by another tracer, which takes everything out again.
 TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
   bool killed = true;
