@@ -26,7 +26,6 @@ class Attachment {
 
  private:
   Result<void> with_all(Session& session, Result<void> (Session::*step)(pid_t));
-  Result<void> adopt(Session& session);
   Attached arrived(const Session& session) const;
   void loop(Session& session, const Tracer& tracer);
   bool wants_to_stay();
@@ -51,19 +50,10 @@ Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step
   return {};
 }
 
-// A process that will execute its program when it is told to.
-Result<void> Attachment::adopt(Session& session) {
-  const pid_t pid = options_.pids.front();
-  if (auto seized = Tracer::seize(pid, false); !seized)
-    return tl::unexpected(explain_refusal(pid, std::move(seized.error()), "fade-attach"));
-  session.adopt(pid);
-  return {};
-}
-
 Attached Attachment::arrived(const Session& session) const {
   Attached out{.pid = options_.pids.front(), .program = command_[0], .database = recording_.database(), .holds = session.attach_holds(), .notes = {}};
-  if (!options_.command.empty()) return out;
-  if (session.totals().libraries.empty()) {
+  const auto libraries = session.totals().libraries;
+  if (libraries.empty()) {
     out.notes.push_back("no HIP library is loaded yet; it will be watched when it comes");
   } else {
     out.notes.push_back("calls made before now are not in the recording; memory allocated before is of unknown origin");
@@ -112,19 +102,17 @@ void Attachment::loop(Session& session, const Tracer& tracer) {
 Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   ::signal(SIGPIPE, SIG_IGN);
   const pid_t first = options_.pids.front();
-  command_ = options_.command.empty() ? read_process_facts(first).command : options_.command;
+  command_ = read_process_facts(first).command;
   if (command_.empty()) command_ = {read_thread_name(first)};
   auto tracer = Tracer::create();
   if (!tracer) return tl::unexpected(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
   // No file is touched before it is sure that the processes may be traced, and they are not before there is a file.
-  Result<void> ready = options_.command.empty() ? with_all(session, &Session::seize) : adopt(session);
+  Result<void> ready = with_all(session, &Session::seize);
   if (ready) ready = recording_.open("attach", command_, first);
   if (!ready) return session.let_go(), tl::unexpected(std::move(ready.error()));
   recording_.begin(session);
-  Result<void> watched;
-  if (options_.command.empty()) watched = with_all(session, &Session::watch);
-  if (!watched) {
+  if (auto watched = with_all(session, &Session::watch); !watched) {
     session.let_go();
     recording_.discard();
     return tl::unexpected(std::move(watched.error()));

@@ -15,9 +15,6 @@ namespace fade {
 
 struct AttachOptions : RecordingOptions {
   std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
-  // Where the first process has not executed its program yet (it waits for whoever forked it): that program's command. It is
-  // watched from its first instruction, as by run(). Empty: it runs already.
-  std::vector<std::string> command;
   // duration_ns: detach after that time.
 };
 
