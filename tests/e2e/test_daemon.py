@@ -1,0 +1,506 @@
+"""faded and fadectl: sessions that outlive everybody, who may have what traced, clients and workers that misbehave."""
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import textwrap
+
+import pytest
+
+import harness
+from daemons import OTHER, USER, alive, daemon, framed, free, goes_on, status_of, until_closed, wait_until  # noqa: F401 (fixture)
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="other users' programs need root")
+
+
+# ---------------------------------------------------------------- sessions
+def test_a_session_from_attach_to_stop(daemon):
+    daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid, "-e", "mem")
+    assert (session["pid"], session["program"], session["state"], session["threads"]) == (target.pid, "loop", "recording", 1)
+    wait_until(lambda: daemon.json("show", session["id"])["calls"] > 100, "recorded calls")
+    assert daemon.json("status")["running"] == 1
+
+    assert daemon.json("pause", session["id"])["state"] == "paused"
+    assert daemon.json("resume", session["id"])["state"] == "recording"
+    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
+    daemon.ctl("pause", session["id"], status=4)
+    assert goes_on(target)
+
+    ended = daemon.sessions()[session["id"]]
+    database = harness.Database(f"{ended['folder']}/{ended['database']}")
+    names = {name for (name,) in database.rows("SELECT DISTINCT name FROM call_stats")}
+    assert names and all(name.startswith(("hipMalloc", "hipFree")) for name in names)
+    assert database.value("SELECT sum(calls) FROM call_stats") == ended["calls"]
+    assert [path.name for path in (daemon.state / "0").iterdir()] == [ended["database"]]
+
+
+def test_the_end_of_the_program_ends_the_session(daemon):
+    daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    target.kill()
+    ended = wait_until(lambda: (s := daemon.sessions()[session["id"]])["state"] == "ended" and s, "the end")
+    assert ended["ending"] == "the program ended" and ended["until_ns"] > ended["since_ns"]
+
+
+def test_one_process_has_one_session(daemon):
+    daemon.start()
+    target = daemon.target()
+    daemon.attach(target.pid)
+    assert "session 1 records it already" in daemon.ctl("attach", target.pid, status=1).stderr
+
+
+def test_terminate_detaches_from_everything(daemon):
+    faded = daemon.start()
+    targets = [daemon.target() for _ in range(2)]
+    for target in targets:
+        daemon.attach(target.pid)
+    faded.terminate()
+    assert faded.wait(timeout=120) == 0
+    assert all(goes_on(target) for target in targets)
+    assert not daemon.socket.exists()
+    daemon.start()
+    assert {session["ending"] for session in daemon.sessions().values()} == {"detached"}
+
+
+def test_tail_tells_what_happens_and_ends_with_the_session(daemon):
+    daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    tail = subprocess.Popen([daemon.fadectl, "tail", str(session["id"]), "--json"], env=daemon.environment, stdout=subprocess.PIPE, text=True)
+    daemon.started.append(tail)
+    lines = iter(tail.stdout.readline, "")
+    assert json.loads(next(lines))["what"] == "now"
+    assert any(json.loads(line)["what"] == "tick" for line in lines)
+    daemon.ctl("stop", session["id"])
+    assert [json.loads(line)["what"] for line in lines][-1] == "ended"
+    assert tail.wait(timeout=60) == 0
+
+
+def test_prune_removes_what_may_go(daemon):
+    daemon.start()
+    for _ in range(2):
+        target = daemon.target()
+        daemon.attach(target.pid)
+        daemon.ctl("stop", "--all")
+    assert daemon.json("prune", "--older", "1d")["removed"] == 0
+    kept = daemon.json("status")["bytes"]
+    done = daemon.json("prune", "--keep-bytes", kept - 1)
+    assert done["removed"] == 1 and list(daemon.sessions()) == [2]
+    daemon.ctl("prune", "--older", "0s")
+    assert not daemon.sessions() and not list((daemon.state / "0").iterdir())
+    daemon.ctl("prune", status=2)
+
+
+def test_options_that_a_command_would_ignore_are_refused(daemon):
+    daemon.start()
+    assert "list takes no options of what to record" in daemon.ctl("list", "-e", "mem", status=2).stderr
+    assert "did you mean 'fadectl status'" in daemon.ctl("statsu", status=2).stderr
+    daemon.ctl("attach", "nonsense", status=2)
+    daemon.ctl("attach", 999999999, status=4)
+    daemon.ctl("show", 7, status=4)
+    # What only the worker can tell is wrong comes back as the client's mistake.
+    target = daemon.target()
+    assert "no_such_field" in daemon.ctl("attach", target.pid, "--set", "device.0.no_such_field=1", status=2).stderr
+    assert not daemon.sessions() and goes_on(target)
+
+
+def test_without_a_daemon_there_is_advice(daemon):
+    assert "systemctl start faded.socket" in daemon.ctl("status", status=1).stderr
+
+
+# ---------------------------------------------------------------- the daemon's own end
+def test_reload_keeps_sessions_and_runs_the_program_that_was_put_in_its_place(daemon):
+    installed = daemon.root / "faded"
+    shutil.copy2(daemon.faded, installed)
+    faded = daemon.start(program=installed)
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    shutil.copy2(daemon.faded, daemon.root / "new")
+    os.replace(daemon.root / "new", installed)
+    replaced = installed.stat().st_ino
+    assert os.stat(f"/proc/{faded.pid}/exe").st_ino != replaced
+    daemon.ctl("reload")
+    wait_until(lambda: os.stat(f"/proc/{faded.pid}/exe").st_ino == replaced and daemon.answers(), "the new program")
+    again = daemon.sessions()[session["id"]]
+    assert (again["worker"], again["state"]) == (session["worker"], "recording")
+    wait_until(lambda: daemon.json("show", session["id"])["calls"] > again["calls"], "recorded calls")
+    assert daemon.json("pause", session["id"])["state"] == "paused"
+    faded.send_signal(signal.SIGHUP)
+    wait_until(lambda: daemon.log().count("goes on: process") == 2 and daemon.answers(), "the second restart")
+    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
+    assert goes_on(target) and faded.poll() is None
+
+
+def test_a_reload_that_cannot_be_done_changes_nothing(daemon):
+    installed = daemon.root / "faded"
+    shutil.copy2(daemon.faded, installed)
+    daemon.start(program=installed)
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    installed.unlink()
+    daemon.ctl("reload")
+    wait_until(lambda: "cannot restart" in daemon.log(), "the attempt")
+    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
+
+
+def test_a_killed_daemon_loses_no_session(daemon):
+    faded = daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    faded.kill()
+    faded.wait()
+    assert alive(session["worker"]) and status_of(target.pid)["TracerPid"] == str(session["worker"])
+    daemon.start()  # over the socket that was left
+    again = daemon.sessions()[session["id"]]
+    assert again["state"] == "recording"
+    wait_until(lambda: daemon.json("show", session["id"])["calls"] > again["calls"], "recorded calls")
+    assert daemon.json("pause", session["id"])["state"] == "paused"
+    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
+    assert goes_on(target)
+
+
+def test_what_ended_while_no_daemon_ran_is_known(daemon):
+    faded = daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    faded.kill()
+    faded.wait()
+    target.kill()
+    wait_until(lambda: not alive(session["worker"]), "the worker's end")
+    daemon.start()
+    assert daemon.sessions()[session["id"]]["state"] == "lost"
+
+
+def test_a_killed_worker_loses_no_program(daemon):
+    daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    os.kill(session["worker"], signal.SIGKILL)
+    lost = wait_until(lambda: (s := daemon.sessions()[session["id"]])["state"] == "lost" and s, "the end of the session")
+    assert "signal 9" in lost["ending"]
+    assert goes_on(target)
+    again = daemon.attach(target.pid)  # clears away what was left behind
+    wait_until(lambda: daemon.json("show", again["id"])["calls"] > 0, "recorded calls")
+    daemon.ctl("stop", again["id"])
+    assert goes_on(target)
+
+
+# ---------------------------------------------------------------- run and watch
+def test_run_is_the_program(daemon):
+    daemon.start()
+    ran = daemon.root / "ran"
+    ran.mkdir()
+    environment = {**daemon.environment, **daemon.build.environment("v6")}
+    command = [str(daemon.fadectl), "run", "--", *daemon.build.command("loop 50")]
+    done = subprocess.run(command, env=environment, cwd=ran, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    assert (done.returncode, done.stdout) == (0, b"done\n"), done.stderr
+    session = wait_until(lambda: (s := daemon.sessions()[1])["state"] == "ended" and s, "the end")
+    counted = {name: n for name, n in harness.summed(harness.read_counts(ran)).items() if not name.startswith("__")}
+    recorded = harness.summed(harness.Database(f"{session['folder']}/{session['database']}").counts("call_stats"))
+    assert recorded.items() <= counted.items() and recorded["hipMalloc"] == counted["hipMalloc"] > 0
+    assert session["program"] == "loop" and session["via"] == "run"
+
+
+@pytest.mark.parametrize("command, status", [(["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -TERM $$"], -15), (["/no/such/program"], 127), (["/etc/passwd"], 126)])
+def test_run_ends_as_the_program_ends(daemon, command, status):
+    daemon.start()
+    daemon.ctl("run", "--", *command, status=status)
+
+
+def test_run_does_not_begin_what_cannot_be_recorded(daemon):
+    marker = daemon.root / "ran"
+    done = daemon.ctl("run", "--", "touch", marker, status=125)
+    assert "faded is not running" in done.stderr and not marker.exists()
+
+
+def test_watch_attaches_once_to_what_matches(daemon):
+    daemon.start()
+    before = daemon.target()
+    rule = daemon.json("watch", "add", "--exe", "/loop$", "--detail", "stats")
+    assert [one["id"] for one in daemon.json("watch", "list")] == [rule["id"]]
+    unwatched = daemon.target("cpu 1000000")
+    first = wait_until(lambda: (s := daemon.sessions()) and s.get(1), "the first session")
+    assert (first["pid"], first["via"]) == (before.pid, "watch")
+    after = daemon.target()
+    second = wait_until(lambda: daemon.sessions().get(2), "the second session")
+    assert second["pid"] == after.pid
+    daemon.ctl("stop", "--all")
+    third = daemon.target()
+    wait_until(lambda: 3 in daemon.sessions(), "the third session")  # by then the first two were seen again
+    assert {s["pid"] for s in daemon.sessions().values()} == {before.pid, after.pid, third.pid}
+    assert free(unwatched.pid)
+    daemon.ctl("watch", "rm", rule["id"])
+    assert daemon.json("watch", "list") == []
+    daemon.ctl("watch", "add", "--exe", "(((", status=2)
+    daemon.ctl("watch", "add", status=2)
+
+
+def test_watches_outlive_the_daemon(daemon):
+    faded = daemon.start()
+    rule = daemon.json("watch", "add", "--exe", "/loop$", "--cgroup", "*")
+    faded.terminate()
+    faded.wait(timeout=60)
+    daemon.start()
+    assert daemon.json("watch", "list") == [rule]
+    target = daemon.target()
+    assert wait_until(lambda: daemon.sessions().get(1), "a session")["pid"] == target.pid
+
+
+# ---------------------------------------------------------------- who may
+@needs_root
+def test_users_have_their_own_programs_traced_and_no_others(daemon):
+    daemon.start()
+    mine, roots = daemon.target(uid=USER), daemon.target()
+    refused = daemon.ctl("attach", roots.pid, uid=USER, status=3)
+    assert "it runs as user 0" in refused.stderr and f"sudo fadectl attach {roots.pid}" in refused.stderr
+    daemon.ctl("attach", mine.pid, uid=OTHER, status=3)
+    assert free(mine.pid) and free(roots.pid)
+    assert f"refused user {USER}" in daemon.log() and f"refused user {OTHER}" in daemon.log()
+
+    session = daemon.attach(mine.pid, uid=USER)
+    worker = status_of(session["worker"])
+    assert worker["Uid"].split() == [str(USER)] * 4 and int(worker["CapEff"], 16) in (0, 1 << 19)
+    database = daemon.state / str(USER) / session["database"]
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600 and database.stat().st_uid == USER
+    # Others neither see nor touch it; root does.
+    assert daemon.sessions(uid=OTHER) == {} and list(daemon.sessions(uid=USER)) == list(daemon.sessions()) == [1]
+    for command in ("show", "stop", "pause", "tail"):
+        daemon.ctl(command, 1, uid=OTHER, status=4)
+    daemon.ctl("reload", uid=USER, status=3)
+    daemon.ctl("watch", "add", "--uid", 0, uid=USER, status=3)
+    assert free(roots.pid)
+    daemon.ctl("stop", 1)
+    assert goes_on(mine)
+    assert subprocess.run(["setpriv", f"--reuid={OTHER}", "--clear-groups", "cat", database], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
+
+
+@needs_root
+def test_a_users_watch_leaves_other_users_alone(daemon):
+    daemon.start()
+    roots, mine = daemon.target(), daemon.target(uid=USER)
+    daemon.ctl("watch", "add", "--exe", "loop", uid=USER)
+    assert wait_until(lambda: daemon.sessions().get(1), "a session")["pid"] == mine.pid
+    assert free(roots.pid)
+
+
+@needs_root
+@pytest.mark.parametrize("statement, said", [
+    ("ctypes.CDLL(None).prctl(4, 0)", "not dumpable"),  # PR_SET_DUMPABLE
+    (f"os.setresuid({USER}, {USER}, 0)", "it runs as user 0"),
+    (f"os.setresgid({USER}, {USER}, 0); os.setresuid({USER}, {USER}, {USER})", "it runs as group 0"),
+])
+def test_every_id_and_dumpability_count(daemon, statement, said):
+    daemon.start()
+    program = f"import ctypes, os, sys\nif os.getuid() == 0 and 'prctl' in {statement!r}: os.setresgid({USER}, {USER}, {USER}); os.setresuid({USER}, {USER}, {USER})\n{statement}\nprint('ready', flush=True)\nsys.stdin.read()"
+    target = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    daemon.started.append(target)
+    assert target.stdout.readline() == b"ready\n"
+    assert said in daemon.ctl("attach", target.pid, uid=USER, status=3).stderr
+    assert free(target.pid)
+    assert said in daemon.ctl("check", target.pid, uid=USER, status=3).stdout
+
+
+@needs_root
+def test_only_allowed_users_are_served(daemon):
+    daemon.start("--allow-uid", USER)
+    daemon.ctl("status", uid=USER)
+    daemon.ctl("status")
+    assert "--allow-uid" in daemon.ctl("status", uid=OTHER, status=3).stderr
+
+
+def test_sessions_are_limited(daemon):
+    daemon.start("--max-sessions", 1)
+    first, second = daemon.target(), daemon.target()
+    daemon.attach(first.pid)
+    assert "1 and 16 are allowed" in daemon.ctl("attach", second.pid, status=1).stderr
+    daemon.ctl("stop", "--all")
+    daemon.attach(second.pid)
+
+
+# ---------------------------------------------------------------- hostile clients
+def test_bytes_from_anywhere_do_not_disturb(daemon):
+    daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    half = daemon.raw()
+    half.sendall(framed('{"v":1,"id":1,"method":"status"}')[:20])
+    for data in (b"\xff" * 4, b"\0" * 4, b"GET / HTTP/1.1\r\n\r\n", struct_with(5_000_000)):
+        with daemon.raw() as connection:
+            connection.sendall(data)
+            assert b"bytes" in until_closed(connection)
+    for text in ('{"v":2,"id":1,"method":"status"}', '{"v":1,"id":1,"method":"no-such"}', '[[[[[[', '{"v":1,"id":1,"method":"attach","params":{"pid":"x"}}',
+                 '{"v":1,"id":1,"method":"attach","params":{"pid":1e30}}', '{"v":1,"id":1,"method":"attach","params":{"pid":%d,"options":{"output":"/etc/x"}}}' % target.pid,
+                 '{"v":1,"id":1,"method":"stop","params":{"id":-1}}', '{"v":1,"id":1,"method":"watch-add","params":{"exe":"(a*)*\\\\1"}}', '{"v":1,"id":1,"method":"tail","params":{"id":[]}}'):
+        with daemon.raw() as connection:
+            connection.sendall(framed(text))
+            assert b'"error"' in connection.recv(65536), text
+    assert not any(os.path.exists(path) for path in ("/etc/x", "/etc/x-wal"))
+    assert daemon.sessions()[session["id"]]["state"] == "recording"
+    half.close()
+
+
+def struct_with(length):
+    return length.to_bytes(4, "little") + b"x" * 100
+
+
+@needs_root
+def test_a_flood_is_refused_to_who_floods_only(daemon):
+    daemon.start()
+    flood = textwrap.dedent("""
+        import socket, struct, sys
+        text = b'{"v":1,"id":%d,"method":"status"}'
+        connections, refused = [], 0
+        for _ in range(100):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(sys.argv[1])
+            connection.settimeout(60)
+            connections.append(connection)
+        first = connections[0]
+        for i in range(1, 500):
+            message = text % i
+            first.sendall(struct.pack("<I", len(message)) + message)
+        while refused == 0:
+            refused = first.recv(65536).count(b"too many requests")
+        print("refused", flush=True)
+        sys.stdin.read()
+        """)
+    flooder = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3", "-c", flood, str(daemon.socket)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    daemon.started.append(flooder)
+    assert flooder.stdout.readline() == b"refused\n"
+    daemon.ctl("status")  # root is served meanwhile
+    assert "too many connections" in daemon.log()
+    flooder.stdin.close()
+
+
+# ---------------------------------------------------------------- hostile places
+def test_two_daemons_do_not_share_a_socket_or_a_folder(daemon):
+    daemon.start()
+    same_folder = subprocess.run([daemon.faded, "--socket", daemon.root / "other", "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert same_folder.returncode == 1 and "another daemon does" in same_folder.stderr
+    same_socket = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.root / "other"], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert same_socket.returncode == 1 and "another daemon does" in same_socket.stderr
+    daemon.ctl("status")
+
+
+def test_links_are_not_followed(daemon):
+    elsewhere = daemon.root / "elsewhere"
+    elsewhere.mkdir()
+    daemon.state.symlink_to(elsewhere)
+    refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert refused.returncode == 1 and "it is a link" in refused.stderr
+    daemon.state.unlink()
+    daemon.start()
+    (daemon.state / str(os.geteuid())).symlink_to(elsewhere)
+    target = daemon.target()
+    assert "it is a link" in daemon.ctl("attach", target.pid, status=1).stderr
+    assert free(target.pid) and list(elsewhere.iterdir()) == []
+
+
+@needs_root
+def test_a_folder_that_others_may_write_is_not_used(daemon):
+    daemon.state.mkdir()
+    for prepare in (lambda: os.chmod(daemon.state, 0o777), lambda: os.chown(daemon.state, USER, USER)):
+        prepare()
+        refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert refused.returncode == 1 and "cannot use the folder" in refused.stderr
+
+
+def test_a_socket_name_taken_by_a_file_is_left_alone(daemon):
+    daemon.socket.write_text("precious")
+    refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert refused.returncode == 1 and daemon.socket.read_text() == "precious"
+
+
+# ---------------------------------------------------------------- workers that misbehave
+def worker_program(daemon, body):
+    path = daemon.root / "worker"
+    path.write_text("#!/usr/bin/python3\nimport os, signal, socket, sys, time\nd = socket.socket(fileno=3)\n"
+                    "attached = b'{\"event\":\"attached\",\"program\":\"x\",\"holds\":{},\"notes\":[]}\\n'\n" + textwrap.dedent(body))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("body, said", [
+    ("sys.exit(3)", "its worker ended with status 3"),
+    ("os.kill(os.getpid(), 11)", "signal 11"),
+    ("d.send(b'{\"event\":\"failed\",\"code\":95,\"message\":\"cannot\",\"cause\":\"because\"}\\n')", "because"),
+    ("d.sendall(b'x' * 1000000 + b'\\n{}\\n[\\n{\"event\":1}\\n'); sys.exit(4)", "status 4"),
+])
+def test_a_worker_that_fails_says_why(daemon, body, said):
+    daemon.start(worker=worker_program(daemon, body))
+    target = daemon.target()
+    done = subprocess.run([daemon.fadectl, "attach", str(target.pid)], env=daemon.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=60)
+    assert done.returncode in (1, 5) and said in done.stderr
+    assert daemon.json("status")["running"] == 0
+
+
+def test_a_worker_that_talks_too_much_and_reads_nothing_disturbs_nobody(daemon):
+    body = """
+        d.sendall(attached)
+        while True: d.sendall(b'{"event":"tick","calls":1,"elapsed_ns":1}\\n' * 100 + b'z' * 70000 + b'\\n')
+        """
+    daemon.start(worker=worker_program(daemon, body))
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    for _ in range(50):
+        daemon.ctl("list")
+    os.kill(session["worker"], signal.SIGKILL)
+    wait_until(lambda: daemon.sessions()[session["id"]]["state"] == "lost", "the end")
+
+
+def test_a_worker_that_will_not_stop_is_ended(daemon):
+    body = """
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        d.sendall(attached)
+        while True: time.sleep(1)
+        """
+    faded = daemon.start(worker=worker_program(daemon, body))
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    faded.terminate()
+    assert faded.wait(timeout=120) == 0
+    assert not alive(session["worker"]) and "sending SIGKILL" in daemon.log()
+
+
+@needs_root
+def test_what_became_somebody_elses_before_the_worker_came_is_not_recorded(daemon):
+    """Between the check and the attachment the target gains rights, as by executing a set-uid program."""
+    gate = daemon.root / "gate"
+    os.mkfifo(gate)
+    os.chmod(gate, 0o666)
+    body = f"""
+        open({str(gate)!r}).read()
+        name = [word for word in sys.argv if word.startswith('--output=')][0][9:]
+        open(name, 'w').write('recorded')
+        d.sendall(attached)
+        while d.recv(100).find(b'stop') < 0: pass
+        """
+    daemon.start(worker=worker_program(daemon, body))
+    program = textwrap.dedent(f"""
+        import ctypes, os, sys
+        os.setresgid({USER}, {USER}, {USER})
+        os.setresuid({USER}, {USER}, {USER})
+        ctypes.CDLL(None).prctl(4, 1)
+        print('ready', flush=True)
+        sys.stdin.readline()
+        ctypes.CDLL(None).prctl(4, 0)
+        print('changed', flush=True)
+        sys.stdin.read()
+        """)
+    target = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    daemon.started.append(target)
+    assert target.stdout.readline() == b"ready\n"
+    asked = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", daemon.fadectl, "attach", str(target.pid)], env=daemon.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    daemon.started.append(asked)
+    with open(gate, "w"):  # opens when the worker has come
+        target.stdin.write(b"\n")
+        target.stdin.flush()
+        assert target.stdout.readline() == b"changed\n"
+    _, said = asked.communicate(timeout=60)
+    assert asked.returncode == 3 and "not dumpable" in said
+    assert list((daemon.state / str(USER)).iterdir()) == [] and daemon.sessions() == {}
