@@ -46,7 +46,7 @@ class Session::Farewell {
   bool part_with(const Stop& stop);
   bool stand_aside(const Thread& thread, const Tracee& tracee) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
-  void remove_pages(Inferior& inferior, Thread& keeper) const;
+  void remove_pages(Inferior& inferior, Thread& keeper, const Result<Foothold>& foothold) const;
 
   Session& s_;
   std::unordered_set<pid_t> gone_;
@@ -133,10 +133,9 @@ void Session::Farewell::all_but(const std::unordered_set<pid_t>& keepers) {
 }
 
 // With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it.
-void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper) const {
+void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper, const Result<Foothold>& foothold) const {
   AddressSpace& space = *inferior.program->space;
   if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
-  const auto foothold = s_.foothold_in(inferior);
   const auto removed = foothold ? space.remove(keeper.tid, foothold->gadgets) : tl::unexpected(foothold.error());
   if (!removed) log::debug("our pages stay in process {}: {}", inferior.pid, removed.error().text());
 }
@@ -144,6 +143,7 @@ void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper) const {
 void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
   const AddressSpace& space = *inferior.program->space;
   if (const auto check = space.has_net() ? space.differing() : TextCheck{}) s_.bytes_left_changed_ += check->ours;
+  const auto foothold = s_.foothold_in(inferior);
   const std::int64_t since = s_.clock_.now();
   Thread* thread = s_.thread_of(keeper);
   const auto stop = thread ? s_.stop_thread(*thread) : std::nullopt;
@@ -156,7 +156,7 @@ void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
     if (!one(tid, kSoon)) inferior.is_dirty = true;
   const Tracee tracee(keeper);
   if (!stand_aside(*thread, tracee)) inferior.is_dirty = true;
-  if (!(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, *thread);
+  if (!(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, *thread, foothold);
   tracee.interrupt();
   tracee.resume();
   one(keeper, kLater, since);  // only behind a new stop does the kernel take up its system call or group-stop again
