@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -99,6 +100,16 @@ inline Tracer make_tracer(std::chrono::milliseconds tick = std::chrono::millisec
   auto tracer = Tracer::create(tick);
   if (!tracer) std::abort();
   return std::move(*tracer);
+}
+
+// Waits for it, a minute at most.
+inline bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    ::usleep(1000);
+  }
+  return true;
 }
 
 // The next stop of anyone, ticks left out.
