@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <span>
 
 #include "elf/dynamic_image.hpp"
@@ -19,8 +20,8 @@ RemoteAddr find_code(const Memory& memory, const elf::DynamicImage& image, std::
     if (!segment.executable) continue;
     std::vector<std::uint8_t> code(std::min<std::uint64_t>(segment.range.size(), kMaxSearched));
     code.resize(memory.read(segment.range.begin, std::as_writable_bytes(std::span(code))));
-    const auto it = std::search(code.begin(), code.end(), wanted.begin(), wanted.end());
-    if (it != code.end()) return segment.range.begin + static_cast<std::uint64_t>(it - code.begin());
+    const auto* found = static_cast<const std::uint8_t*>(::memmem(code.data(), code.size(), wanted.data(), wanted.size()));
+    if (found) return segment.range.begin + static_cast<std::uint64_t>(found - code.data());
   }
   return {};
 }
@@ -31,6 +32,11 @@ RemoteAddr loader_run_as_program(const Memory& memory, const AuxiliaryVector& fa
   const auto image = elf::DynamicImage::open_program(memory, facts.program_headers, facts.program_header_count);
   if (!image || !elf::find_loader(memory, image->span().begin)) return {};
   return image->span().begin;
+}
+
+RemoteAddr find_sigreturn(const Memory& memory, RemoteAddr libc) {
+  const auto image = elf::DynamicImage::open(memory, libc);
+  return image ? find_code(memory, *image, kSigreturn) : RemoteAddr{};
 }
 
 Result<RemoteAddr> find_first_gadget(const Memory& memory, RemoteAddr loader_base) {
@@ -57,7 +63,7 @@ Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& fact
     out.modules.push_back(module->span());
     if (out.libc || !module->lookup("__libc_start_main")) continue;
     out.libc = {entry.l_addr};
-    out.gadgets.sigreturn = find_code(memory, *module, kSigreturn);
+    out.gadgets.sigreturn = find_sigreturn(memory, out.libc);
   }
   if (!out.gadgets.sigreturn)
     return fail("the program's libc holds no return from a signal that can be borrowed", {}, {}, ENOTSUP);

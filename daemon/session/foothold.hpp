@@ -24,6 +24,9 @@ Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& fact
 // it is no loader.
 RemoteAddr loader_run_as_program(const Memory& memory, const AuxiliaryVector& facts);
 
+// Where the libc whose ELF header is mapped there returns from signal handlers; null: nowhere known.
+RemoteAddr find_sigreturn(const Memory& memory, RemoteAddr libc);
+
 // `syscall; ret` in the dynamic loader, which is all that a program at its first instruction has.
 Result<RemoteAddr> find_first_gadget(const Memory& memory, RemoteAddr loader_base);
 

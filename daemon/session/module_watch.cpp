@@ -189,6 +189,7 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
 // Where the program speaks about signals (TrapGuard).
 void ModuleWatch::arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image) {
   if (!image.lookup("__libc_start_main")) return;
+  inferior.program->libc = {image.bias()};
   const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {{"sigaction", functions_.set_action(), Guard::Sigaction},
                                                                   {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
   for (const auto& [name, entry, guard] : wanted)

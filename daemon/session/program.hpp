@@ -40,6 +40,7 @@ struct Program {
     copy->link_map = link_map;
     copy->modules = modules;
     copy->call_sites = call_sites;
+    copy->libc = libc;
     return copy;
   }
   const Module* module_at(RemoteAddr address) const {
@@ -51,6 +52,7 @@ struct Program {
   std::shared_ptr<AddressSpace> space;
   std::optional<elf::LinkMap> link_map;  // none: static, or left alone
   std::vector<Module> modules;
+  RemoteAddr libc;  // where its ELF header is mapped, once it is loaded
   std::unordered_map<RemoteAddr, CallSite> call_sites;
   std::unordered_set<std::uint64_t> named_kernels;
 };

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "ptrace/tracee.hpp"
+#include "session/foothold.hpp"
 #include "session/process_facts.hpp"
 
 namespace fade {
@@ -53,6 +54,7 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   if (wish_at && !wish) return;  // libc will fault on it as it should
   const auto old = to_libc(space.program_trap_action());
   if (old_at && !space.memory().write(old_at, bytes_of(old), thread.tid)) return;
+  if (wish) space.set_restorer(find_sigreturn(space.memory(), thread.inferior->program->libc), thread.tid);
   if (wish) space.set_program_trap_action(to_kernel(*wish), thread.tid);
   return_from(thread, registers, 0);
 }
