@@ -55,7 +55,7 @@ std::optional<std::int64_t> integer(const Json& object, std::string_view key) {
 
 std::optional<std::uint64_t> natural(const Json& object, std::string_view key) {
   const Json* value = member(object, key);
-  if (value == nullptr || !value->is_number_unsigned()) return {};
+  if (value == nullptr || !value->is_number_integer() || (!value->is_number_unsigned() && value->get<std::int64_t>() < 0)) return {};
   return value->get<std::uint64_t>();
 }
 

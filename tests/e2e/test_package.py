@@ -14,11 +14,20 @@ FILES = [
     "share/bash-completion/completions/fade-run", "share/zsh/vendor-completions/_fade", "share/fish/vendor_completions.d/fade-run.fish",
     "share/fade/probes/hip.probes", "share/doc/fade/README.md",
 ]
+DAEMON_FILES = [
+    "bin/faded", "bin/fadectl", "lib/systemd/system/faded.service", "lib/systemd/system/faded.socket", "lib/systemd/user/faded.service",
+    "lib/systemd/user/faded.socket", "lib/sysusers.d/fade.conf", "share/bash-completion/completions/fadectl", "share/fish/vendor_completions.d/fadectl.fish",
+]
+DAEMON_PAGES = ["man1/fadectl.1", "man8/faded.8"]
 PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-query.1", "man5/fade-probes.5", "man7/fade-override.7", "man7/fade-schema.7"]
 
 
-def expected_files():
-    return FILES + ([f"share/man/{page}" for page in PAGES] if shutil.which("scdoc") else [])
+def expected_files(files=FILES, pages=PAGES):
+    return files + ([f"share/man/{page}" for page in pages] if shutil.which("scdoc") else [])
+
+
+def daemon_files():
+    return expected_files(DAEMON_FILES, DAEMON_PAGES)
 
 
 def sh(*command, **more):
@@ -43,16 +52,41 @@ def check_that_it_runs(prefix, folder, fade):
 def test_install_is_complete_and_runs(fade, build, tmp_path):
     prefix = tmp_path / "prefix"
     sh("cmake", "--install", build.folder, "--prefix", prefix)
-    assert [f for f in expected_files() if not lib_file(prefix, f).exists()] == []
+    assert [f for f in expected_files() + daemon_files() if not lib_file(prefix, f).exists()] == []
+    assert f"ExecStart={prefix}/bin/faded\n" in (prefix / "lib/systemd/system/faded.service").read_text()
     check_that_it_runs(prefix, tmp_path, fade)
 
 
 @pytest.fixture(scope="module")
-def package(build, tmp_path_factory):
+def packages(build, tmp_path_factory):
+    """By name."""
     folder = tmp_path_factory.mktemp("package")
     sh("cpack", "-G", "DEB", "-B", folder, "--config", build.folder / "CPackConfig.cmake")
-    (deb,) = folder.glob("*.deb")
-    return deb
+    found = {deb.name.split("_")[0]: deb for deb in folder.glob("*.deb")}
+    assert set(found) == {"fade", "fade-daemon"}
+    return found
+
+
+@pytest.fixture
+def package(packages):
+    return packages["fade"]
+
+
+def contents(package):
+    listing = sh("dpkg-deb", "--contents", package)
+    return {line.split()[5].removeprefix("./usr/"): line for line in listing.splitlines() if not line.startswith("d")}
+
+
+def test_the_daemon_has_a_package_of_its_own(packages, tmp_path):
+    daemon = contents(packages["fade-daemon"])
+    assert {name.removesuffix(".gz") for name in daemon} == set(daemon_files())
+    assert not {name for name in contents(packages["fade"]) if "faded" in name or "fadectl" in name or "systemd" in name}
+    assert "fade (= 0.1.0)" in sh("dpkg-deb", "--field", packages["fade-daemon"], "Depends")
+    sh("dpkg-deb", "--extract", packages["fade-daemon"], tmp_path / "files")
+    assert "ExecStart=/usr/bin/faded\n" in (tmp_path / "files/usr/lib/systemd/system/faded.service").read_text()
+    sh("dpkg-deb", "--control", packages["fade-daemon"], tmp_path / "control")
+    for script in ("postinst", "prerm", "postrm"):
+        sh("sh", "-n", tmp_path / "control" / script)
 
 
 def test_the_package_says_what_it_needs(package):
@@ -63,15 +97,14 @@ def test_the_package_says_what_it_needs(package):
     assert "amdhip" not in fields
 
 
-def test_the_package_holds_no_strays(package):
-    listing = sh("dpkg-deb", "--contents", package)
-    paths = [line.split()[5].removeprefix("./usr/") for line in listing.splitlines() if not line.startswith("d")]
+@pytest.mark.parametrize("name", ["fade", "fade-daemon"])
+def test_the_package_holds_no_strays(packages, name):
+    paths = contents(packages[name])
     assert all(not path.startswith(("include/", "./")) and not path.endswith((".a", ".cmake")) for path in paths), paths
-    owners = {line.split()[1] for line in listing.splitlines()}
-    assert owners == {"root/root"}
+    assert {line.split()[1] for line in paths.values()} == {"root/root"}
 
 
-def test_the_package_installs_runs_and_leaves_nothing(package, fade, tmp_path):
+def test_the_packages_install_run_and_leave_nothing(packages, fade, tmp_path):
     if os.geteuid() != 0:
         pytest.skip("dpkg --root needs root")
     root = tmp_path / "root"
@@ -79,10 +112,11 @@ def test_the_package_installs_runs_and_leaves_nothing(package, fade, tmp_path):
     (root / "var/lib/dpkg/updates").mkdir()
     (root / "var/lib/dpkg/status").touch()
     dpkg = ["dpkg", f"--root={root}", "--force-depends", "--force-script-chrootless", "--log=/dev/null"]
-    sh(*dpkg, "--install", package)
-    assert [f for f in expected_files() if not installed(root / "usr", f)] == []
+    sh(*dpkg, "--install", *packages.values())
+    assert [f for f in expected_files() + daemon_files() if not installed(root / "usr", f)] == []
     check_that_it_runs(root / "usr", tmp_path, fade)
-    sh(*dpkg, "--remove", "fade")
+    assert sh(root / "usr/bin/faded", "--version").startswith("faded 0.1.0")
+    sh(*dpkg, "--remove", "fade-daemon", "fade")
     assert [path for path in root.rglob("*") if "var/lib/dpkg" not in str(path) and path.is_file()] == []
 
 
