@@ -1,0 +1,32 @@
+"""What is tried: a row of the table for each kind of target. Letters of modes are those of target.cpp."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    runtime: str          # the stand-in: v5 bodies, v6 dispatch, hard entries
+    modes: str
+    threads: int
+    launched: bool = False  # its first fade is a fade-run
+    faults: bool = False    # fade has too little of something: descriptors, memory, disk
+
+    @property
+    def name(self):
+        more = ("+run" if self.launched else "") + ("+faults" if self.faults else "")
+        return f"{self.runtime}/{self.modes}/{self.threads}{more}"
+
+
+ROWS = [
+    Row("v6", "sfx", 1), Row("v5", "sfx", 4), Row("hard", "sfx", 4), Row("v6", "sfx", 64), Row("v5", "s", 64), Row("v6", "sm", 1),
+    Row("hard", "sp", 4), Row("v5", "sb", 4), Row("v6", "sfxB", 4), Row("v6", "sl", 4), Row("v5", "scg", 4), Row("v6", "sL", 4),
+    Row("v5", "sfx", 1, launched=True), Row("v6", "sfxp", 4, launched=True), Row("hard", "s", 64, launched=True),
+    Row("v6", "sfx", 4, faults=True), Row("v5", "sfxpbBlcgm", 4),
+]
+
+
+def named(names):
+    """The rows with these names, or whose name contains one of them."""
+    chosen = [row for row in ROWS if row.name in names] or [row for row in ROWS if any(name in row.name for name in names)]
+    if not chosen:
+        raise SystemExit(f"no such row; there are: {' '.join(row.name for row in ROWS)}")
+    return chosen

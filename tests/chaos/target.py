@@ -1,0 +1,192 @@
+"""The program that is to survive, and what can be seen of it from outside."""
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import resource
+import select
+import signal
+import subprocess
+import time
+
+from harness import RECORD, read_counts, summed
+
+PATIENCE = 120  # seconds, where something must happen
+CHECKED = ("hipMalloc", "hipMemcpy", "hipMemset", "hipDeviceSynchronize", "hipFree", "hipLaunchHostFunc")
+
+
+class Lost(Exception):
+    """The program died, hangs, or is not what it was."""
+
+
+def become_subreaper():
+    """Programs whose fade-run was killed become our children."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def read_until(stream, deadline, wanted=None):
+    """What comes before the deadline: to the end of the stream, or a line that begins so. None: too late."""
+    text = b""
+    while wanted is None or not any(line.startswith(wanted) for line in text.split(b"\n")[:-1]):
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([stream], [], [], left)[0]:
+            return None
+        got = os.read(stream.fileno(), 65536)
+        if not got:
+            return text
+        text += got
+    return text
+
+
+def status_fields(pid, tid=None):
+    path = f"/proc/{pid}/task/{tid or pid}/status"
+    with contextlib.suppress(OSError):
+        return dict(line.split(":\t", 1) for line in pathlib.Path(path).read_text().splitlines() if ":\t" in line)
+    return {}
+
+
+class Target:
+    def __init__(self, build, row, folder, prefix=()):
+        """With a prefix (fade-run and its options) that program is what is started; its child is the target."""
+        self.row, self.folder, self.pid, self.status = row, folder, 0, None
+        folder.mkdir(parents=True)
+        library = next((build.runtimes / "v7").glob("libamdhip64.so.7"))
+        self.errors = open(folder / "target.stderr", "wb")
+        self.process = subprocess.Popen(
+            [*map(str, prefix), str(build.tracees / "chaos"), row.modes, str(row.threads), str(library)], cwd=folder,
+            env=build.environment(row.runtime), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, preexec_fn=self.prepare)
+        self.is_launched = bool(prefix)
+
+    def prepare(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    def wait_ready(self):
+        """False: it ended before it began."""
+        text = read_until(self.process.stdout, time.monotonic() + PATIENCE, b"ready ")
+        if text is None:
+            raise Lost("never became ready")
+        if not text:
+            return False
+        self.pid = int(text.split()[1])
+        if self.row.threads > 8:  # or fade would get no turn on a small machine
+            for tid in os.listdir(f"/proc/{self.pid}/task"):
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, int(tid), 19)
+        self.counts = open(self.folder / f"counts.{self.pid}.0", "rb", buffering=0)
+        names = [name.rstrip(b"\0") for name, _, _ in RECORD.iter_unpack(self.counts.read())]
+        self.place = names.index(b"hipMalloc") * RECORD.size
+        return True
+
+    def calls(self):
+        """How often the first process has called hipMalloc until now."""
+        return sum(RECORD.unpack(os.pread(self.counts.fileno(), RECORD.size, self.place))[1:])
+
+    def goes_on(self, calls=20):
+        """Waits until it has made some calls."""
+        before, deadline = self.calls(), time.monotonic() + PATIENCE
+        while self.calls() < before + calls:
+            self.must_live()
+            if time.monotonic() > deadline:
+                raise Lost("hangs")
+            time.sleep(0.001)
+
+    def some_thread(self):
+        """A thread that lives as long as the process, and is no zombie."""
+        tids = sorted(map(int, os.listdir(f"/proc/{self.pid}/task")))
+        return tids[0] if "L" not in self.row.modes else tids[1]
+
+    def must_live(self):
+        if self.has_ended():
+            raise Lost(self.how_it_ended())
+
+    def has_ended(self):
+        if self.status is None and self.pid:
+            with contextlib.suppress(ChildProcessError):  # it is fade-run's
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    self.status = status
+        return self.status is not None
+
+    def how_it_ended(self):
+        code = os.waitstatus_to_exitcode(self.status)
+        return f"ended with status {code}" if code >= 0 else f"died of {signal.Signals(-code).name}"
+
+    def state(self):
+        """What must be the same after fade has come and gone."""
+        maps = pathlib.Path(f"/proc/{self.pid}/maps").read_text().splitlines()
+        code = [line for line in maps if line.split()[1][2] == "x"]
+        threads = {}
+        for tid in sorted(os.listdir(f"/proc/{self.pid}/task")):
+            fields = status_fields(self.pid, tid)
+            mask = ("SigBlk",) if fields.get("Name") == "caller" else ()
+            threads[tid] = {name: fields.get(name) for name in ("Name", "SigIgn", "SigCgt", "TracerPid", *mask)}
+        return {"code": code, "threads": threads}
+
+    def changed_text(self):
+        """(library, address) of bytes of code that are not those of the file."""
+        changed = []
+        with open(f"/proc/{self.pid}/mem", "rb", buffering=0) as memory:
+            for line in pathlib.Path(f"/proc/{self.pid}/maps").read_text().splitlines():
+                words = line.split()
+                if words[1] != "r-xp" or not words[-1].startswith("/"):
+                    continue
+                begin, end = (int(word, 16) for word in words[0].split("-"))
+                with contextlib.suppress(OSError):
+                    there = os.pread(memory.fileno(), end - begin, begin)
+                    changed += differences(there, original(words[-1], int(words[2], 16), end - begin), words[-1], begin)
+        return changed
+
+    def end(self):
+        """Ends it and checks what it says about itself."""
+        os.kill(self.pid, signal.SIGUSR1)
+        text = read_until(self.process.stdout, time.monotonic() + PATIENCE)
+        if text is None:
+            raise Lost("does not end")
+        self.reap()
+        if self.status != 0 and not self.is_launched:
+            raise Lost(self.how_it_ended())
+        lines = [line for line in text.decode().splitlines() if line.startswith("{")]
+        if not lines:
+            raise Lost("ended without a word")
+        said = json.loads(lines[-1])
+        made = {name: said[name] for name in CHECKED}
+        counted = summed(read_counts(self.folder))
+        if made != {name: counted.get(name, 0) for name in CHECKED}:
+            raise Lost(f"calls that it made and calls that were executed differ: {made}, {counted}")
+        if said["wrong"]:
+            raise Lost(f"is wrong: {said}")
+
+    def reap(self):
+        """Its parent may be fade-run, which then ends too."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.has_ended() and time.monotonic() < deadline:
+            if self.is_launched and self.process.poll() is not None and not pathlib.Path(f"/proc/{self.pid}").exists():
+                self.status = 0
+            time.sleep(0.001)
+
+    def kill(self):
+        if self.pid and not self.has_ended():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            self.reap()
+        self.process.kill() if self.process.poll() is None and self.is_launched else None
+        self.process.wait() if self.is_launched else None
+        self.process.stdout.close()
+        self.errors.close()
+
+
+def original(path, offset, size, kept={}):
+    key = (path, offset, size)
+    if key not in kept:
+        with open(path, "rb") as file:
+            kept[key] = os.pread(file.fileno(), size, offset)
+    return kept[key]
+
+
+def differences(there, file, path, begin, most=8):
+    size = min(len(there), len(file))
+    if there[:size] == file[:size]:
+        return []
+    return [(path, hex(begin + i), there[i]) for i in range(size) if there[i] != file[i]][:most]
