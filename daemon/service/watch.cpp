@@ -15,7 +15,7 @@
 namespace fade::service {
 namespace {
 
-constexpr std::size_t kLongestPattern = 128, kLongestText = 1024;
+constexpr std::size_t kLongestText = 1024;
 constexpr std::size_t kMostMaps = 8 << 20;
 constexpr std::uint64_t kEveryLook = 60, kThenEvery = 10;  // at what may take long to load its libraries
 
@@ -46,24 +46,6 @@ bool matches(std::string_view pattern, std::string_view text) {
 
 }  // namespace
 
-Result<Pattern> Pattern::parse(const std::string& text) {
-  if (text.empty() || text.size() > kLongestPattern || text.find('{') != std::string::npos || text.find('\0') != std::string::npos)
-    return fail(fmt::format("'{}' cannot be used as a pattern", ipc::one_line(text)), fmt::format("it has 1 to {} letters and no {{}}", kLongestPattern), {}, EINVAL);
-  try {
-    return Pattern(text, std::regex(text, std::regex::ECMAScript | std::regex::nosubs | std::regex_constants::__polynomial));
-  } catch (const std::regex_error& error) {
-    return fail(fmt::format("'{}' is not a regular expression", ipc::one_line(text)), error.what(), {}, EINVAL);
-  }
-}
-
-bool Pattern::found_in(const std::string& text) const {
-  try {
-    return std::regex_search(text.substr(0, kLongestText), regex_);
-  } catch (const std::regex_error&) {
-    return false;  // too complex for this text
-  }
-}
-
 bool maps_gpu_runtime(std::string_view maps) {
   for (std::size_t at = 0; at < maps.size();) {
     const std::size_t end = std::min(maps.find('\n', at), maps.size());
@@ -91,7 +73,7 @@ Result<WatchRule> rule_from(const ipc::Json& json) {
   rule.owner = static_cast<uid_t>(ipc::natural(json, "owner").value_or(0));
   rule.owner_group = static_cast<gid_t>(ipc::natural(json, "owner_group").value_or(0));
   rule.cgroup = ipc::text(json, "cgroup").value_or("");
-  if (rule.cgroup.size() > kLongestPattern) return fail("the pattern for the cgroup is too long", {}, {}, EINVAL);
+  if (rule.cgroup.size() > Pattern::kLongest) return fail("the pattern for the cgroup is too long", {}, {}, EINVAL);
   if (const auto uid = ipc::natural(json, "uid")) rule.uid = static_cast<uid_t>(*uid);
   if (const ipc::Json* options = ipc::member(json, "options")) rule.options = *options;
   if (const auto exe = ipc::text(json, "exe")) {
@@ -114,7 +96,7 @@ const WatchRule* Watcher::rule_for(pid_t pid, uid_t uid) const {
   for (const WatchRule& rule : rules) {
     if (rule.owner != 0 && rule.owner != uid) continue;
     if (rule.uid && *rule.uid != uid) continue;
-    if (rule.exe && !rule.exe->found_in(exe)) continue;
+    if (rule.exe && !rule.exe->found_in(std::string_view(exe).substr(0, kLongestText))) continue;
     if (rule.cgroup.empty()) return &rule;
     if (!cgroup) cgroup = read_text(folder + "/cgroup", 16 << 10);
     for (std::size_t at = 0; at < cgroup->size();) {  // "0::/user.slice/job.scope"

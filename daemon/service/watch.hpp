@@ -6,28 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "ipc/json.hpp"
+#include "service/pattern.hpp"
 
 namespace fade::service {
-
-// A regular expression that somebody else wrote, for texts that somebody else wrote: matching takes time and memory that
-// grow with the lengths of both, never more. So there are no back-references, and no counted repetitions.
-class Pattern {
- public:
-  static Result<Pattern> parse(const std::string& text);
-  bool found_in(const std::string& text) const;
-  const std::string& text() const { return text_; }
-
- private:
-  Pattern(std::string text, std::regex regex) : text_(std::move(text)), regex_(std::move(regex)) {}
-  std::string text_;
-  std::regex regex_;
-};
 
 struct WatchRule {
   std::uint64_t id = 0;

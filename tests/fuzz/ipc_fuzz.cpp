@@ -7,19 +7,34 @@
 
 #include "ipc/frame.hpp"
 #include "ipc/message.hpp"
+#include "service/session_record.hpp"
+#include "service/watch.hpp"
+#include "service/worker_options.hpp"
 
 namespace {
+
+// From a worker, and from a file that was kept.
+void read_report(const std::string& text) {
+  const auto json = fade::ipc::parse_object(text);
+  if (!json) return;
+  fade::service::SessionRecord record;
+  (void)fade::service::take_report(record, *json);
+  if (const auto kept = fade::service::record_from(*json)) FADE_CHECK(fade::service::record_from(to_json(*kept)).has_value());
+}
 
 void read_message(const std::string& text) {
   using namespace fade::ipc;
   if (const auto request = parse_request(text)) {
     // What was understood once is understood in our own words.
     FADE_CHECK(parse_request(request_text(*request)).has_value());
-    (void)texts(request->params, "set");
-    (void)integer(request->params, "pid");
+    (void)fade::service::worker_words(request->params);
+    if (const auto rule = fade::service::rule_from(request->params)) FADE_CHECK(fade::service::rule_from(to_json(*rule)).has_value());
   }
   if (const auto message = parse_message(text)) (void)error_text(message->id, message->error);
   (void)one_line(text);
+  read_report(text);
+  const std::size_t half = text.size() / 2;
+  if (const auto pattern = fade::service::Pattern::parse(text.substr(0, half))) (void)pattern->found_in(text.substr(half));
 }
 
 }  // namespace
