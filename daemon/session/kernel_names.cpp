@@ -1,5 +1,7 @@
 #include "session/kernel_names.hpp"
 
+#include <sys/stat.h>
+
 #include "elf/kernel_handles.hpp"
 #include "elf/mapped_file.hpp"
 #include "elf/maps.hpp"
@@ -9,23 +11,29 @@ namespace {
 constexpr std::size_t kMostHandles = 1'000'000;
 }
 
-const elf::ElfFile* ModuleSymbols::of(const Program& program, pid_t tid, RemoteAddr address) {
+const elf::ElfFile* ModuleSymbols::of(const Program& program, pid_t pid, RemoteAddr address) {
   const Module* module = program.module_at(address);
   if (!module) return nullptr;
-  const auto [it, is_new] = files_.try_emplace(module->path);
-  if (!is_new) return it->second.get();
-  const auto maps = elf::read_maps(tid);
-  const elf::Mapping* mapping = maps ? maps->find(module->span.begin) : nullptr;
+  const auto [it, is_new] = of_modules_.try_emplace(module->id);
+  if (is_new) it->second = opened(pid, *module);
+  return it->second;
+}
+
+const elf::ElfFile* ModuleSymbols::opened(pid_t pid, const Module& module) {
+  const auto maps = elf::read_maps(pid);
+  const elf::Mapping* mapping = maps ? maps->find(module.span.begin) : nullptr;
   if (!mapping) return nullptr;
-  auto fd = elf::open_mapped_file(tid, *mapping);
-  if (!fd) return nullptr;
-  if (auto file = elf::ElfFile::open(std::move(*fd), module->path))
-    it->second = std::make_unique<elf::ElfFile>(std::move(*file));
+  auto fd = elf::open_mapped_file(pid, *mapping);
+  struct stat facts {};
+  if (!fd || ::fstat(fd->get(), &facts) != 0) return nullptr;
+  const auto [it, is_new] = files_.try_emplace({facts.st_dev, facts.st_ino});
+  if (is_new)
+    if (auto file = elf::ElfFile::open(std::move(*fd), module.path)) it->second = std::make_unique<elf::ElfFile>(std::move(*file));
   return it->second.get();
 }
 
-const std::string* KernelNames::recovered(const elf::ElfFile& file, const std::string& path, std::uint64_t offset) {
-  const auto [it, is_new] = recovered_.try_emplace(path);
+const std::string* KernelNames::recovered(const elf::ElfFile& file, std::uint64_t offset) {
+  const auto [it, is_new] = recovered_.try_emplace(&file);
   if (is_new)
     for (const auto& [handle, name] : elf::registered_kernels(file)) it->second.emplace(handle, name);
   const auto found = it->second.find(offset);
@@ -43,7 +51,7 @@ void KernelNames::launched(Program& program, ProcessId process, pid_t tid, std::
   KernelNamed named{.process = process, .handle = handle, .library = module->path};
   if (symbol && symbol->offset == 0)
     named.name = symbol->name;
-  else if (const std::string* name = recovered(*file, module->path, offset))
+  else if (const std::string* name = recovered(*file, offset))
     named.name = *name;
   if (!named.name.empty()) sink_.notice(std::move(named));
 }

@@ -1,10 +1,13 @@
 // Names the kernels that are launched through handle objects: hipLaunchKernel's first argument is the address of an
-// object in the program whose ELF symbol is the mangled kernel name. Reads the module's file, once per module.
+// object in the program whose ELF symbol is the mangled kernel name. Reads the module's file, once per file.
 #pragma once
+#include <sys/types.h>
+
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/event.hpp"
 #include "elf/elf_file.hpp"
@@ -14,11 +17,16 @@ namespace fade {
 
 class ModuleSymbols {
  public:
-  // The file behind the module at `address` in that process; nullptr where it cannot be opened. Kept per path.
+  // The file behind the module at `address` in that process; nullptr where it cannot be opened. Lives as long as this.
   const elf::ElfFile* of(const Program& program, pid_t pid, RemoteAddr address);
 
  private:
-  std::map<std::string, std::unique_ptr<elf::ElfFile>> files_;  // by path; null: tried in vain
+  const elf::ElfFile* opened(pid_t pid, const Module& module);
+
+  using FileId = std::pair<dev_t, ino_t>;
+  // In containers, and after dlclose, different files have the same path. A file that is open keeps its number.
+  std::map<FileId, std::unique_ptr<elf::ElfFile>> files_;
+  std::unordered_map<ModuleId, const elf::ElfFile*> of_modules_;  // null: tried in vain
 };
 
 class KernelNames {
@@ -29,11 +37,11 @@ class KernelNames {
   void launched(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
 
  private:
-  const std::string* recovered(const elf::ElfFile& file, const std::string& path, std::uint64_t offset);
+  const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 
   EventSink& sink_;
-  // From the registration code of files whose symbols are stripped: path -> handle's address in the file -> name.
-  std::map<std::string, std::unordered_map<std::uint64_t, std::string>> recovered_;
+  // From the registration code of files whose symbols are stripped: file -> handle's address in the file -> name.
+  std::map<const elf::ElfFile*, std::unordered_map<std::uint64_t, std::string>> recovered_;
 };
 
 }  // namespace fade

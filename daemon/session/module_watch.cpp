@@ -137,7 +137,7 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
   const Memory& memory = inferior.program->space->memory();
   auto image = elf::DynamicImage::open(memory, {entry.l_addr});
   if (!image) {  // the program itself where it is not position independent: its header is not at its bias
-    const auto facts = read_auxiliary_vector(inferior.pid);
+    const auto facts = read_auxiliary_vector(inferior.pid, memory);
     if (!facts || !entry.name.empty()) return;
     image = elf::DynamicImage::open_program(memory, facts->program_headers, facts->program_header_count);
     if (!image) return;

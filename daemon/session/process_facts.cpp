@@ -9,14 +9,18 @@
 #include <cctype>
 #include <charconv>
 #include <climits>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 namespace fade {
 namespace {
 
 constexpr std::size_t kMaxFile = 1 << 20;  // of /proc files whose size the target decides
+constexpr std::size_t kStartOfStack = 28 - 3;      // of stat_fields(): proc_pid_stat(5) counts from 1
+constexpr std::size_t kMostOfAStack = 1 << 17;     // words
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -152,14 +156,13 @@ bool read_is_64_bit(pid_t pid) {
 
 bool catches_signal(pid_t pid, int signal) { return read_signal_sets(pid).caught >> (signal - 1) & 1; }
 
-std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid) {
-  const std::string text = read_file(fmt::format("/proc/{}/auxv", pid));
-  if (text.empty()) return std::nullopt;
+namespace {
+
+AuxiliaryVector understood(std::span<const Elf64_auxv_t> items) {
   AuxiliaryVector out;
-  for (std::size_t at = 0; at + sizeof(Elf64_auxv_t) <= text.size(); at += sizeof(Elf64_auxv_t)) {
-    Elf64_auxv_t item;
-    std::memcpy(&item, text.data() + at, sizeof item);
+  for (const auto& item : items) {
     const std::uint64_t value = item.a_un.a_val;
+    if (item.a_type == AT_NULL) break;
     if (item.a_type == AT_BASE) out.loader_base = {value};
     if (item.a_type == AT_ENTRY) out.entry = {value};
     if (item.a_type == AT_PHDR) out.program_headers = {value};
@@ -167,6 +170,33 @@ std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid) {
     if (item.a_type == AT_SECURE) out.secure = value != 0;
   }
   return out;
+}
+
+}  // namespace
+
+// From where the stack began: the number of arguments, they and a null, the environment and a null, the vector. unsetenv(3)
+// leaves more nulls behind.
+std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const Memory& memory) {
+  const auto fields = stat_fields(pid);
+  if (fields.size() <= kStartOfStack) return std::nullopt;
+  std::vector<std::uint64_t> words(kMostOfAStack);
+  words.resize(memory.read({number<std::uint64_t>(fields[kStartOfStack])}, std::as_writable_bytes(std::span(words))) / sizeof words[0]);
+  if (words.size() < 2 || words[0] > words.size() - 2) return std::nullopt;
+  const auto environment = words.begin() + static_cast<std::ptrdiff_t>(words[0]) + 2;
+  const auto end_of_environment = std::find(environment, words.end(), 0u);
+  const auto at = std::find_if(end_of_environment, words.end(), [](std::uint64_t word) { return word != 0; });
+  std::vector<Elf64_auxv_t> items(static_cast<std::size_t>(words.end() - at) / 2);
+  if (items.empty()) return std::nullopt;
+  std::memcpy(items.data(), &*at, items.size() * sizeof items[0]);
+  return understood(items);
+}
+
+std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid, const Memory& memory) {
+  const std::string text = read_file(fmt::format("/proc/{}/auxv", pid));
+  if (text.empty()) return read_auxiliary_vector_on_stack(pid, memory);
+  std::vector<Elf64_auxv_t> items(text.size() / sizeof(Elf64_auxv_t));
+  std::memcpy(items.data(), text.data(), items.size() * sizeof items[0]);
+  return understood(items);
 }
 
 }  // namespace fade

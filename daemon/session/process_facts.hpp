@@ -44,7 +44,11 @@ struct AuxiliaryVector {
   std::uint64_t program_header_count = 0;
   bool secure = false;  // AT_SECURE: set-uid, set-gid or capabilities
 };
-std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid);
+// nullopt: it has ended, or we may not trace it.
+std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid, const Memory& memory);
+// As far as the program has left it where it was put: for whoever may trace it but is another user, to whom the kernel does
+// not open the file. `memory`: of that process.
+std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const Memory& memory);
 
 // Which environment variables are stored, and what of their values.
 bool may_be_stored(const std::string& name);

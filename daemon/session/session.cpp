@@ -300,7 +300,7 @@ std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
                                  std::optional<AuxiliaryVector>& facts) const {
   const auto registers = Tracee(thread.tid).registers();
   if (!registers || !registers->is_64_bit()) return "a 32-bit program: fade watches 64-bit ones";
-  facts = read_auxiliary_vector(inferior.pid);
+  facts = read_auxiliary_vector(inferior.pid, inferior.program->space->memory());
   if (!facts) return "its auxiliary vector cannot be read";
   if (!watching_) return "nothing is watched any more";
   if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";

@@ -69,7 +69,7 @@ Result<void> Session::seize_threads(Inferior& inferior) {
 
 Result<Foothold> Session::foothold_in(const Inferior& inferior) const {
   const Memory& memory = inferior.program->space->memory();
-  auto facts = read_auxiliary_vector(inferior.pid);
+  auto facts = read_auxiliary_vector(inferior.pid, memory);
   if (!facts) return gone(inferior.pid);
   if (!read_is_64_bit(inferior.pid)) return fail("it is a 32-bit program", {}, {}, ENOTSUP);
   if (!facts->loader_base) facts->loader_base = loader_run_as_program(memory, *facts);

@@ -1,5 +1,6 @@
 #include "session/process_facts.hpp"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "ptrace/launch.hpp"
+#include "ptrace/process_memory.hpp"
 #include "ptrace/tracer.hpp"
 
 namespace fade {
@@ -67,7 +69,7 @@ TEST(ProcessFactsOfAProgram, AreEmptyWhereThereIsNone) {
   EXPECT_EQ(read_thread_group(999'999'999), 0);
   EXPECT_EQ(read_thread_name(999'999'999), "");
   EXPECT_FALSE(catches_signal(999'999'999, SIGTRAP));
-  EXPECT_FALSE(read_auxiliary_vector(999'999'999));
+  EXPECT_FALSE(read_auxiliary_vector(999'999'999, ProcessMemory(999'999'999)));
 }
 
 // Its name may hold what looks like the end of the name, and a new line.
@@ -87,14 +89,57 @@ TEST(ProcessFactsOfAProgram, NameOfAThreadIsNotBelieved) {
   ::waitpid(pid, nullptr, 0);
 }
 
-TEST(AuxiliaryVectorOf, ThisProcessIsWhatTheKernelSaid) {
-  const auto facts = read_auxiliary_vector(::getpid());
+void expect_what_the_kernel_said(const std::optional<AuxiliaryVector>& facts) {
   ASSERT_TRUE(facts);
   EXPECT_EQ(facts->loader_base.value, ::getauxval(AT_BASE));
   EXPECT_EQ(facts->entry.value, ::getauxval(AT_ENTRY));
   EXPECT_EQ(facts->program_headers.value, ::getauxval(AT_PHDR));
   EXPECT_EQ(facts->program_header_count, ::getauxval(AT_PHNUM));
   EXPECT_FALSE(facts->secure);
+}
+
+TEST(AuxiliaryVectorOf, ThisProcessIsWhatTheKernelSaid) {
+  expect_what_the_kernel_said(read_auxiliary_vector(::getpid(), ProcessMemory(::getpid())));
+}
+
+TEST(AuxiliaryVectorOnTheStack, OfThisProcessIsWhatTheKernelSaid) {
+  const ProcessMemory memory(::getpid());
+  expect_what_the_kernel_said(read_auxiliary_vector_on_stack(::getpid(), memory));
+}
+
+TEST(AuxiliaryVectorOnTheStack, IsFoundBehindAnEnvironmentThatShrank) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    for (std::string name; ::environ[0] != nullptr && ::environ[1] != nullptr;) {
+      name = ::environ[0];
+      ::unsetenv(name.substr(0, name.find('=')).c_str());
+    }
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  ::waitpid(pid, nullptr, WUNTRACED);
+  expect_what_the_kernel_said(read_auxiliary_vector_on_stack(pid, ProcessMemory(pid)));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
+// Nothing that the program may have written there is believed to be of a certain size.
+TEST(AuxiliaryVectorOnTheStack, IsNotFoundInOtherBytes) {
+  struct Bytes final : Memory {
+    explicit Bytes(std::vector<std::uint64_t> w) : words(std::move(w)) {}
+    std::size_t read(RemoteAddr, std::span<std::byte> into) const override {
+      const auto bytes = std::as_bytes(std::span(words));
+      const std::size_t n = std::min(into.size(), bytes.size());
+      std::copy_n(bytes.begin(), n, into.begin());
+      return n;
+    }
+    std::vector<std::uint64_t> words;
+  };
+  const std::vector<std::uint64_t> none[] = {{}, {0}, {~std::uint64_t{0}}, {1}, {1, 8}, {0, 0}, {0, 0, 0}, {2, 8, 8, 0, 8, 8}, {0, 0, 8, 0}, {0, 0, 8, 0, AT_ENTRY}};
+  for (const auto& words : none) EXPECT_FALSE(read_auxiliary_vector_on_stack(::getpid(), Bytes(words))) << words.size();
+  const auto found = read_auxiliary_vector_on_stack(::getpid(), Bytes({1, 8, 0, 8, 0, 0, AT_ENTRY, 77, AT_NULL, 0, AT_ENTRY, 78}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->entry.value, 77u);
 }
 
 TEST(CatchesSignal, IsSoWhereThereIsAHandler) {
