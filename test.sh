@@ -25,7 +25,7 @@ unit_parts() {
 }
 
 step "Install what is needed"
-docker/install-deps.sh build test
+docker/install-deps.sh build package test
 
 step "Build as for use"
 configure release -DFADE_TESTS=ON
