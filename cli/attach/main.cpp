@@ -16,6 +16,7 @@
 #include "cli/attach/ending.hpp"
 #include "cli/attach/options.hpp"
 #include "cli/attach/watcher.hpp"
+#include "cli/handover/handover.hpp"
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
 #include "cli/table/terminal.hpp"
@@ -88,6 +89,17 @@ int misused(Error error, Control* control) {
   return refuse(program(), std::move(error));
 }
 
+// Each process becomes a session of its own; their numbers are the result.
+int hand_over(const std::vector<pid_t>& pids, const Request& request) {
+  for (const pid_t pid : pids) {
+    const auto session = handover::attach({{}, pid, {}, handover::recording_json(request.options, request.targets.tree)});
+    if (!session) return report(session.error(), nullptr);
+    handover::say_session(*session);
+    std::printf("%lld\n", static_cast<long long>(ipc::integer(*session, "id").value_or(0)));
+  }
+  return std::fflush(stdout) == 0 ? 0 : kFailed;
+}
+
 int serve(Request& request, const Invocation& invocation, Control* control) {
   if (auto finished = finish(request, invocation.words, std::getenv("FADE_OUTPUT")); !finished)
     return misused(std::move(finished.error()), control);
@@ -96,6 +108,7 @@ int serve(Request& request, const Invocation& invocation, Control* control) {
   auto pids = find_targets(request.targets);
   if (!pids) return report(pids.error(), control);
   if (request.check) return check(*pids, invocation.color);
+  if (request.daemon) return hand_over(*pids, request);
   request.options.pids = std::move(*pids);
   return supervise(request, invocation, control);
 }

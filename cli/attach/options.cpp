@@ -6,6 +6,8 @@
 #include <charconv>
 #include <iterator>
 
+#include "cli/handover/handover.hpp"
+
 namespace fade::cli::attach {
 namespace {
 
@@ -74,6 +76,7 @@ std::vector<Option> rows(Request& r) {
       {kTargets, "--tree", "", "with all their descendants", Flag{&t.tree}, help},
       {kTargets, "--check", "", "say whether it would work and why", Flag{&r.check}, help},
       {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds", Number{&r.duration_msec, 1, kMostMilliseconds}},
+      {"Daemon", "--daemon", "", "let the daemon attach, and end: fadectl stop ID detaches", Flag{&r.daemon}},
       {"Daemon", "--control", "FD", "report to and obey the daemon", Number{&r.control, 3, std::numeric_limits<int>::max()}, hidden},
   };
   const auto first_of_recording = std::ranges::find(rows, recording::kCapture, &Option::group);
@@ -90,7 +93,9 @@ Result<void> finish(Request& request, const std::vector<std::string>& words, con
     return fail("no process given", {}, "fade-attach PID, or: fade-attach --name python3");
   if (auto checked = recording::check_pattern(targets.name, "name"); !checked) return checked;
   if (auto taken = take_duration(request); !taken) return taken;
-  return recording::finish(request, request.options, default_output);
+  if (!request.daemon) return recording::finish(request, request.options, default_output);
+  if (auto finished = recording::finish(request, request.options, nullptr); !finished) return finished;
+  return handover::check_options(request.options);
 }
 
 }  // namespace fade::cli::attach

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <limits>
+
 #include "base/log.hpp"
-#include "cli/attach/ending.hpp"
 #include "cli/ctl/show.hpp"
+#include "cli/handover/handover.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -13,8 +15,6 @@ namespace {
 
 using ipc::Json;
 using table::Kind;
-
-constexpr std::chrono::minutes kAttachTime{2};  // a big program takes a while to look at
 
 Result<void> no_words(const Context& context) {
   if (context.words.empty()) return {};
@@ -120,12 +120,10 @@ Result<void> attach_processes(Context& context) {
   for (const std::string& word : context.words) {
     const auto pid = number_word(word, "a process id");
     if (!pid) return tl::unexpected(pid.error());
-    auto client = connect(context);
-    if (!client) return tl::unexpected(std::move(client.error()));
-    auto s = client->call("attach", {{"pid", *pid}, {"options", recording_json(context.settings)}}, kAttachTime);
+    if (*pid > std::numeric_limits<pid_t>::max()) return usage_error("'" + word + "' is not a process id");
+    auto s = handover::attach({context.settings.socket, static_cast<pid_t>(*pid), {}, recording_json(context.settings)});
     if (!s) return tl::unexpected(std::move(s.error()));
-    log::info("session {}: attached to {} (pid {}), recording to {}", number_of(*s, "id"), shown_text(*s, "program"), *pid, path_of(*s));
-    for (const std::string& note : ipc::texts(*s, "notes").value_or(std::vector<std::string>{})) log::info("note: {}", table::printable(note));
+    handover::say_session(*s);
     if (!context.settings.json)
       if (auto printed = print_line(std::to_string(number_of(*s, "id"))); !printed) return printed;
     sessions.push_back(std::move(*s));

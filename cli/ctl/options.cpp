@@ -4,21 +4,15 @@
 #include <array>
 
 #include "cli/ctl/command.hpp"
+#include "cli/handover/handover.hpp"
 
 namespace fade::cli::ctl {
 namespace {
-
-using ipc::Json;
 
 // Of fade-attach's rows those that the daemon takes over: none that names a file, because it cannot read as its client.
 constexpr std::array<std::string_view, 14> kShared{
     "max-size", "on-full", "events", "detail", "duration", "delay", "include", "exclude", "kernel-include-regex", "kernel-exclude-regex",
     "follow", "only-rank", "set", "probe"};
-constexpr std::array<const char*, 3> kDetails{"stats", "calls", "full"}, kOnFull{"stop", "stats", "drop-calls"};
-
-void put(Json& json, const char* key, const std::vector<std::string>& values) {
-  if (!values.empty()) json[key] = values;
-}
 
 std::vector<Named> known_words() {
   std::vector<Named> words;
@@ -68,26 +62,6 @@ Result<void> finish(Settings& s) {
   return recording::finish({}, s.recording, nullptr);
 }
 
-Json recording_json(const Settings& s) {
-  const RecordingOptions& o = s.recording;
-  const RecordingOptions usual;
-  Json json = Json::object();
-  put(json, "events", o.events);
-  put(json, "include", o.include);
-  put(json, "exclude", o.exclude);
-  put(json, "kernel_include", o.kernel_include);
-  put(json, "kernel_exclude", o.kernel_exclude);
-  put(json, "set", o.set_rules);
-  put(json, "probe", o.probe_symbols);
-  put(json, "only_ranks", o.only_ranks);
-  if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
-  if (o.on_full != usual.on_full) json["on_full"] = kOnFull[static_cast<std::size_t>(o.on_full)];
-  if (o.max_bytes != usual.max_bytes) json["max_size"] = o.max_bytes;
-  if (o.duration_ns) json["duration_ns"] = static_cast<std::uint64_t>(*o.duration_ns);
-  if (o.delay_ns) json["delay_ns"] = static_cast<std::uint64_t>(*o.delay_ns);
-  if (!o.follow) json["follow"] = false;
-  if (s.tree) json["tree"] = true;
-  return json;
-}
+ipc::Json recording_json(const Settings& s) { return handover::recording_json(s.recording, s.tree); }
 
 }  // namespace fade::cli::ctl

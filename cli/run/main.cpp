@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "cli/options/program.hpp"
+#include "cli/handover/handover.hpp"
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
 #include "cli/run/end_block.hpp"
@@ -40,6 +41,15 @@ int supervise(const Request& request, ColorWish wish) {
   return end_as(*outcome);
 }
 
+int hand_over(const RunOptions& options) {
+  const auto outcome = handover::run_here({}, options);
+  if (!outcome) {
+    log::error("{}", outcome.error().text());
+    return status_of(outcome.error());
+  }
+  return end_as(*outcome);
+}
+
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   Request request;
@@ -49,7 +59,7 @@ int main(int argc, char** argv) {
     return refuse(program(), std::move(finished.error()));
   if (request.dry_run) return recording::print(resolved_rules(request.options));
   if (request.list_probes) return recording::print(recording::catalogue(request.options));
-  return supervise(request, invocation.color);
+  return request.daemon ? hand_over(request.options) : supervise(request, invocation.color);
 }
 
 }  // namespace

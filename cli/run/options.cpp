@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/handover/handover.hpp"
+
 namespace fade::cli::run {
 namespace {
 
@@ -42,6 +44,7 @@ std::vector<Option> rows(Request& r) {
       {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command", Each{&o.environment_changes}},
       {processes, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, Shown::HelpAll, Completes::Directory},
       {processes, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
+      {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
   }, std::back_inserter(all));
   return all;
 }
@@ -52,7 +55,10 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
   if (options.command.empty() && !request.dry_run && !request.list_probes)
     return fail("no command given", {}, "fade-run [OPTIONS] [--] COMMAND [ARGS...], for example: fade-run -- python3 train.py");
   if (auto checked = check_environment(options.environment_changes); !checked) return checked;
-  return recording::finish(request, options, default_output);
+  if (!request.daemon) return recording::finish(request, options, default_output);
+  if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
+  if (auto finished = recording::finish(request, options, nullptr); !finished) return finished;
+  return handover::check_options(options);
 }
 
 }  // namespace fade::cli::run

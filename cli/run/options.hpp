@@ -12,6 +12,7 @@ namespace fade::cli::run {
 
 struct Request : recording::Request {  // summary not said: where stderr is a terminal
   RunOptions options;
+  bool daemon = false;  // records, the program is still run here
 };
 
 const Program& program();

@@ -132,7 +132,7 @@ void Daemon::reload() {
 void Daemon::feed_watchdog() {
   const auto period = watchdog_period_us();
   if (!period) return;
-  notify("WATCHDOG=1");
+  notify_without_waiting("WATCHDOG=1");
   watchdog_.expires_after(std::chrono::microseconds(*period / 2));
   watchdog_.async_wait([this](const ipc::Failure& cancelled) {
     if (!cancelled) feed_watchdog();

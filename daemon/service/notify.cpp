@@ -1,6 +1,7 @@
 #include "service/notify.hpp"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -21,9 +22,7 @@ std::uint64_t number_in(const char* variable) {
   return value;
 }
 
-}  // namespace
-
-bool notify(std::string_view state) {
+bool send(std::string_view state, int flags) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -32,9 +31,16 @@ bool notify(std::string_view state) {
   std::memcpy(address.sun_path, path, length);
   if (*path == '@') address.sun_path[0] = '\0';  // an abstract name
   const Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const timeval patience{2, 0};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  return ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address), size) > 0;
+  return ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL | flags, reinterpret_cast<sockaddr*>(&address), size) > 0;
 }
+
+}  // namespace
+
+bool notify(std::string_view state) { return send(state, 0); }
+bool notify_without_waiting(std::string_view state) { return send(state, MSG_DONTWAIT); }
 
 std::optional<std::uint64_t> watchdog_period_us() {
   const std::uint64_t period = number_in("WATCHDOG_USEC"), pid = number_in("WATCHDOG_PID");

@@ -218,6 +218,26 @@ def test_run_does_not_begin_what_cannot_be_recorded(daemon):
     assert "faded is not running" in done.stderr and not marker.exists()
 
 
+def test_fade_run_and_fade_attach_may_leave_it_to_the_daemon(daemon, tmp_path):
+    daemon.start()
+    environment = {**daemon.environment, **daemon.build.environment("v6")}
+    ask = lambda *words: subprocess.run(list(map(str, words)), env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)  # noqa: E731
+    done = ask(daemon.build.fade_run, "--daemon", "--chdir", tmp_path, "-E", "GREETING=hello", "--", "sh", "-c", "echo $GREETING; pwd; exit 3")
+    assert (done.returncode, done.stdout) == (3, f"hello\n{tmp_path}\n"), done.stderr
+    wait_until(lambda: daemon.sessions()[1]["state"] == "ended", "the end")
+    target = daemon.target()
+    done = ask(daemon.worker, "--daemon", "--detail", "stats", target.pid)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    assert daemon.sessions()[2]["state"] == "recording"
+    assert status_of(target.pid)["TracerPid"] == str(daemon.sessions()[2]["worker"])
+    daemon.ctl("stop", 2)
+    assert goes_on(target)
+    for program, words in ((daemon.build.fade_run, ["--", "true"]), (daemon.worker, [target.pid])):
+        assert ask(program, "--daemon", "-o", "x.db", *words).returncode == 2
+    assert ask(daemon.build.fade_run, "--daemon", "--kill-on-exit", "--", "true").returncode == 2
+    assert list(tmp_path.glob("*.db")) == []
+
+
 def test_watch_attaches_once_to_what_matches(daemon):
     daemon.start()
     before = daemon.target()

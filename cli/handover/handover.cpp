@@ -1,0 +1,72 @@
+#include "cli/handover/handover.hpp"
+
+#include <array>
+#include <chrono>
+
+#include "base/log.hpp"
+#include "cli/table/text.hpp"
+#include "ipc/client.hpp"
+
+namespace fade::cli::handover {
+namespace {
+
+using ipc::Json;
+
+constexpr std::chrono::minutes kAttachTime{2};  // a big program takes a while to look at
+constexpr std::array<const char*, 3> kDetails{"stats", "calls", "full"}, kOnFull{"stop", "stats", "drop-calls"};
+
+void put(Json& json, const char* key, const std::vector<std::string>& values) {
+  if (!values.empty()) json[key] = values;
+}
+
+std::string path_of(const Json& session) {
+  return table::printable(ipc::text(session, "folder").value_or("") + "/" + ipc::text(session, "database").value_or(""));
+}
+
+}  // namespace
+
+Json recording_json(const RecordingOptions& o, bool tree) {
+  const RecordingOptions usual;
+  Json json = Json::object();
+  put(json, "events", o.events);
+  put(json, "include", o.include);
+  put(json, "exclude", o.exclude);
+  put(json, "kernel_include", o.kernel_include);
+  put(json, "kernel_exclude", o.kernel_exclude);
+  put(json, "set", o.set_rules);
+  put(json, "probe", o.probe_symbols);
+  put(json, "only_ranks", o.only_ranks);
+  if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
+  if (o.on_full != usual.on_full) json["on_full"] = kOnFull[static_cast<std::size_t>(o.on_full)];
+  if (o.max_bytes != usual.max_bytes) json["max_size"] = o.max_bytes;
+  if (o.duration_ns) json["duration_ns"] = static_cast<std::uint64_t>(*o.duration_ns);
+  if (o.delay_ns) json["delay_ns"] = static_cast<std::uint64_t>(*o.delay_ns);
+  if (!o.follow) json["follow"] = false;
+  if (tree) json["tree"] = true;
+  return json;
+}
+
+Result<void> check_options(const RecordingOptions& o) {
+  const std::pair<const char*, bool> kinds[] = {{"--output", !o.output.empty()},           {"--force or --append", o.open_mode != OpenMode::Create},
+                                                {"--probes", !o.probe_files.empty()},       {"--override-file", !o.rule_files.empty()},
+                                                {"--exe", !o.child_filter.empty()}};
+  for (const auto& [name, given] : kinds)
+    if (given) return fail(std::string("--daemon and ") + name + " exclude each other", "the daemon names its recordings itself and reads no files for others", {}, EINVAL);
+  return {};
+}
+
+Result<Json> attach(const Handover& handover) {
+  auto client = ipc::Client::connect(ipc::socket_path(handover.socket));
+  if (!client) return tl::unexpected(std::move(client.error()));
+  Json params{{"pid", handover.pid}, {"options", handover.options}};
+  if (!handover.name.empty()) params.update({{"run", true}, {"name", handover.name}});
+  return client->call("attach", std::move(params), kAttachTime);
+}
+
+void say_session(const Json& session) {
+  log::info("session {}: recording {} (pid {}) to {}", ipc::integer(session, "id").value_or(0), table::printable(ipc::text(session, "program").value_or("")),
+            ipc::integer(session, "pid").value_or(0), path_of(session));
+  for (const std::string& note : ipc::texts(session, "notes").value_or(std::vector<std::string>{})) log::info("note: {}", table::printable(note));
+}
+
+}  // namespace fade::cli::handover
