@@ -14,6 +14,7 @@
 #include "supervisor/cgroup.hpp"
 #include "supervisor/container_names.hpp"
 #include "supervisor/proc_files.hpp"
+#include "supervisor/program_kind.hpp"
 
 namespace fade {
 namespace {
@@ -166,26 +167,49 @@ void add_descendants(const ProcFiles& proc, Pids& pids) {
         if (known.insert(it->second).second) open.push_back(it->second);
     }
   }
+  known.erase(::getpid());  // fade-attach --tree $$
   for (const pid_t pid : known)
     if (std::ranges::find(pids, pid) == pids.end() && is_living_program(proc, pid)) pids.push_back(pid);
+}
+
+Result<void> add_all(const std::vector<Result<Pids>>& parts, Pids& out) {
+  for (const Result<Pids>& part : parts) {
+    if (!part) return tl::unexpected(part.error());
+    std::ranges::for_each(*part, [&](pid_t pid) { add(out, pid); });
+  }
+  return {};
+}
+
+bool may_load_hip(const ProcFiles& proc, pid_t pid) {
+  const ProgramKind kind = program_kind(proc.path(pid, "exe"));
+  return kind == ProgramKind::Dynamic || kind == ProgramKind::Unreadable;
+}
+
+// The first process of many containers is a static program (docker run --init). Who was asked for himself stays, and so do
+// all where nobody would be left: the user is to hear why.
+void leave_out_helpers(const ProcFiles& proc, const Pids& asked_for, Pids& pids) {
+  Pids left;
+  for (const pid_t pid : pids)
+    if (std::ranges::find(asked_for, pid) != asked_for.end() || may_load_hip(proc, pid)) left.push_back(pid);
+  if (!left.empty()) pids = std::move(left);
 }
 
 }  // namespace
 
 Result<std::vector<pid_t>> find_targets(const TargetWish& wish, const std::string& proc, const std::string& root) {
   const ProcFiles files(proc);
-  std::vector<Result<Pids>> parts;
-  for (const pid_t pid : wish.pids) parts.push_back(by_number(files, pid));
-  if (!wish.pidfile.empty()) parts.push_back(by_pidfile(files, wish.pidfile));
+  std::vector<Result<Pids>> by_numbers, parts;
+  for (const pid_t pid : wish.pids) by_numbers.push_back(by_number(files, pid));
+  if (!wish.pidfile.empty()) by_numbers.push_back(by_pidfile(files, wish.pidfile));
   if (!wish.name.empty()) parts.push_back(by_name(files, wish.name));
   if (!wish.container.empty()) parts.push_back(by_container(files, wish.container, root));
-  if (parts.empty()) return fail("no process was named", {}, "fade-attach PID", EINVAL);
+  if (by_numbers.empty() && parts.empty()) return fail("no process was named", {}, "fade-attach PID", EINVAL);
   Pids out;
-  for (const Result<Pids>& part : parts) {
-    if (!part) return tl::unexpected(part.error());
-    std::ranges::for_each(*part, [&](pid_t pid) { add(out, pid); });
-  }
+  if (auto added = add_all(by_numbers, out); !added) return tl::unexpected(std::move(added.error()));
+  const Pids asked_for = wish.tree ? Pids{} : out;  // a tree is asked for as a whole
+  if (auto added = add_all(parts, out); !added) return tl::unexpected(std::move(added.error()));
   if (wish.tree) add_descendants(files, out);
+  leave_out_helpers(files, asked_for, out);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "supervisor/targets.hpp"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <pwd.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "fake_proc.hpp"
 #include "supervisor/cgroup.hpp"
@@ -255,6 +257,32 @@ TEST_F(TargetsTest, TreeAddsLivingDescendants) {
   EXPECT_THAT(found({.pids = {kA}, .tree = true}), ElementsAre(kA, kB, kD));
   EXPECT_THAT(found({.pids = {kD, kA}, .tree = true}), ElementsAre(kD, kA, kB));
   EXPECT_THAT(found({.pids = {kA}}), ElementsAre(kA));
+}
+
+TEST_F(TargetsTest, ATreeThatWeAreInIsWithoutUs) {
+  proc.process(kA);
+  proc.process(::getpid(), {.ppid = kA});
+  proc.process(kB, {.ppid = ::getpid()});
+  EXPECT_THAT(found({.pids = {kA}, .tree = true}), ElementsAre(kA, kB));
+}
+
+// As the first process of docker run --init.
+TEST_F(TargetsTest, ProgramsThatCannotLoadHipAreLeftOutUnlessAskedFor) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_machine = EM_X86_64;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  const std::string is_static(reinterpret_cast<const char*>(&header), sizeof header);
+  in_container(kA, kId);
+  proc.file(fmt::format("{}/exe", kA), is_static);
+  EXPECT_THAT(found({.container = kId}), ElementsAre(kA));  // nobody else: hears why not
+  in_container(kB, kId);
+  proc.process(kB, {.ppid = kA});
+  EXPECT_THAT(found({.container = kId}), ElementsAre(kB));
+  EXPECT_THAT(found({.name = "python3"}), ElementsAre(kB));
+  EXPECT_THAT(found({.pids = {kA}, .tree = true}), ElementsAre(kB));
+  EXPECT_THAT(found({.pids = {kB, kA}}), ElementsAre(kB, kA));
 }
 
 TEST_F(TargetsTest, CirclesInATreeEnd) {
