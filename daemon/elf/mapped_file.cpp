@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/living_thread.hpp"
+
 namespace fade::elf {
 namespace {
 
@@ -29,7 +31,7 @@ Fd open_regular(const std::string& path, const Mapping& mapping) {
 Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping) {
   const std::string name = mapping.path.empty() ? "the file mapped there" : mapping.path;
   if (!mapping.has_file()) return fail(fmt::format("cannot open {}", name), "no file is mapped there");
-  const std::string proc = fmt::format("/proc/{}", pid);
+  const std::string proc = fmt::format("/proc/{}", living_thread(pid));
   int code = 0;
   const std::string places[] = {
       fmt::format("{}/map_files/{:x}-{:x}", proc, mapping.range.begin.value, mapping.range.end.value),

@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "base/fd.hpp"
+#include "base/living_thread.hpp"
 
 namespace fade::elf {
 namespace {
@@ -130,7 +131,7 @@ const Mapping* Maps::file_start(RemoteAddr address) const {
 }
 
 Result<Maps> read_maps(pid_t pid) {
-  const std::string name = fmt::format("/proc/{}/maps", pid);
+  const std::string name = fmt::format("/proc/{}/maps", living_thread(pid));
   const Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail_errno("cannot open " + name);
   std::string text;

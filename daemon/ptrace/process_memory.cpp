@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 #include <sys/uio.h>
 
+#include "base/living_thread.hpp"
 #include "ptrace/tracee.hpp"
 
 namespace fade {
 
 ProcessMemory::ProcessMemory(pid_t pid)
-    : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)) {}
+    : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDWR | O_CLOEXEC)) {}
 
 std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) const {
   if (from.value >> 63) return 0;  // kernel half; pread would take it for a negative offset

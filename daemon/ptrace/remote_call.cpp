@@ -80,7 +80,8 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
   return frame;
 }
 
-// From the registers set for the call to its exit. SIGSTOP cannot be blocked: it is sent again afterwards.
+// From the registers set for the call to its exit. SIGSTOP cannot be blocked: it is sent again afterwards. A group-stop
+// needs no help: the process is in it whatever one thread does.
 std::optional<long> RemoteCall::run() const {
   bool stop_again = false;
   int stops = 0;
@@ -90,7 +91,7 @@ std::optional<long> RemoteCall::run() const {
     if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed)
       return std::nullopt;
     syscall_stops += stop.kind == Stop::Kind::Syscall;
-    stop_again |= stop.kind == Stop::Kind::Group || (stop.kind == Stop::Kind::Signal && stop.signal == SIGSTOP);
+    stop_again |= stop.kind == Stop::Kind::Signal && stop.signal == SIGSTOP;
     if (++stops > kMostStops) return std::nullopt;
   }
   const auto after = tracee_.registers();

@@ -15,6 +15,8 @@
 #include <iterator>
 #include <span>
 
+#include "base/living_thread.hpp"
+
 namespace fade {
 namespace {
 
@@ -103,9 +105,10 @@ ProcessFacts read_process_facts(pid_t pid) {
     facts.start_ticks = number<std::uint64_t>(fields[19]);
   }
   facts.uid = number<uid_t>(status_value(pid, "Uid"));
-  facts.exe = link_target(fmt::format("/proc/{}/exe", pid));
-  facts.command = split(read_file(fmt::format("/proc/{}/cmdline", pid)), '\0');
-  for (const auto& item : split(read_file(fmt::format("/proc/{}/environ", pid)), '\0')) {
+  const pid_t alive = living_thread(pid);
+  facts.exe = link_target(fmt::format("/proc/{}/exe", alive));
+  facts.command = split(read_file(fmt::format("/proc/{}/cmdline", alive)), '\0');
+  for (const auto& item : split(read_file(fmt::format("/proc/{}/environ", alive)), '\0')) {
     const auto equals = item.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = item.substr(0, equals);
@@ -192,7 +195,7 @@ std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const M
 }
 
 std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid, const Memory& memory) {
-  const std::string text = read_file(fmt::format("/proc/{}/auxv", pid));
+  const std::string text = read_file(fmt::format("/proc/{}/auxv", living_thread(pid)));
   if (text.empty()) return read_auxiliary_vector_on_stack(pid, memory);
   std::vector<Elf64_auxv_t> items(text.size() / sizeof(Elf64_auxv_t));
   std::memcpy(items.data(), text.data(), items.size() * sizeof items[0]);

@@ -1,0 +1,36 @@
+#include "base/living_thread.hpp"
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace fade {
+namespace {
+
+bool has_ended(const std::string& folder) {
+  std::ifstream in(folder + "/stat");
+  std::string text;
+  std::getline(in, text, '\0');
+  const auto name_end = text.rfind(')');  // the name before it may hold anything
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return true;
+  return text[name_end + 2] == 'Z' || text[name_end + 2] == 'X';
+}
+
+}  // namespace
+
+pid_t living_thread(pid_t pid) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  if (!has_ended(process)) return pid;
+  std::error_code ended;
+  for (std::filesystem::directory_iterator at(process + "/task", ended), end; !ended && at != end; at.increment(ended)) {
+    if (has_ended(at->path())) continue;
+    const std::string name = at->path().filename();
+    pid_t tid = pid;
+    std::from_chars(name.data(), name.data() + name.size(), tid);
+    return tid;
+  }
+  return pid;
+}
+
+}  // namespace fade
