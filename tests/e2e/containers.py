@@ -167,11 +167,18 @@ class Served:
             return pathlib.Path(f"/proc/{pid}/comm").read_text() == "serves\n" and numbers_of(pid)[-1] == self.inner
         return False
 
-    def make(self, rounds):
-        self.process.stdin.write(f"{rounds}\n")
+    def ask(self, number):
+        self.process.stdin.write(f"{number}\n")
         self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def make(self, rounds):
         self.rounds += rounds
-        assert self.process.stdout.readline() == f"{self.rounds}\n"
+        assert self.ask(rounds) == self.rounds
+
+    def make_in_child(self, rounds):
+        """Returns the child's number inside."""
+        return self.ask(-rounds)
 
     def tracer(self):
         return int(re.search(r"^TracerPid:\s*(\d+)", pathlib.Path(f"/proc/{self.pid}/status").read_text(), re.M)[1])
