@@ -6,7 +6,7 @@ exec </dev/null
 
 export COLUMNS=${COLUMNS:-110}
 build=build/release
-tools=("$build/cli/run" "$build/cli/query" "$build/cli/fade")
+tools=("$build/cli/run" "$build/cli/attach" "$build/cli/query" "$build/cli/ctl" "$build/cli/fade")
 demo=$build/demo
 try=$build/try
 
@@ -24,7 +24,7 @@ docker/install-deps.sh build
 
 step "Build into $build"
 cmake --preset release -DFADE_TESTS=OFF -DPython3_EXECUTABLE=/usr/bin/python3 "${launcher[@]}" >/dev/null
-cmake --build --preset release --target fade fade-run fade-query fade-demo
+cmake --build --preset release
 
 step "What fade can see on this machine"
 if [[ -e /dev/kfd ]]; then
