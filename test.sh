@@ -36,7 +36,7 @@ ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
 mapfile -t parts < <(unit_parts)
 step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-configure dev -DFADE_TESTS=ON
+configure dev -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
 cmake --build --preset dev --target "${parts[@]/#/unit_}"
 ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
 
