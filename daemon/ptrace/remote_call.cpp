@@ -54,7 +54,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 }  // namespace
 
 // Writes the frame and returns the stack pointer to run with: its top word is where `ret` goes after the call.
-std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::uint64_t mask) const {
+std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::uint64_t mask, Below& below) const {
   if (!gadgets_.sigreturn) {
     const RemoteAddr top = saved.sp() - 8;
     if (!memory_.write(top, bytes_of(saved.rip), tracee_.tid())) return std::nullopt;
@@ -73,6 +73,8 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
   // rt_sigframe: return address, ucontext (the kernel's ends after 8 bytes of mask), siginfo (not read back).
   constexpr std::size_t kContext = offsetof(ucontext_t, uc_sigmask) + sizeof mask;
   const RemoteAddr frame{((state_at.value - 8 - kContext - sizeof(siginfo_t)) & ~std::uint64_t{15}) - 8};
+  below = {frame, std::vector<std::byte>(state_at + state.size() - frame)};
+  below.bytes.resize(memory_.read(frame, below.bytes));
   if (!memory_.write(state_at, state, tracee_.tid()) ||
       !memory_.write(frame, bytes_of(gadgets_.sigreturn.value), tracee_.tid()) ||
       !memory_.write(frame + 8, bytes_of(context).first(kContext), tracee_.tid()))
@@ -101,13 +103,15 @@ std::optional<long> RemoteCall::run() const {
 }
 
 // The registers first and the mask second, and back in the other order: whenever we die, the thread either is as it was
-// or stands on the frame, which restores both. Blocked signals alone would stay.
+// or stands on the frame, which restores both. Blocked signals alone would stay. The frame may lie on what is not the
+// thread's: its stack may be a small one of its own making (sigaltstack, a coroutine's) and end there.
 std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
   const auto saved = tracee_.registers();
   const auto mask = tracee_.signal_mask();
   if (!saved || !mask) return std::nullopt;
-  const auto sp = push_frame(*saved, *mask);
-  if (!sp) return std::nullopt;
+  Below below;
+  const auto sp = push_frame(*saved, *mask, below);
+  if (!sp) return memory_.write(below.at, below.bytes, tracee_.tid()), std::nullopt;
   Registers call = *saved;
   call.rip = gadgets_.syscall_ret.value;
   call.rsp = sp->value;
@@ -118,6 +122,7 @@ std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6
   if (tracee_.set_registers(call) && tracee_.set_signal_mask(~std::uint64_t{0})) result = run();
   tracee_.set_signal_mask(*mask);
   tracee_.set_registers(*saved);
+  memory_.write(below.at, below.bytes, tracee_.tid());
   return result;
 }
 

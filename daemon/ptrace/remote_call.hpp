@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "ptrace/process_memory.hpp"
 #include "ptrace/registers.hpp"
@@ -34,7 +35,12 @@ class RemoteCall {
   static RemoteAddr scratch(const Registers& registers) { return {(registers.rsp - 32 * 1024) & ~std::uint64_t{63}}; }
 
  private:
-  std::optional<RemoteAddr> push_frame(const Registers& saved, std::uint64_t mask) const;
+  // What stood where the frame stands.
+  struct Below {
+    RemoteAddr at;
+    std::vector<std::byte> bytes;
+  };
+  std::optional<RemoteAddr> push_frame(const Registers& saved, std::uint64_t mask, Below& below) const;
   std::optional<long> run() const;
 
   const Tracer& tracer_;

@@ -98,6 +98,17 @@ TEST_F(RemoteCallTest, LeavesTheThreadAsItWas) {
   EXPECT_EQ(finish(), 42);
 }
 
+TEST_F(RemoteCallTest, LeavesWhatLiesBelowTheStackAsItWas) {
+  std::vector<std::byte> before(32 * 1024), after(before.size());
+  const RemoteAddr from = tracee.registers()->sp() - 128 - before.size();  // below the red zone
+  for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<std::byte>(i * 7 + 1);
+  ASSERT_TRUE(memory.write(from, before, child.pid()));
+  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid());
+  ASSERT_TRUE(memory.read_exactly(from, after));
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(finish(), 42);
+}
+
 TEST_F(RemoteCallTest, SignalsThatComeMeanwhileAreDeliveredAfterwards) {
   ::kill(child.pid(), SIGTERM);
   EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid());

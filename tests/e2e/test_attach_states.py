@@ -1,0 +1,255 @@
+"""fade-attach on programs in odd states: they are as they were, and go on as if nothing had been."""
+import os
+import signal
+import time
+
+import pytest
+
+import attaching
+from attaching import Look, attach, differing_text, is_untouched, recorded, start, until  # noqa: F401 (fixtures)
+from cases import SHAPES
+
+
+def come_and_go(attach, target, times=1):
+    for _ in range(times):
+        attach(target).has_come().leave()
+
+
+# ---------------------------------------------------------------- asleep in system calls
+def test_no_system_call_is_seen_to_end(start, attach):
+    target = start("blocked")
+    target.falls_asleep()
+    before = Look(target)
+    for _ in range(5):
+        attachment = attach(target).has_come()
+        target.falls_asleep()
+        attachment.leave()
+        target.falls_asleep()
+        is_untouched(target, before)
+    last, status = target.end()
+    assert last.splitlines()[-1].endswith(" returned early") and last.startswith("0 of "), last
+    assert status == 0 and target.errors.read_text() == ""
+
+
+@pytest.mark.parametrize("threads", ["", " threads"])
+def test_in_a_handler_on_a_stack_with_no_room(start, attach, threads):
+    target = start("tiny_stack" + threads)
+    target.falls_asleep()
+    before = Look(target)
+    attachment = attach(target).has_come()
+    assert target.ask("") == "called"
+    assert recorded(attachment.leave())["hipDeviceSynchronize"] == 10
+    come_and_go(attach, target, 3)
+    is_untouched(target, before)
+    last, status = target.end()
+    assert last.endswith("0 bytes below the stack have changed\n") and status == 7
+
+
+# ---------------------------------------------------------------- stopped
+def is_stopped(target):
+    return target.states() == {"T"}
+
+
+def stop(target):
+    os.kill(target.pid, signal.SIGSTOP)
+    until(lambda: stands_still(target), "a stop")
+
+
+def stands_still(target):
+    """No thread calls: while it is watched, one that goes on is seen stopped now and then, too."""
+    looks = []
+    for _ in range(20):
+        looks.append((target.states() <= set("Tt"), target.counts()))
+        time.sleep(0.002)
+    return all(look == (True, looks[0][1]) for look in looks)
+
+
+def goes_on(target):
+    os.kill(target.pid, signal.SIGCONT)
+    until(lambda: not target.states() & set("Tt"), "SIGCONT")
+    target.calls_on()
+
+
+def ends_well(target):
+    rounds = int(target.ask("quiet").split()[1])
+    assert target.counts()["hipMalloc"] == rounds == target.counts()["hipFree"]
+    assert target.end() == ("", 7)
+
+
+@pytest.fixture
+def calling(start):
+    target = start("steady 4")
+    target.ask("rounds")
+    assert target.ask("go") == "going"
+    return target
+
+
+def test_stopped_before_and_all_the_time(calling, attach):
+    stop(calling)
+    before = Look(calling)
+    for _ in range(3):
+        attachment = attach(calling).has_come()
+        assert stands_still(calling)
+        attachment.leave()
+        until(lambda: is_stopped(calling), "the stop that was")
+        assert stands_still(calling) and differing_text(calling)[0] == 0
+        before.is_still_true_of(calling)
+    goes_on(calling)
+    ends_well(calling)
+
+
+def test_stopped_before_and_continued_while_attached(calling, attach):
+    stop(calling)
+    attachment = attach(calling).has_come()
+    counts = calling.counts()
+    goes_on(calling)
+    calling.ask("quiet")
+    found, made = recorded(attachment.leave()), calling.counts() - counts
+    assert all(made[name] - 4 <= found[name] <= made[name] for name in made)  # calls that it was stopped in
+    ends_well(calling)
+
+
+def test_stopped_and_continued_while_attached(calling, attach):
+    attachment = attach(calling).has_come()
+    for _ in range(5):
+        calling.calls_on()
+        stop(calling)
+        assert stands_still(calling)
+        goes_on(calling)
+    attachment.leave()
+    calling.ask("quiet")
+    assert calling.tracers() == {0} and differing_text(calling)[0] == 0
+    ends_well(calling)
+
+
+def test_stopped_while_attached_and_left_so(calling, attach):
+    attachment = attach(calling).has_come()
+    calling.calls_on()
+    stop(calling)
+    attachment.leave()
+    until(lambda: is_stopped(calling), "the stop that was")
+    assert calling.tracers() == {0} and differing_text(calling)[0] == 0
+    goes_on(calling)
+    ends_well(calling)
+
+
+# ---------------------------------------------------------------- SIGTRAP
+@pytest.mark.parametrize("how, answers", [("handler", ["traps 1", "traps 2", "traps 3"]), ("ignored", ["traps 0"] * 3)])
+def test_sigtrap_of_its_own(start, attach, how, answers):
+    target = start(f"steady 2 {how}")
+    assert target.ask("trap") == answers[0]
+    before = Look(target)
+    attachment = attach(target).has_come()
+    target.ask("rounds")
+    assert target.ask("trap") == answers[1]
+    attachment.leave()
+    is_untouched(target, before)
+    assert target.ask("trap") == answers[2]
+    assert target.end() == ("", 7)
+
+
+def test_sigtrap_by_default(start, attach):
+    target = start("steady 2")
+    attachment = attach(target).has_come()
+    target.tell("trap")
+    attachment.ends(0)
+    assert target.process.wait(attaching.PATIENCE) == -signal.SIGTRAP
+
+
+# ---------------------------------------------------------------- vfork
+def test_in_vfork_nothing_can_be_done(start, attach):
+    target = start("vfork_waits")
+    until(lambda: target.states() == {"D"}, "vfork")
+    attachment = attach(target)
+    attachment.ends(1)
+    assert "nothing interrupts" in attachment.says()
+    assert target.end() == ("the child ended with 4\n", 7)
+
+
+@pytest.mark.parametrize("runtime", SHAPES.split())
+def test_in_vfork_while_another_thread_calls(start, attach, runtime):
+    target = start("vfork_waits threads", runtime)
+    until(lambda: "D" in target.states(), "vfork")
+    attachment = attach(target).has_come()
+    target.calls_on()
+    recorded(attachment.leave())
+    assert differing_text(target)[0] == 0
+    again = attach(target).has_come()
+    assert target.end() == ("the child ended with 4\n", 7)
+    again.ends(0)
+
+
+# ---------------------------------------------------------------- births
+@pytest.mark.parametrize("runtime", SHAPES.split())
+@pytest.mark.parametrize("what", ["threads", "children", "programs"])
+def test_while_others_are_made(start, attach, what, runtime):
+    target = start(f"born {what}", runtime)
+    for _ in range(6):
+        target.calls_on(20)
+        attachment = attach(target).has_come()
+        target.calls_on(20)
+        recorded(attachment.leave())
+        assert not target.tracers() - {0}
+    last = attach(target, "--tree").has_come()
+    assert target.end() == ("done\n", 0)
+    last.ends(0)
+    assert target.errors.read_text() == ""
+
+
+def test_programs_that_end_while_we_come(build, attach, tmp_path):
+    """Whatever moment of their short lives it is: they end as they would, and we say something sensible."""
+    for i in range(25):
+        target = attaching.Target(build.command("loop 30"), build.environment("v6"), tmp_path / str(i))
+        try:
+            attachment = attach(target)
+            attachment.process.wait(attaching.PATIENCE)
+            assert attachment.process.returncode in (0, 4), attachment.says()
+            assert target.end() == ("done\n", 0)
+            assert target.counts() == {"hipMalloc": 30, "hipMemcpy": 30, "hipMemset": 30, "hipGetDevice": 30, "hipDeviceSynchronize": 30, "hipFree": 30}
+        finally:
+            target.kill()
+
+
+# ---------------------------------------------------------------- seccomp
+MPROTECT, MMAP, MUNMAP, SIGACTION, SIGRETURN, RESTART, MOUNT = 10, 9, 11, 13, 15, 219, 165
+
+
+@pytest.mark.parametrize("forbidden", [MMAP, MPROTECT, MUNMAP, SIGACTION, SIGRETURN], ids=["mmap", "mprotect", "munmap", "rt_sigaction", "rt_sigreturn"])
+def test_a_filter_that_would_kill(start, attach, forbidden):
+    target = start(f"filtered {forbidden} {RESTART}")
+    target.falls_asleep()
+    before = Look(target)
+    attachment = attach(target)
+    attachment.ends(5)
+    assert "its seccomp filter forbids" in attachment.says()
+    assert not attachment.database.exists()
+    target.falls_asleep()
+    is_untouched(target, before)
+    assert target.ask("") == "called"
+    assert target.end() == ("", 7)
+
+
+@pytest.mark.parametrize("forbidden", [MOUNT, RESTART], ids=["mount", "restart_syscall"])
+def test_a_filter_that_lets_us_pass(start, attach, forbidden):
+    target = start(f"filtered {forbidden}")
+    target.falls_asleep()
+    before = Look(target)
+    for _ in range(3):
+        attachment = attach(target).has_come()
+        assert target.ask("") == "called"
+        assert recorded(attachment.leave()) == {"hipDeviceSynchronize": 10}
+    target.falls_asleep()
+    is_untouched(target, before)
+    assert target.end() == ("", 7)
+
+
+def test_strict_mode(start, attach):
+    target = start("filtered strict")
+    until(lambda: target.threads()[target.pid]["Seccomp"].strip() == "1", "strict mode")
+    before = Look(target)
+    attachment = attach(target)
+    attachment.ends(5)
+    assert "strict mode" in attachment.says()
+    target.falls_asleep()
+    is_untouched(target, before)
+    assert target.end() == ("", 7)
