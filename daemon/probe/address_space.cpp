@@ -41,9 +41,12 @@ std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
 }
 
 void AddressSpace::mend_copy(pid_t stopped) {
+  if (net_ && !net_->stands_in(memory_)) return forget_all();
   const auto lost = std::erase_if(areas_, [&](const SlotArea& area) { return !memory_.value<std::byte>(area.range.begin); });
   if (net_ && !areas_.empty()) net_->mend_ranges(memory_, stopped, std::span(areas_).subspan(1));
   if (lost > 0) free_slots_.clear();  // some may have been in them
+  for (const auto& [address, site] : sites_)
+    if (site.is_lifted && is_set(site)) put_back(site, stopped);
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_)
@@ -55,6 +58,16 @@ void AddressSpace::mend_copy(pid_t stopped) {
     (*again)->entry = site.entry;
     (*again)->call_site = site.call_site;
   }
+}
+
+void AddressSpace::forget_all() {
+  net_.reset();
+  areas_.clear();
+  sites_.clear();
+  pads_.clear();
+  free_slots_.clear();
+  foreign_.clear();
+  is_put_back_ = false;
 }
 
 Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {

@@ -58,7 +58,8 @@ class AddressSpace {
   std::shared_ptr<AddressSpace> fork_copy(pid_t child) const;
 
   // Between a fork and the event that tells of it, sites may have been armed in the parent that the child's memory has
-  // not got: arms them there too. At the child's first stop.
+  // not got: arms them there too. And the other way round, where they were put back. A copy from before there was a net
+  // is without one, and without sites. At the child's first stop.
   void mend_copy(pid_t stopped);
 
   const ProcessMemory& memory() const { return memory_; }
@@ -129,6 +130,7 @@ class AddressSpace {
 
  private:
   AddressSpace(const AddressSpace& parent, pid_t child);
+  void forget_all();
   Result<RemoteAddr> free_slot(RemoteAddr site, pid_t stopped);
   Result<RemoteAddr> new_slots(RemoteAddr site, std::size_t count, pid_t stopped);
   bool rewrite_table(pid_t stopped);

@@ -131,18 +131,17 @@ Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   const RemoteCall call(tracer_, memory_, stopped, outside);
   if (auto given = net_->give_signal_back(call, memory_, stopped, outside.sigreturn); !given) return given;
   areas_.front().range = net_->range();
+  // Should we die in the middle, a later fade finds a net that names nothing which is gone.
+  if (areas_.size() > 1 && !net_->rewrite(memory_, stopped, {})) return fail("cannot write into the process");
   while (!areas_.empty()) {  // the net itself last
     const RemoteRange range = areas_.back().range;
+    if (areas_.size() > 1 && !net_->drop_range(memory_, stopped)) return fail("cannot write into the process");
     const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
     if (!done) return fail("cannot unmap memory in the process", "the thread is gone");
     if (*done != 0) return fail_errno("cannot unmap memory in the process", static_cast<int>(-*done));
     areas_.pop_back();
   }
-  net_.reset();
-  sites_.clear();
-  pads_.clear();
-  free_slots_.clear();
-  is_put_back_ = false;
+  forget_all();
   return {};
 }
 

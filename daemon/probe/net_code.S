@@ -15,6 +15,7 @@
         .set UC_RIP,          168       # ucontext_t.uc_mcontext.gregs[REG_RIP]
         .set SI_CODE,         8
         .set SI_KERNEL,       0x80
+        .set TRAP_TRACE,      2         # si_code
         .set SIGTRAP,         5
         .set TRAP_BIT,        1 << 4
         .set LIBC_BITS,       3 << 31   # signals 32 and 33, which libc keeps for itself
@@ -80,6 +81,8 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         cmp     $1, %r12
         je      .Ldone                  # SIG_IGN
         ja      .Lchain
+        cmpl    $TRAP_TRACE, SI_CODE(%rsi)
+        je      .Ldone                  # a step that a tracer wanted who then died
         sub     $40, %rsp               # SIG_DFL: set it and send the signal again
         xor     %eax, %eax
         mov     %rax, (%rsp)

@@ -26,6 +26,7 @@ namespace {
 using L = NetLayout;
 
 constexpr std::uint64_t kSaRestorer = 0x04000000;
+constexpr int kMostAttempts = 8;
 constexpr int kSlotBits = 48, kLengthShift = 56, kGuardShift = 60, kWayShift = 62;  // of the second word of an entry
 constexpr std::array<std::uint8_t, 3> kSyscallRet{0x0F, 0x05, 0xC3};
 constexpr std::array<std::uint8_t, 7> kSigreturn{0xB8, 15, 0, 0, 0, 0x0F, 0x05};
@@ -84,10 +85,12 @@ tl::unexpected<Error> damaged(const char* what) {
 }  // namespace
 
 Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, RemoteRange near, std::uint64_t size) {
-  for (int attempt = 0; attempt < 3; ++attempt) {  // another thread may take the gap before us
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     const auto maps = elf::read_maps(pid);
     if (!maps) return tl::unexpected(maps.error());
-    const auto gap = elf::free_gap_near(*maps, near, size);
+    // Another thread may take it before us: then from the far end of a larger gap.
+    auto gap = elf::free_gap_near(*maps, near, size << attempt);
+    if (!gap) gap = elf::free_gap_near(*maps, near, size);
     if (!gap) return fail("no free address space within 2 GiB of the code");
     const auto at = call.syscall(SYS_mmap, {gap->value, size, PROT_READ | PROT_EXEC,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
@@ -160,7 +163,9 @@ Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMe
   const auto asked = call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, at.value, 8, 0, 0});
   if (!asked || *asked != 0) return fail("cannot ask for the SIGTRAP handler of the process", reason(asked));
   const auto now = memory.value<KernelSigaction>(at);
-  if (!now || now->handler != handler_.value) return {};  // the program has set another one
+  // The default where the program believes in another one: a trap met a blocked SIGTRAP, and the kernel took the action away.
+  const bool is_taken_away = now && now->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
+  if (!now || (now->handler != handler_.value && !is_taken_away)) return {};  // the program has set another one
   KernelSigaction action = program_action_;
   if (!(action.flags & kSaRestorer)) action.restorer = restorer.value;
   action.flags |= kSaRestorer;
@@ -221,6 +226,10 @@ bool SafetyNet::add_range(const ProcessMemory& memory, pid_t stopped, RemoteRang
   if (ranges_ == L::kRanges) return false;
   const RemoteAddr at = base_ + L::kRangesAt + 16 * ranges_++;
   return memory.write(at + 8, bytes_of(range.end.value), stopped) && memory.write(at, bytes_of(range.begin.value), stopped);
+}
+
+bool SafetyNet::drop_range(const ProcessMemory& memory, pid_t stopped) {
+  return memory.write(base_ + L::kRangesAt + 16 * --ranges_, bytes_of(std::uint64_t{0}), stopped);
 }
 
 bool SafetyNet::mend_ranges(const ProcessMemory& memory, pid_t stopped, std::span<const SlotArea> areas) {

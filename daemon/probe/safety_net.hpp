@@ -82,6 +82,8 @@ class SafetyNet {
   // Code outside of the net that makes an rt_sigreturn: the program's handler, called by ours, returns there.
   bool set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;
 
+  bool stands_in(const Memory& memory) const { return memory.value<std::uint64_t>(base_ + NetLayout::kMagicAt) == NetLayout::kMagic; }
+
   RemoteAddr base() const { return base_; }
   RemoteRange range() const { return {base_, base_ + NetLayout::kSize}; }
   RemoteGadgets gadgets() const { return {syscall_ret_, sigreturn_}; }
@@ -103,6 +105,8 @@ class SafetyNet {
   bool add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range);
   // The areas added so far, as they stand in the process; the net's own is not among them.
   Result<std::vector<RemoteRange>> ranges(const Memory& memory, const elf::Maps& maps) const;
+  // The last one: nobody is in it any more.
+  bool drop_range(const ProcessMemory& memory, pid_t stopped);
   // In the copy of memory that a fork made in the middle of all this: these are the areas that exist there.
   bool mend_ranges(const ProcessMemory& memory, pid_t stopped, std::span<const SlotArea> areas);
 

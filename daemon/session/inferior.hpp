@@ -35,6 +35,7 @@ struct Inferior {
   bool is_dirty = false;   // somebody may still go through our code: it must stay
   bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
   bool is_fresh_copy = false;  // forked, and not yet looked after
+  bool is_early = false;       // forked before its parent was watched, and to be watched after it
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
 };

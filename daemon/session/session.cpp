@@ -219,6 +219,11 @@ void Session::on_syscall(const Stop& stop) { Tracee(stop.tid).resume(); }
 // ---------------------------------------------------------------- children
 
 void Session::on_child(const Stop& stop) {
+  learn_of_child(stop);
+  Tracee(stop.tid).resume();
+}
+
+void Session::learn_of_child(const Stop& stop) {
   Thread* parent = thread_of(stop.tid);
   const auto child = static_cast<pid_t>(stop.message);
   const auto registers = Tracee(stop.tid).registers();
@@ -234,13 +239,13 @@ void Session::on_child(const Stop& stop) {
       auto program = shares ? inferior.program : inferior.program->fork_copy(child);
       Inferior& made = add_process(child, &inferior, std::move(program));
       made.is_fresh_copy = !shares;
+      made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
       made.had_leftovers = inferior.had_leftovers;
       add_thread(made, child).trap_blocked = parent->trap_blocked;
     }
     if (unclaimed_.erase(child)) start_child(child);
   }
-  Tracee(stop.tid).resume();
 }
 
 // A tracee in its first stop, or one that ends a group-stop.
@@ -248,7 +253,7 @@ void Session::start_child(pid_t tid) {
   Inferior& inferior = *threads_[tid]->inferior;
   const bool shares = inferior.program.use_count() > 1;  // its text is its parent's: wait for its exec
   if (!options_.follow && !inferior.is_root && !shares) return leave_alone(inferior, tid);
-  if (std::exchange(inferior.is_fresh_copy, false)) inferior.program->space->mend_copy(tid);
+  if (std::exchange(inferior.is_fresh_copy, false)) mend_copy(inferior, *threads_[tid]);
   Tracee(tid).resume();
 }
 
@@ -287,6 +292,7 @@ void Session::on_exec(const Stop& stop) {
   const TrapBelief belief = guard_.belief(*inferior.program, thread_of(former));
   Thread& thread = only_thread(inferior, former);
   inferior.program = std::make_shared<Program>(tracer_, stop.tid);
+  inferior.is_early = false;
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(stop.tid);
   sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});

@@ -48,7 +48,7 @@ class Session {
   void set_recording(bool on);
   // About ten times a second.
   void release_orphans();
-  // About once a second: has the net's SIGTRAP handler put back where the kernel took it away.
+  // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
   void stop_watching();
@@ -97,6 +97,7 @@ class Session {
   void end_thread(Thread& thread, bool process_ended);
   void end_process(Inferior& inferior, const Stop& stop);
   Thread& only_thread(Inferior& inferior, pid_t former);
+  void learn_of_child(const Stop& stop);
   void start_child(pid_t tid);
   void leave_alone(Inferior& inferior, pid_t tid);
   void begin_program(Inferior& inferior, Thread& thread, TrapBelief belief);
@@ -106,6 +107,7 @@ class Session {
   // session_attach.cpp
   Result<void> seize_threads(Inferior& inferior);
   Result<Foothold> foothold_in(const Inferior& inferior) const;
+  bool has_executed(Inferior& inferior);
   Result<void> check_filters(Inferior& inferior);
   Thread* stop_any(Inferior& inferior);
   std::optional<Stop> stop_thread(Thread& thread);
@@ -113,6 +115,9 @@ class Session {
   void go_on(Thread& thread);
   static void take_up_call(const Tracee& tracee);
   void unblock_traps(Inferior& inferior);
+  void unblock_trap(Thread& thread);
+  void mend_copy(Inferior& inferior, Thread& thread);
+  void watch_early_children();
   void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp
 

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include <map>
+#include <thread>
 
 #include "base/log.hpp"
 #include "ptrace/interrupted.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{300};  // with one thread that does not stop: in a driver, in vfork
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
+constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33: nobody but libc itself blocks them
+constexpr int kMostLooks = 10;
+constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 // What SafetyNet and AddressSpace have a thread do, and what it does by itself where we die.
 constexpr PlannedCall kOurCalls[] = {
@@ -86,10 +90,12 @@ Result<void> Session::watch(pid_t pid) {
   Inferior& inferior = *it->second;
   attached_threads_ += inferior.threads.size();
   note(*inferior.threads.begin()->second, "attach", pid);
-  const auto foothold = foothold_in(inferior);
-  if (!foothold) return cannot(foothold.error());
   const Program* const program = inferior.program.get();
+  const auto foothold = foothold_in(inferior);
+  if (!foothold && has_executed(inferior)) return {};
+  if (!foothold) return cannot(foothold.error());
   if (const auto allowed = check_filters(inferior); !allowed) return cannot(allowed.error());
+  unblock_traps(inferior);
   const std::int64_t since = clock_.now();
   Thread* guide = stop_any(inferior);
   if (inferior.program.get() != program) return {};  // it executed another one meanwhile, which is watched from its start
@@ -104,10 +110,18 @@ Result<void> Session::watch(pid_t pid) {
   attach_holds_.held(guide->tid, clock_.now() - since);
   if (!entered) return cannot(std::move(entered.error()));
   inferior.watched = true;
-  unblock_traps(inferior);
+  unblock_traps(inferior);  // who was in the middle of setting its mask
   if (!hold_on && inferior.program.get() == program) modules_.arm_loaded(inferior, *guide);
   if (inferior.program.get() == program && modules_.armed() > 0) tell_calls_in_flight(inferior);
+  watch_early_children();
   return {};
+}
+
+// An exec under way has taken the memory away before its stop is seen. The new program is watched from its start.
+bool Session::has_executed(Inferior& inferior) {
+  const Program* const program = inferior.program.get();
+  if (Thread* const any = stop_any(inferior)) settle(*any);
+  return inferior.program.get() != program;
 }
 
 // Threads may have filters of their own; one of each sort is asked. Most processes have none, and nobody is stopped.
@@ -181,25 +195,65 @@ void Session::take_up_call(const Tracee& tracee) {
   if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
 }
 
-// TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked.
+// TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked. libc blocks all signals
+// for moments, and then sets the mask that it found: only who blocks it at two looks means it, and whoever does is looked
+// at again.
 void Session::unblock_traps(Inferior& inferior) {
-  std::vector<Thread*> blocking;
-  for (const auto& [tid, thread] : inferior.threads)
-    if (!thread->trap_blocked && (read_signal_sets(tid).blocked & kTrap)) blocking.push_back(thread.get());
   const Program* const program = inferior.program.get();
-  for (Thread* thread : blocking) {
-    if (inferior.program.get() != program) return;  // it executed another one: the threads are gone
-    const std::int64_t since = clock_.now();
-    thread->trap_blocked = true;
-    const auto stop = stop_thread(*thread);
-    const Tracee tracee(thread->tid);
-    if (const auto mask = stop ? tracee.signal_mask() : std::nullopt)
-      tracee.set_signal_mask(*mask & ~kTrap);
-    else
-      note(*thread, "note", 0, "blocks SIGTRAP and cannot be stopped now");
-    if (stop) handle(*stop);
-    attach_holds_.held(thread->tid, clock_.now() - since);
+  std::unordered_set<pid_t> seen;
+  for (int look = 0; look < kMostLooks && inferior.program.get() == program; ++look) {
+    std::vector<pid_t> meant;
+    bool somebody = false;
+    for (const auto& [tid, thread] : inferior.threads) {
+      const std::uint64_t blocked = read_signal_sets(tid).blocked;
+      somebody |= (blocked & kTrap) != 0;
+      if ((blocked & kTrap) && !(blocked & kOfLibc) && !seen.insert(tid).second) meant.push_back(tid);
+    }
+    if (!somebody) return;
+    for (const pid_t tid : meant)
+      if (Thread* thread = thread_of(tid)) unblock_trap(*thread);
+    std::this_thread::sleep_for(kBetweenLooks);
   }
+}
+
+void Session::unblock_trap(Thread& thread) {
+  const pid_t tid = thread.tid;
+  const std::int64_t since = clock_.now();
+  const auto stop = stop_thread(thread);
+  if (!stop) return log::debug("thread {} blocks SIGTRAP and cannot be stopped now", tid);
+  const Tracee tracee(tid);
+  if (const auto mask = tracee.signal_mask(); mask && (*mask & kTrap) && tracee.set_signal_mask(*mask & ~kTrap))
+    thread.trap_blocked = true;
+  handle(*stop);
+  attach_holds_.held(tid, clock_.now() - since);
+}
+
+// The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions
+// from before that.
+void Session::mend_copy(Inferior& inferior, Thread& thread) {
+  const AddressSpace& copy = *inferior.program->space;
+  inferior.program->space->mend_copy(thread.tid);
+  if (copy.has_net() && !catches_signal(inferior.pid, SIGTRAP)) (void)inferior.program->space->retake_signal(thread.tid);
+  if (copy.has_net() || !inferior.watched || !watching_) return;
+  inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
+  inferior.watched = false;
+  const auto foothold = foothold_in(inferior);
+  const auto entered = foothold ? modules_.enter(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
+  if (!entered) return note(thread, "unwatched", 0, entered.error().text());
+  inferior.watched = true;
+  const Tracee tracee(thread.tid);
+  if (const auto mask = tracee.signal_mask(); mask && (*mask & kTrap) && tracee.set_signal_mask(*mask & ~kTrap))
+    thread.trap_blocked = true;
+  modules_.arm_loaded(inferior, thread);
+}
+
+// Children that were forked while we were coming to their parent.
+void Session::watch_early_children() {
+  std::vector<pid_t> early;
+  for (const auto& [pid, inferior] : inferiors_)
+    if (std::exchange(inferior->is_early, false) && !inferior->watched) early.push_back(pid);
+  for (const pid_t pid : early)
+    if (const auto watched = watch(pid); !watched) log::debug("{}", watched.error().text());
 }
 
 // Threads sleep most of the time: whether one may be in a call shows without a stop.

@@ -82,6 +82,7 @@ bool Session::Farewell::part_with(const Stop& stop) {
   const bool is_signal = stop.kind == Stop::Kind::Signal;
   const auto registers = tracee.registers();
   if (!thread || !registers) return tracee.detach(is_signal ? stop.signal : 0), true;
+  if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->inferior->program->space->mend_copy(stop.tid);
   const Site* site = thread->inferior->program->space->find(registers->ip() - 1);
   if (site && !is_signal && (read_signal_sets(stop.tid).pending & kTrap)) {  // its trap is still to be told
     tracee.resume();
@@ -91,9 +92,14 @@ bool Session::Farewell::part_with(const Stop& stop) {
   if (!is_signal || stop.signal != SIGTRAP) site = nullptr;
   if (site && site->needs_proof())
     if (const auto info = tracee.siginfo(); info && info->si_code != SI_KERNEL) site = nullptr;
-  if (site) tracee.set_ip(site->address);  // the program's own instruction stands there again
+  if (site) {  // with a trap under way only its slot is a safe place to be found dead at; from there it stands aside
+    tracee.set_ip(site->slot);
+    tracee.interrupt();
+    tracee.resume();
+    return false;
+  }
   if (!stand_aside(*thread, tracee)) thread->inferior->is_dirty = true;
-  detach(*thread, tracee, is_signal && !site ? stop.signal : 0);
+  detach(*thread, tracee, is_signal ? stop.signal : 0);
   return true;
 }
 
@@ -107,7 +113,10 @@ bool Session::Farewell::one(pid_t tid, std::chrono::nanoseconds patience, std::i
   for (;;) {
     const auto stop = s_.tracer_.next_of(tid, patience);
     if (!stop) return false;
-    if (is_birth(stop->kind) && stop->message > 0) born_.push_back(static_cast<pid_t>(stop->message));
+    if (is_birth(stop->kind) && stop->message > 0) {
+      s_.learn_of_child(*stop);
+      born_.push_back(static_cast<pid_t>(stop->message));
+    }
     if (is_end(stop->kind)) s_.tracer_.reap_end(tid);
     if (is_end(stop->kind) || part_with(*stop)) break;
   }

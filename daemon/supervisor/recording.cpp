@@ -62,11 +62,11 @@ void Recording::now_and_then(Session& session) {
   const std::int64_t now = clock_.now();
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
+    session.look_after_nets();
     last_orphans_ = now;
   }
   if (now - last_costs_ > kCostPeriod) {
     session.report_costs();
-    session.look_after_nets();
     last_costs_ = now;
   }
 }

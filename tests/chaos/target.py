@@ -97,6 +97,10 @@ class Target:
         tids = sorted(map(int, os.listdir(f"/proc/{self.pid}/task")))
         return tids[0] if "L" not in self.row.modes else tids[1]
 
+    def proc(self):
+        """Where its memory is shown: a process whose first thread has ended has none there."""
+        return pathlib.Path(f"/proc/{self.some_thread()}")
+
     def must_live(self):
         if self.has_ended():
             raise Lost(self.how_it_ended())
@@ -115,7 +119,7 @@ class Target:
 
     def state(self):
         """What must be the same after fade has come and gone."""
-        maps = pathlib.Path(f"/proc/{self.pid}/maps").read_text().splitlines()
+        maps = (self.proc() / "maps").read_text().splitlines()
         code = [line for line in maps if line.split()[1][2] == "x"]
         threads = {}
         for tid in sorted(os.listdir(f"/proc/{self.pid}/task")):
@@ -127,8 +131,8 @@ class Target:
     def changed_text(self):
         """(library, address) of bytes of code that are not those of the file."""
         changed = []
-        with open(f"/proc/{self.pid}/mem", "rb", buffering=0) as memory:
-            for line in pathlib.Path(f"/proc/{self.pid}/maps").read_text().splitlines():
+        with open(self.proc() / "mem", "rb", buffering=0) as memory:
+            for line in (self.proc() / "maps").read_text().splitlines():
                 words = line.split()
                 if words[1] != "r-xp" or not words[-1].startswith("/"):
                     continue

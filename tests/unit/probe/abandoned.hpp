@@ -53,6 +53,12 @@ inline void trace_and_die(pid_t pid, const std::function<void(AddressSpace&)>& b
   EXPECT_TRUE(WIFSIGNALED(victim.wait()));
 }
 
+// A remote call that the dead tracer began ends by itself.
+inline void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, pid_t pid) {
+  for (const Tracee tracee(pid); space.in_slots(tracee.registers()->ip());)
+    if (!tracee.step() || tracer.next_of(pid).kind != Stop::Kind::Signal) return;
+}
+
 // Functions of libc that decide about SIGTRAP.
 constexpr std::pair<const char*, Guard> kGuarded[] = {{"sigaction", Guard::Sigaction}, {"pthread_sigmask", Guard::Sigmask}};
 

@@ -174,6 +174,30 @@ TEST_F(AddressSpaceTest, CopyIsMendedWhereTheForkWasEarlier) {
   hits_to_end(0);
 }
 
+// What was put back meanwhile still stands in the copy.
+TEST_F(AddressSpaceTest, CopyIsCleanedWhereTheForkWasEarlier) {
+  start([] {
+    const pid_t forked = ::fork();
+    if (forked == 0) return ten_rounds();
+    int status = 0;
+    ::waitpid(forked, &status, 0);
+    return WEXITSTATUS(status);
+  });
+  ASSERT_TRUE(test::arm_all(*space, pid()));
+  Tracee(pid()).resume();
+  const Stop fork = tracer.next_of(pid());
+  ASSERT_EQ(fork.kind, Stop::Kind::Fork);
+  const auto forked = static_cast<pid_t>(fork.message);
+  ASSERT_EQ(tracer.next_of(forked).kind, Stop::Kind::Trap);
+  space->put_back(pid());
+  const auto copy = space->fork_copy(forked);
+  ASSERT_THAT(test::changed_text(copy->memory()), SizeIs(4));
+  copy->mend_copy(forked);
+  EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
+  Tracee(forked).detach();
+  EXPECT_EQ(hits_to_end(0), 0);
+}
+
 TEST_F(AddressSpaceTest, SlotIsFoundByItsAddress) {
   start(ten_rounds);
   ASSERT_TRUE(test::arm_all(*space, pid()));

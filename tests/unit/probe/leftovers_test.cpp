@@ -259,12 +259,6 @@ TEST(Leftovers, AnotherAreaOfSlotsIsTakenOver) {
   test::expect_exit(program.finish(), 0);
 }
 
-// A remote call that the dead tracer began ends by itself.
-void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, pid_t pid) {
-  for (const Tracee tracee(pid); space.in_slots(tracee.registers()->ip());)
-    if (!tracee.step() || tracer.next_of(pid).kind != Stop::Kind::Signal) return;
-}
-
 TEST(Leftovers, GuardedSitesAreTakenOver) {
   Waiting program([] {}, [] { return ::system("exit 3") == 3 << 8 && test::call_all(1) ? 33 : 1; });
   for (int i = 0; i < 3; ++i)
@@ -326,7 +320,7 @@ TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
       EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty()) << at;
       EXPECT_TRUE(test::has_own_libc(second.space.memory())) << at;
       second.space.put_back(program.pid());
-      step_out_of_the_net(second.tracer, second.space, program.pid());
+      test::step_out_of_the_net(second.tracer, second.space, program.pid());
       ASSERT_TRUE(second.space.remove(program.pid(), test::gadgets())) << at;
     }
     test::expect_exit(program.finish(), 0);

@@ -154,6 +154,53 @@ TEST(Removal, TracerKilledAnywhere) {
   }
 }
 
+// A fork that was earlier than all that we did to the parent.
+TEST(Removal, HasHappenedInACopyThatNeverHadANet) {
+  Armed armed(call_once);
+  Waiting bare([] {}, call_once);
+  ASSERT_TRUE(test::seize_all(armed.tracer, bare.pid()));
+  const auto copy = armed.space.fork_copy(bare.pid());
+  copy->mend_copy(bare.pid());
+  EXPECT_FALSE(copy->has_net());
+  EXPECT_EQ(copy->armed(), 0u);
+  ASSERT_TRUE(test::arm_all(*copy, bare.pid())) << "it can have one of its own";
+  copy->put_back(bare.pid());
+  ASSERT_TRUE(copy->remove(bare.pid(), test::gadgets()));
+  Tracee(bare.pid()).detach();
+  test::expect_exit(bare.finish(), 0);
+  armed.space.put_back(armed.pid());
+  armed.expect_end(0);
+}
+
+TEST(Removal, WhereverTheTracerWasKilledAnotherOneFinishes) {
+  bool killed = true;
+  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
+    Waiting program([] {}, call_once);
+    killed = test::kill_tracer_at(at, [&] {
+      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
+      AddressSpace space(tracer, program.pid());
+      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
+      (void)space.reserve({{0x10000000000}, {0x10000001000}}, program.pid());
+      space.put_back(program.pid());
+      (void)space.remove(program.pid(), test::gadgets());
+    });
+    const Tracer tracer = test::make_tracer();
+    AddressSpace space(tracer, program.pid());
+    ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+    const auto left = space.take_over(program.pid());
+    ASSERT_TRUE(left) << left.error().text() << ", killed at " << at;
+    ASSERT_TRUE(test::arm_all(space, program.pid())) << at;
+    space.put_back(program.pid());
+    test::step_out_of_the_net(tracer, space, program.pid());
+    const auto removed = space.remove(program.pid(), test::gadgets());
+    ASSERT_TRUE(removed) << removed.error().text() << ", killed at " << at;
+    EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
+    EXPECT_LE(test::executable_anonymous(program.pid()), 1u) << at;  // an area that nobody names any more
+    Tracee(program.pid()).detach();
+    test::expect_exit(program.finish(), 0);
+  }
+}
+
 // ---------------------------------------------------------------- where threads stand
 
 TEST(OwnAddress, IsTheSiteBeforeAndWhatFollowsBehind) {
