@@ -1,8 +1,10 @@
 #include "stack/unwinder.hpp"
 
 #include <elfutils/libdwfl.h>
+#include <fmt/format.h>
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 
 #include "elf/mapped_file.hpp"
@@ -22,6 +24,17 @@ std::array<Dwarf_Word, kReturnAddress + 1> by_dwarf_number(const Registers& r) {
 struct EndDwfl {
   void operator()(Dwfl* dwfl) const { ::dwfl_end(dwfl); }
 };
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// The first way also reads the auxiliary vector, for the vDSO; to other users that file is closed, even if they may trace.
+bool report_modules(Dwfl* dwfl, pid_t pid) {
+  if (::dwfl_linux_proc_report(dwfl, pid) == 0) return true;
+  const std::unique_ptr<std::FILE, CloseFile> maps(std::fopen(fmt::format("/proc/{}/maps", pid).c_str(), "re"));
+  return maps && ::dwfl_linux_proc_maps_report(dwfl, maps.get()) == 0;
+}
 
 }  // namespace
 
@@ -102,7 +115,7 @@ Result<Unwinder> Unwinder::of_process(pid_t pid, const Memory& memory) {
   auto state = std::make_unique<State>(State{.pid = pid, .memory = memory, .maps = std::move(*maps), .dwfl = {}});
   state->dwfl.reset(::dwfl_begin(&State::kFiles));
   Dwfl* dwfl = state->dwfl.get();
-  const bool reported = dwfl && ::dwfl_linux_proc_report(dwfl, pid) == 0 && ::dwfl_report_end(dwfl, nullptr, nullptr) == 0;
+  const bool reported = dwfl && report_modules(dwfl, pid) && ::dwfl_report_end(dwfl, nullptr, nullptr) == 0;
   if (!reported) return fail("the modules of the process cannot be read", dwfl ? ::dwfl_errmsg(-1) : "");
   ::dwfl_getmodules(
       dwfl,

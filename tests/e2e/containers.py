@@ -167,10 +167,16 @@ class Served:
             return pathlib.Path(f"/proc/{pid}/comm").read_text() == "serves\n" and numbers_of(pid)[-1] == self.inner
         return False
 
-    def ask(self, number):
+    def begin(self, number):
         self.process.stdin.write(f"{number}\n")
         self.process.stdin.flush()
+
+    def answer(self):
         return int(self.process.stdout.readline())
+
+    def ask(self, number):
+        self.begin(number)
+        return self.answer()
 
     def make(self, rounds):
         self.rounds += rounds

@@ -5,9 +5,11 @@ The programs make the calls they are told to make, so a recording must hold exac
 import contextlib
 import os
 import pathlib
-import re
 import shutil
+import signal
 import subprocess
+import tempfile
+import time
 import uuid
 
 import pytest
@@ -18,6 +20,7 @@ from containers import (DEFAULT_CAPABILITIES, PATIENCE, WITH_PTRACE, Served, con
 from harness import Database, descendants
 from programs import fade  # noqa: F401 (fixtures)
 
+CLOCK_NANOSLEEP = "230"  # its number
 LIBRARIES = "/opt/vendor/lib"  # in the containers alone
 LIBRARY = f"{LIBRARIES}/libamdhip64.so.6"
 KERNEL, OTHER_KERNEL = "_Z6servedPfi", "_Z6secondPfi"  # of tests/tracees/serves.c; of the same length
@@ -108,25 +111,34 @@ def volumes(out):
     return [(out, "/out")]
 
 
+def until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
 class Attached:
     """A running fade-attach, which is told to go after the program has made its calls."""
 
     def __init__(self, command, cwd=None):
-        self.process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment(), text=True,
-                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.text = ""
-        for line in self.process.stderr:
-            self.text += line
-            if "fade: held " in line:
-                return
-        raise AssertionError(f"it did not attach: {self.text}")
+        self.log = tempfile.NamedTemporaryFile()
+        self.process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment(), stdin=subprocess.DEVNULL,
+                                        stderr=self.log)
+        until(lambda: "fade: held " in self.text() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.text()
+
+    def text(self):
+        return pathlib.Path(self.log.name).read_text()
+
+    def ended(self):
+        assert self.process.wait(PATIENCE) == 0, self.text()
+        return self.text()
 
     def detach(self):
         """Tells the innermost process: fade-attach, whatever it was started through."""
-        os.kill(descendants(self.process.pid)[-1], 15)
-        self.text += self.process.communicate(timeout=PATIENCE)[1]
-        assert self.process.returncode == 0, self.text
-        return self.text
+        os.kill(descendants(self.process.pid)[-1], signal.SIGTERM)
+        return self.ended()
 
 
 def recorded(path):
@@ -248,8 +260,7 @@ def test_the_end_of_the_container_ends_it(fade, serve, app, tmp_path):
     attached = Attached([fade.path("fade-attach"), "-o", "x.db", served.pid], tmp_path)
     served.make(4)
     served.kill()
-    text = attached.process.communicate(timeout=PATIENCE)[1]
-    assert attached.process.returncode == 0 and f"(pid {served.pid}) ended" in text
+    assert f"(pid {served.pid}) ended" in attached.ended()
     assert recorded(tmp_path / "x.db")[served.pid][:2] == (4, 4)
 
 
@@ -346,6 +357,16 @@ def test_beside_it_with_the_capability(serve, app, image, out, user, target):
     served = serve(app, user=target, capabilities=DEFAULT_CAPABILITIES)
     command = beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"], out, user=user, capabilities=WITH_PTRACE)
     check_recording(served, command, out / "x.db", 1)
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_beside_it_a_call_under_way_is_named(serve, app, image, out, user):
+    served = serve(app, ["env", "FADE_STANDIN_DELAY=hipMemset:2s"], capabilities=DEFAULT_CAPABILITIES)
+    served.begin(1)
+    until(lambda: pathlib.Path(f"/proc/{served.pid}/syscall").read_text().split()[0] == CLOCK_NANOSLEEP)
+    attached = Attached(beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"], out, user=user, capabilities=WITH_PTRACE))
+    assert served.answer() == 1
+    assert "a call was under way already: hipMemset" in attached.detach()
 
 
 def test_beside_it_without_the_capability_for_another_user(serve, app, image, out):
