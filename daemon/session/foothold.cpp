@@ -56,7 +56,7 @@ Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& fact
   if (!gadget) return tl::unexpected(gadget.error());
   Foothold out{.loader = *loader, .loader_span = image->span(), .libc = {}, .gadgets = {*gadget, {}}, .modules = {}};
   const auto loaded = elf::LinkMap(loader->r_debug).reread(memory);
-  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded) return fail(loaded.error().message, loaded.error().cause, {}, EAGAIN);
   for (const auto& entry : loaded->added) {
     const auto module = elf::DynamicImage::open(memory, {entry.l_addr});
     if (!module) continue;  // a program that is not position independent
@@ -65,6 +65,7 @@ Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& fact
     out.libc = {entry.l_addr};
     out.gadgets.sigreturn = find_sigreturn(memory, out.libc);
   }
+  if (!out.libc) return fail("the program has loaded no libc yet", "it is just starting, or needs none", {}, EAGAIN);
   if (!out.gadgets.sigreturn)
     return fail("the program's libc holds no return from a signal that can be borrowed", {}, {}, ENOTSUP);
   return out;

@@ -17,7 +17,7 @@ struct Foothold {
   std::vector<RemoteRange> modules;  // everything loaded
 };
 
-// Fails with code ENOTSUP where the program has nothing that fade could stand on.
+// Fails with code ENOTSUP where the program has nothing that fade could stand on, EAGAIN where that may still come.
 Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& facts);
 
 // "/lib64/ld-linux-x86-64.so.2 PROGRAM": to the kernel the loader is the program then, and has no loader of its own. Null:

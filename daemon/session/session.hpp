@@ -107,6 +107,7 @@ class Session {
   // session_attach.cpp
   Result<void> seize_threads(Inferior& inferior);
   Result<Foothold> foothold_in(const Inferior& inferior) const;
+  Result<Foothold> wait_for_foothold(const Inferior& inferior) const;
   bool has_executed(Inferior& inferior);
   Result<void> check_filters(Inferior& inferior);
   Thread* stop_any(Inferior& inferior);

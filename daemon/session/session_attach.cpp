@@ -20,6 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{300};  // with one thread that does not stop: in a driver, in vfork
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33: nobody but libc itself blocks them
+constexpr int kStartTime = 500;  // looks, at a program that has just been executed
 constexpr int kMostLooks = 10;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
@@ -81,6 +82,15 @@ Result<Foothold> Session::foothold_in(const Inferior& inferior) const {
   return find_foothold(memory, *facts);
 }
 
+Result<Foothold> Session::wait_for_foothold(const Inferior& inferior) const {
+  for (int look = 0;; ++look) {
+    auto foothold = foothold_in(inferior);
+    if (foothold || foothold.error().code != EAGAIN) return foothold;
+    if (look == kStartTime) return foothold.error().code = ENOTSUP, foothold;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
 Result<void> Session::watch(pid_t pid) {
   const auto cannot = [pid](Error why) {
     return tl::unexpected(with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
@@ -91,7 +101,7 @@ Result<void> Session::watch(pid_t pid) {
   attached_threads_ += inferior.threads.size();
   note(*inferior.threads.begin()->second, "attach", pid);
   const Program* const program = inferior.program.get();
-  const auto foothold = foothold_in(inferior);
+  const auto foothold = wait_for_foothold(inferior);
   if (!foothold && has_executed(inferior)) return {};
   if (!foothold) return cannot(foothold.error());
   if (const auto allowed = check_filters(inferior); !allowed) return cannot(allowed.error());
