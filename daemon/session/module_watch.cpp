@@ -118,7 +118,9 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   Program& program = *inferior.program;
   const auto loaded = program.link_map->reread(program.space->memory());
   if (!loaded) return note(inferior, "note", loaded.error().text());
+  is_arriving_ = true;
   for (const auto& entry : loaded->added) add(inferior, any, entry);
+  is_arriving_ = false;
   for (Module& module : program.modules) module.reserved = true;  // enter() did
 }
 
@@ -199,19 +201,21 @@ void ModuleWatch::arm_libc(Inferior& inferior, const Thread& thread, const elf::
 bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
                       Guard guard) {
   const auto site = inferior.program->space->arm(address, stopped, guard);
-  if (!site) {
-    note(inferior, "refused", fmt::format("{}: {}", name, site.error().message));
-    if (refused_++ == 0) first_refusal_ = fmt::format("{}: {}", name, site.error().message);
-    return false;
-  }
+  if (!site) return refuse(inferior, name, site.error().message), false;
   if ((*site)->entry != 0) return false;  // another name of the same function: every call counts once
   (*site)->entry = entry;
   return true;
 }
 
+void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions) {
+  note(inferior, "refused", fmt::format("{}: {}", what, why));
+  if (refused_ == 0) first_refusal_ = fmt::format("{}: {}", what, why);
+  refused_ += functions;
+}
+
 std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image,
                                    const Found& found) {
-  std::uint32_t sites = 0;
+  std::uint32_t sites = 0, chosen_before = 0;
   for (const auto& symbol : image.all_functions()) {
     const auto [begin, end] = by_symbol_.equal_range(symbol.name);
     for (auto it = begin; it != end; ++it) {
@@ -221,9 +225,13 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, con
       const std::uint32_t entry = symbol.ifunc ? functions_.resolver(probe, found.path, found.major)
                                                : functions_.function(probe, found.path, found.major);
       sites += arm(inferior, thread.tid, image.address(symbol), entry, symbol.name);
+      chosen_before += symbol.ifunc && is_arriving_;
       break;
     }
   }
+  if (chosen_before > 0)
+    refuse(inferior, fmt::format("{} functions of {}", chosen_before, found.path),
+           "they are IFUNCs; what callers have been bound to before fade came is not seen", chosen_before);
   std::map<std::string, RemoteAddr> addresses;
   for (const auto& probe : requested(inferior, image, found, addresses))
     sites += arm(inferior, thread.tid, addresses[probe->symbol], functions_.function(probe, found.path, found.major), probe->symbol);

@@ -59,6 +59,7 @@ class ModuleWatch {
            Guard guard = Guard::None);
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
+  void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);
   void note(const Inferior& inferior, std::string kind, std::string detail, std::int64_t value = 0);
 
   EventSink& sink_;
@@ -70,6 +71,7 @@ class ModuleWatch {
   std::vector<std::string> libraries_;
   std::uint64_t armed_ = 0, refused_ = 0;
   std::string first_refusal_;
+  bool is_arriving_ = false;  // at a program that has run without us: what is loaded has been used
   ModuleId last_module_ = 0;
 };
 
