@@ -82,13 +82,15 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   return leftovers;
 }
 
-// New slots come behind all that are in use.
+// New slots come behind all that are in use. Where a removal was cut off, areas may be gone.
 bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std::vector<SafetyNet::Entry>& entries) {
   areas_.push_back(net_->slots());
   for (const RemoteRange& range : ranges) areas_.push_back({range, range.begin});
   return std::ranges::all_of(entries, [&](const SafetyNet::Entry& entry) {
     const auto area = std::ranges::find_if(areas_, [&](const SlotArea& a) { return a.range.contains(entry.slot); });
-    if (area == areas_.end() || (entry.slot - area->range.begin) % kSlotSize != 0) return false;
+    const auto text = memory_.value<std::uint8_t>(entry.site);
+    if (area == areas_.end()) return !text || *text == entry.original;
+    if ((entry.slot - area->range.begin) % kSlotSize != 0) return false;
     area->next = std::max(area->next, entry.slot + (entry.way == Way::Trap ? 1 : 2) * kSlotSize);
     return true;
   });
@@ -104,6 +106,7 @@ void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pi
   const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
   if (got == 0) return;
   const bool was_set = is_set(site);
+  if (!was_set && !area_of(site.slot)) return (void)net_->set(memory_, stopped, {.site = site.address});
   bool is_believed = recover_text(site);
   if (was_set) bytes[0] = site.original;
   if (was_set && site.way == Way::Jump) std::ranges::copy(site.behind, bytes + 1);
@@ -131,10 +134,9 @@ Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   const RemoteCall call(tracer_, memory_, stopped, outside);
   if (auto given = net_->give_signal_back(call, memory_, stopped, outside.sigreturn); !given) return given;
   areas_.front().range = net_->range();
-  // Should we die in the middle, a later fade finds a net that names nothing which is gone.
-  if (areas_.size() > 1 && !net_->rewrite(memory_, stopped, {})) return fail("cannot write into the process");
   while (!areas_.empty()) {  // the net itself last
     const RemoteRange range = areas_.back().range;
+    // Should we die in the middle, a later fade finds a net that names no area which is gone.
     if (areas_.size() > 1 && !net_->drop_range(memory_, stopped)) return fail("cannot write into the process");
     const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
     if (!done) return fail("cannot unmap memory in the process", "the thread is gone");

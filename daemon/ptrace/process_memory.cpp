@@ -8,19 +8,27 @@
 #include "ptrace/tracee.hpp"
 
 namespace fade {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+}  // namespace
 
 ProcessMemory::ProcessMemory(pid_t pid)
     : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDWR | O_CLOEXEC)) {}
 
 std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) const {
   if (from.value >> 63) return 0;  // kernel half; pread would take it for a negative offset
+  const iovec local{into.data(), into.size()};
+  const iovec remote{reinterpret_cast<void*>(from.value), into.size()};
+  // Through the file each page takes the lock of the memory map, for which threads of the program may queue.
+  if (into.size() > kPage && ::process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size()))
+    return into.size();
   if (mem_) {
     const ssize_t got = ::pread(mem_.get(), into.data(), into.size(), static_cast<off_t>(from.value));
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EIO || errno == EFAULT) return 0;
   }
-  const iovec local{into.data(), into.size()};
-  const iovec remote{reinterpret_cast<void*>(from.value), into.size()};
   const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
   return got < 0 ? 0 : static_cast<std::size_t>(got);
 }

@@ -1,6 +1,7 @@
 // One supervised run: knows its processes and threads, gives every stop to whoever understands it, and resumes.
 // Tracing thread only. Nothing here may leave a thread stopped.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -111,12 +112,13 @@ class Session {
   bool has_executed(Inferior& inferior);
   Result<void> check_filters(Inferior& inferior);
   Thread* stop_any(Inferior& inferior);
-  std::optional<Stop> stop_thread(Thread& thread);
+  std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
+  void at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look);
   void settle(Thread& thread);
   void go_on(Thread& thread);
   static void take_up_call(const Tracee& tracee);
   void unblock_traps(Inferior& inferior);
-  void unblock_trap(Thread& thread);
+  static void unblock_trap(Thread& thread);
   void mend_copy(Inferior& inferior, Thread& thread);
   void watch_early_children();
   void tell_calls_in_flight(Inferior& inferior);

@@ -13,11 +13,12 @@
 #include "ptrace/seccomp_filter.hpp"
 #include "session/in_flight.hpp"
 #include "session/session.hpp"
+#include "session/stop_round.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{300};  // with one thread that does not stop: in a driver, in vfork
+constexpr std::chrono::milliseconds kPatience{300};  // with threads that do not stop: in a driver, in vfork
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33: nobody but libc itself blocks them
 constexpr int kStartTime = 500;  // looks, at a program that has just been executed
@@ -140,7 +141,7 @@ Result<void> Session::check_filters(Inferior& inferior) {
   for (const auto& [tid, thread] : inferior.threads) sorts.emplace(read_seccomp_state(tid), tid);
   for (const auto& [state, tid] : sorts) {
     Thread* thread = state.mode == 0 ? nullptr : thread_of(tid);
-    const auto stop = thread ? stop_thread(*thread) : std::nullopt;
+    const auto stop = thread ? stop_thread(*thread, kPatience) : std::nullopt;
     if (!stop) continue;
     const auto allowed = may_call(tid, kOurCalls);
     handle(*stop);
@@ -157,19 +158,19 @@ Thread* Session::stop_any(Inferior& inferior) {
   for (const pid_t tid : tids) {
     Thread* thread = thread_of(tid);
     if (!thread || thread->inferior != &inferior || inferior.program.get() != program) return nullptr;
-    if (stop_thread(*thread)) return thread;
+    if (stop_thread(*thread, kPatience)) return thread;
   }
   return nullptr;
 }
 
 // Whatever comes before our own stop goes its usual way. nullopt: it does not stop now, or has ended; its stop, if there
 // is one later, is handled as any other.
-std::optional<Stop> Session::stop_thread(Thread& thread) {
+std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::milliseconds patience) {
   const pid_t tid = thread.tid;
   thread.interrupted = true;
   if (!Tracee(tid).interrupt()) return std::nullopt;
   for (;;) {
-    const auto stop = tracer_.next_of(tid, kPatience);
+    const auto stop = tracer_.next_of(tid, patience);
     if (!stop) return std::nullopt;
     if (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) return stop;
     if (stop->kind == Stop::Kind::Gone || stop->kind == Stop::Kind::Exited || stop->kind == Stop::Kind::Killed) return std::nullopt;
@@ -220,22 +221,34 @@ void Session::unblock_traps(Inferior& inferior) {
       if ((blocked & kTrap) && !(blocked & kOfLibc) && !seen.insert(tid).second) meant.push_back(tid);
     }
     if (!somebody) return;
-    for (const pid_t tid : meant)
-      if (Thread* thread = thread_of(tid)) unblock_trap(*thread);
+    at_stops_of(meant, [](Thread& thread) { unblock_trap(thread); });
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
 
+// Stopped.
 void Session::unblock_trap(Thread& thread) {
-  const pid_t tid = thread.tid;
-  const std::int64_t since = clock_.now();
-  const auto stop = stop_thread(thread);
-  if (!stop) return log::debug("thread {} blocks SIGTRAP and cannot be stopped now", tid);
-  const Tracee tracee(tid);
+  const Tracee tracee(thread.tid);
   if (const auto mask = tracee.signal_mask(); mask && (*mask & kTrap) && tracee.set_signal_mask(*mask & ~kTrap))
     thread.trap_blocked = true;
-  handle(*stop);
-  attach_holds_.held(tid, clock_.now() - since);
+}
+
+// Has them stop and go on. Who does not in time is left out, and who has another stop first has that handled.
+void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look) {
+  StopRound round(tracer_, [this](pid_t tid) {
+    Thread* thread = thread_of(tid);
+    if (thread) thread->interrupted = true;
+    return thread && Tracee(tid).interrupt();
+  });
+  for (const pid_t tid : tids) round.add(tid);
+  while (const auto stop = round.next(kPatience)) {
+    Thread* thread = round.has(stop->tid) ? thread_of(stop->tid) : nullptr;
+    const bool is_asked = thread && (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group);
+    if (is_asked) look(*thread);
+    handle(*stop);
+    if (is_asked) attach_holds_.held(stop->tid, round.held(stop->tid));
+    if (is_asked || !thread_of(stop->tid)) round.done(stop->tid);
+  }
 }
 
 // The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions
@@ -251,9 +264,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   const auto entered = foothold ? modules_.enter(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;
-  const Tracee tracee(thread.tid);
-  if (const auto mask = tracee.signal_mask(); mask && (*mask & kTrap) && tracee.set_signal_mask(*mask & ~kTrap))
-    thread.trap_blocked = true;
+  unblock_trap(thread);
   modules_.arm_loaded(inferior, thread);
 }
 
@@ -274,15 +285,9 @@ void Session::tell_calls_in_flight(Inferior& inferior) {
   for (const auto& [tid, thread] : inferior.threads)
     if (const RemoteAddr sp = read_stack_pointer(tid); !sp || calls.may_be_in_one(sp)) candidates.push_back(tid);
   std::vector<std::pair<pid_t, StackCopy>> stacks;
-  for (const pid_t tid : candidates) {
-    const std::int64_t since = clock_.now();
-    Thread* thread = thread_of(tid);
-    const auto stop = thread ? stop_thread(*thread) : std::nullopt;
-    if (!stop) continue;
-    if (const auto registers = Tracee(tid).registers()) stacks.emplace_back(tid, copy_stack(*registers, memory));
-    handle(*stop);
-    attach_holds_.held(tid, clock_.now() - since);
-  }
+  at_stops_of(candidates, [&](const Thread& thread) {
+    if (const auto registers = Tracee(thread.tid).registers()) stacks.emplace_back(thread.tid, copy_stack(*registers, memory));
+  });
   const auto unwinder = stacks.empty() ? fail("nothing to unwind") : Unwinder::of_process(inferior.pid, memory);
   if (!unwinder) return log::debug("{}", unwinder.error().text());
   for (const auto& [tid, stack] : stacks)

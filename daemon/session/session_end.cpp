@@ -3,11 +3,12 @@
 
 #include "base/log.hpp"
 #include "session/session.hpp"
+#include "session/stop_round.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::chrono::milliseconds kSoon{20}, kLater{2000};  // until a thread stops; in vfork or in a driver it may not
+constexpr std::chrono::milliseconds kLater{2000};  // until a thread stops; in vfork or in a driver it may not
 constexpr int kMostSteps = 16;                                // no slot holds more instructions
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 
@@ -31,8 +32,8 @@ void Session::stop_watching() {
   }
 }
 
-// Text has been put back while everybody ran. Each thread is stopped alone, moved out of our code where it stands
-// there, and detached: from then on it cannot come back. The last one of a process takes our pages out.
+// Text has been put back while everybody ran. A few threads at a time are stopped, moved out of our code where they stand
+// there, and detached: from then on they cannot come back. The last one of a process takes our pages out.
 class Session::Farewell {
  public:
   explicit Farewell(Session& session) : s_(session) {}
@@ -41,8 +42,9 @@ class Session::Farewell {
   void last(Inferior& inferior, pid_t keeper);
 
  private:
-  bool one(pid_t tid, std::chrono::nanoseconds patience) { return one(tid, patience, s_.clock_.now()); }
-  bool one(pid_t tid, std::chrono::nanoseconds patience, std::int64_t since);
+  bool one(pid_t tid, std::int64_t since);
+  bool ask(pid_t tid);
+  bool take_leave(const Stop& stop);
   bool part_with(const Stop& stop);
   bool stand_aside(const Thread& thread, const Tracee& tracee) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
@@ -50,7 +52,6 @@ class Session::Farewell {
 
   Session& s_;
   std::unordered_set<pid_t> gone_;
-  std::vector<pid_t> born_;  // meanwhile: traced too, and may stop after their parents have gone
 };
 
 // Moves a thread to where it would stand without us. False: it is in the middle of an instruction that we moved, or was
@@ -103,42 +104,53 @@ bool Session::Farewell::part_with(const Stop& stop) {
   return true;
 }
 
-bool Session::Farewell::one(pid_t tid, std::chrono::nanoseconds patience, std::int64_t since) {
-  Thread* thread = s_.thread_of(tid);
-  if (thread) thread->interrupted = true;
-  if (!Tracee(tid).interrupt()) {  // it has ended, and its parent waits until we have taken note
-    s_.tracer_.reap_end(tid);
-    return gone_.insert(tid), true;
-  }
+// Nobody but it. False: it does not stop.
+bool Session::Farewell::one(pid_t tid, std::int64_t since) {
+  if (!ask(tid)) return true;
   for (;;) {
-    const auto stop = s_.tracer_.next_of(tid, patience);
+    const auto stop = s_.tracer_.next_of(tid, kLater);
     if (!stop) return false;
-    if (is_birth(stop->kind) && stop->message > 0) {
-      s_.learn_of_child(*stop);
-      born_.push_back(static_cast<pid_t>(stop->message));
-    }
     if (is_end(stop->kind)) s_.tracer_.reap_end(tid);
-    if (is_end(stop->kind) || part_with(*stop)) break;
+    if (is_end(stop->kind) || !s_.thread_of(tid) || take_leave(*stop)) break;
   }
-  if (thread) s_.detach_holds_.held(tid, s_.clock_.now() - since);
+  s_.detach_holds_.held(tid, s_.clock_.now() - since);
   return gone_.insert(tid), true;
 }
 
 void Session::Farewell::all_but(const std::unordered_set<pid_t>& keepers) {
-  std::vector<pid_t> left;
+  StopRound round(s_.tracer_, [this](pid_t tid) { return ask(tid); });
   for (const auto& [tid, thread] : s_.threads_)
-    if (!keepers.contains(tid)) left.push_back(tid);
-  std::vector<pid_t> late;
-  while (!left.empty() || !born_.empty()) {
-    left.insert(left.end(), born_.begin(), born_.end());
-    born_.clear();
-    for (const pid_t tid : std::exchange(left, {}))
-      if (!gone_.contains(tid) && !one(tid, kSoon)) late.push_back(tid);
+    if (!keepers.contains(tid) && !gone_.contains(tid)) round.add(tid);
+  while (const auto stop = round.next(kLater)) {
+    if (is_birth(stop->kind) && stop->message > 0) round.add(static_cast<pid_t>(stop->message));
+    if (keepers.contains(stop->tid) || !s_.thread_of(stop->tid)) {
+      s_.handle(*stop);
+    } else if (is_end(stop->kind) || take_leave(*stop)) {
+      s_.detach_holds_.held(stop->tid, round.held(stop->tid));
+      round.done(stop->tid);
+      gone_.insert(stop->tid);
+    }
   }
   for (const pid_t tid : s_.unclaimed_)
     if (gone_.insert(tid).second) Tracee(tid).detach();
-  for (const pid_t tid : late)
-    if (Thread* thread = s_.thread_of(tid); !one(tid, kLater) && thread) thread->inferior->is_dirty = true;
+  for (const pid_t tid : round.rest())
+    if (Thread* thread = s_.thread_of(tid)) thread->inferior->is_dirty = true;
+}
+
+bool Session::Farewell::ask(pid_t tid) {
+  if (Thread* thread = s_.thread_of(tid)) thread->interrupted = true;
+  if (Tracee(tid).interrupt()) return true;
+  s_.tracer_.reap_end(tid);  // it has ended, and its parent waits until we have taken note
+  gone_.insert(tid);
+  return false;
+}
+
+// Of a thread at any stop but its end. True: it is detached.
+bool Session::Farewell::take_leave(const Stop& stop) {
+  if (is_birth(stop.kind)) s_.learn_of_child(stop);
+  if (stop.kind != Stop::Kind::Exec) return part_with(stop);
+  detach(*s_.thread_of(stop.tid), Tracee(stop.tid), 0);  // nothing of ours is in its new program
+  return true;
 }
 
 // With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it.
@@ -155,20 +167,20 @@ void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
   const auto foothold = s_.foothold_in(inferior);
   const std::int64_t since = s_.clock_.now();
   Thread* thread = s_.thread_of(keeper);
-  const auto stop = thread ? s_.stop_thread(*thread) : std::nullopt;
+  const auto stop = thread ? s_.stop_thread(*thread, kLater) : std::nullopt;
   thread = s_.thread_of(keeper);
-  if (!stop || !thread) return (void)one(keeper, kLater);
+  if (!stop || !thread) return (void)one(keeper, since);
   std::vector<pid_t> others;  // born to it since
   for (const auto& [tid, other] : inferior.threads)
     if (tid != keeper && !gone_.contains(tid)) others.push_back(tid);
   for (const pid_t tid : others)
-    if (!one(tid, kSoon)) inferior.is_dirty = true;
+    if (!one(tid, s_.clock_.now())) inferior.is_dirty = true;
   const Tracee tracee(keeper);
   if (!stand_aside(*thread, tracee)) inferior.is_dirty = true;
   if (!(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, *thread, foothold);
   tracee.interrupt();
   tracee.resume();
-  one(keeper, kLater, since);  // only behind a new stop does the kernel take up its system call or group-stop again
+  one(keeper, since);  // only behind a new stop does the kernel take up its system call or group-stop again
 }
 
 void Session::let_go() {

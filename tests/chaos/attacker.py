@@ -108,7 +108,7 @@ class Fade:
             self.killer.set(timing.call(plan), plan.after)
         with open(self.errors, "wb") as errors, worker:
             self.process = subprocess.Popen(
-                [str(build.folder / "cli" / "attach" / "fade-attach"), "--control", str(worker.fileno()), "-q", "-o", str(self.database),
+                [str(build.folder / "cli" / "attach" / "fade-attach"), "--control", str(worker.fileno()), "-vv", "-o", str(self.database),
                  str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=[worker.fileno()],
                 preexec_fn=self.limit, env={"PATH": os.environ["PATH"], "FADE_CONFIG": "/dev/null", **self.killer.environment})
 

@@ -38,6 +38,10 @@ class Life:
         self.random = random.Random(f"{seed}:{row.name}:{index}")
         self.outcome = Outcome(row.name, index)
         self.target, self.fade, self.story, self.number, self.was_attacked = None, None, [], 0, False
+        self.began = time.monotonic()
+
+    def tell(self, what):
+        self.story.append(f"{time.monotonic() - self.began:7.3f} s  {what}")
 
     def live(self, kills):
         try:
@@ -86,7 +90,7 @@ class Life:
         """By a fade-run, which is killed; that may be before it has executed its program."""
         plan = make_plan(self.random, self.row)
         prefix = [self.build.fade_run, "-qq", "-o", self.folder / "run.db", "--"]
-        self.story.append(f"fade-run: {plan}")
+        self.tell(f"fade-run: {plan}")
         self.target = Target(self.build, self.row, self.folder, prefix)
         began, ready = time.monotonic(), False
         if plan.phase in ("trace", "detach"):
@@ -118,7 +122,7 @@ class Life:
 
     def come(self, plan):
         self.number += 1
-        self.story.append(f"fade-attach {self.number}: {plan}")
+        self.tell(f"fade-attach {self.number}: {plan}")
         self.fade = Fade(self.build, self.target, plan, self.timing, self.disk, self.number)
 
     def gone(self):
@@ -145,7 +149,7 @@ class Life:
 
     def ended_early(self, plan):
         status = self.fade.wait_end()
-        self.story.append(f"  it ended with {status}")
+        self.tell(f"it ended with {status}")
         if plan.lack:
             self.outcome.failed += 1
         elif status != 0:
@@ -159,7 +163,7 @@ class Life:
         self.fade.ask_to_detach()
         status = self.fade.wait_end()
         self.outcome.failed += 1
-        self.story.append(f"  it ended with {status}")
+        self.tell(f"it ended with {status}")
 
     def calm(self):
         """Nobody disturbs this one: it repairs what others left, records, and leaves nothing."""

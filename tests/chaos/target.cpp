@@ -162,18 +162,25 @@ hipError_t call(Function which, hipError_t (*function)(Arguments...), std::type_
 constexpr std::size_t kWords = 64;
 std::uint64_t advance(std::uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
 
+// The stand-in maps memory for each allocation: many threads that did it all the time would stand in line for little else.
+int rounds_of_an_allocation = 1;
+
 // A number takes a way through the "device" and comes back as the next one.
 std::uint64_t through_the_device(std::uint64_t state) {
+  thread_local void* there = nullptr;
+  thread_local int uses = 0;
   std::uint64_t out[kWords], in[kWords];
   for (std::uint64_t& word : out) word = state = advance(state);
-  void* there = nullptr;
   hipError_t (*allocate)(void**, std::size_t) = hipMalloc;  // C++ knows two
-  RIGHT(call(Malloc, allocate, &there, sizeof out) == hipSuccess && there);
+  if (uses++ == 0) RIGHT(call(Malloc, allocate, &there, sizeof out) == hipSuccess && there);
   RIGHT(call(Memset, hipMemset, there, 0xA5, sizeof out) == hipSuccess);
   RIGHT(call(Memcpy, hipMemcpy, there, out, sizeof out / 2, hipMemcpyHostToDevice) == hipSuccess);
   RIGHT(call(Synchronize, hipDeviceSynchronize) == hipSuccess);
   RIGHT(call(Memcpy, hipMemcpy, in, there, sizeof in, hipMemcpyDeviceToHost) == hipSuccess);
-  RIGHT(call(Free, hipFree, there) == hipSuccess);
+  if (uses >= rounds_of_an_allocation) {
+    RIGHT(call(Free, hipFree, there) == hipSuccess);
+    uses = 0;
+  }
   for (std::size_t i = 0; i < kWords; ++i) RIGHT(in[i] == (i < kWords / 2 ? out[i] : 0xA5A5A5A5A5A5A5A5));
   return in[kWords / 2 - 1];
 }
@@ -437,6 +444,7 @@ int main(int argc, char** argv) {
   sigaddset(&ends, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   handle(SIGUSR2, calls_in_handler, nullptr);
+  if (atoi(argv[2]) > 8) rounds_of_an_allocation = 5000;
   if (is_on('B')) handle(SIGTRAP, nullptr, trapped);
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(atoi(argv[2])); ++i)
     callers.push_back(start(is_on('b') && i % 2 == 0 ? calls_with_all_blocked : calls, reinterpret_cast<void*>(i + 1)));

@@ -76,11 +76,11 @@ class Target:
                     os.setpriority(os.PRIO_PROCESS, int(tid), 19)
         self.counts = open(self.folder / f"counts.{self.pid}.0", "rb", buffering=0)
         names = [name.rstrip(b"\0") for name, _, _ in RECORD.iter_unpack(self.counts.read())]
-        self.place = names.index(b"hipMalloc") * RECORD.size
+        self.place = names.index(b"hipMemset") * RECORD.size
         return True
 
     def calls(self):
-        """How often the first process has called hipMalloc until now."""
+        """How often the first process has called hipMemset until now."""
         return sum(RECORD.unpack(os.pread(self.counts.fileno(), RECORD.size, self.place))[1:])
 
     def goes_on(self, calls=20):

@@ -1,0 +1,58 @@
+#include "session/stop_round.hpp"
+
+#include "base/clock.hpp"
+
+namespace fade {
+namespace {
+
+// More only while nobody stops: each waits for those before it.
+constexpr std::size_t kFirst = 4, kGrowth = 4, kMost = 4096;
+constexpr std::int64_t kWaited = 20'000;  // whose stop was waited for that long has not stood still before
+
+}  // namespace
+
+StopRound::StopRound(const Tracer& tracer, std::function<bool(pid_t)> ask)
+    : tracer_(tracer), ask_(std::move(ask)), at_once_(kFirst), progress_(boottime_ns()) {}
+
+void StopRound::ask_more() {
+  while (asked_.size() < at_once_ && !left_.empty()) {
+    const pid_t tid = left_.back();
+    left_.pop_back();
+    if (ask_(tid)) asked_[tid] = boottime_ns();
+  }
+}
+
+std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
+  for (;;) {
+    ask_more();
+    const std::int64_t before = boottime_ns();
+    if (asked_.empty() || before - progress_ > patience.count()) return std::nullopt;
+    const Stop stop = tracer_.next();
+    if (stop.kind == Stop::Kind::Gone) return std::nullopt;
+    if (stop.kind != Stop::Kind::None) {
+      const std::int64_t now = boottime_ns();
+      if (const auto it = asked_.find(stop.tid); it != asked_.end() && now - before > kWaited) it->second = now;
+      return stop;
+    }
+    at_once_ = std::min(at_once_ * kGrowth, kMost);
+    std::erase_if(asked_, [&](const auto& item) { return !ask_(item.first); });  // some end without a word
+  }
+}
+
+std::int64_t StopRound::held(pid_t tid) const {
+  const auto it = asked_.find(tid);
+  return it == asked_.end() ? 0 : boottime_ns() - it->second;
+}
+
+void StopRound::done(pid_t tid) {
+  asked_.erase(tid);
+  progress_ = boottime_ns();
+}
+
+std::vector<pid_t> StopRound::rest() const {
+  std::vector<pid_t> out = left_;
+  for (const auto& [tid, since] : asked_) out.push_back(tid);
+  return out;
+}
+
+}  // namespace fade

@@ -1,0 +1,40 @@
+// Has many threads stop, a few at a time, and takes them as they come: one that waits for a processor does not make the
+// others wait, and none stands still for long. Tracing thread only.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ptrace/tracer.hpp"
+
+namespace fade {
+
+class StopRound {
+ public:
+  // `ask` has a thread stop. False: it has ended.
+  StopRound(const Tracer& tracer, std::function<bool(pid_t)> ask);
+
+  void add(pid_t tid) { left_.push_back(tid); }
+  // The next stop of any tracee, for the caller to handle; done() when it was the one asked for. nullopt: nobody is left,
+  // or none of them has stopped for `patience`.
+  std::optional<Stop> next(std::chrono::nanoseconds patience);
+  bool has(pid_t tid) const { return asked_.contains(tid); }
+  // How long it has stood still, in nanoseconds, as far as that can be known.
+  std::int64_t held(pid_t tid) const;
+  void done(pid_t tid);
+  std::vector<pid_t> rest() const;
+
+ private:
+  void ask_more();
+
+  const Tracer& tracer_;
+  const std::function<bool(pid_t)> ask_;
+  std::vector<pid_t> left_;
+  std::unordered_map<pid_t, std::int64_t> asked_;  // since when it may stand still
+  std::size_t at_once_;
+  std::int64_t progress_;
+};
+
+}  // namespace fade
