@@ -162,7 +162,9 @@ hipError_t call(Function which, hipError_t (*function)(Arguments...), std::type_
 constexpr std::size_t kWords = 64;
 std::uint64_t advance(std::uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
 
-// The stand-in maps memory for each allocation: many threads that did it all the time would stand in line for little else.
+// More threads than processors: they rest between their rounds, or on a small machine whoever holds a lock would never get
+// his turn. The stand-in maps memory for each allocation, so that they share that lock.
+bool is_crowd;
 int rounds_of_an_allocation = 1;
 
 // A number takes a way through the "device" and comes back as the next one.
@@ -199,6 +201,7 @@ void* calls(void* seed) {
   for (; !enough; ++rounds) {
     state = through_the_device(state);
     RIGHT(spin(200) == 0);
+    if (is_crowd) usleep(2000);
   }
   std::uint64_t expected = first;
   for (std::uint64_t i = 0; i < rounds; ++i) expected = same_without_device(expected);
@@ -378,14 +381,16 @@ struct Work {
   void* arg;
 };
 std::atomic<int> begun{0};
+std::atomic<bool> may_go{false};
 
 void* begin(void* work_) {
   const Work work = *static_cast<Work*>(work_);
   ++begun;
+  may_go.wait(false);
   return work.work(work.arg);
 }
 
-// Threads that are still beginning have other signal masks than later.
+// Threads that are still beginning have other signal masks than later: all begin before any goes on.
 pthread_t start(void* (*work)(void*), void* arg = nullptr) {
   pthread_t t;
   Work given{work, arg};
@@ -444,7 +449,8 @@ int main(int argc, char** argv) {
   sigaddset(&ends, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   handle(SIGUSR2, calls_in_handler, nullptr);
-  if (atoi(argv[2]) > 8) rounds_of_an_allocation = 5000;
+  is_crowd = atoi(argv[2]) > 8;
+  if (is_crowd) rounds_of_an_allocation = 20;
   if (is_on('B')) handle(SIGTRAP, nullptr, trapped);
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(atoi(argv[2])); ++i)
     callers.push_back(start(is_on('b') && i % 2 == 0 ? calls_with_all_blocked : calls, reinterpret_cast<void*>(i + 1)));
@@ -458,6 +464,8 @@ int main(int argc, char** argv) {
     if (is_on(mode)) all.push_back(start(work, mode == 'l' ? argv[3] : nullptr));
   if (is_on('m')) all.push_back(pthread_self());
   start(waits_for_the_end);
+  may_go = true;
+  may_go.notify_all();
   printf("ready %d\n", getpid());
   fflush(stdout);
   if (is_on('m')) calls(reinterpret_cast<void*>(99));

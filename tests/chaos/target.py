@@ -70,10 +70,6 @@ class Target:
         if not text:
             return False
         self.pid = int(text.split()[1])
-        if self.row.threads > 8:  # or fade would get no turn on a small machine
-            for tid in os.listdir(f"/proc/{self.pid}/task"):
-                with contextlib.suppress(OSError):
-                    os.setpriority(os.PRIO_PROCESS, int(tid), 19)
         self.counts = open(self.folder / f"counts.{self.pid}.0", "rb", buffering=0)
         names = [name.rstrip(b"\0") for name, _, _ in RECORD.iter_unpack(self.counts.read())]
         self.place = names.index(b"hipMemset") * RECORD.size
@@ -131,15 +127,13 @@ class Target:
     def changed_text(self):
         """(library, address) of bytes of code that are not those of the file."""
         changed = []
-        with open(self.proc() / "mem", "rb", buffering=0) as memory:
-            for line in (self.proc() / "maps").read_text().splitlines():
-                words = line.split()
-                if words[1] != "r-xp" or not words[-1].startswith("/"):
-                    continue
-                begin, end = (int(word, 16) for word in words[0].split("-"))
-                with contextlib.suppress(OSError):
-                    there = os.pread(memory.fileno(), end - begin, begin)
-                    changed += differences(there, original(words[-1], int(words[2], 16), end - begin), words[-1], begin)
+        for line in (self.proc() / "maps").read_text().splitlines():
+            words = line.split()
+            if words[1] != "r-xp" or not words[-1].startswith("/"):
+                continue
+            begin, end = (int(word, 16) for word in words[0].split("-"))
+            there = read_memory(self.some_thread(), begin, end - begin)
+            changed += differences(there, original(words[-1], int(words[2], 16), end - begin), words[-1], begin)
         return changed
 
     def end(self):
@@ -179,6 +173,16 @@ class Target:
         self.process.wait() if self.is_launched else None
         self.process.stdout.close()
         self.errors.close()
+
+
+def read_memory(tid, address, size):
+    """What there is of it. Not through /proc, where each page stands in line for the lock of the memory map."""
+    class Vector(ctypes.Structure):
+        _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+    buffer = ctypes.create_string_buffer(size)
+    local, remote = Vector(ctypes.addressof(buffer), size), Vector(address, size)
+    got = ctypes.CDLL(None).process_vm_readv(tid, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
+    return buffer.raw[:max(got, 0)]
 
 
 def original(path, offset, size, kept={}):
