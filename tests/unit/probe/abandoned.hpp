@@ -62,7 +62,11 @@ inline void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space,
 // Functions of libc that decide about SIGTRAP.
 constexpr std::pair<const char*, Guard> kGuarded[] = {{"sigaction", Guard::Sigaction}, {"pthread_sigmask", Guard::Sigmask}};
 
-inline RemoteAddr libc(const char* name) { return address_of(::dlsym(RTLD_DEFAULT, name)); }
+// libc's own: a sanitizer has functions of the same names.
+inline RemoteAddr libc(const char* name) {
+  static void* const handle = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return address_of(::dlsym(handle, name));
+}
 
 inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
   for (const auto& [name, guard] : kGuarded)

@@ -239,7 +239,7 @@ TEST(Leftovers, SlotsThatAreNoneAreRefused) {
 TEST(Leftovers, AnotherAreaOfSlotsIsTakenOver) {
   Waiting program([] {}, call_thrice);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-    const RemoteRange far{{0x10000000000}, {0x10000001000}};
+    const RemoteRange far{{0x200000000000}, {0x200000001000}};
     EXPECT_TRUE(space.install_net(program.pid(), test::gadgets(), far));
     EXPECT_TRUE(test::arm_all(space, program.pid()));
   });
@@ -289,7 +289,7 @@ TEST(Leftovers, AreWholeInACopyThatWasMadeInBetween) {
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
     const pid_t pid = program.pid();
     EXPECT_TRUE(test::arm_all(space, pid));
-    for (const std::uint64_t far : {0x10000000000u, 0x20000000000u})
+    for (const std::uint64_t far : {0x200000000000u, 0x300000000000u})
       EXPECT_TRUE(space.reserve({{far}, {far + 0x1000}}, pid));
     const auto maps = elf::read_maps(pid);
     const auto net = SafetyNet::find(space.memory(), *maps);

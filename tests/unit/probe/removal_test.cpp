@@ -48,7 +48,7 @@ TEST(Removal, LeavesMapsAndTextAsTheyWere) {
     AddressSpace space(tracer, program.pid());
     ASSERT_TRUE(test::seize_all(tracer, program.pid()));
     ASSERT_TRUE(test::arm_all(space, program.pid()));
-    ASSERT_TRUE(space.reserve({{0x10000000000}, {0x10000001000}}, program.pid()));
+    ASSERT_TRUE(space.reserve({{0x200000000000}, {0x200000001000}}, program.pid()));
     EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
     space.put_back(program.pid());
     const auto removed = space.remove(program.pid(), test::gadgets());
@@ -180,7 +180,7 @@ TEST(Removal, WhereverTheTracerWasKilledAnotherOneFinishes) {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
       if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
-      (void)space.reserve({{0x10000000000}, {0x10000001000}}, program.pid());
+      (void)space.reserve({{0x200000000000}, {0x200000001000}}, program.pid());
       space.put_back(program.pid());
       (void)space.remove(program.pid(), test::gadgets());
     });
