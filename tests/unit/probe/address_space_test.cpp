@@ -122,7 +122,7 @@ TEST_F(AddressSpaceTest, CopyOfAForkIsAnAddressSpaceOfItsOwn) {
     const pid_t forked = ::fork();
     if (forked == 0) return ten_rounds();
     int status = 0;
-    ::waitpid(forked, &status, 0);
+    while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;
     return ten_rounds() == 0 && status == 0 ? 0 : 1;
   });
   ASSERT_TRUE(test::arm_all(*space, pid()));
@@ -147,7 +147,7 @@ TEST_F(AddressSpaceTest, CopyIsMendedWhereTheForkWasEarlier) {
     const pid_t forked = ::fork();
     if (forked == 0) return ten_rounds();
     int status = 0;
-    ::waitpid(forked, &status, 0);
+    while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;
     return WEXITSTATUS(status);
   });
   Tracee(pid()).resume();
@@ -180,7 +180,7 @@ TEST_F(AddressSpaceTest, CopyIsCleanedWhereTheForkWasEarlier) {
     const pid_t forked = ::fork();
     if (forked == 0) return ten_rounds();
     int status = 0;
-    ::waitpid(forked, &status, 0);
+    while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;
     return WEXITSTATUS(status);
   });
   ASSERT_TRUE(test::arm_all(*space, pid()));

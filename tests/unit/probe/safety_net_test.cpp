@@ -145,7 +145,7 @@ TEST(SafetyNet, ChildrenOfTheProgramAreSafeToo) {
     const pid_t forked = ::fork();
     if (forked == 0) ::_exit(test::call_all(4) ? 33 : 1);
     int ended = 0;
-    ::waitpid(forked, &ended, 0);
+    while (::waitpid(forked, &ended, 0) < 0 && errno == EINTR) continue;
     return WIFEXITED(ended) ? WEXITSTATUS(ended) : 2;
   });
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);

@@ -108,7 +108,7 @@ TEST_F(TracerTest, ForkNamesTheChildWhichIsATraceeToo) {
     const pid_t forked = ::fork();
     if (forked == 0) ::_exit(3);
     int status = 0;
-    ::waitpid(forked, &status, 0);
+    while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;
     return WEXITSTATUS(status);
   });
   const auto [parent, forked] = birth_of(tracer, Kind::Fork);
