@@ -77,6 +77,9 @@ class AddressSpace {
   };
   Result<std::optional<Leftovers>> take_over(pid_t stopped);
 
+  // The program's SIGTRAP action is the kernel's again; the net stays. Text must have been put back, and no thread may have
+  // a trap of ours under way. `outside`: as below.
+  Result<void> give_signal_back(pid_t stopped, RemoteGadgets outside);
   // Takes the net and all slots out of the process, and the program's SIGTRAP action is the kernel's again. Afterwards this
   // is an AddressSpace without net and sites. Only after put_back(), with no thread of any process that shares this
   // memory in_slots() or with a frame there (refers_to_slots()), and none with a trap under way. `outside`: gadgets that

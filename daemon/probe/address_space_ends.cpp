@@ -126,13 +126,18 @@ void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pi
 
 // ---------------------------------------------------------------- removal
 
-Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
+Result<void> AddressSpace::give_signal_back(pid_t stopped, RemoteGadgets outside) {
   if (!net_) return {};
   if (!foreign_.empty() || armed() > 0)
     return fail("breakpoints still stand in the process", "its text was changed around them");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
+  return net_->give_signal_back(RemoteCall(tracer_, memory_, stopped, outside), memory_, stopped, outside.sigreturn);
+}
+
+Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
+  if (!net_) return {};
+  if (auto given = give_signal_back(stopped, outside); !given) return given;
   const RemoteCall call(tracer_, memory_, stopped, outside);
-  if (auto given = net_->give_signal_back(call, memory_, stopped, outside.sigreturn); !given) return given;
   areas_.front().range = net_->range();
   while (!areas_.empty()) {  // the net itself last
     const RemoteRange range = areas_.back().range;

@@ -106,8 +106,15 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stop
   return done ? Result<Site>(site) : fail("cannot write a jump into the process");
 }
 
-// Other threads may be about to come here: whoever meets a half-written jump meets an int3.
+// Other threads may be about to come here. Within an aligned word they meet either what was there or what comes. Else
+// whoever meets a half-written jump meets an int3, which should we die just then kills who blocks SIGTRAP.
 bool AddressSpace::write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const {
+  const RemoteAddr word_at{site.address.value & ~std::uint64_t{7}};
+  const std::uint64_t skip = site.address - word_at;
+  if (auto word = memory_.value<std::array<std::uint8_t, 8>>(word_at); word && skip + bytes.size() <= word->size()) {
+    std::ranges::copy(bytes, word->begin() + static_cast<std::ptrdiff_t>(skip));
+    return memory_.write(word_at, as_bytes(*word), stopped);
+  }
   return memory_.write(site.address, std::as_bytes(std::span(&kInt3, 1)), stopped) &&
          memory_.write(site.address + 1, as_bytes(bytes).subspan(1), stopped) &&
          memory_.write(site.address, as_bytes(bytes).first(1), stopped);

@@ -153,11 +153,14 @@ bool Session::Farewell::take_leave(const Stop& stop) {
   return true;
 }
 
-// With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it.
+// With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it, and one that
+// uses SIGTRAP itself: its other threads run, and a signal of its own may just have sent one into our handler.
 void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper, const Result<Foothold>& foothold) const {
   AddressSpace& space = *inferior.program->space;
   if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
-  const auto removed = foothold ? space.remove(keeper.tid, foothold->gadgets) : tl::unexpected(foothold.error());
+  const bool may_enter = inferior.threads.size() > 1 && space.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
+  const auto how = may_enter ? &AddressSpace::give_signal_back : &AddressSpace::remove;
+  const auto removed = foothold ? (space.*how)(keeper.tid, foothold->gadgets) : tl::unexpected(foothold.error());
   if (!removed) log::debug("our pages stay in process {}: {}", inferior.pid, removed.error().text());
 }
 

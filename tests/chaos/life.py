@@ -114,7 +114,7 @@ class Life:
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, status = os.wait()
-                if status != 127 << 8:
+                if status not in (0, 127 << 8):  # 0: a child of an earlier target
                     raise Lost(f"process {pid} ended before it began, wait status {status:#x}")
         return False
 
@@ -186,8 +186,14 @@ class Life:
         self.gone()
 
     def compare(self, before):
-        """Where nobody was killed there is no trace. Threads and libraries may have come and gone."""
+        """Where nobody was killed there is no trace. Threads and libraries may have come and gone; our pages stay where a
+        child shares them, or a signal handler will return into them."""
         after = self.target.state()
+        may_stay = set(self.row.modes) & set("fgB")
+        for state in (before, after) if may_stay else ():
+            state["code"] = []
+            for fields in state["threads"].values():
+                fields["SigCgt"] = fields["SigBlk"] = None  # a handler blocks its signal
         for tid, fields in before["threads"].items():
             now = after["threads"].get(tid, {"Name": None})
             if now["Name"] and now["Name"] == fields["Name"] and now != fields:

@@ -70,6 +70,8 @@ class Target:
         if not text:
             return False
         self.pid = int(text.split()[1])
+        tids = os.listdir(f"/proc/{self.pid}/task")
+        self.caller = next(int(tid) for tid in tids if int(tid) != self.pid)  # the first one made, a caller
         self.counts = open(self.folder / f"counts.{self.pid}.0", "rb", buffering=0)
         names = [name.rstrip(b"\0") for name, _, _ in RECORD.iter_unpack(self.counts.read())]
         self.place = names.index(b"hipMemset") * RECORD.size
@@ -90,8 +92,7 @@ class Target:
 
     def some_thread(self):
         """A thread that lives as long as the process, and is no zombie."""
-        tids = sorted(map(int, os.listdir(f"/proc/{self.pid}/task")))
-        return tids[0] if "L" not in self.row.modes else tids[1]
+        return self.caller if "L" in self.row.modes else self.pid
 
     def proc(self):
         """Where its memory is shown: a process whose first thread has ended has none there."""
@@ -173,6 +174,9 @@ class Target:
         self.process.wait() if self.is_launched else None
         self.process.stdout.close()
         self.errors.close()
+        with contextlib.suppress(ChildProcessError):  # children that it left to us
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def read_memory(tid, address, size):
