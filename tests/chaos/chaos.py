@@ -8,6 +8,7 @@ one. The same seed gives the same plans, though not the same microseconds."""
 import argparse
 import concurrent.futures
 import ctypes
+import math
 import pathlib
 import random
 import shutil
@@ -53,7 +54,7 @@ def lives(rows, kills, only):
     """(row, index) of every target: one of each row after the other, until there are enough kills."""
     if only is not None:
         return [(row, only) for row in rows]
-    each = max(1, round(kills * 1.05 / KILLS_OF_ONE / len(rows)))
+    each = max(1, math.ceil(kills * 1.1 / KILLS_OF_ONE / len(rows)))  # some fades end by themselves
     return [(row, index) for index in range(each) for row in rows]
 
 
