@@ -20,6 +20,7 @@ struct Thread {
   int device = 0;     // what it last set with hipSetDevice
   // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
   bool trap_blocked = false, trap_pending = false;
+  std::uint64_t mask_given = 0;  // its signal mask as we left it when that was said last
   bool interrupted = false;   // by us: its next Trap stop is our doing
   // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
   RemoteAddr shown_site, shown_sp;

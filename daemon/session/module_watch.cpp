@@ -97,7 +97,7 @@ Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const el
   return {};
 }
 
-Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold) {
+Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold) {
   AddressSpace& space = *inferior.program->space;
   const auto left = space.take_over(stopped.tid);
   if (!left) return tl::unexpected(left.error());
@@ -108,6 +108,11 @@ Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const
     return net;
   }
   space.set_restorer(foothold.gadgets.sigreturn, stopped.tid);
+  return {};
+}
+
+Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold) {
+  AddressSpace& space = *inferior.program->space;
   for (const RemoteRange& module : foothold.modules)
     if (const auto done = space.reserve(module, stopped.tid); !done) log::debug("{}", done.error().text());
   if (const auto libc = elf::DynamicImage::open(space.memory(), foothold.libc)) arm_libc(inferior, stopped, *libc);

@@ -32,8 +32,9 @@ class ModuleWatch {
 
   // A new program stands at its first instruction: puts the net and the loader's site into it.
   Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
-  // A running program, one of its threads stopped by us: repairs what a fade that died left behind, puts in the net and the
-  // sites of the loader and of libc.
+  // A running program, one of its threads stopped by us: repairs what a fade that died left behind, or puts in the net.
+  Result<void> lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
+  // Then, when no fork that began before it is under way: the sites of the loader and of libc.
   Result<void> enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
   // Then: arms what is loaded already. `any` need not be stopped where the process' memory can be written without.
   void arm_loaded(Inferior& inferior, const Thread& any);

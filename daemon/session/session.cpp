@@ -232,7 +232,7 @@ void Session::learn_of_child(const Stop& stop) {
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
     if (is_thread) {
-      add_thread(inferior, child).trap_blocked = parent->trap_blocked;
+      TrapGuard::inherit(add_thread(inferior, child), *parent);
     } else {
       const bool shares = (flags & CLONE_VM) != 0;
       note(*parent, shares ? "vfork" : "fork", child);
@@ -242,7 +242,7 @@ void Session::learn_of_child(const Stop& stop) {
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
       made.had_leftovers = inferior.had_leftovers;
-      add_thread(made, child).trap_blocked = parent->trap_blocked;
+      TrapGuard::inherit(add_thread(made, child), *parent);
     }
     if (unclaimed_.erase(child)) start_child(child);
   }

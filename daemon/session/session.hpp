@@ -114,11 +114,14 @@ class Session {
   Thread* stop_any(Inferior& inferior);
   std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
   void at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look);
+  std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);
   void settle(Thread& thread);
   void go_on(Thread& thread);
   static void take_up_call(const Tracee& tracee);
-  void unblock_traps(Inferior& inferior);
-  static void unblock_trap(Thread& thread);
+  bool still_runs(pid_t pid, const Program* program) const;
+  void unblock_traps(pid_t pid, const Program* program, RemoteRange libc);
+  Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work);
+  void await_forks(const Inferior& inferior);
   void mend_copy(Inferior& inferior, Thread& thread);
   void watch_early_children();
   void tell_calls_in_flight(Inferior& inferior);

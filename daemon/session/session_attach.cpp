@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
@@ -22,7 +23,7 @@ constexpr std::chrono::milliseconds kPatience{300};  // with threads that do not
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33: nobody but libc itself blocks them
 constexpr int kStartTime = 500;  // looks, at a program that has just been executed
-constexpr int kMostLooks = 10;
+constexpr int kMostLooks = 10, kEnoughLooks = 4;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 // What SafetyNet and AddressSpace have a thread do, and what it does by itself where we die.
@@ -39,6 +40,11 @@ bool has_ended(char state) { return state == 'Z' || state == 'X' || state == '\0
 
 tl::unexpected<Error> gone(pid_t pid) {
   return fail(fmt::format("process {} has ended", pid), {}, {}, ESRCH);
+}
+
+RemoteRange code_of_libc(const Foothold& foothold) {
+  const auto it = std::ranges::find_if(foothold.modules, [&](const RemoteRange& module) { return module.contains(foothold.libc); });
+  return it == foothold.modules.end() ? RemoteRange{} : *it;
 }
 
 }  // namespace
@@ -102,37 +108,67 @@ Result<void> Session::watch(pid_t pid) {
   attached_threads_ += inferior.threads.size();
   note(*inferior.threads.begin()->second, "attach", pid);
   const Program* const program = inferior.program.get();
+  const auto is_same = [&] { return still_runs(pid, program); };  // each stop that is handled may be its end
   const auto foothold = wait_for_foothold(inferior);
   if (!foothold && has_executed(inferior)) return {};
   if (!foothold) return cannot(foothold.error());
   if (const auto allowed = check_filters(inferior); !allowed) return cannot(allowed.error());
-  unblock_traps(inferior);
-  const std::int64_t since = clock_.now();
-  Thread* guide = stop_any(inferior);
-  if (inferior.program.get() != program) return {};  // it executed another one meanwhile, which is watched from its start
-  if (!guide && read_thread_ids(pid).empty()) return gone(pid);
-  if (!guide) return cannot({"all its threads are in system calls that nothing interrupts", {}, "try again later", EAGAIN});
-  const auto registers = Tracee(guide->tid).registers();
-  Result<void> entered = registers && registers->is_64_bit() ? modules_.enter(inferior, *guide, *foothold)
-                                                             : Result<void>(fail("it is a 32-bit program", {}, {}, ENOTSUP));
-  const bool hold_on = entered && !inferior.program->space->memory().writes_without_stop();
-  if (hold_on) modules_.arm_loaded(inferior, *guide);
-  settle(*guide);
-  attach_holds_.held(guide->tid, clock_.now() - since);
-  if (!entered) return cannot(std::move(entered.error()));
+  const RemoteRange libc = code_of_libc(*foothold);
+  unblock_traps(pid, program, libc);
+  const bool needs_stop = is_same() && !inferior.program->space->memory().writes_without_stop();
+  Result<void> done;
+  if (is_same()) done = with_guide(inferior, [&](Thread& guide) { return modules_.lay_net(inferior, guide, *foothold); });
+  if (done && is_same()) await_forks(inferior);
+  if (done && is_same())
+    done = with_guide(inferior, [&](Thread& guide) {
+      auto entered = modules_.enter(inferior, guide, *foothold);
+      if (entered && needs_stop) modules_.arm_loaded(inferior, guide);
+      return entered;
+    });
+  if (read_thread_ids(pid).empty()) return gone(pid);
+  if (!is_same()) return {};  // it executed another program meanwhile, which is watched from its start
+  if (!done) return cannot(std::move(done.error()));
   inferior.watched = true;
-  unblock_traps(inferior);  // who was in the middle of setting its mask
-  if (!hold_on && inferior.program.get() == program) modules_.arm_loaded(inferior, *guide);
-  if (inferior.program.get() == program && modules_.armed() > 0) tell_calls_in_flight(inferior);
+  unblock_traps(pid, program, libc);  // who was in the middle of setting its mask
+  if (!needs_stop && is_same()) modules_.arm_loaded(inferior, *inferior.threads.begin()->second);
+  if (is_same() && modules_.armed() > 0) tell_calls_in_flight(inferior);
   watch_early_children();
   return {};
+}
+
+bool Session::still_runs(pid_t pid, const Program* program) const {
+  const auto it = inferiors_.find(pid);
+  return it != inferiors_.end() && it->second->program.get() == program && !it->second->threads.empty();
+}
+
+// One of its threads stands still for what only a stopped thread can do.
+Result<void> Session::with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work) {
+  const std::int64_t since = clock_.now();
+  Thread* guide = stop_any(inferior);
+  if (!guide) return fail("all its threads are in system calls that nothing interrupts", {}, "try again later", EAGAIN);
+  const auto registers = Tracee(guide->tid).registers();
+  Result<void> done = registers && registers->is_64_bit() ? work(*guide) : Result<void>(fail("it is a 32-bit program", {}, {}, ENOTSUP));
+  const pid_t tid = guide->tid;
+  settle(*guide);
+  attach_holds_.held(tid, clock_.now() - since);
+  return done;
+}
+
+// A fork copies the signal actions before the memory. One that began before the net was the SIGTRAP handler must not copy
+// breakpoints: its child would have them without it, and nobody to mend that should we die. Who sleeps is not in a fork.
+void Session::await_forks(const Inferior& inferior) {
+  std::vector<pid_t> awake;
+  for (const auto& [tid, thread] : inferior.threads)
+    if (read_state(tid) != 'S') awake.push_back(tid);
+  at_stops_of(awake, [](Thread&) {});
 }
 
 // An exec under way has taken the memory away before its stop is seen. The new program is watched from its start.
 bool Session::has_executed(Inferior& inferior) {
   const Program* const program = inferior.program.get();
+  const pid_t pid = inferior.pid;
   if (Thread* const any = stop_any(inferior)) settle(*any);
-  return inferior.program.get() != program;
+  return inferiors_.contains(pid) && !still_runs(pid, program);
 }
 
 // Threads may have filters of their own; one of each sort is asked. Most processes have none, and nobody is stopped.
@@ -170,13 +206,24 @@ std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::millisecon
   thread.interrupted = true;
   if (!Tracee(tid).interrupt()) return std::nullopt;
   for (;;) {
-    const auto stop = tracer_.next_of(tid, patience);
+    const auto stop = wait_for(tid, patience);
     if (!stop) return std::nullopt;
     if (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) return stop;
-    if (stop->kind == Stop::Kind::Gone || stop->kind == Stop::Kind::Exited || stop->kind == Stop::Kind::Killed) return std::nullopt;
     handle(*stop);
     if (stop->kind == Stop::Kind::Exec) return std::nullopt;
   }
+}
+
+// The others go their usual way meanwhile: in vfork a thread waits for a child that waits for us.
+std::optional<Stop> Session::wait_for(pid_t tid, std::chrono::nanoseconds patience) {
+  const std::int64_t until = boottime_ns() + patience.count();
+  while (thread_of(tid) && boottime_ns() < until) {
+    const Stop stop = tracer_.next();
+    if (stop.kind == Stop::Kind::Gone) return std::nullopt;
+    if (stop.tid == tid && stop.kind != Stop::Kind::Exited && stop.kind != Stop::Kind::Killed) return stop;
+    handle(stop);
+  }
+  return std::nullopt;
 }
 
 // The kernel takes up an interrupted system call, a pending signal or a group-stop only behind a stop of this kind.
@@ -185,8 +232,7 @@ void Session::settle(Thread& thread) {
   thread.interrupted = true;
   tracee.interrupt();
   tracee.resume();
-  const auto stop = tracer_.next_of(thread.tid, kPatience);
-  if (stop && stop->kind != Stop::Kind::Exited && stop->kind != Stop::Kind::Killed && stop->kind != Stop::Kind::Gone) handle(*stop);
+  if (const auto stop = wait_for(tracee.tid(), kPatience)) handle(*stop);
 }
 
 // From a stop that we asked for.
@@ -206,31 +252,28 @@ void Session::take_up_call(const Tracee& tracee) {
   if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
 }
 
-// TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked. libc blocks all signals
-// for moments, and then sets the mask that it found: only who blocks it at two looks means it, and whoever does is looked
-// at again.
-void Session::unblock_traps(Inferior& inferior) {
-  const Program* const program = inferior.program.get();
-  std::unordered_set<pid_t> seen;
-  for (int look = 0; look < kMostLooks && inferior.program.get() == program; ++look) {
-    std::vector<pid_t> meant;
+// TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked. libc (`libc` is its code)
+// blocks all signals for moments and then sets the mask that it found, and a handler's are blocked while it runs: only who
+// blocks it at several looks, and sleeps or is elsewhere, means it; and whoever does is looked at again.
+void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc) {
+  std::unordered_map<pid_t, int> seen;
+  for (int look = 1; look <= kMostLooks && still_runs(pid, program); ++look) {
+    std::vector<pid_t> blocking;
     bool somebody = false;
-    for (const auto& [tid, thread] : inferior.threads) {
+    for (const auto& [tid, thread] : inferiors_[pid]->threads) {
       const std::uint64_t blocked = read_signal_sets(tid).blocked;
       somebody |= (blocked & kTrap) != 0;
-      if ((blocked & kTrap) && !(blocked & kOfLibc) && !seen.insert(tid).second) meant.push_back(tid);
+      if ((blocked & kTrap) && !(blocked & kOfLibc) && seen[tid]++ > 0) blocking.push_back(tid);
     }
     if (!somebody) return;
-    at_stops_of(meant, [](Thread& thread) { unblock_trap(thread); });
+    at_stops_of(blocking, [&](Thread& thread) {
+      const auto registers = Tracee(thread.tid).registers();
+      const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
+      const bool is_elsewhere = registers && !libc.contains(registers->ip()) && seen[thread.tid] > kEnoughLooks;
+      if (slept || is_elsewhere || look == kMostLooks) TrapGuard::unblock(thread);
+    });
     std::this_thread::sleep_for(kBetweenLooks);
   }
-}
-
-// Stopped.
-void Session::unblock_trap(Thread& thread) {
-  const Tracee tracee(thread.tid);
-  if (const auto mask = tracee.signal_mask(); mask && (*mask & kTrap) && tracee.set_signal_mask(*mask & ~kTrap))
-    thread.trap_blocked = true;
 }
 
 // Has them stop and go on. Who does not in time is left out, and who has another stop first has that handled.
@@ -251,20 +294,22 @@ void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<vo
   }
 }
 
-// The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions
-// from before that.
+// The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions are from
+// before its memory.
 void Session::mend_copy(Inferior& inferior, Thread& thread) {
   const AddressSpace& copy = *inferior.program->space;
   inferior.program->space->mend_copy(thread.tid);
-  if (copy.has_net() && !catches_signal(inferior.pid, SIGTRAP)) (void)inferior.program->space->retake_signal(thread.tid);
+  const bool has_own_action = copy.has_net() && copy.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
+  if (watching_ && copy.has_net() && (has_own_action || !catches_signal(inferior.pid, SIGTRAP))) (void)inferior.program->space->retake_signal(thread.tid);
   if (copy.has_net() || !inferior.watched || !watching_) return;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
   inferior.watched = false;
   const auto foothold = foothold_in(inferior);
-  const auto entered = foothold ? modules_.enter(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
+  auto entered = foothold ? modules_.lay_net(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
+  if (entered) entered = modules_.enter(inferior, thread, *foothold);
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;
-  unblock_trap(thread);
+  TrapGuard::unblock(thread);
   modules_.arm_loaded(inferior, thread);
 }
 
@@ -279,6 +324,8 @@ void Session::watch_early_children() {
 
 // Threads sleep most of the time: whether one may be in a call shows without a stop.
 void Session::tell_calls_in_flight(Inferior& inferior) {
+  const pid_t pid = inferior.pid;
+  const Program* const program = inferior.program.get();
   const Memory& memory = inferior.program->space->memory();
   const CallsInFlight calls(*inferior.program, functions_);
   std::vector<pid_t> candidates;
@@ -288,7 +335,8 @@ void Session::tell_calls_in_flight(Inferior& inferior) {
   at_stops_of(candidates, [&](const Thread& thread) {
     if (const auto registers = Tracee(thread.tid).registers()) stacks.emplace_back(thread.tid, copy_stack(*registers, memory));
   });
-  const auto unwinder = stacks.empty() ? fail("nothing to unwind") : Unwinder::of_process(inferior.pid, memory);
+  if (stacks.empty() || !still_runs(pid, program)) return;
+  const auto unwinder = Unwinder::of_process(pid, memory);
   if (!unwinder) return log::debug("{}", unwinder.error().text());
   for (const auto& [tid, stack] : stacks)
     for (const std::string& name : calls.of(*unwinder, stack))

@@ -24,10 +24,15 @@ bool is_end(Stop::Kind kind) {
 // Nothing new is armed, and what is armed goes; the processes stay ours to wait for.
 void Session::stop_watching() {
   watching_ = false;
-  for (const auto& [pid, inferior] : inferiors_) {
-    AddressSpace& space = *inferior->program->space;
-    Thread* stopped = space.memory().writes_without_stop() ? nullptr : stop_any(*inferior);
-    space.put_back(stopped ? stopped->tid : pid);
+  std::vector<pid_t> pids;
+  for (const auto& [pid, inferior] : inferiors_) pids.push_back(pid);
+  for (const pid_t pid : pids) {
+    const auto it = inferiors_.find(pid);  // stops of others are handled meanwhile, their ends too
+    if (it == inferiors_.end()) continue;
+    const bool needs_stop = !it->second->program->space->memory().writes_without_stop();
+    Thread* stopped = needs_stop ? stop_any(*it->second) : nullptr;
+    if (!inferiors_.contains(pid)) continue;
+    inferiors_[pid]->program->space->put_back(stopped ? stopped->tid : pid);
     if (stopped) settle(*stopped);
   }
 }
@@ -36,9 +41,10 @@ void Session::stop_watching() {
 // there, and detached: from then on they cannot come back. The last one of a process takes our pages out.
 class Session::Farewell {
  public:
-  explicit Farewell(Session& session) : s_(session) {}
+  // `keepers`: the last thread of each process to go.
+  Farewell(Session& session, std::unordered_set<pid_t> keepers) : s_(session), keepers_(std::move(keepers)) {}
 
-  void all_but(const std::unordered_set<pid_t>& keepers);
+  void all_others();
   void last(Inferior& inferior, pid_t keeper);
 
  private:
@@ -48,10 +54,11 @@ class Session::Farewell {
   bool part_with(const Stop& stop);
   bool stand_aside(const Thread& thread, const Tracee& tracee) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
-  void remove_pages(Inferior& inferior, Thread& keeper, const Result<Foothold>& foothold) const;
+  void remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold);
+  void look_again(Inferior& inferior, pid_t keeper);
 
   Session& s_;
-  std::unordered_set<pid_t> gone_;
+  std::unordered_set<pid_t> keepers_, gone_;
 };
 
 // Moves a thread to where it would stand without us. False: it is in the middle of an instruction that we moved, or was
@@ -117,13 +124,13 @@ bool Session::Farewell::one(pid_t tid, std::int64_t since) {
   return gone_.insert(tid), true;
 }
 
-void Session::Farewell::all_but(const std::unordered_set<pid_t>& keepers) {
+void Session::Farewell::all_others() {
   StopRound round(s_.tracer_, [this](pid_t tid) { return ask(tid); });
   for (const auto& [tid, thread] : s_.threads_)
-    if (!keepers.contains(tid) && !gone_.contains(tid)) round.add(tid);
+    if (!keepers_.contains(tid) && !gone_.contains(tid)) round.add(tid);
   while (const auto stop = round.next(kLater)) {
     if (is_birth(stop->kind) && stop->message > 0) round.add(static_cast<pid_t>(stop->message));
-    if (keepers.contains(stop->tid) || !s_.thread_of(stop->tid)) {
+    if (keepers_.contains(stop->tid) || !s_.thread_of(stop->tid)) {
       s_.handle(*stop);
     } else if (is_end(stop->kind) || take_leave(*stop)) {
       s_.detach_holds_.held(stop->tid, round.held(stop->tid));
@@ -153,15 +160,33 @@ bool Session::Farewell::take_leave(const Stop& stop) {
   return true;
 }
 
-// With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it, and one that
-// uses SIGTRAP itself: its other threads run, and a signal of its own may just have sent one into our handler.
-void Session::Farewell::remove_pages(Inferior& inferior, Thread& keeper, const Result<Foothold>& foothold) const {
+// With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it, and one whose
+// handler may have been called so that it returns through us.
+void Session::Farewell::remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold) {
   AddressSpace& space = *inferior.program->space;
   if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
-  const bool may_enter = inferior.threads.size() > 1 && space.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
-  const auto how = may_enter ? &AddressSpace::give_signal_back : &AddressSpace::remove;
-  const auto removed = foothold ? (space.*how)(keeper.tid, foothold->gadgets) : tl::unexpected(foothold.error());
-  if (!removed) log::debug("our pages stay in process {}: {}", inferior.pid, removed.error().text());
+  const bool uses_signal = space.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
+  auto done = space.give_signal_back(keeper, foothold.gadgets);
+  if (done && uses_signal && inferior.threads.size() > 1) look_again(inferior, keeper);
+  if (done && uses_signal && !foothold.gadgets.sigreturn) inferior.is_dirty = true;
+  if (done && !inferior.is_dirty) done = space.remove(keeper, foothold.gadgets);
+  if (!done) log::debug("our pages stay in process {}: {}", inferior.pid, done.error().text());
+}
+
+// A signal of the program's own may have sent a thread into our handler before the action was its own again. None comes
+// there any more; who is there is no longer asleep.
+void Session::Farewell::look_again(Inferior& inferior, pid_t keeper) {
+  s_.tracer_.reap_stop(keeper);
+  for (const pid_t tid : read_thread_ids(inferior.pid)) {
+    if (tid == keeper || read_state(tid) == 'S') continue;
+    if (const auto seized = Tracer::seize(tid, false); !seized) {
+      inferior.is_dirty |= seized.error().code != ESRCH;
+      continue;
+    }
+    if (!s_.thread_of(tid)) s_.add_thread(inferior, tid);
+    gone_.erase(tid);
+  }
+  all_others();
 }
 
 void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
@@ -180,10 +205,11 @@ void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
     if (!one(tid, s_.clock_.now())) inferior.is_dirty = true;
   const Tracee tracee(keeper);
   if (!stand_aside(*thread, tracee)) inferior.is_dirty = true;
-  if (!(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, *thread, foothold);
+  if (foothold && !(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, keeper, *foothold);
   tracee.interrupt();
   tracee.resume();
   one(keeper, since);  // only behind a new stop does the kernel take up its system call or group-stop again
+  keepers_.erase(keeper);
 }
 
 void Session::let_go() {
@@ -199,11 +225,11 @@ void Session::let_go() {
     if (keepers.contains(pid)) kept.insert(keepers[pid]);
     sink_.notice(Lifecycle{.at = clock_.now(), .process = inferior->id, .kind = "detach"});
   }
-  Farewell farewell(*this);
-  farewell.all_but(kept);
+  Farewell farewell(*this, std::move(kept));
+  farewell.all_others();
   for (const auto& [pid, tid] : keepers)
     if (const auto it = inferiors_.find(pid); it != inferiors_.end()) farewell.last(*it->second, tid);
-  farewell.all_but({});  // whom the last ones gave birth to
+  farewell.all_others();  // whom the last ones gave birth to
   threads_.clear();
   unclaimed_.clear();
   inferiors_.clear();

@@ -59,6 +59,29 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   return_from(thread, registers, 0);
 }
 
+// libc sets masks without asking, and so do handlers that return: who has lost signals of the mask that we left has set
+// another one, and for the kernel it is what the program believes.
+bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const {
+  if (thread.trap_blocked && mask && (*mask & thread.mask_given) != thread.mask_given) {
+    thread.trap_blocked = false;
+    if (std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
+  }
+  return thread.trap_blocked;
+}
+
+void TrapGuard::unblock(Thread& thread) {
+  const Tracee tracee(thread.tid);
+  const auto mask = tracee.signal_mask();
+  if (!mask || !(*mask & kTrap) || !tracee.set_signal_mask(*mask & ~kTrap)) return;
+  thread.trap_blocked = true;
+  thread.mask_given = *mask & ~kTrap;
+}
+
+void TrapGuard::inherit(Thread& thread, const Thread& parent) {
+  thread.trap_blocked = parent.trap_blocked;
+  thread.mask_given = parent.mask_given;
+}
+
 void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   const ProcessMemory& memory = thread.inferior->program->space->memory();
   const RemoteAddr set_at{registers.rsi}, old_at{registers.rdx};
@@ -69,22 +92,24 @@ void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   const Tracee tracee(thread.tid);
   const auto now = tracee.signal_mask();
   if (!now) return;
-  const std::uint64_t old = *now | (thread.trap_blocked ? kTrap : 0);
+  const std::uint64_t old = *now | (blocks(thread, now) ? kTrap : 0);
   if (old_at && !memory.write(old_at, bytes_of(old), thread.tid)) return;
   if (set) {
     const std::uint64_t wish = *set & ~kOfLibc;
     const std::uint64_t mask = how == SIG_BLOCK ? old | wish : how == SIG_UNBLOCK ? old & ~wish : wish;
     thread.trap_blocked = (mask & kTrap) != 0;
-    tracee.set_signal_mask(mask & ~kTrap);
+    thread.mask_given = mask & ~kTrap;
+    tracee.set_signal_mask(thread.mask_given);
     if (!thread.trap_blocked && std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
   }
   return_from(thread, registers, 0);
 }
 
 bool TrapGuard::holds_back(Thread& thread) const {
-  const auto info = Tracee(thread.tid).siginfo();
+  const Tracee tracee(thread.tid);
+  const auto info = tracee.siginfo();
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
-  if (thread.trap_blocked && !own_breakpoint) return thread.trap_pending = true;
+  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) return thread.trap_pending = true;
   // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
   const bool has_action = thread.inferior->program->space->program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (has_action && !catches_signal(thread.inferior->pid, SIGTRAP))
@@ -96,7 +121,8 @@ bool TrapGuard::holds_back(Thread& thread) const {
 void TrapGuard::let_go(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
-  if (thread.trap_blocked && mask) tracee.set_signal_mask(*mask | kTrap);
+  if (blocks(thread, mask) && mask) tracee.set_signal_mask(*mask | kTrap);
+  thread.trap_blocked = false;
   if (std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
 }
 
@@ -111,6 +137,7 @@ void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
   const auto mask = tracee.signal_mask();
   thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrap));
   thread.trap_pending = false;
+  thread.mask_given = mask.value_or(0) & ~kTrap;
   if (mask) tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrap : *mask | (thread.trap_blocked ? kTrap : 0));
   if (inherited.ignored && thread.inferior->watched)
     space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);

@@ -3,6 +3,8 @@
 // and what the program says and asks about it through libc is answered here, as if it were so. System calls that a
 // program makes without libc are not seen. Tracing thread only.
 #pragma once
+#include <optional>
+
 #include "ptrace/registers.hpp"
 #include "session/inferior.hpp"
 
@@ -23,6 +25,11 @@ class TrapGuard {
   // be delivered, and there is a handler for it.
   bool holds_back(Thread& thread) const;
 
+  // A stopped thread that we came to, and that blocks SIGTRAP: for the kernel it does not any more.
+  static void unblock(Thread& thread);
+  // A thread or process that `parent` has just made.
+  static void inherit(Thread& thread, const Thread& parent);
+
   // The thread is about to be detached: for the kernel, too, SIGTRAP is blocked again if it is meant to be.
   void let_go(Thread& thread) const;
 
@@ -31,6 +38,7 @@ class TrapGuard {
   void begin(Thread& thread, TrapBelief inherited) const;
 
  private:
+  bool blocks(Thread& thread, std::optional<std::uint64_t> mask) const;
   void return_from(const Thread& thread, const Registers& registers, std::uint64_t result) const;
 };
 

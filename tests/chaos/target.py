@@ -144,9 +144,9 @@ class Target:
         if text is None:
             raise Lost("does not end")
         self.reap()
-        if self.status != 0 and not self.is_launched:
-            raise Lost(self.how_it_ended())
         lines = [line for line in text.decode().splitlines() if line.startswith("{")]
+        if self.status != 0 and not self.is_launched:
+            raise Lost(f"{self.how_it_ended()}; it said {lines}")
         if not lines:
             raise Lost("ended without a word")
         said = json.loads(lines[-1])
