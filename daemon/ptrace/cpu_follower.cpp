@@ -10,6 +10,7 @@
 #include <bit>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/fd.hpp"
@@ -80,6 +81,7 @@ void CpuFollower::follow(pid_t tid) {
   if (cpu < 0 || cpu >= CPU_SETSIZE) return;
   recent_moves_ = (recent_moves_ << 1 | (cpu != cpu_)) & kLooks;
   if (cpu == cpu_) return;
+  if (cpu_ < 0 && ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<unsigned>(cpu), &set);
@@ -106,6 +108,12 @@ void CpuFollower::check_waiting() {
   recent_moves_ = 0;
   not_before_ = now + pause_ns_;
   pause_ns_ = std::min(2 * pause_ns_, kLongestPause);
+}
+
+void CpuFollower::rest() {
+  if (std::exchange(yields_, false)) set_policy(SCHED_OTHER);
+  if (std::exchange(cpu_, -1) >= 0) ::sched_setaffinity(0, sizeof before_, &before_);
+  recent_moves_ = 0;
 }
 
 }  // namespace fade

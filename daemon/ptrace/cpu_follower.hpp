@@ -6,6 +6,7 @@
 // ever. A tracer of policy SCHED_IDLE counts as nothing, so the tracee stays. But such a tracer starves where others
 // work: it goes back to what it was as soon as it has to wait, and tries again later.
 #pragma once
+#include <sched.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -21,6 +22,9 @@ class CpuFollower {
     if (++stops_ % kEvery == 1 || (yields_ && boottime_ns() - looked_at_ > kLate)) look(tid);
   }
 
+  // The thread's policy and CPUs are what they were: what is done next holds several threads up.
+  void rest();
+
  private:
   static constexpr std::uint32_t kEvery = 32;
   static constexpr std::int64_t kLate = 5'000'000;  // 32 stops take less where we are served at once
@@ -31,6 +35,7 @@ class CpuFollower {
 
   std::uint32_t stops_ = 0;
   int cpu_ = -1;
+  cpu_set_t before_{};  // once cpu_ is known
   std::uint32_t recent_moves_ = 0;  // one bit for each of the last looks: the tracee had moved
   bool yields_ = false;             // we are SCHED_IDLE
   std::int64_t looked_at_ = 0, waited_ns_ = 0;

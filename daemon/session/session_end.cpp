@@ -24,6 +24,7 @@ bool is_end(Stop::Kind kind) {
 // Nothing new is armed, and what is armed goes; the processes stay ours to wait for.
 void Session::stop_watching() {
   watching_ = false;
+  follower_.rest();
   std::vector<pid_t> pids;
   for (const auto& [pid, inferior] : inferiors_) pids.push_back(pid);
   for (const pid_t pid : pids) {
