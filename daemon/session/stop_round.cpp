@@ -30,8 +30,8 @@ std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
     const Stop stop = tracer_.next();
     if (stop.kind == Stop::Kind::Gone) return std::nullopt;
     if (stop.kind != Stop::Kind::None) {
-      const std::int64_t now = boottime_ns();
-      if (const auto it = asked_.find(stop.tid); it != asked_.end() && now - before > kWaited) it->second = now;
+      came_ = boottime_ns();
+      if (const auto it = asked_.find(stop.tid); it != asked_.end() && came_ - before > kWaited) it->second = came_;
       return stop;
     }
     at_once_ = std::min(at_once_ * kGrowth, kMost);
@@ -41,7 +41,7 @@ std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
 
 std::int64_t StopRound::held(pid_t tid) const {
   const auto it = asked_.find(tid);
-  return it == asked_.end() ? 0 : boottime_ns() - it->second;
+  return boottime_ns() - (it == asked_.end() ? came_ : it->second);
 }
 
 void StopRound::done(pid_t tid) {

@@ -21,7 +21,8 @@ class StopRound {
   // or none of them has stopped for `patience`.
   std::optional<Stop> next(std::chrono::nanoseconds patience);
   bool has(pid_t tid) const { return asked_.contains(tid); }
-  // How long it has stood still, in nanoseconds, as far as that can be known.
+  // How long it has stood still, in nanoseconds, as far as that can be known: who stopped before it was asked, since it was
+  // reported.
   std::int64_t held(pid_t tid) const;
   void done(pid_t tid);
   std::vector<pid_t> rest() const;
@@ -34,7 +35,7 @@ class StopRound {
   std::vector<pid_t> left_;
   std::unordered_map<pid_t, std::int64_t> asked_;  // since when it may stand still
   std::size_t at_once_;
-  std::int64_t progress_;
+  std::int64_t progress_, came_ = 0;  // came_: the last stop
 };
 
 }  // namespace fade
