@@ -3,7 +3,7 @@
 //
 // A rule sets a fact, and with it every answer that tells the fact: both forms of hipDeviceProp_t, the attribute of
 // the same meaning, hipDeviceGetName, hipDeviceTotalMem, hipMemGetInfo, hipDeviceComputeCapability,
-// hipDeviceGetPCIBusId, hipDeviceGetUuid. Only attribute.NAME sets one answer alone.
+// hipDeviceGetPCIBusId, hipDeviceGetUuid, and the functions of CUDA's driver API that tell it. Only attribute.NAME sets one answer alone.
 #pragma once
 #include <array>
 #include <span>

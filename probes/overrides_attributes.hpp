@@ -1,4 +1,4 @@
-// The values of hipDeviceAttribute_t (the same numbers in ROCm 5.0-7.2) and which member of hipDeviceProp_t says the
+// The values of hipDeviceAttribute_t (the same numbers in ROCm 5.0-7.2) and of CUdevice_attribute, and which member of hipDeviceProp_t says the
 // same: setting the member changes what hipDeviceGetAttribute answers as well. Data; knows nothing of rules.
 #pragma once
 #include <cstdint>
@@ -24,5 +24,9 @@ std::span<const DeviceAttribute> device_attributes();  // ascending numbers
 const DeviceAttribute* attribute_numbered(int number);
 // With or without the prefix hipDeviceAttribute.
 const DeviceAttribute* attribute_named(std::string_view name);
+
+// Those of CUdevice_attribute that tell such a fact, without CU_DEVICE_ATTRIBUTE_.
+std::span<const DeviceAttribute> cuda_attributes();  // ascending numbers
+const DeviceAttribute* cuda_attribute_numbered(int number);
 
 }  // namespace fade::probes

@@ -11,6 +11,8 @@ namespace {
 constexpr Fact kElsewhere[] = {
     {"memory.free", FieldType::Size, 1, 8, true},
     {"pciFunction", FieldType::Int},  // last digit of hipDeviceGetPCIBusId
+    {"cuda.major", FieldType::Int},   // compute capability as CUDA tells it; HIP's are the digits of the architecture
+    {"cuda.minor", FieldType::Int},
 };
 
 struct Alias {
@@ -40,6 +42,7 @@ constexpr Remark kRemarks[] = {
     {"maxThreadsPerMultiProcessor", "occupancy is still computed from the runtime's own value"},
     {"warpSize",
      "kernels keep the width they were compiled for; code that trusts this number may compute wrong results"},
+    {"cuda.major", "ZLUDA compiles for the device all the same; what asks for a capability may choose code that it does not have"},
     {"gcnArchName", "compilers at run time choose their target by it"},
     {"totalGlobalMem", "allocations beyond what the device has still fail"},
     {"memory.free", "allocations beyond what is really free still fail"},

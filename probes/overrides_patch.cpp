@@ -43,7 +43,8 @@ class Patching {
 
   std::vector<Patch> run() {
     switch (path_.answer) {
-      case Answer::Attribute: attribute(); break;
+      case Answer::Attribute:
+      case Answer::CudaAttribute: attribute(); break;
       case Answer::Name: name(); break;
       case Answer::PciAddress: pci_address(); break;
       case Answer::MemoryInfo: elements(); free_within_total(); break;
@@ -168,11 +169,11 @@ class Patching {
         [](const Bytes& now) { return text_of(FieldType::Size, 1, std::span(now).first(8)); });
   }
 
-  // ---- hipDeviceGetAttribute: every active assignment means the one answer, so the last counts
+  // ---- hipDeviceGetAttribute and CUDA's: every active assignment means the one answer, so the last counts
   void attribute() {
     const Assignment& last = *active_.back();
     const Fact* fact = last.target.fact;
-    const DeviceAttribute* known = attribute_numbered(int_argument(arguments_, path_.attribute, -1));
+    const DeviceAttribute* known = asked_attribute(path_, arguments_);
     const bool pointer = known != nullptr && known->form == DeviceAttribute::Form::Pointer;
     const Bytes told = fact == nullptr ? last.bytes : mirrored(last, known->element);
     const std::string field = fact == nullptr ? target_name(last.target) : element_name(*fact, known->element);

@@ -20,6 +20,14 @@ constexpr DevicePath kPaths[] = {
     {"hipDeviceComputeCapability", Values, 2},
     {"hipDeviceGetPCIBusId", PciAddress, 2, 1},
     {"hipDeviceGetUuid", Values, 1},
+    {"cuDeviceGetAttribute", CudaAttribute, 2, -1, 1},
+    {"cuDeviceGetName", Name, 2, 1},
+    {"cuDeviceTotalMem_v2", Values, 1},
+    {"cuMemGetInfo_v2", MemoryInfo},
+    {"cuDeviceComputeCapability", Values, 2},
+    {"cuDeviceGetPCIBusId", PciAddress, 2, 1},
+    {"cuDeviceGetUuid", Values, 1},
+    {"cuDeviceGetUuid_v2", Values, 1},
 };
 
 // Facts told outside of structs and attributes.
@@ -39,6 +47,18 @@ constexpr Spot kSpots[] = {
     {"hipDeviceGetPCIBusId", "pciDeviceID"},
     {"hipDeviceGetPCIBusId", "pciFunction"},
     {"hipDeviceGetUuid", "uuid"},
+    {"cuDeviceGetName", "name"},
+    {"cuDeviceTotalMem_v2", "totalGlobalMem"},
+    {"cuMemGetInfo_v2", "memory.free", 0},
+    {"cuMemGetInfo_v2", "totalGlobalMem", 1},
+    {"cuDeviceComputeCapability", "cuda.major", 0},
+    {"cuDeviceComputeCapability", "cuda.minor", 1},
+    {"cuDeviceGetPCIBusId", "pciDomainID"},
+    {"cuDeviceGetPCIBusId", "pciBusID"},
+    {"cuDeviceGetPCIBusId", "pciDeviceID"},
+    {"cuDeviceGetPCIBusId", "pciFunction"},
+    {"cuDeviceGetUuid", "uuid"},
+    {"cuDeviceGetUuid_v2", "uuid"},
 };
 // The longest texts: a name of 255 bytes, an address of 4 numbers; what a caller offers beyond is not needed.
 constexpr std::int32_t kLongestText = 256;
@@ -57,6 +77,16 @@ int struct_offset(const DevicePath& path, const Fact& fact) {
 bool mirrors(const DeviceAttribute& attribute, const Target& target) {
   return attribute.form != DeviceAttribute::Form::NoInt && target.fact != nullptr &&
          attribute.field == target.fact->name && target.covers(target.fact, attribute.element);
+}
+
+bool is_attribute(const DevicePath& path) { return path.answer == Attribute || path.answer == CudaAttribute; }
+
+std::string cuda_tellers(const Target& target) {
+  std::string out;
+  for (const DeviceAttribute& attribute : cuda_attributes())
+    if (mirrors(attribute, target))
+      out += fmt::format("{}cuDeviceGetAttribute({} = {})", out.empty() ? "" : ", ", attribute.name, attribute.number);
+  return out;
 }
 
 std::string attribute_tellers(const Target& target) {
@@ -92,19 +122,24 @@ bool Target::overlaps(const Target& other) const {
   return fact == other.fact && first < other.first + other.count && other.first < first + count;
 }
 
+const DeviceAttribute* asked_attribute(const DevicePath& path, Arguments arguments) {
+  const std::int32_t number = int_argument(arguments, path.attribute, -1);
+  return path.answer == CudaAttribute ? cuda_attribute_numbered(number) : attribute_numbered(number);
+}
+
 bool tells(const DevicePath& path, Arguments arguments, const Target& target) {
-  if (path.answer != Attribute) return may_tell(path, target);
+  if (!is_attribute(path)) return may_tell(path, target);
   const std::int32_t number = int_argument(arguments, path.attribute, -1);
   if (number < 0) return false;
-  if (target.attribute == number) return true;
-  const DeviceAttribute* attribute = attribute_numbered(number);
+  if (path.answer == Attribute && target.attribute == number) return true;
+  const DeviceAttribute* attribute = asked_attribute(path, arguments);
   return attribute != nullptr && mirrors(*attribute, target);
 }
 
 bool may_tell(const DevicePath& path, const Target& target) {
-  if (path.answer == Attribute) {
-    if (target.attribute >= 0) return true;
-    const auto all = device_attributes();
+  if (is_attribute(path)) {
+    if (target.attribute >= 0) return path.answer == Attribute;
+    const auto all = path.answer == Attribute ? device_attributes() : cuda_attributes();
     return std::any_of(all.begin(), all.end(), [&](const DeviceAttribute& a) { return mirrors(a, target); });
   }
   if (target.fact == nullptr) return false;
@@ -131,8 +166,9 @@ std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
       return {{{0, static_cast<std::uint32_t>(room)}}};
     }
     case MemoryInfo: return {{{0, 8}, {1, 8}}};
-    case Attribute: {
-      const DeviceAttribute* known = attribute_numbered(int_argument(arguments, path.attribute, -1));
+    case Attribute:
+    case CudaAttribute: {
+      const DeviceAttribute* known = asked_attribute(path, arguments);
       return {{{0, known != nullptr && known->form == DeviceAttribute::Form::Pointer ? 8u : 4u}}};
     }
     case Values: break;
@@ -150,8 +186,8 @@ std::string tellers_of(const Target& target) {
   for (const DevicePath& path : kPaths) {
     if (!may_tell(path, target)) continue;
     const bool in_struct = target.fact != nullptr && struct_offset(path, *target.fact) >= 0;
-    if (path.answer == Attribute) {
-      add(attribute_tellers(target));
+    if (is_attribute(path)) {
+      add(path.answer == Attribute ? attribute_tellers(target) : cuda_tellers(target));
     } else if (in_struct) {
       add(fmt::format("{} (byte {})", path.symbol, place_of(path, *target.fact, target.first)->offset));
     } else {

@@ -20,7 +20,8 @@ std::int32_t int_argument(Arguments arguments, int index, std::int32_t otherwise
 struct DevicePath {
   enum class Answer : std::uint8_t {
     StructR0000, StructR0600,  // the whole hipDeviceProp_t
-    Attribute,                 // one int, chosen by a number
+    Attribute,                 // one int, chosen by a number of HIP
+    CudaAttribute,             // the same, by a number of CUDA
     Name,                      // text within the caller's length
     PciAddress,                // text made of four facts
     MemoryInfo,                // free and total
@@ -45,6 +46,8 @@ struct Target {
   }
   bool overlaps(const Target& other) const;
 };
+// The attribute that the call asks for, as far as it is known.
+const DeviceAttribute* asked_attribute(const DevicePath& path, Arguments arguments);
 // Whether this call (its number of an attribute, its layout) tells something of the target.
 bool tells(const DevicePath& path, Arguments arguments, const Target& target);
 // Whether any call of that function does.

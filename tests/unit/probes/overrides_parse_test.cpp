@@ -221,7 +221,8 @@ TEST(OverridesParse, DescribesWhatWouldBeTold) {
             "device.0.multiProcessorCount = 72  (--set)\n"
             "  callers: libtorch_hip*\n"
             "  told by: hipGetDevicePropertiesR0600 (byte 388), hipGetDevicePropertiesR0000 (byte 336), "
-            "hipGetDeviceProperties (byte 336), hipDeviceGetAttribute(MultiprocessorCount = 63)\n"
+            "hipGetDeviceProperties (byte 336), hipDeviceGetAttribute(MultiprocessorCount = 63), "
+            "cuDeviceGetAttribute(MULTIPROCESSOR_COUNT = 16)\n"
             "  note: only what callers read changes: launches and occupancy keep the runtime's own count, and a "
             "cooperative grid sized by this number may be refused (hipErrorCooperativeLaunchTooLarge)");
   const auto others = rules({"device.*.totalGlobalMem=1G@*", "device.0.pciBusId=0000:01:00.0@*", "device.0.attribute.10099=1@*"});

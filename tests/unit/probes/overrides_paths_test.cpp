@@ -244,7 +244,7 @@ TEST(OverridesPaths, MembersWithoutAnAttribute) {
   EXPECT_EQ(alone,
             "sparseHipArraySupported hostRegisterReadOnlySupported timelineSemaphoreInteropSupported gpuDirectRDMASupported "
             "gpuDirectRDMAFlushWritesOptions gpuDirectRDMAWritesOrdering deferredMappingHipArraySupported ipcEventSupported "
-            "clusterLaunch unifiedFunctionPointers memory.free pciFunction ");
+            "clusterLaunch unifiedFunctionPointers memory.free pciFunction cuda.major cuda.minor ");
 }
 
 TEST(OverridesPaths, TouchesOnlyWhatTellsAFact) {
