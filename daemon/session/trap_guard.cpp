@@ -16,6 +16,7 @@ constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1
 constexpr std::uint64_t kTrap = bit(SIGTRAP);
 // libc uses these two itself and does not let programs block them (nptl/pthread_sigmask.c).
 constexpr std::uint64_t kOfLibc = bit(32) | bit(33);
+constexpr std::uint64_t kNeverBlocked = bit(SIGKILL) | bit(SIGSTOP);  // the kernel leaves them out of every mask
 
 std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
@@ -95,7 +96,7 @@ void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   const std::uint64_t old = *now | (blocks(thread, now) ? kTrap : 0);
   if (old_at && !memory.write(old_at, bytes_of(old), thread.tid)) return;
   if (set) {
-    const std::uint64_t wish = *set & ~kOfLibc;
+    const std::uint64_t wish = *set & ~(kOfLibc | kNeverBlocked);
     const std::uint64_t mask = how == SIG_BLOCK ? old | wish : how == SIG_UNBLOCK ? old & ~wish : wish;
     thread.trap_blocked = (mask & kTrap) != 0;
     thread.mask_given = mask & ~kTrap;
