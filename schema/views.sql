@@ -250,7 +250,7 @@ SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS dev
 FROM device_ d JOIN process_ p ON p.id = d.process JOIN env e ON e.process = p.id
 LEFT JOIN told t ON t.device = d.id AND NOT t.changed LEFT JOIN told o ON o.device = d.id AND o.changed
 LEFT JOIN device_nodes m ON m.device_id = d.id LEFT JOIN kfd_node_ k ON k.id = m.node_id LEFT JOIN node_gpus ng ON ng.node_id = k.id
-LEFT JOIN gpu_ g ON g.id = coalesce(ng.gpu_id, (SELECT n.id FROM gpu_ n WHERE n.name = replace(d.name, 'AMD ', '') AND k.device_id IS NULL ORDER BY n.id LIMIT 1))
+LEFT JOIN gpu_ g ON g.id = coalesce(ng.gpu_id, (SELECT n.id FROM gpu_ n WHERE n.name = replace(replace(d.name, 'AMD ', ''), ' [ZLUDA]', '') AND k.device_id IS NULL ORDER BY n.id LIMIT 1))
 WHERE d.ordinal >= 0;
 
 -- The same as one row for each fact. told, received: different values with commas between them.
