@@ -371,6 +371,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('device_facts', 'properties', 'text', '', 'names in device_properties that tell it'),
 ('device_facts', 'told', 'text', '', 'answers of the runtime, commas between different ones'),
 ('device_facts', 'counts', 'text', '', 'what a number of multiprocessors counts: CU or WGP'),
+('device_facts', 'told_by_zluda', 'text', '', 'answers of ZLUDA, the CUDA driver API on HIP'),
 ('device_facts', 'received', 'text', '', 'what the program received instead'),
 ('device_facts', 'told_by', 'text', '', 'functions that told it'),
 ('device_facts', 'driver', 'any', '', 'what the driver says'),

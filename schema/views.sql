@@ -259,15 +259,17 @@ WITH property(place, fact, unit, name, divisor) AS (VALUES
   (1, 'name', '', 'name', 0), (2, 'architecture', '', 'gcnArchName', 0), (3, 'multiprocessors', '', 'multiProcessorCount', 1), (3, 'multiprocessors', '', 'hipDeviceAttributeMultiprocessorCount', 1),
   (4, 'warp size', '', 'warpSize', 1), (4, 'warp size', '', 'hipDeviceAttributeWarpSize', 1), (5, 'memory', 'bytes', 'totalGlobalMem', 1), (6, 'clock', 'MHz', 'clockRate', 1000),
   (6, 'clock', 'MHz', 'hipDeviceAttributeClockRate', 1000), (7, 'memory clock', 'MHz', 'memoryClockRate', 1000), (7, 'memory clock', 'MHz', 'hipDeviceAttributeMemoryClockRate', 1000),
-  (8, 'memory bus', 'bits', 'memoryBusWidth', 1), (8, 'memory bus', 'bits', 'hipDeviceAttributeMemoryBusWidth', 1), (9, 'L2 cache', 'bytes', 'l2CacheSize', 1), (9, 'L2 cache', 'bytes', 'hipDeviceAttributeL2CacheSize', 1)),
+  (8, 'memory bus', 'bits', 'memoryBusWidth', 1), (8, 'memory bus', 'bits', 'hipDeviceAttributeMemoryBusWidth', 1), (9, 'L2 cache', 'bytes', 'l2CacheSize', 1), (9, 'L2 cache', 'bytes', 'hipDeviceAttributeL2CacheSize', 1),
+  (3, 'multiprocessors', '', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT', 1), (4, 'warp size', '', 'CU_DEVICE_ATTRIBUTE_WARP_SIZE', 1), (6, 'clock', 'MHz', 'CU_DEVICE_ATTRIBUTE_CLOCK_RATE', 1000),
+  (7, 'memory clock', 'MHz', 'CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE', 1000), (8, 'memory bus', 'bits', 'CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH', 1), (9, 'L2 cache', 'bytes', 'CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE', 1)),
+answer AS (SELECT x.device, f.fact, substr(x.source, 1, 6) AS api, substr(x.source, 5) AS symbol, iif(f.divisor = 0, x.value, CAST(x.value AS INTEGER) / f.divisor) AS value FROM device_prop_ x JOIN property f ON f.name = x.name),
 told AS (
-  SELECT x.device, f.fact, group_concat(DISTINCT iif(x.source = 'override', NULL, iif(f.divisor = 0, x.value, CAST(x.value AS INTEGER) / f.divisor))) AS told,
-         group_concat(DISTINCT iif(x.source = 'override', iif(f.divisor = 0, x.value, CAST(x.value AS INTEGER) / f.divisor), NULL)) AS received,
-         group_concat(DISTINCT iif(x.source = 'override', NULL, substr(x.source, 5))) AS told_by
-  FROM device_prop_ x JOIN property f ON f.name = x.name WHERE x.source LIKE 'api:hip%' OR x.source = 'override' GROUP BY x.device, f.fact)
+  SELECT device, fact, group_concat(DISTINCT iif(api = 'api:hi', value, NULL)) AS told, group_concat(DISTINCT iif(api = 'api:cu', value, NULL)) AS told_by_zluda,
+         group_concat(DISTINCT iif(api = 'overri', value, NULL)) AS received, group_concat(DISTINCT iif(api = 'overri', NULL, symbol)) AS told_by
+  FROM answer GROUP BY device, fact)
 SELECT t.session, t.pid, t.device_id, t.device, f.place, f.fact, f.unit, f.properties, a.told,
        CASE WHEN f.fact <> 'multiprocessors' THEN NULL WHEN a.told = t.compute_units THEN 'CU' WHEN t.has_wgps AND a.told * 2 = t.compute_units THEN 'WGP' END AS counts,
-       a.received, a.told_by,
+       a.told_by_zluda, a.received, a.told_by,
        CASE f.place WHEN 1 THEN k.name WHEN 2 THEN t.driver_arch WHEN 3 THEN t.driver_compute_units WHEN 4 THEN t.driver_wave_size WHEN 5 THEN t.driver_memory WHEN 6 THEN t.driver_mhz
                     WHEN 7 THEN k.memory_mhz WHEN 8 THEN k.memory_bits END AS driver,
        CASE f.place WHEN 1 THEN t.reference_name WHEN 2 THEN g.arch WHEN 3 THEN t.reference_compute_units WHEN 4 THEN t.reference_wave_size WHEN 5 THEN t.reference_memory
