@@ -191,14 +191,18 @@ SELECT device_id, node_id, matched_by FROM (
 WHERE place = 1;
 
 -- Which GPUs the variables leave to each process that loaded HIP, in the order in which they are looked at. A list ends at the first entry that names nothing.
+-- No json_extract() or json_valid(): SQLite 3.38 to 3.40 refuse them in views where the schema is not trusted, as in fade-query.
 CREATE VIEW visible_gpus AS
-WITH env AS (
-  SELECT p.id AS process_id, p.session, p.pid, json_extract(iif(json_valid(p.env), p.env, '{}'), '$.ROCR_VISIBLE_DEVICES') AS rocr,
-         nullif(json_extract(iif(json_valid(p.env), p.env, '{}'), '$.HIP_VISIBLE_DEVICES'), '') AS hip,
-         nullif(json_extract(iif(json_valid(p.env), p.env, '{}'), '$.CUDA_VISIBLE_DEVICES'), '') AS cuda
+WITH RECURSIVE env AS (
+  SELECT p.id AS process_id, p.session, p.pid, (SELECT value FROM json_each(p.env) WHERE key = 'ROCR_VISIBLE_DEVICES') AS rocr,
+         nullif((SELECT value FROM json_each(p.env) WHERE key = 'HIP_VISIBLE_DEVICES'), '') AS hip, nullif((SELECT value FROM json_each(p.env) WHERE key = 'CUDA_VISIBLE_DEVICES'), '') AS cuda
   FROM process_ p WHERE p.id IN (SELECT process FROM module_ WHERE role = 'hip')),
 gpu AS (SELECT id, session, node, lower(uuid) AS uuid, row_number() OVER (PARTITION BY session ORDER BY node) - 1 AS place FROM kfd_node_ WHERE gpu),
-rocr_word AS (SELECT e.process_id, e.session, w.key AS place, lower(trim(w.value)) AS word FROM env e, json_each('[' || replace(json_quote(e.rocr), ',', '","') || ']') w WHERE e.rocr <> ''),
+word_of(process_id, session, variable, place, word, rest) AS (
+  SELECT process_id, session, 'rocr', -1, NULL, rocr || ',' FROM env WHERE rocr <> ''
+  UNION ALL SELECT process_id, session, 'hip', -1, NULL, coalesce(hip, cuda) || ',' FROM env WHERE coalesce(hip, cuda) IS NOT NULL
+  UNION ALL SELECT process_id, session, variable, place + 1, lower(trim(substr(rest, 1, instr(rest, ',') - 1))), substr(rest, instr(rest, ',') + 1) FROM word_of WHERE rest <> '' AND place < 1000),
+rocr_word AS (SELECT process_id, session, place, word FROM word_of WHERE variable = 'rocr' AND place >= 0),
 rocr_hit AS (SELECT w.process_id, w.place, g.id FROM rocr_word w LEFT JOIN gpu g ON g.session = w.session AND ((w.word GLOB '[0-9]*' AND w.word NOT GLOB '*[^0-9]*' AND CAST(w.word AS INTEGER) = g.place) OR (w.word LIKE 'gpu-_%' AND g.uuid = w.word))),
 by_rocr AS (
   SELECT e.process_id, e.session, g.id, g.node, g.uuid, g.place FROM env e JOIN gpu g ON g.session = e.session WHERE e.rocr IS NULL
@@ -206,7 +210,7 @@ by_rocr AS (
   SELECT process_id, session, id, node, uuid, row_number() OVER (PARTITION BY process_id ORDER BY least) - 1
   FROM (SELECT h.process_id, g.session, g.id, g.node, g.uuid, min(h.place) AS least FROM rocr_hit h JOIN gpu g ON g.id = h.id
         WHERE h.place < coalesce((SELECT min(b.place) FROM rocr_hit b WHERE b.process_id = h.process_id AND b.id IS NULL), 1000000) GROUP BY h.process_id, g.id)),
-hip_word AS (SELECT e.process_id, w.key AS place, lower(trim(w.value)) AS word FROM env e, json_each('[' || replace(json_quote(coalesce(e.hip, e.cuda)), ',', '","') || ']') w WHERE coalesce(e.hip, e.cuda) IS NOT NULL),
+hip_word AS (SELECT process_id, place, word FROM word_of WHERE variable = 'hip' AND place >= 0),
 hip_hit AS (SELECT w.process_id, w.place, r.id FROM hip_word w LEFT JOIN by_rocr r ON r.process_id = w.process_id AND ((w.word GLOB '[0-9]*' AND w.word NOT GLOB '*[^0-9]*' AND CAST(w.word AS INTEGER) = r.place) OR (w.word LIKE 'gpu-_%' AND r.uuid = w.word))),
 by_hip AS (
   SELECT r.process_id, r.id, r.place FROM by_rocr r JOIN env e ON e.process_id = r.process_id WHERE coalesce(e.hip, e.cuda) IS NULL
@@ -235,7 +239,10 @@ WITH told AS (
   FROM device_prop_
   WHERE name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount', 'warpSize', 'hipDeviceAttributeWarpSize', 'totalGlobalMem', 'clockRate', 'hipDeviceAttributeClockRate', 'integrated',
                  'hipDeviceAttributeIntegrated') AND (source LIKE 'api:hip%' OR source = 'override') GROUP BY device, changed),
-env AS (SELECT id AS process, iif(json_valid(env), env, '{}') AS json FROM process_)
+env AS (
+  SELECT id AS process, (SELECT value FROM json_each(env) WHERE key = 'GPU_ENABLE_WGP_MODE') AS wgp_mode, (SELECT value FROM json_each(env) WHERE key = 'ROC_GLOBAL_CU_MASK') AS global_mask,
+         (SELECT value FROM json_each(env) WHERE key = 'HSA_CU_MASK') AS hsa_mask, (SELECT group_concat(key || '=' || value, ' ') FROM json_each(env) WHERE key GLOB 'HSA_OVERRIDE_GFX_VERSION*') AS gfx_version
+  FROM process_)
 SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS device, d.name, d.arch, d.pci, coalesce(k.arch, g.arch, d.arch) GLOB 'gfx1[0-9][0-9][0-9a-f]*' AS has_wgps,
        t.multiprocessors AS told_multiprocessors, t.least_multiprocessors AS told_least_multiprocessors, t.warp_size AS told_warp_size, t.least_warp_size AS told_least_warp_size,
        t.memory AS told_memory, t.least_memory AS told_least_memory, t.clock_mhz AS told_clock_mhz, t.integrated AS told_integrated,
@@ -245,8 +252,7 @@ SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS dev
        g.id AS reference_id, g.name AS reference_name, coalesce(ng.matched_by, iif(g.id IS NULL, NULL, 'name')) AS reference_by, g.compute_units AS reference_compute_units, g.memory_mib * 1048576 AS reference_memory,
        g.shared_memory AS reference_shared_memory, g.wave_size AS reference_wave_size, g.boost_mhz AS reference_boost_mhz,
        coalesce(k.compute_units, g.compute_units) AS compute_units,
-       json_extract(e.json, '$.GPU_ENABLE_WGP_MODE') AS gpu_enable_wgp_mode, json_extract(e.json, '$.ROC_GLOBAL_CU_MASK') AS roc_global_cu_mask, json_extract(e.json, '$.HSA_CU_MASK') AS hsa_cu_mask,
-       (SELECT group_concat(j.key || '=' || j.value, ' ') FROM json_each(e.json) j WHERE j.key GLOB 'HSA_OVERRIDE_GFX_VERSION*') AS hsa_override_gfx_version
+       e.wgp_mode AS gpu_enable_wgp_mode, e.global_mask AS roc_global_cu_mask, e.hsa_mask AS hsa_cu_mask, e.gfx_version AS hsa_override_gfx_version
 FROM device_ d JOIN process_ p ON p.id = d.process JOIN env e ON e.process = p.id
 LEFT JOIN told t ON t.device = d.id AND NOT t.changed LEFT JOIN told o ON o.device = d.id AND o.changed
 LEFT JOIN device_nodes m ON m.device_id = d.id LEFT JOIN kfd_node_ k ON k.id = m.node_id LEFT JOIN node_gpus ng ON ng.node_id = k.id
