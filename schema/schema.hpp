@@ -12,8 +12,9 @@ inline constexpr std::uint32_t kApplicationId = 0x46414445;  // "FADE", PRAGMA a
 inline constexpr int kVersion = 1;                           // PRAGMA user_version
 
 std::string_view tables();
-std::string_view views();
+std::string_view views();  // with the view of findings
 std::string_view docs();  // fills doc_
+std::string_view gpus();  // the reference table of GPUs, tab separated
 
 struct Report {
   std::string_view name;  // of the file, without .sql

@@ -78,3 +78,15 @@ CREATE TABLE kernel_stat_(kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, n 
 CREATE TABLE copy_stat_ (process INTEGER NOT NULL, fn INTEGER NOT NULL, kind INTEGER NOT NULL, n INTEGER NOT NULL, bytes INTEGER NOT NULL, max_bytes INTEGER NOT NULL,
                          small INTEGER NOT NULL, host_ns INTEGER NOT NULL, PRIMARY KEY (process, fn, kind)) STRICT, WITHOUT ROWID;   -- small: below 64 KiB
 CREATE TABLE overhead_  (session INTEGER NOT NULL, fn INTEGER NOT NULL, stops INTEGER NOT NULL, held_ns INTEGER NOT NULL, PRIMARY KEY (session, fn)) STRICT, WITHOUT ROWID;  -- fn 0: stops that belong to no function
+
+-- ---------------------------------------------------------------- what the driver says, and the reference table
+-- The topology of the driver (KFD) when the session began. problem: why it has no nodes, or not all.
+CREATE TABLE kfd_topology_(session INTEGER PRIMARY KEY, root TEXT NOT NULL, problem TEXT) STRICT;
+-- NULL: could not be read. gpu: 0 for CPUs. uuid: GPU-%016x of unique_id. memory: the GPU's own, or the system's where it is a CPU.
+CREATE TABLE kfd_node_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, node INTEGER NOT NULL, gpu INTEGER NOT NULL, name TEXT, problem TEXT, arch TEXT, pci TEXT, uuid TEXT,
+                       gpu_id INTEGER, cpu_cores INTEGER, simd_count INTEGER, simd_per_cu INTEGER, compute_units INTEGER, wave_size INTEGER, vendor_id INTEGER,
+                       device_id INTEGER, revision INTEGER, memory INTEGER, memory_bits INTEGER, memory_mhz INTEGER, max_mhz INTEGER, xccs INTEGER, render_minor INTEGER) STRICT;
+-- Filled from gpus.tsv when the file is made. revision NULL: any.
+CREATE TABLE gpu_     (id INTEGER PRIMARY KEY, name TEXT NOT NULL, chip TEXT, arch TEXT, compute_units INTEGER, memory_mib INTEGER, shared_memory INTEGER NOT NULL,
+                       memory_bits INTEGER, boost_mhz INTEGER, l2_kib INTEGER, l3_kib INTEGER, wave_size INTEGER) STRICT;
+CREATE TABLE gpu_pci_ (device_id INTEGER NOT NULL, revision INTEGER, gpu INTEGER NOT NULL) STRICT;

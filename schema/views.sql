@@ -149,3 +149,136 @@ CREATE VIEW top_kernels AS
 SELECT name, sum(launches) AS total_calls, sum(launch_total_ns) AS total_duration, sum(launch_total_ns) / sum(launches) AS average,
        round(100.0 * sum(launch_total_ns) / nullif((SELECT sum(launch_ns) FROM kernel_stat_), 0), 2) AS percentage
 FROM kernel_stats GROUP BY name ORDER BY total_calls DESC;
+
+-- ---------------------------------------------------------------- devices: what was told, what the driver says, what the reference table says
+CREATE VIEW kfd_topology AS SELECT session, root, problem FROM kfd_topology_;
+
+CREATE VIEW kfd_nodes AS
+SELECT id, session, node, iif(gpu, 'gpu', 'cpu') AS kind, name, problem, arch, pci, uuid, gpu_id, cpu_cores, simd_count, simd_per_cu, compute_units, wave_size,
+       vendor_id, device_id, revision, memory, memory_bits, memory_mhz, max_mhz, xccs, render_minor
+FROM kfd_node_;
+
+CREATE VIEW reference_gpus AS
+SELECT g.id, g.name, g.chip, g.arch, g.compute_units, g.memory_mib * 1048576 AS memory, g.shared_memory, g.memory_bits, g.boost_mhz, g.l2_kib * 1024 AS l2,
+       g.l3_kib * 1024 AS l3, g.wave_size,
+       (SELECT group_concat(printf('%04x%s', p.device_id, coalesce(printf(':%02x', p.revision), '')), ' ') FROM gpu_pci_ p WHERE p.gpu = g.id) AS pci_ids
+FROM gpu_ g;
+
+-- Which product a node is: several share a device id.
+CREATE VIEW node_gpus AS
+SELECT node_id, session, gpu_id, matched_by FROM (
+  SELECT k.id AS node_id, k.session, g.id AS gpu_id, iif(coalesce(p.revision = k.revision, p.revision IS NULL), 'device id and revision', 'device id and compute units') AS matched_by,
+         row_number() OVER (PARTITION BY k.id ORDER BY coalesce(p.revision = k.revision, p.revision IS NULL) DESC, g.compute_units = k.compute_units DESC, g.id) AS place
+  FROM kfd_node_ k JOIN gpu_pci_ p ON p.device_id = k.device_id JOIN gpu_ g ON g.id = p.gpu
+  WHERE k.gpu AND k.vendor_id = 4098 AND (coalesce(p.revision = k.revision, p.revision IS NULL) OR g.compute_units = k.compute_units))
+WHERE place = 1;
+
+-- Never by number: by the PCI address, or by the board's unique id. Where several nodes share a slot (partitions), an address without
+-- a function says too little.
+CREATE VIEW device_nodes AS
+SELECT device_id, node_id, matched_by FROM (
+  SELECT c.device_id, c.node_id, CASE WHEN same_uuid AND same_slot THEN 'PCI address and unique id' WHEN same_slot THEN 'PCI address' WHEN same_uuid THEN 'unique id' ELSE 'only GPU' END AS matched_by,
+         row_number() OVER (PARTITION BY c.device_id ORDER BY same_uuid AND same_slot DESC, same_slot AND exact DESC, same_uuid DESC, c.node_id) AS place
+  FROM (SELECT d.id AS device_id, k.id AS node_id, d.pci IS NULL AND d.uuid IS NULL AS unknown, coalesce(lower(d.pci) = k.pci, 0) AS exact,
+               coalesce(substr(lower(d.pci), 1, instr(d.pci, '.')) = substr(k.pci, 1, instr(k.pci, '.')), 0) AS same_slot,
+               coalesce(lower(d.uuid) IN (lower(k.uuid), lower(hex(substr(k.uuid, 5)))), 0) AS same_uuid,
+               EXISTS (SELECT 1 FROM device_prop_ x WHERE x.device = d.id AND x.name = 'pciBusId') AS has_function,
+               (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu AND substr(o.pci, 1, instr(o.pci, '.')) = substr(k.pci, 1, instr(k.pci, '.'))) AS in_slot,
+               (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu) AS gpus, d.ordinal
+        FROM device_ d JOIN process_ p ON p.id = d.process JOIN kfd_node_ k ON k.session = p.session AND k.gpu
+        WHERE d.ordinal >= 0) c
+  WHERE same_uuid OR (same_slot AND (in_slot = 1 OR (exact AND has_function))) OR (unknown AND gpus = 1 AND ordinal = 0))
+WHERE place = 1;
+
+-- Which GPUs the variables leave to each process that loaded HIP, in the order in which they are looked at. A list ends at the first entry that names nothing.
+-- No json_extract() or json_valid(): SQLite 3.38 to 3.40 refuse them in views where the schema is not trusted, as in fade-query.
+CREATE VIEW visible_gpus AS
+WITH RECURSIVE env AS (
+  SELECT p.id AS process_id, p.session, p.pid, (SELECT value FROM json_each(p.env) WHERE key = 'ROCR_VISIBLE_DEVICES') AS rocr,
+         nullif((SELECT value FROM json_each(p.env) WHERE key = 'HIP_VISIBLE_DEVICES'), '') AS hip, nullif((SELECT value FROM json_each(p.env) WHERE key = 'CUDA_VISIBLE_DEVICES'), '') AS cuda
+  FROM process_ p WHERE p.id IN (SELECT process FROM module_ WHERE role = 'hip')),
+gpu AS (SELECT id, session, node, lower(uuid) AS uuid, row_number() OVER (PARTITION BY session ORDER BY node) - 1 AS place FROM kfd_node_ WHERE gpu),
+word_of(process_id, session, variable, place, word, rest) AS (
+  SELECT process_id, session, 'rocr', -1, NULL, rocr || ',' FROM env WHERE rocr <> ''
+  UNION ALL SELECT process_id, session, 'hip', -1, NULL, coalesce(hip, cuda) || ',' FROM env WHERE coalesce(hip, cuda) IS NOT NULL
+  UNION ALL SELECT process_id, session, variable, place + 1, lower(trim(substr(rest, 1, instr(rest, ',') - 1))), substr(rest, instr(rest, ',') + 1) FROM word_of WHERE rest <> '' AND place < 1000),
+rocr_word AS (SELECT process_id, session, place, word FROM word_of WHERE variable = 'rocr' AND place >= 0),
+rocr_hit AS (SELECT w.process_id, w.place, g.id FROM rocr_word w LEFT JOIN gpu g ON g.session = w.session AND ((w.word GLOB '[0-9]*' AND w.word NOT GLOB '*[^0-9]*' AND CAST(w.word AS INTEGER) = g.place) OR (w.word LIKE 'gpu-_%' AND g.uuid = w.word))),
+by_rocr AS (
+  SELECT e.process_id, e.session, g.id, g.node, g.uuid, g.place FROM env e JOIN gpu g ON g.session = e.session WHERE e.rocr IS NULL
+  UNION ALL
+  SELECT process_id, session, id, node, uuid, row_number() OVER (PARTITION BY process_id ORDER BY least) - 1
+  FROM (SELECT h.process_id, g.session, g.id, g.node, g.uuid, min(h.place) AS least FROM rocr_hit h JOIN gpu g ON g.id = h.id
+        WHERE h.place < coalesce((SELECT min(b.place) FROM rocr_hit b WHERE b.process_id = h.process_id AND b.id IS NULL), 1000000) GROUP BY h.process_id, g.id)),
+hip_word AS (SELECT process_id, place, word FROM word_of WHERE variable = 'hip' AND place >= 0),
+hip_hit AS (SELECT w.process_id, w.place, r.id FROM hip_word w LEFT JOIN by_rocr r ON r.process_id = w.process_id AND ((w.word GLOB '[0-9]*' AND w.word NOT GLOB '*[^0-9]*' AND CAST(w.word AS INTEGER) = r.place) OR (w.word LIKE 'gpu-_%' AND r.uuid = w.word))),
+by_hip AS (
+  SELECT r.process_id, r.id, r.place FROM by_rocr r JOIN env e ON e.process_id = r.process_id WHERE coalesce(e.hip, e.cuda) IS NULL
+  UNION ALL
+  SELECT process_id, id, row_number() OVER (PARTITION BY process_id ORDER BY least) - 1
+  FROM (SELECT h.process_id, h.id, min(h.place) AS least FROM hip_hit h
+        WHERE h.id IS NOT NULL AND h.place < coalesce((SELECT min(b.place) FROM hip_hit b WHERE b.process_id = h.process_id AND b.id IS NULL), 1000000) GROUP BY h.process_id, h.id))
+SELECT e.session, e.process_id, e.pid, g.id AS node_id, g.node, v.place AS device,
+       CASE WHEN v.id IS NOT NULL THEN NULL WHEN r.id IS NULL THEN 'ROCR_VISIBLE_DEVICES' WHEN e.hip IS NOT NULL THEN 'HIP_VISIBLE_DEVICES' ELSE 'CUDA_VISIBLE_DEVICES' END AS hidden_by,
+       e.rocr AS rocr_visible_devices, coalesce(e.hip, e.cuda) AS hip_visible_devices,
+       CASE WHEN e.hip IS NOT NULL THEN 'HIP_VISIBLE_DEVICES' WHEN e.cuda IS NOT NULL THEN 'CUDA_VISIBLE_DEVICES' END AS hip_variable, iif(e.hip IS NOT NULL, e.cuda, NULL) AS ignored_cuda_visible_devices
+FROM env e JOIN gpu g ON g.session = e.session LEFT JOIN by_rocr r ON r.process_id = e.process_id AND r.id = g.id LEFT JOIN by_hip v ON v.process_id = e.process_id AND v.id = g.id;
+
+-- One row for each device of each process, everything that is known about it side by side. told_...: as the runtime answered; received_...: after an override.
+CREATE VIEW device_truth AS
+WITH told AS (
+  SELECT device, source = 'override' AS changed,
+         max(CASE WHEN name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount') THEN CAST(value AS INTEGER) END) AS multiprocessors,
+         min(CASE WHEN name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount') THEN CAST(value AS INTEGER) END) AS least_multiprocessors,
+         max(CASE WHEN name IN ('warpSize', 'hipDeviceAttributeWarpSize') THEN CAST(value AS INTEGER) END) AS warp_size,
+         min(CASE WHEN name IN ('warpSize', 'hipDeviceAttributeWarpSize') THEN CAST(value AS INTEGER) END) AS least_warp_size,
+         max(CASE WHEN name = 'totalGlobalMem' THEN CAST(value AS INTEGER) END) AS memory,
+         min(CASE WHEN name = 'totalGlobalMem' THEN CAST(value AS INTEGER) END) AS least_memory,
+         max(CASE WHEN name IN ('clockRate', 'hipDeviceAttributeClockRate') THEN CAST(value AS INTEGER) / 1000 END) AS clock_mhz,
+         max(CASE WHEN name IN ('integrated', 'hipDeviceAttributeIntegrated') THEN CAST(value AS INTEGER) END) AS integrated
+  FROM device_prop_
+  WHERE name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount', 'warpSize', 'hipDeviceAttributeWarpSize', 'totalGlobalMem', 'clockRate', 'hipDeviceAttributeClockRate', 'integrated',
+                 'hipDeviceAttributeIntegrated') AND (source LIKE 'api:hip%' OR source = 'override') GROUP BY device, changed),
+env AS (
+  SELECT id AS process, (SELECT value FROM json_each(env) WHERE key = 'GPU_ENABLE_WGP_MODE') AS wgp_mode, (SELECT value FROM json_each(env) WHERE key = 'ROC_GLOBAL_CU_MASK') AS global_mask,
+         (SELECT value FROM json_each(env) WHERE key = 'HSA_CU_MASK') AS hsa_mask, (SELECT group_concat(key || '=' || value, ' ') FROM json_each(env) WHERE key GLOB 'HSA_OVERRIDE_GFX_VERSION*') AS gfx_version
+  FROM process_)
+SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS device, d.name, d.arch, d.pci, coalesce(k.arch, g.arch, d.arch) GLOB 'gfx1[0-9][0-9][0-9a-f]*' AS has_wgps,
+       t.multiprocessors AS told_multiprocessors, t.least_multiprocessors AS told_least_multiprocessors, t.warp_size AS told_warp_size, t.least_warp_size AS told_least_warp_size,
+       t.memory AS told_memory, t.least_memory AS told_least_memory, t.clock_mhz AS told_clock_mhz, t.integrated AS told_integrated,
+       o.multiprocessors AS received_multiprocessors, o.warp_size AS received_warp_size, o.memory AS received_memory,
+       m.node_id, m.matched_by, k.node, k.compute_units AS driver_compute_units, k.arch AS driver_arch, k.wave_size AS driver_wave_size, k.memory AS driver_memory,
+       k.max_mhz AS driver_mhz, k.cpu_cores AS driver_cpu_cores, k.device_id AS driver_device_id, k.revision AS driver_revision, k.problem AS driver_problem,
+       g.id AS reference_id, g.name AS reference_name, coalesce(ng.matched_by, iif(g.id IS NULL, NULL, 'name')) AS reference_by, g.compute_units AS reference_compute_units, g.memory_mib * 1048576 AS reference_memory,
+       g.shared_memory AS reference_shared_memory, g.wave_size AS reference_wave_size, g.boost_mhz AS reference_boost_mhz,
+       coalesce(k.compute_units, g.compute_units) AS compute_units,
+       e.wgp_mode AS gpu_enable_wgp_mode, e.global_mask AS roc_global_cu_mask, e.hsa_mask AS hsa_cu_mask, e.gfx_version AS hsa_override_gfx_version
+FROM device_ d JOIN process_ p ON p.id = d.process JOIN env e ON e.process = p.id
+LEFT JOIN told t ON t.device = d.id AND NOT t.changed LEFT JOIN told o ON o.device = d.id AND o.changed
+LEFT JOIN device_nodes m ON m.device_id = d.id LEFT JOIN kfd_node_ k ON k.id = m.node_id LEFT JOIN node_gpus ng ON ng.node_id = k.id
+LEFT JOIN gpu_ g ON g.id = coalesce(ng.gpu_id, (SELECT n.id FROM gpu_ n WHERE n.name = replace(replace(d.name, 'AMD ', ''), ' [ZLUDA]', '') AND k.device_id IS NULL ORDER BY n.id LIMIT 1))
+WHERE d.ordinal >= 0;
+
+-- The same as one row for each fact. told, received: different values with commas between them.
+CREATE VIEW device_facts AS
+WITH property(place, fact, unit, name, divisor) AS (VALUES
+  (1, 'name', '', 'name', 0), (2, 'architecture', '', 'gcnArchName', 0), (3, 'multiprocessors', '', 'multiProcessorCount', 1), (3, 'multiprocessors', '', 'hipDeviceAttributeMultiprocessorCount', 1),
+  (4, 'warp size', '', 'warpSize', 1), (4, 'warp size', '', 'hipDeviceAttributeWarpSize', 1), (5, 'memory', 'bytes', 'totalGlobalMem', 1), (6, 'clock', 'MHz', 'clockRate', 1000),
+  (6, 'clock', 'MHz', 'hipDeviceAttributeClockRate', 1000), (7, 'memory clock', 'MHz', 'memoryClockRate', 1000), (7, 'memory clock', 'MHz', 'hipDeviceAttributeMemoryClockRate', 1000),
+  (8, 'memory bus', 'bits', 'memoryBusWidth', 1), (8, 'memory bus', 'bits', 'hipDeviceAttributeMemoryBusWidth', 1), (9, 'L2 cache', 'bytes', 'l2CacheSize', 1), (9, 'L2 cache', 'bytes', 'hipDeviceAttributeL2CacheSize', 1),
+  (3, 'multiprocessors', '', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT', 1), (4, 'warp size', '', 'CU_DEVICE_ATTRIBUTE_WARP_SIZE', 1), (6, 'clock', 'MHz', 'CU_DEVICE_ATTRIBUTE_CLOCK_RATE', 1000),
+  (7, 'memory clock', 'MHz', 'CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE', 1000), (8, 'memory bus', 'bits', 'CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH', 1), (9, 'L2 cache', 'bytes', 'CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE', 1)),
+answer AS (SELECT x.device, f.fact, substr(x.source, 1, 6) AS api, substr(x.source, 5) AS symbol, iif(f.divisor = 0, x.value, CAST(x.value AS INTEGER) / f.divisor) AS value FROM device_prop_ x JOIN property f ON f.name = x.name),
+told AS (
+  SELECT device, fact, group_concat(DISTINCT iif(api = 'api:hi', value, NULL)) AS told, group_concat(DISTINCT iif(api = 'api:cu', value, NULL)) AS told_by_zluda,
+         group_concat(DISTINCT iif(api = 'overri', value, NULL)) AS received, group_concat(DISTINCT iif(api = 'overri', NULL, symbol)) AS told_by
+  FROM answer GROUP BY device, fact)
+SELECT t.session, t.pid, t.device_id, t.device, f.place, f.fact, f.unit, f.properties, a.told,
+       CASE WHEN f.fact <> 'multiprocessors' THEN NULL WHEN a.told = t.compute_units THEN 'CU' WHEN t.has_wgps AND a.told * 2 = t.compute_units THEN 'WGP' END AS counts,
+       a.told_by_zluda, a.received, a.told_by,
+       CASE f.place WHEN 1 THEN k.name WHEN 2 THEN t.driver_arch WHEN 3 THEN t.driver_compute_units WHEN 4 THEN t.driver_wave_size WHEN 5 THEN t.driver_memory WHEN 6 THEN t.driver_mhz
+                    WHEN 7 THEN k.memory_mhz WHEN 8 THEN k.memory_bits END AS driver,
+       CASE f.place WHEN 1 THEN t.reference_name WHEN 2 THEN g.arch WHEN 3 THEN t.reference_compute_units WHEN 4 THEN t.reference_wave_size WHEN 5 THEN t.reference_memory
+                    WHEN 6 THEN t.reference_boost_mhz WHEN 8 THEN g.memory_bits WHEN 9 THEN g.l2_kib * 1024 END AS reference
+FROM device_truth t JOIN (SELECT place, fact, unit, group_concat(name) AS properties FROM property GROUP BY place) f LEFT JOIN told a ON a.device = t.device_id AND a.fact = f.fact
+LEFT JOIN kfd_node_ k ON k.id = t.node_id LEFT JOIN gpu_ g ON g.id = t.reference_id;

@@ -49,7 +49,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
 Result<void> check_options(const RecordingOptions& o) {
   const std::pair<const char*, bool> kinds[] = {{"--output", !o.output.empty()},           {"--force or --append", o.open_mode != OpenMode::Create},
                                                 {"--probes", !o.probe_files.empty()},       {"--override-file", !o.rule_files.empty()},
-                                                {"--exe", !o.child_filter.empty()}};
+                                                {"--exe", !o.child_filter.empty()},           {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
   for (const auto& [name, given] : kinds)
     if (given) return fail(std::string("--daemon and ") + name + " exclude each other", "the daemon names its recordings itself and reads no files for others", {}, EINVAL);
   return {};

@@ -41,8 +41,11 @@ def words(program):
 def views(folder):
     """The public views as the database itself describes them."""
     database = sqlite3.connect(":memory:")
-    for name in ("tables.sql", "views.sql", "docs.sql"):
-        database.executescript((folder / name).read_text(encoding="utf-8"))
+    findings = [folder / "findings.sql", *sorted((folder / "findings").glob("*.sql"))]
+    for text in ("tables.sql", "views.sql"):
+        database.executescript((folder / text).read_text(encoding="utf-8"))
+    database.executescript("UNION ALL\n".join(path.read_text(encoding="utf-8") for path in findings))
+    database.executescript((folder / "docs.sql").read_text(encoding="utf-8"))
     documented = {(view, column): rest for view, column, *rest in database.execute('SELECT view, "column", type, unit, text FROM doc_')}
     out = []
     for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY rowid").fetchall():

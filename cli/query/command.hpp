@@ -1,5 +1,6 @@
 // What a word on the command line may be besides the name of a report. One row per command; the table in commands.cpp is
-// the only list of them.
+// the only list of them. A command with the name of a report is its page for people: every other format, and options that
+// choose among rows and columns, get the report.
 #pragma once
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct Command {
 
 const std::vector<Command>& commands();
 const Command* find_command(std::string_view name);
+bool is_page(const Command& command);  // of a report that is listed by itself
 
 // The commands themselves, each in its own file.
 Result<void> show_summary(Context& context, Recording& recording);
@@ -43,6 +45,8 @@ Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);
 Result<void> list_probes(Context& context);
+Result<void> show_devices(Context& context, Recording& recording);
+Result<void> show_findings(Context& context, Recording& recording);
 
 // Prints rows that do not come from a recording; --columns, --sort and so on work as for a report. `condition`: more SQL
 // for filters, "/*? AND name REGEXP :name */".

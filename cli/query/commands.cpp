@@ -13,6 +13,8 @@ const std::vector<Command>& commands() {
       {"index", "add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
       {"list", "recordings in this directory", nullptr, list_recordings, 1},
       {"reports", "all reports and their columns", nullptr, list_reports, 1},
+      {"devices", "the page of the report", show_devices, nullptr, 0},
+      {"findings", "the page of the report", show_findings, nullptr, 0},
       {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
   };
   return all;
@@ -22,6 +24,11 @@ const Command* find_command(std::string_view name) {
   for (const Command& c : commands())
     if (c.name == name) return &c;
   return nullptr;
+}
+
+bool is_page(const Command& command) {
+  const Report* report = find_report(command.name);
+  return report && !report->hidden;
 }
 
 Result<void> list_reports(Context& context) {

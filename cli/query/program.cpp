@@ -28,7 +28,7 @@ std::vector<cli::Named> known_words() {
   for (const Report& r : reports())
     if (!r.hidden) out.push_back({r.name, r.title});
   for (const Command& c : commands())
-    if (c.name != "summary") out.push_back({c.name, c.help});
+    if (c.name != "summary" && !is_page(c)) out.push_back({c.name, c.help});
   return out;
 }
 
@@ -96,13 +96,20 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
   return {};
 }
 
+// Rows rather than the page that a report may have.
+bool wants_rows(const Context& context) {
+  const Settings& s = context.settings;
+  return context.output.format != table::Format::Table || s.sql || s.limit || !s.columns.empty() || !s.where.empty() || !s.sort.empty();
+}
+
 Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (target.command && target.command->alone) return target.command->alone(context);
   auto recording = open_recording(context.path);
   if (!recording) return tl::unexpected(recording.error());
   const bool page = target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
   if (first && !page && recording->state != State::Closed) log::info("{}: {}", table::printable(context.path), state_text(*recording));
-  return target.report ? print_report(context, *recording, *target.report) : target.command->on_recording(context, *recording);
+  if (target.report && (!target.command || wants_rows(context))) return print_report(context, *recording, *target.report);
+  return target.command->on_recording(context, *recording);
 }
 
 Result<void> answer(Context& context, const Target& target) {

@@ -26,7 +26,8 @@ std::vector<std::string> known_names() {
   std::vector<std::string> out;
   for (const Report& r : reports())
     if (!r.hidden) out.push_back(r.name);
-  for (const Command& c : commands()) out.emplace_back(c.name);
+  for (const Command& c : commands())
+    if (!is_page(c)) out.emplace_back(c.name);
   return out;
 }
 
@@ -47,7 +48,7 @@ Result<Target> read_words(const std::vector<std::string>& words) {
   if (at != words.end() && names_file(*at)) t.path = *at++;
   const std::string name = at != words.end() ? *at++ : "summary";
   t.command = find_command(name);
-  if (!t.command) t.report = find_report(name);
+  t.report = find_report(name);
   if (t.report && t.report->hidden) t.report = nullptr;
   if (!t.command && !t.report) {
     const std::string near = nearest(name, known_names());

@@ -11,7 +11,7 @@ namespace fade::query {
 
 struct Target {
   std::string path;                  // empty: none was named
-  const Report* report = nullptr;    // one of the two is set
+  const Report* report = nullptr;    // one of the two is set, or both: a report and its page
   const Command* command = nullptr;
   std::vector<std::string> words;
 };

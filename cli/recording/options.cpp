@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <regex>
 
 #include "cli/options/values.hpp"
@@ -17,6 +18,12 @@ void drop_trace_prefix(std::vector<std::string>& events) {
   constexpr std::string_view kPrefix = "trace=";
   for (std::string& event : events)
     if (event.starts_with(kPrefix)) event.erase(0, kPrefix.size());
+}
+
+Result<void> check_sysfs_root(const std::string& root) {
+  std::error_code ignored;
+  if (root == RecordingOptions{}.sysfs_root || std::filesystem::is_directory(root, ignored)) return {};
+  return fail(fmt::format("--sysfs-root: '{}' is not a directory", root), {}, "name the directory that stands for /sys: --sysfs-root /host/sys");
 }
 
 Result<void> check_patterns(const RecordingOptions& options) {
@@ -70,6 +77,8 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
       {kCorrect, "--dry-run", "", "print the rules as understood and end", Flag{&r.dry_run}},
 
+      {kDevices, "--sysfs-root", "DIR", "read what the GPU driver says below DIR instead of /sys", Text{&o.sysfs_root}, all, Completes::Directory},
+
       {kProbes, "--probes", "FILE", "add functions described in FILE", Each{&o.probe_files}, all, file},
       {kProbes, "--probe", "LIB:FUNCTION", "add a function of a library with debug information", Each{&o.probe_symbols}},
       {kProbes, "--list-probes", "", "print the functions that would be watched and end", Flag{&r.list_probes}},
@@ -82,6 +91,7 @@ Result<void> finish(const Request& request, RecordingOptions& options, const cha
   if (request.append) options.open_mode = OpenMode::Append;
   if (options.output.empty() && default_output != nullptr) options.output = default_output;
   drop_trace_prefix(options.events);
+  if (auto checked = check_sysfs_root(options.sysfs_root); !checked) return checked;
   if (auto checked = check_output_name(options.output); !checked) return checked;
   return check_patterns(options);
 }

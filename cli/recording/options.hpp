@@ -13,7 +13,7 @@
 namespace fade::cli::recording {
 
 inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kProcesses = "Processes",
-                                  kCorrect = "Corrections", kProbes = "Probes";
+                                  kCorrect = "Corrections", kDevices = "Devices", kProbes = "Probes";
 
 // What is asked of a recording program besides the recording itself.
 struct Request {

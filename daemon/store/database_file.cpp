@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "schema/schema.hpp"
+#include "store/gpu_table.hpp"
 #include "store/histogram.hpp"
 
 namespace fade::store {
@@ -116,6 +117,7 @@ Result<void> create_schema(sqlite::Db& db) {
   if (!txn) return tl::unexpected(std::move(txn.error()));
   for (const std::string_view part : {schema::tables(), schema::views(), schema::docs()})
     if (auto done = db.exec(part); !done) return done;
+  if (auto done = write_gpus(db, schema::gpus()); !done) return done;
   return txn->commit();
 }
 

@@ -35,13 +35,14 @@ std::vector<DeviceFact> from_struct(const DevicePath& path, Bytes bytes) {
 
 std::vector<DeviceFact> from_attribute(const DevicePath& path, probes::Arguments arguments, Bytes bytes) {
   const int number = probes::int_argument(arguments, path.attribute, -1);
-  const probes::DeviceAttribute* known = probes::attribute_numbered(number);
+  const probes::DeviceAttribute* known = probes::asked_attribute(path, arguments);
   const bool pointer = known && known->form == probes::DeviceAttribute::Form::Pointer;
   const auto type = pointer ? probes::FieldType::Pointer : probes::FieldType::Int;
   const std::size_t size = pointer ? 8 : 4;
   if (bytes.size() < size) return {};
   const std::string name = known ? std::string(known->name) : fmt::format("{}", number);
-  return {{"hipDeviceAttribute" + name, probes::text_of(type, 1, bytes.first(size))}};
+  const bool cuda = path.answer == DevicePath::Answer::CudaAttribute;
+  return {{(cuda ? "CU_DEVICE_ATTRIBUTE_" : "hipDeviceAttribute") + name, probes::text_of(type, 1, bytes.first(size))}};
 }
 
 // Free memory is another number every time; it is no property.
@@ -85,7 +86,8 @@ std::vector<DeviceFact> device_facts(const CallView& call, PieceKind told) {
   switch (path->answer) {
     case DevicePath::Answer::StructR0000:
     case DevicePath::Answer::StructR0600: return from_struct(*path, bytes);
-    case DevicePath::Answer::Attribute: return from_attribute(*path, words, bytes);
+    case DevicePath::Answer::Attribute:
+    case DevicePath::Answer::CudaAttribute: return from_attribute(*path, words, bytes);
     case DevicePath::Answer::Name: return text_fact("name", bytes);
     case DevicePath::Answer::PciAddress: return text_fact("pciBusId", bytes);
     case DevicePath::Answer::MemoryInfo:

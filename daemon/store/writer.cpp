@@ -14,6 +14,7 @@
 
 #include "base/log.hpp"
 #include "store/database_file.hpp"
+#include "store/kfd_rows.hpp"
 #include "store/recorder.hpp"
 
 namespace fade::store {
@@ -124,6 +125,8 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   Result<RowId> row = write_session(db, session_, options_.detail);
   if (!row) return tl::unexpected(std::move(row.error()));
   row_ = *row;
+  if (!session_.kfd.root.empty())
+    if (auto written = write_topology(db, row_, session_.kfd); !written) return written;
   recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter));
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
   Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");

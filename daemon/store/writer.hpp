@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/event_queue.hpp"
+#include "base/kfd.hpp"
 #include "base/recording.hpp"
 #include "base/result.hpp"
 #include "store/totals.hpp"
@@ -31,6 +32,7 @@ struct SessionInfo {
   std::string fade_version = FADE_VERSION;
   std::string options;  // as the user wrote them
   SessionClock clock;
+  KfdTopology kfd;  // nothing is stored where its root is empty
 };
 
 class Writer {

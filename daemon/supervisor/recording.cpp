@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/log.hpp"
+#include "supervisor/kfd_topology.hpp"
 #include "supervisor/output_name.hpp"
 
 namespace fade {
@@ -34,7 +35,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
       {database_, options_.open_mode, options_.max_bytes, options_.on_full, options_.detail, options_.kernel_include,
        options_.kernel_exclude},
       {.kind = std::move(kind), .cwd = std::filesystem::current_path(ignored).string(), .command = std::move(command),
-       .options = shown_options(options_), .clock = clock_},
+       .options = shown_options(options_), .clock = clock_, .kfd = KfdReader(options_.sysfs_root).read()},
       queue_);
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);

@@ -1,17 +1,24 @@
 -- Every property of a device that a program was told, and by which function
 -- sort: property
--- leave: first_ns seen_by n
+-- about: What the driver and the reference table say of the same fact stands beside it, in their own unit (MHz, where HIP says kHz).
+-- leave: first_ns seen_by n reference
 -- column: device    id     as the processes number it
 -- column: property  text   field or attribute
 -- column: value     text   what the program received
 -- column: source    text   api:FUNCTION, or override
+-- column: driver    text   what the driver says of the same fact
+-- column: reference text   what the reference table says
 -- column: seen_by   text   ids of the processes
 -- column: n         count  how often the value changed to this
 -- column: first_ns  time   when first
 -- column: differs   yesno  other values were told for the same property
-SELECT device, name AS property, value, source, group_concat(DISTINCT pid) AS seen_by, count(*) AS n, min(start) AS first_ns,
-       min(value) OVER (PARTITION BY session, device, name) <> max(value) OVER (PARTITION BY session, device, name) AS differs
-FROM device_properties
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
-  /*? AND name REGEXP :name */
-GROUP BY session, device, name, value, source
+SELECT p.device, p.name AS property, p.value, p.source, f.driver || CASE f.fact WHEN 'multiprocessors' THEN ' CU' ELSE rtrim(' ' || f.unit) END AS driver,
+       f.reference || CASE f.fact WHEN 'multiprocessors' THEN ' CU' WHEN 'clock' THEN ' MHz boost' ELSE rtrim(' ' || f.unit) END AS reference,
+       group_concat(DISTINCT p.pid) AS seen_by, count(*) AS n, min(p.start) AS first_ns,
+       min(p.value) OVER (PARTITION BY p.session, p.device, p.name) <> max(p.value) OVER (PARTITION BY p.session, p.device, p.name) AS differs
+FROM device_properties p
+LEFT JOIN devices d ON d.session = p.session AND d.pid = p.pid AND d.ordinal = p.device
+LEFT JOIN device_facts f ON f.device_id = d.id AND instr(',' || f.properties || ',', ',' || p.name || ',') > 0
+WHERE true /*? AND p.session = :session */ /*? AND p.pid = :pid */ /*? AND p.device = :device */
+  /*? AND p.name REGEXP :name */
+GROUP BY p.session, p.device, p.name, p.value, p.source

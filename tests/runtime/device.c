@@ -1,5 +1,6 @@
 // Simulated devices, and what programs are told about them. FADE_STANDIN_DEVICES lists them by name, "none" for no device;
-// a custom one is NAME/ARCH/MULTIPROCESSORS/WARP/MIB. The default is an RX 6800 XT and an RX 7900 XTX.
+// a custom one is NAME/ARCH/MULTIPROCESSORS/WARP/MIB. The default is an RX 6800 XT and an RX 7900 XTX. FADE_STANDIN_BUSES lists
+// their PCI buses, hexadecimal; by default they count from 3.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static const struct device catalogue[] = {
 };
 enum { most_devices = 16 };
 static struct device devices[most_devices];
+static int buses[most_devices];
 static int device_count;
 static __thread int current;
 
@@ -51,6 +53,11 @@ __attribute__((constructor)) static void start(void) {
   snprintf(list, sizeof list, "%s", wanted ? wanted : "RX 6800 XT,RX 7900 XTX");
   for (char* one = strtok_r(list, ",", &rest); one && device_count < most_devices; one = strtok_r(NULL, ",", &rest))
     if (strcmp(one, "none")) add_device(one);
+  char* bus = getenv("FADE_STANDIN_BUSES");
+  for (int i = 0; i < most_devices; ++i) {
+    buses[i] = bus && *bus ? (int)strtol(bus, &bus, 16) : 3 + i;
+    bus += bus && *bus == ',';
+  }
 }
 
 static hipError_t check_device(int device, const void* out) {
@@ -95,7 +102,7 @@ static int major_version(const struct device* d) {  // gfx1030 is 10.3, gfx90a i
     (p)->l2CacheSize = (d)->l2_bytes;                                   \
     (p)->maxThreadsPerMultiProcessor = (d)->threads_per_multiprocessor; \
     (p)->concurrentKernels = 1;                                         \
-    (p)->pciBusID = 3 + (ordinal);                                      \
+    (p)->pciBusID = buses[ordinal];                                     \
     (p)->cooperativeLaunch = 1;                                         \
     (p)->canMapHostMemory = 1;                                          \
     (p)->isLargeBar = 1;                                                \
@@ -179,7 +186,7 @@ static int attribute(const struct device* d, int what, int ordinal) {
     case 60: return d->memory_khz;
     case hipDeviceAttributeMultiprocessorCount:
     case hipDeviceAttributePhysicalMultiProcessorCount: return d->multiprocessors;
-    case 67: return 3 + ordinal;
+    case 67: return buses[ordinal];
     case hipDeviceAttributeWarpSize: return d->warp;
     case 19: return d->l2_bytes;
   }
@@ -232,7 +239,7 @@ HIP(hipError_t, hipDeviceGetPCIBusId)(char* text, int length, int device) {
   ENTER(hipDeviceGetPCIBusId);
   CHECK(device, text);
   if (length <= 0) return standin_fail(hipErrorInvalidValue);
-  snprintf(text, (size_t)length, "0000:%02x:00.0", 3 + device);
+  snprintf(text, (size_t)length, "0000:%02x:00.0", buses[device]);
   return hipSuccess;
 }
 

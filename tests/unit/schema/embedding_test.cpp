@@ -20,6 +20,12 @@ TEST(Embedding, TablesCarryTheIdentityThatTheCodeChecks) {
   EXPECT_THAT(std::string(tables()), HasSubstr("user_version   = " + std::to_string(kVersion)));
 }
 
+TEST(Embedding, HoldsTheFindingsBehindTheViewsAndTheReferenceTable) {
+  EXPECT_THAT(std::string(views()), HasSubstr("CREATE VIEW findings "));
+  for (const char* finding : {"'answers-differ'", "'wgp-count'"}) EXPECT_THAT(std::string(views()), HasSubstr(finding));
+  EXPECT_THAT(std::string(gpus()), HasSubstr("Radeon RX 6800 XT\t73bf:c1\t"));
+}
+
 TEST(Embedding, FindsReportsByName) {
   EXPECT_EQ(find_report("no such report"), nullptr);
   EXPECT_EQ(find_report(""), nullptr);

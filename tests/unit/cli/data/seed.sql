@@ -40,6 +40,13 @@ INSERT INTO copy_ VALUES (4, 1, 8388608, 140000000000000, 139637976727552, 1), (
 INSERT INTO alloc_ VALUES (1, 0, 1, 139637976727552, 1048576, 300000000, 9000000000, 2, 11), (2, 0, 1, 139637977776128, 4194304, 350000000, NULL, 2, NULL), (3, 1, 1, 139637981970432, 65536, 360000000, NULL, 2, NULL);
 INSERT INTO device_prop_ VALUES (1, 1, 'multiProcessorCount', '36', 'api:hipGetDevicePropertiesR0600', 1, 250000000), (2, 1, 'warpSize', '32', 'api:hipGetDevicePropertiesR0600', 1, 250000000),
  (3, 1, 'multiProcessorCount', '72', 'override', 1, 250000000);
+INSERT INTO kfd_topology_ VALUES (1, '/sys', NULL);
+INSERT INTO kfd_node_ (id, session, node, gpu, name, problem, arch, pci, uuid, gpu_id, cpu_cores, simd_count, simd_per_cu, compute_units, wave_size, vendor_id, device_id, revision, memory, memory_bits, memory_mhz, max_mhz, xccs, render_minor) VALUES
+ (1, 1, 0, 0, 'AMD Ryzen 7 5800X 8-Core Processor', NULL, NULL, NULL, NULL, 0, 16, 0, 0, NULL, 0, 0, 0, NULL, 33562451968, 64, 3200, NULL, NULL, 0),
+ (2, 1, 1, 1, 'navi21', NULL, 'gfx1030', '0000:03:00.0', 'GPU-1234', 18467, 0, 144, 2, 72, 32, 4098, 29631, 193, 17163091968, 256, 1000, 2575, 1, 128),
+ (3, 1, 2, 1, 'evil ' || char(27) || '[31m', 'its properties are empty', NULL, NULL, NULL, 4711, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO gpu_ VALUES (1, 'Radeon RX 6800 XT', 'Navi 21', 'gfx1030', 72, 16384, 0, 256, 2250, 4096, 131072, 32), (2, 'Radeon RX 6800', 'Navi 21', 'gfx1030', 60, 16384, 0, 256, 2105, 4096, 131072, 32);
+INSERT INTO gpu_pci_ VALUES (29631, 193, 1), (29631, 195, 2);
 INSERT INTO override_ VALUES (1, 1, 'device.0.multiProcessorCount=72', 'device.0.multiProcessorCount', '72', '--set'), (2, 1, 'device.1.warpSize=64', 'device.1.warpSize', '64', 'rules.fade:3');
 INSERT INTO override_hit_ (id, rule, call, thread, caller, ts, ts_last, device, target, was, became, n) VALUES (1, 1, 1, 1, 1, 250000000, 260000000, 0, 'hipDeviceProp_t.multiProcessorCount', '36', '72', 2);
 INSERT INTO lifecycle_ (id, session, ts, process, thread, kind, value, detail) VALUES (1, 1, 0, 1, 1, 'exec', 0, '/usr/bin/python3.11'), (2, 1, 200000000, 1, 1, 'dlopen', 480, '/opt/rocm/lib/libamdhip64.so.6'),

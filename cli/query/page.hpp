@@ -1,0 +1,25 @@
+// What the pages of fade-query (devices, findings) have in common: rows of a statement, text broken between words, findings
+// as a list.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/query/command.hpp"
+
+namespace fade::query {
+
+using Row = std::vector<table::Value>;
+
+// Binds the session and the user's filters by name.
+Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql);
+std::string page_text(const table::Value& value);  // printable; empty for NULL
+
+// `text` in lines that fit the terminal, all but the first indented by `indent`; the first begins at that column too.
+std::string wrapped(const Context& context, std::string_view text, std::size_t indent);
+std::string bold(const Context& context, std::string_view text);
+
+// As many findings as there are, errors first. Prints `none` where there are none.
+Result<void> print_findings(Context& context, Recording& recording, std::string_view none);
+
+}  // namespace fade::query

@@ -1,0 +1,238 @@
+"""Device truth: what a program was told, what the driver says (trees of tests/sysfs) and what the reference table says, and the findings made of it."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+
+import harness
+
+SYSFS = pathlib.Path(__file__).resolve().parents[1] / "sysfs"
+MANUAL = pathlib.Path(__file__).resolve().parents[2] / "cli" / "man" / "fade-findings.7.scd.in"
+FINDINGS = pathlib.Path(__file__).resolve().parents[2] / "schema" / "findings"
+RX, XTX = "AMD Radeon RX 6800 XT", "AMD Radeon RX 7900 XTX"
+WARNINGS = "SELECT finding, device FROM findings WHERE severity <> 'info' ORDER BY 1, 2"
+
+
+@pytest.fixture
+def record(build, tmp_path):
+    """Records the tracee that asks for everything; returns the database."""
+    def run(devices, buses, tree, *options, program="props", name="run", **environment):
+        root = SYSFS / tree if isinstance(tree, str) else tree
+        ran = harness.run_supervised(build, program, "v6", tmp_path / name, options=("--sysfs-root", root, *options), FADE_STANDIN_DEVICES=devices, FADE_STANDIN_BUSES=buses, **environment)
+        assert ran.stderr == b""
+        return harness.Database(tmp_path / name / "run.db")
+    return run
+
+
+@pytest.fixture
+def page(build, tmp_path):
+    def show(*words, name="run", columns=80):
+        done = subprocess.run([build.fade_query, tmp_path / name / "run.db", *words], env={**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": str(columns)}, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    return show
+
+
+def tree(folder, *nodes, **revisions):
+    """A tree of nodes given as (gpu_id, properties, bytes of memory); a node's properties may be missing."""
+    for number, (gpu_id, properties, memory) in enumerate(nodes):
+        node = folder / "class" / "kfd" / "kfd" / "topology" / "nodes" / str(number)
+        (node / "mem_banks" / "0").mkdir(parents=True)
+        (node / "gpu_id").write_text(f"{gpu_id}\n")
+        (node / "mem_banks" / "0" / "properties").write_text(f"heap_type {1 if gpu_id else 0}\nsize_in_bytes {memory}\n")
+        if properties is not None:
+            (node / "properties").write_text("".join(f"{name} {value}\n" for name, value in properties.items()))
+    return folder
+
+
+CPU = (0, {"cpu_cores_count": 16}, 64 << 30)
+MI210 = {"simd_count": 416, "simd_per_cu": 4, "gfx_target_version": 90010, "wave_front_size": 64, "vendor_id": 0x1002, "device_id": 0x740f, "location_id": 0x0300, "domain": 0, "max_engine_clk_fcompute": 1700}
+
+
+# ---------------------------------------------------------------- who is who
+def test_a_healthy_cdna_card_has_no_finding(record, tmp_path):
+    database = record("MI210", "3", tree(tmp_path / "mi210", CPU, (7, MI210, 64 << 30)))
+    assert database.rows("SELECT * FROM findings") == []
+    truth = "SELECT told_multiprocessors, driver_compute_units, arch, driver_arch, matched_by, reference_name FROM device_truth"
+    assert database.rows(truth) == [(104, 104, "gfx90a:sramecc+:xnack-", "gfx90a", "PCI address", "Instinct MI210")]
+
+
+def test_healthy_rdna_cards_are_only_explained(record):
+    database = record("RX 6800 XT,RX 7900 XTX", "3,4", "swapped")
+    assert database.rows("SELECT finding, device, severity FROM findings ORDER BY device") == [("wgp-count", 0, "info"), ("wgp-count", 1, "info")]
+    assert database.rows("SELECT text FROM findings WHERE device = 0 AND text LIKE '36 WGP = 72 CU%'")
+    assert database.rows("SELECT text FROM findings WHERE text LIKE '%wrong%'") == []
+    assert database.rows("SELECT device, node, name, reference_name FROM device_truth ORDER BY device") == [(0, 2, RX, "Radeon RX 6800 XT"), (1, 1, XTX, "Radeon RX 7900 XTX")], "by address, not by number"
+
+
+def test_side_by_side(record):
+    database = record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72")
+    facts = {row[0]: row[1:] for row in database.rows("SELECT fact, told, counts, received, driver, reference FROM device_facts")}
+    assert facts["multiprocessors"] == ("36", "WGP", "72", 72, 72)
+    assert facts["architecture"] == ("gfx1030", None, None, "gfx1030", "gfx1030")
+    assert facts["memory"] == (str(16 << 30), None, None, 17163091968, 16 << 30)
+    assert facts["clock"] == ("2575", None, None, 2575, 2250)
+    assert facts["name"] == (RX, None, None, "navi21", "Radeon RX 6800 XT")
+
+
+def test_the_page(record, page):
+    record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72", ROCR_VISIBLE_DEVICES="0", CUDA_VISIBLE_DEVICES="0")
+    text = page("devices", "--format", "table")
+    lines = [re.sub(" +", " ", line).strip() for line in text.splitlines()]
+    assert f"Device 0: {RX}" in lines
+    assert "multiprocessors 36 WGP -> 72 72 CU 72 CU" in lines
+    assert "clock 2575 MHz 2575 MHz 2250 MHz boost" in lines
+    assert "at 0000:0a:00.0, node 1 of the driver (found by PCI address)" in " ".join(lines)
+    assert "ROCR_VISIBLE_DEVICES=0 comes first, then CUDA_VISIBLE_DEVICES=0 counts within what is left: device 0 is node 1" in " ".join(lines)
+    assert "told by hipGetDevicePropertiesR0600, hipGetDevicePropertiesR0000" in " ".join(lines) and "hipDeviceGetAttribute" in text
+    assert re.search(r"overwritten by fade: multiProcessorCount 36 -> 72, \d+ times", " ".join(lines))
+    assert "wgp-count" in text and "-> " in text
+
+
+def test_a_page_fits_its_terminal(build, record, tmp_path):
+    pexpect = pytest.importorskip("pexpect")
+    record("RX 6800 XT,RX 7900 XTX", "3,4", "swapped", ROC_GLOBAL_CU_MASK="0xff")
+    for report in ("devices", "findings", "props"):
+        for columns in (80, 200):
+            child = pexpect.spawn(str(build.fade_query), [str(tmp_path / "run" / "run.db"), report], dimensions=(50, columns), encoding="utf-8", timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
+            child.expect(pexpect.EOF)
+            child.close()
+            shown = re.sub(r"\x1b\[[0-9;]*m", "", child.before)
+            assert child.exitstatus == 0 and max(map(len, shown.splitlines())) <= columns, shown
+
+
+def test_rows_for_programs(record, page):
+    record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72")
+    (device,) = json.loads(page("devices", "--format", "json"))
+    assert (device["multiprocessors"], device["compute_units"], device["node"], device["reference"]) == (36, 72, 1, "Radeon RX 6800 XT")
+    assert "36 -> 72" in device["overwritten"]
+    props = json.loads(page("props", "--format", "json"))
+    told = {(p["property"], p["source"]): p for p in props}[("multiProcessorCount", "api:hipGetDevicePropertiesR0600")]
+    assert (told["value"], told["driver"], told["reference"]) == ("36", "72 CU", "72 CU")
+    assert {p["property"]: p["driver"] for p in props}["clockRate"] == "2575 MHz"
+    assert [f["finding"] for f in json.loads(page("findings", "--format", "json"))] == ["count-overridden", "wgp-count"]
+    assert page("devices", "--columns", "ordinal,compute_units", "--format", "table").split() == ["ordinal", "compute", "units", "0", "72"]
+
+
+def test_nothing_is_needed_but_the_file(record, page, tmp_path):
+    shutil.copytree(SYSFS / "rx6800xt", tmp_path / "gone")
+    record("RX 6800 XT", "a", tmp_path / "gone")
+    shutil.rmtree(tmp_path / "gone")
+    assert "36 WGP" in page("devices", "--format", "table")
+
+
+# ---------------------------------------------------------------- findings
+def test_the_official_switch_is_explained(record):
+    database = record(f"{RX}!/gfx1030/72/32/16384", "a", "rx6800xt", GPU_ENABLE_WGP_MODE="0")
+    assert database.rows("SELECT finding, severity FROM findings") == [("wgp-mode-off", "info")]
+
+
+@pytest.mark.parametrize("finding, device, environment", [
+    ("cu-mask", "Card/gfx1030/8/32/16384", {"ROC_GLOBAL_CU_MASK": "0xffff"}),
+    ("hsa-cu-mask", "RX 6800 XT", {"HSA_CU_MASK": "0:0-7"}),
+    ("count-differs", "Card/gfx1030/8/32/16384", {}),
+    ("arch-override", "Card/gfx1100/36/32/16384", {"HSA_OVERRIDE_GFX_VERSION": "11.0.0"}),
+    ("memory-smaller", "Card/gfx1030/36/32/8192", {}),
+    ("warp-size", "Card/gfx1030/36/64/16384", {}),
+])
+def test_each_warning_about_a_device(record, finding, device, environment):
+    database = record(device, "a", "rx6800xt", **environment)
+    assert database.rows(WARNINGS) == [(finding, 0)]
+    text, advice = database.rows(f"SELECT text, advice FROM findings WHERE finding = '{finding}'")[0]
+    assert text and advice and "NULL" not in text + advice
+    assert all(f"{name}={value}" in text for name, value in environment.items())
+
+
+def test_a_mask_that_hides_nothing_is_no_finding(record):
+    assert record("RX 6800 XT", "a", "rx6800xt", ROC_GLOBAL_CU_MASK="0xfffffffff").rows(WARNINGS) == []
+
+
+def test_an_architecture_changed_from_within_is_seen_too(record):
+    database = record("Card/gfx1031/36/32/16384", "a", "rx6800xt")
+    assert database.rows(WARNINGS) == [("arch-override", 0)]
+    assert "was not set" in database.value("SELECT text FROM findings WHERE finding = 'arch-override'")
+
+
+def test_rules_that_mislead_are_told(record):
+    database = record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72", "--set", "device.0.warpSize=64")
+    assert database.rows(WARNINGS) == [("count-overridden", 0), ("warp-size", 0)]
+    assert "x 36 blocks" in database.value("SELECT text FROM findings WHERE finding = 'count-overridden'")
+    assert record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=18", name="less").rows(WARNINGS) == []
+
+
+def test_clocks_are_compared_with_the_driver_only(record, tmp_path):
+    properties = {**MI210, "max_engine_clk_fcompute": 1690}
+    database = record("MI210", "3", tree(tmp_path / "other", CPU, (7, properties, 64 << 30)))
+    assert database.rows("SELECT finding, severity FROM findings") == [("clock-differs", "info")]
+    # The data sheet's 2250 MHz of the RX 6800 XT against 2575 is none.
+    assert record("RX 6800 XT", "a", "rx6800xt", name="boost").rows("SELECT * FROM findings WHERE finding LIKE 'clock%'") == []
+
+
+def test_memory_of_an_apu_is_explained(record):
+    database = record("AMD Radeon 780M/gfx1103/6/32/512", "c4", "apu")
+    assert database.rows("SELECT finding, severity FROM findings WHERE finding LIKE 'memory%'") == [("memory-shared", "info")]
+    assert "0.5 GiB" in database.value("SELECT text FROM findings WHERE finding = 'memory-shared'")
+
+
+def test_a_runtime_that_contradicts_itself(build, record, tmp_path):
+    database = record("RX 6800 XT", "a", "rx6800xt")
+    assert database.rows("SELECT * FROM findings WHERE finding = 'answers-differ'") == []
+    with sqlite3.connect(tmp_path / "run" / "run.db") as connection:
+        connection.execute("UPDATE device_prop_ SET value = '72' WHERE name = 'hipDeviceAttributeMultiprocessorCount'")
+    assert "36 and 72 multiprocessors" in database.value("SELECT text FROM findings WHERE finding = 'answers-differ'")
+
+
+def test_without_a_driver(record, page):
+    database = record("RX 6800 XT", "a", "none")
+    assert database.rows("SELECT finding, severity FROM findings ORDER BY 1") == [("no-kfd-topology", "info"), ("wgp-count", "info")]
+    assert database.value("SELECT reference_by FROM device_truth") == "name"
+    assert "the driver says" not in page("devices", "--format", "table"), "no column of nothing"
+
+
+def test_a_device_that_the_driver_does_not_have(record):
+    assert record("RX 6800 XT", "77", "rx6800xt").rows(WARNINGS) == [("no-kfd-node", 0)]
+
+
+def test_a_node_that_tells_nothing(record, tmp_path, page):
+    database = record("MI210", "3", tree(tmp_path / "half", CPU, (7, MI210, 64 << 30), (8, None, 0)))
+    assert database.rows(WARNINGS) == [("kfd-node-unreadable", None)]
+    assert "node 2: unknown GPU: its properties cannot be read" in page("devices", "--format", "table")
+
+
+def test_hidden_gpus(record, page):
+    database = record("RX 6800 XT", "3", "swapped", HIP_VISIBLE_DEVICES="1", CUDA_VISIBLE_DEVICES="0")
+    assert database.rows("SELECT finding, severity FROM findings WHERE finding <> 'wgp-count' ORDER BY 1") == [("cuda-variable-ignored", "warning"), ("device-hidden", "info")]
+    assert "HIP_VISIBLE_DEVICES=1 hides this GPU (0000:04:00.0)" in database.value("SELECT text FROM findings WHERE finding = 'device-hidden'")
+    text = " ".join(page("devices", "--format", "table").split())
+    assert "node 1: Radeon RX 7900 XTX" in text and "HIP_VISIBLE_DEVICES=1 (CUDA_VISIBLE_DEVICES=0 is not looked at): device 0 is node 2" in text
+
+
+def test_variables_that_leave_nothing(record, page):
+    database = record("none", "", "swapped", program="every_function", ROCR_VISIBLE_DEVICES="7")
+    assert database.rows("SELECT finding, severity FROM findings") == [("all-hidden", "error")]
+    assert "ROCR_VISIBLE_DEVICES=7" in page("findings", "--format", "table")
+    assert "No program was told about a device." in page("devices", "--format", "table")
+
+
+def test_a_gpu_that_the_table_does_not_know(record, tmp_path):
+    database = record("MI210", "3", tree(tmp_path / "new", CPU, (7, {**MI210, "device_id": 0x7fff}, 64 << 30)))
+    assert database.rows("SELECT finding, severity FROM findings") == [("not-in-table", "info")]
+    assert "1002:7fff" in database.value("SELECT text FROM findings")
+
+
+def test_every_finding_has_its_section_in_the_manual():
+    names = {path.stem for path in FINDINGS.glob("*.sql")}
+    assert all(f"'{path.stem}'" in path.read_text() for path in FINDINGS.glob("*.sql"))
+    sections = set(re.findall(r"^## ([a-z0-9-]+)$", MANUAL.read_text(), re.M))
+    assert sections == names
+
+
+# ---------------------------------------------------------------- the option
+def test_a_root_that_is_none_is_refused(build, tmp_path):
+    ran = harness.run([build.fade_run, "--sysfs-root", tmp_path / "absent", "-o", tmp_path / "x.db", "--", build.tracees / "props"], build.environment("v6"), tmp_path)
+    assert ran.status == 2 and b"is not a directory" in ran.stderr and ran.counts == {} and not (tmp_path / "x.db").exists()
