@@ -35,7 +35,9 @@ class Views : public testing::Test {
 TEST_F(Views, RunWithPlainSqliteOnAnEmptyFile) {
   const auto views = strings("SELECT name FROM sqlite_master WHERE type = 'view'");
   EXPECT_GE(views.size(), 30u);
-  for (const std::string& view : views) EXPECT_EQ(strings("SELECT count(*) FROM \"" + view + "\""), std::set<std::string>{"0"}) << view;
+  for (const std::string& view : views)
+    if (view != "result_rules")  // what fade knows by itself
+      EXPECT_EQ(strings("SELECT count(*) FROM \"" + view + "\""), std::set<std::string>{"0"}) << view;
 }
 
 TEST_F(Views, EveryColumnIsDocumentedAndNothingElse) {
