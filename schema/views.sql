@@ -170,7 +170,7 @@ FROM process_use_ u JOIN process_ p ON p.id = u.process;
 CREATE VIEW cpu_samples AS
 SELECT p.session, p.pid, c.process AS process_id, c.ts AS start, c.cpu_ns FROM cpu_sample_ c JOIN process_ p ON p.id = c.process;
 
--- The facts that verdicts are made from. A forked process that runs the program of its parent has what was loaded there.
+-- The facts that verdicts are made from. Without JSON functions, which SQLite refuses in the views of a file that is not trusted. A forked process that runs the program of its parent has what was loaded there.
 CREATE VIEW gpu_use AS
 WITH RECURSIVE
   ran(process) AS (SELECT DISTINCT process FROM lifecycle_ WHERE kind = 'exec' AND process IS NOT NULL),
@@ -204,13 +204,13 @@ SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p
        coalesce(w.calls, 0) AS calls, coalesce(f.failures, 0) AS failures, f.first_failure AS first_failure_id, coalesce(w.moved, 0) AS allocations_and_copies,
        coalesce(l.launches, 0) AS launches, coalesce(l.failed_launches, 0) AS failed_launches, l.first_launch, l.last_launch, c.cpu_ns,
        c.cpu_ns - (SELECT max(y.cpu_ns) FROM cpu_sample_ y WHERE y.process = p.id AND y.ts <= l.last_launch) AS cpu_after_launches_ns,
-       CASE WHEN w.counted > 0 THEN (SELECT CASE WHEN json_valid(a.args) THEN json_extract(a.args, '$.count') END FROM arg_ a JOIN call_ y ON y.id = a.call JOIN thread_ t ON t.id = y.thread
+       CASE WHEN w.counted > 0 THEN (SELECT CASE WHEN a.args GLOB '*"count":[0-9]*' THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END FROM arg_ a JOIN call_ y ON y.id = a.call JOIN thread_ t ON t.id = y.thread
                                      JOIN function_ g ON g.id = y.fn WHERE g.name = 'hipGetDeviceCount' AND t.process = p.id ORDER BY a.call LIMIT 1) END AS devices_offered,
        coalesce(f.no_device, 0) AS no_device,
        (SELECT group_concat(x.detail, '; ') FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'device-refused') AS refused,
        (SELECT x.detail FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'device-missing' LIMIT 1) AS missing,
-       CASE WHEN json_valid(p.env) THEN nullif(ltrim(coalesce(' ROCR_VISIBLE_DEVICES=' || json_extract(p.env, '$.ROCR_VISIBLE_DEVICES'), '') || coalesce(' HIP_VISIBLE_DEVICES=' || json_extract(p.env, '$.HIP_VISIBLE_DEVICES'), '')
-            || coalesce(' CUDA_VISIBLE_DEVICES=' || json_extract(p.env, '$.CUDA_VISIBLE_DEVICES'), '')), '') END AS visible_devices
+       (SELECT group_concat(name || '=' || substr(rest, 1, instr(rest, '"') - 1), ' ') FROM (SELECT column1 AS name, substr(p.env, instr(p.env, '"' || column1 || '":"') + length(column1) + 4) AS rest
+        FROM (VALUES ('ROCR_VISIBLE_DEVICES'), ('HIP_VISIBLE_DEVICES'), ('CUDA_VISIBLE_DEVICES')) WHERE instr(p.env, '"' || column1 || '":"') > 0)) AS visible_devices
 FROM process_ p JOIN session_ s ON s.id = p.session LEFT JOIN image i ON i.process = p.id LEFT JOIN library b ON b.process = p.id LEFT JOIN work w ON w.process = p.id
 LEFT JOIN launch l ON l.process = p.id LEFT JOIN cpu c ON c.process = p.id LEFT JOIN failed f ON f.process_id = p.id;
 

@@ -76,9 +76,9 @@ std::string noticed(const Row& e) {
 }
 
 std::string followed(const Row& e) {
-  const std::string failures = fmt::format("{} of the process failed later, {} of them with the same result", table::human_count(integer(e[16])), table::human_count(integer(e[17])));
+  const std::string failures = fmt::format("failures of the process later: {}, of them with the same result: {}", table::human_count(integer(e[16])), table::human_count(integer(e[17])));
   if (table::is_null(e[15])) return failures + " (how many calls there were is not known: --detail stats)";
-  return fmt::format("the process made {} more calls; {}", table::human_count(integer(e[15])), failures);
+  return fmt::format("calls of the process later: {}; {}", table::human_count(integer(e[15])), failures);
 }
 
 void tell_error(Prose& page, const Row& e) {

@@ -203,6 +203,7 @@ void Session::tell_gpu_nodes(Thread& thread, const Entry& entry) {
   Inferior& inferior = *thread.inferior;
   if (inferior.has_told_nodes || !needs_device(*entry.probe)) return;
   inferior.has_told_nodes = true;
+  if (const auto cpu_ns = read_cpu_ns(inferior.pid)) sink_.notice(CpuUsed{inferior.id, clock_.now(), *cpu_ns});
   for (GpuNode& node : look_at_gpu_nodes(inferior.pid)) note(thread, std::move(node.state), 0, std::move(node.detail));
 }
 

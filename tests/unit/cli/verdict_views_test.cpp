@@ -39,8 +39,9 @@ class Verdicts : public testing::Test {
   }
   // One launch at the beginning of each of these seconds.
   void launches(int process, int from, int to, int step = 1) {
-    for (int sec = from; sec <= to; sec += step)
-      write(fmt::format("INSERT INTO process_use_ VALUES ({0}, {1}, 1, 0, 1, 0, {2}, {2})", process, sec, ns(sec)));
+    std::string rows;
+    for (int sec = from; sec <= to; sec += step) rows += fmt::format("{3}({0}, {1}, 1, 0, 1, 0, {2}, {2})", process, sec, ns(sec), rows.empty() ? "" : ", ");
+    write("INSERT INTO process_use_ VALUES " + rows);
     calls(process, kLaunch, (to - from) / step + 1);
   }
   void failure(int process, int function, int code, double at, int n = 1, double last = 0) {
