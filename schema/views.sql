@@ -282,3 +282,198 @@ SELECT t.session, t.pid, t.device_id, t.device, f.place, f.fact, f.unit, f.prope
                     WHEN 6 THEN t.reference_boost_mhz WHEN 8 THEN g.memory_bits WHEN 9 THEN g.l2_kib * 1024 END AS reference
 FROM device_truth t JOIN (SELECT place, fact, unit, group_concat(name) AS properties FROM property GROUP BY place) f LEFT JOIN told a ON a.device = t.device_id AND a.fact = f.fact
 LEFT JOIN kfd_node_ k ON k.id = t.node_id LEFT JOIN gpu_ g ON g.id = t.reference_id;
+-- ---------------------------------------------------------------- was the GPU used
+-- Failed calls again, with what their result means. normal: an answer rather than a failure.
+CREATE VIEW failures AS
+SELECT e.id, p.session, e.ts AS start, p.id AS process_id, p.pid, t.id AS thread_id, t.tid, f.name, f.kind, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last,
+       e.call AS call_id, e.args, e.caller AS caller_id,
+       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library,
+       coalesce(r.class, 'other') AS class, coalesce(r.class = 'normal', 0) AS normal, r.meaning, r.advice
+FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller
+LEFT JOIN result_rule_ r ON r.code = e.code
+     AND r.function = (SELECT q.function FROM result_rule_ q WHERE q.code = e.code AND f.name GLOB q.function ORDER BY length(q.function) DESC LIMIT 1);
+
+CREATE VIEW result_rules AS SELECT function, code, class, meaning, advice FROM result_rule_;
+
+CREATE VIEW process_use AS
+SELECT p.session, p.pid, u.process AS process_id, u.sec, u.calls, u.errors, u.launches, u.failed_launches, u.first_launch, u.last_launch
+FROM process_use_ u JOIN process_ p ON p.id = u.process;
+
+CREATE VIEW cpu_samples AS
+SELECT p.session, p.pid, c.process AS process_id, c.ts AS start, c.cpu_ns FROM cpu_sample_ c JOIN process_ p ON p.id = c.process;
+
+-- The facts that verdicts are made from. Without JSON functions, which SQLite refuses in the views of a file that is not trusted. A forked process that runs the program of its parent has what was loaded there.
+CREATE VIEW gpu_use AS
+WITH RECURSIVE
+  ran(process) AS (SELECT DISTINCT process FROM lifecycle_ WHERE kind = 'exec' AND process IS NOT NULL),
+  image(process, holder) AS (
+    SELECT id, id FROM process_ WHERE parent IS NULL OR id IN (SELECT process FROM ran)
+    UNION ALL SELECT c.id, i.holder FROM image i JOIN process_ c ON c.parent = i.process WHERE c.id NOT IN (SELECT process FROM ran)),
+  loaded AS (
+    SELECT process, path, role, sites FROM module_
+    UNION ALL SELECT i.process, m.path, m.role, m.sites FROM image i JOIN process_ p ON p.id = i.process JOIN module_ m ON m.process = i.holder
+    WHERE i.holder <> i.process AND m.ts <= p.ts),
+  library AS (
+    SELECT process, min(CASE role WHEN 'hip' THEN path END) AS hip, sum(CASE role WHEN 'hip' THEN sites ELSE 0 END) AS sites,
+           min(CASE WHEN path GLOB '*libtorch_cpu.so*' THEN path END) AS torch, min(CASE WHEN path GLOB '*libtorch_hip.so*' OR path GLOB '*libtorch_cuda.so*' THEN path END) AS torch_gpu,
+           min(CASE WHEN path GLOB '*libcuda.so*' OR path GLOB '*libcudart.so*' OR path GLOB '*libnvcuda.so*' THEN path END) AS cuda
+    FROM loaded GROUP BY process),
+  work AS (
+    SELECT t.process, sum(x.n) AS calls, sum(CASE WHEN f.kind IN ('alloc', 'host_alloc', 'copy', 'set', 'module_load') THEN x.n - x.errors ELSE 0 END) AS moved,
+           sum(CASE WHEN f.name = 'hipGetDeviceCount' THEN x.n ELSE 0 END) AS counted
+    FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn GROUP BY t.process),
+  launch AS (
+    SELECT process, sum(launches) AS launches, sum(failed_launches) AS failed_launches, min(first_launch) AS first_launch, max(last_launch) AS last_launch, max(sec) AS last_sec
+    FROM process_use_ GROUP BY process),
+  cpu AS (SELECT process, max(cpu_ns) AS cpu_ns, max(ts) AS ts FROM cpu_sample_ GROUP BY process),
+  failed AS (SELECT process_id, sum(repeats) AS failures, min(id) AS first_failure, max(code = 100) AS no_device FROM failures WHERE NOT normal GROUP BY process_id)
+SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p.ts AS start,
+       coalesce(p.ts_end, s.end_ns - s.start_ns, max(coalesce((l.last_sec + 1) * 1000000000, 0), coalesce(c.ts, 0), p.ts)) AS until,
+       p.exit_code, p.exit_signal, i.holder <> p.id AS is_copy,
+       EXISTS (SELECT 1 FROM process_ k WHERE k.parent = p.id AND k.id IN (SELECT process FROM ran)) AS starts_others,
+       (SELECT x.detail FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'unwatched' ORDER BY x.id DESC LIMIT 1) AS unwatched,
+       b.hip AS hip_library, coalesce(b.sites, 0) AS functions_watched, b.torch AS torch_library, b.torch_gpu AS torch_gpu_library, b.cuda AS cuda_library,
+       coalesce(w.calls, 0) AS calls, coalesce(f.failures, 0) AS failures, f.first_failure AS first_failure_id, coalesce(w.moved, 0) AS allocations_and_copies,
+       coalesce(l.launches, 0) AS launches, coalesce(l.failed_launches, 0) AS failed_launches, l.first_launch, l.last_launch, c.cpu_ns,
+       c.cpu_ns - (SELECT max(y.cpu_ns) FROM cpu_sample_ y WHERE y.process = p.id AND y.ts <= l.last_launch) AS cpu_after_launches_ns,
+       CASE WHEN w.counted > 0 THEN (SELECT CASE WHEN a.args GLOB '*"count":[0-9]*' THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END FROM arg_ a JOIN call_ y ON y.id = a.call JOIN thread_ t ON t.id = y.thread
+                                     JOIN function_ g ON g.id = y.fn WHERE g.name = 'hipGetDeviceCount' AND t.process = p.id ORDER BY a.call LIMIT 1) END AS devices_offered,
+       coalesce(f.no_device, 0) AS no_device,
+       (SELECT group_concat(x.detail, '; ') FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'device-refused') AS refused,
+       (SELECT x.detail FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'device-missing' LIMIT 1) AS missing,
+       (SELECT group_concat(name || '=' || substr(rest, 1, instr(rest, '"') - 1), ' ') FROM (SELECT column1 AS name, substr(p.env, instr(p.env, '"' || column1 || '":"') + length(column1) + 4) AS rest
+        FROM (VALUES ('ROCR_VISIBLE_DEVICES'), ('HIP_VISIBLE_DEVICES'), ('CUDA_VISIBLE_DEVICES')) WHERE instr(p.env, '"' || column1 || '":"') > 0)) AS visible_devices
+FROM process_ p JOIN session_ s ON s.id = p.session LEFT JOIN image i ON i.process = p.id LEFT JOIN library b ON b.process = p.id LEFT JOIN work w ON w.process = p.id
+LEFT JOIN launch l ON l.process = p.id LEFT JOIN cpu c ON c.process = p.id LEFT JOIN failed f ON f.process_id = p.id;
+
+-- blocked: the first failure of a call that would have given the GPU work. ended: the first such failure after which no launch succeeded.
+CREATE VIEW verdicts AS
+WITH
+  u AS MATERIALIZED (SELECT * FROM gpu_use),
+  bad AS MATERIALIZED (SELECT * FROM failures WHERE NOT normal),
+  blocked AS (SELECT process_id, min(id) AS id FROM bad
+              WHERE kind IN ('launch', 'graph', 'alloc', 'copy', 'set', 'module_load', 'get_function', 'stream_create') OR class IN ('sticky', 'binary') GROUP BY process_id),
+  ended AS (SELECT b.process_id, min(b.id) AS id FROM bad b JOIN u ON u.process_id = b.process_id
+            WHERE b.last > u.last_launch AND (b.kind IN ('launch', 'graph', 'alloc', 'module_load', 'get_function') OR b.class IN ('sticky', 'binary', 'device', 'memory')) GROUP BY b.process_id),
+  seen AS (SELECT u.*, coalesce(e.id, iif(u.launches = 0, coalesce(k.id, u.first_failure_id), NULL)) AS failure_id, e.id AS ended_id, k.id AS blocked_id,
+                  coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) AS crashed, coalesce(u.exit_signal, 0) > 0 OR coalesce(u.exit_code, 0) > 0 AS ended_badly,
+                  u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
+                  u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL AS is_launcher
+           FROM u LEFT JOIN ended e ON e.process_id = u.process_id LEFT JOIN blocked k ON k.process_id = u.process_id),
+  timed AS (SELECT x.*, b.name AS failed_function, coalesce(b.error, b.code) AS failed_result, b.class AS failed_class, b.meaning AS failed_meaning, b.advice AS failed_advice, b.code AS failed_code,
+                   CASE WHEN b.start > coalesce(x.last_launch, -1) THEN b.start ELSE b.last END AS failed_at
+            FROM seen x LEFT JOIN bad b ON b.id = x.failure_id),
+  judged AS (SELECT t.*,
+    CASE WHEN hip_library IS NULL AND unwatched IS NOT NULL AND unwatched NOT GLOB '*static program*' AND unwatched NOT GLOB '*32-bit*' THEN 'UNWATCHED'
+         WHEN hip_library IS NULL THEN 'NOT_LOADED'
+         WHEN calls = 0 THEN 'LOADED_UNUSED'
+         WHEN launches > 0 AND ended_id IS NOT NULL AND NOT ended_badly AND until - failed_at >= 1000000000 AND (until - failed_at) * 10 >= until - first_launch THEN 'STOPPED_USING'
+         WHEN launches > 0 AND (crashed OR (ended_id IS NOT NULL AND (ended_badly OR failed_class = 'sticky'))) THEN 'FAILED'
+         WHEN launches > 0 THEN 'USED'
+         WHEN blocked_id IS NOT NULL OR crashed THEN 'FAILED'
+         WHEN allocations_and_copies > 0 THEN 'ALLOCATED_NO_LAUNCH'
+         ELSE 'QUERIED_ONLY' END AS verdict,
+    -- Why HIP had no device to offer; NULL where it had one.
+    CASE WHEN launches > 0 OR NOT (none_seen OR coalesce(failed_class, '') = 'device') THEN NULL
+         WHEN refused IS NOT NULL THEN 'permission' WHEN visible_devices IS NOT NULL THEN 'hidden' WHEN missing IS NOT NULL THEN 'no node' ELSE 'no device' END AS lack
+    FROM timed t),
+  told AS (SELECT j.*,
+    CASE WHEN verdict IN ('NOT_LOADED', 'UNWATCHED') THEN NOT is_launcher AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
+         ELSE NOT (is_copy AND calls = 0) END AS working
+    FROM judged j)
+SELECT session, process_id, pid, command, verdict, working,
+  CASE WHEN verdict = 'UNWATCHED' THEN 'it was not watched: ' || unwatched
+       WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'its PyTorch is a CPU-only build'
+       WHEN verdict = 'NOT_LOADED' AND torch_gpu_library IS NOT NULL THEN 'its PyTorch is built for GPUs, but no HIP library was loaded'
+       WHEN verdict = 'NOT_LOADED' AND is_launcher THEN 'it only started other programs'
+       WHEN verdict = 'NOT_LOADED' AND cuda_library IS NOT NULL THEN 'it loaded CUDA''s library, and no HIP'
+       WHEN verdict = 'NOT_LOADED' AND unwatched IS NOT NULL THEN unwatched
+       WHEN verdict = 'NOT_LOADED' THEN 'no HIP library was ever loaded'
+       WHEN verdict = 'LOADED_UNUSED' AND functions_watched = 0 THEN 'HIP was loaded, but none of its functions was watched'
+       WHEN verdict = 'LOADED_UNUSED' AND is_copy THEN 'a forked copy of its parent, which called nothing itself'
+       WHEN verdict = 'LOADED_UNUSED' THEN 'HIP was loaded, but none of the watched functions was called'
+       WHEN verdict = 'USED' THEN 'kernels were launched' || iif(failures > 0, ', though some calls failed', '')
+       WHEN verdict = 'STOPPED_USING' THEN printf('after %s returned %s no kernel was launched any more, and the process ran on', failed_function, failed_result)
+       WHEN lack = 'permission' THEN 'the process may not open the GPU''s device nodes'
+       WHEN lack = 'hidden' THEN 'HIP saw no GPU, and ' || visible_devices || ' says which ones it may see'
+       WHEN lack = 'no node' THEN 'HIP saw no GPU: there is no /dev/kfd where the process looks'
+       WHEN lack = 'no device' THEN 'HIP saw no GPU'
+       WHEN verdict = 'FAILED' AND failure_id IS NULL THEN printf('it died of signal %d', exit_signal)
+       WHEN failure_id IS NOT NULL THEN printf('%s returned %s', failed_function, failed_result) || coalesce(': ' || failed_meaning, '')
+       WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'memory was allocated or copied, but no kernel was launched'
+       WHEN devices_offered > 0 THEN printf('HIP offered %d GPU%s, and the program did not use %s', devices_offered, iif(devices_offered = 1, '', 's'), iif(devices_offered = 1, 'it', 'them'))
+       ELSE 'it asked about GPUs and did nothing with them' END AS reason,
+  substr(iif(hip_library IS NULL, '; no HIP library mapped', printf('; %s: %d calls, %d of them failed', hip_library, calls, failures))
+    || iif(hip_library IS NULL AND torch_library IS NOT NULL, '; mapped: ' || torch_library || iif(torch_gpu_library IS NULL, ', and neither libtorch_hip nor libtorch_cuda', ', ' || torch_gpu_library), '')
+    || iif(hip_library IS NULL AND cuda_library IS NOT NULL, '; mapped: ' || cuda_library, '')
+    || iif(launches > 0, printf('; %d launches, the first at %.3f s, the last at %.3f s of a life from %.3f s to %.3f s', launches, first_launch / 1e9, last_launch / 1e9, start / 1e9, until / 1e9), '')
+    || iif(failed_launches > 0, printf('; %d launches failed', failed_launches), '')
+    || iif(verdict = 'STOPPED_USING', printf('; the failure was at %.3f s', failed_at / 1e9), '')
+    || iif(cpu_after_launches_ns IS NOT NULL AND verdict IN ('USED', 'STOPPED_USING', 'FAILED') AND until - last_launch > 1000000000, printf('; about %.1f s of CPU time in the %.1f s after the last launch', cpu_after_launches_ns / 1e9, (until - last_launch) / 1e9), '')
+    || iif(launches = 0 AND cpu_ns > 0, printf('; %.1f s of CPU time', cpu_ns / 1e9), '')
+    || iif(lack IS NOT NULL, coalesce('; ' || refused, '') || coalesce('; ' || missing, '') || coalesce('; ' || visible_devices, ''), '')
+    || iif(ended_badly, iif(exit_signal > 0, printf('; ended by signal %d', exit_signal), printf('; exit status %d', exit_code)), '')
+    || coalesce((SELECT '; fade came when the process was running already' FROM session_ s WHERE s.id = told.session AND s.kind = 'attach'), '')
+    || coalesce((SELECT '; only a part was recorded (' || trim(s.options) || ')' FROM session_ s WHERE s.id = told.session
+                 AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*' OR s.options GLOB '*--delay*' OR s.options GLOB '*--duration*')), ''), 3) AS evidence,
+  CASE WHEN verdict = 'USED' OR is_launcher OR NOT working THEN NULL
+       WHEN verdict = 'UNWATCHED' THEN 'fade-query lifecycle shows why; record a program that runs as you, and without --exe or --only-rank.'
+       WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'Install the ROCm build of PyTorch; python3 -c ''import torch; print(torch.version.hip)'' must not print None.'
+       WHEN verdict = 'NOT_LOADED' AND cuda_library IS NOT NULL THEN 'The program was built for CUDA: use a build for ROCm, or run it through ZLUDA.'
+       WHEN verdict = 'NOT_LOADED' THEN 'fade-query modules shows what was loaded; use a build of the program for ROCm, and look whether it must be told to use the GPU.'
+       WHEN verdict = 'LOADED_UNUSED' AND functions_watched = 0 THEN 'Record again without -e, --include and --exclude.'
+       WHEN verdict = 'LOADED_UNUSED' THEN 'Loading HIP is not using it: tell the program to use the GPU (PyTorch: .to("cuda")).'
+       WHEN verdict = 'STOPPED_USING' THEN 'The program went on without the GPU. fade-query first-error shows what failed. ' || coalesce(failed_advice, '')
+       WHEN lack = 'permission' THEN 'Add the user to the group of these nodes (usermod -aG render,video USER, then log in again); in a container pass --device /dev/kfd --device /dev/dri and --group-add with the group number of this machine.'
+       WHEN lack = 'hidden' THEN 'Correct the variable or unset it; -1 or a number that does not exist hides all GPUs.'
+       WHEN lack = 'no node' THEN 'Load the amdgpu driver (modprobe amdgpu; dmesg | grep kfd); in a container pass --device /dev/kfd --device /dev/dri.'
+       WHEN lack = 'no device' THEN 'Look at the GPU with rocminfo as the same user; the HIP library may be too old for this GPU.'
+       WHEN verdict = 'FAILED' AND failure_id IS NULL THEN 'fade-query calls --unfinished shows where it was; a fault of the GPU is told in dmesg.'
+       WHEN failure_id IS NOT NULL THEN coalesce(failed_advice, 'fade-query first-error shows the call with its arguments and what followed.')
+       WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'The data is on the GPU, the work is not: look where the program computes (PyTorch: model and tensors must both be on "cuda").'
+       ELSE 'Tell the program to use the GPU; what it was told about the devices: fade-query props. PyTorch may distrust HIP''s count: compare torch.cuda.device_count().' END AS advice,
+  launches, failed_launches, first_launch, last_launch, calls, failures, failure_id, start, until, cpu_ns, cpu_after_launches_ns
+FROM told;
+
+-- The verdict of a recording is that of its working processes; of several, that of the first in this order.
+CREATE VIEW session_verdicts AS
+SELECT session, verdict, reason, evidence, advice, process_id, pid, command, working, processes FROM (
+  SELECT v.*, count(*) OVER (PARTITION BY session) AS processes, row_number() OVER (PARTITION BY session ORDER BY working DESC,
+    CASE verdict WHEN 'FAILED' THEN 1 WHEN 'STOPPED_USING' THEN 2 WHEN 'USED' THEN 3 WHEN 'ALLOCATED_NO_LAUNCH' THEN 4 WHEN 'QUERIED_ONLY' THEN 5 WHEN 'LOADED_UNUSED' THEN 6
+                 WHEN 'NOT_LOADED' THEN 7 ELSE 8 END,
+    reason LIKE '%PyTorch%' DESC, launches DESC, cpu_ns DESC, until - start DESC, process_id) AS place
+  FROM verdicts v) WHERE place = 1;
+
+CREATE VIEW first_errors AS
+WITH e AS (SELECT * FROM failures WHERE id IN (SELECT min(id) FROM failures WHERE NOT normal GROUP BY process_id)),
+  row_limits(most) AS (VALUES (100000)),   -- how far ahead the same thread's next calls are looked for
+  after AS (SELECT e.id, (SELECT y.id FROM call_ y WHERE y.id > e.call_id AND y.id <= e.call_id + most AND y.thread = e.thread_id AND y.ts >= e.start ORDER BY y.id LIMIT 1) AS next_call,
+                   (SELECT y.id FROM call_ y JOIN function_ g ON g.id = y.fn WHERE y.id > e.call_id AND y.id <= e.call_id + most AND y.thread = e.thread_id AND y.ts >= e.start AND g.kind = 'error'
+                    ORDER BY y.id LIMIT 1) AS asked_call
+            FROM e, row_limits)
+SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code, e.error, e.meaning, e.class, e.class = 'sticky' AS sticky, e.args, e.caller, e.caller_library, e.call_id,
+       (SELECT g.name FROM call_ y JOIN call_ z ON z.id = y.id - y.up JOIN function_ g ON g.id = z.fn WHERE y.id = e.call_id) AS inside,
+       n.name AS next_name, n.result_name AS next_result, q.name AS asked_name, coalesce(q.result_name, q.result) AS asked_result,
+       EXISTS (SELECT 1 FROM function_ g WHERE g.session = e.session AND g.name = 'hipGetLastError') AS asking_is_watched,
+       CASE WHEN s.detail <> 'stats' THEN (SELECT count(*) FROM call_ y JOIN thread_ t ON t.id = y.thread WHERE y.id > e.call_id AND y.ts >= e.start AND t.process = e.process_id) END AS calls_after,
+       (SELECT coalesce(sum(x.repeats), 0) FROM failures x WHERE x.process_id = e.process_id AND NOT x.normal) - 1 AS failures_after,
+       (SELECT coalesce(sum(x.repeats), 0) FROM failures x WHERE x.process_id = e.process_id AND x.code = e.code AND NOT x.normal) - 1 AS same_after,
+       v.verdict, e.advice
+FROM e JOIN after a ON a.id = e.id JOIN process_ p ON p.id = e.process_id JOIN session_ s ON s.id = e.session LEFT JOIN verdicts v ON v.process_id = e.process_id
+LEFT JOIN calls n ON n.id = a.next_call LEFT JOIN calls q ON q.id = a.asked_call;
+
+-- What fade-query check can fail on: a row for each session and condition. n: how often it is met, 0: it is not.
+CREATE VIEW checks AS
+SELECT v.session, 'not-used' AS condition, v.verdict <> 'USED' AS n, v.verdict || ': ' || v.reason || ' (process ' || v.pid || ')' AS detail, 1 AS usual FROM session_verdicts v
+UNION ALL SELECT s.id, 'errors', coalesce(sum(f.repeats), 0), sum(f.repeats) || iif(sum(f.repeats) = 1, ' call', ' calls') || ' failed; the first: ' || (SELECT x.name || ' returned ' || coalesce(x.error, x.code) FROM failures x WHERE x.session = s.id AND NOT x.normal ORDER BY x.id LIMIT 1), 1
+  FROM session_ s LEFT JOIN failures f ON f.session = s.id AND NOT f.normal GROUP BY s.id
+UNION ALL SELECT s.id, 'dropped', coalesce(sum(d.n), 0), sum(d.n) || iif(sum(d.n) = 1, ' event was', ' events were') || ' not recorded: ' || min(d.reason), 1 FROM session_ s LEFT JOIN drop_ d ON d.session = s.id GROUP BY s.id
+UNION ALL SELECT s.id, 'unclean', s.clean = 0, 'the recording was not closed: fade was killed, or is still recording', 1 FROM session_ s
+UNION ALL SELECT s.id, 'overwritten', coalesce(sum(o.hits), 0), sum(o.hits) || iif(sum(o.hits) = 1, ' answer was', ' answers were') || ' overwritten: ' || group_concat(CASE WHEN o.hits > 0 THEN o.spec END, ', '), 0
+  FROM session_ s LEFT JOIN overrides o ON o.session = s.id GROUP BY s.id
+UNION ALL SELECT s.id, 'leaks', coalesce(sum(m.live_at_end), 0), sum(m.live_at_end) || ' bytes of GPU memory were never freed', 0
+  FROM session_ s LEFT JOIN memory_stats m ON m.session = s.id GROUP BY s.id
+UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.detail FROM lifecycle_ x WHERE x.session = s.id AND x.kind IN ('unwatched', 'refused') ORDER BY x.id LIMIT 1), 0
+  FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused') GROUP BY s.id
+UNION ALL SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0, CASE WHEN p.exit_signal > 0 THEN 'the program was ended by signal ' || p.exit_signal ELSE 'the program ended with exit status ' || p.exit_code END, 0
+  FROM session_ s LEFT JOIN process_ p ON p.id = (SELECT min(x.id) FROM process_ x WHERE x.session = s.id);

@@ -79,6 +79,7 @@ int supervise(const Request& request, const Invocation& invocation, Control* con
   if (control != nullptr) control->ended(*outcome);
   recording::say_ended(request.summary.value_or(true), invocation.color,
                        [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
+  if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
   return outcome->bytes_differing == 0 ? 0 : kFailed;
 }
 

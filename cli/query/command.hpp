@@ -19,6 +19,7 @@ struct Context {
   std::string path;                // of the recording; empty where none was named and none is needed
   bool named = false;              // by the user, who must name it again for the next report
   Output output;
+  int status = 0;  // to end with where nothing went wrong
 };
 
 using RunOn = Result<void> (*)(Context&, Recording&);
@@ -30,6 +31,7 @@ struct Command {
   RunOn on_recording;   // exactly one of the two is set
   RunAlone alone;
   std::size_t most_words;  // that it takes
+  int failure_status = 1;  // to end with where there is no answer
 };
 
 const std::vector<Command>& commands();
@@ -38,6 +40,9 @@ bool is_page(const Command& command);  // of a report that is listed by itself
 
 // The commands themselves, each in its own file.
 Result<void> show_summary(Context& context, Recording& recording);
+Result<void> show_verdict(Context& context, Recording& recording);
+Result<void> show_first_error(Context& context, Recording& recording);
+Result<void> check_recording(Context& context, Recording& recording);
 Result<void> run_user_sql(Context& context, Recording& recording);
 Result<void> open_shell(Context& context, Recording& recording);
 Result<void> show_info(Context& context, Recording& recording);

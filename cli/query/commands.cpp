@@ -1,5 +1,6 @@
 #include "cli/query/command.hpp"
 
+#include "cli/options/program.hpp"
 #include "cli/query/report.hpp"
 
 namespace fade::query {
@@ -7,6 +8,9 @@ namespace fade::query {
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       {"summary", "what ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0},
+      {"verdict", "was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0},
+      {"first-error", "the first call of each process that failed, and what followed", show_first_error, nullptr, 0},
+      {"check", "for CI: exit status 1 where a condition of --fail-on is met, 2 where that cannot be told", check_recording, nullptr, 0, cli::kUsageStatus},
       {"sql", "run a SELECT of your own: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "open the recording in sqlite3, for reading", open_shell, nullptr, 0},
       {"info", "what the file is: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},

@@ -135,10 +135,12 @@ Result<void> choose_recording(Context& context, const Target& target) {
   return {};
 }
 
-Result<void> run(Settings& settings, const cli::Invocation& invocation) {
+// The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
+Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
   auto target = read_words(invocation.words);
   if (!target) return tl::unexpected(target.error());
+  if (target->command) failure_status = target->command->failure_status;
   Fd file;
   if (!settings.output.empty()) {
     auto opened = open_output(settings);
@@ -154,9 +156,10 @@ Result<void> run(Settings& settings, const cli::Invocation& invocation) {
   context.output.style.units = settings.units;
   context.output.style.header = !settings.no_header;
   context.output.format = format_for(settings, context.output.style.terminal.tty);
-  if (auto chosen = choose_recording(context, *target); !chosen) return chosen;
-  if (auto done = answer(context, *target); !done) return done;
-  return bytes.flush();
+  if (auto chosen = choose_recording(context, *target); !chosen) return tl::unexpected(chosen.error());
+  if (auto done = answer(context, *target); !done) return tl::unexpected(done.error());
+  if (auto done = bytes.flush(); !done) return tl::unexpected(done.error());
+  return context.status;
 }
 
 }  // namespace
@@ -166,12 +169,14 @@ int main_program(int argc, char** argv) {
   Settings settings;
   const cli::Started started = cli::start(program(), option_rows(settings), argc, argv);
   if (started.exit_status) return *started.exit_status;
-  const Result<void> done = run(settings, started.invocation);
-  if (done || done.error().code == EPIPE) return 0;
+  int failure_status = 1;
+  const Result<int> done = run(settings, started.invocation, failure_status);
+  if (done) return *done;
+  if (done.error().code == EPIPE && failure_status == 1) return 0;  // the reader has enough; of a check it has nothing
   Error e = done.error();
   if (e.code == kUsageCode && e.fix.empty()) e.fix = "fade-query --help";
   log::error("{}", e.text());
-  return e.code == kUsageCode ? cli::kUsageStatus : 1;
+  return e.code == kUsageCode ? cli::kUsageStatus : failure_status;
 }
 
 }  // namespace fade::query

@@ -51,6 +51,8 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--errors", "", "calls, launches: only those that failed", Flag{&to.errors}},
       {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
+      {filters, "--fail-on", "LIST", "check: conditions to fail on [not-used,errors,dropped,unclean]", List{&to.fail_on}, Shown::HelpAll, Completes::Nothing,
+       {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "exit"}},
       {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
   };
 }
@@ -68,6 +70,7 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"slower_than", "--slower-than", value_of(s.slower_than_ns)},
       {"unfinished", "--unfinished", value_of(s.unfinished)},
       {"peak", "--peak", value_of(s.peak)},
+      {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},
   };
 }
 

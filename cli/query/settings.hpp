@@ -30,6 +30,7 @@ struct Settings {
   std::optional<std::int64_t> pid, tid, device, from_ns, to_ns, slower_than_ns;
   std::string name, session;
   std::vector<std::string> api;
+  std::vector<std::string> fail_on;  // check; empty: the usual ones
   bool errors = false, unfinished = false, peak = false;
 };
 

@@ -57,6 +57,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kOutput, "--max-size", "SIZE", "limit of the database [8G]", Size{&o.max_bytes}},
       {kOutput, "--on-full", "WHAT", "at the limit: stop the recording, keep stats (counts and times), or drop-calls [stats]", choice(o.on_full, {"stop", "stats", "drop-calls"})},
       {kOutput, "-c,--summary,!--no-summary", "", wording.summary, Switch{&r.summary}, help},
+      {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
 
       {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy,kernel or all,-sync [all]", List{&o.events}, help, none,
        {"all", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc"}},

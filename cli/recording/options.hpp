@@ -18,6 +18,7 @@ inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kPro
 // What is asked of a recording program besides the recording itself.
 struct Request {
   std::optional<bool> summary;  // of the end; not said: as the program does by itself
+  bool verdict = false;  // at the end, whether the GPU was used
   bool force = false, append = false;
   bool dry_run = false;      // print the rules
   bool list_probes = false;  // print the catalogue

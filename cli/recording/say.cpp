@@ -6,6 +6,8 @@
 
 #include "base/log.hpp"
 #include "cli/options/program.hpp"
+#include "cli/query/command.hpp"
+#include "cli/table/bytes.hpp"
 #include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
 
@@ -29,6 +31,17 @@ void say_ended(bool wants_summary, ColorWish color, const std::function<std::str
   const auto terminal = table::look_at_terminal(STDERR_FILENO, use_color(color, STDERR_FILENO));
   const std::string text = block({.color = terminal.color, .utf8 = terminal.utf8});
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void say_verdict(const std::string& database, ColorWish color) {
+  auto recording = query::open_recording(database);
+  if (!recording) return log::error("{}", with_context("there is no verdict", recording.error()).text());
+  table::FdBytes bytes(STDERR_FILENO, "standard error");
+  const query::Settings settings;
+  query::Context context{settings, {}, database, true, {}};
+  context.output.bytes = &bytes;
+  context.output.style.terminal = table::look_at_terminal(STDERR_FILENO, use_color(color, STDERR_FILENO));
+  if (const auto told = query::show_verdict(context, *recording); !told) log::error("{}", with_context("there is no verdict", told.error()).text());
 }
 
 }  // namespace fade::cli::recording

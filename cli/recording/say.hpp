@@ -17,4 +17,7 @@ int print(const Result<std::vector<std::string>>& lines);
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
                const std::vector<std::string>& sentences);
 
+// --verdict: what fade-query verdict says about the recording, on stderr.
+void say_verdict(const std::string& database, ColorWish color);
+
 }  // namespace fade::cli::recording

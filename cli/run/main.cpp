@@ -38,6 +38,7 @@ int supervise(const Request& request, ColorWish wish) {
     return status_of(outcome.error());
   }
   say_ended(request, *outcome, wish);
+  if (request.verdict) recording::say_verdict(outcome->summary.database, wish);
   return end_as(*outcome);
 }
 

@@ -57,6 +57,7 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
   if (auto checked = check_environment(options.environment_changes); !checked) return checked;
   if (!request.daemon) return recording::finish(request, options, default_output);
   if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
+  if (request.verdict) return fail("--daemon and --verdict exclude each other", {}, "fade-query verdict, when the recording has ended");
   if (auto finished = recording::finish(request, options, nullptr); !finished) return finished;
   return handover::check_options(options);
 }

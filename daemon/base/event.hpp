@@ -215,9 +215,16 @@ struct StopCost {
   std::int64_t held_ns = 0;  // from the stop's report to the thread's resumption
 };
 
+// CPU time of all threads of a process, user and system, since it began.
+struct CpuUsed {
+  ProcessId process = 0;
+  std::int64_t at = 0;
+  std::int64_t cpu_ns = 0;
+};
+
 using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, ModuleLoaded,
                             ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
-                            Lifecycle, Drop, StopCost>;
+                            Lifecycle, Drop, StopCost, CpuUsed>;
 
 // Where a session puts what it sees. Called from the tracing thread only.
 class EventSink {

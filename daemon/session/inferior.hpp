@@ -37,6 +37,8 @@ struct Inferior {
   bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
   bool is_fresh_copy = false;  // forked, and not yet looked after
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
+  bool has_told_nodes = false;  // which device nodes this program has open, and may open
+  std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
 };

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxFile = 1 << 20;  // of /proc files whose size the target decides
 constexpr std::size_t kStartOfStack = 28 - 3;      // of stat_fields(): proc_pid_stat(5) counts from 1
+constexpr std::size_t kUserTime = 14 - 3, kSystemTime = 15 - 3;
 constexpr std::size_t kMostOfAStack = 1 << 17;     // words
 
 std::string read_file(const std::string& path) {
@@ -124,6 +125,13 @@ std::string read_thread_name(pid_t tid) {
 }
 
 pid_t read_thread_group(pid_t tid) { return number<pid_t>(status_value(tid, "Tgid")); }
+
+std::optional<std::int64_t> read_cpu_ns(pid_t pid) {
+  const auto fields = stat_fields(pid);
+  if (fields.size() <= kSystemTime) return std::nullopt;
+  static const std::int64_t tick_ns = 1'000'000'000 / std::max(1L, ::sysconf(_SC_CLK_TCK));
+  return (number<std::int64_t>(fields[kUserTime]) + number<std::int64_t>(fields[kSystemTime])) * tick_ns;
+}
 
 pid_t read_tracer(pid_t tid) { return number<pid_t>(status_value(tid, "TracerPid")); }
 

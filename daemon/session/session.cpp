@@ -9,12 +9,15 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "session/gpu_nodes.hpp"
 
 namespace fade {
 namespace {
 
 // Signals worth a row in the life of a process.
 constexpr int kTold[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
+
+constexpr std::int64_t kCpuPeriod = 1'000'000'000, kCpuRowsPerLife = 64;
 
 bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
 
@@ -54,6 +57,7 @@ Inferior& Session::add_process(pid_t pid, Inferior* parent, std::shared_ptr<Prog
   inferior->id = ++last_process_;
   inferior->program = std::move(program);
   inferior->watched = parent && parent->watched;
+  inferior->began = clock_.now();
   auto facts = read_process_facts(pid);
   sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent ? parent->id : 0, .at = clock_.now(), .pid = pid,
                               .ppid = facts.ppid, .uid = facts.uid, .start_ticks = facts.start_ticks, .exe = facts.exe,
@@ -176,6 +180,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
   if (site.call_site != 0) {
     const auto left = calls_.leave(thread, registers, site.address, now);
     if (left) charged = left->entry;
+    if (left && !left->internal) tell_gpu_nodes(thread, functions_[left->entry]);
     if (left && left->internal)
       modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
   }
@@ -191,6 +196,25 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
       break;
   }
   return site.entry;
+}
+
+// Once per program, when HIP has answered for the first time something that needs a device: then it has opened what it could.
+void Session::tell_gpu_nodes(Thread& thread, const Entry& entry) {
+  Inferior& inferior = *thread.inferior;
+  if (inferior.has_told_nodes || !needs_device(*entry.probe)) return;
+  inferior.has_told_nodes = true;
+  if (const auto cpu_ns = read_cpu_ns(inferior.pid)) sink_.notice(CpuUsed{inferior.id, clock_.now(), *cpu_ns});
+  for (GpuNode& node : look_at_gpu_nodes(inferior.pid)) note(thread, std::move(node.state), 0, std::move(node.detail));
+}
+
+// A row a second at first; of long runs never more than some hundred.
+void Session::sample_cpu() {
+  const std::int64_t now = clock_.now();
+  for (const auto& [pid, inferior] : inferiors_) {
+    if (now < inferior->next_cpu) continue;
+    inferior->next_cpu = now + std::max(kCpuPeriod, (now - inferior->began) / kCpuRowsPerLife);
+    if (const auto cpu_ns = read_cpu_ns(pid)) sink_.notice(CpuUsed{inferior->id, now, *cpu_ns});
+  }
 }
 
 void Session::account(std::uint32_t entry, std::int64_t since) {
@@ -293,6 +317,7 @@ void Session::on_exec(const Stop& stop) {
   Thread& thread = only_thread(inferior, former);
   inferior.program = std::make_shared<Program>(tracer_, stop.tid);
   inferior.is_early = false;
+  inferior.has_told_nodes = false;
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(stop.tid);
   sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});

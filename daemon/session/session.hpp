@@ -46,6 +46,8 @@ class Session {
   void handle(const Stop& stop);
   // Now and then: sends what has added up.
   void report_costs() { functions_.report_costs(); }
+  // Now and then: how much CPU time each process has used.
+  void sample_cpu();
   void set_recording(bool on);
   // About ten times a second.
   void release_orphans();
@@ -89,6 +91,7 @@ class Session {
   bool on_breakpoint(Thread& thread, std::int64_t now);
   std::uint32_t hit(Thread& thread, const Site& site, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
+  void tell_gpu_nodes(Thread& thread, const Entry& entry);
   void deliver(const Stop& stop);
   void show_own_address(Thread& thread);
 

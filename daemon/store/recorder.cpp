@@ -17,12 +17,13 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
-      overrides_(db, failure_, directory_, session),
+      overrides_(db, failure_, directory_, session), uses_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
       drop_(db, failure_, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
-      last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1") {
+      last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1"),
+      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)") {
   for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_})
     if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
@@ -68,6 +69,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
   rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
+  uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
   write_call(now);
 }
@@ -106,6 +108,7 @@ void Recorder::flush_sums() {
   memory_.flush();
   errors_.flush();
   overrides_.flush();
+  uses_.flush();
   last_call_(session_, last_call_id_);
 }
 

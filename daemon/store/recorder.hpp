@@ -16,6 +16,7 @@
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/override_book.hpp"
+#include "store/process_use.hpp"
 #include "store/rollups.hpp"
 #include "store/stream_book.hpp"
 #include "store/totals.hpp"
@@ -92,6 +93,7 @@ class Recorder {
   void on_notice(const OverrideHit& n) { overrides_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
+  void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
   void on_notice(const StopCost& n) { rollups_.stops(session_, directory_.function_row(n.function), n.stops, n.held_ns); }
 
   const RowId session_;
@@ -107,7 +109,8 @@ class Recorder {
   MemoryLedger memory_;
   ErrorBook errors_;
   OverrideBook overrides_;
-  Write unwound_, args_, lifecycle_, drop_, last_call_;
+  ProcessUse uses_;
+  Write unwound_, args_, lifecycle_, drop_, last_call_, cpu_;
 
   Keep keep_;
   RowId last_call_id_ = 0;

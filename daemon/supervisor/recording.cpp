@@ -16,6 +16,10 @@ constexpr std::int64_t kCostPeriod = 1'000'000'000, kOrphanPeriod = 100'000'000;
 std::string shown_options(const RecordingOptions& options) {
   std::string out = fmt::format("detail={}", static_cast<int>(options.detail));
   for (const auto& event : options.events) out += " -e " + event;
+  for (const auto& pattern : options.include) out += " --include '" + pattern + "'";
+  for (const auto& pattern : options.exclude) out += " --exclude '" + pattern + "'";
+  if (options.delay_ns) out += fmt::format(" --delay {}ns", *options.delay_ns);
+  if (options.duration_ns) out += fmt::format(" --duration {}ns", *options.duration_ns);
   for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
   for (const auto& file : options.rule_files) out += " --override-file " + file;
   for (const auto& symbol : options.probe_symbols) out += " --probe " + symbol;
@@ -68,6 +72,7 @@ void Recording::now_and_then(Session& session) {
   }
   if (now - last_costs_ > kCostPeriod) {
     session.report_costs();
+    session.sample_cpu();
     last_costs_ = now;
   }
 }

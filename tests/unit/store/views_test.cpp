@@ -35,7 +35,10 @@ class Views : public testing::Test {
 TEST_F(Views, RunWithPlainSqliteOnAnEmptyFile) {
   const auto views = strings("SELECT name FROM sqlite_master WHERE type = 'view'");
   EXPECT_GE(views.size(), 30u);
-  for (const std::string& view : views) EXPECT_EQ(strings("SELECT count(*) FROM \"" + view + "\""), std::set<std::string>{"0"}) << view;
+  for (const std::string& view : views) {
+    const std::set<std::string> rows = strings("SELECT count(*) > 0 FROM \"" + view + "\"");
+    EXPECT_EQ(rows, std::set<std::string>{view == "result_rules" ? "1" : "0"}) << view;  // those are what fade knows by itself
+  }
 }
 
 TEST_F(Views, EveryColumnIsDocumentedAndNothingElse) {

@@ -63,5 +63,7 @@ INSERT INTO mem_bucket_ VALUES (300, 1, 0, 1048576, 1048576, 1, 0), (350, 1, 0, 
 INSERT INTO mem_stat_ VALUES (1, 0, 4194304, 5242880, 350000000, 2, 1, 5242880, 0), (1, 1, 65536, 65536, 360000000, 1, 0, 65536, 0);
 INSERT INTO kernel_stat_ VALUES (1, 1, 2, 0, 20000, 12000, 600000000, 3000000000), (2, 2, 1, 0, 9000, 9000, 1600000000, 1600000000);
 INSERT INTO copy_stat_ VALUES (1, 3, 1, 8, 8388636, 8388608, 7, 2049000);
+INSERT INTO process_use_ VALUES (1, 0, 5, 1, 1, 0, 600000000, 600000000), (1, 1, 3, 0, 1, 0, 1600000000, 1600000000), (1, 2, 7, 7, 0, 0, NULL, NULL), (1, 3, 1, 0, 1, 0, 3000000000, 3000000000), (1, 9, 1, 0, 0, 0, NULL, NULL);
+INSERT INTO cpu_sample_ VALUES (1, 1000000000, 900000000), (1, 2000000000, 1800000000), (1, 8000000000, 6500000000);
 INSERT INTO overhead_ VALUES (1, 0, 40, 800000), (1, 1, 4, 60000), (1, 4, 6, 90000);
 INSERT INTO doc_ VALUES ('top', '', '', '', 'Functions by time'), ('top', 'name', 'TEXT', '', 'function'), ('top', 'calls', 'INTEGER', '', 'how often'), ('drops', '', '', '', 'What was not recorded');

@@ -1,0 +1,140 @@
+// verdict: was the GPU really used, and if not, why. The judgement is the view verdicts; here it is only told.
+#include <fmt/format.h>
+
+#include "cli/query/prose.hpp"
+#include "cli/table/human.hpp"
+
+namespace fade::query {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+    {"USED", "the GPU was used"},
+    {"FAILED", "work on the GPU failed"},
+    {"STOPPED_USING", "the program stopped using the GPU while it ran"},
+    {"ALLOCATED_NO_LAUNCH", "memory of the GPU was used, its processors were not"},
+    {"QUERIED_ONLY", "the program asked about GPUs and gave them no work"},
+    {"LOADED_UNUSED", "HIP was loaded and not called"},
+    {"NOT_LOADED", "HIP was never loaded: no AMD GPU was used through it"},
+    {"UNWATCHED", "fade could not watch the program"},
+};
+
+std::string words_for(std::string_view verdict) {
+  for (const auto& [word, words] : kWords)
+    if (word == verdict) return fmt::format("{}: {}", word, words);
+  return std::string(verdict);
+}
+
+// Whatever asks for rows gets rows.
+bool wants_rows(const Context& context) {
+  const Settings& s = context.settings;
+  return context.output.format != table::Format::Table || s.sql || s.pid || s.limit || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
+}
+
+Result<void> print_rows_of(Context& context, Recording& recording, const char* name) {
+  if (context.settings.sql) {
+    auto sql = sql_of_report(recording, *find_report(name), context.settings, {});
+    return sql ? context.output.bytes->write(*sql + ";\n") : tl::unexpected(sql.error());
+  }
+  auto outcome = run_report(recording, *find_report(name), context.settings, {}, context.output);
+  return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+}
+
+Result<void> show_processes(Context& context, Recording& recording) {
+  Settings settings;
+  settings.session = context.settings.session;
+  settings.columns = {"pid", "verdict", "reason", "command"};
+  settings.may_leave_out = true;
+  settings.limit = 20;
+  Output output = context.output;
+  output.style.indent = "  ";
+  auto outcome = run_report(recording, *find_report("verdict"), settings, {}, output);
+  return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+}
+
+Result<void> show_session(Context& context, Recording& recording, const Row& v) {
+  Prose page(context);
+  const std::string verdict = table::raw_text(v[0]);
+  page.title(words_for(verdict), verdict != "USED");
+  page.entry("process", fmt::format("{} (pid {})", table::raw_text(v[4]), integer(v[5])));
+  page.entry("reason", v[1]);
+  page.entry("evidence", v[2]);
+  page.entry("advice", v[3]);
+  if (integer(v[6]) > 1) {
+    page.heading(table::human_count(integer(v[6])) + " processes");
+    if (auto done = show_processes(context, recording); !done) return done;
+  }
+  return page.finish();
+}
+
+std::string when(const table::Value& ns) { return table::human_time(integer(ns), table::Units::Auto); }
+
+// What can be said about whether the program noticed.
+std::string noticed(const Row& e) {
+  if (!table::is_null(e[12])) return fmt::format("{} by the same thread afterwards, which returned {}", table::raw_text(e[12]), table::raw_text(e[13]));
+  if (integer(e[14]) == 0) return "hipGetLastError and hipPeekAtLastError were not watched (-e all,hot watches them)";
+  return "the thread did not call hipGetLastError or hipPeekAtLastError afterwards";
+}
+
+std::string followed(const Row& e) {
+  const std::string failures = fmt::format("failures of the process later: {}, of them with the same result: {}", table::human_count(integer(e[16])), table::human_count(integer(e[17])));
+  if (table::is_null(e[15])) return failures + " (how many calls there were is not known: --detail stats)";
+  return fmt::format("calls of the process later: {}; {}", table::human_count(integer(e[15])), failures);
+}
+
+void tell_error(Prose& page, const Row& e) {
+  page.title(fmt::format("{} returned {} ({}) at {}", table::raw_text(e[0]), table::is_null(e[1]) ? "a failure" : table::raw_text(e[1]), integer(e[2]), when(e[3])), true);
+  page.entry("process", fmt::format("{} (pid {}, thread {})", table::raw_text(e[4]), integer(e[5]), integer(e[6])));
+  page.entry("means", e[7]);
+  page.entry("arguments", e[8]);
+  page.entry("caller", e[9]);
+  if (!table::is_null(e[10])) page.entry("inside", "called by " + table::raw_text(e[10]));
+  page.entry("next call", table::is_null(e[11]) ? "none by the same thread that was recorded" : table::raw_text(e[11]) + " by the same thread");
+  page.entry("asked", noticed(e));
+  page.entry("after it", followed(e));
+  if (integer(e[18]) != 0) page.entry("sticky", std::string("yes: HIP goes on answering with it; only a new process gets rid of it"));
+  page.entry("advice", e[19]);
+}
+
+constexpr std::string_view kFirstErrors =
+    "SELECT name, error, code, start, command, pid, tid, meaning, args, caller, inside, next_name || coalesce(' (' || next_result || ')', ''), asked_name, asked_result, "
+    "asking_is_watched, calls_after, failures_after, same_after, sticky, advice FROM first_errors WHERE session = coalesce(:session, session) ORDER BY start LIMIT 20";
+
+Result<void> tell_none(Context& context, Recording& recording, const table::Value& session) {
+  auto normal = rows_of(recording, "SELECT coalesce(sum(repeats), 0) FROM failures WHERE normal AND session = coalesce(:session, session)", session);
+  if (!normal) return tl::unexpected(normal.error());
+  Prose page(context);
+  page.title("No call failed.", false);
+  if (const std::int64_t n = integer(normal->front()[0]); n > 0)
+    page.entry("", fmt::format("{} answered what is no success and no failure either, such as hipErrorNotReady: fade-query errors", table::human_count(n)));
+  return page.finish();
+}
+
+}  // namespace
+
+Result<void> show_verdict(Context& context, Recording& recording) {
+  if (wants_rows(context)) return print_rows_of(context, recording, "verdict");
+  auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  auto verdicts = rows_of(recording, "SELECT verdict, reason, evidence, advice, command, pid, processes FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session", *session);
+  if (!verdicts) return tl::unexpected(verdicts.error());
+  if (verdicts->empty()) return fail("there is no verdict", "the recording holds no process", "fade-query info");
+  for (const Row& verdict : *verdicts)
+    if (auto done = show_session(context, recording, verdict); !done) return done;
+  return {};
+}
+
+Result<void> show_first_error(Context& context, Recording& recording) {
+  if (wants_rows(context)) return print_rows_of(context, recording, "first_error");
+  auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  auto errors = rows_of(recording, kFirstErrors, *session);
+  if (!errors) return tl::unexpected(errors.error());
+  if (errors->empty()) return tell_none(context, recording, *session);
+  Prose page(context);
+  for (const Row& e : *errors) tell_error(page, e);
+  page.heading("What cannot be seen");
+  page.entry("", std::string("Whether the program compared a result: that is no call. Errors of kernels are told late: the call that returned one need not be the one that caused it."));
+  return page.finish();
+}
+
+}  // namespace fade::query

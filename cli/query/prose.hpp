@@ -1,0 +1,40 @@
+// Answers in sentences: a title, then labelled paragraphs, wrapped to the terminal. Texts come from a recording and are made
+// printable here. And the rows that they are made from.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/query/command.hpp"
+
+namespace fade::query {
+
+using Row = std::vector<table::Value>;
+
+// `session` is bound to :session; NULL means all.
+Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, const table::Value& session);
+std::int64_t integer(const table::Value& value);  // 0 where it is none
+
+class Prose {
+ public:
+  explicit Prose(Context& context) : context_(context) {}
+
+  void title(const std::string& words, bool alarming);
+  void heading(const std::string& words);
+  // "  label     words", the words wrapped beside the label. Nothing where there are no words.
+  void entry(std::string_view label, const std::string& words);
+  void entry(std::string_view label, const table::Value& words);
+  // What to type for another report on the same recording, and why.
+  void next(std::string_view report, std::string_view why);
+  Result<void> finish();
+
+ private:
+  void put(std::string_view words);
+  std::string colored(const std::string& words, std::string_view color) const;
+
+  Context& context_;
+  std::optional<Error> failed_;
+};
+
+}  // namespace fade::query

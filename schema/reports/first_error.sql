@@ -1,0 +1,27 @@
+-- The first call of each process that failed, and what followed, as figures
+-- hidden: the command first-error shows it
+-- sort: start_ns
+-- leave: command advice call_id meaning caller args tid code inside asked next same_after
+-- column: start_ns        time   when it returned
+-- column: pid             id     process
+-- column: tid             id     thread
+-- column: name            text   function
+-- column: code            id     result
+-- column: error           text   name of the result
+-- column: sticky          yesno  whether nothing works any more after such a result
+-- column: calls_after     count  calls of the process after it; empty where calls have no rows (--detail stats)
+-- column: failures_after  count  failures of the process after it
+-- column: same_after      count  of them with the same result
+-- column: meaning         text   of the result, where known
+-- column: inside          text   the watched function that made the call, where it was one
+-- column: caller          text   where it was called from
+-- column: args            text   arguments
+-- column: next            text   the thread's next call and what that returned
+-- column: asked           text   the thread's next hipGetLastError or hipPeekAtLastError and what that returned
+-- column: call_id         id     id of the call
+-- column: command         text   of the process
+-- column: advice          text   what to do
+SELECT start AS start_ns, pid, tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, args,
+       next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked, call_id, command, advice
+FROM first_errors
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND (name REGEXP :name OR error REGEXP :name) */
