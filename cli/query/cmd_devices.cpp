@@ -93,7 +93,7 @@ std::string place_of(const Row& d) {
 // One device of all processes that were told the same of it.
 Result<void> print_device(Context& context, Recording& recording, const Row& d) {
   const std::string pids = page_text(d[6]);
-  std::string text = "\n" + bold(context, fmt::format("Device {}: {}", page_text(d[0]), table::is_null(d[1]) ? "its name was not asked for" : page_text(d[1]))) + "\n";
+  std::string text = bold(context, fmt::format("Device {}: {}", page_text(d[0]), table::is_null(d[1]) ? "its name was not asked for" : page_text(d[1]))) + "\n";
   text += "  " + wrapped(context, place_of(d) + (pids.find(',') == pids.npos ? ", told to process " : ", told to processes ") + pids, 2) + "\n";
   if (!table::is_null(d[5])) text += "  " + wrapped(context, page_text(d[5]), 2) + "\n";
   if (auto done = context.output.bytes->write(text); !done) return done;
@@ -108,8 +108,10 @@ Result<std::size_t> print_devices(Context& context, Recording& recording) {
                           "WHERE session = coalesce(:session, session) AND (:pid IS NULL OR pid = :pid) AND (:device IS NULL OR device = :device) "
                           "AND (:name IS NULL OR name REGEXP :name) GROUP BY session, device, name, pci, node ORDER BY session, device, node");
   if (!devices) return tl::unexpected(devices.error());
-  for (const Row& device : *devices)
+  for (const Row& device : *devices) {
     if (auto done = print_device(context, recording, device); !done) return tl::unexpected(done.error());
+    if (auto done = context.output.bytes->write("\n"); !done) return tl::unexpected(done.error());
+  }
   return devices->size();
 }
 
@@ -120,7 +122,7 @@ Result<void> print_others(Context& context, Recording& recording) {
                        "LEFT JOIN reference_gpus g ON g.id = n.gpu_id WHERE k.kind = 'gpu' AND k.session = coalesce(:session, k.session) "
                        "AND k.id NOT IN (SELECT node_id FROM device_nodes) ORDER BY k.session, k.node LIMIT 64");
   if (!rows || rows->empty()) return rows ? Result<void>{} : tl::unexpected(rows.error());
-  std::string text = "\n" + bold(context, "GPUs that no program was told about") + "\n";
+  std::string text = bold(context, "GPUs that no program was told about") + "\n";
   for (const Row& r : *rows) {
     std::string line = fmt::format("node {}: {}", page_text(r[0]), page_text(r[1]));
     if (!table::is_null(r[2])) line += ", " + page_text(r[2]);
@@ -130,7 +132,7 @@ Result<void> print_others(Context& context, Recording& recording) {
     if (!table::is_null(r[6])) line += ": " + page_text(r[6]);
     text += "  " + wrapped(context, line, 4) + "\n";
   }
-  return context.output.bytes->write(text);
+  return context.output.bytes->write(text + "\n");
 }
 
 // The variables in the order in which they are looked at, and what they leave.
@@ -149,10 +151,10 @@ Result<void> print_choices(Context& context, Recording& recording) {
                        "group_concat(device || ' is node ' || node, ', device ') AS nodes FROM visible_gpus WHERE session = coalesce(:session, session) AND (:pid IS NULL OR pid = :pid) "
                        "GROUP BY process_id) WHERE rocr IS NOT NULL OR hip IS NOT NULL GROUP BY session, rocr, hip, variable, cuda, nodes ORDER BY min(pid)");
   if (!rows || rows->empty()) return rows ? Result<void>{} : tl::unexpected(rows.error());
-  std::string text = "\n" + bold(context, "Variables that choose devices") + "\n";
+  std::string text = bold(context, "Variables that choose devices") + "\n";
   for (std::size_t i = 0; i < std::min(rows->size(), kMostLines); ++i) text += "  " + wrapped(context, choice_of((*rows)[i]), 4) + "\n";
   if (rows->size() > kMostLines) text += fmt::format("  ... and {} more: SELECT * FROM visible_gpus\n", rows->size() - kMostLines);
-  return context.output.bytes->write(text);
+  return context.output.bytes->write(text + "\n");
 }
 
 }  // namespace
@@ -162,11 +164,11 @@ Result<void> show_devices(Context& context, Recording& recording) {
   auto devices = print_devices(context, recording);
   if (!devices) return tl::unexpected(devices.error());
   if (*devices == 0)
-    if (auto done = context.output.bytes->write("\nNo program was told about a device.\n"); !done) return done;
+    if (auto done = context.output.bytes->write("No program was told about a device.\n\n"); !done) return done;
   if (auto done = print_others(context, recording); !done) return done;
   if (auto done = print_choices(context, recording); !done) return done;
-  if (auto done = context.output.bytes->write("\n" + bold(context, "Findings") + "\n"); !done) return done;
-  return print_findings(context, recording, "nothing to report");
+  if (auto done = context.output.bytes->write(bold(context, "Findings") + "\n"); !done) return done;
+  return print_findings(context, recording, Advice::LeftOut);
 }
 
 }  // namespace fade::query

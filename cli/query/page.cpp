@@ -25,13 +25,13 @@ std::string colored(const Context& context, std::string_view severity) {
   return padded;
 }
 
-Result<void> print_finding(Context& context, const Row& row) {
+Result<void> print_finding(Context& context, const Row& row, Advice advice) {
   const std::string pids = page_text(row[5]);
   const std::string who = pids.find(',') == pids.npos ? "" : ", processes " + pids;
   table::Bytes& out = *context.output.bytes;
   std::string text = "  " + colored(context, page_text(row[0])) + bold(context, page_text(row[1])) + "  " + page_text(row[2]) + who + "\n";
   text += std::string(2 + kSeverity, ' ') + wrapped(context, page_text(row[3]), 2 + kSeverity) + "\n";
-  text += std::string(2 + kSeverity, ' ') + wrapped(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
+  if (advice == Advice::Shown) text += std::string(2 + kSeverity, ' ') + wrapped(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
   return out.write(text);
 }
 
@@ -83,7 +83,7 @@ std::string wrapped(const Context& context, std::string_view text, std::size_t i
   return out;
 }
 
-Result<void> print_findings(Context& context, Recording& recording, std::string_view none) {
+Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
   auto rows = rows_for(context, recording,
                        "SELECT severity, finding, subject, text, advice, group_concat(DISTINCT pid) FROM findings "
                        "WHERE session = coalesce(:session, session) AND (:pid IS NULL OR pid = :pid) AND (:device IS NULL OR device = :device) "
@@ -91,15 +91,14 @@ Result<void> print_findings(Context& context, Recording& recording, std::string_
                        "ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, subject, finding");
   if (!rows) return tl::unexpected(rows.error());
   for (const Row& row : *rows)
-    if (auto done = print_finding(context, row); !done) return done;
-  if (rows->empty()) return context.output.bytes->write(fmt::format("  {}\n", none));
-  return {};
+    if (auto done = print_finding(context, row, advice); !done) return done;
+  if (rows->empty()) return context.output.bytes->write("  nothing to report\n");
+  return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n" : "  what to do about them: fade-query findings\n");
 }
 
 Result<void> show_findings(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("findings")); !fine) return fine;
-  if (auto done = print_findings(context, recording, "nothing to report"); !done) return done;
-  return context.output.bytes->write("  man fade-findings says more about each\n");
+  return print_findings(context, recording, Advice::Shown);
 }
 
 }  // namespace fade::query

@@ -19,7 +19,8 @@ std::string page_text(const table::Value& value);  // printable; empty for NULL
 std::string wrapped(const Context& context, std::string_view text, std::size_t indent);
 std::string bold(const Context& context, std::string_view text);
 
-// As many findings as there are, errors first. Prints `none` where there are none.
-Result<void> print_findings(Context& context, Recording& recording, std::string_view none);
+// As many findings as there are, errors first; prints that there is nothing where there are none.
+enum class Advice { Shown, LeftOut };
+Result<void> print_findings(Context& context, Recording& recording, Advice advice);
 
 }  // namespace fade::query
