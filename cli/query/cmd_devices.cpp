@@ -118,7 +118,7 @@ Result<std::size_t> print_devices(Context& context, Recording& recording) {
 // The GPUs of the driver that no program was told about.
 Result<void> print_others(Context& context, Recording& recording) {
   auto rows = rows_for(context, recording,
-                       "SELECT k.node, coalesce(g.name, k.name, 'unknown GPU'), k.arch, k.compute_units, k.memory, k.pci, k.problem FROM kfd_nodes k LEFT JOIN node_gpus n ON n.node_id = k.id "
+                       "SELECT k.node, coalesce(g.name, k.name, 'unknown GPU'), k.arch, k.compute_units, nullif(k.memory, 0), k.pci, k.problem FROM kfd_nodes k LEFT JOIN node_gpus n ON n.node_id = k.id "
                        "LEFT JOIN reference_gpus g ON g.id = n.gpu_id WHERE k.kind = 'gpu' AND k.session = coalesce(:session, k.session) "
                        "AND k.id NOT IN (SELECT node_id FROM device_nodes) ORDER BY k.session, k.node LIMIT 64");
   if (!rows || rows->empty()) return rows ? Result<void>{} : tl::unexpected(rows.error());

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 import harness
+from attaching import attach, start  # noqa: F401 (fixtures)
 
 SYSFS = pathlib.Path(__file__).resolve().parents[1] / "sysfs"
 MANUAL = pathlib.Path(__file__).resolve().parents[2] / "cli" / "man" / "fade-findings.7.scd.in"
@@ -21,10 +22,10 @@ WARNINGS = "SELECT finding, device FROM findings WHERE severity <> 'info' ORDER 
 @pytest.fixture
 def record(build, tmp_path):
     """Records the tracee that asks for everything; returns the database."""
-    def run(devices, buses, tree, *options, program="props", name="run", **environment):
+    def run(devices, buses, tree, *options, name="run", fails=False, **environment):
         root = SYSFS / tree if isinstance(tree, str) else tree
-        ran = harness.run_supervised(build, program, "v6", tmp_path / name, options=("--sysfs-root", root, *options), FADE_STANDIN_DEVICES=devices, FADE_STANDIN_BUSES=buses, **environment)
-        assert ran.stderr == b""
+        ran = harness.run_supervised(build, "props", "v6", tmp_path / name, options=("--sysfs-root", root, *options), FADE_STANDIN_DEVICES=devices, FADE_STANDIN_BUSES=buses, **environment)
+        assert (ran.status != 0) == fails and (ran.stderr == b"" or fails)
         return harness.Database(tmp_path / name / "run.db")
     return run
 
@@ -191,7 +192,8 @@ def test_without_a_driver(record, page):
     database = record("RX 6800 XT", "a", "none")
     assert database.rows("SELECT finding, severity FROM findings ORDER BY 1") == [("no-kfd-topology", "info"), ("wgp-count", "info")]
     assert database.value("SELECT reference_by FROM device_truth") == "name"
-    assert "the driver says" not in page("devices", "--format", "table"), "no column of nothing"
+    (head,) = (line for line in page("devices", "--format", "table").splitlines() if line.startswith("  fact "))
+    assert head.split() == "fact HIP told the program reference table".split(), "no column of nothing"
 
 
 def test_a_device_that_the_driver_does_not_have(record):
@@ -201,7 +203,7 @@ def test_a_device_that_the_driver_does_not_have(record):
 def test_a_node_that_tells_nothing(record, tmp_path, page):
     database = record("MI210", "3", tree(tmp_path / "half", CPU, (7, MI210, 64 << 30), (8, None, 0)))
     assert database.rows(WARNINGS) == [("kfd-node-unreadable", None)]
-    assert "node 2: unknown GPU: its properties cannot be read" in page("devices", "--format", "table")
+    assert "node 2: unknown GPU: its properties cannot be read" in " ".join(page("devices", "--format", "table").split())
 
 
 def test_hidden_gpus(record, page):
@@ -213,7 +215,7 @@ def test_hidden_gpus(record, page):
 
 
 def test_variables_that_leave_nothing(record, page):
-    database = record("none", "", "swapped", program="every_function", ROCR_VISIBLE_DEVICES="7")
+    database = record("none", "", "swapped", fails=True, ROCR_VISIBLE_DEVICES="7")
     assert database.rows("SELECT finding, severity FROM findings") == [("all-hidden", "error")]
     assert "ROCR_VISIBLE_DEVICES=7" in page("findings", "--format", "table")
     assert "No program was told about a device." in page("devices", "--format", "table")
@@ -236,3 +238,12 @@ def test_every_finding_has_its_section_in_the_manual():
 def test_a_root_that_is_none_is_refused(build, tmp_path):
     ran = harness.run([build.fade_run, "--sysfs-root", tmp_path / "absent", "-o", tmp_path / "x.db", "--", build.tracees / "props"], build.environment("v6"), tmp_path)
     assert ran.status == 2 and b"is not a directory" in ran.stderr and ran.counts == {} and not (tmp_path / "x.db").exists()
+
+
+def test_an_attachment_records_the_driver_too(start, attach):  # noqa: F811
+    attachment = attach(start("steady 1"), "--sysfs-root", SYSFS / "swapped")
+    attachment.has_come()
+    database = attachment.leave()
+    assert database.rows("SELECT node, kind, arch, compute_units, pci FROM kfd_nodes ORDER BY node") == [
+        (0, "cpu", None, None, None), (1, "gpu", "gfx1100", 96, "0000:04:00.0"), (2, "gpu", "gfx1030", 72, "0000:03:00.0")]
+    assert database.rows("SELECT root, problem FROM kfd_topology") == [(str(SYSFS / "swapped"), None)]
