@@ -184,20 +184,21 @@ SELECT device_id, node_id, matched_by FROM (
                coalesce(lower(d.uuid) IN (lower(k.uuid), lower(hex(substr(k.uuid, 5)))), 0) AS same_uuid,
                EXISTS (SELECT 1 FROM device_prop_ x WHERE x.device = d.id AND x.name = 'pciBusId') AS has_function,
                (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu AND substr(o.pci, 1, instr(o.pci, '.')) = substr(k.pci, 1, instr(k.pci, '.'))) AS in_slot,
-               (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu) AS gpus, d.ordinal
-        FROM device_ d JOIN process_ p ON p.id = d.process JOIN kfd_node_ k ON k.session = p.session AND k.gpu
+               (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu AND o.problem IS NULL) AS gpus, d.ordinal
+        FROM device_ d JOIN process_ p ON p.id = d.process JOIN kfd_node_ k ON k.session = p.session AND k.gpu AND k.problem IS NULL
         WHERE d.ordinal >= 0) c
   WHERE same_uuid OR (same_slot AND (in_slot = 1 OR (exact AND has_function))) OR (unknown AND gpus = 1 AND ordinal = 0))
 WHERE place = 1;
 
--- Which GPUs the variables leave to each process that loaded HIP, in the order in which they are looked at. A list ends at the first entry that names nothing.
+-- Which GPUs the variables leave to each process that loaded HIP, in the order in which they are looked at. A list ends at the first
+-- entry that names nothing. GPUs that the driver refuses to show (to containers) do not count for HIP either.
 -- No json_extract() or json_valid(): SQLite 3.38 to 3.40 refuse them in views where the schema is not trusted, as in fade-query.
 CREATE VIEW visible_gpus AS
 WITH RECURSIVE env AS (
   SELECT p.id AS process_id, p.session, p.pid, (SELECT value FROM json_each(p.env) WHERE key = 'ROCR_VISIBLE_DEVICES') AS rocr,
          nullif((SELECT value FROM json_each(p.env) WHERE key = 'HIP_VISIBLE_DEVICES'), '') AS hip, nullif((SELECT value FROM json_each(p.env) WHERE key = 'CUDA_VISIBLE_DEVICES'), '') AS cuda
   FROM process_ p WHERE p.id IN (SELECT process FROM module_ WHERE role = 'hip')),
-gpu AS (SELECT id, session, node, lower(uuid) AS uuid, row_number() OVER (PARTITION BY session ORDER BY node) - 1 AS place FROM kfd_node_ WHERE gpu),
+gpu AS (SELECT id, session, node, lower(uuid) AS uuid, row_number() OVER (PARTITION BY session ORDER BY node) - 1 AS place FROM kfd_node_ WHERE gpu AND problem IS NULL),
 word_of(process_id, session, variable, place, word, rest) AS (
   SELECT process_id, session, 'rocr', -1, NULL, rocr || ',' FROM env WHERE rocr <> ''
   UNION ALL SELECT process_id, session, 'hip', -1, NULL, coalesce(hip, cuda) || ',' FROM env WHERE coalesce(hip, cuda) IS NOT NULL

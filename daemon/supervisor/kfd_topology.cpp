@@ -131,7 +131,9 @@ KfdNode KfdReader::node(int at) const {
     node.*to = properties[name];
     if (node.*to && *(node.*to) > kMostBytes) node.*to = std::nullopt;
   }
-  node.gpu = node.gpu_id.value_or(0) != 0 || node.simd_count.value_or(0) != 0;
+  // The driver refuses only GPUs, to a container that was not given them.
+  const bool refused = !text && !node.gpu_id;
+  node.gpu = refused || node.gpu_id.value_or(0) != 0 || node.simd_count.value_or(0) != 0;
   add_memory(node);
   if (!node.gpu) return node;
   identify(node, properties);

@@ -1,5 +1,5 @@
 -- Present, but left to no process that uses HIP. One rank per GPU is no finding.
-SELECT v.session, min(v.pid), NULL, 'device-hidden', 'info', printf('GPU of KFD node %d (%s)', v.node, coalesce(g.name, k.name, 'unknown')),
+SELECT v.session, min(v.pid), NULL, 'device-hidden', 'info', printf('node %d of the driver (%s)', v.node, coalesce(g.name, k.name, 'unknown')),
        printf('%s=%s hides this GPU (%s) from every process that loaded HIP.', max(v.hidden_by),
               max(iif(v.hidden_by = 'ROCR_VISIBLE_DEVICES', v.rocr_visible_devices, v.hip_visible_devices)), coalesce(k.pci, 'no PCI address')),
        'If it should be used, change the variable. ROCR_VISIBLE_DEVICES is looked at first; HIP_VISIBLE_DEVICES (or CUDA_VISIBLE_DEVICES where HIP''s is empty) then counts within what is left.'

@@ -202,8 +202,14 @@ def test_a_device_that_the_driver_does_not_have(record):
 
 def test_a_node_that_tells_nothing(record, tmp_path, page):
     database = record("MI210", "3", tree(tmp_path / "half", CPU, (7, MI210, 64 << 30), (8, None, 0)))
-    assert database.rows(WARNINGS) == [("kfd-node-unreadable", None)]
+    assert database.rows("SELECT finding, severity FROM findings") == [("kfd-node-unreadable", "info")], "as in a container that was given one GPU"
     assert "node 2: unknown GPU: its properties cannot be read" in " ".join(page("devices", "--format", "table").split())
+
+
+def test_only_nodes_that_tell_nothing(record, tmp_path):
+    database = record("MI210", "3", tree(tmp_path / "refused", CPU, (7, None, 0), (8, None, 0)))
+    assert database.rows(WARNINGS) == [("kfd-node-unreadable", None), ("no-kfd-node", 0)]
+    assert "2 GPUs here, but their properties" in database.value("SELECT text FROM findings WHERE finding = 'kfd-node-unreadable'")
 
 
 def test_hidden_gpus(record, page):

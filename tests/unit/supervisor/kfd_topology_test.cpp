@@ -118,6 +118,15 @@ TEST_F(OddTree, PropertiesThatCannotBeReadLeaveAGpuWithoutFacts) {
   EXPECT_EQ(topology.nodes[2].problem, "its properties are empty");
 }
 
+TEST_F(OddTree, WhatIsWhollyRefusedIsAGpu) {
+  for (const char* name : {"1/gpu_id", "1/name", "1/properties"}) std::filesystem::create_directories(at(name));
+  file("2/gpu_id", "0\n");
+  const KfdTopology topology = read();
+  EXPECT_TRUE(topology.nodes.at(0).gpu);
+  EXPECT_THAT(topology.nodes.at(0).problem, HasSubstr("cannot be read"));
+  EXPECT_FALSE(topology.nodes.at(1).gpu);
+}
+
 TEST_F(OddTree, NonsenseIsNoNumber) {
   file("1/gpu_id", "many\n");
   file("1/properties", "simd_count 144\nsimd_per_cu 0\ngfx_target_version -1\ndevice_id 99999999999999999999\nmax_engine_clk_fcompute 2575 MHz\nsimd_coun 3\nlocation_id\n");
