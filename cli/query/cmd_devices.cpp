@@ -52,8 +52,8 @@ std::vector<Value> fact_cells(const Row& row) {
 
 Result<void> print_facts(Context& context, Recording& recording, const std::string& ids) {
   auto rows = rows_for(context, recording,
-                       fmt::format("SELECT place, fact, unit, group_concat(DISTINCT told), max(counts), group_concat(DISTINCT received), max(driver), max(reference), group_concat(DISTINCT told_by_zluda) "
-                                   "FROM device_facts WHERE device_id IN ({}) GROUP BY place ORDER BY place", ids));
+                       "SELECT place, fact, unit, group_concat(DISTINCT told), max(counts), group_concat(DISTINCT received), max(driver), max(reference), group_concat(DISTINCT told_by_zluda) "
+                       "FROM device_facts WHERE instr(',' || :word || ',', ',' || device_id || ',') > 0 GROUP BY place ORDER BY place", ids);
   if (!rows) return tl::unexpected(rows.error());
   table::Style style = context.output.style;
   style.indent = "  ";
@@ -71,10 +71,10 @@ Result<void> print_facts(Context& context, Recording& recording, const std::stri
 }
 
 Result<void> print_callers(Context& context, Recording& recording, const std::string& ids) {
-  auto told = rows_for(context, recording, fmt::format("SELECT group_concat(DISTINCT substr(source, 5)) FROM device_properties p JOIN devices d "
-                       "ON d.session = p.session AND d.pid = p.pid AND d.ordinal = p.device WHERE d.id IN ({}) AND p.source LIKE 'api:%'", ids));
-  auto changed = rows_for(context, recording, fmt::format("SELECT h.target, h.was, h.became, sum(h.n), coalesce(h.caller_library, h.caller) FROM override_hits h JOIN devices d "
-                          "ON d.session = h.session AND d.pid = h.pid AND d.ordinal = h.device WHERE d.id IN ({}) GROUP BY 1, 2, 3, 5 ORDER BY 1, 5 LIMIT 20", ids));
+  auto told = rows_for(context, recording, "SELECT group_concat(DISTINCT substr(source, 5)) FROM device_properties p JOIN devices d "
+                       "ON d.session = p.session AND d.pid = p.pid AND d.ordinal = p.device WHERE instr(',' || :word || ',', ',' || d.id || ',') > 0 AND p.source LIKE 'api:%'", ids);
+  auto changed = rows_for(context, recording, "SELECT h.target, h.was, h.became, sum(h.n), coalesce(h.caller_library, h.caller) FROM override_hits h JOIN devices d "
+                          "ON d.session = h.session AND d.pid = h.pid AND d.ordinal = h.device WHERE instr(',' || :word || ',', ',' || d.id || ',') > 0 GROUP BY 1, 2, 3, 5 ORDER BY 1, 5 LIMIT 20", ids);
   if (!told || !changed) return tl::unexpected(told ? changed.error() : told.error());
   std::string names = told->empty() ? "" : page_text((*told)[0][0]);
   for (std::size_t at = 0; (at = names.find(',', at)) != names.npos; at += 2) names.replace(at, 1, ", ");
@@ -90,7 +90,7 @@ std::string place_of(const Row& d) {
   return text + ", not found in what the driver says";
 }
 
-// One device of all processes that were told the same of it.
+// One device of all processes that were told the same of it. Their ids come from the file: they are bound, not pasted.
 Result<void> print_device(Context& context, Recording& recording, const Row& d) {
   const std::string pids = page_text(d[6]);
   std::string text = bold(context, fmt::format("Device {}: {}", page_text(d[0]), table::is_null(d[1]) ? "its name was not asked for" : page_text(d[1]))) + "\n";

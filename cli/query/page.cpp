@@ -37,12 +37,13 @@ Result<void> print_finding(Context& context, const Row& row, Advice advice) {
 
 }  // namespace
 
-Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql) {
+Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql, const std::string& word) {
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto statement = recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
   statement->bind(":session", *session);
+  statement->bind(":word", word);
   for (const Parameter& p : parameters(context.settings)) statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
   std::vector<Row> out;
   for (;;) {

@@ -11,8 +11,8 @@ namespace fade::query {
 
 using Row = std::vector<table::Value>;
 
-// Binds the session and the user's filters by name.
-Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql);
+// Binds the session, the user's filters and :word by name.
+Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql, const std::string& word = {});
 std::string page_text(const table::Value& value);  // printable; empty for NULL
 
 // `text` in lines that fit the terminal, all but the first indented by `indent`; the first begins at that column too.
