@@ -358,6 +358,7 @@ WITH
             WHERE b.last > u.last_launch AND (b.kind IN ('launch', 'graph', 'alloc', 'module_load', 'get_function') OR b.class IN ('sticky', 'binary', 'device', 'memory')) GROUP BY b.process_id),
   seen AS (SELECT u.*, coalesce(e.id, iif(u.launches = 0, coalesce(k.id, u.first_failure_id), NULL)) AS failure_id, e.id AS ended_id, k.id AS blocked_id,
                   coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) AS crashed, coalesce(u.exit_signal, 0) > 0 OR coalesce(u.exit_code, 0) > 0 AS ended_badly,
+                  coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) OR (coalesce(u.exit_code, 0) > 0 AND u.exit_code NOT IN (129, 130, 137, 143)) AS failed_itself,   -- not told to end
                   u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
                   u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL AS is_launcher
            FROM u LEFT JOIN ended e ON e.process_id = u.process_id LEFT JOIN blocked k ON k.process_id = u.process_id),
@@ -368,8 +369,8 @@ WITH
     CASE WHEN hip_library IS NULL AND unwatched IS NOT NULL AND unwatched NOT GLOB '*static program*' AND unwatched NOT GLOB '*32-bit*' THEN 'UNWATCHED'
          WHEN hip_library IS NULL THEN 'NOT_LOADED'
          WHEN calls = 0 THEN 'LOADED_UNUSED'
-         WHEN launches > 0 AND ended_id IS NOT NULL AND NOT ended_badly AND until - failed_at >= 1000000000 AND (until - failed_at) * 10 >= until - first_launch THEN 'STOPPED_USING'
-         WHEN launches > 0 AND (crashed OR (ended_id IS NOT NULL AND (ended_badly OR failed_class = 'sticky'))) THEN 'FAILED'
+         WHEN launches > 0 AND ended_id IS NOT NULL AND NOT failed_itself AND until - failed_at >= 1000000000 AND (until - failed_at) * 10 >= until - first_launch THEN 'STOPPED_USING'
+         WHEN launches > 0 AND (crashed OR (ended_id IS NOT NULL AND (failed_itself OR failed_class = 'sticky'))) THEN 'FAILED'
          WHEN launches > 0 THEN 'USED'
          WHEN blocked_id IS NOT NULL OR crashed THEN 'FAILED'
          WHEN allocations_and_copies > 0 THEN 'ALLOCATED_NO_LAUNCH'
@@ -454,14 +455,16 @@ WITH e AS (SELECT * FROM failures WHERE id IN (SELECT min(id) FROM failures WHER
             FROM e, row_limits)
 SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code, e.error, e.meaning, e.class, e.class = 'sticky' AS sticky, e.args, e.caller, e.caller_library, e.call_id,
        (SELECT g.name FROM call_ y JOIN call_ z ON z.id = y.id - y.up JOIN function_ g ON g.id = z.fn WHERE y.id = e.call_id) AS inside,
-       n.name AS next_name, n.result_name AS next_result, q.name AS asked_name, coalesce(q.result_name, q.result) AS asked_result,
+       (SELECT g.name FROM call_ y JOIN function_ g ON g.id = y.fn WHERE y.id = a.next_call) AS next_name,
+       (SELECT r.name FROM call_ y JOIN result_name_ r ON r.fn = y.fn AND r.code = y.result WHERE y.id = a.next_call) AS next_result,
+       (SELECT g.name FROM call_ y JOIN function_ g ON g.id = y.fn WHERE y.id = a.asked_call) AS asked_name,
+       (SELECT coalesce((SELECT r.name FROM result_name_ r WHERE r.fn = y.fn AND r.code = y.result), y.result, 0) FROM call_ y WHERE y.id = a.asked_call) AS asked_result,
        EXISTS (SELECT 1 FROM function_ g WHERE g.session = e.session AND g.name = 'hipGetLastError') AS asking_is_watched,
        CASE WHEN s.detail <> 'stats' THEN (SELECT count(*) FROM call_ y JOIN thread_ t ON t.id = y.thread WHERE y.id > e.call_id AND y.ts >= e.start AND t.process = e.process_id) END AS calls_after,
        (SELECT coalesce(sum(x.repeats), 0) FROM failures x WHERE x.process_id = e.process_id AND NOT x.normal) - 1 AS failures_after,
        (SELECT coalesce(sum(x.repeats), 0) FROM failures x WHERE x.process_id = e.process_id AND x.code = e.code AND NOT x.normal) - 1 AS same_after,
        v.verdict, e.advice
-FROM e JOIN after a ON a.id = e.id JOIN process_ p ON p.id = e.process_id JOIN session_ s ON s.id = e.session LEFT JOIN verdicts v ON v.process_id = e.process_id
-LEFT JOIN calls n ON n.id = a.next_call LEFT JOIN calls q ON q.id = a.asked_call;
+FROM e JOIN after a ON a.id = e.id JOIN process_ p ON p.id = e.process_id JOIN session_ s ON s.id = e.session LEFT JOIN verdicts v ON v.process_id = e.process_id;
 
 -- What fade-query check can fail on: a row for each session and condition. n: how often it is met, 0: it is not.
 CREATE VIEW checks AS

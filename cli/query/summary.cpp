@@ -133,7 +133,12 @@ Result<void> run_section(Page& page) {
 
 Result<void> verdict_section(Page& page) {
   const std::string words = verdict(page.recording());
-  if (!words.empty()) page.put("\n" + page.alarming(words) + "\n");
+  if (!words.empty()) return page.put("\n" + page.alarming(words) + "\n"), Result<void>{};
+  // A recording of an older fade has no verdict; the other sections stand without it.
+  const auto judged = page.row("SELECT verdict, reason FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session DESC LIMIT 1");
+  if (!judged || table::is_null((*judged)[0]) || text((*judged)[0]) == "USED") return {};
+  page.put("\n" + page.alarming(text((*judged)[0]) + ": " + text((*judged)[1])) + "\n");
+  page.line(page.command("verdict") + "  why, and what to do");
   return {};
 }
 

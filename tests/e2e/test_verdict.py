@@ -218,6 +218,11 @@ def test_pages_fit_the_terminal(build, steps, report, columns):
     assert "hipErrorIllegalAddress" in text and child.exitstatus == 0
 
 
+def test_the_summary_says_what_is_wrong(steps, query):
+    assert "\nQUERIED_ONLY: HIP offered 2 GPUs" in query(steps("count"), "summary", "--format", "table").stdout
+    assert "USED" not in query(steps("launch=1", "--force"), "summary", "--format", "table").stdout
+
+
 def test_rows_for_programs(steps, query):
     rows = json.loads(query(steps("launch=2"), "verdict", "--format", "json").stdout)
     assert [(row["verdict"], row["launches"]) for row in rows] == [("USED", 2)]

@@ -167,6 +167,16 @@ TEST_F(Verdicts, WhoEndsBadlyAfterAFailureHasFailed) {
   EXPECT_EQ(verdict(), "FAILED");
 }
 
+TEST_F(Verdicts, WhoIsEndedWhileTheCpuWorksHasStopped) {
+  for (const auto& [id, code, signal] : {std::tuple(1, -1, 2), std::tuple(2, 130, 0), std::tuple(3, -1, 9)}) {
+    process(id, 0, 600, code, signal);
+    hip(id);
+    launches(id, 0, 60);
+    failure(id, kMalloc, 2, 61);
+    EXPECT_EQ(verdict(id), "STOPPED_USING") << id;
+  }
+}
+
 TEST_F(Verdicts, BeingToldToEndIsNoFault) {
   process(1, 0, 600, -1, 15);
   hip(1);
