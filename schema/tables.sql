@@ -141,3 +141,6 @@ INSERT INTO result_rule_ VALUES
 -- CUDA's numbers are the same where HIP took them over.
 INSERT INTO result_rule_ SELECT 'cu[A-Z]*', code, class, meaning, advice FROM result_rule_
 WHERE function = 'hip[A-Z]*' AND code IN (2, 3, 100, 101, 200, 209, 214, 300, 302, 303, 600, 700, 701, 702, 709, 710, 719, 720, 801);
+
+-- When a thread's current device became known or became another one: from the end of this call on. Written while calls have rows.
+CREATE TABLE thread_device_(thread INTEGER NOT NULL, call INTEGER NOT NULL, device INTEGER NOT NULL, PRIMARY KEY (thread, call)) STRICT, WITHOUT ROWID;

@@ -481,3 +481,27 @@ UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.de
   FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused') GROUP BY s.id
 UNION ALL SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0, CASE WHEN p.exit_signal > 0 THEN 'the program was ended by signal ' || p.exit_signal ELSE 'the program ended with exit status ' || p.exit_code END, 0
   FROM session_ s LEFT JOIN process_ p ON p.id = (SELECT min(x.id) FROM process_ x WHERE x.session = s.id);
+
+CREATE VIEW thread_devices AS
+SELECT p.session, d.thread AS thread_id, d.call AS call_id, d.device
+FROM thread_device_ d JOIN thread_ t ON t.id = d.thread JOIN process_ p ON p.id = t.process;
+
+-- The first rule that fits a function tells its category; NULL fits anything.
+CREATE VIEW function_categories AS
+WITH rule(n, api, kind, grp, category) AS (VALUES
+  (1, 'cuda', NULL, NULL, 'REDIRECT'), (2, 'cudart', NULL, NULL, 'REDIRECT'), (3, 'nvml', NULL, NULL, 'REDIRECT'),
+  (10, NULL, 'launch', NULL, 'KERNEL'), (11, NULL, 'copy', NULL, 'COPY'), (12, NULL, 'set', NULL, 'COPY'),
+  (13, NULL, 'alloc', NULL, 'MEMORY'), (14, NULL, 'free', NULL, 'MEMORY'), (15, NULL, 'host_alloc', NULL, 'MEMORY'), (16, NULL, 'host_free', NULL, 'MEMORY'),
+  (17, NULL, 'stream_create', NULL, 'STREAM'), (18, NULL, 'stream_destroy', NULL, 'STREAM'), (19, NULL, 'event', NULL, 'STREAM'), (20, NULL, 'sync', NULL, 'SYNC'),
+  (21, NULL, 'set_device', NULL, 'DEVICE'), (22, NULL, 'get_device', NULL, 'DEVICE'), (23, NULL, 'device_query', NULL, 'DEVICE'),
+  (24, NULL, 'module_load', NULL, 'MODULE'), (25, NULL, 'get_function', NULL, 'MODULE'), (26, NULL, 'register', NULL, 'MODULE'),
+  (27, NULL, 'error', NULL, 'ERROR'), (28, NULL, 'graph', NULL, 'GRAPH'),
+  (40, 'hiprtc', NULL, NULL, 'COMPILE'),
+  (50, NULL, NULL, 'mem', 'MEMORY'), (51, NULL, NULL, 'pointer', 'MEMORY'), (52, NULL, NULL, 'texture', 'MEMORY'), (53, NULL, NULL, 'copy', 'COPY'),
+  (54, NULL, NULL, 'sync', 'SYNC'), (55, NULL, NULL, 'stream', 'STREAM'), (56, NULL, NULL, 'event', 'STREAM'), (57, NULL, NULL, 'kernel', 'KERNEL'),
+  (58, NULL, NULL, 'config', 'KERNEL'), (59, NULL, NULL, 'module', 'MODULE'), (60, NULL, NULL, 'register', 'MODULE'), (61, NULL, NULL, 'device', 'DEVICE'),
+  (62, NULL, NULL, 'graph', 'GRAPH'), (63, NULL, NULL, 'error', 'ERROR'),
+  (99, NULL, NULL, NULL, 'OTHER'))
+SELECT f.id AS function_id, f.session, f.name,
+       (SELECT r.category FROM rule r WHERE coalesce(r.api, f.api) = f.api AND coalesce(r.kind, f.kind) = f.kind AND coalesce(r.grp, f.grp) = f.grp ORDER BY r.n LIMIT 1) AS category
+FROM function_ f;

@@ -11,6 +11,7 @@ const std::vector<Command>& commands() {
       {"verdict", "was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0},
       {"first-error", "the first call of each process that failed, and what followed", show_first_error, nullptr, 0},
       {"check", "for CI: exit status 1 where a condition of --fail-on is met, 2 where that cannot be told", check_recording, nullptr, 0, cli::kUsageStatus},
+      {"export", "every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)", export_calls, nullptr, 0},
       {"sql", "run a SELECT of your own: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "open the recording in sqlite3, for reading", open_shell, nullptr, 0},
       {"info", "what the file is: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},

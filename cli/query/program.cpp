@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <array>
 #include <thread>
 
 #include "base/fd.hpp"
@@ -50,18 +49,8 @@ cli::Program program() {
   };
 }
 
-struct Ending {
-  std::string_view ending;
-  table::Format format;
-};
-constexpr std::array<Ending, 6> kEndings{{{".tsv", table::Format::Tsv}, {".csv", table::Format::Csv}, {".json", table::Format::Json},
-                                          {".jsonl", table::Format::Jsonl}, {".md", table::Format::Markdown}, {".txt", table::Format::Table}}};
-
 table::Format format_for(const Settings& settings, bool tty) {
-  if (settings.format) return *settings.format;
-  for (const Ending& e : kEndings)
-    if (settings.output.ends_with(e.ending)) return e.format;
-  return tty ? table::Format::Table : table::Format::Tsv;
+  return wanted_format(settings).value_or(tty ? table::Format::Table : table::Format::Tsv);
 }
 
 Result<Fd> open_output(const Settings& settings) {
@@ -142,7 +131,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (!target) return tl::unexpected(target.error());
   if (target->command) failure_status = target->command->failure_status;
   Fd file;
-  if (!settings.output.empty()) {
+  if (!settings.output.empty() && settings.output != "-") {
     auto opened = open_output(settings);
     if (!opened) return tl::unexpected(opened.error());
     file = std::move(*opened);

@@ -1,5 +1,7 @@
 #include "cli/query/settings.hpp"
 
+#include <array>
+
 namespace fade::query {
 namespace {
 
@@ -21,7 +23,21 @@ cli::Choice format_choice(std::optional<table::Format>& to) {
   return {format_names(), [&to](std::size_t i) { to = table::format_from_word(table::format_words()[i]); }};
 }
 
+struct Ending {
+  std::string_view ending;
+  table::Format format;
+};
+constexpr std::array<Ending, 6> kEndings{{{".tsv", table::Format::Tsv}, {".csv", table::Format::Csv}, {".json", table::Format::Json},
+                                          {".jsonl", table::Format::Jsonl}, {".md", table::Format::Markdown}, {".txt", table::Format::Table}}};
+
 }  // namespace
+
+std::optional<table::Format> wanted_format(const Settings& settings) {
+  if (settings.format) return settings.format;
+  for (const Ending& e : kEndings)
+    if (settings.output.ends_with(e.ending)) return e.format;
+  return std::nullopt;
+}
 
 std::vector<cli::Option> option_rows(Settings& to) {
   using namespace cli;
@@ -32,7 +48,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
       {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]", choice(to.units, {"auto", "ns", "us", "ms", "s"})},
       {out, "--abs-time", "", "points in time as date and time (UTC) instead of since the start", Flag{&to.abs_time}},
-      {out, "-o,--output", "FILE", "write to a new FILE; its ending chooses the format", Text{&to.output}, Shown::HelpAll, Completes::File},
+      {out, "-o,--output", "FILE", "write to a new FILE; its ending chooses the format; -: standard output", Text{&to.output}, Shown::HelpAll, Completes::File},
       {out, "--force", "", "overwrite FILE", Flag{&to.force}},
       {out, "-w,--watch", "[=SEC]", "again every SEC seconds [2], for recordings that go on", MaybeText{&to.watch, "2"}},
       {out, "--sql", "", "print the SQL instead of running it", Flag{&to.sql}, Shown::Help},

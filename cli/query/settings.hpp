@@ -36,6 +36,9 @@ struct Settings {
 
 std::vector<cli::Option> option_rows(Settings& to);
 
+// What --format says, else what the ending of --output says.
+std::optional<table::Format> wanted_format(const Settings& settings);
+
 // A filter as SQL sees it. `parameter` without colon; a NULL value where the user said nothing.
 struct Parameter {
   std::string_view parameter;

@@ -6,7 +6,6 @@
 
 #include "cli/query/command.hpp"
 #include "cli/query/report.hpp"
-#include "cli/table/bars.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -97,17 +96,6 @@ class Page {
   std::optional<Error> failed_;
 };
 
-// By columns of the terminal: the micro sign has two bytes.
-std::string right(const std::string& words, std::size_t width) {
-  const std::size_t now = table::display_width(words);
-  return std::string(width - std::min(width, now), ' ') + words;
-}
-std::string trimmed_bar(double share, bool utf8) {
-  std::string bar = table::bar(share, 20, utf8);
-  while (bar.ends_with(' ')) bar.pop_back();
-  return bar;
-}
-
 std::string ended(const Value& code, const Value& signal) {
   if (integer(signal) > 0) return fmt::format("killed by signal {}", integer(signal));
   if (!table::is_null(code) && integer(code) >= 0) return fmt::format("exit status {}", integer(code));
@@ -152,11 +140,24 @@ Result<void> processes_section(Page& page) {
   return page.report("processes", {"pid", "command", "threads", "calls", "duration_ns", "ended"}, 8, "processes", all > 8 ? "calls > 0 OR ended LIKE 'signal%'" : "");
 }
 
+// Where something was allocated, or kernels and copies were sent to.
+Result<void> active_devices(Page& page) {
+  auto active = page.rows("SELECT device FROM streams WHERE device >= 0 AND launches + copies > 0 AND session = coalesce(:session, session) "
+                          "UNION SELECT device FROM memory_stats WHERE device >= 0 AND kind <> 'host' AND allocs > 0 AND session = coalesce(:session, session) "
+                          "ORDER BY 1 LIMIT 64");
+  if (!active) return tl::unexpected(active.error());
+  std::string all;
+  for (const Row& d : *active) (all += all.empty() ? "" : ", ") += text(d[0]);
+  page.line(active->empty() ? "active: none, no memory was allocated and no work sent" : fmt::format("active (given memory or work): {}", all));
+  return {};
+}
+
 Result<void> devices_section(Page& page) {
   auto n = page.row("SELECT count(*) FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session)");
   if (!n || integer((*n)[0]) == 0) return n ? Result<void>{} : tl::unexpected(n.error());
   page.heading("Devices, as the program was told");
-  return page.report("devices", {"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"}, 16, "devices");
+  auto shown = page.report("devices", {"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"}, 16, "devices");
+  return shown ? active_devices(page) : shown;
 }
 
 Result<void> time_section(Page& page) {
@@ -165,21 +166,16 @@ Result<void> time_section(Page& page) {
   if (integer((*total)[0]) == 0) return {};
   auto busiest = page.row("SELECT t.tid, t.name, t.total_ns, coalesce(p.duration, s.duration) FROM threads t JOIN processes p ON p.id = t.process_id "
                           "JOIN sessions s ON s.id = t.session WHERE t.session = coalesce(:session, t.session) ORDER BY t.total_ns DESC LIMIT 1");
-  auto groups = page.rows("SELECT f.\"group\", sum(s.self_ns) AS ns FROM call_stats s JOIN functions f ON f.id = s.function_id "
-                          "WHERE s.session = coalesce(:session, s.session) GROUP BY f.\"group\" ORDER BY ns DESC LIMIT 8");
-  if (!busiest || !groups) return tl::unexpected(busiest ? groups.error() : busiest.error());
-  page.heading("Time");
-  page.line(fmt::format("{} calls, {} in them over all threads", human_count(integer((*total)[0])), page.duration((*total)[2])));
+  if (!busiest) return tl::unexpected(busiest.error());
+  page.heading("Calls");
+  page.line(fmt::format("{} events (calls) in total, {} of them failed, {} in them over all threads", human_count(integer((*total)[0])),
+                        integer((*total)[1]) == 0 ? "none" : human_count(integer((*total)[1])), page.duration((*total)[2])));
   const Row& b = *busiest;
   if (const double wall = static_cast<double>(integer(b[3])); wall > 0)
     page.line(fmt::format("the busiest thread ({}{}{}) was in calls for {} of {}: {:.1f} %", text(b[0]), table::is_null(b[1]) ? "" : " ", text(b[1]), page.duration(b[2]),
                           page.duration(b[3]), 100.0 * static_cast<double>(integer(b[2])) / wall));
-  const double all = std::max(1.0, static_cast<double>(integer((*total)[2])));
-  for (const Row& g : *groups) {
-    const double share = static_cast<double>(integer(g[1])) / all;
-    if (share >= 0.005)
-      page.line(fmt::format("{:<12} {} {:>5.1f} %  {}", text(g[0]), right(page.duration(g[1]), 9), 100 * share, trimmed_bar(share, page.terminal().utf8)));
-  }
+  page.put("\n");
+  if (auto shown = page.report("categories", {"category", "calls", "errors", "self_ns", "percent"}, 16, "categories"); !shown) return shown;
   page.heading("Top calls");
   return page.report("summary_top", {"name", "calls", "errors", "total_ns", "avg_ns", "max_ns", "percent"}, 10, "top");
 }

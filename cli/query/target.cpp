@@ -31,9 +31,18 @@ std::vector<std::string> known_names() {
   return out;
 }
 
+std::size_t most_words(const Target& t) { return t.command ? t.command->most_words : t.report->knows("word") ? 1 : 0; }
+
+// `fade-query export run.db`: one word too many, and it can only be the recording.
+void take_path_from_end(Target& t) {
+  const bool one_too_many = t.path.empty() && t.words.size() == most_words(t) + 1;
+  if (!one_too_many || (t.command && t.command->alone) || !t.words.back().ends_with(".db")) return;
+  t.path = std::move(t.words.back());
+  t.words.pop_back();
+}
+
 Result<void> check_words(const Target& t) {
-  const bool report_takes_word = t.report && t.report->knows("word");
-  const std::size_t most = t.command ? t.command->most_words : report_takes_word ? 1 : 0;
+  const std::size_t most = most_words(t);
   if (t.words.size() <= most) return {};
   const std::string name = t.command ? std::string(t.command->name) : t.report->name;
   return usage("cannot understand '" + table::printable(t.words[most]) + "' after " + name, "the order is: fade-query [RECORDING] [REPORT] [OPTIONS]",
@@ -56,6 +65,7 @@ Result<Target> read_words(const std::vector<std::string>& words) {
                  near.empty() ? "fade-query reports      lists them" : "fade-query " + near);
   }
   t.words.assign(at, words.end());
+  take_path_from_end(t);
   if (auto fine = check_words(t); !fine) return tl::unexpected(fine.error());
   return t;
 }

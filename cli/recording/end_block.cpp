@@ -62,6 +62,8 @@ std::string memory(const RunSummary& s) {
   return text;
 }
 
+}  // namespace
+
 // So that it can be pasted, whatever the file is called.
 std::string shell_word(const std::string& word) {
   const auto harmless = [](char c) {
@@ -72,8 +74,6 @@ std::string shell_word(const std::string& word) {
   for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return table::printable(quoted + "'");
 }
-
-}  // namespace
 
 std::vector<std::string> must_say(const RunSummary& summary) {
   std::vector<std::string> sentences;

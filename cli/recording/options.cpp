@@ -36,6 +36,13 @@ Result<void> check_patterns(const RecordingOptions& options) {
   return {};
 }
 
+Choice detail_choice(Request& request, RecordingOptions& options) {
+  return {{"stats", "calls", "full"}, [&](std::size_t index) {
+            options.detail = static_cast<Detail>(index);
+            request.detail_said = true;
+          }};
+}
+
 }  // namespace
 
 Result<void> check_pattern(const std::string& pattern, std::string_view option) {
@@ -61,7 +68,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy,kernel or all,-sync [all]", List{&o.events}, help, none,
        {"all", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc"}},
-      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", choice(o.detail, {"stats", "calls", "full"}), help},
+      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
       {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},
       {kCapture, "--include", "REGEX", "record only functions whose name matches", Each{&o.include}},

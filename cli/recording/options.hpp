@@ -20,6 +20,7 @@ struct Request {
   std::optional<bool> summary;  // of the end; not said: as the program does by itself
   bool verdict = false;  // at the end, whether the GPU was used
   bool force = false, append = false;
+  bool detail_said = false;
   bool dry_run = false;      // print the rules
   bool list_probes = false;  // print the catalogue
 };

@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <clocale>
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "cli/ab/report.hpp"
+#include "cli/ab/statistics.hpp"
 #include "cli/options/program.hpp"
 #include "cli/handover/handover.hpp"
 #include "cli/recording/catalogue.hpp"
@@ -13,6 +16,7 @@
 #include "cli/run/end_block.hpp"
 #include "cli/run/ending.hpp"
 #include "cli/run/options.hpp"
+#include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::cli::run {
@@ -42,6 +46,25 @@ int supervise(const Request& request, ColorWish wish) {
   return end_as(*outcome);
 }
 
+// The report is what was asked for, so it goes to stdout; how far it is goes to stderr.
+int compare(const Request& request, ColorWish wish) {
+  const auto terminal = table::look_at_terminal(STDOUT_FILENO, use_color(wish, STDOUT_FILENO));
+  const recording::Style style{.color = terminal.color, .utf8 = terminal.utf8};
+  const auto pairs = static_cast<std::size_t>(request.pairs.value_or(ab::kFewestPairs));
+  const auto series = ab::run_series(request.options, pairs, [&](const ab::Figures& run, std::size_t done, std::size_t all) {
+    log::set_program("fade");  // as where it begins to record
+    log::info("run {} of {}, {} the rules: {}", done, all, run.with_rules ? "with" : "without", ab::run_line(run, style));
+  });
+  if (!series) {
+    log::error("{}", series.error().text());
+    return status_of(series.error());
+  }
+  const std::string text = ab::report(*series, request.options.ab_rules, style);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const int status = series->stopped ? end_as(*series->stopped) : ab::exit_status(*series);
+  return status == 0 && (series->stopped || !written) ? kOwnFailure : status;
+}
+
 int hand_over(const RunOptions& options) {
   const auto outcome = handover::run_here({}, options);
   if (!outcome) {
@@ -60,6 +83,7 @@ int main(int argc, char** argv) {
     return refuse(program(), std::move(finished.error()));
   if (request.dry_run) return recording::print(resolved_rules(request.options));
   if (request.list_probes) return recording::print(recording::catalogue(request.options));
+  if (!request.options.ab_rules.empty()) return compare(request, invocation.color);
   return request.daemon ? hand_over(request.options) : supervise(request, invocation.color);
 }
 

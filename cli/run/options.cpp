@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
+#include "cli/ab/rules.hpp"
+#include "cli/ab/statistics.hpp"
 #include "cli/handover/handover.hpp"
 
 namespace fade::cli::run {
@@ -15,6 +18,32 @@ Result<void> check_environment(const std::vector<std::string>& changes) {
     if (change.empty() || change.front() == '=')
       return fail(fmt::format("--env: '{}' names no variable", change), {}, "write NAME=VALUE to set, NAME to unset");
   return {};
+}
+
+constexpr std::int64_t kMostPairs = 1000;
+
+// What a comparison cannot go with, and why.
+Result<void> check_comparison(const Request& request) {
+  const std::tuple<bool, std::string_view, std::string_view> all[] = {
+      {request.append, "--append", "the runs of a comparison have a file of their own"},
+      {request.daemon, "--daemon", "the runs of a comparison are made here, one after another"},
+      {request.summary.value_or(false), "--summary", "a comparison prints one report on all of its runs"},
+      {request.verdict, "--verdict", "it is about one run: fade-query verdict --session N, when the comparison has ended"}};
+  for (const auto& [given, option, why] : all)
+    if (given) return fail(fmt::format("--ab and {} exclude each other", option), std::string(why));
+  return {};
+}
+
+Result<void> finish_comparison(Request& request) {
+  RunOptions& options = request.options;
+  options.ab_rules.clear();
+  for (const std::string& text : request.ab) std::ranges::move(ab::split_rules(text), std::back_inserter(options.ab_rules));
+  if (request.ab.empty())
+    return request.pairs ? fail("--pairs is for --ab", "there is nothing to compare") : Result<void>{};
+  if (options.ab_rules.empty()) return fail("--ab has no rule", {}, "--ab 'device.*.multiProcessorCount=72'");
+  // Counts and grids are all that is compared; a row for each call of each run would cost time.
+  if (!request.detail_said) options.detail = Detail::Stats;
+  return check_comparison(request);
 }
 
 }  // namespace
@@ -29,6 +58,7 @@ const Program& program() {
       .examples = {{"fade-run -- python3 train.py", "record into fade-python3-PID.db, then: fade-query summary"},
                    {"fade-run -e mem,copy -o run.db -- ./app", "record only allocations and copies"},
                    {"fade-run --set 'device.*.multiProcessorCount=72' -- ./app", "let the program see 72 multiprocessors"},
+                   {"fade-run --ab 'device.*.multiProcessorCount=72' -- ./app", "is it faster with that answer? Compare 5 pairs of runs"},
                    {"fade-run --detail stats -d 30s -- ./server", "only counts and times, of the first half minute"}},
       .words = Words::Command,
       .components = recording::components()};
@@ -44,6 +74,9 @@ std::vector<Option> rows(Request& r) {
       {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command", Each{&o.environment_changes}},
       {processes, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, Shown::HelpAll, Completes::Directory},
       {processes, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
+      {recording::kCorrect, "--ab", "RULES", "compare runs without and with RULES (as for --set, apart by ';'): times, calls, grids, output",
+       Each{&r.ab}, Shown::Help, Completes::Nothing, {"device.*.multiProcessorCount=", "device.*.warpSize="}},
+      {recording::kCorrect, "--pairs", "N", "how many pairs of runs --ab makes [5]", Number{&r.pairs, 1, kMostPairs}},
       {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
   }, std::back_inserter(all));
   return all;
@@ -55,6 +88,7 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
   if (options.command.empty() && !request.dry_run && !request.list_probes)
     return fail("no command given", {}, "fade-run [OPTIONS] [--] COMMAND [ARGS...], for example: fade-run -- python3 train.py");
   if (auto checked = check_environment(options.environment_changes); !checked) return checked;
+  if (auto finished = finish_comparison(request); !finished) return finished;
   if (!request.daemon) return recording::finish(request, options, default_output);
   if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
   if (request.verdict) return fail("--daemon and --verdict exclude each other", {}, "fade-query verdict, when the recording has ended");

@@ -54,8 +54,9 @@ class Separated : public RowSink {
   std::string line_;
 };
 
-void append_json(std::string& out, const Value& value) {
+void append_json(std::string& out, const Value& value, Kind kind) {
   if (is_null(value)) out += "null";
+  else if (const auto* json = std::get_if<std::string>(&value); json && kind == Kind::Json) out += json_value(*json);
   else if (const auto* text = std::get_if<std::string>(&value)) out += json_quote(*text);
   else if (const auto* x = std::get_if<double>(&value); x && !std::isfinite(*x)) out += "null";
   else out += raw_text(value);
@@ -66,7 +67,10 @@ class Json : public RowSink {
   Json(bool lines, Bytes& out) : lines_(lines), out_(out) {}
 
   Result<void> begin(std::vector<Column> columns) override {
-    for (const Column& c : columns) keys_.push_back(json_quote(c.name) + (lines_ ? ":" : ": "));
+    for (const Column& c : columns) {
+      keys_.push_back(json_quote(c.name) + (lines_ ? ":" : ": "));
+      kinds_.push_back(c.kind);
+    }
     return lines_ ? Result<void>{} : out_.write("[");
   }
   Result<void> row(std::span<const Value> cells) override {
@@ -75,7 +79,7 @@ class Json : public RowSink {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) line_ += lines_ ? "," : ", ";
       line_ += keys_[i];
-      append_json(line_, cells[i]);
+      append_json(line_, cells[i], kinds_[i]);
     }
     line_ += lines_ ? "}\n" : "}";
     return out_.write(line_);
@@ -91,6 +95,7 @@ class Json : public RowSink {
   bool first_ = true;
   Bytes& out_;
   std::vector<std::string> keys_;
+  std::vector<Kind> kinds_;
   std::string line_;
 };
 

@@ -6,10 +6,10 @@
 namespace fade::table {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Kind>, 11> kWords{{
+constexpr std::array<std::pair<std::string_view, Kind>, 12> kWords{{
     {"text", Kind::Text}, {"id", Kind::Id}, {"count", Kind::Count}, {"number", Kind::Number},
     {"duration", Kind::Duration}, {"time", Kind::Time}, {"bytes", Kind::Bytes}, {"percent", Kind::Percent},
-    {"trend", Kind::Trend}, {"hex", Kind::Hex}, {"yesno", Kind::YesNo},
+    {"trend", Kind::Trend}, {"hex", Kind::Hex}, {"yesno", Kind::YesNo}, {"json", Kind::Json},
 }};
 
 struct Suffix {
@@ -55,7 +55,7 @@ Kind kind_from_name(std::string_view column) {
   return Kind::Text;
 }
 
-bool is_right_aligned(Kind kind) { return kind != Kind::Text && kind != Kind::Trend && kind != Kind::YesNo; }
+bool is_right_aligned(Kind kind) { return kind != Kind::Text && kind != Kind::Trend && kind != Kind::YesNo && kind != Kind::Json; }
 
 std::string heading(const Column& column) {
   std::string_view name = column.name;

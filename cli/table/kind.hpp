@@ -19,6 +19,7 @@ enum class Kind {
   Trend,     // "3,0,7": drawn as a sparkline
   Hex,       // an address or handle
   YesNo,
+  Json,      // a JSON value as text
 };
 
 struct Column {

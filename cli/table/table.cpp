@@ -52,7 +52,7 @@ std::string number_text(const Value& value, Kind kind, const Style& style) {
     case Kind::Percent: return fmt::format("{:.1f}", as_double(value));
     case Kind::Hex: return fmt::format("{:#x}", static_cast<std::uint64_t>(as_int(value)));
     case Kind::YesNo: return as_int(value) != 0 ? "yes" : "no";
-    case Kind::Text: case Kind::Id: case Kind::Trend: break;
+    case Kind::Text: case Kind::Id: case Kind::Trend: case Kind::Json: break;
   }
   return raw_text(value);
 }

@@ -105,6 +105,17 @@ std::string json_quote(std::string_view text) {
   return out += '"';
 }
 
+std::string json_on_one_line(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for_each_char(json, [&](const Char& c, std::string_view bytes) {
+    if (c.code == '\n' || c.code == '\r' || c.code == '\t') return;  // only between values
+    if (is_dangerous(c.code)) out += fmt::format("\\u{:04x}", static_cast<unsigned>(c.code));
+    else out += bytes;
+  });
+  return out;
+}
+
 std::string csv_quote(std::string_view text) {
   const std::string safe = escape_with(text, "\\", is_dangerous);
   if (safe.find_first_of(",\"") == std::string::npos && !safe.starts_with(' ') && !safe.ends_with(' ')) return safe;

@@ -32,6 +32,7 @@ struct ThreadEntry {
   RowId row = 0;
   ProcessId process = 0;
   int device = 0;  // current device, hipSetDevice
+  bool device_told = false;  // by a call of this thread
 };
 class Directory {
  public:

@@ -23,6 +23,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
       drop_(db, failure_, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1"),
+      thread_device_(db, failure_, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)"),
       cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)") {
   for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_})
     if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));

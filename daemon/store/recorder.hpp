@@ -110,7 +110,7 @@ class Recorder {
   ErrorBook errors_;
   OverrideBook overrides_;
   ProcessUse uses_;
-  Write unwound_, args_, lifecycle_, drop_, last_call_, cpu_;
+  Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
 
   Keep keep_;
   RowId last_call_id_ = 0;

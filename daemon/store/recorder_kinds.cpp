@@ -35,6 +35,7 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
       {Kind::StreamDestroy, &Recorder::on_stream_destroy},
       {Kind::Sync, &Recorder::on_sync},
       {Kind::SetDevice, &Recorder::on_set_device},
+      {Kind::GetDevice, &Recorder::on_set_device},  // tells as well which one it is
       {Kind::GetFunction, &Recorder::on_kernel_name},
       {Kind::Register, &Recorder::on_kernel_name},
       {Kind::DeviceQuery, &Recorder::on_device_query},
@@ -108,7 +109,11 @@ void Recorder::on_sync(Now& now) { stream_of(now, &StreamBook::Stream::syncs); }
 
 void Recorder::on_set_device(Now& now) {
   const auto device = now.view.value(Role::Device);
-  if (!now.failed && now.returned && device) now.thread.device = static_cast<std::int32_t>(*device);
+  if (now.failed || !now.returned || !device) return;
+  const auto current = static_cast<std::int32_t>(*device);
+  if (keep_.calls && (!now.thread.device_told || current != now.thread.device)) thread_device_(now.thread.row, now.call, current);
+  now.thread.device_told = true;
+  now.thread.device = current;
 }
 
 // hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel.

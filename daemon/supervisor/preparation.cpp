@@ -56,6 +56,7 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
     std::ranges::move(*lines, std::back_inserter(rules));
   }
   for (const std::string& text : options.set_rules) rules.push_back({text});
+  for (const std::string& text : options.ab_rules) rules.push_back({text, "--ab"});
   auto overrides = probes::Overrides::parse(rules);
   if (!overrides) return usage(std::move(overrides.error()));
   return overrides;

@@ -21,6 +21,7 @@ std::string shown_options(const RecordingOptions& options) {
   if (options.delay_ns) out += fmt::format(" --delay {}ns", *options.delay_ns);
   if (options.duration_ns) out += fmt::format(" --duration {}ns", *options.duration_ns);
   for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
+  for (const auto& rule : options.ab_rules) out += " --ab '" + rule + "'";
   for (const auto& file : options.rule_files) out += " --override-file " + file;
   for (const auto& symbol : options.probe_symbols) out += " --probe " + symbol;
   for (const auto& file : options.probe_files) out += " --probes " + file;

@@ -25,6 +25,7 @@ struct RecordingOptions {
 
   std::vector<std::string> set_rules;   // --set SPEC
   std::vector<std::string> rule_files;  // --override-file FILE
+  std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
   bool follow = true;            // children of the program
   std::string child_filter;      // --exe REGEX: record only processes whose program matches; empty: all

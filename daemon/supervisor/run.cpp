@@ -30,7 +30,7 @@ class Run {
 
  private:
   void loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started);
-  Result<RunOutcome> end(Session& session, const LaunchedProgram& program);
+  Result<RunOutcome> end(Session& session, const LaunchedProgram& program, const SignalRelay& relay);
 
   const RunOptions& options_;
   Recording recording_;
@@ -75,10 +75,10 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   SignalRelay relay(program->pid());
   program->release();
   loop(session, *tracer, relay, on_started);
-  return end(session, *program);
+  return end(session, *program, relay);
 }
 
-Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program) {
+Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program, const SignalRelay& relay) {
   if (!session.started() && !let_go_) {
     recording_.discard();
     auto failure = fail_errno(fmt::format("cannot run '{}'", options_.command[0]), program.exec_errno());
@@ -86,7 +86,7 @@ Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program) {
     return failure;
   }
   if (!session.main_ended()) let_go_ = true;  // its status is not known
-  return RunOutcome{session.main_status(), session.main_signal(), let_go_, recording_.finish(session)};
+  return RunOutcome{session.main_status(), session.main_signal(), let_go_, relay.interrupted(), recording_.finish(session)};
 }
 
 }  // namespace

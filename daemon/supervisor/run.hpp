@@ -20,6 +20,7 @@ struct RunOutcome {
   int exit_code = 0;    // of the program
   int exit_signal = 0;  // set where it died of a signal
   bool let_go = false;  // detached from before its end
+  bool interrupted = false;  // INT, QUIT, TERM or HUP came while it ran, from the terminal or from elsewhere
   RunSummary summary;
 };
 

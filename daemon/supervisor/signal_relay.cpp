@@ -11,7 +11,7 @@ namespace {
 // A handler has nothing but globals.
 std::atomic<pid_t> receiver{0};
 std::atomic<std::int64_t> last_request{0};
-std::atomic<bool> let_go{false};
+std::atomic<bool> let_go{false}, interrupted_by_signal{false};
 // Between these: a wish. Sooner it is one signal that came twice, to us and to our process group.
 constexpr std::int64_t kSoonest = 200'000'000, kLatest = 3'000'000'000;
 
@@ -25,6 +25,7 @@ void relay(int signal, siginfo_t* info, void*) {
   const int saved = errno;
   const bool ends = signal == SIGINT || signal == SIGTERM;
   const pid_t to = receiver;
+  if (signal != SIGUSR1 && signal != SIGUSR2) interrupted_by_signal = true;
   if (to == 0) {
     if (ends) let_go = true;
   } else if (info->si_code != SI_KERNEL) {  // that is the terminal
@@ -39,7 +40,7 @@ void relay(int signal, siginfo_t* info, void*) {
 SignalRelay::SignalRelay(pid_t to) {
   receiver = to;
   last_request = 0;
-  let_go = false;
+  let_go = interrupted_by_signal = false;
   struct sigaction action {};
   action.sa_sigaction = relay;
   action.sa_flags = SA_SIGINFO;
@@ -53,5 +54,7 @@ SignalRelay::~SignalRelay() {
 void SignalRelay::program_ended() { receiver = 0; }
 
 bool SignalRelay::let_go_asked() const { return let_go; }
+
+bool SignalRelay::interrupted() const { return interrupted_by_signal; }
 
 }  // namespace fade

@@ -18,6 +18,7 @@ class SignalRelay {
 
   void program_ended();
   bool let_go_asked() const;
+  bool interrupted() const;  // by INT, QUIT, TERM or HUP, whoever sent it
 
  private:
   static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};

@@ -18,7 +18,12 @@ UNION ALL SELECT 'calls', 'errors', coalesce(sum(errors), 0), '' FROM top WHERE 
 UNION ALL SELECT 'calls', 'time in calls', coalesce(sum(self_ns), 0), 'ns' FROM top WHERE true /*? AND session = :session */
 UNION ALL SELECT 'group', "group", coalesce(sum(s.self_ns), 0), 'ns' FROM functions f JOIN call_stats s ON s.function_id = f.id
   WHERE true /*? AND f.session = :session */ GROUP BY "group"
+UNION ALL SELECT 'category', c.category, sum(s.calls), 'calls' FROM call_stats s JOIN function_categories c ON c.function_id = s.function_id
+  WHERE true /*? AND s.session = :session */ GROUP BY c.category
 UNION ALL SELECT 'device', ordinal, name, '' FROM devices WHERE ordinal >= 0 /*? AND session = :session */ GROUP BY ordinal, name
+UNION ALL SELECT 'active device', device, sum(n), 'launches, copies and allocations' FROM (
+  SELECT device, launches + copies AS n FROM streams WHERE device >= 0 /*? AND session = :session */
+  UNION ALL SELECT device, allocs FROM memory_stats WHERE device >= 0 AND kind <> 'host' /*? AND session = :session */) GROUP BY device HAVING sum(n) > 0
 UNION ALL SELECT 'memory', 'peak of device ' || device || ', ' || kind, max(peak), 'bytes' FROM memory_stats WHERE true /*? AND session = :session */ GROUP BY device, kind
 UNION ALL SELECT 'memory', 'never freed on device ' || device || ', ' || kind, sum(live_at_end), 'bytes' FROM memory_stats WHERE true /*? AND session = :session */ GROUP BY device, kind
 UNION ALL SELECT 'kernels', 'launches', coalesce(sum(launches), 0), '' FROM kernel_stats WHERE true /*? AND session = :session */

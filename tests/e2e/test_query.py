@@ -15,7 +15,7 @@ import pytest
 
 import harness
 
-REPORTS = ["allocs", "calls", "copies", "devices", "drops", "errors", "findings", "flow", "kernels", "launches", "leaks", "lifecycle", "memory", "modules",
+REPORTS = ["allocs", "calls", "categories", "copies", "devices", "drops", "errors", "findings", "flow", "kernels", "launches", "leaks", "lifecycle", "memory", "modules",
            "overhead", "overrides", "processes", "props", "schema", "streams", "threads", "top", "tree", "verdict", "first-error"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 

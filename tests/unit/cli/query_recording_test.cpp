@@ -225,6 +225,9 @@ TEST(Words, ARecordingThenAReport) {
   EXPECT_EQ(read_words({path})->command->name, "summary");
   EXPECT_EQ(read_words({"nowhere.db"})->path, "nowhere.db");
   EXPECT_THAT(read_words({"sql", "SELECT 1"})->words, ElementsAre("SELECT 1"));
+  EXPECT_EQ(read_words({"export", "run.db"})->path, "run.db");
+  EXPECT_EQ(read_words({"sql", "SELECT 1", "run.db"})->path, "run.db");
+  EXPECT_EQ(read_words({"schema", "run.db"})->path, "") << "its own word";
   EXPECT_THAT(read_words({"schema", "top"})->words, ElementsAre("top"));
 }
 
@@ -234,6 +237,7 @@ TEST(Words, WhatIsNotUnderstoodIsUsageAndNamesTheNearest) {
   EXPECT_EQ(typo.error().code, kUsageCode);
   EXPECT_EQ(typo.error().fix, "fade-query top");
   EXPECT_FALSE(read_words({"top", "more"}));
+  EXPECT_FALSE(read_words({"a.db", "top", "b.db"}));
   EXPECT_FALSE(read_words({"memory_peak"})) << "a variant of memory, not a report of its own";
   EXPECT_FALSE(read_words({"sql", "SELECT", "1"}));
 }

@@ -105,5 +105,27 @@ TEST_F(RunOptionsTest, TheUsualHelpFitsOnOneScreen) {
   for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 80u) << line;
 }
 
+TEST_F(RunOptionsTest, AComparisonTakesRulesInBothSpellings) {
+  ASSERT_TRUE(parse({"--ab", "device.0.warpSize=64; device.0.clockRate=1", "--ab", "device.1.warpSize=32", "--set", "device.0.name=x", "--pairs", "7", "app"}));
+  EXPECT_THAT(options().ab_rules, ElementsAre("device.0.warpSize=64", "device.0.clockRate=1", "device.1.warpSize=32"));
+  EXPECT_THAT(options().set_rules, ElementsAre("device.0.name=x"));
+  EXPECT_EQ(request_.pairs, 7);
+  EXPECT_EQ(options().detail, Detail::Stats) << "nothing more is compared";
+  ASSERT_TRUE(parse({"--ab", "device.0.warpSize=64", "--detail", "calls", "app"}));
+  EXPECT_EQ(options().detail, Detail::Calls);
+  EXPECT_FALSE(request_.pairs.has_value());
+}
+
+TEST_F(RunOptionsTest, WhatAComparisonCannotGoWith) {
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--append", "-o", "x.db", "app"}), HasSubstr("--ab and --append exclude each other"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--daemon", "app"}), HasSubstr("--ab and --daemon exclude each other"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "-c", "app"}), HasSubstr("--ab and --summary exclude each other"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--verdict", "app"}), HasSubstr("--ab and --verdict exclude each other"));
+  EXPECT_THAT(error({"--pairs", "3", "app"}), HasSubstr("--pairs is for --ab"));
+  EXPECT_THAT(error({"--ab", " ; ", "app"}), HasSubstr("--ab has no rule"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--pairs", "0", "app"}), HasSubstr("not between 1 and"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64"}), HasSubstr("no command given"));
+}
+
 }  // namespace
 }  // namespace fade::cli::run

@@ -93,6 +93,19 @@ TEST(Formats, BytesThatAreNoUtf8StayVisibleAndTheOutputStaysUtf8) {
   EXPECT_EQ(escape("back\\slash"), "back\\\\slash");
 }
 
+TEST(Formats, AJsonValueStaysOneIfItIsOne) {
+  EXPECT_EQ(json_value(R"({"a":[1,"x"]})"), R"({"a":[1,"x"]})");
+  EXPECT_EQ(json_value("{\n\t\"a\" : 1\r\n}"), "{\"a\" : 1}") << "one line";
+  EXPECT_EQ(json_value("true"), "true");
+  EXPECT_EQ(json_value("\"\xc2\x9b" "31m\xe2\x80\xae\""), "\"\\u009b31m\\u202e\"") << "nothing for a terminal";
+  EXPECT_EQ(json_value("{\"a\":"), R"("{\"a\":")");
+  EXPECT_EQ(json_value("{\"a\":\"\xff\"}"), R"("{\"a\":\"\\xff\"}")") << "not UTF-8";
+  EXPECT_EQ(json_value("1 2"), "\"1 2\"");
+  EXPECT_EQ(json_value(""), "\"\"");
+  const std::string deep(1000000, '[');
+  EXPECT_EQ(json_value(deep), '"' + deep + '"');
+}
+
 TEST(Human, NumbersReadWell) {
   EXPECT_EQ(human_duration(999, Units::Auto, false), "999 ns");
   EXPECT_EQ(human_duration(12345, Units::Auto, false), "12.3 us");

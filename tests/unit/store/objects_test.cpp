@@ -10,6 +10,26 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+class CurrentDevice : public Recording {};
+
+TEST_F(CurrentDevice, OfAThreadIsARowWhenItBecomesKnownOrAnotherOne) {
+  open();
+  for (const std::uint64_t device : {0, 0, 1, 1, 0}) tracee->call("hipSetDevice", {device});
+  tracee->fail("hipSetDevice", 101);
+  const CallRecord asked = tracee->begin("hipGetDevice", {0x7ffd0000});
+  tracee->piece(PieceKind::Out, 0, std::int32_t{2});
+  tracee->put(asked);
+  finish();
+  EXPECT_THAT(rows("SELECT thread_id, call_id, device FROM thread_devices ORDER BY call_id"), ElementsAre("1|1|0", "1|3|1", "1|5|0", "1|7|2"));
+}
+
+TEST_F(CurrentDevice, IsNotWrittenWhereNoCallsAre) {
+  open({.detail = Detail::Stats});
+  tracee->call("hipSetDevice", {1});
+  finish();
+  EXPECT_EQ(value("SELECT count(*) FROM thread_devices"), "0");
+}
+
 class Launches : public Recording {};
 
 TEST_F(Launches, HaveNameGeometryAndStream) {

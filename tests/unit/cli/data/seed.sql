@@ -67,3 +67,5 @@ INSERT INTO process_use_ VALUES (1, 0, 5, 1, 1, 0, 600000000, 600000000), (1, 1,
 INSERT INTO cpu_sample_ VALUES (1, 1000000000, 900000000), (1, 2000000000, 1800000000), (1, 8000000000, 6500000000);
 INSERT INTO overhead_ VALUES (1, 0, 40, 800000), (1, 1, 4, 60000), (1, 4, 6, 90000);
 INSERT INTO doc_ VALUES ('top', '', '', '', 'Functions by time'), ('top', 'name', 'TEXT', '', 'function'), ('top', 'calls', 'INTEGER', '', 'how often'), ('drops', '', '', '', 'What was not recorded');
+INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES (9, 1, 'hipSetDevice', 'hip', 'device', 'set_device', '/opt/rocm/lib/libamdhip64.so.6', 'deviceId', 'hipError_t', 0);
+INSERT INTO thread_device_ VALUES (1, 4, 1), (2, 9, 0);
