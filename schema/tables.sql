@@ -141,3 +141,12 @@ INSERT INTO result_rule_ VALUES
 -- CUDA's numbers are the same where HIP took them over.
 INSERT INTO result_rule_ SELECT 'cu[A-Z]*', code, class, meaning, advice FROM result_rule_
 WHERE function = 'hip[A-Z]*' AND code IN (2, 3, 100, 101, 200, 209, 214, 300, 302, 303, 600, 700, 701, 702, 709, 710, 719, 720, 801);
+
+-- ---------------------------------------------------------------- which library answers
+-- Why the loader took a module from where it did. rule: LD_PRELOAD, RPATH ...; asker: who needs it, or whose RPATH or RUNPATH it was.
+-- space: 0 is the base namespace. not_taken: other files of that library which the program's variables name.
+CREATE TABLE origin_  (module INTEGER PRIMARY KEY, space INTEGER NOT NULL, family TEXT, kind TEXT, version TEXT, rocm TEXT, rule TEXT, asker INTEGER,
+                       rpath TEXT, runpath TEXT, not_taken TEXT) STRICT;
+-- What a module imports, as last read. state: 0 bound, 1 not called yet (lazy), 2 weak and found nowhere. target: module; 0 where it is none.
+CREATE TABLE binding_ (module INTEGER NOT NULL, api TEXT NOT NULL, state INTEGER NOT NULL, target INTEGER NOT NULL, n INTEGER NOT NULL, names TEXT NOT NULL,
+                       ts INTEGER NOT NULL, PRIMARY KEY (module, api, state, target)) STRICT, WITHOUT ROWID;
