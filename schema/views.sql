@@ -503,7 +503,7 @@ release AS (
   SELECT session, process_id, pid, program, rocm, count(*) AS libraries, group_concat(DISTINCT label) AS labels
   FROM (SELECT * FROM lib WHERE rocm IS NOT NULL ORDER BY path) GROUP BY process_id, program, rocm),
 env AS (
-  SELECT p.id AS process_id, p.session, p.pid, e.key AS name, e.value FROM process_ p, json_each(iif(json_valid(p.env), p.env, '{}')) e
+  SELECT p.id AS process_id, p.session, p.pid, e.key AS name, e.value FROM process_ p, json_each(p.env) e
   WHERE e.key IN ('LD_PRELOAD', 'LD_AUDIT') AND e.value <> '' AND p.id IN (SELECT process_id FROM lib WHERE kind IN ('rocm', 'cuda')))
 SELECT session, pid, 'several-copies' AS kind, iif(kind IN ('rocm', 'cuda'), 'warning', 'info') AS severity, family AS subject,
        printf('%d copies of %s are loaded in one process: %s.', count(*), family, group_concat(label, ', ')) AS text,

@@ -1,14 +1,13 @@
 """Which library answers: programs that meet several copies of the runtime, against what the loader told the programs themselves."""
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 
 import pytest
 
 import harness
-from attaching import start, until  # noqa: F401 (fixture)
+from attaching import attach, start  # noqa: F401 (fixtures)
 from harness import Database
 
 RELEASE = {"v6": "6.4.43484", "v7": "7.2.53211"}
@@ -36,9 +35,9 @@ def world(build, tmp_path):
         plugin = tmp_path / "plugin" / "libredirect_plugin.so"
         shim = tmp_path / "shim" / "libredirect_shim.so"
 
-        def run(self, program, *words, **variables):
+        def run(self, program, *words, options=(), **variables):
             environment = build.environment("v6", **{"LD_LIBRARY_PATH": str(self.far.parent), **variables})
-            command = [build.fade_run, "-q", "-o", self.folder / "run.db", "--", self.app / program, *words]
+            command = [build.fade_run, "-q", *options, "-o", self.folder / "run.db", "--", self.app / program, *words]
             ran = harness.run(command, {k: v for k, v in environment.items() if v}, self.folder / "ran")
             assert ran.status == 0, ran.stderr
             told = dict(line.split(" ", 1) for line in ran.stdout.decode().splitlines())
@@ -131,23 +130,34 @@ def test_what_was_unloaded_keeps_its_last_state(world):
     assert "several-copies" in findings(database)
 
 
+def test_calls_that_nobody_watches_are_bound_too(world):
+    """No stop at a call says so: the loader's next stop does."""
+    database, _ = world.run("redirects_lazy", world.plugin, "deep", options=("-e", "stream"))
+    assert database.rows("SELECT name FROM calls WHERE name IN ('hipMalloc', 'hipFree', 'hipMemset')") == []
+    assert CALLED <= bound(database, "redirects_lazy")[str(world.far)]
+
+
 def test_a_library_loaded_in_turns_is_no_second_copy(world, build):
     line = f"dlopen_loop {world.far} 4"
     ran = harness.run_supervised(build, line, "v6", world.folder / "turns")
     assert ran.status == 0
-    assert findings(Database(world.folder / "turns" / "run.db")) == {}
+    assert set(findings(Database(world.folder / "turns" / "run.db"))) == {"other-copy-not-taken"}
 
 
-def test_a_running_program(start, build):
+def test_a_running_program(start, attach):
+    """What it calls while fade is there is bound when fade leaves; what it had called before is seen at once."""
     target = start("steady 2")
-    assert target.ask("quiet") is not None
-    output = target.folder / "attach.db"
-    attach = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "-q", "--duration", "1s", "-o", output, str(target.pid)],
-                            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
-    assert attach.returncode == 0, attach.stderr
-    target.end()
-    rows = Database(output).rows("SELECT module, found_by FROM bindings WHERE api = 'hip' AND state = 'bound'")
-    assert rows == [(str(pathlib.Path(build.tracees / "steady").resolve()), "LD_LIBRARY_PATH")]
+    attachment = attach(target).has_come()
+    assert target.ask("rounds")
+    database = attachment.leave()
+    path = os.readlink(target.proc("exe"))
+    steady = {"hipMalloc", "hipMemcpy", "hipMemset", "hipFree", "hipDeviceSynchronize", "hipGetDevice"}
+    (library, names), = bound(database, "steady").items()
+    assert steady <= names and library == database.value("SELECT path FROM modules WHERE role = 'hip'")
+    assert database.rows("SELECT DISTINCT module, found_by FROM bindings WHERE state = 'bound'") == [(path, "LD_LIBRARY_PATH")]
+    again = attach(target, "-e", "stream").has_come().leave()
+    assert bound(again, "steady") == {library: names}
+    assert target.end()[1] == 7
 
 
 def test_a_program_without_gpu_says_nothing(build, tmp_path):
