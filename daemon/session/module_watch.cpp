@@ -138,7 +138,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
   for (const auto& entry : change->added) add(inferior, thread, entry);
   reserve_slots(program, thread);
-  imports_.look(inferior, false);  // also when the loader is about to unload
+  if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
   if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
 }
 

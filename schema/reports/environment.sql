@@ -1,6 +1,6 @@
 -- Findings about the libraries that were loaded: copies, mixed releases, preloads
--- about: What each means and what to do about it; nothing here need be wrong.
--- leave: advice pid
+-- about: What each means and what to do about it: --format line. Nothing here need be wrong.
+-- leave: advice pid subject
 -- column: severity  text  warning or info
 -- column: kind      text  several-copies, mixed-rocm, mixed-openmp, interposed, other-copy-not-taken, preloaded or audited
 -- column: subject   text  which library or variable

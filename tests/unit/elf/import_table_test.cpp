@@ -36,7 +36,7 @@ class Imports : public ::testing::Test {
   // "" where there is no compiler.
   std::string user(const std::string& flags) {
     if (!test::compile(folder_, "provider.c", kProvider, "libprovider.so", "-shared -fPIC")) return {};
-    const std::string link = fmt::format("-shared -fPIC -O0 {} {} -Wl,-rpath,{}", flags, folder_ / "libprovider.so", folder_ / "");
+    const std::string link = fmt::format("-shared -fPIC -O0 {} -Wl,--no-as-needed {} -Wl,-rpath,{}", flags, folder_ / "libprovider.so", folder_ / "");
     return test::compile(folder_, "user.c", kUser, "libuser.so", link) ? folder_ / "libuser.so" : "";
   }
   static std::vector<std::string> names(const ImportTable& table) {

@@ -296,12 +296,13 @@ TEST_F(Overrides, OfEqualContentAddUp) {
 
 class Bindings : public Recording {
  protected:
-  void module(ModuleId id, const std::string& path, const std::string& role) {
-    tracee->notice(ModuleLoaded{.module = id, .process = 1, .at = id, .path = path, .build_id = "ab", .role = role, .base = 0x1000, .size = 10});
+  void module(ModuleId id, const std::string& file, const std::string& role) {
+    tracee->notice(ModuleLoaded{.module = id, .process = 1, .at = id, .path = file, .build_id = "ab", .role = role, .base = 0x1000, .size = 10});
   }
   void origin(ModuleId id, const std::string& family, const std::string& version, const std::string& rule) {
-    tracee->notice(ModuleOrigin{.module = id, .family = family, .kind = family == "libamdhip64" ? "rocm" : "openmp", .version = version,
-                                .rocm = version.substr(0, 3), .rule = rule, .asker = 1, .not_taken = {}});
+    const bool rocm = family == "libamdhip64";
+    tracee->notice(ModuleOrigin{.module = id, .family = family, .kind = rocm ? "rocm" : "openmp", .version = version,
+                                .rocm = rocm ? version.substr(0, 3) : "", .rule = rule, .asker = 1, .not_taken = {}});
   }
   using State = ImportsBound::State;
 };
