@@ -492,6 +492,7 @@ SELECT m.id AS module_id, p.session, p.id AS process_id, p.pid, (SELECT count(*)
        o.rpath, o.runpath, o.not_taken, m.ts AS start, m.ts_end AS "end"
 FROM origin_ o JOIN module_ m ON m.id = o.module JOIN process_ p ON p.id = m.process LEFT JOIN module_ a ON a.id = o.asker;
 
+-- What is odd about them; findings/*.sql take their rows from here.
 CREATE VIEW environment_findings AS
 WITH lib AS MATERIALIZED (SELECT *, path || coalesce(' (' || version || ')', '') AS label FROM module_origins WHERE space = 0),
 copy AS (  -- files of one library that were loaded at the same time
@@ -532,12 +533,11 @@ UNION ALL
 SELECT session, pid, 'other-copy-not-taken', iif(found_by = 'RPATH', 'warning', 'info'), path,
        printf('%s was taken from %s %s. Not taken: %s.', family, path,
               CASE found_by WHEN 'RPATH' THEN printf('because of the RPATH of %s', asked_by) WHEN 'RUNPATH' THEN printf('because of the RUNPATH of %s', asked_by)
-                            WHEN 'LD_LIBRARY_PATH' THEN 'because of LD_LIBRARY_PATH' WHEN 'LD_PRELOAD' THEN 'because of LD_PRELOAD' WHEN 'system' THEN 'as the system''s default'
+                            WHEN 'system' THEN 'as the system''s default'
                             WHEN 'its path' THEN 'because its full path is written in who needs it' ELSE 'by the program itself (dlopen)' END, not_taken),
        CASE found_by WHEN 'RPATH' THEN printf('An RPATH comes before LD_LIBRARY_PATH. To use the other one: patchelf --remove-rpath %s, or a build of it that was made for the other one.', asked_by)
-                     WHEN 'LD_LIBRARY_PATH' THEN 'The folders of LD_LIBRARY_PATH are tried from left to right. If the other one is meant, put its folder first.'
                      ELSE 'If the other one is meant: put its folder into LD_LIBRARY_PATH, which comes before RUNPATH and the system''s folders.' END
-FROM lib WHERE not_taken IS NOT NULL AND kind IN ('rocm', 'cuda') GROUP BY process_id, program, path
+FROM lib WHERE not_taken IS NOT NULL AND kind IN ('rocm', 'cuda') AND found_by NOT IN ('LD_LIBRARY_PATH', 'LD_PRELOAD') GROUP BY process_id, program, path
 UNION ALL
 SELECT session, pid, iif(name = 'LD_PRELOAD', 'preloaded', 'audited'), 'info', name, printf('%s=%s was set when the program began.', name, value),
        iif(name = 'LD_PRELOAD', 'These libraries are asked first for every function. fade-query redirects shows which functions of the GPU stack they answer.',

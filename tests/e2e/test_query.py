@@ -15,7 +15,7 @@ import pytest
 
 import harness
 
-REPORTS = ["allocs", "calls", "copies", "devices", "drops", "environment", "errors", "findings", "flow", "kernels", "launches", "leaks",
+REPORTS = ["allocs", "calls", "copies", "devices", "drops", "errors", "findings", "flow", "kernels", "launches", "leaks",
            "lifecycle", "memory", "modules", "overhead", "overrides", "processes", "props", "redirects", "schema", "streams", "threads",
            "top", "tree"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
