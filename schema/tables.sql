@@ -144,3 +144,11 @@ WHERE function = 'hip[A-Z]*' AND code IN (2, 3, 100, 101, 200, 209, 214, 300, 30
 
 -- When a thread's current device became known or became another one: from the end of this call on. Written while calls have rows.
 CREATE TABLE thread_device_(thread INTEGER NOT NULL, call INTEGER NOT NULL, device INTEGER NOT NULL, PRIMARY KEY (thread, call)) STRICT, WITHOUT ROWID;
+-- ---------------------------------------------------------------- which library answers
+-- Why the loader took a module from where it did. rule: LD_PRELOAD, RPATH ...; asker: who needs it, or whose RPATH or RUNPATH it was.
+-- space: 0 is the base namespace. not_taken: other files of that library which the program's variables name.
+CREATE TABLE origin_  (module INTEGER PRIMARY KEY, space INTEGER NOT NULL, family TEXT, kind TEXT, version TEXT, rocm TEXT, rule TEXT, asker INTEGER,
+                       rpath TEXT, runpath TEXT, not_taken TEXT) STRICT;
+-- What a module imports, as last read. state: 0 bound, 1 not called yet (lazy), 2 weak and found nowhere. target: module; 0 where it is none.
+CREATE TABLE binding_ (module INTEGER NOT NULL, api TEXT NOT NULL, state INTEGER NOT NULL, target INTEGER NOT NULL, n INTEGER NOT NULL, names TEXT NOT NULL,
+                       ts INTEGER NOT NULL, PRIMARY KEY (module, api, state, target)) STRICT, WITHOUT ROWID;

@@ -221,10 +221,36 @@ struct CpuUsed {
   std::int64_t at = 0;
   std::int64_t cpu_ns = 0;
 };
+// Of modules that use the GPU stack, belong to it, or come in several copies: why the loader took that file (ld.so(8)).
+struct ModuleOrigin {
+  ModuleId module = 0;
+  std::uint32_t space = 0;  // 0: base namespace; others are dlmopen's and those of auditors
+  std::string family;       // equal for copies of one library; empty: a user of the GPU stack only
+  std::string kind;         // of the family: rocm, cuda, openmp, c++
+  std::string version;      // in the file's real name
+  std::string rocm;         // release of ROCm where it tells, e.g. "6.4"
+  std::string rule;         // LD_PRELOAD, RPATH, LD_LIBRARY_PATH, RUNPATH, system, dlopen ...
+  ModuleId asker = 0;       // who needs it, or whose RPATH or RUNPATH it was
+  std::string rpath, runpath;               // of the module itself
+  std::vector<std::string> not_taken;       // other files of that library that the program's variables name
+};
+// What a module's imports of the GPU stack are bound to, as its memory says now. Replaces what was said of it before.
+struct ImportsBound {
+  enum class State : std::uint8_t { Bound, NotYet, Absent };  // NotYet: lazy, not called so far; Absent: weak, nobody has it
+  struct Group {
+    std::string api;
+    State state = State::Bound;
+    ModuleId target = 0;  // of Bound; 0: memory without a module
+    std::vector<std::string> names;
+  };
+  ModuleId module = 0;
+  std::int64_t at = 0;
+  std::vector<Group> groups;
+};
 
 using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, ModuleLoaded,
                             ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
-                            Lifecycle, Drop, StopCost, CpuUsed>;
+                            Lifecycle, Drop, StopCost, CpuUsed, ModuleOrigin, ImportsBound>;
 
 // Where a session puts what it sees. Called from the tracing thread only.
 class EventSink {

@@ -100,6 +100,7 @@ Result<DynamicImage> DynamicImage::build(const Memory& memory, std::uint64_t bia
 
 void DynamicImage::read_dynamic(std::uint64_t size) {
   RemoteAddr gnu_hash, hash;
+  std::uint64_t jump_slots_size = 0, relocations_size = 0;
   for (const auto& d :
        read_array<Elf64_Dyn>(*memory_, dynamic_at_, size / sizeof(Elf64_Dyn), kMaxDynamicEntries)) {
     if (d.d_tag == DT_NULL) break;
@@ -112,7 +113,16 @@ void DynamicImage::read_dynamic(std::uint64_t size) {
     else if (d.d_tag == DT_SONAME) soname_ = d.d_un.d_val;
     else if (d.d_tag == DT_NEEDED && needed_.size() < kMaxNeeded) needed_.push_back(d.d_un.d_val);
     else if (d.d_tag == DT_DEBUG) debug_ = {d.d_un.d_ptr};
+    else if (d.d_tag == DT_RPATH) rpath_ = d.d_un.d_val;
+    else if (d.d_tag == DT_RUNPATH) runpath_ = d.d_un.d_val;
+    else if (d.d_tag == DT_JMPREL) jump_slots_.begin = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_PLTRELSZ) jump_slots_size = d.d_un.d_val;
+    else if (d.d_tag == DT_RELA) relocations_.begin = pointer(d.d_un.d_ptr);
+    else if (d.d_tag == DT_RELASZ) relocations_size = d.d_un.d_val;
+    else if (d.d_tag == DT_RELACOUNT) relative_ = d.d_un.d_val;
   }
+  jump_slots_.end = within(jump_slots_.begin, jump_slots_size);
+  relocations_.end = within(relocations_.begin, relocations_size);
   if (!symbols_at_ || !strings_at_) return;
   if (gnu_hash) hash_ = SymbolHash::gnu(*memory_, gnu_hash);
   if (!hash_ && hash) hash_ = SymbolHash::sysv(*memory_, hash);
@@ -124,6 +134,11 @@ RemoteAddr DynamicImage::pointer(std::uint64_t d_ptr) const {
   if (span_.contains({d_ptr})) return {d_ptr};
   const RemoteAddr moved{bias_ + d_ptr};
   return span_.contains(moved) ? moved : RemoteAddr{};
+}
+
+// The end of a table, which lies in the object as its beginning does.
+RemoteAddr DynamicImage::within(RemoteAddr begin, std::uint64_t size) const {
+  return begin ? begin + std::min(size, span_.end - begin) : begin;
 }
 
 bool DynamicImage::in_code(RemoteAddr address) const {
@@ -138,6 +153,9 @@ std::string DynamicImage::text(std::uint64_t offset) const {
 }
 
 std::string DynamicImage::soname() const { return soname_ ? text(*soname_) : std::string(); }
+
+std::string DynamicImage::rpath() const { return rpath_ ? text(*rpath_) : std::string(); }
+std::string DynamicImage::runpath() const { return runpath_ ? text(*runpath_) : std::string(); }
 
 std::vector<std::string> DynamicImage::needed() const {
   std::vector<std::string> out;

@@ -19,6 +19,14 @@ struct Segment {  // a PT_LOAD
   bool executable = false;
 };
 
+// Where the dynamic section says that the tables of an object are; null and empty where it has none.
+struct DynamicTables {
+  RemoteAddr symbols, strings;
+  std::uint64_t strings_size = 0;
+  RemoteRange jump_slots, relocations;  // Elf64_Rela
+  std::uint64_t relative = 0;           // so many of `relocations`, the first ones, name no symbol
+};
+
 struct DynamicSymbol {
   std::string name;
   std::uint64_t offset = 0;  // from bias(): what st_value says
@@ -48,6 +56,9 @@ class DynamicImage {
   std::string soname() const;               // empty where it has none
   std::vector<std::string> needed() const;  // DT_NEEDED
   std::string build_id() const;             // hex, empty where it has none
+  std::string rpath() const;                // DT_RPATH as written; empty where it has none
+  std::string runpath() const;              // DT_RUNPATH
+  DynamicTables tables() const { return {symbols_at_, strings_at_, strings_size_, jump_slots_, relocations_, relative_}; }
 
   // The defined symbol of that name, the default version where there are several. About five reads; one or two where
   // the module has no such symbol.
@@ -63,6 +74,7 @@ class DynamicImage {
   static Result<DynamicImage> build(const Memory& memory, std::uint64_t bias, const std::vector<ProgramHeader>& headers);
   void read_dynamic(std::uint64_t size);
   RemoteAddr pointer(std::uint64_t d_ptr) const;
+  RemoteAddr within(RemoteAddr begin, std::uint64_t size) const;
   std::string text(std::uint64_t offset) const;
   bool is_named(const RawSymbol& symbol, std::string_view name) const;
   std::optional<DynamicSymbol> decode(const RawSymbol& symbol) const;
@@ -81,7 +93,9 @@ class DynamicImage {
   std::vector<Notes> notes_;
   RemoteAddr symbols_at_, strings_at_, versions_at_;
   std::uint64_t strings_size_ = 0;
-  std::optional<std::uint64_t> soname_;
+  std::optional<std::uint64_t> soname_, rpath_, runpath_;
+  RemoteRange jump_slots_, relocations_;
+  std::uint64_t relative_ = 0;
   std::vector<std::uint64_t> needed_;
   std::optional<SymbolHash> hash_;
 };

@@ -97,6 +97,7 @@ CallSite& CallTracker::call_site(Thread& thread, RemoteAddr return_address) {
   CallSiteSeen seen{.site = site.id, .process = thread.inferior->id, .address = return_address.value};
   if (const Module* module = program.module_at(return_address)) {
     site.library = module->path;
+    program.new_caller = return_address;
     seen.offset = return_address.value - module->entry.l_addr;
     if (const auto* file = symbols_.of(program, thread.tid, return_address))
       if (const auto symbol = file->symbols().at(seen.offset)) seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);

@@ -127,6 +127,7 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   for (const auto& entry : loaded->added) add(inferior, any, entry);
   is_arriving_ = false;
   for (Module& module : program.modules) module.reserved = true;  // enter() did
+  imports_.look(inferior, false);
 }
 
 void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
@@ -137,6 +138,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
   for (const auto& entry : change->added) add(inferior, thread, entry);
   reserve_slots(program, thread);
+  if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
   if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
 }
 
@@ -158,6 +160,7 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
                             .soname = found.soname, .build_id = found.build_id, .role = found.role,
                             .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
                             .sites = sites});
+  imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
   if (found.role.empty()) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
   if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));

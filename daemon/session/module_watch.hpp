@@ -11,6 +11,7 @@
 #include "probes/probe.hpp"
 #include "session/foothold.hpp"
 #include "session/function_table.hpp"
+#include "session/import_watch.hpp"
 #include "session/inferior.hpp"
 #include "session/process_facts.hpp"
 
@@ -46,6 +47,7 @@ class ModuleWatch {
   std::vector<std::string> notes() const;        // what the user asked for and did not get, in sentences
   const std::vector<std::string>& libraries() const { return libraries_; }  // GPU libraries seen: path (version)
   std::uint64_t armed() const { return armed_; }
+  ImportWatch& imports() { return imports_; }
 
  private:
   struct Found;  // what a look at a new module says
@@ -66,6 +68,7 @@ class ModuleWatch {
   EventSink& sink_;
   const SessionClock& clock_;
   FunctionTable& functions_;
+  ImportWatch imports_{sink_, clock_};
   Wishes wishes_;
   std::multimap<std::string, probes::ProbePtr, std::less<>> by_symbol_;
   std::vector<bool> fulfilled_;  // parallel to wishes_.symbols

@@ -77,7 +77,7 @@ std::string status_value(pid_t pid, const std::string& name) {
 // Name* stands for every variable that begins so.
 constexpr const char* kStored[] = {
     "AMD_*",    "CUDA_*",    "DEBUG_CLR_*",   "DEBUG_HIP_*", "GGML_CUDA_*", "GPU_*",       "HIP_*",        "HIPBLASLT_*",
-    "HIPRTC_*", "HSAKMT_*",  "HSA_*",         "LD_AUDIT",    "LD_PRELOAD",  "LD_LIBRARY_PATH", "LOCAL_RANK", "MIOPEN_*",
+    "HIPRTC_*", "HSAKMT_*",  "HSA_*",         "KMP_*",  "LD_*",  "LOCAL_RANK", "MIOPEN_*",
     "NCCL_*",   "OLLAMA_*",  "OMP_*",         "PYTORCH_*",   "RANK",        "RCCL_*",      "REMOTE_ALLOC", "ROCBLAS_*",
     "ROCM_*",   "ROCPROFILER_*", "ROCR_*",    "ROC_*",       "TENSILE_*",   "TORCHINDUCTOR_*", "TORCH_*",  "TRITON_*",
     "WORLD_SIZE", "ZLUDA_*", "DISABLE_DEFERRED_ALLOC", "CQ_THREAD_STACK_SIZE",

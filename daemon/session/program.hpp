@@ -9,10 +9,20 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "elf/import_table.hpp"
 #include "elf/link_map.hpp"
+#include "elf/search_path.hpp"
 #include "probe/address_space.hpp"
 
 namespace fade {
+
+// What a module imports of the GPU stack, and the words that say where it was bound to when last read.
+struct ModuleImports {
+  std::shared_ptr<const elf::ImportTable> table;
+  std::uint64_t bias = 0;
+  std::vector<std::uint64_t> words;
+  bool is_settled = false;  // all are bound: nothing is to be expected any more
+};
 
 struct Module {
   ModuleId id = 0;
@@ -22,6 +32,15 @@ struct Module {
   std::string role;  // as in ModuleLoaded
   bool watched = false;   // something in it was to be armed
   bool reserved = false;  // slots near it are looked after
+  std::shared_ptr<const elf::Asker> links;  // what it asked the loader for
+  std::shared_ptr<ModuleImports> imports;   // null: none that is looked at
+  bool origin_told = false;
+};
+
+// What the environment told the dynamic loader, and the user's idea of where libraries come from.
+struct LoaderView {
+  elf::LoaderVariables variables;
+  std::vector<std::string> expected_folders;
 };
 
 struct CallSite {
@@ -39,6 +58,7 @@ struct Program {
     auto copy = std::make_shared<Program>(space->fork_copy(child));
     copy->link_map = link_map;
     copy->modules = modules;
+    for (Module& module : copy->modules) module.imports = nullptr;  // the rows of these modules are its parent's
     copy->call_sites = call_sites;
     copy->libc = libc;
     return copy;
@@ -55,6 +75,8 @@ struct Program {
   RemoteAddr libc;  // where its ELF header is mapped, once it is loaded
   std::unordered_map<RemoteAddr, CallSite> call_sites;
   std::unordered_set<std::uint64_t> named_kernels;
+  std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
+  RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
 };
 
 }  // namespace fade

@@ -166,6 +166,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
   // A retry is no other call; a return counts once anyway.
   const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, *registers, now);
+  modules_.imports().look_at_caller(*thread.inferior);
   if (std::exchange(thread.inferior->has_lost_net, false)) (void)space.retake_signal(thread.tid);
   tracee.resume();
   account(charged, now);
@@ -374,6 +375,18 @@ void Session::on_end(const Stop& stop) {
   unclaimed_.erase(stop.tid);
   if (const auto it = inferiors_.find(stop.tid); it != inferiors_.end()) return end_process(*it->second, stop);
   if (Thread* thread = thread_of(stop.tid)) end_thread(*thread, stop.kind == Stop::Kind::Killed);
+}
+
+void Session::report_costs() {
+  functions_.report_costs();
+  look_at_imports(false);
+}
+
+// Nobody is stopped for it.
+void Session::look_at_imports(bool all) {
+  if (!watching_) return;
+  for (const auto& [pid, inferior] : inferiors_)
+    if (inferior->watched) modules_.imports().look(*inferior, all);
 }
 
 void Session::set_recording(bool on) {

@@ -44,8 +44,8 @@ class Session {
   // give back, also then.
   Result<void> watch(pid_t pid);
   void handle(const Stop& stop);
-  // Now and then: sends what has added up.
-  void report_costs() { functions_.report_costs(); }
+  // Now and then: sends what has added up, and what has been bound since.
+  void report_costs();
   // Now and then: how much CPU time each process has used.
   void sample_cpu();
   void set_recording(bool on);
@@ -107,6 +107,7 @@ class Session {
   void begin_program(Inferior& inferior, Thread& thread, TrapBelief belief);
   std::string unwatchable(const Inferior& inferior, const Thread& thread, std::optional<AuxiliaryVector>& facts) const;
   void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {});
+  void look_at_imports(bool all);
 
   // session_attach.cpp
   Result<void> seize_threads(Inferior& inferior);

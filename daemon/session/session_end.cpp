@@ -23,6 +23,7 @@ bool is_end(Stop::Kind kind) {
 
 // Nothing new is armed, and what is armed goes; the processes stay ours to wait for.
 void Session::stop_watching() {
+  look_at_imports(true);
   watching_ = false;
   follower_.rest();
   std::vector<pid_t> pids;

@@ -10,6 +10,7 @@
 #include "base/event_queue.hpp"
 #include "base/recording.hpp"
 #include "store/batch_table.hpp"
+#include "store/binding_book.hpp"
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
@@ -91,6 +92,8 @@ class Recorder {
   void on_notice(const KernelNamed& n) { kernels_.name(n.process, n.handle, n.name, n.library); }
   void on_notice(const OverrideRule& n) { overrides_.on(n); }
   void on_notice(const OverrideHit& n) { overrides_.on(n); }
+  void on_notice(const ModuleOrigin& n) { bindings_.on(n); }
+  void on_notice(const ImportsBound& n) { bindings_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
   void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
@@ -109,6 +112,7 @@ class Recorder {
   MemoryLedger memory_;
   ErrorBook errors_;
   OverrideBook overrides_;
+  BindingBook bindings_;
   ProcessUse uses_;
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
 

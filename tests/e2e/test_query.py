@@ -15,8 +15,9 @@ import pytest
 
 import harness
 
-REPORTS = ["allocs", "calls", "categories", "copies", "devices", "drops", "errors", "findings", "flow", "kernels", "launches", "leaks", "lifecycle", "memory", "modules",
-           "overhead", "overrides", "processes", "props", "schema", "streams", "threads", "top", "tree", "verdict", "first-error"]
+REPORTS = ["allocs", "calls", "categories", "copies", "devices", "drops", "errors", "findings", "first-error", "flow", "kernels", "launches",
+           "leaks", "lifecycle", "memory", "modules", "overhead", "overrides", "processes", "props", "redirects", "schema", "streams", "threads",
+           "top", "tree", "verdict"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "elf/dynamic_image.hpp"
+#include "elf/import_table.hpp"
 #include "elf/link_map.hpp"
 #include "elf/maps.hpp"
 
@@ -37,6 +38,9 @@ void read_image(const InputMemory& memory) {
   (void)image->needed();
   (void)image->build_id();
   (void)image->all_functions();
+  (void)image->rpath();
+  const auto imports = fade::elf::ImportTable::read(memory, *image, [](std::string_view) { return true; });
+  (void)imports.words(memory, image->bias());
 }
 
 // Twice, with the memory changed in between as a loader might.

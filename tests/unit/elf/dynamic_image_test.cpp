@@ -16,6 +16,7 @@ namespace fade::elf {
 namespace {
 
 using test::BytesMemory;
+using test::laid_out;
 using test::OwnMemory;
 using test::TemporaryFolder;
 using ::testing::Contains;
@@ -258,23 +259,6 @@ TEST_F(Compiled, ReadsALibraryThatExistsOnlyInMemory) {
   ASSERT_TRUE(image);
   ASSERT_TRUE(image->lookup("other"));
   EXPECT_EQ(image->address(*image->lookup("other")).value, lib.symbol("other"));
-}
-
-// As at exec, before the loader has touched anything: segments laid out by hand, dynamic section as in the file.
-BytesMemory laid_out(const std::string& path, std::uint64_t base) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string file((std::istreambuf_iterator<char>(in)), {});
-  Elf64_Ehdr header;
-  std::memcpy(&header, file.data(), sizeof header);
-  std::vector<std::byte> bytes;
-  for (int i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr h;
-    std::memcpy(&h, file.data() + header.e_phoff + i * sizeof h, sizeof h);
-    if (h.p_type != PT_LOAD) continue;
-    bytes.resize(std::max<std::size_t>(bytes.size(), h.p_vaddr + h.p_memsz));
-    std::memcpy(bytes.data() + h.p_vaddr, file.data() + h.p_offset, h.p_filesz);
-  }
-  return BytesMemory(std::move(bytes), base);
 }
 
 TEST_F(Compiled, ReadsAnObjectBeforeItIsRelocated) {

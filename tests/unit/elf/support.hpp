@@ -1,5 +1,6 @@
 // What the tests of this folder share: memory of this process, a byte array as memory, libraries compiled on the spot.
 #pragma once
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -78,6 +80,23 @@ inline bool compile(const TemporaryFolder& folder, const std::string& name, cons
   const std::string language = name.ends_with(".c") ? "-x c " : "";
   const std::string command = fmt::format("{} {} {}{} -o {}", compiler, flags, language, folder / name, folder / output);
   return std::system(command.c_str()) == 0;
+}
+
+// As at exec, before the loader has touched anything: segments laid out by hand, dynamic section as in the file.
+inline BytesMemory laid_out(const std::string& path, std::uint64_t base) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string file((std::istreambuf_iterator<char>(in)), {});
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  std::vector<std::byte> bytes;
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr h;
+    std::memcpy(&h, file.data() + header.e_phoff + i * sizeof h, sizeof h);
+    if (h.p_type != PT_LOAD) continue;
+    bytes.resize(std::max<std::size_t>(bytes.size(), h.p_vaddr + h.p_memsz));
+    std::memcpy(bytes.data() + h.p_vaddr, file.data() + h.p_offset, h.p_filesz);
+  }
+  return BytesMemory(std::move(bytes), base);
 }
 
 inline Fd open_file(const std::string& path) { return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }

@@ -20,7 +20,7 @@ using ::testing::Pair;
 
 TEST(StoredEnvironment, OnlyWhatConcernsTheGpuStack) {
   for (const char* name : {"HIP_VISIBLE_DEVICES", "HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
-                           "LD_PRELOAD", "ZLUDA_X", "PYTORCH_HIP_ALLOC_CONF", "RANK", "CUDA_VISIBLE_DEVICES"})
+                           "LD_PRELOAD", "LD_BIND_NOW", "KMP_DUPLICATE_LIB_OK", "ZLUDA_X", "PYTORCH_HIP_ALLOC_CONF", "RANK", "CUDA_VISIBLE_DEVICES"})
     EXPECT_TRUE(may_be_stored(name)) << name;
   for (const char* name : {"HOME", "PATH", "AWS_SECRET_ACCESS_KEY", "RANKED", "XHIP_A", "HIP", "", "MY_HIP_A", "HF_TOKEN"})
     EXPECT_FALSE(may_be_stored(name)) << name;

@@ -1,0 +1,22 @@
+// A file as a process sees it, by name: in its root folder and mount namespace. Only looked at, never opened for reading:
+// names come from the process. Tells nothing where the kernel has no openat2(2) (before 5.6).
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+namespace fade {
+
+struct TargetFile {
+  std::string real_name;  // the last part of its name behind symbolic links
+  dev_t device = 0;
+  ino_t inode = 0;
+
+  bool operator==(const TargetFile& other) const { return device == other.device && inode == other.inode; }
+};
+
+// nullopt: it is no regular file, or cannot be seen. `path` is absolute.
+std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path);
+
+}  // namespace fade

@@ -1,0 +1,2 @@
+-- Something that is no HIP runtime answers for HIP.
+SELECT session, pid, NULL, kind, severity, subject, text, advice FROM environment_findings WHERE kind = 'interposed'

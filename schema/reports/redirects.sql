@@ -1,0 +1,23 @@
+-- Which library answers: what the imports of each program and library are bound to
+-- about: As the program's memory said when it was last looked at. (not called yet): bound by the first call. The functions' names stand in the column names: --format line.
+-- limit: 100
+-- leave: names read_ns build_id pid asked_by rocm module_path found_by
+-- column: module       text   program or library that calls
+-- column: api          text   hip, hiprtc, cu, cudart, nvml, roctx, rocblas ...
+-- column: functions    count  different functions that it imports and that are bound there
+-- column: library      text   who answers; (not called yet); (not found): the module does without
+-- column: version      text   in the library's file name
+-- column: found_by     text   why the loader took this file: RPATH, LD_LIBRARY_PATH, RUNPATH, LD_PRELOAD, system, dlopen ...
+-- column: asked_by     text   who needs it, or whose RPATH or RUNPATH it was
+-- column: rocm         text   release of ROCm, where file or folder tell
+-- column: module_path  text   of the module
+-- column: build_id     text   of the library
+-- column: names        text   the functions
+-- column: read_ns      time   when the module was last looked at
+-- column: pid          id     process
+SELECT replace(module, rtrim(module, replace(module, '/', '')), '') AS module, api, functions,
+       coalesce(library, iif(state = 'bound', '(memory without a file)', '(' || state || ')')) AS library, version, found_by, asked_by, rocm,
+       module AS module_path, build_id, names, read_at AS read_ns, pid
+FROM bindings
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND (module REGEXP :name OR library REGEXP :name) */
+ORDER BY pid, module_path, api, state, functions DESC
