@@ -102,7 +102,7 @@ SELECT h.id, o.session, o.id AS rule_id, o.spec, p.pid, t.tid, h.device, h.targe
 FROM override_hit_ h JOIN override_ o ON o.id = h.rule LEFT JOIN thread_ t ON t.id = h.thread LEFT JOIN process_ p ON p.id = t.process LEFT JOIN call_site_ s ON s.id = h.caller;
 
 CREATE VIEW errors AS
-SELECT e.id, p.session, e.ts AS start, p.pid, t.tid, f.name, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last, e.call AS call_id, e.args, e.caller AS caller_id,
+SELECT e.id, p.session, e.ts AS start, p.pid, t.tid, f.name, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last, e.call AS call_id, e.args, f.api AS category, e.caller AS caller_id,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library
 FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller;
 
@@ -118,7 +118,8 @@ FROM overhead_ o LEFT JOIN function_ f ON f.id = o.fn;
 
 CREATE VIEW call_stats AS
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name, x.parent_fn AS parent_function_id, pf.name AS parent,
-       x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist
+       x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist,
+       x.leaves AS leaf_calls
 FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = x.fn LEFT JOIN function_ pf ON pf.id = x.parent_fn;
 
 CREATE VIEW top AS
@@ -477,3 +478,6 @@ UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.de
   FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused') GROUP BY s.id
 UNION ALL SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0, CASE WHEN p.exit_signal > 0 THEN 'the program was ended by signal ' || p.exit_signal ELSE 'the program ended with exit status ' || p.exit_code END, 0
   FROM session_ s LEFT JOIN process_ p ON p.id = (SELECT min(x.id) FROM process_ x WHERE x.session = s.id);
+
+CREATE VIEW function_names AS
+SELECT n.fn AS function_id, f.session, f.name, n.name AS other_name FROM function_name_ n JOIN function_ f ON f.id = n.fn;
