@@ -15,8 +15,8 @@ import pytest
 
 import harness
 
-REPORTS = ["allocs", "calls", "copies", "devices", "drops", "errors", "findings", "flow", "kernels", "launches", "leaks", "lifecycle", "memory", "modules",
-           "overhead", "overrides", "processes", "props", "schema", "streams", "threads", "top", "tree"]
+REPORTS = ["allocs", "calls", "copies", "cuda", "devices", "drops", "errors", "findings", "flow", "gaps", "kernels", "launches", "leaks", "lifecycle", "memory",
+           "modules", "overhead", "overrides", "processes", "props", "schema", "streams", "threads", "top", "tree"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 
 
