@@ -17,12 +17,14 @@
 -- column: added_ns       duration  of that, in ZLUDA itself
 -- column: added_percent  percent   share that ZLUDA added, without fade's stops
 WITH stop AS MATERIALIZED (
-  SELECT name, 1.0 * o.held_ns / nullif((SELECT sum(calls) FROM call_stats s WHERE s.name = o.name), 0) AS ns
-  FROM (SELECT name, sum(held_ns) AS held_ns FROM overhead GROUP BY name) o
+  SELECT name, 1.0 * held_ns / nullif(calls, 0) AS ns
+  FROM (SELECT name, sum(held_ns) AS held_ns FROM overhead GROUP BY name) JOIN (SELECT name, sum(calls) AS calls FROM call_stats GROUP BY name) USING (name)
 ), stat AS MATERIALIZED (
-  SELECT function_id, parent_function_id, name, category, calls, errors, total_ns, self_ns, leaf_calls
+  SELECT function_id, parent_function_id, name, category, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns,
+         sum(self_ns) AS self_ns, sum(leaf_calls) AS leaf_calls
   FROM call_stats
   WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  GROUP BY parent_function_id, function_id
 ), inside AS (
   SELECT parent_function_id AS id, sum(calls) AS calls, sum(total_ns) AS total_ns, sum(calls * coalesce(stop.ns, 0)) AS fade_ns
   FROM stat LEFT JOIN stop USING (name) WHERE category <> 'cuda' GROUP BY parent_function_id

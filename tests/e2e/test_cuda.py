@@ -157,6 +157,7 @@ def test_gaps_are_ranked_by_who_asked(build, tmp_path):
     done = Recorded(build, "cuda gaps", tmp_path)
     rows = [(row["name"], row["calls"], pathlib.Path(row["caller"]).name, row["or_names"]) for row in done.report("gaps")]
     assert rows == [("cuMemAllocManaged", "5", "cuda", ""), ("cuStreamGetPriority", "3", "cuda", ""), ("cuMemPoolDestroy", "1", "cuda", "")]
+    assert done.report("gaps", "--name", "Pool")[0]["or_more"] == ""
 
 
 def test_names_of_one_address_are_one_site_and_all_are_known(build, tmp_path):
@@ -169,6 +170,7 @@ def test_names_of_one_address_are_one_site_and_all_are_known(build, tmp_path):
         assert done.ran.total[same[0]] >= calls
         names = [other for (other,) in done.database.rows(f"SELECT other_name FROM function_names WHERE name = '{same[0]}' ORDER BY other_name")]
         assert names == same[1:] and name in same
+        assert [row["or_more"] for row in done.report("gaps") if row["name"] == same[0]] == [str(len(same) - 1)]
     first = done.report("gaps")[0]
     assert int(first["calls"]) == 6 and "cuArray3DCreate" in (first["name"], *first["or_names"].split()), "cuMemPoolDestroy has the same code"
 
