@@ -24,12 +24,12 @@ bool same(const Parameter& a, const Parameter& b) {
 
 bool same_meaning(const Probe& a, const Probe& b) {
   return a.kind == b.kind && a.known_signature == b.known_signature &&
+         a.not_failures == b.not_failures &&
          std::ranges::equal(a.parameters, b.parameters, [](const Parameter& x, const Parameter& y) { return same(x, y); });
 }
 
 bool same_result(const Probe& a, const Probe& b) {
-  return same(a.result, b.result) && a.has_success == b.has_success && a.success == b.success &&
-         a.not_failures == b.not_failures;
+  return same(a.result, b.result) && a.has_success == b.has_success && a.success == b.success;
 }
 
 // What holds of all of them: the registers, and the result where they agree about it.
@@ -46,7 +46,7 @@ ProbePtr common(const std::vector<ProbePtr>& probes) {
     out.result = probes.front()->result;
     out.success = probes.front()->success;
     out.has_success = probes.front()->has_success;
-    out.not_failures = probes.front()->not_failures;
+    for (const ProbePtr& p : probes) out.not_failures.insert(out.not_failures.end(), p->not_failures.begin(), p->not_failures.end());
   } else {
     out.result = {probes::TypeClass::Handle, 8, "uintptr_t"};
   }

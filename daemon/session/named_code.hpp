@@ -22,7 +22,7 @@ struct NamedCode {
 using ProbeOfName = std::function<probes::ProbePtr(const std::string&)>;
 
 // One entry for each address that at least one wanted name stands at. Where the wanted names disagree about the
-// arguments, the probe has none: only registers are shown.
+// arguments, the probe has none: only registers are shown. A result that is fine for one of them is no failure.
 std::vector<NamedCode> code_of(std::vector<elf::DynamicSymbol> symbols, const ProbeOfName& probe_of);
 
 }  // namespace fade

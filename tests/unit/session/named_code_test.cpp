@@ -19,7 +19,7 @@ struct NamedCodeTest : ::testing::Test {
   NamedCodeTest() {
     auto file = probes::parse(
         "api cuda\nenum code { ok = 0 bad = 1 }\nsuccess code 0\nhandle obj\n"
-        "code first(obj a, size_t n)\ncode second(obj b, size_t m)\ncode third(const char *text)\nvoid fourth(obj a, size_t n)\n",
+        "code first(obj a, size_t n)\ncode second(obj b, size_t m)\ncode third(const char *text)\nvoid fourth(obj a, size_t n)\ncode fifth(obj a, size_t n) @ok(3)\n",
         "test.probes", probes::basic_types());
     for (const auto& error : file.errors) ADD_FAILURE() << error.at.line << ": " << error.message;
     for (const auto& p : file.probes) probes[p.symbol] = std::make_shared<const probes::Probe>(p);
@@ -54,6 +54,13 @@ TEST_F(NamedCodeTest, NamesThatDisagreeAboutArgumentsShowRegistersOnly) {
   EXPECT_THAT(probe.parameters, IsEmpty());
   EXPECT_TRUE(probe.failed(1)) << "about the result they agree";
   EXPECT_EQ(probe.result.name, "code");
+}
+
+TEST_F(NamedCodeTest, AResultThatIsFineForOneNameIsNoFailure) {
+  const auto found = code({at(32, "first"), at(32, "fifth")});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(found[0].probe->failed(3));
+  EXPECT_TRUE(found[0].probe->failed(1));
 }
 
 TEST_F(NamedCodeTest, NamesThatDisagreeAboutTheResultHaveNoFailures) {
