@@ -5,7 +5,7 @@
 -- sort: -total_ns
 -- limit: 40
 -- variant: errors cuda_errors
--- leave: fade_ns hip_calls errors added_percent without_hip
+-- leave: library added_percent hip_calls errors without_hip fade_ns
 -- column: name           text      function
 -- column: calls          count     how often it was called
 -- column: errors         count     calls whose result was not success
@@ -16,6 +16,7 @@
 -- column: fade_ns        duration  of that, at fade's stops for the HIP calls inside: from their average in the report overhead
 -- column: added_ns       duration  of that, in ZLUDA itself
 -- column: added_percent  percent   share that ZLUDA added, without fade's stops
+-- column: library        text      that answered: ZLUDA, or one in front of it (ZLUDA's trace library)
 WITH stop AS MATERIALIZED (
   SELECT name, 1.0 * held_ns / nullif(calls, 0) AS ns
   FROM (SELECT name, sum(held_ns) AS held_ns FROM overhead GROUP BY name) JOIN (SELECT name, sum(calls) AS calls FROM call_stats GROUP BY name) USING (name)
@@ -29,14 +30,14 @@ WITH stop AS MATERIALIZED (
   SELECT parent_function_id AS id, sum(calls) AS calls, sum(total_ns) AS total_ns, sum(calls * coalesce(stop.ns, 0)) AS fade_ns
   FROM stat LEFT JOIN stop USING (name) WHERE category <> 'cuda' GROUP BY parent_function_id
 ), outer AS (
-  SELECT function_id AS id, name, sum(calls) AS calls, sum(errors) AS errors, sum(leaf_calls) AS leaf_calls, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
-  FROM stat WHERE category = 'cuda' /*? AND name REGEXP :name */ GROUP BY function_id
+  SELECT function_id AS id, stat.name, library, sum(stat.calls) AS calls, sum(stat.errors) AS errors, sum(leaf_calls) AS leaf_calls, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
+  FROM stat JOIN functions ON functions.id = function_id WHERE category = 'cuda' /*? AND stat.name REGEXP :name */ GROUP BY function_id
 ), split AS (
-  SELECT name, sum(outer.calls) AS calls, sum(errors) AS errors, sum(leaf_calls) AS without_hip, coalesce(sum(inside.calls), 0) AS hip_calls,
+  SELECT name, library, sum(outer.calls) AS calls, sum(errors) AS errors, sum(leaf_calls) AS without_hip, coalesce(sum(inside.calls), 0) AS hip_calls,
          sum(outer.total_ns) AS total_ns, coalesce(sum(inside.total_ns), 0) AS hip_ns, sum(self_ns) AS self_ns,
          CAST(min(sum(self_ns), coalesce(sum(inside.fade_ns), 0)) AS INTEGER) AS fade_ns
-  FROM outer LEFT JOIN inside USING (id) GROUP BY name
+  FROM outer LEFT JOIN inside USING (id) GROUP BY name, library
 )
 SELECT name, calls, errors, without_hip, hip_calls, total_ns, hip_ns, fade_ns, self_ns - fade_ns AS added_ns,
-       round(100.0 * (self_ns - fade_ns) / nullif(total_ns - fade_ns, 0), 1) AS added_percent
+       round(100.0 * (self_ns - fade_ns) / nullif(total_ns - fade_ns, 0), 1) AS added_percent, library
 FROM split
