@@ -9,6 +9,8 @@ extern "C" {
 extern const char fade_hip_enums_begin[], fade_hip_enums_end[];
 extern const char fade_hip_probes_begin[], fade_hip_probes_end[];
 extern const char fade_hiprtc_probes_begin[], fade_hiprtc_probes_end[];
+extern const char fade_cuda_enums_begin[], fade_cuda_enums_end[];
+extern const char fade_cuda_probes_begin[], fade_cuda_probes_end[];
 }
 
 namespace fade::probes {
@@ -35,6 +37,8 @@ const BuiltIn& built_in() {
     load(out, "hip.enums", fade_hip_enums_begin, fade_hip_enums_end);
     load(out, "hip.probes", fade_hip_probes_begin, fade_hip_probes_end);
     load(out, "hiprtc.probes", fade_hiprtc_probes_begin, fade_hiprtc_probes_end);
+    load(out, "cuda.enums", fade_cuda_enums_begin, fade_cuda_enums_end);
+    load(out, "cuda.probes", fade_cuda_probes_begin, fade_cuda_probes_end);
     return out;
   }();
   return loaded;

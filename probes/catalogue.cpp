@@ -27,6 +27,7 @@ bool applies(const Probe& probe, const Library& library) {
   if (!probe.library.empty()) return matches_library(probe.library, library);
   // Up to HIP 6 libamdhip64 exports hiprtc too.
   if (probe.api == "hiprtc") return library.role == "hiprtc" || library.role == "hip";
+  if (probe.api == "cuda") return library.role == "zluda" || library.role == "cuda";
   return probe.api == library.role;
 }
 

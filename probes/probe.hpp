@@ -36,7 +36,7 @@ enum class Direction : std::uint8_t { In, Out, InOut };
 // What a parameter means to the memory ledger, the launch table and so on.
 enum class Role : std::uint8_t {
   None, Bytes, Width, Height, Depth, Address, Destination, Source, CopyKind, Stream, Kernel, KernelName, Module,
-  Grid, Block, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, SharedBytes, Device, Count, Flags, Value, Attribute,
+  Grid, Block, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, SharedBytes, Device, Count, Flags, Value, Attribute, Table, TableId,
 };
 
 // Where the calling convention puts a by-value parameter (System V x86-64 ABI, 3.2.3).
@@ -70,7 +70,7 @@ enum class Kind : std::uint8_t {
 
 struct Probe {
   std::string symbol;     // as in .dynsym, mangled where it is
-  std::string api;        // hip, hiprtc, user
+  std::string api;        // hip, hiprtc, cuda, user
   std::string group;      // memory, copy, launch ... for -e/--events
   std::string library;    // glob on the library's file name or soname; empty: any library that is recognised as `api`
   Kind kind = Kind::Other;

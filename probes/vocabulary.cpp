@@ -36,6 +36,8 @@ constexpr Word<Role> kRoles[] = {
     {Role::Flags, "flags"},
     {Role::Value, "value"},
     {Role::Attribute, "attribute"},
+    {Role::Table, "table"},
+    {Role::TableId, "table_id"},
 };
 
 constexpr Word<Kind> kKinds[] = {

@@ -63,10 +63,10 @@ CREATE TABLE error_   (id INTEGER PRIMARY KEY, call INTEGER NOT NULL, ts INTEGER
 CREATE TABLE drop_    (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, n INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
 
 -- ---------------------------------------------------------------- rollups: kept in memory, added up here about every second
--- parent_fn 0: called from outside any watched call. self: total without watched calls inside. hist: numbers of calls by duration, a sequence
+-- parent_fn 0: called from outside any watched call. self: total without watched calls inside. leaves: calls without any inside. hist: numbers of calls by duration, a sequence
 -- of pairs of LEB128 numbers (bucket, calls), buckets ascending; bucket b begins at (2 + b % 2) << (6 + b / 2) ns, bucket 0 at 0.
 CREATE TABLE call_stat_ (thread INTEGER NOT NULL, fn INTEGER NOT NULL, parent_fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL,
-                         total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
+                         total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, leaves INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
 -- first_call: ids are in order of time, so a range of time is a range of ids.
 CREATE TABLE call_bucket_(sec INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, total INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (sec, fn)) STRICT, WITHOUT ROWID;
 CREATE TABLE mem_bucket_(ms INTEGER NOT NULL, device INTEGER NOT NULL, kind INTEGER NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL,
@@ -144,6 +144,7 @@ WHERE function = 'hip[A-Z]*' AND code IN (2, 3, 100, 101, 200, 209, 214, 300, 30
 
 -- When a thread's current device became known or became another one: from the end of this call on. Written while calls have rows.
 CREATE TABLE thread_device_(thread INTEGER NOT NULL, call INTEGER NOT NULL, device INTEGER NOT NULL, PRIMARY KEY (thread, call)) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------- which library answers
 -- Why the loader took a module from where it did. rule: LD_PRELOAD, RPATH ...; asker: who needs it, or whose RPATH or RUNPATH it was.
 -- space: 0 is the base namespace. not_taken: other files of that library which the program's variables name.
@@ -152,3 +153,5 @@ CREATE TABLE origin_  (module INTEGER PRIMARY KEY, space INTEGER NOT NULL, famil
 -- What a module imports, as last read. state: 0 bound, 1 not called yet (lazy), 2 weak and found nowhere. target: module; 0 where it is none.
 CREATE TABLE binding_ (module INTEGER NOT NULL, api TEXT NOT NULL, state INTEGER NOT NULL, target INTEGER NOT NULL, n INTEGER NOT NULL, names TEXT NOT NULL,
                        ts INTEGER NOT NULL, PRIMARY KEY (module, api, state, target)) STRICT, WITHOUT ROWID;
+-- Other names of a function: several exported names may stand at one address.
+CREATE TABLE function_name_(fn INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (fn, name)) STRICT, WITHOUT ROWID;

@@ -102,7 +102,7 @@ SELECT h.id, o.session, o.id AS rule_id, o.spec, p.pid, t.tid, h.device, h.targe
 FROM override_hit_ h JOIN override_ o ON o.id = h.rule LEFT JOIN thread_ t ON t.id = h.thread LEFT JOIN process_ p ON p.id = t.process LEFT JOIN call_site_ s ON s.id = h.caller;
 
 CREATE VIEW errors AS
-SELECT e.id, p.session, e.ts AS start, p.pid, t.tid, f.name, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last, e.call AS call_id, e.args, e.caller AS caller_id,
+SELECT e.id, p.session, e.ts AS start, p.pid, t.tid, f.name, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last, e.call AS call_id, e.args, f.api AS category, e.caller AS caller_id,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library
 FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller;
 
@@ -118,7 +118,8 @@ FROM overhead_ o LEFT JOIN function_ f ON f.id = o.fn;
 
 CREATE VIEW call_stats AS
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name, x.parent_fn AS parent_function_id, pf.name AS parent,
-       x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist
+       x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist,
+       x.leaves AS leaf_calls
 FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = x.fn LEFT JOIN function_ pf ON pf.id = x.parent_fn;
 
 CREATE VIEW top AS
@@ -505,6 +506,7 @@ WITH rule(n, api, kind, grp, category) AS (VALUES
 SELECT f.id AS function_id, f.session, f.name,
        (SELECT r.category FROM rule r WHERE coalesce(r.api, f.api) = f.api AND coalesce(r.kind, f.kind) = f.kind AND coalesce(r.grp, f.grp) = f.grp ORDER BY r.n LIMIT 1) AS category
 FROM function_ f;
+
 -- ---------------------------------------------------------------- which library answers
 CREATE VIEW bindings AS
 SELECT b.module AS module_id, p.session, p.pid, m.path AS module, b.api, CASE b.state WHEN 0 THEN 'bound' WHEN 1 THEN 'not called yet' ELSE 'not found' END AS state,
@@ -570,3 +572,6 @@ SELECT session, pid, iif(name = 'LD_PRELOAD', 'preloaded', 'audited'), 'info', n
        iif(name = 'LD_PRELOAD', 'These libraries are asked first for every function. fade-query redirects shows which functions of the GPU stack they answer.',
            'An auditor sees every library that is loaded and may put another in its place; ZLUDA''s zluda_ld does so with the CUDA libraries.')
 FROM env;
+
+CREATE VIEW function_names AS
+SELECT n.fn AS function_id, f.session, f.name, n.name AS other_name FROM function_name_ n JOIN function_ f ON f.id = n.fn;

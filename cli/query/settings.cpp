@@ -64,7 +64,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m", Time{&to.from_ns}},
       {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
       {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
-      {filters, "--errors", "", "calls, launches: only those that failed", Flag{&to.errors}},
+      {filters, "--errors", "", "calls, launches: only those that failed; cuda: those one by one", Flag{&to.errors}},
       {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
       {filters, "--fail-on", "LIST", "check: conditions to fail on [not-used,errors,dropped,unclean]", List{&to.fail_on}, Shown::HelpAll, Completes::Nothing,

@@ -143,7 +143,7 @@ struct ModuleLoaded {
   std::string path;      // as the process knows it
   std::string soname;
   std::string build_id;  // hex, empty where it has none
-  std::string role;      // hip, hiprtc, zluda, user, program, loader or empty
+  std::string role;      // hip, hiprtc, zluda, cuda, user, program, loader or empty
   std::string version;   // of the library where it can be told, e.g. "6.4.43484"
   std::uint64_t base = 0;
   std::uint64_t size = 0;
@@ -153,12 +153,13 @@ struct ModuleUnloaded {
   ModuleId module = 0;
   std::int64_t at = 0;
 };
-// Before the first call of that function. One function = one name in one library file, whatever the process.
+// Before the first call of that function. One function = one address in one library file, whatever the process.
 struct FunctionDefined {
   FunctionId function = 0;
   std::shared_ptr<const probes::Probe> probe;
   std::string library;     // path
   int library_major = 0;   // of the HIP library, 0 where unknown: chooses the enum names
+  std::vector<std::string> other_names;  // that the library exports at the same address: a call may have meant any of them
 };
 // Before the first call from there.
 struct CallSiteSeen {

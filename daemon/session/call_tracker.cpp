@@ -261,7 +261,7 @@ std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Regist
   unwound(thread, sp);
 
   const Entry& entry = functions_[call.entry];
-  if (entry.what != Entry::What::Function) return Left{call.entry, registers.result(), true};
+  if (entry.what != Entry::What::Function) return Left{call.entry, registers.result(), true, {}};
   call.record.exit_ns = now;
   call.record.result = registers.result();
   if (entry.probe->returns_sse())
@@ -274,8 +274,10 @@ std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Regist
     correct(thread, entry, call);
     follow_device(thread, entry, call);
   }
+  Left left{call.entry, registers.result(), false, {}};
+  if (entry.gives_table && !failed) left.table = table_given(*entry.probe, call.record, call.payload);
   if (call.record.id != 0) complete_.push_back({call.record, std::move(call.payload)});
-  return Left{call.entry, registers.result(), false};
+  return left;
 }
 
 void CallTracker::flush() {

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "probes/overrides.hpp"
 #include "ptrace/tracee.hpp"
+#include "session/export_table.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
@@ -25,6 +26,7 @@ class CallTracker {
     std::uint32_t entry = 0;      // what was left
     std::uint64_t result = 0;
     bool internal = false;        // a resolver, not a probed call
+    std::optional<TableGiven> table;
   };
 
   // The thread hit the site of `entry`.

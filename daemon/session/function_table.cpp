@@ -14,10 +14,12 @@ std::uint32_t FunctionTable::add(Entry entry) {
   return static_cast<std::uint32_t>(entries_.size() - 1);
 }
 
-std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::string& library, int library_major) {
+std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::string& library, int library_major,
+                                      const std::vector<std::string>& other_names) {
   const auto [it, is_new] = functions_.try_emplace(Key(library, probe->symbol));
   if (!is_new) return it->second;
   Entry entry{.function = ++last_function_, .probe = probe, .library = library, .library_major = library_major};
+  entry.gives_table = probe->with_role(probes::Role::Table) != nullptr;
   for (std::size_t i = 0; i < probe->parameters.size() && i < 255; ++i) {
     const auto& parameter = probe->parameters[i];
     const auto index = static_cast<std::uint8_t>(i);
@@ -25,7 +27,7 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
     if (parameter.read_at_entry()) entry.ins.push_back(index);
     if (parameter.read_at_return()) entry.outs.push_back(index);
   }
-  sink_.notice(FunctionDefined{entry.function, probe, library, library_major});
+  sink_.notice(FunctionDefined{entry.function, probe, library, library_major, other_names});
   return it->second = add(std::move(entry));
 }
 

@@ -25,6 +25,7 @@ struct Entry {
   probes::ProbePtr probe;
   std::string library;
   int library_major = 0;
+  bool gives_table = false;  // of functions that have no names
   std::vector<std::uint8_t> strings, ins, outs;  // parameters to be read, at entry and at return
   std::uint64_t stops = 0;                       // since last asked
   std::int64_t held_ns = 0;
@@ -37,7 +38,9 @@ class FunctionTable {
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
   std::uint32_t set_mask() const { return 3; }
-  std::uint32_t function(const probes::ProbePtr& probe, const std::string& library, int library_major);
+  // `other_names`: what else the library calls the same address; of the first time that it is asked for.
+  std::uint32_t function(const probes::ProbePtr& probe, const std::string& library, int library_major,
+                         const std::vector<std::string>& other_names = {});
   std::uint32_t resolver(const probes::ProbePtr& probe, const std::string& library, int library_major);
 
   Entry& operator[](std::uint32_t index) { return entries_[index]; }

@@ -11,6 +11,7 @@
 #include "elf/elf_file.hpp"
 #include "elf/maps.hpp"
 #include "elf/mapped_file.hpp"
+#include "session/named_code.hpp"
 
 namespace fade {
 namespace {
@@ -19,15 +20,22 @@ namespace {
 struct Recognition {
   const char* role;
   std::array<const char*, 2> exports;
+  const char* needs;  // and be linked with; null: nothing
 };
 constexpr Recognition kRecognised[] = {
-    {"hip", {"hipGetDeviceCount", "hipMalloc"}},
-    {"hiprtc", {"hiprtcCompileProgram", "hiprtcCreateProgram"}},
+    {"hip", {"hipGetDeviceCount", "hipMalloc"}, nullptr},
+    {"hiprtc", {"hiprtcCompileProgram", "hiprtcCreateProgram"}, nullptr},
+    {"zluda", {"cuInit", "cuDeviceGetCount"}, "libamdhip64*"},  // CUDA's driver API on HIP
+    {"cuda", {"cuInit", "cuDeviceGetCount"}, nullptr},          // NVIDIA's driver, or a library in front of another
 };
 
+bool is_linked_with(const elf::DynamicImage& image, const char* pattern) {
+  return std::ranges::any_of(image.needed(), [&](const std::string& name) { return glob_match(pattern, name); });
+}
+
 std::string role_of(const elf::DynamicImage& image) {
-  for (const auto& [role, exports] : kRecognised)
-    if (image.lookup(exports[0]) && image.lookup(exports[1])) return role;
+  for (const auto& [role, exports, needs] : kRecognised)
+    if (image.lookup(exports[0]) && image.lookup(exports[1]) && (!needs || is_linked_with(image, needs))) return role;
   return {};
 }
 
@@ -192,7 +200,7 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
       found.version = version_in(mapping->path);
       found.path = mapping->path;
     }
-  if (!found.role.empty()) found.major = library_major(image, found.soname);
+  if (found.role.starts_with("hip")) found.major = library_major(image, found.soname);
   return found;
 }
 
@@ -221,21 +229,25 @@ void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, cons
   refused_ += functions;
 }
 
+// What is wanted of a function of that name in this library; null: nothing.
+probes::ProbePtr ModuleWatch::probe_for(const std::string& name, const Found& found) const {
+  const auto [begin, end] = by_symbol_.equal_range(name);
+  for (auto it = begin; it != end; ++it) {
+    const std::string& library = it->second->library;
+    if (library.empty() ? !found.role.empty() : matches({library, {}}, found.path, found.soname)) return it->second;
+  }
+  return nullptr;
+}
+
 std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image,
                                    const Found& found) {
   std::uint32_t sites = 0, chosen_before = 0;
-  for (const auto& symbol : image.all_functions()) {
-    const auto [begin, end] = by_symbol_.equal_range(symbol.name);
-    for (auto it = begin; it != end; ++it) {
-      const auto& probe = it->second;
-      const bool here = probe->library.empty() ? !found.role.empty() : matches({probe->library, {}}, found.path, found.soname);
-      if (!here) continue;
-      const std::uint32_t entry = symbol.ifunc ? functions_.resolver(probe, found.path, found.major)
-                                               : functions_.function(probe, found.path, found.major);
-      sites += arm(inferior, thread.tid, image.address(symbol), entry, symbol.name);
-      chosen_before += symbol.ifunc && is_arriving_;
-      break;
-    }
+  for (const NamedCode& code : code_of(image.all_functions(), [&](const std::string& name) { return probe_for(name, found); })) {
+    const RemoteAddr address{image.bias() + code.offset};
+    const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
+                                           : functions_.function(code.probe, found.path, found.major, code.other_names);
+    sites += arm(inferior, thread.tid, address, entry, code.probe->symbol);
+    chosen_before += code.ifunc && is_arriving_;
   }
   if (chosen_before > 0)
     refuse(inferior, fmt::format("{} functions of {}", chosen_before, found.path),
@@ -280,6 +292,20 @@ std::vector<probes::ProbePtr> ModuleWatch::requested(const Inferior& inferior, c
 void ModuleWatch::resolved(Inferior& inferior, const Thread& thread, const Entry& resolver, RemoteAddr implementation) {
   const auto function = functions_.function(resolver.probe, resolver.library, resolver.library_major);
   armed_ += arm(inferior, thread.tid, implementation, function, resolver.probe->symbol);
+}
+
+void ModuleWatch::table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table) {
+  const Module* module = inferior.program->module_at(table.at);
+  if (!module || module->path != giver.library) return;
+  const auto functions = read_table(inferior.program->space->memory(), *module, table);
+  if (!functions) {
+    if (unread_tables_.insert(table.id).second) note(inferior, "note", functions.error().message);
+    return;
+  }
+  for (const TableFunction& function : *functions) {
+    const auto entry = functions_.function(table_probe(*giver.probe, table, function.index), giver.library, giver.library_major);
+    armed_ += arm(inferior, thread.tid, function.address, entry, functions_[entry].probe->symbol);
+  }
 }
 
 void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry) {

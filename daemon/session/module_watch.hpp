@@ -3,12 +3,14 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "elf/dynamic_image.hpp"
 #include "probes/probe.hpp"
+#include "session/export_table.hpp"
 #include "session/foothold.hpp"
 #include "session/function_table.hpp"
 #include "session/import_watch.hpp"
@@ -44,6 +46,9 @@ class ModuleWatch {
   // An IFUNC resolver returned where its function is.
   void resolved(Inferior& inferior, const Thread& thread, const Entry& resolver, RemoteAddr implementation);
 
+  // A call returned a table of functions.
+  void table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table);
+
   std::vector<std::string> notes() const;        // what the user asked for and did not get, in sentences
   const std::vector<std::string>& libraries() const { return libraries_; }  // GPU libraries seen: path (version)
   std::uint64_t armed() const { return armed_; }
@@ -57,6 +62,7 @@ class ModuleWatch {
   void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
   Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) const;
+  probes::ProbePtr probe_for(const std::string& name, const Found& found) const;
   std::uint32_t arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image, const Found& found);
   bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
            Guard guard = Guard::None);
@@ -73,6 +79,7 @@ class ModuleWatch {
   std::multimap<std::string, probes::ProbePtr, std::less<>> by_symbol_;
   std::vector<bool> fulfilled_;  // parallel to wishes_.symbols
   std::vector<std::string> libraries_;
+  std::set<std::string> unread_tables_;
   std::uint64_t armed_ = 0, refused_ = 0;
   std::string first_refusal_;
   bool is_arriving_ = false;  // at a program that has run without us: what is loaded has been used

@@ -184,6 +184,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
     if (left && !left->internal) tell_gpu_nodes(thread, functions_[left->entry]);
     if (left && left->internal)
       modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
+    if (left && left->table) modules_.table_given(*thread.inferior, thread, functions_[left->entry], *left->table);
   }
   if (site.entry == 0) return charged;
   switch (functions_[site.entry].what) {

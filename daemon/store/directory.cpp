@@ -77,6 +77,7 @@ Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
               "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts) VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
       module_end_(db, failure, "UPDATE module_ SET ts_end = ?2 WHERE id = ?1"),
       function_(db, failure, "INSERT INTO function_ VALUES (?,?,?,?,?,?,?,?,?,?)"),
+      function_name_(db, failure, "INSERT OR IGNORE INTO function_name_ VALUES (?,?)"),
       site_(db, failure, "INSERT INTO call_site_ VALUES (?,?,?,?,?,?)") {}
 
 void Directory::on(const ProcessStarted& n) {
@@ -119,6 +120,7 @@ void Directory::on(const FunctionDefined& n) {
   const bool is_void = probe.result.cls == probes::TypeClass::Void;
   function_(entry.row, session_, probe.symbol, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
             is_void ? "void" : probe.result.name, probe.has_success ? std::optional(probe.success) : std::nullopt);
+  for (const std::string& name : n.other_names) function_name_(entry.row, name);
 }
 
 void Directory::on(const CallSiteSeen& n) {

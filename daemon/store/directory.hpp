@@ -72,7 +72,7 @@ class Directory {
   std::vector<ThreadEntry> threads_;      // by id
   std::unordered_map<RowId, pid_t> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
-  Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, site_;
+  Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, function_name_, site_;
 };
 
 }  // namespace fade::store

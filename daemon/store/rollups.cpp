@@ -15,11 +15,12 @@ void forget_if_large(Map& map) {
 
 }  // namespace
 
-void CallSum::add(std::int64_t ns, std::int64_t self_ns, bool failed) {
+void CallSum::add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf) {
   min = n == 0 ? ns : std::min(min, ns);
   max = std::max(max, ns);
   ++n;
   errors += failed;
+  leaves += leaf;
   total += ns;
   self += self_ns;
   histogram.add(ns);
@@ -31,6 +32,7 @@ void CallSum::add(const CallSum& other) {
   max = std::max(max, other.max);
   n += other.n;
   errors += other.errors;
+  leaves += other.leaves;
   total += other.total;
   self += other.self;
   histogram.add(other.histogram);
@@ -38,9 +40,9 @@ void CallSum::add(const CallSum& other) {
 
 Rollups::Rollups(sqlite::Db& db, Failure& failure)
     : stat_(db, failure,
-            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
             "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
-            "min = min(min, excluded.min), max = max(max, excluded.max), hist = hist_merge(hist, excluded.hist)"),
+            "min = min(min, excluded.min), max = max(max, excluded.max), hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves"),
       second_(db, failure,
               "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
               "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
@@ -81,7 +83,7 @@ Rollups::Inside Rollups::take_inside(RowId call) {
 void Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
   const Inside inside = take_inside(call);
   CallSum& sum = parent == 0 ? sum_of({thread, function, 0}) : sum_within(parent, thread, function, ns);
-  sum.add(ns, std::max<std::int64_t>(0, ns - inside.ns), failed);
+  sum.add(ns, std::max<std::int64_t>(0, ns - inside.ns), failed, inside.by_function.empty());
   for (const auto& [callee, calls] : inside.by_function) sum_of({thread, callee, function}).add(calls);
   count_second(function, call, at, ns);
   FunctionTotal& total = totals_[function];
@@ -137,7 +139,7 @@ void Rollups::flush_calls() {
   for (auto& [key, sum] : calls_) {
     if (sum.n == 0) continue;
     const std::vector<std::byte> histogram = sum.histogram.encode();
-    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, sum.min, sum.max, std::span<const std::byte>(histogram));
+    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, sum.min, sum.max, std::span<const std::byte>(histogram), sum.leaves);
     sum = CallSum{};
   }
   if (calls_.size() > kMostSums) last_sum_ = nullptr;

@@ -17,11 +17,11 @@ namespace fade::store {
 using RowId = std::int64_t;
 
 struct CallSum {
-  std::uint64_t n = 0, errors = 0;
+  std::uint64_t n = 0, errors = 0, leaves = 0;  // leaves: without a watched call inside
   std::int64_t total = 0, self = 0, min = 0, max = 0;
   Histogram histogram;
 
-  void add(std::int64_t ns, std::int64_t self_ns, bool failed);
+  void add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf);
   void add(const CallSum& other);
 };
 

@@ -8,7 +8,7 @@
 -- column: duration_ns  duration  until return; empty where it never returned
 -- column: pid          id        process
 -- column: tid          id        thread
--- column: api          text      hip, hiprtc or user
+-- column: api          text      hip, hiprtc, cuda or user
 -- column: name         text      function
 -- column: result       text      by name where it has one; empty where it never returned
 -- column: state        text      returned, unwound (exception, longjmp, end of thread) or open (still running at the end)

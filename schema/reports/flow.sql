@@ -1,5 +1,6 @@
 -- Calls that lead to other calls, by API: what each call costs one layer down
--- about: One row for each pair of caller and callee, for example hiprtc calling hip, or a function of your own calling hip.
+-- about: One row for each pair of caller and callee, for example CUDA (ZLUDA) calling HIP, hiprtc calling HIP, or a function of your own.
+-- about: The caller's own time includes fade's stops for the callees; the report cuda takes them out.
 -- sort: -total_ns
 -- limit: 40
 -- leave: added_ns calls_per_caller caller_api callee_api

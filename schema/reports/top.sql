@@ -4,7 +4,7 @@
 -- limit: 30
 -- leave: p90_ns p50_ns trend self_ns p99_ns api avg_ns max_ns
 -- column: name      text      function
--- column: api       text      hip, hiprtc or user
+-- column: api       text      hip, hiprtc, cuda or user
 -- column: calls     count     how often it was called
 -- column: errors    count     calls whose result was not success
 -- column: total_ns  duration  time between entry and return, added up

@@ -5,7 +5,7 @@
 -- leave: api percent errors self_ns
 -- column: depth     count     0: called from outside any watched call
 -- column: name      text      function
--- column: api       text      hip, hiprtc or user
+-- column: api       text      hip, hiprtc, cuda or user
 -- column: calls     count     from this caller
 -- column: errors    count     of these calls
 -- column: total_ns  duration  of these calls

@@ -32,6 +32,11 @@ CASES = [
     Case("clients", "v6 v7 hard"),
     Case("rtc6", "v6 plt hard"),
     Case("rtc7", "v7"),
+    # CUDA on ZLUDA on HIP
+    Case("cuda work 20", "zluda zluda_folded"),
+    Case("cuda gaps", "zluda zluda_folded"),
+    Case("cuda fail", "zluda"),
+    Case("every_function libcuda.so.1", "zluda zluda_folded"),
     # threads
     Case("threads 8 50", CORE),
     Case("threads 1000 2", SHAPES),

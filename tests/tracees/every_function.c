@@ -1,5 +1,6 @@
-// Calls every function that the runtime of this program exports, with arguments that none of them follows. The names come from
-// the library's own symbol table, so that no list can grow stale.
+// every_function [LIBRARY]: calls every function that the runtime of this program exports, or a library that it loads, with arguments
+// that none of them follows. The names come from the library's own symbol table, so that no list can grow stale.
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
@@ -42,11 +43,13 @@ static int skipped(const char* name) {
   return !strcmp(name, "fade_standin_add") || !strncmp(name, "__hipPop", 8) || !strncmp(name, "amd_", 4) || !strncmp(name, "__gnu", 5);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const char* library = argc > 1 ? argv[1] : "libamdhip64";
   int called = 0;
   HIP_OK(hipDeviceSynchronize());
+  if (argc > 1) MUST(dlopen(library, RTLD_NOW));
   for (struct link_map* m = _r_debug.r_map; m; m = m->l_next)
-    if (strstr(m->l_name, "libamdhip64")) collect(m);
+    if (strstr(m->l_name, library)) collect(m);
   for (int i = 0; i < count; ++i) {
     if (skipped(names[i])) continue;
     ((any_t)functions[i])(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);

@@ -4,6 +4,8 @@
 
 #include <clocale>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/query/engine.hpp"
@@ -22,8 +24,20 @@ class Reports : public testing::TestWithParam<std::string> {
     path_ = make_recording(*directory_, "fade-seed.db");
   }
   static void TearDownTestSuite() { delete directory_; }
+  // Of the seed, or of the seed and what only this report needs.
+  static std::string recording_for(const std::string& report) {
+    static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"}};
+    const auto found = more.find(report);
+    if (found == more.end()) return path_;
+    const std::string path = directory_->file("fade-" + report + ".db");
+    if (!std::filesystem::exists(path)) {
+      make_recording(*directory_, "fade-" + report + ".db");
+      execute(path, slurp(data_directory() / found->second));
+    }
+    return path;
+  }
   void SetUp() override {
-    auto opened = open_recording(path_);
+    auto opened = open_recording(recording_for(GetParam()));
     ASSERT_TRUE(opened) << opened.error().text();
     recording_.emplace(std::move(*opened));
   }

@@ -9,32 +9,11 @@
 #include "probes/built_in.hpp"
 #include "probes/catalogue.hpp"
 #include "probes/listing.hpp"
+#include "probes/location_text.hpp"
 #include "probes/probe_fixtures.hpp"
 
 namespace fade::probes {
 namespace {
-
-constexpr const char* kRegisters[] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
-
-std::string location_text(const Parameter& parameter) {
-  const Location& at = parameter.at;
-  std::string out;
-  for (unsigned i = 0; i < (at.where == Location::Where::Stack ? 1U : at.words); ++i) {
-    if (i) out += '+';
-    switch (at.where) {
-      case Location::Where::Integer: out += kRegisters[at.first + i]; break;
-      case Location::Where::Sse: out += fmt::format("xmm{}", at.first + i); break;
-      case Location::Where::Stack: out += fmt::format("[rsp+{}]", 8 * (at.first + 1)); break;
-    }
-  }
-  return out + fmt::format(":{}", parameter.type.size);
-}
-
-std::string locations_text(const Probe& probe) {
-  std::string out;
-  for (const Parameter& parameter : probe.parameters) out += (out.empty() ? "" : ";") + location_text(parameter);
-  return out;
-}
 
 std::map<std::string, std::string> expected_locations() {
   std::map<std::string, std::string> out;

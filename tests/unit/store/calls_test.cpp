@@ -44,6 +44,28 @@ TEST_F(Calls, InsideCallsKnowTheirParentAndTakeFromItsOwnTime) {
   EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns FROM top"), ElementsAre("hipMemcpy|1|50000|49000", "hipDeviceSynchronize|1|1000|1000"));
 }
 
+TEST_F(Calls, WithoutCallsInsideAreCountedAsLeaves) {
+  open();
+  CallRecord outer = tracee->begin("cuMemAlloc_v2");
+  CallRecord inner = tracee->begin("hipMalloc");
+  inner.parent = outer.id;
+  tracee->put(inner);
+  tracee->put(outer);
+  tracee->call("cuMemAlloc_v2");
+  finish();
+  EXPECT_THAT(rows("SELECT category, name, calls, leaf_calls FROM call_stats ORDER BY name"), ElementsAre("cuda|cuMemAlloc_v2|2|1", "hip|hipMalloc|1|1"));
+}
+
+TEST_F(Calls, MayHaveMeantAnyNameOfTheirCode) {
+  open();
+  const auto& all = probes::built_in_probes();
+  const auto free_async = std::find_if(all.begin(), all.end(), [](const auto& p) { return p->symbol == "cuMemFreeAsync"; });
+  ASSERT_NE(free_async, all.end());
+  tracee->notice(FunctionDefined{.function = 1, .probe = *free_async, .library = "/opt/zluda/libnvcuda.so", .other_names = {"cuMemFreeAsync_ptsz", "cuMemUnmap"}});
+  finish();
+  EXPECT_THAT(rows("SELECT name, other_name FROM function_names"), ElementsAre("cuMemFreeAsync|cuMemFreeAsync_ptsz", "cuMemFreeAsync|cuMemUnmap"));
+}
+
 TEST_F(Calls, WhoseOuterCallNeverComesAreCountedAllTheSame) {
   open();
   CallRecord inner = tracee->begin("hipDeviceSynchronize");

@@ -1,0 +1,28 @@
+// Functions of a library by address. Linkers fold bodies that are alike, so several exported names may stand at one
+// address; which of them a caller meant cannot be told there. Knows nothing of processes.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "elf/dynamic_image.hpp"
+#include "probes/probe.hpp"
+
+namespace fade {
+
+struct NamedCode {
+  std::uint64_t offset = 0;  // as in DynamicSymbol
+  bool ifunc = false;
+  probes::ProbePtr probe;    // of the first of the names that are wanted, in the order of the alphabet
+  std::vector<std::string> other_names;  // all others that the library exports there, wanted or not
+};
+
+// What is known of a function of that name; null where it is not wanted.
+using ProbeOfName = std::function<probes::ProbePtr(const std::string&)>;
+
+// One entry for each address that at least one wanted name stands at. Where the wanted names disagree about the
+// arguments, the probe has none: only registers are shown. A result that is fine for one of them is no failure.
+std::vector<NamedCode> code_of(std::vector<elf::DynamicSymbol> symbols, const ProbeOfName& probe_of);
+
+}  // namespace fade
