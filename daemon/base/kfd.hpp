@@ -20,7 +20,7 @@ struct KfdNode {
   std::optional<std::uint64_t> revision;      // of the PCI device
   std::optional<std::uint64_t> memory_bytes;  // of a GPU: its own memory; of a CPU: the system's
   std::optional<std::uint64_t> memory_bits, memory_mhz, max_mhz;  // width of the bus; clocks of memory and engine
-  std::optional<std::uint64_t> xccs, render_minor;
+  std::optional<std::uint64_t> waves_per_simd, xccs, render_minor;
 
   std::optional<std::uint64_t> compute_units() const {
     if (!simd_count || simd_per_cu.value_or(0) == 0) return std::nullopt;

@@ -59,6 +59,7 @@ constexpr Property kProperties[] = {
     {"gfx_target_version", &KfdNode::gfx_target_version}, {"vendor_id", &KfdNode::vendor_id},
     {"device_id", &KfdNode::device_id},         {"max_engine_clk_fcompute", &KfdNode::max_mhz},
     {"num_xcc", &KfdNode::xccs},                {"drm_render_minor", &KfdNode::render_minor},
+    {"max_waves_per_simd", &KfdNode::waves_per_simd},
 };
 
 std::vector<int> numbered_folders(const std::string& folder, std::size_t most, std::error_code& error) {

@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "supervisor/kfd_topology.hpp"
+#include "supervisor/presets.hpp"
+
 namespace fade {
 namespace {
 
@@ -57,7 +60,9 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
   }
   for (const std::string& text : options.set_rules) rules.push_back({text});
   for (const std::string& text : options.ab_rules) rules.push_back({text, "--ab"});
-  auto overrides = probes::Overrides::parse(rules);
+  auto resolved = with_presets(std::move(rules), [&] { return KfdReader(options.sysfs_root).read(); });
+  if (!resolved) return usage(std::move(resolved.error()));
+  auto overrides = probes::Overrides::parse(*resolved);
   if (!overrides) return usage(std::move(overrides.error()));
   return overrides;
 }

@@ -253,3 +253,14 @@ def test_an_attachment_records_the_driver_too(start, attach):  # noqa: F811
     assert database.rows("SELECT node, kind, arch, compute_units, pci FROM kfd_nodes ORDER BY node") == [
         (0, "cpu", None, None, None), (1, "gpu", "gfx1100", 96, "0000:04:00.0"), (2, "gpu", "gfx1030", 72, "0000:03:00.0")]
     assert database.rows("SELECT root, problem FROM kfd_topology") == [(str(SYSFS / "swapped"), None)]
+
+
+# ---------------------------------------------------------------- rules that take the driver's numbers
+def test_the_drivers_count_as_an_answer(record):
+    database = record(RX, "10", "rx6800xt", "--set", "device.*.computeUnits=auto")
+    assert set(database.rows("SELECT DISTINCT was, became FROM override_hits")) == {("36", "72")}
+
+
+def test_gpus_that_differ_need_a_number(build, tmp_path):
+    done = subprocess.run([build.fade_run, "--sysfs-root", SYSFS / "swapped", "--set", "device.*.computeUnits=auto", "-o", tmp_path / "x.db", "--", "true"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "the GPUs of this machine differ" in done.stderr

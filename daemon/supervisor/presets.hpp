@@ -1,0 +1,17 @@
+// Rules whose value is "auto" or "kfd": what the GPU driver says stands in for it, before the rules are parsed.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "base/kfd.hpp"
+#include "base/result.hpp"
+#include "probes/overrides_spec.hpp"
+
+namespace fade {
+
+// Rules with numbers in place of these words, for computeUnits (the physical count), maxThreadsPerMultiProcessor (of one
+// compute unit) and totalGlobalMem; all others as they are. `read` is asked once, if there is such a rule. HIP's numbers of devices are not known
+// before the program runs, so GPUs that differ are an error (EINVAL), and so is a driver that says nothing.
+Result<std::vector<probes::RuleText>> with_presets(std::vector<probes::RuleText> rules, const std::function<KfdTopology()>& read);
+
+}  // namespace fade
