@@ -78,9 +78,9 @@ Result<void> print_callers(Context& context, Recording& recording, const std::st
   if (!told || !changed) return tl::unexpected(told ? changed.error() : told.error());
   std::string names = told->empty() ? "" : page_text((*told)[0][0]);
   for (std::size_t at = 0; (at = names.find(',', at)) != names.npos; at += 2) names.replace(at, 1, ", ");
-  std::string text = names.empty() ? "" : "  told by " + wrapped(context, names, 10) + "\n";
+  std::string text = names.empty() ? "" : "  told by " + paragraph(context, names, 10) + "\n";
   for (const Row& c : *changed)
-    text += "  " + wrapped(context, fmt::format("overwritten by fade: {} {} -> {}, {} times, for calls from {}", page_text(c[0]), page_text(c[1]), page_text(c[2]), page_text(c[3]), page_text(c[4])), 4) + "\n";
+    text += "  " + paragraph(context, fmt::format("overwritten by fade: {} {} -> {}, {} times, for calls from {}", page_text(c[0]), page_text(c[1]), page_text(c[2]), page_text(c[3]), page_text(c[4])), 4) + "\n";
   return context.output.bytes->write(text);
 }
 
@@ -94,8 +94,8 @@ std::string place_of(const Row& d) {
 Result<void> print_device(Context& context, Recording& recording, const Row& d) {
   const std::string pids = page_text(d[6]);
   std::string text = bold(context, fmt::format("Device {}: {}", page_text(d[0]), table::is_null(d[1]) ? "its name was not asked for" : page_text(d[1]))) + "\n";
-  text += "  " + wrapped(context, place_of(d) + (pids.find(',') == pids.npos ? ", told to process " : ", told to processes ") + pids, 2) + "\n";
-  if (!table::is_null(d[5])) text += "  " + wrapped(context, page_text(d[5]), 2) + "\n";
+  text += "  " + paragraph(context, place_of(d) + (pids.find(',') == pids.npos ? ", told to process " : ", told to processes ") + pids, 2) + "\n";
+  if (!table::is_null(d[5])) text += "  " + paragraph(context, page_text(d[5]), 2) + "\n";
   if (auto done = context.output.bytes->write(text); !done) return done;
   const std::string ids = table::raw_text(d[7]);
   if (auto done = print_facts(context, recording, ids); !done) return done;
@@ -130,7 +130,7 @@ Result<void> print_others(Context& context, Recording& recording) {
     if (!table::is_null(r[4])) line += ", " + shown(r[4], "bytes");
     if (!table::is_null(r[5])) line += ", at " + page_text(r[5]);
     if (!table::is_null(r[6])) line += ": " + page_text(r[6]);
-    text += "  " + wrapped(context, line, 4) + "\n";
+    text += "  " + paragraph(context, line, 4) + "\n";
   }
   return context.output.bytes->write(text + "\n");
 }
@@ -152,7 +152,7 @@ Result<void> print_choices(Context& context, Recording& recording) {
                        "GROUP BY process_id) WHERE rocr IS NOT NULL OR hip IS NOT NULL GROUP BY session, rocr, hip, variable, cuda, nodes ORDER BY min(pid)");
   if (!rows || rows->empty()) return rows ? Result<void>{} : tl::unexpected(rows.error());
   std::string text = bold(context, "Variables that choose devices") + "\n";
-  for (std::size_t i = 0; i < std::min(rows->size(), kMostLines); ++i) text += "  " + wrapped(context, choice_of((*rows)[i]), 4) + "\n";
+  for (std::size_t i = 0; i < std::min(rows->size(), kMostLines); ++i) text += "  " + paragraph(context, choice_of((*rows)[i]), 4) + "\n";
   if (rows->size() > kMostLines) text += fmt::format("  ... and {} more: SELECT * FROM visible_gpus\n", rows->size() - kMostLines);
   return context.output.bytes->write(text + "\n");
 }

@@ -240,6 +240,15 @@ def test_every_finding_has_its_section_in_the_manual():
     assert sections == names
 
 
+def test_a_check_may_fail_on_findings(build, record, tmp_path):
+    def check(name):
+        return subprocess.run([build.fade_query, tmp_path / name / "run.db", "check", "--fail-on", "findings"], capture_output=True, text=True, timeout=60)
+    record("RX 6800 XT", "a", "rx6800xt")
+    record("Card/gfx1030/8/32/8192", "a", "rx6800xt", name="less")
+    assert (check("run").returncode, check("run").stdout) == (0, "ok: findings\n"), "explanations are no failure"
+    assert check("less").returncode == 1 and check("less").stdout == "failed findings: findings about devices: count-differs,memory-smaller\n"
+
+
 # ---------------------------------------------------------------- the option
 def test_a_root_that_is_none_is_refused(build, tmp_path):
     ran = harness.run([build.fade_run, "--sysfs-root", tmp_path / "absent", "-o", tmp_path / "x.db", "--", build.tracees / "props"], build.environment("v6"), tmp_path)
