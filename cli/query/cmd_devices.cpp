@@ -43,11 +43,12 @@ Value cell(std::string text) { return text.empty() ? Value{} : Value{std::move(t
 std::vector<Value> fact_cells(const Row& row) {
   const std::string fact = table::raw_text(row[1]), unit = table::raw_text(row[2]), counts = table::raw_text(row[4]);
   const bool is_count = fact == "multiprocessors";
-  std::string told = shown(row[3], is_count ? counts : unit);
+  std::string told = shown(row[3], is_count ? counts : unit), zluda = shown(row[8], is_count ? "" : unit);
+  if (fact == "name" && !told.empty() && zluda.size() > told.size() && zluda.starts_with(told)) zluda.replace(0, told.size(), "...");  // "... [ZLUDA]"
   if (!table::is_null(row[5])) told += (told.empty() ? "" : " -> ") + shown(row[5], is_count ? "" : unit);
   std::string reference = shown(row[7], is_count ? "CU" : unit);
   if (fact == "clock" && !reference.empty()) reference += " boost";
-  return {fact, cell(std::move(told)), cell(shown(row[8], is_count ? "" : unit)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
+  return {fact, cell(std::move(told)), cell(std::move(zluda)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
 }
 
 Result<void> print_facts(Context& context, Recording& recording, const std::string& ids) {
@@ -60,7 +61,7 @@ Result<void> print_facts(Context& context, Recording& recording, const std::stri
   style.hide_empty = true;
   const auto sink = table::make_table(style, *context.output.bytes);
   using table::Kind;
-  if (auto begun = sink->begin({{"fact", Kind::Text}, {"HIP_told_the_program", Kind::Text}, {"ZLUDA_told_it", Kind::Text}, {"the_driver_says", Kind::Text}, {"reference_table", Kind::Text}}); !begun) return begun;
+  if (auto begun = sink->begin({{"fact", Kind::Text}, {"HIP_told", Kind::Text}, {"ZLUDA_told", Kind::Text}, {"driver_says", Kind::Text}, {"reference_table", Kind::Text}}); !begun) return begun;
   for (const Row& row : *rows) {
     const auto cells = fact_cells(row);
     const bool empty = std::all_of(cells.begin() + 1, cells.end(), [](const Value& v) { return table::is_null(v); });
