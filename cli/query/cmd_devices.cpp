@@ -43,11 +43,12 @@ Value cell(std::string text) { return text.empty() ? Value{} : Value{std::move(t
 std::vector<Value> fact_cells(const Row& row) {
   const std::string fact = table::raw_text(row[1]), unit = table::raw_text(row[2]), counts = table::raw_text(row[4]);
   const bool is_count = fact == "multiprocessors";
-  std::string told = shown(row[3], is_count ? counts : unit);
+  std::string told = shown(row[3], is_count ? counts : unit), zluda = shown(row[8], is_count ? "" : unit);
+  if (fact == "name" && !told.empty() && zluda.size() > told.size() && zluda.starts_with(told)) zluda.replace(0, told.size(), "...");  // "... [ZLUDA]"
   if (!table::is_null(row[5])) told += (told.empty() ? "" : " -> ") + shown(row[5], is_count ? "" : unit);
   std::string reference = shown(row[7], is_count ? "CU" : unit);
   if (fact == "clock" && !reference.empty()) reference += " boost";
-  return {fact, cell(std::move(told)), cell(shown(row[8], is_count ? "" : unit)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
+  return {fact, cell(std::move(told)), cell(std::move(zluda)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
 }
 
 Result<void> print_facts(Context& context, Recording& recording, const std::string& ids) {
@@ -60,7 +61,7 @@ Result<void> print_facts(Context& context, Recording& recording, const std::stri
   style.hide_empty = true;
   const auto sink = table::make_table(style, *context.output.bytes);
   using table::Kind;
-  if (auto begun = sink->begin({{"fact", Kind::Text}, {"HIP_told_the_program", Kind::Text}, {"ZLUDA_told_it", Kind::Text}, {"the_driver_says", Kind::Text}, {"reference_table", Kind::Text}}); !begun) return begun;
+  if (auto begun = sink->begin({{"fact", Kind::Text}, {"HIP_told", Kind::Text}, {"ZLUDA_told", Kind::Text}, {"driver_says", Kind::Text}, {"reference_table", Kind::Text}}); !begun) return begun;
   for (const Row& row : *rows) {
     const auto cells = fact_cells(row);
     const bool empty = std::all_of(cells.begin() + 1, cells.end(), [](const Value& v) { return table::is_null(v); });
@@ -78,9 +79,9 @@ Result<void> print_callers(Context& context, Recording& recording, const std::st
   if (!told || !changed) return tl::unexpected(told ? changed.error() : told.error());
   std::string names = told->empty() ? "" : page_text((*told)[0][0]);
   for (std::size_t at = 0; (at = names.find(',', at)) != names.npos; at += 2) names.replace(at, 1, ", ");
-  std::string text = names.empty() ? "" : "  told by " + wrapped(context, names, 10) + "\n";
+  std::string text = names.empty() ? "" : "  told by " + paragraph(context, names, 10) + "\n";
   for (const Row& c : *changed)
-    text += "  " + wrapped(context, fmt::format("overwritten by fade: {} {} -> {}, {} times, for calls from {}", page_text(c[0]), page_text(c[1]), page_text(c[2]), page_text(c[3]), page_text(c[4])), 4) + "\n";
+    text += "  " + paragraph(context, fmt::format("overwritten by fade: {} {} -> {}, {} times, for calls from {}", page_text(c[0]), page_text(c[1]), page_text(c[2]), page_text(c[3]), page_text(c[4])), 4) + "\n";
   return context.output.bytes->write(text);
 }
 
@@ -94,8 +95,8 @@ std::string place_of(const Row& d) {
 Result<void> print_device(Context& context, Recording& recording, const Row& d) {
   const std::string pids = page_text(d[6]);
   std::string text = bold(context, fmt::format("Device {}: {}", page_text(d[0]), table::is_null(d[1]) ? "its name was not asked for" : page_text(d[1]))) + "\n";
-  text += "  " + wrapped(context, place_of(d) + (pids.find(',') == pids.npos ? ", told to process " : ", told to processes ") + pids, 2) + "\n";
-  if (!table::is_null(d[5])) text += "  " + wrapped(context, page_text(d[5]), 2) + "\n";
+  text += "  " + paragraph(context, place_of(d) + (pids.find(',') == pids.npos ? ", told to process " : ", told to processes ") + pids, 2) + "\n";
+  if (!table::is_null(d[5])) text += "  " + paragraph(context, page_text(d[5]), 2) + "\n";
   if (auto done = context.output.bytes->write(text); !done) return done;
   const std::string ids = table::raw_text(d[7]);
   if (auto done = print_facts(context, recording, ids); !done) return done;
@@ -130,7 +131,7 @@ Result<void> print_others(Context& context, Recording& recording) {
     if (!table::is_null(r[4])) line += ", " + shown(r[4], "bytes");
     if (!table::is_null(r[5])) line += ", at " + page_text(r[5]);
     if (!table::is_null(r[6])) line += ": " + page_text(r[6]);
-    text += "  " + wrapped(context, line, 4) + "\n";
+    text += "  " + paragraph(context, line, 4) + "\n";
   }
   return context.output.bytes->write(text + "\n");
 }
@@ -152,7 +153,7 @@ Result<void> print_choices(Context& context, Recording& recording) {
                        "GROUP BY process_id) WHERE rocr IS NOT NULL OR hip IS NOT NULL GROUP BY session, rocr, hip, variable, cuda, nodes ORDER BY min(pid)");
   if (!rows || rows->empty()) return rows ? Result<void>{} : tl::unexpected(rows.error());
   std::string text = bold(context, "Variables that choose devices") + "\n";
-  for (std::size_t i = 0; i < std::min(rows->size(), kMostLines); ++i) text += "  " + wrapped(context, choice_of((*rows)[i]), 4) + "\n";
+  for (std::size_t i = 0; i < std::min(rows->size(), kMostLines); ++i) text += "  " + paragraph(context, choice_of((*rows)[i]), 4) + "\n";
   if (rows->size() > kMostLines) text += fmt::format("  ... and {} more: SELECT * FROM visible_gpus\n", rows->size() - kMostLines);
   return context.output.bytes->write(text + "\n");
 }

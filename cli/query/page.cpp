@@ -1,6 +1,7 @@
 #include "cli/query/page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,8 +31,8 @@ Result<void> print_finding(Context& context, const Row& row, Advice advice) {
   const std::string who = pids.find(',') == pids.npos ? "" : ", processes " + pids;
   table::Bytes& out = *context.output.bytes;
   std::string text = "  " + colored(context, page_text(row[0])) + bold(context, page_text(row[1])) + "  " + page_text(row[2]) + who + "\n";
-  text += std::string(2 + kSeverity, ' ') + wrapped(context, page_text(row[3]), 2 + kSeverity) + "\n";
-  if (advice == Advice::Shown) text += std::string(2 + kSeverity, ' ') + wrapped(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
+  text += std::string(2 + kSeverity, ' ') + paragraph(context, page_text(row[3]), 2 + kSeverity) + "\n";
+  if (advice == Advice::Shown) text += std::string(2 + kSeverity, ' ') + paragraph(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
   return out.write(text);
 }
 
@@ -62,26 +63,10 @@ std::string bold(const Context& context, std::string_view text) {
   return context.output.style.terminal.color ? "\x1b[1m" + std::string(text) + "\x1b[0m" : std::string(text);
 }
 
-std::string wrapped(const Context& context, std::string_view text, std::size_t indent) {
+std::string paragraph(const Context& context, std::string_view text, std::size_t indent) {
   const unsigned width = context.output.style.terminal.width;
   const std::size_t room = std::clamp<std::size_t>(width == 0 ? kUnlimited : width, kNarrowest, kWidest);
-  std::string out;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const std::size_t size = table::display_width(word);
-    if (column > indent && column + 1 + size > room) {
-      out += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += size;
-  }
-  return out;
+  return fmt::format("{}", fmt::join(wrapped(text, room - indent), "\n" + std::string(indent, ' ')));
 }
 
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {

@@ -5,18 +5,16 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/query/command.hpp"
+#include "cli/query/prose.hpp"
 
 namespace fade::query {
-
-using Row = std::vector<table::Value>;
 
 // Binds the session, the user's filters and :word by name.
 Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql, const std::string& word = {});
 std::string page_text(const table::Value& value);  // printable; empty for NULL
 
 // `text` in lines that fit the terminal, all but the first indented by `indent`; the first begins at that column too.
-std::string wrapped(const Context& context, std::string_view text, std::size_t indent);
+std::string paragraph(const Context& context, std::string_view text, std::size_t indent);
 std::string bold(const Context& context, std::string_view text);
 
 // As many findings as there are, errors first; prints that there is nothing where there are none.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kLabel = 12, kNarrowest = 30;
 
-// Lines of at most `width` columns, broken at spaces; a longer word stands alone. width 0: one line.
+}  // namespace
+
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
   while (!text.empty()) {
@@ -25,8 +26,6 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   }
   return lines;
 }
-
-}  // namespace
 
 Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, const table::Value& session) {
   auto statement = recording.database.prepare(sql);

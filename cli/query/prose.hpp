@@ -16,6 +16,9 @@ using Row = std::vector<table::Value>;
 Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, const table::Value& session);
 std::int64_t integer(const table::Value& value);  // 0 where it is none
 
+// Lines of at most `width` columns, broken at spaces; a longer word stands alone. width 0: one line.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
 class Prose {
  public:
   explicit Prose(Context& context) : context_(context) {}

@@ -68,7 +68,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
       {filters, "--fail-on", "LIST", "check: conditions to fail on [not-used,errors,dropped,unclean]", List{&to.fail_on}, Shown::HelpAll, Completes::Nothing,
-       {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "exit"}},
+       {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
       {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
   };
 }

@@ -127,6 +127,17 @@ def test_nothing_is_needed_but_the_file(record, page, tmp_path):
     assert "36 WGP" in page("devices", "--format", "table")
 
 
+def test_what_zluda_answers_stands_beside_it(build, tmp_path):
+    options = ("--sysfs-root", SYSFS / "rx6800xt", "-e", harness.EVERYTHING)
+    harness.run_supervised(build, "cuda work 1", "zluda", tmp_path, options=options, FADE_STANDIN_DEVICES="RX 6800 XT", FADE_STANDIN_BUSES="a")
+    database = harness.Database(tmp_path / "run.db")
+    told = {fact: (hip, zluda) for fact, hip, zluda in database.rows("SELECT fact, told, told_by_zluda FROM device_facts WHERE device = 0")}
+    assert told["multiprocessors"] == ("36", "36") and told["name"] == (RX, RX + " [ZLUDA]") and told["warp size"] == ("32", "32")
+    assert database.rows(WARNINGS) == []
+    done = subprocess.run([build.fade_query, tmp_path / "run.db", "devices", "--format", "table"], capture_output=True, text=True, timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    assert "... [ZLUDA]" in done.stdout and "ZLUDA told" in done.stdout and "multiprocessors  36 WGP" in done.stdout
+
+
 # ---------------------------------------------------------------- findings
 def test_the_official_switch_is_explained(record):
     database = record(f"{RX}!/gfx1030/72/32/16384", "a", "rx6800xt", GPU_ENABLE_WGP_MODE="0")
@@ -193,7 +204,7 @@ def test_without_a_driver(record, page):
     assert database.rows("SELECT finding, severity FROM findings ORDER BY 1") == [("no-kfd-topology", "info"), ("wgp-count", "info")]
     assert database.value("SELECT reference_by FROM device_truth") == "name"
     (head,) = (line for line in page("devices", "--format", "table").splitlines() if line.startswith("  fact "))
-    assert head.split() == "fact HIP told the program reference table".split(), "no column of nothing"
+    assert head.split() == "fact HIP told reference table".split(), "no column of nothing"
 
 
 def test_a_device_that_the_driver_does_not_have(record):
@@ -238,6 +249,15 @@ def test_every_finding_has_its_section_in_the_manual():
     assert all(f"'{path.stem}'" in path.read_text() for path in FINDINGS.glob("*.sql"))
     sections = set(re.findall(r"^## ([a-z0-9-]+)$", MANUAL.read_text(), re.M))
     assert sections == names
+
+
+def test_a_check_may_fail_on_findings(build, record, tmp_path):
+    def check(name):
+        return subprocess.run([build.fade_query, tmp_path / name / "run.db", "check", "--fail-on", "findings"], capture_output=True, text=True, timeout=60)
+    record("RX 6800 XT", "a", "rx6800xt")
+    record("Card/gfx1030/8/32/8192", "a", "rx6800xt", name="less")
+    assert (check("run").returncode, check("run").stdout) == (0, "ok: findings\n"), "explanations are no failure"
+    assert check("less").returncode == 1 and check("less").stdout == "failed findings: fade-query findings explains: count-differs,memory-smaller\n"
 
 
 # ---------------------------------------------------------------- the option

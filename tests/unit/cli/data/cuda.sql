@@ -1,6 +1,6 @@
 -- Beside seed.sql: a CUDA program on ZLUDA. An allocation that HIP refuses, attributes of which six are answered without HIP, a gap.
 INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts, ts_end) VALUES
- (3, 1, '/opt/zluda/libnvcuda.so', 'libcuda.so.1', 'cc33', 'zluda', '', 139637900000000, 9000000, 640, 210000000, NULL);
+ (30, 1, '/opt/zluda/libnvcuda.so', 'libcuda.so.1', 'cc33', 'zluda', '', 139637900000000, 9000000, 640, 210000000, NULL);
 INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES
  (20, 1, 'cuMemAlloc_v2', 'cuda', 'mem', 'other', '/opt/zluda/libnvcuda.so', 'dptr,bytesize', 'CUresult', 0),
  (21, 1, 'cuDeviceGetAttribute', 'cuda', 'device', 'device_query', '/opt/zluda/libnvcuda.so', 'pi,attrib,dev', 'CUresult', 0),
