@@ -81,6 +81,16 @@ def test_without_hipSetDevice_the_device_is_not_known(build, export, tmp_path):
     assert rows and {row["device_id"] for row in rows} == {None}
 
 
+def test_cuda_functions_are_redirects_and_hold_the_hip_calls(build, export, tmp_path):
+    assert harness.run_supervised(build, "cuda work 3", "zluda", tmp_path, options=("--detail", "full")).status == 0
+    rows = objects(export("export", tmp_path / "run.db"))
+    redirects = {row["id"]: row for row in rows if row["category"] == "REDIRECT"}
+    assert redirects and all(row["api"] == "cuda" and row["function"].startswith("cu") for row in redirects.values())
+    assert {row["result_name"] for row in redirects.values() if row["result"] == 0} == {"CUDA_SUCCESS"}
+    inside = [row for row in rows if row["parent_id"] in redirects]
+    assert {"MEMORY", "COPY", "KERNEL"} <= {row["category"] for row in inside} and {row["api"] for row in inside} == {"hip"}
+
+
 def test_filters_and_columns_are_those_of_reports(export, recording):
     assert {row["failed"] for row in objects(export(recording, "export", "--errors"))} == {True}
     assert {row["function"] for row in objects(export(recording, "export", "--name", "^hipMalloc$"))} == {"hipMalloc"}
