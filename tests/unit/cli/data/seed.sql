@@ -10,12 +10,12 @@ INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, s
  (1, 1, '/usr/bin/python3.11', '', 'aa11', 'program', '', 4194304, 6000000, 0, 0, NULL),
  (2, 1, '/opt/rocm/lib/libamdhip64.so.6', 'libamdhip64.so.6', 'bb22', 'hip', '6.4.43484', 139637976727552, 25000000, 480, 200000000, 9800000000);
 INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts, ts_end) VALUES
- (3, 1, '/venv/torch/lib/libtorch_hip.so', 'libtorch_hip.so', 'cc33', '', '', 139637900000000, 90000000, 0, 300000000, NULL),
- (4, 1, '/venv/torch/lib/libamdhip64.so', 'libamdhip64.so.7', 'dd44', 'hip', '', 139638000000000, 26000000, 500, 300000000, NULL);
+ (13, 1, '/venv/torch/lib/libtorch_hip.so', 'libtorch_hip.so', 'cc33', '', '', 139637900000000, 90000000, 0, 300000000, NULL),
+ (14, 1, '/venv/torch/lib/libamdhip64.so', 'libamdhip64.so.7', 'dd44', 'hip', '', 139638000000000, 26000000, 500, 300000000, NULL);
 INSERT INTO origin_ VALUES (1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (2, 0, 'libamdhip64', 'rocm', '6.4.43484', '6.4', 'system', 1, NULL, NULL, NULL),
- (3, 0, NULL, NULL, NULL, NULL, 'dlopen', NULL, '$ORIGIN', NULL, NULL), (4, 0, 'libamdhip64', 'rocm', NULL, '7.0', 'RPATH', 3, NULL, NULL, '/opt/rocm/lib/libamdhip64.so.6.4.43484');
-INSERT INTO binding_ VALUES (1, 'hip', 0, 2, 2, 'hipFree, hipMalloc', 250000000), (1, 'hip', 1, 0, 1, 'hipDeviceReset', 250000000), (3, 'hip', 0, 4, 3, 'hipFree, hipLaunchKernel, hipMalloc', 400000000),
- (3, 'roctx', 2, 0, 1, 'roctxMarkA', 400000000);
+ (13, 0, NULL, NULL, NULL, NULL, 'dlopen', NULL, '$ORIGIN', NULL, NULL), (14, 0, 'libamdhip64', 'rocm', NULL, '7.0', 'RPATH', 13, NULL, NULL, '/opt/rocm/lib/libamdhip64.so.6.4.43484');
+INSERT INTO binding_ VALUES (1, 'hip', 0, 2, 2, 'hipFree, hipMalloc', 250000000), (1, 'hip', 1, 0, 1, 'hipDeviceReset', 250000000), (13, 'hip', 0, 14, 3, 'hipFree, hipLaunchKernel, hipMalloc', 400000000),
+ (13, 'roctx', 2, 0, 1, 'roctxMarkA', 400000000);
 INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES
  (1, 1, 'hipMalloc', 'hip', 'memory', 'alloc', '/opt/rocm/lib/libamdhip64.so.6', 'ptr,size', 'hipError_t', 0),
  (2, 1, 'hipFree', 'hip', 'memory', 'free', '/opt/rocm/lib/libamdhip64.so.6', 'ptr', 'hipError_t', 0),
