@@ -129,6 +129,13 @@ def test_zluda_tells_an_nvidia_card(work):
     assert "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT" in told and "36" in told
 
 
+def test_a_correction_reaches_a_cuda_program_once(build, tmp_path):
+    """The program is told 72, ZLUDA goes on with what HIP said."""
+    done = Recorded(build, "cuda work 1", tmp_path, options=("-e", harness.EVERYTHING, "--set", "device.0.multiProcessorCount=72"))
+    assert b"72 multiprocessors" in done.ran.stdout
+    assert done.database.rows("SELECT was, became, n FROM override_hits") == [("36", "72", 1)]
+
+
 def test_the_cuda_side_can_be_turned_off(build, tmp_path):
     done = Recorded(build, "cuda work 5", tmp_path, options=("-e", "all,hot,-cuda"))
     hip = {name: n for name, n in done.ran.total.items() if name.startswith("hip")}
