@@ -1,8 +1,8 @@
--- fade event store, schema version 1: the private tables. Needs SQLite >= 3.37 (STRICT).
+-- fade event store, schema version 2: the private tables. Needs SQLite >= 3.37 (STRICT).
 -- Tables end in _ and may change with any version; the views (views.sql) are the interface.
 -- Times are nanoseconds since the start of the session (session_.start_ns tells when that was). No indexes while recording.
 PRAGMA application_id = 0x46414445;   -- 'FADE', shown by file(1)
-PRAGMA user_version   = 1;
+PRAGMA user_version   = 2;
 
 CREATE TABLE meta_ (key TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID;
 CREATE TABLE doc_  (view TEXT NOT NULL, "column" TEXT NOT NULL, type TEXT NOT NULL, unit TEXT NOT NULL, text TEXT NOT NULL,

@@ -89,6 +89,9 @@ Result<void> check_identity(Database& db, const std::string& path) {
     return fail("cannot read " + path, fmt::format("it was recorded by a newer fade (schema {}, this one knows {})", version, schema::kVersion),
                 "read it with the fade that recorded it, or a newer one");
   if (version < 1) return fail("cannot read " + path, "the recording ended before it began: it has no schema", kListFix);
+  if (version < schema::kVersion)
+    return fail("cannot read " + path, fmt::format("it was recorded by an older fade (schema {}, this one reads {})", version, schema::kVersion),
+                "read it with the fade that recorded it, or with sqlite3: the views are in the file");
   return {};
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kElsewhere = "choose another file with --output FILE";
 constexpr mode_t kOwnerOnly = 0600;
 
-enum class Content { Missing, Empty, Ours, Newer, Foreign };
+enum class Content { Missing, Empty, Ours, Older, Newer, Foreign };
 
 std::uint32_t big_endian(const std::array<unsigned char, 100>& header, std::size_t at) {
   return std::uint32_t{header[at]} << 24 | std::uint32_t{header[at + 1]} << 16 | std::uint32_t{header[at + 2]} << 8 | header[at + 3];
@@ -36,7 +36,9 @@ Content content_of(int fd) {
   if (got == 0) return Content::Empty;
   if (got != static_cast<ssize_t>(header.size()) || std::memcmp(header.data(), "SQLite format 3", 16) != 0) return Content::Foreign;
   if (big_endian(header, 68) != schema::kApplicationId) return Content::Foreign;
-  return big_endian(header, 60) > schema::kVersion ? Content::Newer : Content::Ours;
+  const std::uint32_t version = big_endian(header, 60);
+  if (version > schema::kVersion) return Content::Newer;
+  return version > 0 && version < schema::kVersion ? Content::Older : Content::Ours;
 }
 
 // Not the sticky nor the symbolic: what a name points to is not what the user named.
@@ -69,6 +71,7 @@ Result<void> lock(const std::string& path, int fd) {
 Result<void> refuse(const std::string& path, Content content) {
   if (content == Content::Foreign) return fail("will not touch " + path, "it is not a fade database", kElsewhere);
   if (content == Content::Newer) return fail("cannot write " + path, "it was written by a newer fade", "update fade, or choose another file with --output FILE");
+  if (content == Content::Older) return fail("cannot write " + path, "it was written by an older fade", kElsewhere);
   return {};
 }
 
@@ -77,7 +80,7 @@ Result<Fd> overwrite(const std::string& path) {
   Result<Fd> old = open_existing(path);
   if (!old) return old;
   const Content content = content_of(old->get());
-  if (auto ours = refuse(path, content == Content::Newer ? Content::Ours : content); !ours) return tl::unexpected(std::move(ours.error()));
+  if (auto ours = refuse(path, content == Content::Foreign ? content : Content::Ours); !ours) return tl::unexpected(std::move(ours.error()));
   if (auto free = lock(path, old->get()); !free) return tl::unexpected(std::move(free.error()));
   for (const char* suffix : {"", "-wal", "-shm", "-journal"})
     if (::unlink((path + suffix).c_str()) != 0 && errno != ENOENT) return fail_errno("cannot overwrite " + path + suffix, errno, kElsewhere);

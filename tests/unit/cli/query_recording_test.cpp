@@ -42,7 +42,10 @@ TEST(Open, SaysWhatIsWrongWithAFile) {
   const std::string newer = make_recording(dir, "newer.db");
   execute(newer, "PRAGMA user_version = 99");
   EXPECT_THAT(error_of(newer).cause, HasSubstr("newer fade (schema 99"));
-  for (const char* name : {"none.db", "empty.db", "text.db", "other.db", "newer.db"}) EXPECT_FALSE(error_of(dir.file(name)).fix.empty()) << name;
+  const std::string older = make_recording(dir, "older.db");
+  execute(older, "PRAGMA user_version = 1");
+  EXPECT_THAT(error_of(older).cause, HasSubstr("older fade (schema 1"));
+  for (const char* name : {"none.db", "empty.db", "text.db", "other.db", "newer.db", "older.db"}) EXPECT_FALSE(error_of(dir.file(name)).fix.empty()) << name;
 }
 
 TEST(Open, ADamagedFileIsAnErrorAndNoCrash) {

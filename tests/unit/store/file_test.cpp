@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "schema/schema.hpp"
 #include "store/database_file.hpp"
 #include "store_fixture.hpp"
 
@@ -97,6 +98,17 @@ TEST_F(File, OfANewerFadeIsNotAddedTo) {
   const Error error = refused(OpenMode::Append);
   EXPECT_THAT(error.cause, HasSubstr("newer fade"));
   EXPECT_THAT(error.fix, HasSubstr("update fade"));
+}
+
+TEST_F(File, OfAnOlderFadeIsNotAddedToButOverwritten) {
+  record_one();
+  {
+    auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
+    ASSERT_TRUE(db->exec("PRAGMA user_version = 1"));
+  }
+  EXPECT_THAT(refused(OpenMode::Append).cause, HasSubstr("older fade"));
+  record_one({.open_mode = OpenMode::Overwrite});
+  EXPECT_EQ(value("PRAGMA user_version"), std::to_string(schema::kVersion));
 }
 
 TEST_F(File, BehindASymbolicLinkIsRefused) {
