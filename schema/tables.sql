@@ -50,7 +50,7 @@ CREATE TABLE copy_    (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, sr
 -- Written when freed, or at the end while still live (ts_end NULL). kind: 0 device, 1 host, 2 managed.
 CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER NOT NULL,
                        ts INTEGER NOT NULL, ts_end INTEGER, call INTEGER NOT NULL, call_end INTEGER) STRICT;
--- A row for each change of a value that a process was told. source: 'api:SYMBOL' or 'override'.
+-- A row for each change of a value that a process was told. source: 'api:SYMBOL', or 'override:SYMBOL' for what the process received instead.
 CREATE TABLE device_prop_(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL, call INTEGER, ts INTEGER NOT NULL) STRICT;
 CREATE TABLE override_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, spec TEXT NOT NULL, target TEXT NOT NULL, value TEXT, origin TEXT) STRICT;
 -- Equal hits (same rule, thread, caller, device, target, was, became) add up in n; call and ts are the first one's.

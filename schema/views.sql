@@ -229,9 +229,9 @@ FROM env e JOIN gpu g ON g.session = e.session LEFT JOIN by_rocr r ON r.process_
 -- One row for each device of each process, everything that is known about it side by side. told_...: as the runtime answered; received_...: after an override.
 CREATE VIEW device_truth AS
 WITH told AS (
-  SELECT device, source = 'override' AS changed,
-         max(CASE WHEN name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount') THEN CAST(value AS INTEGER) END) AS multiprocessors,
-         min(CASE WHEN name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount') THEN CAST(value AS INTEGER) END) AS least_multiprocessors,
+  SELECT device, source LIKE 'override:%' AS changed,
+         max(CASE WHEN name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT') THEN CAST(value AS INTEGER) END) AS multiprocessors,
+         min(CASE WHEN name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT') THEN CAST(value AS INTEGER) END) AS least_multiprocessors,
          max(CASE WHEN name IN ('warpSize', 'hipDeviceAttributeWarpSize') THEN CAST(value AS INTEGER) END) AS warp_size,
          min(CASE WHEN name IN ('warpSize', 'hipDeviceAttributeWarpSize') THEN CAST(value AS INTEGER) END) AS least_warp_size,
          max(CASE WHEN name = 'totalGlobalMem' THEN CAST(value AS INTEGER) END) AS memory,
@@ -239,8 +239,8 @@ WITH told AS (
          max(CASE WHEN name IN ('clockRate', 'hipDeviceAttributeClockRate') THEN CAST(value AS INTEGER) / 1000 END) AS clock_mhz,
          max(CASE WHEN name IN ('integrated', 'hipDeviceAttributeIntegrated') THEN CAST(value AS INTEGER) END) AS integrated
   FROM device_prop_
-  WHERE name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount', 'warpSize', 'hipDeviceAttributeWarpSize', 'totalGlobalMem', 'clockRate', 'hipDeviceAttributeClockRate', 'integrated',
-                 'hipDeviceAttributeIntegrated') AND (source LIKE 'api:hip%' OR source = 'override') GROUP BY device, changed),
+  WHERE name IN ('multiProcessorCount', 'hipDeviceAttributeMultiprocessorCount', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT', 'warpSize', 'hipDeviceAttributeWarpSize', 'totalGlobalMem', 'clockRate', 'hipDeviceAttributeClockRate', 'integrated',
+                 'hipDeviceAttributeIntegrated') AND (source LIKE 'api:hip%' OR source LIKE 'override:%') GROUP BY device, changed),
 env AS (
   SELECT id AS process, (SELECT value FROM json_each(env) WHERE key = 'GPU_ENABLE_WGP_MODE') AS wgp_mode, (SELECT value FROM json_each(env) WHERE key = 'ROC_GLOBAL_CU_MASK') AS global_mask,
          (SELECT value FROM json_each(env) WHERE key = 'HSA_CU_MASK') AS hsa_mask, (SELECT group_concat(key || '=' || value, ' ') FROM json_each(env) WHERE key GLOB 'HSA_OVERRIDE_GFX_VERSION*') AS gfx_version
@@ -270,14 +270,15 @@ WITH property(place, fact, unit, name, divisor) AS (VALUES
   (8, 'memory bus', 'bits', 'memoryBusWidth', 1), (8, 'memory bus', 'bits', 'hipDeviceAttributeMemoryBusWidth', 1), (9, 'L2 cache', 'bytes', 'l2CacheSize', 1), (9, 'L2 cache', 'bytes', 'hipDeviceAttributeL2CacheSize', 1),
   (3, 'multiprocessors', '', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT', 1), (4, 'warp size', '', 'CU_DEVICE_ATTRIBUTE_WARP_SIZE', 1), (6, 'clock', 'MHz', 'CU_DEVICE_ATTRIBUTE_CLOCK_RATE', 1000),
   (7, 'memory clock', 'MHz', 'CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE', 1000), (8, 'memory bus', 'bits', 'CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH', 1), (9, 'L2 cache', 'bytes', 'CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE', 1)),
-answer AS (SELECT x.device, f.fact, substr(x.source, 1, 6) AS api, substr(x.source, 5) AS symbol, iif(f.divisor = 0, x.value, CAST(x.value AS INTEGER) / f.divisor) AS value FROM device_prop_ x JOIN property f ON f.name = x.name),
+answer AS (SELECT x.device, f.fact, x.source LIKE 'override:%' AS changed, x.source LIKE '%:cu%' AS zluda, substr(x.source, instr(x.source, ':') + 1) AS symbol, iif(f.divisor = 0, x.value, CAST(x.value AS INTEGER) / f.divisor) AS value FROM device_prop_ x JOIN property f ON f.name = x.name),
 told AS (
-  SELECT device, fact, group_concat(DISTINCT iif(api = 'api:hi', value, NULL)) AS told, group_concat(DISTINCT iif(api = 'api:cu', value, NULL)) AS told_by_zluda,
-         group_concat(DISTINCT iif(api = 'overri', value, NULL)) AS received, group_concat(DISTINCT iif(api = 'overri', NULL, symbol)) AS told_by
+  SELECT device, fact, group_concat(DISTINCT iif(changed OR zluda, NULL, value)) AS told, group_concat(DISTINCT iif(zluda AND NOT changed, value, NULL)) AS told_by_zluda,
+         group_concat(DISTINCT iif(changed AND NOT zluda, value, NULL)) AS received, group_concat(DISTINCT iif(changed AND zluda, value, NULL)) AS received_from_zluda,
+         group_concat(DISTINCT iif(changed, NULL, symbol)) AS told_by
   FROM answer GROUP BY device, fact)
 SELECT t.session, t.pid, t.device_id, t.device, f.place, f.fact, f.unit, f.properties, a.told,
        CASE WHEN f.fact <> 'multiprocessors' THEN NULL WHEN a.told = t.compute_units THEN 'CU' WHEN t.has_wgps AND a.told * 2 = t.compute_units THEN 'WGP' END AS counts,
-       a.told_by_zluda, a.received, a.told_by,
+       a.told_by_zluda, a.received, a.received_from_zluda, a.told_by,
        CASE f.place WHEN 1 THEN k.name WHEN 2 THEN t.driver_arch WHEN 3 THEN t.driver_compute_units WHEN 4 THEN t.driver_wave_size WHEN 5 THEN t.driver_memory WHEN 6 THEN t.driver_mhz
                     WHEN 7 THEN k.memory_mhz WHEN 8 THEN k.memory_bits END AS driver,
        CASE f.place WHEN 1 THEN t.reference_name WHEN 2 THEN g.arch WHEN 3 THEN t.reference_compute_units WHEN 4 THEN t.reference_wave_size WHEN 5 THEN t.reference_memory

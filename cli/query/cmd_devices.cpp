@@ -39,13 +39,17 @@ std::string shown(const Value& value, const std::string& unit) {
 
 Value cell(std::string text) { return text.empty() ? Value{} : Value{std::move(text)}; }
 
-// A row of "place, fact, unit, told, counts, received, driver, reference, told_by_zluda" as cells of the table.
+// A row of "place, fact, unit, told, counts, received, driver, reference, told_by_zluda, received_from_zluda" as cells of the table.
 std::vector<Value> fact_cells(const Row& row) {
   const std::string fact = table::raw_text(row[1]), unit = table::raw_text(row[2]), counts = table::raw_text(row[4]);
   const bool is_count = fact == "multiprocessors";
   std::string told = shown(row[3], is_count ? counts : unit), zluda = shown(row[8], is_count ? "" : unit);
   if (fact == "name" && !told.empty() && zluda.size() > told.size() && zluda.starts_with(told)) zluda.replace(0, told.size(), "...");  // "... [ZLUDA]"
-  if (!table::is_null(row[5])) told += (told.empty() ? "" : " -> ") + shown(row[5], is_count ? "" : unit);
+  const auto add_received = [&](std::string& text, const Value& value) {
+    if (!table::is_null(value)) text += (text.empty() ? "" : " -> ") + shown(value, is_count ? "" : unit);
+  };
+  add_received(told, row[5]);
+  add_received(zluda, row[9]);
   std::string reference = shown(row[7], is_count ? "CU" : unit);
   if (fact == "clock" && !reference.empty()) reference += " boost";
   return {fact, cell(std::move(told)), cell(std::move(zluda)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
@@ -53,7 +57,7 @@ std::vector<Value> fact_cells(const Row& row) {
 
 Result<void> print_facts(Context& context, Recording& recording, const std::string& ids) {
   auto rows = rows_for(context, recording,
-                       "SELECT place, fact, unit, group_concat(DISTINCT told), max(counts), group_concat(DISTINCT received), max(driver), max(reference), group_concat(DISTINCT told_by_zluda) "
+                       "SELECT place, fact, unit, group_concat(DISTINCT told), max(counts), group_concat(DISTINCT received), max(driver), max(reference), group_concat(DISTINCT told_by_zluda), group_concat(DISTINCT received_from_zluda) "
                        "FROM device_facts WHERE instr(',' || :word || ',', ',' || device_id || ',') > 0 GROUP BY place ORDER BY place", ids);
   if (!rows) return tl::unexpected(rows.error());
   table::Style style = context.output.style;

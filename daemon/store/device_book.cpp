@@ -70,7 +70,7 @@ void DeviceBook::told(const Told& told, const CallView& call) {
   }
   const auto became = device_facts(call, PieceKind::Became);
   for (std::size_t i = 0; i < became.size(); ++i)
-    if (i >= facts.size() || facts[i].value != became[i].value || facts[i].name != became[i].name) store(device, became[i], "override", told);
+    if (i >= facts.size() || facts[i].value != became[i].value || facts[i].name != became[i].name) store(device, became[i], "override:" + call.probe.symbol, told);
   if (!facts.empty()) describe(device, devices_[device]);
 }
 

@@ -5,7 +5,7 @@
 -- column: device    id     as the processes number it
 -- column: property  text   field or attribute
 -- column: value     text   what the program received
--- column: source    text   api:FUNCTION, or override
+-- column: source    text   api:FUNCTION, or override:FUNCTION
 -- column: driver    text   what the driver says of the same fact
 -- column: reference text   what the reference table says
 -- column: seen_by   text   ids of the processes

@@ -134,6 +134,8 @@ def test_a_correction_reaches_a_cuda_program_once(build, tmp_path):
     done = Recorded(build, "cuda work 1", tmp_path, options=("-e", harness.EVERYTHING, "--set", "device.0.multiProcessorCount=72"))
     assert b"72 multiprocessors" in done.ran.stdout
     assert done.database.rows("SELECT was, became, n FROM override_hits") == [("36", "72", 1)]
+    assert done.database.rows("SELECT told, received, told_by_zluda, received_from_zluda FROM device_facts WHERE fact = 'multiprocessors'") == [("36", None, "36", "72")]
+    assert done.database.value("SELECT count(*) FROM findings WHERE finding = 'count-overridden'") == 1
 
 
 def test_the_cuda_side_can_be_turned_off(build, tmp_path):

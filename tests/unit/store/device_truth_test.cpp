@@ -166,11 +166,11 @@ TEST_F(Truth, AnswersOfZludaStandBesideHips) {
   device(1, 1, 0, std::nullopt);
   run("INSERT INTO device_prop_ (device, name, value, source, ts) VALUES (1, 'multiProcessorCount', '36', 'api:hipGetDevicePropertiesR0600', 0), (1, 'hipDeviceAttributeMultiprocessorCount', '36', "
       "'api:hipDeviceGetAttribute', 0), (1, 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT', '37', 'api:cuDeviceGetAttribute', 0), (1, 'clockRate', '2575000', 'api:hipGetDevicePropertiesR0600', 0), "
-      "(1, 'multiProcessorCount', '72', 'override', 1), (1, 'name', 'AMD Radeon RX 6800 XT [ZLUDA]', 'api:cuDeviceGetName', 0)");
-  EXPECT_THAT(rows("SELECT fact, told, told_by_zluda, received, told_by FROM device_facts WHERE fact IN ('multiprocessors', 'clock', 'name') ORDER BY place"),
-              ElementsAre("name||AMD Radeon RX 6800 XT [ZLUDA]||cuDeviceGetName",
-                          "multiprocessors|36|37|72|hipGetDevicePropertiesR0600,hipDeviceGetAttribute,cuDeviceGetAttribute", "clock|2575|||hipGetDevicePropertiesR0600"));
-  EXPECT_THAT(rows("SELECT told_multiprocessors, received_multiprocessors FROM device_truth"), ElementsAre("36|72"));
+      "(1, 'multiProcessorCount', '72', 'override:hipGetDeviceProperties', 1), (1, 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT', '96', 'override:cuDeviceGetAttribute', 1), (1, 'name', 'AMD Radeon RX 6800 XT [ZLUDA]', 'api:cuDeviceGetName', 0)");
+  EXPECT_THAT(rows("SELECT fact, told, told_by_zluda, received, received_from_zluda, told_by FROM device_facts WHERE fact IN ('multiprocessors', 'clock', 'name') ORDER BY place"),
+              ElementsAre("name||AMD Radeon RX 6800 XT [ZLUDA]|||cuDeviceGetName",
+                          "multiprocessors|36|37|72|96|hipGetDevicePropertiesR0600,hipDeviceGetAttribute,cuDeviceGetAttribute", "clock|2575||||hipGetDevicePropertiesR0600"));
+  EXPECT_THAT(rows("SELECT told_multiprocessors, received_multiprocessors FROM device_truth"), ElementsAre("36|96"));
 }
 
 TEST_F(Truth, SessionsOfOneFileKeepTheirOwnTopology) {

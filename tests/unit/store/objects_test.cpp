@@ -282,8 +282,8 @@ TEST_F(Devices, TellTheTruthApartFromWhatTheProgramReceived) {
   open();
   properties(36, 72);
   finish();
-  EXPECT_THAT(rows("SELECT value, source FROM device_properties WHERE name = 'multiProcessorCount' ORDER BY id"), ElementsAre("36|api:hipGetDevicePropertiesR0600", "72|override"));
-  EXPECT_EQ(value("SELECT count(*) FROM device_properties WHERE source = 'override'"), "1") << "only what differs";
+  EXPECT_THAT(rows("SELECT value, source FROM device_properties WHERE name = 'multiProcessorCount' ORDER BY id"), ElementsAre("36|api:hipGetDevicePropertiesR0600", "72|override:hipGetDevicePropertiesR0600"));
+  EXPECT_EQ(value("SELECT count(*) FROM device_properties WHERE source LIKE 'override:%'"), "1") << "only what differs";
 }
 
 TEST_F(Devices, AnswerSingleQuestionsToo) {

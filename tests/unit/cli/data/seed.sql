@@ -46,7 +46,7 @@ INSERT INTO arg_ VALUES (2, '{"ptr":"0x7f0000001000","size":1048576}'), (3, '{"p
 INSERT INTO copy_ VALUES (4, 1, 8388608, 140000000000000, 139637976727552, 1), (9, 1, 4, 16, 0, NULL);
 INSERT INTO alloc_ VALUES (1, 0, 1, 139637976727552, 1048576, 300000000, 9000000000, 2, 11), (2, 0, 1, 139637977776128, 4194304, 350000000, NULL, 2, NULL), (3, 1, 1, 139637981970432, 65536, 360000000, NULL, 2, NULL);
 INSERT INTO device_prop_ VALUES (1, 1, 'multiProcessorCount', '36', 'api:hipGetDevicePropertiesR0600', 1, 250000000), (2, 1, 'warpSize', '32', 'api:hipGetDevicePropertiesR0600', 1, 250000000),
- (3, 1, 'multiProcessorCount', '72', 'override', 1, 250000000);
+ (3, 1, 'multiProcessorCount', '72', 'override:hipGetDevicePropertiesR0600', 1, 250000000);
 INSERT INTO kfd_topology_ VALUES (1, '/sys', NULL);
 INSERT INTO kfd_node_ (id, session, node, gpu, name, problem, arch, pci, uuid, gpu_id, cpu_cores, simd_count, simd_per_cu, compute_units, wave_size, vendor_id, device_id, revision, memory, memory_bits, memory_mhz, max_mhz, xccs, render_minor) VALUES
  (1, 1, 0, 0, 'AMD Ryzen 7 5800X 8-Core Processor', NULL, NULL, NULL, NULL, 0, 16, 0, 0, NULL, 0, 0, 0, NULL, 33562451968, 64, 3200, NULL, NULL, 0),
