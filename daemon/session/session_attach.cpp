@@ -56,7 +56,12 @@ Result<void> Session::seize(pid_t pid) {
   inferior.is_root = true;
   if (main_ == 0) main_ = pid;
   started_ = true;
-  return seize_threads(inferior);
+  auto seized = seize_threads(inferior);
+  if (!seized && inferior.threads.empty()) {  // it has ended before it was ours: nobody will report its end
+    sink_.notice(ProcessEnded{inferior.id, clock_.now(), -1, 0});
+    inferiors_.erase(pid);
+  }
+  return seized;
 }
 
 // Until a look at the list shows nobody new. Threads made by a seized one are ours by themselves.
@@ -103,7 +108,7 @@ Result<void> Session::watch(pid_t pid) {
     return tl::unexpected(with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
   };
   const auto it = inferiors_.find(pid);
-  if (it == inferiors_.end()) return gone(pid);
+  if (it == inferiors_.end() || it->second->threads.empty()) return gone(pid);
   Inferior& inferior = *it->second;
   attached_threads_ += inferior.threads.size();
   note(*inferior.threads.begin()->second, "attach", pid);
@@ -203,9 +208,9 @@ Thread* Session::stop_any(Inferior& inferior) {
 // is one later, is handled as any other.
 std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::milliseconds patience) {
   const pid_t tid = thread.tid;
-  thread.interrupted = true;
-  if (!Tracee(tid).interrupt()) return std::nullopt;
   for (;;) {
+    if (!thread_of(tid) || !Tracee(tid).interrupt()) return std::nullopt;  // again each time: any other stop takes the request away
+    thread_of(tid)->interrupted = true;
     const auto stop = wait_for(tid, patience);
     if (!stop) return std::nullopt;
     if (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) return stop;

@@ -1,5 +1,7 @@
 #include "session/stop_round.hpp"
 
+#include <utility>
+
 #include "base/clock.hpp"
 
 namespace fade {
@@ -23,6 +25,8 @@ void StopRound::ask_more() {
 }
 
 std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
+  // Any other stop takes the request away.
+  if (const pid_t again = std::exchange(last_, 0); asked_.contains(again) && !ask_(again)) asked_.erase(again);
   for (;;) {
     ask_more();
     const std::int64_t before = boottime_ns();
@@ -31,6 +35,7 @@ std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
     if (stop.kind == Stop::Kind::Gone) return std::nullopt;
     if (stop.kind != Stop::Kind::None) {
       came_ = boottime_ns();
+      last_ = stop.tid;
       if (const auto it = asked_.find(stop.tid); it != asked_.end() && came_ - before > kWaited) it->second = came_;
       return stop;
     }
