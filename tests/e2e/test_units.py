@@ -188,8 +188,8 @@ def test_no_system_call_is_made_that_the_unit_forbids(daemon, units):
     assert daemon.process.wait(timeout=120) == 0
     used = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), flags=re.M))
     assert {"ptrace", "pidfd_getfd", "accept", "execve"} <= used | {"accept4"}
-    # As root the worker takes its user's rights; the service has none to take.
-    as_root_only = {"setresuid", "setresgid", "setgroups", "chown", "fchown"}
+    # As root the worker takes its user's rights; the service has none to take. And only who may raise a priority takes SCHED_IDLE.
+    as_root_only = {"setresuid", "setresgid", "setgroups", "chown", "fchown", "sched_setscheduler"}
     assert used - allowed - as_root_only == set()
 
 
