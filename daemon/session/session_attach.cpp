@@ -259,7 +259,7 @@ void Session::take_up_call(const Tracee& tracee) {
 
 // TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked. libc (`libc` is its code)
 // blocks all signals for moments and then sets the mask that it found, and a handler's are blocked while it runs: only who
-// blocks it at several looks, and sleeps or is elsewhere, means it; and whoever does is looked at again.
+// blocks it at several looks in a row, and sleeps or is elsewhere, means it; and whoever does is looked at again.
 void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc) {
   std::unordered_map<pid_t, int> seen;
   for (int look = 1; look <= kMostLooks && still_runs(pid, program); ++look) {
@@ -268,14 +268,15 @@ void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc)
     for (const auto& [tid, thread] : inferiors_[pid]->threads) {
       const std::uint64_t blocked = read_signal_sets(tid).blocked;
       somebody |= (blocked & kTrap) != 0;
-      if ((blocked & kTrap) && !(blocked & kOfLibc) && seen[tid]++ > 0) blocking.push_back(tid);
+      if (!(blocked & kTrap) || (blocked & kOfLibc)) seen.erase(tid);
+      else if (seen[tid]++ > 0) blocking.push_back(tid);
     }
     if (!somebody) return;
     at_stops_of(blocking, [&](Thread& thread) {
       const auto registers = Tracee(thread.tid).registers();
       const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
-      const bool is_elsewhere = registers && !libc.contains(registers->ip()) && seen[thread.tid] > kEnoughLooks;
-      if (slept || is_elsewhere || look == kMostLooks) TrapGuard::unblock(thread);
+      const bool is_elsewhere = registers && !libc.contains(registers->ip());
+      if (slept || (seen[thread.tid] > kEnoughLooks && (is_elsewhere || look == kMostLooks))) TrapGuard::unblock(thread);
     });
     std::this_thread::sleep_for(kBetweenLooks);
   }
