@@ -1,8 +1,8 @@
--- fade event store, schema version 2: the private tables. Needs SQLite >= 3.37 (STRICT).
+-- fade event store, schema version 3: the private tables. Needs SQLite >= 3.37 (STRICT).
 -- Tables end in _ and may change with any version; the views (views.sql) are the interface.
 -- Times are nanoseconds since the start of the session (session_.start_ns tells when that was). No indexes while recording.
 PRAGMA application_id = 0x46414445;   -- 'FADE', shown by file(1)
-PRAGMA user_version   = 2;
+PRAGMA user_version   = 3;
 
 CREATE TABLE meta_ (key TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID;
 CREATE TABLE doc_  (view TEXT NOT NULL, "column" TEXT NOT NULL, type TEXT NOT NULL, unit TEXT NOT NULL, text TEXT NOT NULL,
@@ -155,3 +155,12 @@ CREATE TABLE binding_ (module INTEGER NOT NULL, api TEXT NOT NULL, state INTEGER
                        ts INTEGER NOT NULL, PRIMARY KEY (module, api, state, target)) STRICT, WITHOUT ROWID;
 -- Other names of a function: several exported names may stand at one address.
 CREATE TABLE function_name_(fn INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (fn, name)) STRICT, WITHOUT ROWID;
+
+-- ---------------------------------------------------------------- from where
+-- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name says why). offset: from the module's load address.
+CREATE TABLE frame_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, module INTEGER, address INTEGER NOT NULL, offset INTEGER,
+                       name TEXT, file TEXT, line INTEGER) STRICT;
+-- A stack is one frame on top of another stack. parent NULL: the frame is the outermost.
+CREATE TABLE stack_   (id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER NOT NULL) STRICT;
+-- Of calls whose stack was taken, at their entry.
+CREATE TABLE call_stack_(call INTEGER PRIMARY KEY, stack INTEGER NOT NULL) STRICT;

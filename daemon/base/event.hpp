@@ -18,6 +18,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/fd.hpp"
+
 namespace fade::probes {
 struct Probe;
 }
@@ -31,6 +33,8 @@ using ModuleId = std::uint32_t;
 using FunctionId = std::uint32_t;
 using CallSiteId = std::uint32_t;
 using RuleId = std::uint32_t;
+using FrameId = std::uint32_t;
+using StackId = std::uint32_t;
 
 // ---------------------------------------------------------------- the raw call record
 enum CallFlag : std::uint16_t {
@@ -54,6 +58,7 @@ struct CallRecord {
   std::uint32_t payload_at = 0;   // offset of this call's pieces in the batch's payload
   std::uint32_t payload_size = 0;
   std::uint16_t flags = 0;
+  StackId stack = 0;  // at entry; 0: none was taken
 };
 
 // One piece of a call's payload: this header, then `size` bytes, then padding to a multiple of 8.
@@ -148,6 +153,7 @@ struct ModuleLoaded {
   std::uint64_t base = 0;
   std::uint64_t size = 0;
   std::uint32_t sites = 0;  // functions armed in it
+  std::shared_ptr<const Fd> file;  // the file that is mapped, open for reading; null: it cannot be had
 };
 struct ModuleUnloaded {
   ModuleId module = 0;
@@ -176,6 +182,24 @@ struct KernelNamed {
   std::uint64_t handle = 0;
   std::string name;     // mangled
   std::string library;  // path
+};
+// Before the first stack that has it. One place in code: an address in a module, or a line of a Python function.
+struct FrameSeen {
+  enum class Kind : std::uint8_t { Native, Python, Gap };  // Gap: frames are missing here, and why stands in `function`
+  FrameId frame = 0;
+  ProcessId process = 0;
+  Kind kind = Kind::Native;
+  ModuleId module = 0;        // 0: in none
+  std::uint64_t address = 0;  // of the instruction, or of the call where it is a return address; of the code object (Python)
+  std::uint64_t offset = 0;   // of `address`, from the module's load address
+  std::string function, file;  // Python: qualified name; native frames are named by the storing side
+  int line = 0;
+};
+// Before the first call that has it. Stacks are a tree: a stack is one frame on top of another stack.
+struct StackSeen {
+  StackId stack = 0;
+  StackId parent = 0;  // the rest of it, outwards; 0: this frame is the outermost
+  FrameId frame = 0;
 };
 struct OverrideRule {
   RuleId rule = 0;
@@ -251,7 +275,8 @@ struct ImportsBound {
 
 using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, ModuleLoaded,
                             ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
-                            Lifecycle, Drop, StopCost, CpuUsed, ModuleOrigin, ImportsBound>;
+                            Lifecycle, Drop, StopCost, CpuUsed, ModuleOrigin, ImportsBound,
+                            FrameSeen, StackSeen>;
 
 // Where a session puts what it sees. Called from the tracing thread only.
 class EventSink {

@@ -62,7 +62,7 @@ Bases Bases::read(sqlite::Db& db) {
   };
   const RowId stored = highest("call_"), used = db.integer("SELECT max(last_call) FROM session_").value_or(0);
   return {std::max(stored, used), highest("process_"), highest("thread_"), highest("module_"),
-          highest("function_"), highest("call_site_"), highest("override_")};
+          highest("function_"), highest("call_site_"), highest("override_"), highest("frame_"), highest("stack_")};
 }
 
 Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)

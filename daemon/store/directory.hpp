@@ -17,7 +17,7 @@ namespace fade::store {
 
 // Highest ids that the file already holds.
 struct Bases {
-  RowId call = 0, process = 0, thread = 0, module = 0, function = 0, site = 0, rule = 0;
+  RowId call = 0, process = 0, thread = 0, module = 0, function = 0, site = 0, rule = 0, frame = 0, stack = 0;
   static Bases read(sqlite::Db& db);
 };
 
@@ -59,6 +59,8 @@ class Directory {
   RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.module; }
   RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.site; }
   RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.rule; }
+  RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.frame; }
+  RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.stack; }
 
   std::uint64_t processes() const { return processes_; }
   std::uint64_t threads() const { return thread_count_; }

@@ -17,7 +17,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
-      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), uses_(db, failure_),
+      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
@@ -85,6 +85,7 @@ void Recorder::write_call(const Now& now) {
   const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
   call_rows_.add(now.call, now.at, now.returned ? now.ns : kNull, now.thread.row, now.function.row,
                  record.caller == 0 ? kNull : directory_.site_row(record.caller), up, result == 0 ? kNull : result, now.launch);
+  if (record.stack != 0) stacks_.call(now.call, record.stack);
   if (record.flags & kUnwound) unwound_(now.call, now.end);
   if (detail_ == Detail::Full || now.function.with_args < kRareCalls) {
     ++now.function.with_args;

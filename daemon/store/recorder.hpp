@@ -19,6 +19,7 @@
 #include "store/override_book.hpp"
 #include "store/process_use.hpp"
 #include "store/rollups.hpp"
+#include "store/stack_book.hpp"
 #include "store/stream_book.hpp"
 #include "store/totals.hpp"
 
@@ -94,6 +95,8 @@ class Recorder {
   void on_notice(const OverrideHit& n) { overrides_.on(n); }
   void on_notice(const ModuleOrigin& n) { bindings_.on(n); }
   void on_notice(const ImportsBound& n) { bindings_.on(n); }
+  void on_notice(const FrameSeen& n) { stacks_.on(n); }
+  void on_notice(const StackSeen& n) { stacks_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
   void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
@@ -113,6 +116,7 @@ class Recorder {
   ErrorBook errors_;
   OverrideBook overrides_;
   BindingBook bindings_;
+  StackBook stacks_;
   ProcessUse uses_;
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
 
