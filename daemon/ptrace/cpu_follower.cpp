@@ -70,22 +70,23 @@ constexpr std::int64_t kLongestPause = 60'000'000'000;
 }  // namespace
 
 void CpuFollower::look(pid_t tid) {
-  if (yields_) check_waiting();
-  if (stops_ % kEvery != 1) return;
-  follow(tid);
+  pace_ = follow(tid) ? kOften : std::min(2 * pace_, kSeldom);
+  next_look_ = stops_ + pace_;
   if (!yields_) consider_yielding();
 }
 
-void CpuFollower::follow(pid_t tid) {
+// Returns whether it had moved.
+bool CpuFollower::follow(pid_t tid) {
   const int cpu = last_cpu(tid);
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return;
+  if (cpu < 0 || cpu >= CPU_SETSIZE) return false;
   recent_moves_ = (recent_moves_ << 1 | (cpu != cpu_)) & kLooks;
-  if (cpu == cpu_) return;
-  if (cpu_ < 0 && ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+  if (cpu == cpu_) return false;
+  if (cpu_ < 0 && ::sched_getaffinity(0, sizeof before_, &before_) != 0) return true;
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<unsigned>(cpu), &set);
   if (::sched_setaffinity(0, sizeof set, &set) == 0) cpu_ = cpu;
+  return true;
 }
 
 void CpuFollower::consider_yielding() {
@@ -94,26 +95,30 @@ void CpuFollower::consider_yielding() {
   if (!may_come_back() || !set_policy(SCHED_IDLE)) return;
   yields_ = true;
   recent_moves_ = 0;
-  looked_at_ = boottime_ns();
+  window_ = yields_since_ = boottime_ns();
   waited_ns_ = waited_for_cpu();
 }
 
 void CpuFollower::check_waiting() {
-  const std::int64_t now = boottime_ns(), waited = waited_for_cpu();
-  const bool starves = (waited - waited_ns_) * 10 > (now - looked_at_) * kStarving;
-  looked_at_ = now;
+  const std::int64_t now = boottime_ns();
+  if (now - window_ < kWindow) return;
+  const std::int64_t waited = waited_for_cpu();
+  const bool starves = (waited - waited_ns_) * 10 > (now - window_) * kStarving;
+  window_ = now;
   waited_ns_ = waited;
   if (!starves || !set_policy(SCHED_OTHER)) return;
   yields_ = false;
   recent_moves_ = 0;
+  // What went well for as long as we paused was worth it.
+  pause_ns_ = now - yields_since_ > pause_ns_ ? kPause : std::min(2 * pause_ns_, kLongestPause);
   not_before_ = now + pause_ns_;
-  pause_ns_ = std::min(2 * pause_ns_, kLongestPause);
 }
 
 void CpuFollower::rest() {
   if (std::exchange(yields_, false)) set_policy(SCHED_OTHER);
   if (std::exchange(cpu_, -1) >= 0) ::sched_setaffinity(0, sizeof before_, &before_);
   recent_moves_ = 0;
+  next_look_ = 0;
 }
 
 }  // namespace fade

@@ -19,27 +19,30 @@ class CpuFollower {
  public:
   // At every stop of a call; `tid` is the stopped thread.
   void saw(pid_t tid) {
-    if (++stops_ % kEvery == 1 || (yields_ && boottime_ns() - looked_at_ > kLate)) look(tid);
+    if (++stops_ >= next_look_) look(tid);
+    if (yields_) check_waiting();
   }
 
   // The thread's policy and CPUs are what they were: what is done next holds several threads up.
   void rest();
 
  private:
-  static constexpr std::uint32_t kEvery = 32;
-  static constexpr std::int64_t kLate = 5'000'000;  // 32 stops take less where we are served at once
+  // Stops from one look to the next: more and more while the tracee stays where it is.
+  static constexpr std::uint32_t kOften = 32, kSeldom = 256;
+  static constexpr std::int64_t kWindow = 5'000'000;  // longer than what comes between in passing
   void look(pid_t tid);
-  void follow(pid_t tid);
+  bool follow(pid_t tid);
   void consider_yielding();
   void check_waiting();
 
-  std::uint32_t stops_ = 0;
+  std::uint32_t stops_ = 0, next_look_ = 1, pace_ = kOften;
   int cpu_ = -1;
   cpu_set_t before_{};  // once cpu_ is known
   std::uint32_t recent_moves_ = 0;  // one bit for each of the last looks: the tracee had moved
   bool yields_ = false;             // we are SCHED_IDLE
-  std::int64_t looked_at_ = 0, waited_ns_ = 0;
-  std::int64_t not_before_ = 0, pause_ns_ = 1'000'000'000;
+  std::int64_t window_ = 0, waited_ns_ = 0;  // when it began, and what we had waited by then
+  static constexpr std::int64_t kPause = 1'000'000'000;
+  std::int64_t yields_since_ = 0, not_before_ = 0, pause_ns_ = kPause / 2;
 };
 
 }  // namespace fade
