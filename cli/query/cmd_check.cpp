@@ -39,12 +39,6 @@ std::vector<std::string> names_of(const std::vector<Condition>& all) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) (out += out.empty() ? "" : ", ") += word;
-  return out;
-}
-
 Result<std::vector<Condition>> chosen(const std::vector<Condition>& all, const std::vector<std::string>& wanted) {
   std::vector<Condition> out;
   if (wanted.empty()) std::ranges::copy_if(all, std::back_inserter(out), &Condition::usual);
@@ -52,7 +46,7 @@ Result<std::vector<Condition>> chosen(const std::vector<Condition>& all, const s
     const auto found = std::ranges::find(all, name, &Condition::name);
     if (found == all.end()) {
       const std::string near = nearest(name, names_of(all));
-      return usage("there is no condition '" + table::printable(name) + "'", "there are " + joined(names_of(all)), near.empty() ? "" : "fade-query check --fail-on " + near);
+      return usage("there is no condition '" + table::printable(name) + "'", fmt::format("there are {}", fmt::join(names_of(all), ", ")), near.empty() ? "" : "fade-query check --fail-on " + near);
     }
     out.push_back(*found);
   }
@@ -70,7 +64,7 @@ Result<void> print(Context& context, const std::vector<Condition>& met, const st
   }
   std::string text;
   for (const Condition& c : met) text += fmt::format("failed {}: {}\n", c.name, table::printable(c.detail));
-  if (met.empty()) text = fmt::format("ok: {}\n", joined(names_of(looked_at)));
+  if (met.empty()) text = fmt::format("ok: {}\n", fmt::join(names_of(looked_at), ", "));
   if (auto done = context.output.bytes->write(text); !done) return done;
   return context.output.bytes->flush();
 }

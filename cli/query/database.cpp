@@ -228,6 +228,17 @@ std::string Statement::column_name(int i) const {
   return name ? name : "";
 }
 
+Result<std::vector<Row>> Statement::all() {
+  std::vector<Row> out;
+  for (;;) {
+    auto more = step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return out;
+    Row& row = out.emplace_back();
+    for (int i = 0; i < columns(); ++i) row.push_back(value(i));
+  }
+}
+
 table::Value Statement::value(int i) const {
   sqlite3_stmt* s = statement_.get();
   switch (sqlite3_column_type(s, i)) {

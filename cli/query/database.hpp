@@ -19,6 +19,8 @@ namespace fade::query {
 
 class Database;
 
+using Row = std::vector<table::Value>;
+
 void bind_value(sqlite3_stmt* statement, int position, const table::Value& value);
 
 // A prepared SELECT. Its Database must neither end nor move before it.
@@ -27,6 +29,7 @@ class Statement {
   // Unknown names are left alone: a report takes only the parameters it mentions.
   void bind(const char* name, const table::Value& value);
   Result<bool> step();  // false: no more rows
+  Result<std::vector<Row>> all();  // the rows from here on
   void reset();
   int columns() const { return sqlite3_column_count(statement_.get()); }
   std::string column_name(int i) const;

@@ -46,15 +46,7 @@ Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, 
   statement->bind(":session", *session);
   statement->bind(":word", word);
   for (const Parameter& p : parameters(context.settings)) statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
-  std::vector<Row> out;
-  for (;;) {
-    auto more = statement->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return out;
-    Row row;
-    for (int i = 0; i < statement->columns(); ++i) row.push_back(statement->value(i));
-    out.push_back(std::move(row));
-  }
+  return statement->all();
 }
 
 std::string page_text(const table::Value& value) { return table::printable(table::raw_text(value)); }

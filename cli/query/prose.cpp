@@ -31,19 +31,13 @@ Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, con
   auto statement = recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
   statement->bind(":session", session);
-  std::vector<Row> out;
-  for (;;) {
-    auto more = statement->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return out;
-    Row& row = out.emplace_back();
-    for (int i = 0; i < statement->columns(); ++i) row.push_back(statement->value(i));
-  }
+  return statement->all();
 }
 
 std::int64_t integer(const table::Value& value) {
-  const auto* n = std::get_if<std::int64_t>(&value);
-  return n ? *n : 0;
+  if (const auto* n = std::get_if<std::int64_t>(&value)) return *n;
+  if (const auto* x = std::get_if<double>(&value)) return static_cast<std::int64_t>(*x);
+  return 0;
 }
 
 void Prose::put(std::string_view words) {

@@ -10,11 +10,9 @@
 
 namespace fade::query {
 
-using Row = std::vector<table::Value>;
-
 // `session` is bound to :session; NULL means all.
 Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, const table::Value& session);
-std::int64_t integer(const table::Value& value);  // 0 where it is none
+std::int64_t integer(const table::Value& value);  // a fraction is cut off; 0 where it is no number
 
 // Lines of at most `width` columns, broken at spaces; a longer word stands alone. width 0: one line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);

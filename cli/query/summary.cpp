@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/query/command.hpp"
+#include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -15,13 +15,7 @@ namespace {
 using table::human_bytes;
 using table::human_count;
 using table::Value;
-using Row = std::vector<Value>;
 
-std::int64_t integer(const Value& v) {
-  if (const auto* n = std::get_if<std::int64_t>(&v)) return *n;
-  if (const auto* x = std::get_if<double>(&v)) return static_cast<std::int64_t>(*x);
-  return 0;
-}
 std::string text(const Value& v) { return table::printable(table::raw_text(v)); }
 
 // One printing of a summary: where to, about what.
@@ -29,20 +23,7 @@ class Page {
  public:
   Page(Context& context, Recording& recording, Value session) : context_(context), recording_(recording), session_(std::move(session)) {}
 
-  Result<std::vector<Row>> rows(std::string_view sql) {
-    auto statement = recording_.database.prepare(sql);
-    if (!statement) return tl::unexpected(statement.error());
-    statement->bind(":session", session_);
-    std::vector<Row> out;
-    for (;;) {
-      auto more = statement->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) return out;
-      Row row;
-      for (int i = 0; i < statement->columns(); ++i) row.push_back(statement->value(i));
-      out.push_back(std::move(row));
-    }
-  }
+  Result<std::vector<Row>> rows(std::string_view sql) { return rows_of(recording_, sql, session_); }
   Result<Row> row(std::string_view sql) {
     auto all = rows(sql);
     if (!all) return tl::unexpected(all.error());
