@@ -1,4 +1,4 @@
-"""What stands in front of CUDA's driver API or beside it: NVML, and CUDA's runtime as a library and linked in."""
+"""What stands in front of CUDA's driver API or beside it: NVML, CUDA's runtime as a library and linked in, and ZLUDA's constants."""
 import subprocess
 
 import pytest
@@ -105,3 +105,27 @@ def test_where_it_cannot_be_told_nothing_is_said(record):
 
 def test_programs_without_cuda_are_not_looked_at(record):
     assert finding(record("loop 3", runtime="v6"), "cuda-runtime") == []
+
+
+# ---------------------------------------------------------------- ZLUDA's constants
+def test_what_zluda_answers_by_itself_is_named(record):
+    (severity, subject, text, advice), = finding(record("cuda work 1", FADE_STANDIN_DEVICES="RX 6800 XT"), "zluda-constant")
+    assert severity == "info" and "RX 6800 XT" in subject
+    assert text.startswith("ZLUDA answered 3 of the program's questions with constants")
+    assert all(word in text for word in ("WARP_SIZE 32", "compute capability major 8", "compute capability minor 5")) and "MULTIPROCESSOR_COUNT" not in text
+    assert "ZLUDA_CC" in advice
+
+
+def test_hip_and_nvidias_driver_have_no_constants_of_zluda(record, build, tmp_path):
+    assert finding(record("props", runtime="v6"), "zluda-constant") == []
+    (tmp_path / "driver.c").write_text("int cuInit(unsigned f) { return (int)f; }\nint cuDeviceGetCount(int *n) { *n = 1; return 0; }\n"
+                                       "int cuDeviceGetAttribute(int *v, int a, int d) { (void)a; *v = 32 + d; return 0; }\n")
+    (tmp_path / "driver").mkdir()
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "driver" / "libcuda.so.1", tmp_path / "driver.c"], check=True)
+    (tmp_path / "asks.py").write_text("import ctypes\nd = ctypes.CDLL('libcuda.so.1')\nv = ctypes.c_int()\nd.cuInit(0)\nd.cuDeviceGetAttribute(ctypes.byref(v), 10, 0)\nprint(v.value)\n")
+    ran = harness.run([build.fade_run, "-q", "-o", tmp_path / "driver.db", "--", "/usr/bin/python3", tmp_path / "asks.py"],
+                      build.environment("v6", LD_LIBRARY_PATH=str(tmp_path / "driver")), tmp_path)
+    assert ran.stdout == b"32\n", ran.stderr
+    database = harness.Database(tmp_path / "driver.db")
+    assert database.rows("SELECT name, value FROM device_properties") == [("CU_DEVICE_ATTRIBUTE_WARP_SIZE", "32")]
+    assert finding(database, "zluda-constant") == []
