@@ -11,6 +11,7 @@ extern const char fade_hip_probes_begin[], fade_hip_probes_end[];
 extern const char fade_hiprtc_probes_begin[], fade_hiprtc_probes_end[];
 extern const char fade_cuda_enums_begin[], fade_cuda_enums_end[];
 extern const char fade_cuda_probes_begin[], fade_cuda_probes_end[];
+extern const char fade_nvml_probes_begin[], fade_nvml_probes_end[];
 }
 
 namespace fade::probes {
@@ -39,6 +40,7 @@ const BuiltIn& built_in() {
     load(out, "hiprtc.probes", fade_hiprtc_probes_begin, fade_hiprtc_probes_end);
     load(out, "cuda.enums", fade_cuda_enums_begin, fade_cuda_enums_end);
     load(out, "cuda.probes", fade_cuda_probes_begin, fade_cuda_probes_end);
+    load(out, "nvml.probes", fade_nvml_probes_begin, fade_nvml_probes_end);
     return out;
   }();
   return loaded;

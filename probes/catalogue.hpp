@@ -16,7 +16,7 @@ namespace fade::probes {
 
 // What is known of a library when it is mapped.
 struct Library {
-  std::string role;    // hip, hiprtc, zluda, cuda, ... as recognised; empty where not
+  std::string role;    // hip, hiprtc, zluda, cuda, nvml, ... as recognised; empty where not
   std::string path;    // or only the file name
   std::string soname;
 };

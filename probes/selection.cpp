@@ -31,14 +31,14 @@ std::string joined(const std::vector<std::string>& words) {
 tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<ProbePtr>& known) {
   std::vector<std::string> candidates = groups_of(known);
   const std::string groups = joined(candidates);
-  candidates.insert(candidates.end(), {"all", "hip", "cuda", "hot"});
+  candidates.insert(candidates.end(), {"all", "hip", "cuda", "nvml", "hot"});
   std::string near = nearest(text, candidates);
   if (near.empty()) {
     std::vector<std::string> symbols;
     for (const ProbePtr& probe : known) symbols.push_back(probe->symbol);
     near = nearest(text, symbols);
   }
-  return fail("-e: no group and no function is called '" + std::string(text) + "'", "groups are all, hip, cuda, hot, " + groups,
+  return fail("-e: no group and no function is called '" + std::string(text) + "'", "groups are all, hip, cuda, nvml, hot, " + groups,
               near.empty() ? "fade-run --list-probes shows every function with its group" : "did you mean '" + near + "'?");
 }
 

@@ -164,3 +164,13 @@ CREATE TABLE frame_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind IN
 CREATE TABLE stack_   (id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER NOT NULL) STRICT;
 -- Of calls whose stack was taken, at their entry.
 CREATE TABLE call_stack_(call INTEGER PRIMARY KEY, stack INTEGER NOT NULL) STRICT;
+
+-- ---------------------------------------------------------------- NVML
+-- What NVIDIA's management library, or a stand-in for it, told: a row for each change. handle NULL: about no device. nvml_index is none of HIP's numbers.
+CREATE TABLE nvml_answer_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER, nvml_index INTEGER, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL,
+                          call INTEGER, ts INTEGER NOT NULL) STRICT;
+INSERT INTO result_rule_ VALUES
+('nvml[A-Z]*', 3, 'normal', 'this NVML, or its stand-in, does not answer that question', NULL),
+('nvml[A-Z]*', 6, 'normal', 'there is no such device or object: how programs ask what there is', NULL),
+('nvml[A-Z]*', 7, 'normal', 'the buffer is too small: how programs ask how much there is', NULL),
+('nvml[A-Z]*', 9, 'other', 'NVML found no driver it knows', 'This is about NVIDIA''s management library, not about HIP: fade-query verdict says whether the GPU was used.');

@@ -282,9 +282,10 @@ SELECT t.session, t.pid, t.device_id, t.device, f.place, f.fact, f.unit, f.prope
        CASE f.place WHEN 1 THEN k.name WHEN 2 THEN t.driver_arch WHEN 3 THEN t.driver_compute_units WHEN 4 THEN t.driver_wave_size WHEN 5 THEN t.driver_memory WHEN 6 THEN t.driver_mhz
                     WHEN 7 THEN k.memory_mhz WHEN 8 THEN k.memory_bits END AS driver,
        CASE f.place WHEN 1 THEN t.reference_name WHEN 2 THEN g.arch WHEN 3 THEN t.reference_compute_units WHEN 4 THEN t.reference_wave_size WHEN 5 THEN t.reference_memory
-                    WHEN 6 THEN t.reference_boost_mhz WHEN 8 THEN g.memory_bits WHEN 9 THEN g.l2_kib * 1024 END AS reference
+                    WHEN 6 THEN t.reference_boost_mhz WHEN 8 THEN g.memory_bits WHEN 9 THEN g.l2_kib * 1024 END AS reference,
+       CASE f.place WHEN 1 THEN v.name WHEN 5 THEN v.memory WHEN 8 THEN v.memory_bits END AS told_by_nvml
 FROM device_truth t JOIN (SELECT place, fact, unit, group_concat(name) AS properties FROM property GROUP BY place) f LEFT JOIN told a ON a.device = t.device_id AND a.fact = f.fact
-LEFT JOIN kfd_node_ k ON k.id = t.node_id LEFT JOIN gpu_ g ON g.id = t.reference_id;
+LEFT JOIN kfd_node_ k ON k.id = t.node_id LEFT JOIN gpu_ g ON g.id = t.reference_id LEFT JOIN nvml_devices v ON v.device_id = t.device_id;
 -- ---------------------------------------------------------------- was the GPU used
 -- Failed calls again, with what their result means. normal: an answer rather than a failure.
 CREATE VIEW failures AS
@@ -324,12 +325,12 @@ WITH RECURSIVE
   work AS (
     SELECT t.process, sum(x.n) AS calls, sum(CASE WHEN f.kind IN ('alloc', 'host_alloc', 'copy', 'set', 'module_load') THEN x.n - x.errors ELSE 0 END) AS moved,
            sum(CASE WHEN f.name = 'hipGetDeviceCount' THEN x.n ELSE 0 END) AS counted
-    FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn GROUP BY t.process),
+    FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn AND f.api <> 'nvml' GROUP BY t.process),
   launch AS (
     SELECT process, sum(launches) AS launches, sum(failed_launches) AS failed_launches, min(first_launch) AS first_launch, max(last_launch) AS last_launch, max(sec) AS last_sec
     FROM process_use_ GROUP BY process),
   cpu AS (SELECT process, max(cpu_ns) AS cpu_ns, max(ts) AS ts FROM cpu_sample_ GROUP BY process),
-  failed AS (SELECT process_id, sum(repeats) AS failures, min(id) AS first_failure, max(code = 100) AS no_device FROM failures WHERE NOT normal GROUP BY process_id)
+  failed AS (SELECT process_id, sum(repeats) AS failures, min(id) AS first_failure, max(code = 100) AS no_device FROM failures WHERE NOT normal AND name NOT GLOB 'nvml*' GROUP BY process_id)
 SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p.ts AS start,
        coalesce(p.ts_end, s.end_ns - s.start_ns, max(coalesce((l.last_sec + 1) * 1000000000, 0), coalesce(c.ts, 0), p.ts)) AS until,
        p.exit_code, p.exit_signal, i.holder <> p.id AS is_copy,
@@ -353,7 +354,7 @@ LEFT JOIN launch l ON l.process = p.id LEFT JOIN cpu c ON c.process = p.id LEFT 
 CREATE VIEW verdicts AS
 WITH
   u AS MATERIALIZED (SELECT * FROM gpu_use),
-  bad AS MATERIALIZED (SELECT * FROM failures WHERE NOT normal),
+  bad AS MATERIALIZED (SELECT * FROM failures WHERE NOT normal AND name NOT GLOB 'nvml*'),  -- which asks, and does no work
   blocked AS (SELECT process_id, min(id) AS id FROM bad
               WHERE kind IN ('launch', 'graph', 'alloc', 'copy', 'set', 'module_load', 'get_function', 'stream_create') OR class IN ('sticky', 'binary') GROUP BY process_id),
   ended AS (SELECT b.process_id, min(b.id) AS id FROM bad b JOIN u ON u.process_id = b.process_id
@@ -577,3 +578,20 @@ FROM env;
 
 CREATE VIEW function_names AS
 SELECT n.fn AS function_id, f.session, f.name, n.name AS other_name FROM function_name_ n JOIN function_ f ON f.id = n.fn;
+
+-- ---------------------------------------------------------------- NVML
+CREATE VIEW nvml_answers AS
+SELECT a.id, p.session, p.id AS process_id, p.pid, a.nvml_index, a.handle, iif(a.handle IS NULL, NULL, printf('0x%x', a.handle)) AS handle_hex, a.name, a.value, a.source, a.call AS call_id, a.ts AS start
+FROM nvml_answer_ a JOIN process_ p ON p.id = a.process;
+
+-- One row for each device as NVML told it, its last answers; which device of HIP it is follows from the PCI address alone.
+CREATE VIEW nvml_devices AS
+WITH last AS (
+  SELECT session, process_id, pid, coalesce(nvml_index, -handle) AS place, nvml_index, name, value, max(id) FROM nvml_answers WHERE handle IS NOT NULL GROUP BY process_id, coalesce(nvml_index, -handle), name),
+one AS (
+  SELECT session, process_id, pid, place, max(nvml_index) AS nvml_index, max(CASE name WHEN 'name' THEN value END) AS name, max(CASE name WHEN 'uuid' THEN value END) AS uuid, max(CASE name WHEN 'pci' THEN value END) AS pci,
+         max(CASE name WHEN 'totalMemory' THEN CAST(value AS INTEGER) END) AS memory, max(CASE name WHEN 'memoryBusWidth' THEN CAST(value AS INTEGER) END) AS memory_bits,
+         max(CASE name WHEN 'cuda.major' THEN value END) || '.' || max(CASE name WHEN 'cuda.minor' THEN value END) AS capability
+  FROM last GROUP BY process_id, place)
+SELECT o.session, o.process_id, o.pid, o.nvml_index, o.name, o.uuid, o.pci, o.memory, o.memory_bits, o.capability, d.id AS device_id, d.ordinal AS device
+FROM one o LEFT JOIN device_ d ON d.process = o.process_id AND d.ordinal >= 0 AND substr(lower(d.pci), 1, instr(d.pci, '.')) = substr(o.pci, 1, instr(o.pci, '.'));

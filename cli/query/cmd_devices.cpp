@@ -39,7 +39,7 @@ std::string shown(const Value& value, const std::string& unit) {
 
 Value cell(std::string text) { return text.empty() ? Value{} : Value{std::move(text)}; }
 
-// A row of "place, fact, unit, told, counts, received, driver, reference, told_by_zluda, received_from_zluda" as cells of the table.
+// A row of "place, fact, unit, told, counts, received, driver, reference, told_by_zluda, received_from_zluda, told_by_nvml" as cells of the table.
 std::vector<Value> fact_cells(const Row& row) {
   const std::string fact = table::raw_text(row[1]), unit = table::raw_text(row[2]), counts = table::raw_text(row[4]);
   const bool is_count = fact == "multiprocessors";
@@ -52,12 +52,12 @@ std::vector<Value> fact_cells(const Row& row) {
   add_received(zluda, row[9]);
   std::string reference = shown(row[7], is_count ? "CU" : unit);
   if (fact == "clock" && !reference.empty()) reference += " boost";
-  return {fact, cell(std::move(told)), cell(std::move(zluda)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
+  return {fact, cell(std::move(told)), cell(std::move(zluda)), cell(shown(row[10], unit)), cell(shown(row[6], is_count ? "CU" : unit)), cell(std::move(reference))};
 }
 
 Result<void> print_facts(Context& context, Recording& recording, const std::string& ids) {
   auto rows = rows_for(context, recording,
-                       "SELECT place, fact, unit, group_concat(DISTINCT told), max(counts), group_concat(DISTINCT received), max(driver), max(reference), group_concat(DISTINCT told_by_zluda), group_concat(DISTINCT received_from_zluda) "
+                       "SELECT place, fact, unit, group_concat(DISTINCT told), max(counts), group_concat(DISTINCT received), max(driver), max(reference), group_concat(DISTINCT told_by_zluda), group_concat(DISTINCT received_from_zluda), group_concat(DISTINCT told_by_nvml) "
                        "FROM device_facts WHERE instr(',' || :word || ',', ',' || device_id || ',') > 0 GROUP BY place ORDER BY place", ids);
   if (!rows) return tl::unexpected(rows.error());
   table::Style style = context.output.style;
@@ -65,7 +65,7 @@ Result<void> print_facts(Context& context, Recording& recording, const std::stri
   style.hide_empty = true;
   const auto sink = table::make_table(style, *context.output.bytes);
   using table::Kind;
-  if (auto begun = sink->begin({{"fact", Kind::Text}, {"HIP_told", Kind::Text}, {"ZLUDA_told", Kind::Text}, {"driver_says", Kind::Text}, {"reference_table", Kind::Text}}); !begun) return begun;
+  if (auto begun = sink->begin({{"fact", Kind::Text}, {"HIP_told", Kind::Text}, {"ZLUDA_told", Kind::Text}, {"NVML_told", Kind::Text}, {"driver_says", Kind::Text}, {"reference_table", Kind::Text}}); !begun) return begun;
   for (const Row& row : *rows) {
     const auto cells = fact_cells(row);
     const bool empty = std::all_of(cells.begin() + 1, cells.end(), [](const Value& v) { return table::is_null(v); });

@@ -67,7 +67,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
 
       {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy,kernel or all,-sync [all]", List{&o.events}, help, none,
-       {"all", "cuda", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc"}},
+       {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc"}},
       {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
       {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},

@@ -11,6 +11,7 @@
 #include "elf/elf_file.hpp"
 #include "elf/maps.hpp"
 #include "elf/mapped_file.hpp"
+#include "session/cuda_runtime.hpp"
 #include "session/named_code.hpp"
 
 namespace fade {
@@ -27,6 +28,8 @@ constexpr Recognition kRecognised[] = {
     {"hiprtc", {"hiprtcCompileProgram", "hiprtcCreateProgram"}, nullptr},
     {"zluda", {"cuInit", "cuDeviceGetCount"}, "libamdhip64*"},  // CUDA's driver API on HIP
     {"cuda", {"cuInit", "cuDeviceGetCount"}, nullptr},          // NVIDIA's driver, or a library in front of another
+    {"cudart", {"cudaMalloc", "__cudaRegisterFatBinary"}, nullptr},  // CUDA's runtime, above either of them
+    {"nvml", {"nvmlInit_v2", "nvmlDeviceGetCount_v2"}, nullptr},
 };
 
 bool is_linked_with(const elf::DynamicImage& image, const char* pattern) {
@@ -169,9 +172,19 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
                             .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
                             .sites = sites});
   imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
+  look_for_cuda_runtime(inferior);
   if (found.role.empty()) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
   if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));
+}
+
+// From when CUDA's driver API is there: only then files are worth a look.
+void ModuleWatch::look_for_cuda_runtime(const Inferior& inferior) {
+  auto& modules = inferior.program->modules;
+  if (!std::ranges::any_of(modules, [](const Module& m) { return m.role == "zluda" || m.role == "cuda"; })) return;
+  for (Module& module : modules)
+    if (!std::exchange(module.kernels_looked_for, true) && has_cuda_runtime_inside(inferior.pid, module))
+      note(inferior, "static-cudart", module.path);
 }
 
 // Calls may come from any module: a slot area near each, while the program still lets us map one.

@@ -58,6 +58,7 @@ class ModuleWatch {
   struct Found;  // what a look at a new module says
   Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
   void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
+  void look_for_cuda_runtime(const Inferior& inferior);
   static void reserve_slots(Program& program, const Thread& thread);
   void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);

@@ -35,6 +35,7 @@ struct Module {
   std::shared_ptr<const elf::Asker> links;  // what it asked the loader for
   std::shared_ptr<ModuleImports> imports;   // null: none that is looked at
   bool origin_told = false;
+  bool kernels_looked_for = false;  // CUDA's, in its file
 };
 
 // What the environment told the dynamic loader, and the user's idea of where libraries come from.

@@ -15,7 +15,7 @@ constexpr std::size_t kTop = 5;
 
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
-      kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
+      kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_), nvml_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),

@@ -16,6 +16,7 @@
 #include "store/error_book.hpp"
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
+#include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
 #include "store/process_use.hpp"
 #include "store/rollups.hpp"
@@ -112,6 +113,7 @@ class Recorder {
   KernelBook kernels_;
   StreamBook streams_;
   DeviceBook devices_;
+  NvmlBook nvml_;
   MemoryLedger memory_;
   ErrorBook errors_;
   OverrideBook overrides_;

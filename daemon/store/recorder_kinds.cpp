@@ -125,7 +125,8 @@ void Recorder::on_kernel_name(Now& now) {
 }
 
 void Recorder::on_device_query(Now& now) {
-  if (now.failed || !now.returned || !tells_device_facts(now.view.probe)) return;
+  if (now.failed || !now.returned) return;
+  if (!tells_device_facts(now.view.probe)) return nvml_.told({now.process, now.call, now.end}, now.view);
   const int ordinal = device_asked(now.view).value_or(now.thread.device);
   devices_.told({now.process, now.function.row, now.call, ordinal, now.end}, now.view);
 }
@@ -154,6 +155,7 @@ void Recorder::on_notice(const ProcessEnded& n) {
   kernels_.end_process(n.process);
   streams_.end_process(directory_.process_row(n.process));
   devices_.end_process(directory_.process_row(n.process));
+  nvml_.end_process(directory_.process_row(n.process));
 }
 
 void Recorder::on_notice(const Lifecycle& n) {

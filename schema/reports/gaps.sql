@@ -1,10 +1,10 @@
--- What a CUDA program wanted that ZLUDA does not have: calls answered "not supported", by who asked
--- about: The functions to write, or to avoid, so that the program runs. A result of 801 (CUDA_ERROR_NOT_SUPPORTED) counts, whatever else
+-- What a CUDA program wanted that ZLUDA does not have: calls answered "not supported", by who asked; NVML's too
+-- about: The functions to write, or to avoid, so that the program runs. A result of 801 (CUDA_ERROR_NOT_SUPPORTED), for NVML 3, counts, whatever else
 -- about: the function can do. Several functions may share one piece of code; then any of them may have been meant: or_more, or_names.
 -- sort: -calls
 -- limit: 40
 -- leave: first_ns args or_names pid
--- column: name      text   function of CUDA
+-- column: name      text   function of CUDA or NVML
 -- column: or_more   count  further names of the same code; empty: the name is certain
 -- column: calls     count  how often it was answered so
 -- column: caller    text   library or program that asked
@@ -15,7 +15,7 @@
 WITH asked AS (
   SELECT name, session, pid, caller_library, sum(repeats) AS calls, min(start) AS first_ns, args
   FROM errors
-  WHERE error = 'CUDA_ERROR_NOT_SUPPORTED' /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  WHERE error IN ('CUDA_ERROR_NOT_SUPPORTED', 'NVML_ERROR_NOT_SUPPORTED') /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
   GROUP BY session, pid, name, caller_library
 )
 SELECT asked.name, nullif((SELECT count(DISTINCT other_name) FROM function_names n WHERE n.name = asked.name AND n.session = asked.session), 0) AS or_more,

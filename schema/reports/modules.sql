@@ -3,7 +3,7 @@
 -- limit: 50
 -- leave: base soname end_ns start_ns size_bytes pid build_id
 -- column: path        text   as the process knows it
--- column: role        text   hip, hiprtc, zluda, cuda, user, program, loader or empty
+-- column: role        text   hip, hiprtc, zluda, cuda, cudart, nvml, user, program, loader or empty
 -- column: version     text   of the library where it can be told
 -- column: sites       count  functions watched in it
 -- column: build_id    text   of the file

@@ -159,3 +159,20 @@ class Release724(Release):
             # Not in the program's RPATH: libLLVM has a RUNPATH of its own, which hides it for what libLLVM needs.
             own = {"LD_LIBRARY_PATH": f"{self.libraries}:{self.bin}"}
         return {"HSA_MODEL_TOPOLOGY": str(self.topology), "HSA_MODEL_LIB": str(self.model), **own}
+
+
+class ReleaseTorch(Release):
+    """Debian 12's PyTorch, which is built for the CPU, on the C library and the Python of Debian 12."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.loader = self.root / "lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
+        # Where update-alternatives would have put links to libblas and liblapack, had anything been installed.
+        folders = ("lib/x86_64-linux-gnu", LIBRARIES, "usr/lib", f"{LIBRARIES}/blas", f"{LIBRARIES}/lapack")
+        self.path = ":".join(str(self.root / folder) for folder in folders)
+
+    def command(self, program):
+        return [self.loader, "--library-path", self.path, self.root / "usr/bin/python3.11", "-B", PROGRAMS / f"{program}.py"]
+
+    def variables(self, program):
+        return {"PYTHONHOME": str(self.root / "usr"), "OMP_NUM_THREADS": "2"}

@@ -2,11 +2,12 @@
 # Unpacks AMD's runtime from Debian's archive into a folder. Installs nothing, needs no root, changes nothing elsewhere.
 #   sysroot.sh FOLDER 5.2.3    HIP 5.2.3 and its compiler hipcc, from Debian 12
 #   sysroot.sh FOLDER 7.2.4    HIP 7.2.4 from Debian experimental, with the C library and the Python of sid
+#   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list
 # and a cache inside FOLDER. A folder that is complete is left as it is. FADE_DEBIAN_MIRROR names another mirror.
 set -euo pipefail
 
-most_megabytes=250
+most_megabytes=300
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 fail() {
@@ -14,7 +15,7 @@ fail() {
   exit 1
 }
 
-[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|7.2.4"
+[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|7.2.4|torch"
 folder=$1
 release=$2
 
@@ -36,7 +37,14 @@ case $release in
     pinned=('libamdhip64-*' 'libhiprtc*' libhsa-runtime64-1 libamd-comgr3)
     probe=usr/lib/x86_64-linux-gnu/libamdhip64.so.7
     ;;
-  *) fail "unknown release $release" "only two are known" "sysroot.sh FOLDER 5.2.3|7.2.4" ;;
+  torch)
+    suites=(bookworm)
+    resolved=(python3-torch)
+    exact=()
+    pinned=()
+    probe=usr/lib/python3/dist-packages/torch/__init__.py
+    ;;
+  *) fail "unknown release $release" "only three are known" "sysroot.sh FOLDER 5.2.3|7.2.4|torch" ;;
 esac
 
 mkdir -p "$folder"
@@ -102,7 +110,7 @@ apt_get update --error-on=any ||
 planned() {
   {
     ((${#resolved[@]} == 0)) || (cd "$apt" && apt-get "${options[@]}" -y --print-uris install "${resolved[@]}")
-    (cd "$apt" && apt-get "${options[@]}" --print-uris download "${exact[@]}")
+    ((${#exact[@]} == 0)) || (cd "$apt" && apt-get "${options[@]}" --print-uris download "${exact[@]}")
   } 2>>"$folder/apt.log" | awk '/\.deb / { bytes += $3; n++ } END { print n + 0, int(bytes / 1000000) }'
 }
 read -r packages megabytes < <(planned)
@@ -115,12 +123,11 @@ if ((${#resolved[@]})); then
   apt_get -y --download-only install "${resolved[@]}" ||
     fail "the download failed" "$(grep -m1 '^E:' "$folder/apt.log" || true)" "run again; see $folder/apt.log"
 fi
-apt_get download "${exact[@]}" ||
+((${#exact[@]} == 0)) || apt_get download "${exact[@]}" ||
   fail "the download failed" "$(grep -m1 '^E:' "$folder/apt.log" || true)" "run again; see $folder/apt.log"
 
-for package in "$apt"/cache/archives/*.deb; do
-  dpkg-deb --extract "$package" "$root"
-done
+printf '%s\0' "$apt"/cache/archives/*.deb | xargs -0 -P "$(nproc)" -I{} dpkg-deb --extract {} "$root" ||
+  fail "a package cannot be unpacked" "see above" "is there room for it? df $folder"
 [[ -e $root/$probe ]] || fail "the folder is incomplete" "$root/$probe is missing" "see $folder/apt.log"
 (cd "$apt/cache/archives" && for package in *.deb; do echo "${package%.deb}"; done) >"$folder/packages.txt"
 rm -rf "$apt"

@@ -1,0 +1,15 @@
+// Whether a module has NVIDIA's CUDA runtime linked into it. nvcc does so unless told otherwise (-cudart static); then the
+// program's cuda... calls pass no library that could be watched. What can be told: a file with CUDA kernels (a section
+// .nv_fatbin) must register them, with a function of the runtime; one that does not import that function has it inside.
+// A file without kernels of its own, or without section headers, tells nothing.
+#pragma once
+#include <sys/types.h>
+
+#include "session/program.hpp"
+
+namespace fade {
+
+// Reads the file that is mapped, once for each module: for programs that have loaded CUDA's driver API only.
+bool has_cuda_runtime_inside(pid_t pid, const Module& module);
+
+}  // namespace fade
