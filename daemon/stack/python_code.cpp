@@ -1,0 +1,88 @@
+#include "stack/python_code.hpp"
+
+#include <cstring>
+
+#include "stack/python_text.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMaxCodes = 16384, kMaxPlaces = 65536;
+constexpr std::size_t kMaxName = 512, kMaxFile = 4096;  // code points; a path of PATH_MAX bytes has no more
+constexpr std::size_t kMaxLineTable = 1 << 20;
+constexpr std::size_t kMaxCodeSize = 512;
+
+template <class T>
+T at(std::span<const std::byte> bytes, std::size_t offset) {
+  T out{};
+  if (offset + sizeof out <= bytes.size()) std::memcpy(&out, bytes.data() + offset, sizeof out);
+  return out;
+}
+
+}  // namespace
+
+std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, const Memory& memory) const {
+  std::array<std::byte, kMaxCodeSize> buffer;
+  const std::size_t size = layout_.code_size();
+  if (code == 0 || size > buffer.size() || !memory.read_exactly({code}, std::span(buffer).first(size))) return std::nullopt;
+  const auto word = [&](std::uint32_t offset) { return at<std::uint64_t>(buffer, offset); };
+  return Identity{.file = word(layout_.file), .name = word(layout_.name), .qualified_name = word(layout_.qualified_name),
+                  .line_table = word(layout_.line_table), .first_line = at<std::int32_t>(buffer, layout_.first_line)};
+}
+
+PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memory) const {
+  Known out{.identity = identity, .epoch = epoch_, .function = {}, .file = {}, .internal = false, .places = {}};
+  auto function = python_text(memory, {identity.qualified_name}, layout_, kMaxName);
+  if (!function) function = python_text(memory, {identity.name}, layout_, kMaxName);
+  out.function = function.value_or("?");
+  out.file = python_text(memory, {identity.file}, layout_, kMaxFile).value_or("");
+  out.internal = identity.file == identity.name && out.file == "__init__";
+  return out;
+}
+
+PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
+  const auto found = codes_.find(code);
+  if (found != codes_.end() && found->second.epoch == epoch_) return &found->second;
+  const auto now = identity(code, memory);
+  if (!now) return nullptr;
+  if (found != codes_.end() && found->second.identity == *now) {
+    found->second.epoch = epoch_;
+    return &found->second;
+  }
+  make_room();
+  auto& entry = codes_[code];
+  places_ -= entry.places.size();
+  entry = read(*now, memory);
+  return &entry;
+}
+
+void PythonCode::make_room() {
+  if (codes_.size() < kMaxCodes && places_ < kMaxPlaces) return;
+  codes_.clear();
+  places_ = 0;
+}
+
+const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t instruction, const Memory& memory) {
+  Known* entry = known(code, memory);
+  if (!entry) return unreadable_;
+  if (const auto found = entry->places.find(instruction); found != entry->places.end()) return found->second;
+  if (places_ >= kMaxPlaces) {
+    make_room();
+    entry = known(code, memory);
+    if (!entry) return unreadable_;
+  }
+  const auto table = python_bytes(memory, {entry->identity.line_table}, layout_, kMaxLineTable);
+  const int line = python_line(table, entry->identity.first_line, instruction, layout_.lines);
+  ++places_;
+  return entry->places
+      .emplace(instruction, PythonStacks::Place{.id = ++last_id_, .function = entry->function, .file = entry->file, .line = line})
+      .first->second;
+}
+
+bool PythonCode::is_internal(std::uint64_t code, const Memory& memory) {
+  if (!interpreter_.contains({code})) return false;
+  const Known* entry = known(code, memory);
+  return entry && entry->internal;
+}
+
+}  // namespace fade

@@ -1,0 +1,55 @@
+// The code objects of an interpreter: what they are called and which line an instruction of theirs is on. Kept by address; an
+// address may be used again for other code, so what is kept is looked at again whenever the epoch changes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+
+#include "base/remote.hpp"
+#include "stack/python_layout.hpp"
+#include "stack/python_stacks.hpp"
+
+namespace fade {
+
+class PythonCode {
+ public:
+  // `interpreter`: where the interpreter itself is mapped.
+  PythonCode(const PythonLayout& layout, RemoteRange interpreter) : layout_(layout), interpreter_(interpreter) {}
+
+  // A number that changes whenever a code object may have been freed: code_object_generation, else the second of the clock.
+  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
+  // Valid until the next call. Unreadable code has the function "?" and id 0.
+  const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory);
+  // Code of the interpreter's own that runs behind a class's __init__ (3.12 and later); no traceback shows it.
+  bool is_internal(std::uint64_t code, const Memory& memory);
+
+ private:
+  // What is compared to tell that an address still holds the same code.
+  struct Identity {
+    std::uint64_t file = 0, name = 0, qualified_name = 0, line_table = 0;
+    std::int32_t first_line = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  struct Known {
+    Identity identity;
+    std::uint64_t epoch = 0;
+    std::string function, file;
+    bool internal = false;
+    std::unordered_map<std::int32_t, PythonStacks::Place> places;  // by instruction
+  };
+
+  std::optional<Identity> identity(std::uint64_t code, const Memory& memory) const;
+  Known read(const Identity& identity, const Memory& memory) const;
+  Known* known(std::uint64_t code, const Memory& memory);
+  void make_room();
+
+  PythonLayout layout_;
+  RemoteRange interpreter_;
+  std::uint64_t epoch_ = 0;
+  std::unordered_map<std::uint64_t, Known> codes_;
+  std::size_t places_ = 0;
+  std::uint32_t last_id_ = 0;
+  PythonStacks::Place unreadable_{.id = 0, .function = "?", .file = {}, .line = 0};
+};
+
+}  // namespace fade

@@ -1,0 +1,44 @@
+// The frames of a thread of CPython, from its memory.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/remote.hpp"
+#include "stack/python_layout.hpp"
+#include "stack/python_stacks.hpp"
+#include "stack/python_threads.hpp"
+
+namespace fade {
+
+class PythonFrames {
+ public:
+  explicit PythonFrames(const PythonLayout& layout) : layout_(layout) {}
+
+  // See PythonStacks::frames(). `is_internal` tells code that no traceback shows.
+  std::vector<PythonFrame> of(const PythonThread& thread, const Memory& memory, std::size_t limit,
+                              const std::function<bool(std::uint64_t code)>& is_internal);
+  // What of the frames' own memory the last call read in one go; empty: nothing.
+  RemoteRange window() const { return {begin_, begin_ + window_.size()}; }
+
+ private:
+  struct Raw {
+    std::uint64_t code, previous, instruction;
+    std::uint8_t owner, is_entry;
+  };
+
+  RemoteAddr innermost(const PythonThread& thread, const Memory& memory) const;
+  std::optional<Raw> read(RemoteAddr frame, const Memory& memory);
+  Raw decode(std::span<const std::byte> bytes) const;
+  void widen(RemoteAddr frame, const Memory& memory);
+  void next_chunk(RemoteAddr frame, const Memory& memory);
+  PythonFrame frame(const Raw& raw) const;
+  bool take_shim(const Raw& raw, std::vector<PythonFrame>& out) const;
+
+  PythonLayout layout_;
+  RemoteAddr chunk_;  // holds the innermost of the frames to come
+  RemoteAddr begin_;  // where window_ stood
+  std::vector<std::byte> window_;
+};
+
+}  // namespace fade
