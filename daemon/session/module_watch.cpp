@@ -27,7 +27,12 @@ constexpr Recognition kRecognised[] = {
     {"hiprtc", {"hiprtcCompileProgram", "hiprtcCreateProgram"}, nullptr},
     {"zluda", {"cuInit", "cuDeviceGetCount"}, "libamdhip64*"},  // CUDA's driver API on HIP
     {"cuda", {"cuInit", "cuDeviceGetCount"}, nullptr},          // NVIDIA's driver, or a library in front of another
+    {"roctx", {"roctxRangePushA", "roctxRangePop"}, nullptr},
+    {"nvtx", {"nvtxRangePushA", "nvtxRangePop"}, nullptr},
 };
+
+// Libraries by which programs mark their own work. They say nothing about the GPU.
+bool is_of_markers(const std::string& role) { return role == "roctx" || role == "nvtx"; }
 
 bool is_linked_with(const elf::DynamicImage& image, const char* pattern) {
   return std::ranges::any_of(image.needed(), [&](const std::string& name) { return glob_match(pattern, name); });
@@ -169,7 +174,7 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
                             .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
                             .sites = sites});
   imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
-  if (found.role.empty()) return;
+  if (found.role.empty() || is_of_markers(found.role)) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
   if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));
 }
