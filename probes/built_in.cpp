@@ -9,6 +9,7 @@ extern "C" {
 extern const char fade_hip_enums_begin[], fade_hip_enums_end[];
 extern const char fade_hip_probes_begin[], fade_hip_probes_end[];
 extern const char fade_hiprtc_probes_begin[], fade_hiprtc_probes_end[];
+extern const char fade_roctx_probes_begin[], fade_roctx_probes_end[];
 extern const char fade_cuda_enums_begin[], fade_cuda_enums_end[];
 extern const char fade_cuda_probes_begin[], fade_cuda_probes_end[];
 extern const char fade_nvml_probes_begin[], fade_nvml_probes_end[];
@@ -41,6 +42,7 @@ const BuiltIn& built_in() {
     load(out, "cuda.enums", fade_cuda_enums_begin, fade_cuda_enums_end);
     load(out, "cuda.probes", fade_cuda_probes_begin, fade_cuda_probes_end);
     load(out, "nvml.probes", fade_nvml_probes_begin, fade_nvml_probes_end);
+    load(out, "roctx.probes", fade_roctx_probes_begin, fade_roctx_probes_end);
     return out;
   }();
   return loaded;

@@ -38,6 +38,9 @@ constexpr Word<Role> kRoles[] = {
     {Role::Attribute, "attribute"},
     {Role::Table, "table"},
     {Role::TableId, "table_id"},
+    {Role::RangeName, "range_name"},
+    {Role::RangeId, "range_id"},
+    {Role::RangeDomain, "range_domain"},
 };
 
 constexpr Word<Kind> kKinds[] = {
@@ -61,6 +64,11 @@ constexpr Word<Kind> kKinds[] = {
     {Kind::Error, "error"},
     {Kind::Register, "register"},
     {Kind::Graph, "graph"},
+    {Kind::RangePush, "range_push"},
+    {Kind::RangePop, "range_pop"},
+    {Kind::RangeStart, "range_start"},
+    {Kind::RangeStop, "range_stop"},
+    {Kind::Mark, "mark"},
 };
 
 template <class T, std::size_t N>

@@ -67,7 +67,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
 
       {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy,kernel or all,-sync [all]", List{&o.events}, help, none,
-       {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc"}},
+       {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc", "marker"}},
       {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
       {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},
@@ -75,6 +75,9 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture, "--exclude", "REGEX", "do not record functions whose name matches", Each{&o.exclude}},
       {kCapture, "--kernel-include-regex", "REGEX", "store only launches of kernels whose name matches", Each{&o.kernel_include}},
       {kCapture, "--kernel-exclude-regex", "REGEX", "do not store launches of kernels whose name matches", Each{&o.kernel_exclude}},
+      {kCapture, "--step", "WHAT", "what a step is: 'range:NAME*' (roctx, NVTX), or FUNCTION, FUNCTION/N: from one (every Nth) call to the next", Text{&o.step}, all, none,
+       {"range:", "hipDeviceSynchronize", "hipStreamSynchronize"}},
+
 
       {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
       {kProcesses, "--exe", "REGEX", "record only processes whose program matches", Text{&o.child_filter}},

@@ -1,6 +1,7 @@
 // How a recording is to be kept: choices that the command line makes and the store carries out.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace fade {
 
@@ -11,5 +12,17 @@ enum class Detail : std::uint8_t {
 };
 enum class OnFull : std::uint8_t { Stop, Stats, DropCalls };  // what happens when the database reaches its size limit
 enum class OpenMode : std::uint8_t { Create, Overwrite, Append };
+
+// --step: where the steps of a program begin.
+struct StepRule {
+  enum class By : std::uint8_t {
+    None,
+    Range,  // each range (roctx, NVTX) whose name matches
+    Call,   // from one call of a function to the next
+  };
+  By by = By::None;
+  std::string pattern;      // of the range's or function's name
+  std::uint64_t every = 1;  // only every Nth of these calls
+};
 
 }  // namespace fade

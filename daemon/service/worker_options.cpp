@@ -24,7 +24,7 @@ constexpr std::array kRows{
     Row{"max_size", "--max-size", Takes::Bytes}, Row{"on_full", "--on-full", Takes::Word},
     Row{"duration_ns", "--duration", Takes::Nanoseconds}, Row{"delay_ns", "--delay", Takes::Nanoseconds},
     Row{"tree", "--tree", Takes::On}, Row{"follow", "--no-follow", Takes::Off},
-    Row{"only_ranks", "--only-rank", Takes::Words},
+    Row{"only_ranks", "--only-rank", Takes::Words}, Row{"step", "--step", Takes::Word},
 };
 constexpr std::size_t kMostBytes = 64 << 10;  // of all words
 

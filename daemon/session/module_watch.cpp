@@ -30,7 +30,12 @@ constexpr Recognition kRecognised[] = {
     {"cuda", {"cuInit", "cuDeviceGetCount"}, nullptr},          // NVIDIA's driver, or a library in front of another
     {"cudart", {"cudaMalloc", "__cudaRegisterFatBinary"}, nullptr},  // CUDA's runtime, above either of them
     {"nvml", {"nvmlInit_v2", "nvmlDeviceGetCount_v2"}, nullptr},
+    {"roctx", {"roctxRangePushA", "roctxRangePop"}, nullptr},
+    {"nvtx", {"nvtxRangePushA", "nvtxRangePop"}, nullptr},
 };
+
+// Libraries by which programs mark their own work. They say nothing about the GPU.
+bool is_of_markers(const std::string& role) { return role == "roctx" || role == "nvtx"; }
 
 bool is_linked_with(const elf::DynamicImage& image, const char* pattern) {
   return std::ranges::any_of(image.needed(), [&](const std::string& name) { return glob_match(pattern, name); });
@@ -173,7 +178,7 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
                             .sites = sites});
   imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
   look_for_cuda_runtime(inferior);
-  if (found.role.empty()) return;
+  if (found.role.empty() || is_of_markers(found.role)) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
   if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));
 }

@@ -24,6 +24,8 @@ struct CallView {
   std::optional<int> copy_kind() const { return probes::copy_kind(probe, record, payload); }
   std::optional<probes::Piece> piece(PieceKind kind, std::size_t param) const { return probes::find_piece(payload, kind, param); }
   std::optional<std::string> text(probes::Role role) const;
+  // Of a range or mark: what the program calls it. Nothing where that could not be read.
+  std::optional<std::string> message() const;
   std::string args_json() const { return probes::args_json(probe, record, payload, library_major); }
   // The result word as the signed or unsigned number of the result's size; 0 for void.
   std::int64_t result() const;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "probes/vocabulary.hpp"
+#include "store/wait_book.hpp"
 
 namespace fade::store {
 namespace {
@@ -117,6 +118,8 @@ void Directory::on(const FunctionDefined& n) {
   FunctionEntry& entry = grown(functions_, n.function);
   entry = {function_row(n.function), n.probe, memory_of(*n.probe), n.library_major, 0};
   const probes::Probe& probe = *n.probe;
+  entry.is_marker = probe.group == "marker";
+  entry.waits = waits(probe);
   const bool is_void = probe.result.cls == probes::TypeClass::Void;
   function_(entry.row, session_, probe.symbol, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
             is_void ? "void" : probe.result.name, probe.has_success ? std::optional(probe.success) : std::nullopt);

@@ -27,6 +27,9 @@ struct FunctionEntry {
   MemoryKind memory = MemoryKind::Device;  // what it allocates
   int library_major = 0;
   std::uint64_t with_args = 0;  // calls whose arguments were stored
+  bool is_marker = false;       // says where a range of the program's own begins or ends
+  bool waits = false;           // for the GPU
+  bool separates_steps = false;
 };
 struct ThreadEntry {
   RowId row = 0;

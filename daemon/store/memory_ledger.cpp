@@ -175,4 +175,11 @@ std::vector<std::pair<DeviceRow, std::uint64_t>> MemoryLedger::peaks() const {
   return out;
 }
 
+std::int64_t MemoryLedger::live_bytes(ProcessId process) const {
+  std::int64_t bytes = 0;
+  for (const auto& [key, use] : uses_)
+    if (use.process == process && key.second != MemoryKind::Host) bytes = plus(bytes, use.used);
+  return bytes;
+}
+
 }  // namespace fade::store

@@ -50,6 +50,7 @@ class MemoryLedger {
     std::uint64_t bytes = 0, peak = 0;  // peak: the peaks of the devices added up
   };
   InUse in_use() const;
+  std::int64_t live_bytes(ProcessId process) const;  // device and managed memory
 
  private:
   using UseKey = std::pair<DeviceRow, MemoryKind>;

@@ -13,11 +13,12 @@ constexpr std::size_t kTop = 5;
 
 }  // namespace
 
-Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter)
+Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_), nvml_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
+      steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
@@ -33,6 +34,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
 void Recorder::keep(Keep keep) {
   keep_ = keep;
   memory_.keep_rows(keep.allocs);
+  ranges_.keep_rows(keep.calls);
 }
 
 void Recorder::apply(const Batch& batch) {
@@ -69,10 +71,24 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   ++calls_;
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
-  rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
-  uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
+  last_ns_ = std::max(last_ns_, end);
+  const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
+  if (!function->is_marker) uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
+  if (!function->is_marker) follow_work(now, self);
   write_call(now);
+}
+
+// Steps, waits, and the times in which nothing is called.
+void Recorder::follow_work(const Now& now, std::int64_t self) {
+  const FunctionEntry& function = now.function;
+  const CallRecord& record = now.record;
+  if (record.parent == 0) idle_.call({now.call, now.process, now.at, now.end, !now.returned && !(record.flags & kUnwound)});
+  if (function.waits) waits_.call(now.call, now.process, function.row, directory_.site_row(record.caller), now.ns);
+  const StepCall call{now.thread.process, now.call, now.process, now.thread.row, function.row, now.end, now.ns, self,
+                      now.failed, record.parent == 0, starts_kernels(*function.probe), function.waits};
+  steps_.call(call);
+  if (function.separates_steps && now.returned) steps_.separated(call, function.probe->symbol);
 }
 
 void Recorder::write_call(const Now& now) {
@@ -111,10 +127,16 @@ void Recorder::flush_sums() {
   errors_.flush();
   overrides_.flush();
   uses_.flush();
+  ranges_.flush();
+  idle_.flush();
+  waits_.flush();
   last_call_(session_, last_call_id_);
 }
 
 void Recorder::finish() {
+  ranges_.end_recording(last_ns_);
+  steps_.finish(session_, last_ns_);
+  idle_.end_recording(last_ns_);
   memory_.end_recording();
   flush_rows();
   rollups_.finish();

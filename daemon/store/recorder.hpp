@@ -14,15 +14,19 @@
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
+#include "store/idle_book.hpp"
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
 #include "store/process_use.hpp"
+#include "store/range_book.hpp"
 #include "store/rollups.hpp"
 #include "store/stack_book.hpp"
+#include "store/step_book.hpp"
 #include "store/stream_book.hpp"
 #include "store/totals.hpp"
+#include "store/wait_book.hpp"
 
 namespace fade::store {
 
@@ -35,7 +39,7 @@ struct Keep {
 
 class Recorder {
  public:
-  Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter);
+  Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step = {});
 
   void apply(const Batch& batch);
   void flush_sums();   // rollups; about every second
@@ -75,6 +79,8 @@ class Recorder {
   void on_kernel_name(Now& now);
   void on_device_query(Now& now);
   void on_other(Now& now);
+  void on_marker(Now& now);
+  void follow_work(const Now& now, std::int64_t self);
   void write_call(const Now& now);
   void note_result(const Now& now, std::int64_t result);
   DeviceRow device_of(const Now& now);
@@ -82,14 +88,14 @@ class Recorder {
   void flush_rows();
 
   void on(const Notice& notice);
-  void on_notice(const ProcessStarted& n) { directory_.on(n); }
+  void on_notice(const ProcessStarted& n);
   void on_notice(const ProcessExec& n);
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n) { directory_.on(n); }
-  void on_notice(const ThreadEnded& n) { directory_.on(n); }
+  void on_notice(const ThreadEnded& n);
   void on_notice(const ModuleLoaded& n) { directory_.on(n); }
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
-  void on_notice(const FunctionDefined& n) { directory_.on(n); }
+  void on_notice(const FunctionDefined& n);
   void on_notice(const CallSiteSeen& n) { directory_.on(n); }
   void on_notice(const KernelNamed& n) { kernels_.name(n.process, n.handle, n.name, n.library); }
   void on_notice(const OverrideRule& n) { overrides_.on(n); }
@@ -120,10 +126,15 @@ class Recorder {
   BindingBook bindings_;
   StackBook stacks_;
   ProcessUse uses_;
+  StepBook steps_;
+  RangeBook ranges_;
+  IdleBook idle_;
+  WaitBook waits_;
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
 
   Keep keep_;
   RowId last_call_id_ = 0;
+  std::int64_t last_ns_ = 0;  // when the last thing happened that was recorded
   std::uint64_t calls_ = 0, failed_ = 0, dropped_ = 0, left_out_ = 0;
 };
 

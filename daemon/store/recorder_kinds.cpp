@@ -15,7 +15,7 @@ constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::int64_t kFill = -1;        // copy_.kind of memset
 constexpr std::int64_t kDefaultCopy = 4;  // hipMemcpyDefault
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::Graph) + 1;
+constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::Mark) + 1;
 }
 
 Recorder::Handler Recorder::handler_of(Kind kind) {
@@ -39,6 +39,11 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
       {Kind::GetFunction, &Recorder::on_kernel_name},
       {Kind::Register, &Recorder::on_kernel_name},
       {Kind::DeviceQuery, &Recorder::on_device_query},
+      {Kind::RangePush, &Recorder::on_marker},
+      {Kind::RangePop, &Recorder::on_marker},
+      {Kind::RangeStart, &Recorder::on_marker},
+      {Kind::RangeStop, &Recorder::on_marker},
+      {Kind::Mark, &Recorder::on_marker},
   };
   static constexpr auto kByKind = [] {
     std::array<Handler, kKinds> out{};
@@ -77,6 +82,7 @@ void Recorder::on_copy(Now& now) {
   const auto bytes = static_cast<std::int64_t>(std::min(now.view.bytes().value_or(0), kMostBytes));
   const RowId stream = stream_of(now, &StreamBook::Stream::copies);
   if (!now.failed) rollups_.copy(now.process, now.function.row, kind, bytes, now.ns);
+  if (!now.failed && !fill) steps_.copied(now.process, now.thread.row, bytes);
   if (!keep_.calls) return;
   const auto address = [&](Role role) { return static_cast<std::int64_t>(now.view.value(role).value_or(static_cast<std::uint64_t>(kNull))); };
   copy_rows_.add(now.call, kind, bytes, address(Role::Source), address(Role::Destination), stream == 0 ? kNull : stream);
@@ -136,14 +142,43 @@ void Recorder::on_other(Now& now) {
   memory_.release_device(now.thread.process, device_of(now), now.call, now.end);
 }
 
+void Recorder::on_marker(Now& now) {
+  if (!now.returned) return;
+  ranges_.call({.kind = now.view.probe.kind, .id = now.record.id, .parent = now.record.parent, .call = now.call, .process = now.process,
+                .thread = now.thread.row, .entry = now.at, .exit = now.end, .result = now.view.result(),
+                .range_id = now.view.value(Role::RangeId).value_or(0), .domain = now.view.value(Role::RangeDomain).value_or(0),
+                .name = now.view.message()});
+}
+
 // ---------------------------------------------------------------- notices
 
 void Recorder::on(const Notice& notice) {
   std::visit([this](const auto& n) { on_notice(n); }, notice);
 }
 
+void Recorder::on_notice(const ProcessStarted& n) {
+  directory_.on(n);
+  const RowId process = directory_.process_row(n.process);
+  idle_.begin_process(process, n.at);
+  steps_.process_known(process, n.process);
+}
+
+void Recorder::on_notice(const ThreadEnded& n) {
+  directory_.on(n);
+  last_ns_ = std::max(last_ns_, n.at);
+  ranges_.end_thread(directory_.thread_row(n.thread), n.at);
+  steps_.thread_ended(directory_.thread_row(n.thread), n.at);
+}
+
+void Recorder::on_notice(const FunctionDefined& n) {
+  directory_.on(n);
+  if (FunctionEntry* function = directory_.function(n.function)) function->separates_steps = steps_.begins_with_call(n.probe->symbol);
+}
+
 void Recorder::on_notice(const ProcessExec& n) {
   directory_.on(n);
+  ranges_.exec_process(directory_.process_row(n.process), n.at);
+  steps_.process_ended(directory_.process_row(n.process), n.at);
   memory_.exec_process(n.process, n.at);
   kernels_.end_process(n.process);
   streams_.end_process(directory_.process_row(n.process));
@@ -151,6 +186,10 @@ void Recorder::on_notice(const ProcessExec& n) {
 
 void Recorder::on_notice(const ProcessEnded& n) {
   directory_.on(n);
+  last_ns_ = std::max(last_ns_, n.at);
+  ranges_.end_process(directory_.process_row(n.process), n.at);
+  steps_.process_ended(directory_.process_row(n.process), n.at);
+  idle_.end_process(directory_.process_row(n.process), n.at);
   memory_.end_process(n.process, n.at);
   kernels_.end_process(n.process);
   streams_.end_process(directory_.process_row(n.process));

@@ -127,7 +127,7 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   row_ = *row;
   if (!session_.kfd.root.empty())
     if (auto written = write_topology(db, row_, session_.kfd); !written) return written;
-  recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter));
+  recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
   Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
   if (!pages) return tl::unexpected(std::move(pages.error()));

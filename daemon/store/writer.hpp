@@ -23,6 +23,7 @@ struct WriterOptions {
   OnFull on_full = OnFull::Stats;
   Detail detail = Detail::Calls;
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
+  StepRule step;
 };
 
 struct SessionInfo {

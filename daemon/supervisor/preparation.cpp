@@ -11,6 +11,7 @@
 
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/presets.hpp"
+#include "supervisor/step_rule.hpp"
 
 namespace fade {
 namespace {
@@ -70,8 +71,10 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
   SessionOptions out{.follow = options.follow};
+  const auto step = parse_step(options.step);
+  if (!step) return tl::unexpected(step.error());
   for (const auto& probe : chosen.known)
-    if (chosen.selection(*probe) || overrides.touches(probe->symbol) ||
+    if (chosen.selection(*probe) || overrides.touches(probe->symbol) || needs_for_steps(*step, *probe) ||
         (!overrides.empty() && probe->kind == probes::Kind::SetDevice))
       out.wishes.probes.push_back(probe);
   for (const std::string& text : options.probe_symbols) {
@@ -79,6 +82,9 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
     if (!request) return tl::unexpected(std::move(request.error()));
     out.wishes.symbols.push_back(std::move(*request));
   }
+  std::vector<std::string> by_name;
+  for (const SymbolRequest& request : out.wishes.symbols) by_name.push_back(request.function);
+  if (auto checked = check_step(*step, chosen.known, by_name); !checked) return tl::unexpected(std::move(checked.error()));
   for (const std::string& rank : options.only_ranks) {
     if (rank.empty() || rank.find_first_not_of("0123456789") != std::string::npos)
       return fail(fmt::format("--only-rank: '{}' is no rank", rank), {}, "--only-rank 0,1", EINVAL);

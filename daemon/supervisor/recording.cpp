@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/output_name.hpp"
+#include "supervisor/step_rule.hpp"
 
 namespace fade {
 namespace {
@@ -18,6 +19,7 @@ std::string shown_options(const RecordingOptions& options) {
   for (const auto& event : options.events) out += " -e " + event;
   for (const auto& pattern : options.include) out += " --include '" + pattern + "'";
   for (const auto& pattern : options.exclude) out += " --exclude '" + pattern + "'";
+  if (!options.step.empty()) out += " --step '" + options.step + "'";
   if (options.delay_ns) out += fmt::format(" --delay {}ns", *options.delay_ns);
   if (options.duration_ns) out += fmt::format(" --duration {}ns", *options.duration_ns);
   for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
@@ -36,9 +38,11 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   if (!name) return tl::unexpected(std::move(name.error()));
   database_ = std::move(*name);
   std::error_code ignored;
+  auto step = parse_step(options_.step);
+  if (!step) return tl::unexpected(std::move(step.error()));
   auto writer = store::Writer::open(
       {database_, options_.open_mode, options_.max_bytes, options_.on_full, options_.detail, options_.kernel_include,
-       options_.kernel_exclude},
+       options_.kernel_exclude, std::move(*step)},
       {.kind = std::move(kind), .cwd = std::filesystem::current_path(ignored).string(), .command = std::move(command),
        .options = shown_options(options_), .clock = clock_, .kfd = KfdReader(options_.sysfs_root).read()},
       queue_);

@@ -30,6 +30,7 @@ struct RecordingOptions {
   bool follow = true;            // children of the program
   std::string child_filter;      // --exe REGEX: record only processes whose program matches; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
+  std::string step;  // --step WHAT: what a step of the program is; empty: none
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
 
   std::string sysfs_root = "/sys";  // where what the GPU driver says is read

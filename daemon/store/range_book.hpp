@@ -1,0 +1,120 @@
+// Ranges that programs put around their own work (roctx, NVTX): which are open, and the rows of those that are not. Ranges of
+// push and pop belong to one thread and nest; ranges of start and stop are found by their id, whichever thread stops them.
+// What does not fit together is counted. Nothing here is paid by other calls: that a call lies in a range is told by their times.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/event.hpp"
+#include "probes/probe.hpp"
+#include "store/histogram.hpp"
+#include "store/rollups.hpp"
+#include "store/step_book.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// One call of a marker function that returned.
+struct MarkerCall {
+  probes::Kind kind{};
+  CallId id = 0, parent = 0;
+  RowId call = 0, process = 0, thread = 0;
+  std::int64_t entry = 0, exit = 0;
+  std::int64_t result = 0;       // of start: the range's id; of pop: the level, negative where the library knew of no range
+  std::uint64_t range_id = 0;    // of stop
+  std::uint64_t domain = 0;      // NVTX: ranges nest within their domain
+  std::optional<std::string> name;  // nothing: it could not be read
+};
+
+class RangeBook {
+ public:
+  RangeBook(sqlite::Db& db, Failure& failure, StepBook& steps);
+
+  void call(const MarkerCall& call);
+  // What was open there is written as ended by that, not by the program.
+  void end_thread(RowId thread, std::int64_t at);
+  void end_process(RowId process, std::int64_t at);
+  void exec_process(RowId process, std::int64_t at);
+  void end_recording(std::int64_t at);  // of the last thing that was recorded
+
+  void keep_rows(bool keep) { keep_rows_ = keep; }
+  void flush();  // sums, and rows of what is open still
+
+ private:
+  enum class Form : std::uint8_t { Pushed, Started, Mark };
+  enum class Ended : std::uint8_t { Closed, Thread, Process, Exec, Recording };
+  struct Name {
+    RowId row = 0;
+    RowId sum_row = 0;  // under which it is summed up
+    bool is_step = false;
+  };
+  struct Open {
+    RowId id = 0, process = 0, thread = 0, up = 0;
+    RowId call = 0;  // that began it
+    std::int64_t at = 0;
+    Name name;
+    Form form{};
+    std::uint64_t domain = 0;
+    std::size_t depth = 0;
+    bool has_row = false;
+  };
+  struct Closing {
+    std::int64_t at = 0;
+    Ended how = Ended::Closed;
+    RowId call = 0, thread = 0;  // 0: none
+  };
+  struct Thread {
+    RowId process = 0;
+    std::vector<Open> open;
+    std::uint64_t too_deep = 0;  // pushed beyond the limit: their pops come first
+    CallId handled = 0;          // the call inside which the last one was made, if any: it is the same range again
+  };
+  struct SumKey {
+    RowId process = 0, name = 0;
+    Form form{};
+    auto operator<=>(const SumKey&) const = default;
+  };
+  struct Sum {
+    std::uint64_t n = 0, unclosed = 0;
+    std::int64_t total = 0, min = std::numeric_limits<std::int64_t>::max(), max = 0;
+    Histogram histogram;
+  };
+  using StartKey = std::pair<RowId, std::uint64_t>;  // process, id
+  struct StartHash {
+    std::size_t operator()(const StartKey& key) const { return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(key.first) * 0x9E3779B97F4A7C15u ^ key.second); }
+  };
+
+  void push(Thread& thread, const MarkerCall& call);
+  void pop(Thread& thread, const MarkerCall& call);
+  void start(Thread& thread, const MarkerCall& call);
+  void stop(const MarkerCall& call);
+  void mark(Thread& thread, const MarkerCall& call);
+  Open opened(const Thread& thread, const MarkerCall& call, Form form);
+  void close(Open& range, const Closing& closing);
+  void end_started(RowId process, const Closing& closing);  // process 0: of all
+  void end_pushed(Thread& thread, const Closing& closing);
+  void end_all(RowId process, const Closing& closing);
+  Name name_of(const std::optional<std::string>& text);
+  Name new_name(const std::string& name);
+  void fault(RowId process, const char* kind);
+  // `ns` nothing: it is open.
+  void write(Open& range, std::optional<std::int64_t> ns, const Closing& closing);
+
+  StepBook& steps_;
+  std::unordered_map<RowId, Thread> threads_;
+  std::unordered_map<StartKey, Open, StartHash> started_;
+  std::unordered_map<std::string, Name> names_;
+  std::map<SumKey, Sum> sums_;  // since the last flush
+  std::map<std::pair<RowId, std::string>, std::uint64_t> faults_;
+  RowId last_id_, last_name_;
+  bool keep_rows_ = true;
+  Write range_, name_, sum_, fault_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,98 @@
+// Steps of a program (a training step, a request, a frame), as --step says where they begin: each range of a name, or from one
+// call of a function to the next. What is called meanwhile is added up per step and function, so that a slow step can be
+// compared with the usual one without reading every call.
+//
+// A call belongs to the open step of its own thread; else, as in the threads of PyTorch's backward pass, to the open step of its
+// process if there is just one. Where --step was not given all of this does nothing.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/recording.hpp"
+#include "store/memory_ledger.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// A call as steps see it.
+struct StepCall {
+  ProcessId process_id = 0;  // of the session, for the ledger
+  RowId call = 0, process = 0, thread = 0, function = 0;
+  std::int64_t exit = 0, ns = 0, self = 0;
+  bool failed = false, outermost = false, launch = false, waits = false;
+};
+
+class StepBook {
+ public:
+  struct Where {
+    RowId process = 0, thread = 0;
+  };
+  struct End {
+    RowId call = 0;  // that ended it; 0: none did
+    std::int64_t at = 0;
+    bool complete = false;
+  };
+
+  StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory);
+
+  bool begins_with_range(const std::string& name) const;
+  bool begins_with_call(const std::string& function) const;
+
+  // `range` names it until it is closed. A range within an open step of the same thread is no step.
+  void range_opened(RowId range, Where where, const std::string& name, RowId call, std::int64_t at);
+  void range_closed(RowId range, const End& end);
+
+  void call(const StepCall& call);
+  void copied(RowId process, RowId thread, std::int64_t bytes);  // by the call that call() is told of next
+  // A call of the function that separates steps returned: after call().
+  void separated(const StepCall& call, const std::string& function);
+
+  void thread_ended(RowId thread, std::int64_t at);
+  void process_ended(RowId process, std::int64_t at);
+  void process_known(RowId process, ProcessId id) { ids_[process] = id; }
+  void finish(RowId session, std::int64_t at);
+
+ private:
+  struct FunctionSum {
+    RowId function = 0;
+    std::uint64_t n = 0, errors = 0;
+    std::int64_t self = 0;
+  };
+  struct Step {
+    RowId id = 0, range = 0, call = 0;
+    Where where;
+    std::string name;
+    std::int64_t index = 0, at = 0, live = 0;  // live: bytes of GPU memory when it began
+    std::uint64_t calls = 0, errors = 0, launches = 0, copies = 0;
+    std::int64_t copied = 0, in_calls = 0, waited = 0;
+    std::vector<FunctionSum> functions;
+  };
+  struct Series {  // of one thread
+    RowId process = 0;
+    std::int64_t next = 1;
+    std::uint64_t separators = 0;
+    bool is_open = false;
+    Step step;
+  };
+
+  Step* step_of(RowId process, RowId thread);
+  void open(RowId range, Where where, const std::string& name, RowId call, std::int64_t at);
+  void close(Series& series, const End& end);
+  void write(const Step& step, const End& end, std::int64_t growth);
+
+  const StepRule rule_;
+  const MemoryLedger& memory_;
+  std::unordered_map<RowId, Series> series_;               // by thread
+  std::unordered_map<RowId, std::vector<RowId>> open_in_;  // process -> threads with an open step
+  std::unordered_map<RowId, RowId> by_range_;              // -> thread
+  std::unordered_map<RowId, ProcessId> ids_;
+  RowId last_id_;
+  std::uint64_t written_ = 0, left_out_ = 0;
+  Write step_, stat_, drop_;
+};
+
+}  // namespace fade::store

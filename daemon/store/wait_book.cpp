@@ -1,0 +1,29 @@
+#include "store/wait_book.hpp"
+
+namespace fade::store {
+
+bool waits(const probes::Probe& probe) {
+  if (probe.api != "hip") return false;  // CUDA's calls wait in those of HIP
+  return probe.kind == probes::Kind::Sync || (probe.kind == probes::Kind::Copy && probe.symbol.find("Async") == std::string::npos);
+}
+
+WaitBook::WaitBook(sqlite::Db& db, Failure& failure)
+    : wait_(db, failure,
+            "INSERT INTO wait_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET n = n + excluded.n, total = total + excluded.total, "
+            "longest = iif(excluded.max > max, excluded.longest, longest), max = max(max, excluded.max)") {}
+
+void WaitBook::call(RowId call, RowId process, RowId function, RowId caller, std::int64_t ns) {
+  Sum& sum = sums_[{process, function, caller}];
+  ++sum.n;
+  sum.total += ns;
+  if (ns <= sum.max) return;
+  sum.max = ns;
+  sum.longest = call;
+}
+
+void WaitBook::flush() {
+  for (const auto& [key, sum] : sums_) wait_(key[0], key[1], key[2], sum.n, sum.total, sum.max, sum.longest);
+  sums_.clear();
+}
+
+}  // namespace fade::store

@@ -1,0 +1,33 @@
+// How long calls blocked their thread until the GPU was done, by function and place. For reports that need not look at every call.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "probes/probe.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// True for what waits for the GPU: synchronising calls, and copies that return when the data is there.
+bool waits(const probes::Probe& probe);
+
+class WaitBook {
+ public:
+  WaitBook(sqlite::Db& db, Failure& failure);
+
+  void call(RowId call, RowId process, RowId function, RowId caller, std::int64_t ns);
+  void flush();
+
+ private:
+  struct Sum {
+    std::uint64_t n = 0;
+    std::int64_t total = 0, max = -1;
+    RowId longest = 0;  // call
+  };
+  std::map<std::array<RowId, 3>, Sum> sums_;  // process, function, caller: since the last flush
+  Write wait_;
+};
+
+}  // namespace fade::store

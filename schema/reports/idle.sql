@@ -1,0 +1,26 @@
+-- The longest times without any GPU call, and what came before and after
+-- about: No thread of the process was in a GPU call. What the GPU did meanwhile cannot be seen: it may have had work left from before.
+-- about: At most a hundred are kept per process.
+-- sort: -duration_ns
+-- limit: 20
+-- leave: line pid end_ns after_from before_from percent
+-- column: pid          id        process
+-- column: start_ns     time      when the last call before had returned
+-- column: end_ns       time      when the next call was entered
+-- column: duration_ns  duration  between them
+-- column: percent      percent   of the time that the process ran
+-- column: cpu_ns       duration  CPU time of the process meanwhile, from samples; empty where these are too far apart
+-- column: before       text      last function called before
+-- column: before_from  text      library or program that called it
+-- column: after        text      next function called
+-- column: after_from   text      library or program that called it
+-- column: line         text      line of Python of the next call, where its stack was recorded
+WITH mine AS (SELECT * FROM idle_times WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND "end" > :from */ /*? AND start < :to */)
+SELECT i.pid, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns,
+       round(100.0 * i.duration / nullif((SELECT coalesce(p."end", s.end_ns - s.start_ns) - p.start FROM processes p JOIN sessions s ON s.id = p.session WHERE p.id = i.process_id), 0), 2) AS percent,
+       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(process began)' ELSE coalesce(b.name, '(no row)') END AS before, b.caller_library AS before_from,
+       CASE WHEN i.after_call_id IS NULL THEN '(process ended)' ELSE coalesce(a.name, '(no row)') END AS after, a.caller_library AS after_from,
+       (WITH RECURSIVE up(id) AS (SELECT stack FROM call_stack_ WHERE call = i.after_call_id
+          UNION SELECT k.parent FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind <> 1 AND k.parent IS NOT NULL)
+        SELECT f.file || ':' || coalesce(f.line, '?') FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind = 1 LIMIT 1) AS line
+FROM mine i LEFT JOIN calls b ON b.id = i.before_call_id LEFT JOIN calls a ON a.id = i.after_call_id
