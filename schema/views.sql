@@ -325,8 +325,7 @@ WITH RECURSIVE
   work AS (
     SELECT t.process, sum(x.n) AS calls, sum(CASE WHEN f.kind IN ('alloc', 'host_alloc', 'copy', 'set', 'module_load') THEN x.n - x.errors ELSE 0 END) AS moved,
            sum(CASE WHEN f.name = 'hipGetDeviceCount' THEN x.n ELSE 0 END) AS counted
-    FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn AND f.api <> 'nvml' GROUP BY t.process),
-    FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn WHERE f.grp <> 'marker' GROUP BY t.process),
+    FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn AND f.api <> 'nvml' AND f.grp <> 'marker' GROUP BY t.process),
   launch AS (
     SELECT process, sum(launches) AS launches, sum(failed_launches) AS failed_launches, min(first_launch) AS first_launch, max(last_launch) AS last_launch, max(sec) AS last_sec
     FROM process_use_ GROUP BY process),
