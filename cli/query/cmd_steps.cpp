@@ -100,6 +100,7 @@ Result<void> tell_none(Context& context, Recording& recording) {
 
 Result<void> show_steps(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("steps")); !fine) return fine;
+  if (context.settings.slow) return print_part(context, recording, "steps", context.settings);
   auto series = rows_for(context, recording,
                          "SELECT * FROM (" + find_report("step_summary")->sql_for([](std::string_view) { return false; }) + ") WHERE thread_id IN "
                          "(SELECT thread_id FROM steps WHERE session = coalesce(:session, session)) AND (:pid IS NULL OR pid = :pid) ORDER BY total_ns DESC LIMIT 10");
@@ -114,7 +115,7 @@ Result<void> show_steps(Context& context, Recording& recording) {
   settings.limit = kMostRows;
   if (auto done = print_part(context, recording, "steps", settings); !done) return done;
   Prose page(context);
-  if (any_slow) page.next("step_diff", "what differed in slow steps, by category");
+  if (any_slow) page.next("steps --slow", "what differed in slow steps, by category");
   page.next("steps --limit 0", "all steps");
   return page.finish();
 }

@@ -70,6 +70,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--fail-on", "LIST", "check: conditions to fail on [not-used,errors,dropped,unclean]", List{&to.fail_on}, Shown::HelpAll, Completes::Nothing,
        {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
       {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
+      {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
       {filters, "--by-line", "", "waits: by line of Python, of calls whose stack was recorded", Flag{&to.by_line}},
   };
 }
@@ -87,6 +88,7 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"slower_than", "--slower-than", value_of(s.slower_than_ns)},
       {"unfinished", "--unfinished", value_of(s.unfinished)},
       {"peak", "--peak", value_of(s.peak)},
+      {"slow", "--slow", value_of(s.slow)},
       {"by_line", "--by-line", value_of(s.by_line)},
       {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},
   };

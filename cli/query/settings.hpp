@@ -31,7 +31,7 @@ struct Settings {
   std::string name, session;
   std::vector<std::string> api;
   std::vector<std::string> fail_on;  // check; empty: the usual ones
-  bool errors = false, unfinished = false, peak = false, by_line = false;
+  bool errors = false, unfinished = false, peak = false, by_line = false, slow = false;
 };
 
 std::vector<cli::Option> option_rows(Settings& to);

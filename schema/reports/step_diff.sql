@@ -2,6 +2,7 @@
 -- about: The usual step is the one in the middle when all steps of the thread are ordered by duration. Slow is more than 1.5 times the
 -- about: median; the ten longest of each thread are shown. OUTSIDE is the time in which the step was in no call: the program's own
 -- about: work on the CPU, reading data, waiting for other things than the GPU. Threads that call at the same time make it smaller.
+-- hidden: a variant of steps
 -- leave: usual_step name tid
 -- limit: 60
 -- column: step         count     the slow step

@@ -1,7 +1,8 @@
 -- Steps of the program (fade-run --step): how long each took, and what was done in it
--- about: A step is slow where its thread made three or more and it took over 1.5 times their median. fade-query step_diff says what differed.
+-- about: A step is slow where its thread made three or more and it took over 1.5 times their median. --slow says what differed in those.
 -- sort: start_ns
 -- limit: 40
+-- variant: slow step_diff
 -- leave: pid complete errors copies copied_bytes growth_bytes tid calls start_ns
 -- column: step          count     counts from 1 in each thread
 -- column: name          text      the range, or the function between whose calls it lies

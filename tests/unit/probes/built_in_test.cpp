@@ -28,7 +28,7 @@ std::set<std::string> symbols_of(Kind kind) {
 
 TEST(BuiltIn, GroupsAreTheWordsOfTheCommandLine) {
   EXPECT_THAT(groups_of(built_in_probes()),
-              testing::ElementsAre("config", "copy", "device", "error", "event", "graph", "kernel", "mem", "module", "other",
+              testing::ElementsAre("config", "copy", "device", "error", "event", "graph", "kernel", "marker", "mem", "module", "other",
                                    "pointer", "register", "rtc", "stream", "sync", "texture"));
 }
 
@@ -125,6 +125,22 @@ TEST(BuiltIn, RegistersCarriesWhatNamesAKernel) {
   const Probe& get = probe("hipModuleGetFunction");
   EXPECT_TRUE(get.with_role(Role::Kernel)->read_at_return());
   EXPECT_EQ(get.with_role(Role::KernelName)->name, "kname");
+}
+
+// roctx.probes: what opens a range names it where it can, what stops one has its id, and none of them counts as work of the GPU.
+TEST(BuiltIn, MarkersTellNamesAndIds) {
+  std::set<std::string> named;
+  for (const Kind kind : {Kind::RangePush, Kind::RangeStart, Kind::Mark})
+    for (const std::string& symbol : symbols_of(kind)) {
+      if (probe(symbol).with_role(Role::RangeName)) named.insert(symbol);
+      else EXPECT_TRUE(symbol.ends_with("Ex")) << symbol;
+    }
+  for (const char* symbol : {"roctxRangePushA", "roctxRangeStartA", "roctxMarkA", "nvtxRangePushA", "nvtxRangePushW", "nvtxRangeStartA", "nvtxMarkA"})
+    EXPECT_TRUE(named.contains(symbol)) << symbol;
+  EXPECT_THAT(symbols_of(Kind::RangePop), testing::ElementsAre("nvtxDomainRangePop", "nvtxRangePop", "roctxRangePop"));
+  for (const std::string& symbol : symbols_of(Kind::RangeStop)) EXPECT_TRUE(probe(symbol).with_role(Role::RangeId)) << symbol;
+  for (const std::string& symbol : symbols_of(Kind::RangeStart)) EXPECT_EQ(probe(symbol).result.size, 8u) << symbol;
+  for (const ProbePtr& p : built_in_probes()) EXPECT_EQ(p->group == "marker", p->api == "roctx" || p->api == "nvtx") << p->symbol;
 }
 
 }  // namespace
