@@ -382,7 +382,7 @@ WITH
     CASE WHEN launches > 0 OR NOT (none_seen OR coalesce(failed_class, '') = 'device') THEN NULL
          WHEN refused IS NOT NULL THEN 'permission' WHEN visible_devices IS NOT NULL THEN 'hidden' WHEN missing IS NOT NULL THEN 'no node' ELSE 'no device' END AS lack
     FROM timed t),
-  told AS (SELECT j.*,
+  told AS (SELECT j.*, iif(lack = 'no device', (SELECT group_concat(x.detail, '; ') FROM lifecycle_ x WHERE x.process = j.process_id AND x.kind = 'device-closed'), NULL) AS closed,   -- nobody forbids it but the kernel
     CASE WHEN verdict IN ('NOT_LOADED', 'UNWATCHED') THEN NOT is_launcher AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
          ELSE NOT (is_copy AND calls = 0) END AS working
     FROM judged j)
@@ -416,7 +416,7 @@ SELECT session, process_id, pid, command, verdict, working,
     || iif(verdict = 'STOPPED_USING', printf('; the failure was at %.3f s', failed_at / 1e9), '')
     || iif(cpu_after_launches_ns IS NOT NULL AND verdict IN ('USED', 'STOPPED_USING', 'FAILED') AND until - last_launch > 1000000000, printf('; about %.1f s of CPU time in the %.1f s after the last launch', cpu_after_launches_ns / 1e9, (until - last_launch) / 1e9), '')
     || iif(launches = 0 AND cpu_ns > 0, printf('; %.1f s of CPU time', cpu_ns / 1e9), '')
-    || iif(lack IS NOT NULL, coalesce('; ' || refused, '') || coalesce('; ' || missing, '') || coalesce('; ' || visible_devices, ''), '')
+    || iif(lack IS NOT NULL, coalesce('; ' || refused, '') || coalesce('; ' || missing, '') || coalesce('; ' || closed, '') || coalesce('; ' || visible_devices, ''), '')
     || iif(ended_badly, iif(exit_signal > 0, printf('; ended by signal %d', exit_signal), printf('; exit status %d', exit_code)), '')
     || coalesce((SELECT '; fade came when the process was running already' FROM session_ s WHERE s.id = told.session AND s.kind = 'attach'), '')
     || coalesce((SELECT '; only a part was recorded (' || trim(s.options) || ')' FROM session_ s WHERE s.id = told.session
@@ -432,6 +432,7 @@ SELECT session, process_id, pid, command, verdict, working,
        WHEN lack = 'permission' THEN 'Add the user to the group of these nodes (usermod -aG render,video USER, then log in again); in a container pass --device /dev/kfd --device /dev/dri and --group-add with the group number of this machine.'
        WHEN lack = 'hidden' THEN 'Correct the variable or unset it; -1 or a number that does not exist hides all GPUs.'
        WHEN lack = 'no node' THEN 'Load the amdgpu driver (modprobe amdgpu; dmesg | grep kfd); in a container pass --device /dev/kfd --device /dev/dri.'
+       WHEN lack = 'no device' AND closed IS NOT NULL THEN 'The nodes are there and their permissions allow to open them, yet HIP did not keep them open. In a container its device rules may forbid it, which fade cannot see (docker: --device /dev/kfd --device /dev/dri instead of a mount of /dev); else a security module, or a HIP library that is too old for this GPU. rocminfo as the same user, in the same container, says more.'
        WHEN lack = 'no device' THEN 'Look at the GPU with rocminfo as the same user; the HIP library may be too old for this GPU.'
        WHEN verdict = 'FAILED' AND failure_id IS NULL THEN 'fade-query calls --unfinished shows where it was; a fault of the GPU is told in dmesg.'
        WHEN failure_id IS NOT NULL THEN coalesce(failed_advice, 'fade-query first-error shows the call with its arguments and what followed.')

@@ -141,6 +141,21 @@ Result<void> devices_section(Page& page) {
   return shown ? active_devices(page) : shown;
 }
 
+// How many findings there are; the reports tell them. A recording of an older fade may have none.
+Result<void> findings_section(Page& page) {
+  const auto found = page.rows("SELECT severity, count(*) FROM (SELECT DISTINCT severity, finding, subject, text FROM findings WHERE session = coalesce(:session, session)) "
+                               "GROUP BY severity ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END");
+  if (!found || found->empty()) return {};
+  std::string counts;
+  for (const Row& f : *found) {
+    const bool explains = text(f[0]) == "info";
+    counts += fmt::format("{}{} {}{}", counts.empty() ? "" : ", ", human_count(integer(f[1])), explains ? "explanation" : text(f[0]), integer(f[1]) == 1 ? "" : "s");
+  }
+  page.heading("Findings");
+  page.line(counts + ": " + page.command("findings"));
+  return {};
+}
+
 Result<void> time_section(Page& page) {
   auto total = page.row("SELECT sum(calls), sum(errors), sum(self_ns) FROM top WHERE session = coalesce(:session, session)");
   if (!total) return tl::unexpected(total.error());
@@ -261,7 +276,7 @@ Result<void> next_section(Page& page) {
 }
 
 using Section = Result<void> (*)(Page&);
-constexpr Section kSections[] = {run_section,    verdict_section, processes_section, devices_section,   time_section, work_section,
+constexpr Section kSections[] = {run_section,    verdict_section, processes_section, devices_section, findings_section, time_section, work_section,
                                  memory_section, errors_section,  overrides_section, trust_section, next_section};
 
 }  // namespace

@@ -189,6 +189,8 @@ def test_device_nodes_that_may_not_be_opened(steps, tmp_path, mode, may):
     expected = "device-closed" if may else "device-refused"
     assert kinds == {"/dev/kfd": expected, "/dev/dri/renderD128": expected}
     assert ("may not open" in found["reason"]) == (not may)
+    if may:
+        assert found["reason"] == "HIP saw no GPU" and "/dev/kfd is not open, though its mode 0666" in found["evidence"] and "--device /dev/kfd" in found["advice"]
     if not may:
         assert "mode 0660" in found["evidence"] and "65534" in found["evidence"] and "usermod" in found["advice"]
 
