@@ -1,6 +1,7 @@
 // Runs a program and prints the Python stack of each thread that sends itself SIGUSR1, as JSON, one line for each stop:
 //   print_python_stacks PROGRAM [ARGUMENTS...]
-// "loops": how many native frames lie in the evaluation loop, from the call frame information alone; -1 where that ends too early.
+// "loops": how many native frames lie in the evaluation loop, from the call frame information alone; -1 where that ends too early
+// (there are too many frames, or libdwfl has no information for a page of libffi's that was mapped later).
 // "again": how many frames there are through a snapshot of the stack and of what wanted() names, in front of the process;
 // "outside": how often that had to ask the process. The exit status is the program's.
 #include <fmt/format.h>
@@ -106,11 +107,17 @@ class Printer {
     const auto unwinder = Unwinder::of_process(pid_, memory_);
     if (!unwinder) return -1;
     const auto native = unwinder->frames(copy_stack(registers, memory_));
-    if (native.size() >= 256) return -1;
+    if (native.size() >= 256 || native.empty() || ends_in_closure(native.back())) return -1;
     int out = 0;
     for (std::size_t i = 0; i < native.size(); ++i)
       if (python_->is_evaluation(i == 0 ? native[i] : native[i] - 1)) ++out;
     return out;
+  }
+
+  bool ends_in_closure(RemoteAddr pc) const {
+    const auto maps = elf::read_maps(pid_);
+    const auto* mapping = maps ? maps->find(pc) : nullptr;
+    return !mapping || !mapping->has_file() || mapping->path.find("libffi") != std::string::npos;
   }
 
   static constexpr std::uint64_t kStack = 256 * 1024;
