@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kMaxCodes = 16384, kMaxPlaces = 65536;
 constexpr std::size_t kMaxName = 512, kMaxFile = 4096;  // code points; a path of PATH_MAX bytes has no more
 constexpr std::size_t kMaxLineTable = 1 << 20;
+constexpr std::uint64_t kSettled = 2;  // seconds
 constexpr std::size_t kMaxCodeSize = 512;
 
 template <class T>
@@ -31,7 +32,7 @@ std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, con
 }
 
 PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memory) const {
-  Known out{.identity = identity, .epoch = epoch_, .function = {}, .file = {}, .internal = false, .places = {}};
+  Known out{.identity = identity, .epoch = epoch_, .since = epoch_, .function = {}, .file = {}, .internal = false, .places = {}};
   auto function = python_text(memory, {identity.qualified_name}, layout_, kMaxName);
   if (!function) function = python_text(memory, {identity.name}, layout_, kMaxName);
   out.function = function.value_or("?");
@@ -40,9 +41,14 @@ PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memor
   return out;
 }
 
+bool PythonCode::is_sure(const Known& known) const {
+  if (known.epoch != epoch_) return false;
+  return layout_.generation != PythonLayout::kNone || epoch_ - known.since >= kSettled;
+}
+
 PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
   const auto found = codes_.find(code);
-  if (found != codes_.end() && found->second.epoch == epoch_) return &found->second;
+  if (found != codes_.end() && is_sure(found->second)) return &found->second;
   const auto now = identity(code, memory);
   if (!now) return nullptr;
   if (found != codes_.end() && found->second.identity == *now) {
