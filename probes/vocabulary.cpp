@@ -38,6 +38,11 @@ constexpr Word<Role> kRoles[] = {
     {Role::Attribute, "attribute"},
     {Role::Table, "table"},
     {Role::TableId, "table_id"},
+    {Role::ChannelBits, "channel_bits"},
+    {Role::Format, "format"},
+    {Role::Channels, "channels"},
+    {Role::Levels, "levels"},
+    {Role::Object, "object"},
 };
 
 constexpr Word<Kind> kKinds[] = {
