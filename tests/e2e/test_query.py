@@ -15,8 +15,8 @@ import pytest
 
 import harness
 
-REPORTS = ["allocs", "calls", "categories", "copies", "cuda", "devices", "drops", "errors", "findings", "first-error", "flow", "gaps", "kernels",
-           "launches", "leaks", "lifecycle", "memory", "modules", "overhead", "overrides", "processes", "props", "redirects", "schema", "streams",
+REPORTS = ["allocs", "calls", "categories", "copies", "copy-sizes", "cuda", "devices", "drops", "errors", "findings", "first-error", "flow", "gaps", "kernels",
+           "launches", "leaks", "lifecycle", "memory", "memory-free", "memory-libraries", "modules", "oom", "overhead", "overrides", "processes", "props", "redirects", "schema", "streams",
            "threads", "top", "tree", "verdict"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 
