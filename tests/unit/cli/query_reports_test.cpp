@@ -26,7 +26,8 @@ class Reports : public testing::TestWithParam<std::string> {
   static void TearDownTestSuite() { delete directory_; }
   // Of the seed, or of the seed and what only this report needs.
   static std::string recording_for(const std::string& report) {
-    static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"}};
+    static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"},
+                                                           {"oom", "memory.sql"}, {"memory_free", "memory.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;
     const std::string path = directory_->file("fade-" + report + ".db");
