@@ -152,6 +152,13 @@ std::optional<Dim3> dim3_with_role(const Probe& probe, Role role, const CallReco
   return to_dim3(found.bytes);
 }
 
+std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, std::span<std::byte, 16> into) {
+  Found found;
+  if (!find_role(probe, role, record, payload, Where::Anywhere, found)) return 0;
+  std::copy_n(found.bytes.begin(), found.size, into.begin());
+  return found.size;
+}
+
 std::optional<std::uint64_t> out_value(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
   Found found;
   if (!find_role(probe, role, record, payload, Where::AtReturn, found)) return std::nullopt;

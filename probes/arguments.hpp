@@ -43,6 +43,8 @@ std::optional<std::string> string_argument(const Probe& probe, const Parameter& 
 // of either kind. First parameters, then fields.
 std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 std::optional<Dim3> dim3_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload);
+// The first bytes of that value, at most 16; returns how many there are.
+std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, std::span<std::byte, 16> into);
 // The same among what was read at return only, before any override: the address that hipMalloc gave.
 std::optional<std::uint64_t> out_value(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 

@@ -1,5 +1,7 @@
 #include "probes/call_facts.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string_view>
 
 namespace fade::probes {
@@ -10,6 +12,7 @@ class Facts {
   Facts(const Probe& probe, const CallRecord& record, Payload payload) : probe_(probe), record_(record), payload_(payload) {}
 
   std::optional<std::uint64_t> value(Role role) const { return value_with_role(probe_, role, record_, payload_); }
+  std::size_t bytes(Role role, std::span<std::byte, 16> into) const { return bytes_with_role(probe_, role, record_, payload_, into); }
   std::optional<Dim3> dim3(Role whole, Role x, Role y, Role z) const {
     if (const auto found = dim3_with_role(probe_, whole, record_, payload_)) return found;
     const auto found_x = value(x);
@@ -37,8 +40,47 @@ constexpr NamedKind kNamedKinds[] = {
     {"HtoD", 1}, {"HtoA", 1}, {"DtoH", 2}, {"AtoH", 2}, {"DtoD", 3}, {"DtoA", 3}, {"AtoD", 3}, {"AtoA", 3}, {"Peer", 3},
 };
 
+// Bytes of one channel by the number of hipArray_Format, which is CUDA's.
+struct FormatSize {
+  std::uint64_t format;
+  std::uint64_t bytes;
+};
+constexpr FormatSize kFormatSizes[] = {{0x01, 1}, {0x02, 2}, {0x03, 4}, {0x08, 1}, {0x09, 2}, {0x0a, 4}, {0x10, 2}, {0x20, 4}};
+constexpr std::uint64_t kMostLevels = 32;
+
 bool multiply(std::uint64_t& product, std::optional<std::uint64_t> factor) {
   return !factor || !__builtin_mul_overflow(product, *factor, &product);
+}
+
+// Of one element of an array: its channels as widths in bits, or as a format and a number.
+std::optional<std::uint64_t> element_bytes(const Facts& facts) {
+  std::array<std::byte, 16> channels;
+  if (facts.bytes(Role::ChannelBits, channels) == channels.size()) {
+    std::array<std::uint32_t, 4> bits;
+    std::memcpy(bits.data(), channels.data(), sizeof bits);
+    std::uint64_t sum = 0;
+    for (const std::uint32_t b : bits) sum += std::min<std::uint32_t>(b, 64);
+    return (sum + 7) / 8;
+  }
+  const auto format = facts.value(Role::Format);
+  if (!format) return std::nullopt;
+  for (const FormatSize& size : kFormatSizes)
+    if (size.format == *format) return size.bytes * std::min<std::uint64_t>(facts.value(Role::Channels).value_or(1), 4);
+  return std::nullopt;
+}
+
+// A height or depth of 0 means that there is no such dimension; each level of a mipmap halves what is left.
+std::optional<std::uint64_t> array_bytes(const Facts& facts, std::uint64_t element) {
+  const auto extent = [&](Role role) { return std::max<std::uint64_t>(facts.value(role).value_or(1), 1); };
+  const std::uint64_t width = extent(Role::Width), height = extent(Role::Height), depth = extent(Role::Depth);
+  std::uint64_t sum = 0;
+  for (std::uint64_t level = 0; level < std::min(extent(Role::Levels), kMostLevels); ++level) {
+    const auto part = [&](std::uint64_t whole) { return std::max<std::uint64_t>(whole >> level, 1); };
+    std::uint64_t bytes = element;
+    if (!multiply(bytes, part(width)) || !multiply(bytes, part(height)) || !multiply(bytes, part(depth))) return std::nullopt;
+    if (__builtin_add_overflow(sum, bytes, &sum)) return std::nullopt;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -56,6 +98,8 @@ std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& re
 
 std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& record, Payload payload) {
   const Facts facts(probe, record, payload);
+  if (probe.kind == Kind::Alloc)
+    if (const auto element = element_bytes(facts)) return array_bytes(facts, *element);
   auto bytes = facts.value(Role::Bytes);
   if (!bytes) {
     bytes = facts.value(Role::Count);

@@ -18,7 +18,8 @@ struct LaunchShape {
 std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& record, Payload payload);
 
 // Bytes that a copy, fill or allocation is about: @bytes, else @count elements of the @value's size, else @width; times
-// @height and @depth. Nothing where it does not say or the product overflows.
+// @height and @depth. Of an allocation that says what an element is (@channel_bits, or @format and @channels): so many elements,
+// over all @levels. Nothing where it does not say or the product overflows.
 std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& record, Payload payload);
 
 // The hipMemcpyKind of a copy: its @copy_kind, else what its name says (hipMemcpyHtoD: 1, ...Peer: 3).

@@ -38,6 +38,7 @@ enum class Role : std::uint8_t {
   None, Bytes, Width, Height, Depth, Address, Destination, Source, CopyKind, Stream, Kernel, KernelName, Module,
   Grid, Block, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, SharedBytes, Device, Count, Flags, Value, Attribute, Table, TableId,
   RangeName, RangeId, RangeDomain,
+  ChannelBits, Format, Channels, Levels, Object,
 };
 
 // Where the calling convention puts a by-value parameter (System V x86-64 ABI, 3.2.3).

@@ -41,6 +41,11 @@ constexpr Word<Role> kRoles[] = {
     {Role::RangeName, "range_name"},
     {Role::RangeId, "range_id"},
     {Role::RangeDomain, "range_domain"},
+    {Role::ChannelBits, "channel_bits"},
+    {Role::Format, "format"},
+    {Role::Channels, "channels"},
+    {Role::Levels, "levels"},
+    {Role::Object, "object"},
 };
 
 constexpr Word<Kind> kKinds[] = {

@@ -46,10 +46,11 @@ CREATE TABLE call_    (id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, dur INTEGER,
 CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
 CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object
 -- kind: hipMemcpyKind, or -1 for fills (memset)
-CREATE TABLE copy_    (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER) STRICT;
--- Written when freed, or at the end while still live (ts_end NULL). kind: 0 device, 1 host, 2 managed.
+-- memory: of the host's side: 1 pageable as far as was seen, 2 pinned, 3 managed; NULL: no such side, or not known.
+CREATE TABLE copy_    (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER) STRICT;
+-- Written when freed, or at the end while still live (ts_end NULL). kind: memory_kind_.id. caller: of the outermost watched call around it.
 CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER NOT NULL,
-                       ts INTEGER NOT NULL, ts_end INTEGER, call INTEGER NOT NULL, call_end INTEGER) STRICT;
+                       ts INTEGER NOT NULL, ts_end INTEGER, call INTEGER NOT NULL, call_end INTEGER, fn INTEGER, caller INTEGER) STRICT;
 -- A row for each change of a value that a process was told. source: 'api:SYMBOL', or 'override:SYMBOL' for what the process received instead.
 CREATE TABLE device_prop_(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL, call INTEGER, ts INTEGER NOT NULL) STRICT;
 CREATE TABLE override_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, spec TEXT NOT NULL, target TEXT NOT NULL, value TEXT, origin TEXT) STRICT;
@@ -117,7 +118,7 @@ INSERT INTO result_rule_ VALUES
 ('hipGetProcAddress', 500, 'normal', 'this library has no such function: how programs ask what there is', NULL),
 ('hipModuleGetGlobal', 500, 'normal', 'the module has no such variable: how programs ask what there is', NULL),
 ('hipModuleGetFunction', 500, 'other', 'the module has no kernel of that name', 'Look at the name in its arguments; a kernel cache from another version of the program is the usual cause.'),
-('hip[A-Z]*', 2, 'memory', 'the device has not enough free memory', 'fade-query memory --peak shows what was allocated; use smaller batches, or free what other programs hold.'),
+('hip[A-Z]*', 2, 'memory', 'the device has not enough free memory', 'fade-query oom shows who held it; use smaller batches, or free what other programs hold.'),
 ('hip[A-Z]*', 3, 'device', 'the driver or the HIP runtime could not start', 'Look at the GPU with rocminfo as the same user; check the amdgpu driver and the permissions of /dev/kfd.'),
 ('hip[A-Z]*', 35, 'device', 'the kernel driver is too old for this HIP library', 'Update the amdgpu driver, or use a HIP library that it knows.'),
 ('hip[A-Z]*', 98, 'binary', 'the program has no code for this kernel on this device', 'Build for the gfx name that fade-query devices shows (--offload-arch), or use a build that supports this GPU.'),
@@ -197,3 +198,29 @@ CREATE TABLE wait_    (process INTEGER NOT NULL, fn INTEGER NOT NULL, caller INT
                        PRIMARY KEY (process, fn, caller)) STRICT, WITHOUT ROWID;
 -- The longest times, at most a hundred per process, in which none of its threads was in a GPU call. before, after: calls; NULL: its begin, its end.
 CREATE TABLE idle_    (process INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, before INTEGER, after INTEGER, PRIMARY KEY (process, ts)) STRICT, WITHOUT ROWID;
+-- ---------------------------------------------------------------- memory: who holds it, what went wrong with it, how it is copied
+-- memory: 0 counted as memory of the device, 1 as pinned memory of the host, NULL neither: address space only, or another's memory.
+CREATE TABLE memory_kind_(id INTEGER PRIMARY KEY, name TEXT NOT NULL, memory INTEGER) STRICT;
+INSERT INTO memory_kind_ VALUES (0, 'device', 0), (1, 'host', 1), (2, 'managed', 0), (3, 'registered', 1), (4, 'array', 0), (5, 'physical', 0), (6, 'reserved', NULL), (7, 'imported', NULL);
+-- By the library whose code called; '*': all together. '': its place in memory is no library's.
+CREATE TABLE mem_holder_(device INTEGER NOT NULL, memory INTEGER NOT NULL, library TEXT NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL, peak_ts INTEGER NOT NULL,
+                         allocs INTEGER NOT NULL, frees INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (device, memory, library)) STRICT, WITHOUT ROWID;
+-- Frees that the runtime refused. fault: 0 freed already, 1 never allocated as far as was seen, 2 inside an allocation, 3 allocated, but refused.
+-- n: of that function from that caller; the others are the first one's. alloc, call_free: of what was freed before.
+CREATE TABLE memory_fault_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, fault INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER, addr INTEGER NOT NULL,
+                           call INTEGER NOT NULL, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, n INTEGER NOT NULL, alloc INTEGER, call_free INTEGER) STRICT;
+-- The first allocations that failed for want of memory. used: what the process held then of that memory; free, total: what hipMemGetInfo said last.
+CREATE TABLE oom_     (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, device INTEGER NOT NULL, memory INTEGER NOT NULL, call INTEGER NOT NULL, ts INTEGER NOT NULL,
+                       fn INTEGER NOT NULL, caller INTEGER, asked INTEGER NOT NULL, used INTEGER NOT NULL, free INTEGER, total INTEGER, told_ts INTEGER) STRICT;
+-- Who held it then. fn, caller NULL: the many small ones together.
+CREATE TABLE oom_holder_(oom INTEGER NOT NULL, kind INTEGER NOT NULL, fn INTEGER, caller INTEGER, n INTEGER NOT NULL, bytes INTEGER NOT NULL, largest INTEGER NOT NULL) STRICT;
+-- What hipMemGetInfo answered, ever further apart, and what the process held then by fade's ledger.
+CREATE TABLE mem_told_(device INTEGER NOT NULL, ts INTEGER NOT NULL, call INTEGER NOT NULL, free INTEGER NOT NULL, total INTEGER NOT NULL, used INTEGER NOT NULL,
+                       PRIMARY KEY (device, ts)) STRICT, WITHOUT ROWID;
+-- kind: hipMemcpyKind as the addresses tell it where the call did not, -1 fills. memory: as in copy_, 0 for NULL. bucket: 0 for no bytes, else 1 + log2.
+CREATE TABLE copy_size_(process INTEGER NOT NULL, fn INTEGER NOT NULL, kind INTEGER NOT NULL, memory INTEGER NOT NULL, bucket INTEGER NOT NULL, n INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL, max_bytes INTEGER NOT NULL, host_ns INTEGER NOT NULL, PRIMARY KEY (process, fn, kind, memory, bucket)) STRICT, WITHOUT ROWID;
+-- Buffers that came back to the host and went up again between the same two addresses, 16 times or more. launches: of the process meanwhile.
+CREATE TABLE copy_trip_(process INTEGER NOT NULL, device_addr INTEGER NOT NULL, host_addr INTEGER NOT NULL, bytes INTEGER NOT NULL, trips INTEGER NOT NULL,
+                        launches INTEGER NOT NULL, host_ns INTEGER NOT NULL, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, call INTEGER NOT NULL,
+                        PRIMARY KEY (process, device_addr, host_addr, bytes)) STRICT, WITHOUT ROWID;

@@ -56,7 +56,8 @@ FROM kernel_stat_ x JOIN kernel_ k ON k.id = x.kernel JOIN geometry_ g ON g.id =
 CREATE VIEW copies AS
 SELECT y.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, f.name, y.kind,
        CASE y.kind WHEN 0 THEN 'h2h' WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' WHEN 3 THEN 'd2d' WHEN 4 THEN 'default' WHEN -1 THEN 'set' WHEN 1024 THEN 'd2d' ELSE 'other' END AS direction,
-       y.bytes AS size, y.src, iif(y.src IS NULL, NULL, printf('0x%x', y.src)) AS src_hex, y.dst, iif(y.dst IS NULL, NULL, printf('0x%x', y.dst)) AS dst_hex, st.handle AS stream, y.stream AS stream_id, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id
+       y.bytes AS size, y.src, iif(y.src IS NULL, NULL, printf('0x%x', y.src)) AS src_hex, y.dst, iif(y.dst IS NULL, NULL, printf('0x%x', y.dst)) AS dst_hex, st.handle AS stream, y.stream AS stream_id, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
+       CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory
 FROM copy_ y JOIN call_ c ON c.id = y.call JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
 LEFT JOIN stream_ st ON st.id = y.stream;
 
@@ -67,18 +68,22 @@ SELECT p.session, p.pid, f.name, y.kind,
 FROM copy_stat_ y JOIN process_ p ON p.id = y.process JOIN function_ f ON f.id = y.fn;
 
 CREATE VIEW allocations AS
-SELECT a.id, p.session, p.pid, d.ordinal AS device, CASE a.kind WHEN 0 THEN 'device' WHEN 1 THEN 'host' ELSE 'managed' END AS kind, a.addr, iif(a.addr IS NULL, NULL, printf('0x%x', a.addr)) AS addr_hex,
-       a.bytes AS size, a.ts AS start, a.ts_end AS "end", a.ts_end - a.ts AS lifetime, a.call AS alloc_call, a.call_end AS free_call
-FROM alloc_ a JOIN device_ d ON d.id = a.device JOIN process_ p ON p.id = d.process;
+SELECT a.id, p.session, p.pid, d.ordinal AS device, k.name AS kind, a.addr, iif(a.addr IS NULL, NULL, printf('0x%x', a.addr)) AS addr_hex,
+       a.bytes AS size, a.ts AS start, a.ts_end AS "end", a.ts_end - a.ts AS lifetime, a.call AS alloc_call, a.call_end AS free_call,
+       CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, f.name, a.caller AS caller_id,
+       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
+       s.library AS caller_library, t.stack AS stack_id
+FROM alloc_ a JOIN device_ d ON d.id = a.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = a.kind
+LEFT JOIN function_ f ON f.id = a.fn LEFT JOIN call_site_ s ON s.id = a.caller LEFT JOIN call_stack_ t ON t.call = a.call;
 
 CREATE VIEW memory_timeline AS
-SELECT m.ms, p.session, p.pid, d.ordinal AS device, CASE m.kind WHEN 0 THEN 'device' WHEN 1 THEN 'host' ELSE 'managed' END AS kind, m.used, m.peak, m.allocs, m.frees
-FROM mem_bucket_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process;
+SELECT m.ms, p.session, p.pid, d.ordinal AS device, k.name AS kind, m.used, m.peak, m.allocs, m.frees
+FROM mem_bucket_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = m.kind;
 
 CREATE VIEW memory_stats AS
-SELECT p.session, p.pid, d.ordinal AS device, CASE m.kind WHEN 0 THEN 'device' WHEN 1 THEN 'host' ELSE 'managed' END AS kind, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
+SELECT p.session, p.pid, d.ordinal AS device, k.name AS kind, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
        m.allocs, m.frees, m.bytes AS allocated, m.unknown_frees
-FROM mem_stat_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process;
+FROM mem_stat_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = m.kind;
 
 CREATE VIEW streams AS
 SELECT s.id, p.session, p.pid, s.handle, iif(s.handle IS NULL, NULL, printf('0x%x', s.handle)) AS handle_hex, d.ordinal AS device, s.ts AS start, s.ts_end AS "end", s.launches, s.copies, s.syncs
@@ -479,8 +484,8 @@ UNION ALL SELECT s.id, 'dropped', coalesce(sum(d.n), 0), sum(d.n) || iif(sum(d.n
 UNION ALL SELECT s.id, 'unclean', s.clean = 0, 'the recording was not closed: fade was killed, or is still recording', 1 FROM session_ s
 UNION ALL SELECT s.id, 'overwritten', coalesce(sum(o.hits), 0), sum(o.hits) || iif(sum(o.hits) = 1, ' answer was', ' answers were') || ' overwritten: ' || group_concat(CASE WHEN o.hits > 0 THEN o.spec END, ', '), 0
   FROM session_ s LEFT JOIN overrides o ON o.session = s.id GROUP BY s.id
-UNION ALL SELECT s.id, 'leaks', coalesce(sum(m.live_at_end), 0), sum(m.live_at_end) || ' bytes of GPU memory were never freed', 0
-  FROM session_ s LEFT JOIN memory_stats m ON m.session = s.id GROUP BY s.id
+UNION ALL SELECT s.id, 'leaks', coalesce(sum(m.live_at_end), 0), sum(m.live_at_end) || ' bytes of GPU memory or pinned memory were never freed', 0
+  FROM session_ s LEFT JOIN memory_totals m ON m.session = s.id GROUP BY s.id
 UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.detail FROM lifecycle_ x WHERE x.session = s.id AND x.kind IN ('unwatched', 'refused') ORDER BY x.id LIMIT 1), 0
   FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused') GROUP BY s.id
 UNION ALL SELECT s.id, 'findings', count(DISTINCT f.finding), 'fade-query findings explains: ' || group_concat(DISTINCT f.finding), 0 FROM session_ s LEFT JOIN findings f ON f.session = s.id AND f.severity <> 'info' GROUP BY s.id
@@ -655,3 +660,46 @@ SELECT p.session, p.id AS process_id, p.pid, a.ts AS start, a.ts + a.dur AS "end
             THEN CAST(1.0 * a.dur / (a.sample_after - a.sample_before) * ((SELECT c.cpu_ns FROM cpu_sample_ c WHERE c.process = a.process AND c.ts = a.sample_after)
                  - (SELECT c.cpu_ns FROM cpu_sample_ c WHERE c.process = a.process AND c.ts = a.sample_before)) AS INTEGER) END AS cpu_ns
 FROM around a JOIN process_ p ON p.id = a.process;
+-- ---------------------------------------------------------------- memory: who holds it, what went wrong with it, how it is copied
+CREATE VIEW memory_libraries AS
+SELECT p.session, p.pid, d.ordinal AS device, iif(m.memory = 0, 'device', 'host') AS memory, nullif(m.library, '') AS library, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
+       m.allocs, m.frees, m.bytes AS allocated
+FROM mem_holder_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process WHERE m.library <> '*' AND m.allocs > 0;
+
+CREATE VIEW memory_totals AS
+SELECT p.session, p.pid, d.ordinal AS device, iif(m.memory = 0, 'device', 'host') AS memory, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at, m.allocs, m.frees, m.bytes AS allocated
+FROM mem_holder_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process WHERE m.library = '*';
+
+CREATE VIEW bad_frees AS
+SELECT e.id, p.session, p.pid, CASE e.fault WHEN 0 THEN 'freed already' WHEN 1 THEN 'never allocated' WHEN 2 THEN 'inside an allocation' ELSE 'refused' END AS fault, f.name,
+       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
+       s.library AS caller_library, e.addr, printf('0x%x', e.addr) AS addr_hex, e.n AS repeats, e.ts AS start, e.ts_last AS last, e.call AS call_id,
+       e.alloc AS alloc_id, a.bytes AS size, e.call_free AS first_free_call, g.name AS first_free, c.ts + c.dur AS first_free_at
+FROM memory_fault_ e JOIN process_ p ON p.id = e.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller
+LEFT JOIN alloc_ a ON a.id = e.alloc LEFT JOIN call_ c ON c.id = e.call_free LEFT JOIN function_ g ON g.id = c.fn;
+
+CREATE VIEW ooms AS
+SELECT o.id, p.session, p.pid, d.ordinal AS device, iif(o.memory = 0, 'device', 'host') AS memory, o.ts AS start, f.name, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
+       s.library AS caller_library, o.call AS call_id, o.asked, o.used, o.free, o.total, o.told_ts AS told_at, max(o.total - o.free - o.used, 0) AS elsewhere
+FROM oom_ o JOIN process_ p ON p.id = o.process JOIN device_ d ON d.id = o.device JOIN function_ f ON f.id = o.fn LEFT JOIN call_site_ s ON s.id = o.caller;
+
+CREATE VIEW oom_holders AS
+SELECT h.oom AS oom_id, p.session, k.name AS kind, f.name, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library, h.n, h.bytes, h.largest
+FROM oom_holder_ h JOIN oom_ o ON o.id = h.oom JOIN process_ p ON p.id = o.process JOIN memory_kind_ k ON k.id = h.kind
+LEFT JOIN function_ f ON f.id = h.fn LEFT JOIN call_site_ s ON s.id = h.caller;
+
+CREATE VIEW memory_told AS
+SELECT p.session, p.pid, d.ordinal AS device, m.ts AS start, m.call AS call_id, m.free, m.total, m.total - m.free AS in_use, m.used AS ledger, m.total - m.free - m.used AS difference
+FROM mem_told_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process;
+
+-- smallest, largest: of the row's range of sizes.
+CREATE VIEW copy_sizes AS
+SELECT p.session, p.pid, y.process AS process_id, f.name, CASE y.kind WHEN 0 THEN 'h2h' WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' WHEN 3 THEN 'd2d' WHEN 4 THEN 'default' WHEN -1 THEN 'set' ELSE 'other' END AS direction,
+       CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory, instr(f.name, 'Async') > 0 AS async, iif(y.bucket = 0, 0, 1 << (y.bucket - 1)) AS smallest,
+       iif(y.bucket = 0, 0, iif(y.bucket < 63, (1 << y.bucket) - 1, 9223372036854775807)) AS largest, y.n, y.bytes, y.max_bytes, y.host_ns, y.bucket <= 16 AS small
+FROM copy_size_ y JOIN process_ p ON p.id = y.process JOIN function_ f ON f.id = y.fn;
+
+CREATE VIEW copy_trips AS
+SELECT p.session, p.pid, t.device_addr, printf('0x%x', t.device_addr) AS device_addr_hex, t.host_addr, printf('0x%x', t.host_addr) AS host_addr_hex, t.bytes AS size, t.trips, t.launches,
+       t.host_ns, t.ts AS first, t.ts_last AS last, t.call AS call_id
+FROM copy_trip_ t JOIN process_ p ON p.id = t.process;

@@ -124,7 +124,7 @@ Result<void> processes_section(Page& page) {
 // Where something was allocated, or kernels and copies were sent to.
 Result<void> active_devices(Page& page) {
   auto active = page.rows("SELECT device FROM streams WHERE device >= 0 AND launches + copies > 0 AND session = coalesce(:session, session) "
-                          "UNION SELECT device FROM memory_stats WHERE device >= 0 AND kind <> 'host' AND allocs > 0 AND session = coalesce(:session, session) "
+                          "UNION SELECT device FROM memory_totals WHERE device >= 0 AND memory = 'device' AND allocs > 0 AND session = coalesce(:session, session) "
                           "ORDER BY 1 LIMIT 64");
   if (!active) return tl::unexpected(active.error());
   std::string all;
@@ -198,15 +198,18 @@ Result<void> work_section(Page& page) {
 }
 
 Result<void> memory_section(Page& page) {
-  auto stats = page.rows("SELECT device, kind, max(peak), sum(live_at_end), sum(allocs), sum(frees) FROM memory_stats "
-                         "WHERE session = coalesce(:session, session) GROUP BY device, kind ORDER BY device, kind");
+  auto stats = page.rows("SELECT device, memory, max(peak), sum(live_at_end), sum(allocs), sum(frees) FROM memory_totals "
+                         "WHERE session = coalesce(:session, session) GROUP BY device, memory ORDER BY device, memory");
+  auto ooms = page.row("SELECT count(*) FROM ooms WHERE session = coalesce(:session, session)");
+  if (!ooms) return tl::unexpected(ooms.error());
   if (!stats || stats->empty()) return stats ? Result<void>{} : tl::unexpected(stats.error());
   page.heading("Memory");
   for (const Row& m : *stats) {
-    const std::string where = text(m[1]) == "host" ? "pinned host memory" : fmt::format("device {}{}", text(m[0]), text(m[1]) == "managed" ? ", managed" : "");
+    const std::string where = text(m[1]) == "host" ? "pinned host memory" : "device " + text(m[0]);
     const std::string left = integer(m[3]) > 0 ? fmt::format(", {} never freed: {}", human_bytes(integer(m[3])), page.command("leaks")) : "";
     page.line(fmt::format("{}: peak {}, {} allocations, {} frees{}", where, human_bytes(integer(m[2])), human_count(integer(m[4])), human_count(integer(m[5])), left));
   }
+  if (integer((*ooms)[0]) > 0) page.line(fmt::format("memory ran out {}: {}", integer((*ooms)[0]) == 1 ? "once" : "several times", page.command("oom")));
   return {};
 }
 

@@ -44,11 +44,6 @@ std::string argument_names(const probes::Probe& probe) {
   return out;
 }
 
-MemoryKind memory_of(const probes::Probe& probe) {
-  if (probe.symbol.find("Managed") != std::string::npos) return MemoryKind::Managed;
-  return probe.kind == probes::Kind::HostAlloc ? MemoryKind::Host : MemoryKind::Device;
-}
-
 template <class Entry>
 Entry& grown(std::vector<Entry>& entries, std::size_t at) {
   if (entries.size() <= at) entries.resize(at + 1);
@@ -116,7 +111,7 @@ void Directory::on(const ModuleUnloaded& n) { module_end_(module_row(n.module), 
 void Directory::on(const FunctionDefined& n) {
   if (!n.probe) return;
   FunctionEntry& entry = grown(functions_, n.function);
-  entry = {function_row(n.function), n.probe, memory_of(*n.probe), n.library_major, 0};
+  entry = {function_row(n.function), n.probe, memory_action(*n.probe), n.library_major, 0};
   const probes::Probe& probe = *n.probe;
   entry.is_marker = probe.group == "marker";
   entry.waits = waits(probe);
@@ -127,6 +122,8 @@ void Directory::on(const FunctionDefined& n) {
 }
 
 void Directory::on(const CallSiteSeen& n) {
+  if (site_libraries_.size() <= n.site) site_libraries_.resize(n.site + 1, Libraries::kUnknown);
+  site_libraries_[n.site] = libraries_.id(n.library);
   site_(site_row(n.site), process_row(n.process), unless_empty(n.library), n.library.empty() ? std::nullopt : std::optional(n.offset),
         unless_empty(n.symbol), n.address);
 }

@@ -9,7 +9,8 @@
 
 #include "base/event.hpp"
 #include "probes/probe.hpp"
-#include "store/memory_ledger.hpp"
+#include "store/libraries.hpp"
+#include "store/memory_actions.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -24,7 +25,7 @@ struct Bases {
 struct FunctionEntry {
   RowId row = 0;
   probes::ProbePtr probe;
-  MemoryKind memory = MemoryKind::Device;  // what it allocates
+  MemoryAction memory;
   int library_major = 0;
   std::uint64_t with_args = 0;  // calls whose arguments were stored
   bool is_marker = false;       // says where a range of the program's own begins or ends
@@ -36,6 +37,7 @@ struct ThreadEntry {
   ProcessId process = 0;
   int device = 0;  // current device, hipSetDevice
   bool device_told = false;  // by a call of this thread
+  RowId copied_inside = 0;   // the newest call that another copy was made inside of
 };
 class Directory {
  public:
@@ -65,6 +67,9 @@ class Directory {
   RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.frame; }
   RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.stack; }
 
+  const Libraries& libraries() const { return libraries_; }
+  LibraryId library_of(CallSiteId site) const { return site < site_libraries_.size() ? site_libraries_[site] : Libraries::kUnknown; }
+
   std::uint64_t processes() const { return processes_; }
   std::uint64_t threads() const { return thread_count_; }
   const std::string& function_name(RowId row) const;
@@ -75,6 +80,8 @@ class Directory {
   const Bases bases_;
   std::vector<FunctionEntry> functions_;  // by id
   std::vector<ThreadEntry> threads_;      // by id
+  Libraries libraries_;
+  std::vector<LibraryId> site_libraries_;  // by id
   std::unordered_map<RowId, pid_t> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
   Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, function_name_, site_;

@@ -1,11 +1,13 @@
 #include "store/memory_ledger.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fade::store {
 namespace {
 
 constexpr std::int64_t kNull = BatchTable::kNull;
+constexpr std::size_t kMostInside = 10'000;  // allocations that wait for the call around theirs
 
 // Sizes come from the program: sums stop at the end of their range.
 std::int64_t plus(std::int64_t a, std::int64_t b) {
@@ -14,14 +16,27 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
   return b < 0 ? std::numeric_limits<std::int64_t>::min() + 1 : std::numeric_limits<std::int64_t>::max();
 }
 
+std::int64_t size_of(const Allocation& allocation) { return static_cast<std::int64_t>(allocation.bytes); }
+
 }  // namespace
 
-MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, std::int64_t last_alloc_id)
-    : alloc_rows_(alloc_rows), last_alloc_id_(last_alloc_id),
+MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, std::int64_t last_alloc_id, const Libraries& libraries)
+    : libraries_(libraries), trouble_(db, failure), alloc_rows_(alloc_rows), last_alloc_id_(last_alloc_id),
       bucket_(db, failure,
               "INSERT INTO mem_bucket_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET used = excluded.used, "
               "peak = max(peak, excluded.peak), allocs = allocs + excluded.allocs, frees = frees + excluded.frees"),
-      stat_(db, failure, "INSERT OR REPLACE INTO mem_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)") {}
+      stat_(db, failure, "INSERT OR REPLACE INTO mem_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
+      holder_(db, failure, "INSERT OR REPLACE INTO mem_holder_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)") {}
+
+// ---------------------------------------------------------------- sums
+
+void MemoryLedger::Sum::change(std::int64_t by, std::int64_t at) {
+  changed = true;
+  used = plus(used, by);
+  if (used <= peak) return;
+  peak = used;
+  peak_at = at;
+}
 
 void MemoryLedger::close_bucket(const UseKey& key, Use& use) {
   if (use.ms_changed)
@@ -38,6 +53,12 @@ void MemoryLedger::write_sums(const UseKey& key, Use& use) {
   use.changed = false;
 }
 
+void MemoryLedger::write_holder(const HolderKey& key, Sum& sum) {
+  if (!sum.changed) return;
+  holder_(key.device, static_cast<int>(key.memory), libraries_.path(key.library), sum.used, sum.peak, sum.peak_at, sum.allocs, sum.frees, sum.bytes);
+  sum.changed = false;
+}
+
 // Calls come in the order of their returns, threads a little mixed: what is late counts for the open millisecond.
 MemoryLedger::Use& MemoryLedger::use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at) {
   const UseKey key{device, kind};
@@ -51,73 +72,247 @@ MemoryLedger::Use& MemoryLedger::use_at(ProcessId process, DeviceRow device, Mem
   return use;
 }
 
-void MemoryLedger::change(Use& use, const Allocation& allocation, std::int64_t sign, std::int64_t at) {
-  const std::int64_t bytes = sign * static_cast<std::int64_t>(allocation.bytes);
-  use.used = plus(use.used, bytes);
+MemoryLedger::Sum& MemoryLedger::holder(ProcessId process, const HolderKey& key) {
+  Sum& sum = holders_[key];
+  sum.process = process;
+  sum.changed = true;
+  return sum;
+}
+
+// The calling library's sum, and that of all libraries together.
+template <class Change>
+void MemoryLedger::for_holders(ProcessId process, const Allocation& a, Change&& change) {
+  const auto memory = class_of(a.kind);
+  if (!memory) return;
+  change(holder(process, {a.device, *memory, a.library}));
+  change(holder(process, {a.device, *memory, Libraries::kAll}));
+}
+
+void MemoryLedger::change(ProcessId process, const Allocation& a, std::int64_t sign, std::int64_t at) {
+  const std::int64_t bytes = sign * size_of(a);
+  Use& use = use_at(process, a.device, a.kind, at);
+  use.change(bytes, at);
   use.ms_peak = std::max(use.ms_peak, use.used);
-  if (use.used > use.peak) {
-    use.peak = use.used;
-    use.peak_at = at;
-  }
-  if (allocation.kind == MemoryKind::Host) return;
-  Device& whole = devices_[allocation.device];
+  for_holders(process, a, [&](Sum& sum) { sum.change(bytes, at); });
+  if (class_of(a.kind) != MemoryClass::Device) return;
+  Peak& whole = devices_[a.device];
   whole.used = plus(whole.used, bytes);
   whole.peak = std::max(whole.peak, whole.used);
 }
 
-void MemoryLedger::write_row(std::uint64_t address, const Allocation& a, std::int64_t end, std::int64_t call_end) {
-  if (!keep_rows_) return;
-  alloc_rows_.add(++last_alloc_id_, static_cast<int>(a.kind), a.device, address, a.bytes, a.at, end, a.call, call_end);
+// One allocation more, or (sign -1) one that turned out to be none.
+void MemoryLedger::count(ProcessId process, const Allocation& a, std::int64_t sign) {
+  const auto add = [&](Sum& sum) {
+    sum.allocs += sign;
+    sum.bytes = plus(sum.bytes, sign * size_of(a));
+  };
+  Use& use = use_at(process, a.device, a.kind, a.cause.at);
+  add(use);
+  use.ms_allocs += sign;
+  for_holders(process, a, add);
+  change(process, a, sign, a.cause.at);
 }
 
-void MemoryLedger::allocate(ProcessId process, std::uint64_t address, const Allocation& asked) {
-  Allocation allocation = asked;
-  allocation.bytes = std::min<std::uint64_t>(asked.bytes, std::numeric_limits<std::int64_t>::max());
-  const auto [entry, fresh] = live_[process].try_emplace(address, allocation);
-  if (!fresh) {  // its free was not seen: a pool or a graph gave it back
-    free_one(process, address, entry->second, kNull, allocation.at);
-    entry->second = allocation;
+std::int64_t MemoryLedger::used_on(DeviceRow device, MemoryClass memory) const {
+  const auto found = holders_.find({device, memory, Libraries::kAll});
+  return found == holders_.end() ? 0 : found->second.used;
+}
+
+// ---------------------------------------------------------------- allocations
+
+std::int64_t MemoryLedger::write_row(const Allocation& a, std::int64_t end, std::int64_t call_end) {
+  const std::int64_t id = ++last_alloc_id_;
+  if (keep_rows_)
+    alloc_rows_.add(id, static_cast<int>(a.kind), a.device, a.address, a.bytes, a.cause.at, end, a.cause.call, call_end, a.cause.function,
+                    a.cause.caller == 0 ? kNull : a.cause.caller);
+  return id;
+}
+
+void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
+  Allocation fresh = asked;
+  fresh.bytes = std::min<std::uint64_t>(asked.bytes, std::numeric_limits<std::int64_t>::max());
+  Process& owner = live_[process];
+  const std::uint64_t name = fresh.space == Space::Physical ? owner.mapped.create(fresh.address) : fresh.address;
+  const auto [entry, is_new] = owner.live.try_emplace({fresh.space, name}, fresh);
+  owner.count[static_cast<std::size_t>(fresh.space)] += is_new;
+  if (!is_new) {
+    const Allocation& old = entry->second;
+    // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave it back.
+    if (old.cause.call > fresh.cause.call && old.cause.at >= fresh.cause.entered) count(process, old, -1);
+    else free_one(process, old, kNull, fresh.cause.at);
+    entry->second = fresh;
   }
-  Use& use = use_at(process, allocation.device, allocation.kind, allocation.at);
-  ++use.allocs;
-  ++use.ms_allocs;
-  use.bytes = plus(use.bytes, static_cast<std::int64_t>(allocation.bytes));
-  change(use, allocation, 1, allocation.at);
+  count(process, fresh, 1);
+  remember_inside(fresh.cause, {process, entry->first});
 }
 
-void MemoryLedger::free_one(ProcessId process, std::uint64_t address, const Allocation& allocation, std::int64_t call, std::int64_t at) {
-  Use& use = use_at(process, allocation.device, allocation.kind, at);
+void MemoryLedger::free_one(ProcessId process, const Allocation& a, std::int64_t call, std::int64_t at) {
+  Use& use = use_at(process, a.device, a.kind, at);
   ++use.frees;
   ++use.ms_frees;
-  change(use, allocation, -1, at);
-  write_row(address, allocation, at, call);
+  for_holders(process, a, [](Sum& sum) { ++sum.frees; });
+  change(process, a, -1, at);
+  freed_.add(process, a.space, a.address, {write_row(a, at, call), call});
 }
 
-void MemoryLedger::release(ProcessId process, std::uint64_t address, std::int64_t call, std::int64_t at, DeviceRow device) {
+void MemoryLedger::erase(Process& process, std::map<Key, Allocation>::iterator entry) {
+  --process.count[static_cast<std::size_t>(entry->first.first)];
+  process.live.erase(entry);
+}
+
+void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address, const Cause& cause, DeviceRow device) {
   if (address == 0) return;  // hipFree(nullptr) does nothing
-  auto& ledger = live_[process];
-  const auto found = ledger.find(address);
-  if (found == ledger.end()) {
-    ++use_at(process, device, MemoryKind::Device, at).unknown_frees;
-    return;
+  if (space == Space::Physical && free_physical(process, address, cause)) return;
+  Process& owner = live_[process];
+  const auto found = owner.live.find({space, address});
+  if (found != owner.live.end()) {
+    // The program cannot have it yet: another thread was given the same address again before this call's return was seen.
+    if (cause.entered < found->second.cause.at) return;
+    free_one(process, found->second, cause.call, cause.at);
+    return erase(owner, found);
   }
-  free_one(process, address, found->second, call, at);
-  ledger.erase(found);
+  const Freed* before = freed_.find(process, space, address);
+  if (before && before->call > cause.call) return;  // by a call inside this one
+  ++use_at(process, device, MemoryKind::Device, cause.at).unknown_frees;
 }
 
-void MemoryLedger::release_device(ProcessId process, DeviceRow device, std::int64_t call, std::int64_t at) {
-  std::erase_if(live_[process], [&](const auto& entry) {
-    if (entry.second.device != device || entry.second.kind == MemoryKind::Host) return false;
-    free_one(process, entry.first, entry.second, call, at);
-    return true;
-  });
+void MemoryLedger::free_block(ProcessId process, MappedMemory::Block block, const Cause& cause) {
+  Process& owner = live_[process];
+  const auto found = owner.live.find({Space::Physical, block});
+  if (found == owner.live.end()) return;
+  free_one(process, found->second, cause.call, cause.at);
+  erase(owner, found);
 }
+
+bool MemoryLedger::free_physical(ProcessId process, std::uint64_t handle, const Cause& cause) {
+  const auto released = live_[process].mapped.release(handle);
+  if (released.gone) free_block(process, *released.gone, cause);
+  return released.known;
+}
+
+void MemoryLedger::unmap(ProcessId process, std::uint64_t address, std::uint64_t size, const Cause& cause) {
+  for (const MappedMemory::Block block : live_[process].mapped.unmap(address, size)) free_block(process, block, cause);
+}
+
+void MemoryLedger::release_device(ProcessId process, DeviceRow device, const Cause& cause) {
+  Process& owner = live_[process];
+  for (auto entry = owner.live.begin(); entry != owner.live.end();) {
+    const auto& [key, allocation] = *entry;
+    if (allocation.device != device || class_of(allocation.kind) != MemoryClass::Device) {
+      ++entry;
+      continue;
+    }
+    if (key.first == Space::Physical) owner.mapped.forget(key.second);
+    free_one(process, allocation, cause.call, cause.at);
+    erase(owner, entry++);
+  }
+}
+
+// ---------------------------------------------------------------- who asked
+
+void MemoryLedger::remember_inside(const Cause& cause, const Inside& inside) {
+  if (cause.parent != 0 && inside_.size() < kMostInside) inside_.emplace(cause.parent, inside);
+}
+
+void MemoryLedger::outer_call(const Cause& cause, LibraryId library) {
+  const auto [first, last] = inside_.equal_range(cause.call);
+  std::vector<Inside> all;
+  for (auto at = first; at != last; ++at) all.push_back(at->second);
+  inside_.erase(first, last);
+  for (const Inside& inside : all) {
+    remember_inside(cause, inside);
+    if (inside.oom != 0) {
+      trouble_.oom_asked_by(inside.oom, cause, std::nullopt);
+      continue;
+    }
+    Process& owner = live_[inside.process];
+    const auto found = owner.live.find(inside.key);
+    if (found == owner.live.end() || found->second.cause.at < cause.entered) continue;
+    Allocation& a = found->second;
+    const std::int64_t at = a.cause.at;
+    count(inside.process, a, -1);
+    a.library = library;
+    a.cause.caller = cause.caller;
+    a.cause.at = std::max(at, cause.at);
+    count(inside.process, a, 1);
+    a.cause.at = at;
+  }
+}
+
+// ---------------------------------------------------------------- trouble
+
+const Allocation* MemoryLedger::around(ProcessId process, Space space, std::uint64_t address) const {
+  const auto owner = live_.find(process);
+  if (owner == live_.end() || owner->second.count[static_cast<std::size_t>(space)] == 0) return nullptr;
+  const auto after = owner->second.live.upper_bound({space, address});
+  if (after == owner->second.live.begin()) return nullptr;
+  const auto& [key, allocation] = *std::prev(after);
+  const std::uint64_t inside = address - key.second;
+  return key.first == space && (inside == 0 || inside < allocation.bytes) ? &allocation : nullptr;
+}
+
+Fault MemoryLedger::fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& freed) const {
+  const Allocation* live = around(process, space, address);
+  if (live && live->address == address) return Fault::Refused;
+  if (live) return Fault::Inside;
+  freed = freed_.find(process, space, address);
+  return freed ? Fault::DoubleFree : Fault::Unknown;
+}
+
+void MemoryLedger::refused(ProcessId process, Space space, std::uint64_t address, const Cause& cause) {
+  if (address == 0) return;
+  const Freed* freed = nullptr;
+  const Fault fault = fault_of(process, space, address, freed);
+  trouble_.fault(fault, address, freed, cause);
+}
+
+void MemoryLedger::told(DeviceRow device, std::uint64_t free, std::uint64_t total, const Cause& cause) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  trouble_.told(device, static_cast<std::int64_t>(std::min(free, kMost)), static_cast<std::int64_t>(std::min(total, kMost)),
+                used_on(device, MemoryClass::Device), cause);
+}
+
+void MemoryLedger::out_of_memory(ProcessId process, const Allocation& asked) {
+  const auto [first, last] = inside_.equal_range(asked.cause.call);
+  for (auto at = first; at != last; ++at)  // a call inside this one said so already
+    if (at->second.oom != 0) return trouble_.oom_asked_by(at->second.oom, asked.cause, size_of(asked));
+  const auto memory = class_of(asked.kind);
+  if (!memory || !trouble_.wants_oom()) return;
+  std::map<std::tuple<MemoryKind, std::int64_t, std::int64_t>, Held> held;
+  for (const auto& [key, a] : live_[process].live) {
+    if (class_of(a.kind) != memory || (*memory == MemoryClass::Device && a.device != asked.device)) continue;
+    Held& h = held[{a.kind, a.cause.function, a.cause.caller}];
+    h.kind = a.kind;
+    h.function = a.cause.function;
+    h.caller = a.cause.caller;
+    ++h.n;
+    h.bytes = plus(h.bytes, size_of(a));
+    h.largest = std::max(h.largest, size_of(a));
+  }
+  std::vector<Held> rows;
+  for (const auto& [key, h] : held) rows.push_back(h);
+  const std::int64_t oom = trouble_.oom({asked.device, *memory, size_of(asked), used_on(asked.device, *memory)}, std::move(rows), asked.cause);
+  remember_inside(asked.cause, {process, {}, oom});
+}
+
+Place MemoryLedger::place_of(ProcessId process, std::uint64_t address) const {
+  for (const Space space : {Space::Memory, Space::Registered, Space::Ipc}) {
+    const Allocation* found = around(process, space, address);
+    if (!found) continue;
+    if (found->kind == MemoryKind::Managed) return Place::Managed;
+    return class_of(found->kind) == MemoryClass::Host ? Place::Pinned : Place::Device;
+  }
+  const auto owner = live_.find(process);
+  return owner != live_.end() && owner->second.mapped.block_at(address) ? Place::Device : Place::Unknown;
+}
+
+// ---------------------------------------------------------------- ends
 
 void MemoryLedger::write_live(ProcessId process) {
-  const auto ledger = live_.find(process);
-  if (ledger == live_.end()) return;
-  for (const auto& [address, allocation] : ledger->second) write_row(address, allocation, kNull, kNull);
-  live_.erase(ledger);
+  const auto owner = live_.find(process);
+  if (owner == live_.end()) return;
+  for (const auto& [key, allocation] : owner->second.live) write_row(allocation, kNull, kNull);
+  live_.erase(owner);
 }
 
 void MemoryLedger::fall_to_nothing(const UseKey& key, Use& use, std::int64_t at) {
@@ -134,9 +329,14 @@ void MemoryLedger::exec_process(ProcessId process, std::int64_t at) {
     use.used = use.ms_peak = 0;
     use.changed = true;
   }
+  for (auto& [key, sum] : holders_)
+    if (sum.process == process) {
+      sum.used = 0;
+      sum.changed = true;
+    }
 }
 
-// mem_stat_ keeps what was live at the end; the timeline falls to nothing.
+// mem_stat_ and mem_holder_ keep what was live at the end; the timeline falls to nothing.
 void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
   write_live(process);
   for (auto entry = uses_.begin(); entry != uses_.end();) {
@@ -149,14 +349,22 @@ void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
     fall_to_nothing(key, use, at);
     entry = uses_.erase(entry);
   }
+  for (auto entry = holders_.begin(); entry != holders_.end();) {
+    auto& [key, sum] = *entry;
+    if (sum.process == process) write_holder(key, sum);
+    entry = sum.process == process ? holders_.erase(entry) : std::next(entry);
+  }
 }
 
 void MemoryLedger::end_recording() {
   while (!live_.empty()) write_live(live_.begin()->first);
+  trouble_.finish();
 }
 
 void MemoryLedger::flush() {
   for (auto& [key, use] : uses_) write_sums(key, use);
+  for (auto& [key, sum] : holders_) write_holder(key, sum);
+  trouble_.flush();
 }
 
 MemoryLedger::InUse MemoryLedger::in_use() const {

@@ -1,40 +1,65 @@
-// What each process has allocated and not freed, and how much that was over time. One row per allocation when it is
-// freed or when the process ends; memory is bounded by what is live. Children of fork begin empty.
+// What each process has allocated and not freed, how much that was over time, and which library's calls it was for. One row per
+// allocation when it is freed or when the process ends; memory is bounded by what is live. Children of fork begin empty.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/event.hpp"
 #include "store/batch_table.hpp"
+#include "store/freed_memory.hpp"
+#include "store/libraries.hpp"
+#include "store/mapped_memory.hpp"
+#include "store/memory_actions.hpp"
+#include "store/memory_trouble.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
 
 using DeviceRow = std::int64_t;  // device_.id
 
-enum class MemoryKind : std::uint8_t { Device, Host, Managed };  // alloc_.kind
-
 struct Allocation {
+  std::uint64_t address = 0;  // or the handle
   std::uint64_t bytes = 0;
   DeviceRow device = 0;
   MemoryKind kind = MemoryKind::Device;
-  std::int64_t call = 0;  // call_.id
-  std::int64_t at = 0;
+  Space space = Space::Memory;
+  Cause cause;
+  LibraryId library = Libraries::kUnknown;
 };
+
+// What an address of a copy is, as far as the ledger knows.
+enum class Place : std::uint8_t { Unknown, Device, Pinned, Managed };
 
 class MemoryLedger {
  public:
-  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, std::int64_t last_alloc_id);
+  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, std::int64_t last_alloc_id, const Libraries& libraries);
 
-  void allocate(ProcessId process, std::uint64_t address, const Allocation& allocation);
-  // A free of an address that is not known is counted for `device`.
-  void release(ProcessId process, std::uint64_t address, std::int64_t call, std::int64_t at, DeviceRow device);
+  void allocate(ProcessId process, const Allocation& allocation);
+  // A free of what is not known is counted for `device`.
+  void release(ProcessId process, Space space, std::uint64_t address, const Cause& cause, DeviceRow device);
+  // The runtime refused to free that.
+  void refused(ProcessId process, Space space, std::uint64_t address, const Cause& cause);
+  void map(ProcessId process, std::uint64_t address, std::uint64_t size, std::uint64_t handle) { live_[process].mapped.map(address, size, handle); }
+  void unmap(ProcessId process, std::uint64_t address, std::uint64_t size, const Cause& cause);
+  void retain(ProcessId process, std::uint64_t handle, std::uint64_t address) { live_[process].mapped.retain(handle, address); }
   // Everything the process still has on that device is gone (hipDeviceReset).
-  void release_device(ProcessId process, DeviceRow device, std::int64_t call, std::int64_t at);
+  void release_device(ProcessId process, DeviceRow device, const Cause& cause);
+  // There was no memory for `asked`: who has it is stored.
+  void out_of_memory(ProcessId process, const Allocation& asked);
+  // What the runtime said is free and there at all.
+  void told(DeviceRow device, std::uint64_t free, std::uint64_t total, const Cause& cause);
+  // A call that others were made inside of: what they allocated was allocated for its caller.
+  bool waits_for_outer() const { return !inside_.empty(); }
+  void outer_call(const Cause& cause, LibraryId library);
+  Place place_of(ProcessId process, std::uint64_t address) const;
+
   // The process is gone: what it had is written as never freed, and the driver has it back.
   void end_process(ProcessId process, std::int64_t at);
   // The process runs another program, which begins with nothing.
@@ -44,7 +69,7 @@ class MemoryLedger {
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
   void flush();  // timeline and sums
-  // Most bytes of device and managed memory that were live at once, by device.
+  // Most bytes of device memory that were live at once, by device.
   std::vector<std::pair<DeviceRow, std::uint64_t>> peaks() const;
   struct InUse {
     std::uint64_t bytes = 0, peak = 0;  // peak: the peaks of the devices added up
@@ -54,32 +79,71 @@ class MemoryLedger {
 
  private:
   using UseKey = std::pair<DeviceRow, MemoryKind>;
-  struct Use {  // one (device, kind)
+  struct Sum {
     ProcessId process = 0;
-    std::int64_t used = 0, peak = 0, peak_at = 0, allocs = 0, frees = 0, bytes = 0, unknown_frees = 0;
-    std::int64_t ms = 0, ms_peak = 0, ms_allocs = 0, ms_frees = 0;  // the open bucket of the timeline
-    bool changed = false, ms_changed = false;
+    std::int64_t used = 0, peak = 0, peak_at = 0, allocs = 0, frees = 0, bytes = 0;
+    bool changed = false;
+    void change(std::int64_t by, std::int64_t at);
   };
-  struct Device {
-    std::int64_t used = 0, peak = 0;
+  struct Use : Sum {  // one (device, kind)
+    std::int64_t unknown_frees = 0;
+    std::int64_t ms = 0, ms_peak = 0, ms_allocs = 0, ms_frees = 0;  // the open bucket of the timeline
+    bool ms_changed = false;
+  };
+  struct HolderKey {
+    DeviceRow device = 0;
+    MemoryClass memory{};
+    LibraryId library = Libraries::kAll;
+    auto operator<=>(const HolderKey&) const = default;
+  };
+  using Key = std::pair<Space, std::uint64_t>;  // of physical memory: MappedMemory::Block
+  struct Process {
+    std::map<Key, Allocation> live;
+    std::array<std::size_t, kSpaces> count{};  // of live
+    MappedMemory mapped;
+  };
+  struct Inside {
+    ProcessId process = 0;
+    Key key;
+    std::int64_t oom = 0;  // oom_.id, where that is what it is
   };
 
   Use& use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at);
-  void change(Use& use, const Allocation& allocation, std::int64_t sign, std::int64_t at);
+  Sum& holder(ProcessId process, const HolderKey& key);
+  void count(ProcessId process, const Allocation& allocation, std::int64_t sign);
+  void change(ProcessId process, const Allocation& allocation, std::int64_t sign, std::int64_t at);
+  template <class Change>
+  void for_holders(ProcessId process, const Allocation& allocation, Change&& change);
   void close_bucket(const UseKey& key, Use& use);
   void fall_to_nothing(const UseKey& key, Use& use, std::int64_t at);
   void write_sums(const UseKey& key, Use& use);
-  void write_row(std::uint64_t address, const Allocation& allocation, std::int64_t end, std::int64_t call_end);
+  void write_holder(const HolderKey& key, Sum& sum);
+  std::int64_t write_row(const Allocation& allocation, std::int64_t end, std::int64_t call_end);
   void write_live(ProcessId process);
-  void free_one(ProcessId process, std::uint64_t address, const Allocation& allocation, std::int64_t call, std::int64_t at);
+  void free_one(ProcessId process, const Allocation& allocation, std::int64_t call, std::int64_t at);
+  void erase(Process& process, std::map<Key, Allocation>::iterator entry);
+  void free_block(ProcessId process, MappedMemory::Block block, const Cause& cause);
+  bool free_physical(ProcessId process, std::uint64_t handle, const Cause& cause);
+  void remember_inside(const Cause& cause, const Inside& inside);
+  const Allocation* around(ProcessId process, Space space, std::uint64_t address) const;
+  Fault fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& freed) const;
+  std::int64_t used_on(DeviceRow device, MemoryClass memory) const;
 
-  std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Allocation>> live_;
+  const Libraries& libraries_;
+  std::unordered_map<ProcessId, Process> live_;
   std::map<UseKey, Use> uses_;
-  std::map<DeviceRow, Device> devices_;
+  std::map<HolderKey, Sum> holders_;
+  struct Peak {
+    std::int64_t used = 0, peak = 0;
+  };
+  std::map<DeviceRow, Peak> devices_;  // outlive their processes
+  std::unordered_multimap<std::int64_t, Inside> inside_;  // by the call around it, which comes later
+  FreedMemory freed_;
+  MemoryTrouble trouble_;
   BatchTable& alloc_rows_;
   std::int64_t last_alloc_id_;
   bool keep_rows_ = true;
-  Write bucket_, stat_;
+  Write bucket_, stat_, holder_;
 };
 
 }  // namespace fade::store

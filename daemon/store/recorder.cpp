@@ -1,8 +1,8 @@
 #include "store/recorder.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
-
 
 namespace fade::store {
 namespace {
@@ -10,13 +10,15 @@ namespace {
 constexpr std::uint64_t kRareCalls = 200;  // of each function have their arguments stored
 constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::size_t kTop = 5;
+constexpr std::string_view kUserApi = "user";  // a program's own function allocates for itself
 
 }  // namespace
 
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_), nvml_(db, failure_),
-      memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
+      memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0), directory_.libraries()),
+      copies_(db, failure_), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
       steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
@@ -75,6 +77,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
   if (!function->is_marker) uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
+  if (memory_.waits_for_outer() && function->probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (!function->is_marker) follow_work(now, self);
   write_call(now);
 }
@@ -124,6 +127,7 @@ void Recorder::flush_sums() {
   rollups_.flush();
   streams_.flush();
   memory_.flush();
+  copies_.flush();
   errors_.flush();
   overrides_.flush();
   uses_.flush();

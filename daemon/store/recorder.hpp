@@ -11,6 +11,7 @@
 #include "base/recording.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
+#include "store/copy_book.hpp"
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
@@ -70,19 +71,26 @@ class Recorder {
   void call(const CallRecord& record, std::span<const std::byte> payload);
   void on_launch(Now& now);
   void on_copy(Now& now);
-  void on_alloc(Now& now);
-  void on_free(Now& now);
   void on_stream_create(Now& now);
   void on_stream_destroy(Now& now);
   void on_sync(Now& now);
   void on_set_device(Now& now);
   void on_kernel_name(Now& now);
   void on_device_query(Now& now);
-  void on_other(Now& now);
   void on_marker(Now& now);
   void follow_work(const Now& now, std::int64_t self);
   void write_call(const Now& now);
   void note_result(const Now& now, std::int64_t result);
+  Cause cause_of(const Now& now) const;
+  void on_memory(Now& now);
+  void allocate(const Now& now);
+  void release(const Now& now);
+  void map(const Now& now);
+  void unmap(const Now& now);
+  void retain(const Now& now);
+  void reset(const Now& now);
+  void told_memory(const Now& now);
+  Way way_of(const Now& now, std::int64_t kind) const;
   DeviceRow device_of(const Now& now);
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
   void flush_rows();
@@ -113,7 +121,7 @@ class Recorder {
   const Detail detail_;
   sqlite::Db& db_;
   Failure failure_;
-  BatchTable call_rows_{"call_", 9}, copy_rows_{"copy_", 6}, alloc_rows_{"alloc_", 9};
+  BatchTable call_rows_{"call_", 9}, copy_rows_{"copy_", 7}, alloc_rows_{"alloc_", 11};
   Directory directory_;
   Rollups rollups_;
   KernelBook kernels_;
@@ -121,6 +129,7 @@ class Recorder {
   DeviceBook devices_;
   NvmlBook nvml_;
   MemoryLedger memory_;
+  CopyBook copies_;
   ErrorBook errors_;
   OverrideBook overrides_;
   BindingBook bindings_;

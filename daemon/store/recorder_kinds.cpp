@@ -13,6 +13,7 @@ using probes::Role;
 namespace {
 constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::int64_t kFill = -1;        // copy_.kind of memset
+constexpr std::int64_t kDeviceToDevice = 3;
 constexpr std::int64_t kDefaultCopy = 4;  // hipMemcpyDefault
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::Mark) + 1;
@@ -27,10 +28,6 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
       {Kind::Launch, &Recorder::on_launch},
       {Kind::Copy, &Recorder::on_copy},
       {Kind::Set, &Recorder::on_copy},
-      {Kind::Alloc, &Recorder::on_alloc},
-      {Kind::HostAlloc, &Recorder::on_alloc},
-      {Kind::Free, &Recorder::on_free},
-      {Kind::HostFree, &Recorder::on_free},
       {Kind::StreamCreate, &Recorder::on_stream_create},
       {Kind::StreamDestroy, &Recorder::on_stream_destroy},
       {Kind::Sync, &Recorder::on_sync},
@@ -47,7 +44,7 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
   };
   static constexpr auto kByKind = [] {
     std::array<Handler, kKinds> out{};
-    out.fill(&Recorder::on_other);
+    out.fill(&Recorder::on_memory);
     for (const Row& row : kRows) out[static_cast<std::size_t>(row.kind)] = row.handler;
     return out;
   }();
@@ -67,6 +64,7 @@ RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use
 void Recorder::on_launch(Now& now) {
   const auto handle = now.view.value(Role::Kernel);
   const RowId stream = stream_of(now, &StreamBook::Stream::launches);
+  if (!now.failed) copies_.launch(now.process);
   if (!handle) return;  // a graph, or one of the multi-device forms: no kernel to name
   const KernelBook::Kernel kernel = kernels_.kernel(now.thread.process, *handle, now.call);
   constexpr probes::LaunchShape kUnknown{{0, 0, 0}, {0, 0, 0}, 0};
@@ -76,29 +74,27 @@ void Recorder::on_launch(Now& now) {
   if (keep_.calls && kernel.wanted) now.launch = kernels_.launch(kernel.row, geometry, stream);
 }
 
+Way Recorder::way_of(const Now& now, std::int64_t kind) const {
+  const auto place = [&](Role role) { return memory_.place_of(now.thread.process, now.view.value(role).value_or(0)); };
+  return store::way_of(kind, kind == kDeviceToDevice ? Place::Device : place(Role::Source), kind == kDeviceToDevice ? Place::Device : place(Role::Destination));
+}
+
 void Recorder::on_copy(Now& now) {
   const bool fill = now.view.probe.kind == Kind::Set;
   const std::int64_t kind = fill ? kFill : now.view.copy_kind().value_or(kDefaultCopy);
   const auto bytes = static_cast<std::int64_t>(std::min(now.view.bytes().value_or(0), kMostBytes));
   const RowId stream = stream_of(now, &StreamBook::Stream::copies);
+  const Way way = fill ? Way{kFill, HostSide::None} : way_of(now, kind);
   if (!now.failed) rollups_.copy(now.process, now.function.row, kind, bytes, now.ns);
   if (!now.failed && !fill) steps_.copied(now.process, now.thread.row, bytes);
+  if (!now.failed && now.thread.copied_inside != now.call)
+    copies_.add({now.process, now.function.row, now.call, way, bytes, now.ns, now.at, now.view.value(Role::Source).value_or(0),
+                 now.view.value(Role::Destination).value_or(0)});
+  if (now.record.parent != 0) now.thread.copied_inside = directory_.call_row(now.record.parent);
   if (!keep_.calls) return;
   const auto address = [&](Role role) { return static_cast<std::int64_t>(now.view.value(role).value_or(static_cast<std::uint64_t>(kNull))); };
-  copy_rows_.add(now.call, kind, bytes, address(Role::Source), address(Role::Destination), stream == 0 ? kNull : stream);
-}
-
-void Recorder::on_alloc(Now& now) {
-  if (now.failed || !now.returned) return;
-  const auto address = probes::out_value(now.view.probe, Role::Address, now.record, now.view.payload);
-  if (!address || *address == 0) return;
-  const std::uint64_t bytes = std::min(now.view.bytes().value_or(0), kMostBytes);
-  memory_.allocate(now.thread.process, *address, {bytes, device_of(now), now.function.memory, now.call, now.end});
-}
-
-void Recorder::on_free(Now& now) {
-  if (now.failed || !now.returned) return;
-  if (const auto address = now.view.value(Role::Address)) memory_.release(now.thread.process, *address, now.call, now.end, device_of(now));
+  copy_rows_.add(now.call, kind, bytes, address(Role::Source), address(Role::Destination), stream == 0 ? kNull : stream,
+                 way.host == HostSide::None ? kNull : static_cast<std::int64_t>(way.host));
 }
 
 void Recorder::on_stream_create(Now& now) {
@@ -131,15 +127,11 @@ void Recorder::on_kernel_name(Now& now) {
 }
 
 void Recorder::on_device_query(Now& now) {
+  on_memory(now);
   if (now.failed || !now.returned) return;
   if (!tells_device_facts(now.view.probe)) return nvml_.told({now.process, now.call, now.end}, now.view);
   const int ordinal = device_asked(now.view).value_or(now.thread.device);
   devices_.told({now.process, now.function.row, now.call, ordinal, now.end}, now.view);
-}
-
-void Recorder::on_other(Now& now) {
-  if (now.failed || !now.returned || now.function.probe->symbol != "hipDeviceReset") return;
-  memory_.release_device(now.thread.process, device_of(now), now.call, now.end);
 }
 
 void Recorder::on_marker(Now& now) {
@@ -192,6 +184,7 @@ void Recorder::on_notice(const ProcessEnded& n) {
   idle_.end_process(directory_.process_row(n.process), n.at);
   memory_.end_process(n.process, n.at);
   kernels_.end_process(n.process);
+  copies_.end_process(directory_.process_row(n.process));
   streams_.end_process(directory_.process_row(n.process));
   devices_.end_process(directory_.process_row(n.process));
   nvml_.end_process(directory_.process_row(n.process));

@@ -37,10 +37,18 @@ StreamBook::Stream& StreamBook::used(RowId process, std::uint64_t handle, Device
   const auto [entry, fresh] = streams_[process].try_emplace(handle);
   if (fresh) {
     entry->second.row = ++last_;
+    entry->second.device = device;
     insert_(last_, process, static_cast<std::int64_t>(handle), unless(device, 0), at);
   }
   entry->second.changed = true;
   return entry->second;
+}
+
+DeviceRow StreamBook::device_of(RowId process, std::uint64_t handle) const {
+  const auto streams = streams_.find(process);
+  if (streams == streams_.end()) return 0;
+  const auto found = streams->second.find(handle);
+  return found == streams->second.end() ? 0 : found->second.device;
 }
 
 void StreamBook::end_process(RowId process) {

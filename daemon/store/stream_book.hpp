@@ -15,6 +15,7 @@ class StreamBook {
  public:
   struct Stream {
     RowId row = 0;
+    DeviceRow device = 0;
     std::uint64_t launches = 0, copies = 0, syncs = 0;
     bool changed = false;
   };
@@ -25,6 +26,8 @@ class StreamBook {
   void destroy(RowId process, std::uint64_t handle, std::int64_t at);
   // Streams that were there before the recording, and the null stream, get their row at first use.
   Stream& used(RowId process, std::uint64_t handle, DeviceRow device, std::int64_t at);
+  // Of a stream that was created or used; 0 where it is not known.
+  DeviceRow device_of(RowId process, std::uint64_t handle) const;
   void end_process(RowId process);
   void flush();
 

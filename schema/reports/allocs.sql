@@ -1,22 +1,24 @@
 -- Every allocation, with its size and how long it lived
 -- sort: start_ns
 -- limit: 50
--- leave: free_call alloc_call caller pid addr id
+-- leave: free_call alloc_call stack library caller pid addr id
 -- column: id           id        of the allocation
 -- column: pid          id        process
 -- column: device       id        as the process numbers it
--- column: kind         text      device, host (pinned) or managed
+-- column: kind         text      device, managed, array, physical (hipMemCreate), host (pinned), registered, reserved (addresses only) or imported (another's)
 -- column: addr         text      address
 -- column: size_bytes   bytes     as asked for
 -- column: start_ns     time      when allocated
 -- column: lifetime_ns  duration  until it was freed; empty: live at the end
 -- column: name         text      function that allocated
+-- column: library      text      that called it
 -- column: caller       text      where it was called from
+-- column: stack        id        stack of the call, where one was taken
 -- column: alloc_call   id        id of the call that allocated
 -- column: free_call    id        id of the call that freed
 SELECT a.id, a.pid, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, a.start AS start_ns, a.lifetime AS lifetime_ns,
-       c.name, c.caller, a.alloc_call, a.free_call
-FROM allocations a LEFT JOIN calls c ON c.id = a.alloc_call
+       a.name, a.caller_library AS library, a.caller, a.stack_id AS stack, a.alloc_call, a.free_call
+FROM allocations a
 WHERE true /*? AND a.start >= :from */ /*? AND a.start < :to */
   /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */
-  /*? AND c.name REGEXP :name */
+  /*? AND a.name REGEXP :name */

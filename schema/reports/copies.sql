@@ -1,7 +1,9 @@
--- Memory copies and fills by direction
+-- Memory copies and fills by direction and kind of host memory
+-- about: Pageable memory is copied through a buffer of the runtime's own first, and its asynchronous copies wait: memory from hipHostMalloc or hipHostRegister (pinned) does not. Memory that was pinned before fade came counts as pageable.
 -- sort: -bytes
 -- leave: small_lt_64k avg_bytes max_bytes
--- column: direction     text      h2d, d2h, d2d, h2h, default (told by the addresses) or set (a fill)
+-- column: direction     text      h2d, d2h, d2d, h2h, default (not told, nor known by the addresses) or set (a fill)
+-- column: memory        text      of the host's side: pageable, pinned or managed
 -- column: async         yesno     through one of the ...Async functions
 -- column: n             count     how many
 -- column: bytes         bytes     all together
@@ -9,8 +11,8 @@
 -- column: max_bytes     bytes     the largest
 -- column: host_ns       duration  that the calls took on the host
 -- column: small_lt_64k  count     copies below 64 KiB
-SELECT direction, async, sum(n) AS n, sum(bytes) AS bytes, sum(bytes) / nullif(sum(n), 0) AS avg_bytes, max(max_bytes) AS max_bytes,
-       sum(host_ns) AS host_ns, sum(small_lt_64k) AS small_lt_64k
-FROM copy_stats
+SELECT direction, memory, async, sum(n) AS n, sum(bytes) AS bytes, sum(bytes) / nullif(sum(n), 0) AS avg_bytes, max(max_bytes) AS max_bytes,
+       sum(host_ns) AS host_ns, sum(CASE WHEN small THEN n ELSE 0 END) AS small_lt_64k
+FROM copy_sizes
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */
-GROUP BY direction, async
+GROUP BY direction, memory, async

@@ -23,9 +23,9 @@ UNION ALL SELECT 'category', c.category, sum(s.calls), 'calls' FROM call_stats s
 UNION ALL SELECT 'device', ordinal, name, '' FROM devices WHERE ordinal >= 0 /*? AND session = :session */ GROUP BY ordinal, name
 UNION ALL SELECT 'active device', device, sum(n), 'launches, copies and allocations' FROM (
   SELECT device, launches + copies AS n FROM streams WHERE device >= 0 /*? AND session = :session */
-  UNION ALL SELECT device, allocs FROM memory_stats WHERE device >= 0 AND kind <> 'host' /*? AND session = :session */) GROUP BY device HAVING sum(n) > 0
-UNION ALL SELECT 'memory', 'peak of device ' || device || ', ' || kind, max(peak), 'bytes' FROM memory_stats WHERE true /*? AND session = :session */ GROUP BY device, kind
-UNION ALL SELECT 'memory', 'never freed on device ' || device || ', ' || kind, sum(live_at_end), 'bytes' FROM memory_stats WHERE true /*? AND session = :session */ GROUP BY device, kind
+  UNION ALL SELECT device, allocs FROM memory_totals WHERE device >= 0 AND memory = 'device' /*? AND session = :session */) GROUP BY device HAVING sum(n) > 0
+UNION ALL SELECT 'memory', 'peak of device ' || device || iif(memory = 'host', ', pinned host memory', ''), max(peak), 'bytes' FROM memory_totals WHERE true /*? AND session = :session */ GROUP BY device, memory
+UNION ALL SELECT 'memory', 'never freed on device ' || device || iif(memory = 'host', ', pinned host memory', ''), sum(live_at_end), 'bytes' FROM memory_totals WHERE true /*? AND session = :session */ GROUP BY device, memory
 UNION ALL SELECT 'kernels', 'launches', coalesce(sum(launches), 0), '' FROM kernel_stats WHERE true /*? AND session = :session */
 UNION ALL SELECT 'copies', direction, sum(bytes), 'bytes' FROM copy_stats WHERE true /*? AND session = :session */ GROUP BY direction
 UNION ALL SELECT 'errors', name || ' ' || coalesce(error, code), sum(repeats), '' FROM errors WHERE true /*? AND session = :session */ GROUP BY name, code, error

@@ -6,12 +6,8 @@
 #include "standin.h"
 
 enum { slots = 1 << 16, most_probes = 128, kind_device = 2, kind_host = 1 };
-struct block { uintptr_t address; size_t bytes; int device, kind; };
+struct block { uintptr_t address; size_t bytes, asked; int device, kind; };
 static struct block table[slots];  // address: 0 never used, 1 freed
-static uint64_t used[16];
-
-uint64_t standin_used_bytes(int device) { return __atomic_load_n(&used[device], __ATOMIC_RELAXED); }
-
 static struct block* slot(uintptr_t address, int probe) {
   return &table[((address >> 12) * 0x9E3779B1u + (unsigned)probe) % slots];
 }
@@ -35,24 +31,23 @@ static struct block* find(const void* ptr) {
   return NULL;
 }
 
-static hipError_t allocate(void** out, size_t bytes, int kind) {
+static hipError_t allocate(void** out, size_t bytes, size_t asked, int kind) {
   if (!standin_devices()) return standin_fail(hipErrorNoDevice);
   if (!out) return standin_fail(hipErrorInvalidValue);
   *out = NULL;
   const int device = standin_current_device();
   if (!bytes) return hipSuccess;
-  if (bytes > standin_device_bytes(device) - standin_used_bytes(device)) {
-    size_t left, total;
-    hipMemGetInfo(&left, &total);  // AMD's runtime asks itself before it gives up
-    return standin_fail(hipErrorOutOfMemory);
+  if (!standin_fits(device, bytes)) {
+    return standin_out_of_memory();
   }
   void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   struct block* b = memory == MAP_FAILED ? NULL : claim((uintptr_t)memory);
   if (!b) return standin_fail(hipErrorOutOfMemory);
   b->bytes = bytes;
+  b->asked = asked;
   b->device = device;
   b->kind = kind;
-  __atomic_fetch_add(&used[device], kind == kind_device ? bytes : 0, __ATOMIC_RELAXED);
+  standin_take(device, kind == kind_host, bytes, asked);
   *out = memory;
   return hipSuccess;
 }
@@ -66,48 +61,59 @@ static hipError_t release(void* ptr) {
   if (!__atomic_compare_exchange_n(&b->address, &address, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return standin_fail(hipErrorInvalidValue);
   munmap(ptr, was.bytes);
-  __atomic_fetch_sub(&used[was.device], was.kind == kind_device ? was.bytes : 0, __ATOMIC_RELAXED);
+  standin_give(was.device, was.kind == kind_host, was.bytes, was.asked);
   return hipSuccess;
 }
 
 HIP(hipError_t, hipMalloc)(void** ptr, size_t bytes) {
   ENTER(hipMalloc);
-  return allocate(ptr, bytes, kind_device);
+  return allocate(ptr, bytes, bytes, kind_device);
 }
 
 HIP(hipError_t, hipMallocAsync)(void** ptr, size_t bytes, hipStream_t stream) {
   ENTER(hipMallocAsync);
   if (!standin_is_stream(stream)) return standin_fail(hipErrorInvalidHandle);
-  return allocate(ptr, bytes, kind_device);
+  return allocate(ptr, bytes, bytes, kind_device);
+}
+
+HIP(hipError_t, hipMallocFromPoolAsync)(void** ptr, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
+  ENTER(hipMallocFromPoolAsync);
+  if (!pool || !standin_is_stream(stream)) return standin_fail(hipErrorInvalidValue);
+  return allocate(ptr, bytes, bytes, kind_device);
 }
 
 HIP(hipError_t, hipMallocManaged)(void** ptr, size_t bytes, unsigned flags) {
   ENTER(hipMallocManaged);
-  return flags > 2 ? standin_fail(hipErrorInvalidValue) : allocate(ptr, bytes, kind_device);
+  return flags > 2 ? standin_fail(hipErrorInvalidValue) : allocate(ptr, bytes, bytes, kind_device);
 }
 
 HIP(hipError_t, hipExtMallocWithFlags)(void** ptr, size_t bytes, unsigned flags) {
   ENTER(hipExtMallocWithFlags);
   (void)flags;
-  return allocate(ptr, bytes, kind_device);
+  return allocate(ptr, bytes, bytes, kind_device);
 }
 
 HIP(hipError_t, hipHostMalloc)(void** ptr, size_t bytes, unsigned flags) {
   ENTER(hipHostMalloc);
   (void)flags;
-  return allocate(ptr, bytes, kind_host);
+  return allocate(ptr, bytes, bytes, kind_host);
+}
+
+HIP(hipError_t, hipHostAlloc)(void** ptr, size_t bytes, unsigned flags) {
+  ENTER(hipHostAlloc);
+  return hipHostMalloc(ptr, bytes, flags);
 }
 
 HIP(hipError_t, hipMallocHost)(void** ptr, size_t bytes) {
   ENTER(hipMallocHost);
-  return allocate(ptr, bytes, kind_host);
+  return allocate(ptr, bytes, bytes, kind_host);
 }
 
 HIP(hipError_t, hipMallocPitch)(void** ptr, size_t* pitch, size_t width, size_t height) {
   ENTER(hipMallocPitch);
   if (!pitch) return standin_fail(hipErrorInvalidValue);
   *pitch = (width + 255) / 256 * 256;
-  return allocate(ptr, *pitch * height, kind_device);
+  return allocate(ptr, *pitch * height, width * height, kind_device);
 }
 
 HIP(hipError_t, hipMalloc3D)(hipPitchedPtr* out, hipExtent extent) {

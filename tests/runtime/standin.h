@@ -56,5 +56,9 @@ uint64_t standin_device_bytes(int device);
 // stream.c
 int standin_is_stream(hipStream_t stream);
 void standin_enqueue(hipStream_t stream);
-// memory.c
+// ledger.c: what is allocated, by device; `host`: pinned memory, which takes none of the device's. `asked`: without padding.
 uint64_t standin_used_bytes(int device);
+int standin_fits(int device, size_t bytes);
+void standin_take(int device, int host, size_t bytes, size_t asked);
+void standin_give(int device, int host, size_t bytes, size_t asked);
+hipError_t standin_out_of_memory(void);

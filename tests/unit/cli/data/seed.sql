@@ -43,8 +43,11 @@ INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) VALUES
  (13, 9600000000, NULL, 2, 5, 2, NULL, NULL, NULL);
 INSERT INTO unwound_ VALUES (13, 9700000000);
 INSERT INTO arg_ VALUES (2, '{"ptr":"0x7f0000001000","size":1048576}'), (3, '{"ptr":"0x0","size":99999999999}'), (9, '{"dst":"0x0","src":"0x10","sizeBytes":4,"kind":"hipMemcpyHostToDevice"}');
-INSERT INTO copy_ VALUES (4, 1, 8388608, 140000000000000, 139637976727552, 1), (9, 1, 4, 16, 0, NULL);
-INSERT INTO alloc_ VALUES (1, 0, 1, 139637976727552, 1048576, 300000000, 9000000000, 2, 11), (2, 0, 1, 139637977776128, 4194304, 350000000, NULL, 2, NULL), (3, 1, 1, 139637981970432, 65536, 360000000, NULL, 2, NULL);
+INSERT INTO copy_ VALUES (4, 1, 8388608, 140000000000000, 139637976727552, 1, 2), (9, 1, 4, 16, 0, NULL, 1);
+INSERT INTO copy_size_ VALUES (1, 3, 1, 2, 24, 1, 8388608, 8388608, 2000000), (1, 3, 1, 1, 3, 7, 28, 4, 49000);
+INSERT INTO alloc_ VALUES (1, 0, 1, 139637976727552, 1048576, 300000000, 9000000000, 2, 11, 1, 1), (2, 0, 1, 139637977776128, 4194304, 350000000, NULL, 2, NULL, 1, 1), (3, 1, 1, 139637981970432, 65536, 360000000, NULL, 2, NULL, 1, 1);
+INSERT INTO mem_holder_ VALUES (1, 0, '*', 4194304, 5242880, 350000000, 2, 1, 5242880), (1, 0, '/usr/lib/libtorch_hip.so', 4194304, 5242880, 350000000, 2, 1, 5242880), (1, 1, '*', 65536, 65536, 360000000, 1, 0, 65536),
+ (1, 1, '', 65536, 65536, 360000000, 1, 0, 65536);
 INSERT INTO device_prop_ VALUES (1, 1, 'multiProcessorCount', '36', 'api:hipGetDevicePropertiesR0600', 1, 250000000), (2, 1, 'warpSize', '32', 'api:hipGetDevicePropertiesR0600', 1, 250000000),
  (3, 1, 'multiProcessorCount', '72', 'override:hipGetDevicePropertiesR0600', 1, 250000000);
 INSERT INTO kfd_topology_ VALUES (1, '/sys', NULL);

@@ -1,0 +1,128 @@
+#include "store/copy_book.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <limits>
+
+namespace fade::store {
+namespace {
+
+enum : std::int64_t { kFill = -1, kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault, kDeviceToDeviceNoCu = 1024 };
+
+constexpr std::int64_t kTripsWorthARow = 16;
+
+HostSide host_side(Place place) {
+  constexpr HostSide kSides[] = {HostSide::Pageable, HostSide::None, HostSide::Pinned, HostSide::Managed};
+  return kSides[static_cast<std::size_t>(place)];
+}
+
+bool on_device(Place place) { return place == Place::Device; }
+
+// Managed memory is where it was used last, and what the ledger does not know may be a device's too: one side must be known to be one.
+std::int64_t way_by_places(Place source, Place destination) {
+  if (source == Place::Managed || destination == Place::Managed) return kDefault;
+  if (source == Place::Pinned && destination == Place::Pinned) return kHostToHost;
+  const std::int64_t way = (on_device(source) ? 2 : 0) + (on_device(destination) ? 1 : 0);
+  return way == kHostToHost ? kDefault : way;
+}
+
+}  // namespace
+
+Way way_of(std::int64_t kind, Place source, Place destination) {
+  if (kind == kDeviceToDeviceNoCu) kind = kDeviceToDevice;
+  if (kind == kDefault) kind = way_by_places(source, destination);
+  switch (kind) {
+    case kHostToDevice: return {kind, host_side(source)};
+    case kDeviceToHost: return {kind, host_side(destination)};
+    case kHostToHost: return {kind, std::min(host_side(source), host_side(destination))};
+    default: return {kind, HostSide::None};
+  }
+}
+
+CopyBook::CopyBook(sqlite::Db& db, Failure& failure)
+    : size_(db, failure,
+            "INSERT INTO copy_size_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9) ON CONFLICT DO UPDATE SET n = n + excluded.n, bytes = bytes + excluded.bytes, "
+            "max_bytes = max(max_bytes, excluded.max_bytes), host_ns = host_ns + excluded.host_ns"),
+      trip_(db, failure, "INSERT OR REPLACE INTO copy_trip_ VALUES (?,?,?,?,?,?,?,?,?,?)") {}
+
+void CopyBook::add(const Copied& c) {
+  const auto bucket = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(c.bytes)));
+  Sizes& sizes = sizes_[{c.process, c.function, static_cast<std::int8_t>(std::clamp<std::int64_t>(c.way.kind, kFill, 127)), c.way.host, bucket}];
+  ++sizes.n;
+  if (__builtin_add_overflow(sizes.bytes, static_cast<std::uint64_t>(c.bytes), &sizes.bytes)) sizes.bytes = ~std::uint64_t{0};
+  sizes.max = std::max(sizes.max, c.bytes);
+  sizes.ns += c.ns;
+  if (c.way.kind == kHostToDevice) up(c);
+  if (c.way.kind == kDeviceToHost) down(c);
+}
+
+void CopyBook::up(const Copied& c) {
+  if (pairs_.size() >= kMostPairs) make_room();
+  const PairKey key{c.process, c.destination};
+  Pair& pair = pairs_[key];
+  const std::uint64_t launches = launches_[c.process];
+  const bool same = pair.host == c.source && pair.bytes == c.bytes;
+  if (same && pair.down) {
+    if (pair.trips++ == 0) pair.first = pair.open_at;
+    pair.launches += static_cast<std::int64_t>(launches - pair.launches_at_up);
+    pair.ns += pair.open_ns;
+    pair.last = c.at;
+    pair.changed = true;
+  } else if (!same) {
+    write_pair(key, pair);
+    pair = {};
+    pair.host = c.source;
+    pair.bytes = c.bytes;
+    pair.call = c.call;
+  }
+  pair.down = false;
+  pair.launches_at_up = launches;
+  pair.open_ns = c.ns;
+  pair.open_at = c.at;
+}
+
+void CopyBook::down(const Copied& c) {
+  const auto found = pairs_.find({c.process, c.source});
+  if (found == pairs_.end() || found->second.host != c.destination || found->second.bytes != c.bytes) return;
+  found->second.down = true;
+  found->second.open_ns += c.ns;
+}
+
+template <class Which>
+void CopyBook::drop_pairs(Which&& which) {
+  for (auto entry = pairs_.begin(); entry != pairs_.end();) {
+    auto& [key, pair] = *entry;
+    const bool drop = which(key, pair);
+    if (drop) write_pair(key, pair);
+    entry = drop ? pairs_.erase(entry) : std::next(entry);
+  }
+}
+
+// Those that never became anything go; where all did, the least.
+void CopyBook::make_room() {
+  for (std::int64_t trips = 2; pairs_.size() > kMostPairs / 2; trips *= 4)
+    drop_pairs([trips](const PairKey&, const Pair& pair) { return pair.trips < trips; });
+}
+
+void CopyBook::write_pair(const PairKey& key, Pair& pair) {
+  if (!pair.changed || pair.trips < kTripsWorthARow) return;
+  trip_(key.process, static_cast<std::int64_t>(key.device), static_cast<std::int64_t>(pair.host), pair.bytes, pair.trips, pair.launches, pair.ns,
+        pair.first, pair.last, pair.call);
+  pair.changed = false;
+}
+
+void CopyBook::end_process(RowId process) {
+  drop_pairs([process](const PairKey& key, const Pair&) { return key.process == process; });
+  launches_.erase(process);
+}
+
+void CopyBook::flush() {
+  for (const auto& [key, s] : sizes_)
+    size_(key.process, key.function, key.kind, static_cast<int>(key.host), key.bucket, s.n, std::min<std::uint64_t>(s.bytes, std::numeric_limits<std::int64_t>::max()), s.max,
+          s.ns);
+  sizes_.clear();
+  for (auto& [key, pair] : pairs_) write_pair(key, pair);
+}
+
+}  // namespace fade::store

@@ -1,0 +1,95 @@
+// Copies and fills by way, memory of the host's side and size; and buffers that go back and forth between the same two addresses.
+// Bounded, whatever the program does.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "store/memory_ledger.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or it is not known where they are.
+enum class HostSide : std::uint8_t { None, Pageable, Pinned, Managed };
+
+struct Way {
+  std::int64_t kind = 4;  // hipMemcpyKind, -1 of fills; 4 (default) only where the ledger does not tell either
+  HostSide host = HostSide::None;
+};
+// What a copy of this kind is between these places. What the ledger does not know is the host's pageable memory, where the call or
+// the other side says that it is the host's.
+Way way_of(std::int64_t kind, Place source, Place destination);
+
+struct Copied {
+  RowId process = 0, function = 0, call = 0;
+  Way way;
+  std::int64_t bytes = 0, ns = 0, at = 0;
+  std::uint64_t source = 0, destination = 0;
+};
+
+class CopyBook {
+ public:
+  static constexpr std::size_t kMostPairs = 4096;
+
+  CopyBook(sqlite::Db& db, Failure& failure);
+
+  void add(const Copied& copied);
+  void launch(RowId process) { ++launches_[process]; }
+  void end_process(RowId process);
+  void flush();
+
+ private:
+  struct SizeKey {
+    RowId process = 0, function = 0;
+    std::int8_t kind = 0;
+    HostSide host{};
+    std::uint8_t bucket = 0;
+    bool operator==(const SizeKey&) const = default;
+  };
+  struct PairKey {
+    RowId process = 0;
+    std::uint64_t device = 0;  // address
+    bool operator==(const PairKey&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const SizeKey& k) const {
+      return mix(static_cast<std::uint64_t>(k.process) << 40 ^ static_cast<std::uint64_t>(k.function) << 16 ^ static_cast<std::uint64_t>(k.kind + 1) << 12 ^
+                 static_cast<std::uint64_t>(k.host) << 8 ^ k.bucket);
+    }
+    std::size_t operator()(const PairKey& k) const { return mix(k.device ^ static_cast<std::uint64_t>(k.process) << 48); }
+    static std::size_t mix(std::uint64_t h) {
+      h *= 0x9E3779B97F4A7C15u;
+      return h ^ (h >> 29);
+    }
+  };
+  struct Sizes {
+    std::uint64_t n = 0, bytes = 0;
+    std::int64_t max = 0, ns = 0;
+  };
+  struct Pair {  // a device address and the host's that it was copied from last
+    std::uint64_t host = 0;
+    std::int64_t bytes = 0;
+    bool down = false;  // came back since it went up
+    std::uint64_t launches_at_up = 0;
+    std::int64_t trips = 0, launches = 0, ns = 0, first = 0, last = 0;
+    std::int64_t open_ns = 0, open_at = 0;  // of the trip that is under way
+    RowId call = 0;
+    bool changed = false;
+  };
+
+  void up(const Copied& copied);
+  void down(const Copied& copied);
+  template <class Which>
+  void drop_pairs(Which&& which);
+  void make_room();
+  void write_pair(const PairKey& key, Pair& pair);
+
+  std::unordered_map<SizeKey, Sizes, Hash> sizes_;  // since the last flush
+  std::unordered_map<PairKey, Pair, Hash> pairs_;
+  std::unordered_map<RowId, std::uint64_t> launches_;  // by process
+  Write size_, trip_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,45 @@
+// Virtual memory management of one process: physical blocks have a handle that is counted, and live until it is released for
+// the last time and nothing is mapped any more; the value of a handle may then name another block while the old one is mapped.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace fade::store {
+
+class MappedMemory {
+ public:
+  using Block = std::uint64_t;  // never used again
+
+  Block create(std::uint64_t handle);
+  void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle);
+  void retain(std::uint64_t handle, std::uint64_t address);  // one more handle for what is mapped there
+  struct Released {
+    bool known = false;
+    std::optional<Block> gone;
+  };
+  Released release(std::uint64_t handle);
+  // Everything that is mapped inside; returns what is gone by that.
+  std::vector<Block> unmap(std::uint64_t address, std::uint64_t size);
+  void forget(Block block);
+  std::optional<Block> block_at(std::uint64_t address) const;
+
+ private:
+  struct Use {
+    std::uint64_t handle = 0;
+    std::uint32_t handles = 1, mappings = 0;
+  };
+  struct Mapping {
+    std::uint64_t size = 0;
+    Block block = 0;
+  };
+
+  std::unordered_map<std::uint64_t, Block> blocks_;  // by handle, while it is not released
+  std::unordered_map<Block, Use> uses_;
+  std::map<std::uint64_t, Mapping> mappings_;        // by address
+  Block last_ = 0;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,83 @@
+// What went wrong with memory: frees that the runtime refused, allocations that it had no memory for and who had it then; and what
+// the runtime says is free. All of it is bounded, whatever the program does.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "store/freed_memory.hpp"
+#include "store/memory_actions.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+// The call that did it, by rows.
+struct Cause {
+  std::int64_t process = 0, function = 0, caller = 0, call = 0;
+  std::int64_t parent = 0;       // the call around it
+  std::int64_t entered = 0, at = 0;  // at: when it returned
+};
+
+// oom_.memory, mem_holder_.memory
+enum class MemoryClass : std::uint8_t { Device, Host };
+std::optional<MemoryClass> class_of(MemoryKind kind);  // nothing: address space only, or counted elsewhere
+
+// memory_fault_.fault
+enum class Fault : std::uint8_t { DoubleFree, Unknown, Inside, Refused };
+
+// Live allocations of one sort, for a row of oom_holder_.
+struct Held {
+  MemoryKind kind{};
+  std::int64_t function = 0, caller = 0;
+  std::int64_t n = 0, bytes = 0, largest = 0;
+};
+
+struct Exhausted {
+  std::int64_t device = 0;
+  MemoryClass memory{};
+  std::int64_t asked = 0, used = 0;
+};
+
+class MemoryTrouble {
+ public:
+  static constexpr std::int64_t kMostOoms = 32;     // are stored with who had the memory
+  static constexpr std::size_t kMostHeld = 50;      // rows of each; the rest is one row
+  static constexpr std::size_t kMostFaults = 2000;  // (process, fault, function, caller)
+
+  MemoryTrouble(sqlite::Db& db, Failure& failure);
+
+  void fault(Fault fault, std::uint64_t address, const Freed* freed, const Cause& cause);
+  void told(std::int64_t device, std::int64_t free, std::int64_t total, std::int64_t used, const Cause& cause);
+  bool wants_oom() const { return ooms_ < kMostOoms; }
+  std::int64_t oom(const Exhausted& exhausted, std::vector<Held> held, const Cause& cause);  // oom_.id
+  // It was asked for by a call around it.
+  void oom_asked_by(std::int64_t oom, const Cause& cause, std::optional<std::int64_t> asked);
+  void flush();
+  void finish();  // what was told last
+
+ private:
+  struct FaultKey {
+    std::int64_t process = 0, function = 0, caller = 0;
+    Fault fault{};
+    auto operator<=>(const FaultKey&) const = default;
+  };
+  struct FaultSum {
+    std::int64_t row = 0, n = 0, last = 0;
+    bool changed = false;
+  };
+  struct Told {
+    std::int64_t first = 0, written = 0;
+    std::int64_t call = 0, at = 0, free = 0, total = 0, used = 0;
+    bool waits = false;
+  };
+  void write_told(std::int64_t device, Told& told);
+
+  std::map<FaultKey, FaultSum> faults_;
+  std::unordered_map<std::int64_t, Told> told_;  // by device
+  std::int64_t ooms_ = 0, last_fault_, last_oom_;
+  Write fault_, fault_more_, told_row_, oom_, oom_held_, oom_call_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,20 @@
+-- Free memory as hipMemGetInfo said it, beside what the program had allocated
+-- about: The difference is what others hold: other processes, the runtime itself (kernels, scratch, rounding up), pools that keep freed memory until hipMemPoolTrimTo, and what was allocated before fade came.
+-- sort: start_ns
+-- limit: 60
+-- leave: call pid
+-- column: start_ns          time     when it was asked
+-- column: pid               id       process
+-- column: device            id       as the process numbers it
+-- column: total_bytes       bytes    of the device
+-- column: free_bytes        bytes    as the runtime said
+-- column: in_use_bytes      bytes    total less free
+-- column: ledger_bytes      bytes    what the process had allocated then, as fade counts it
+-- column: difference_bytes  bytes    in use beyond that
+-- column: percent           percent  the difference, of the total
+-- column: call              id       id of the call
+SELECT start AS start_ns, pid, device, total AS total_bytes, free AS free_bytes, in_use AS in_use_bytes, ledger AS ledger_bytes, difference AS difference_bytes,
+       round(100.0 * difference / nullif(total, 0), 1) AS percent, call_id AS call
+FROM memory_told
+WHERE true /*? AND start >= :from */ /*? AND start < :to */
+  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
