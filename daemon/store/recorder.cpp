@@ -15,7 +15,7 @@ constexpr std::size_t kTop = 5;
 
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
-      kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
+      codes_(db, failure_), kernels_(db, failure_, session, std::move(filter), codes_), graphs_(db, failure_), streams_(db, failure_), devices_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
@@ -24,7 +24,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       drop_(db, failure_, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1"),
       thread_device_(db, failure_, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)"),
-      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)") {
+      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"), more_launch_(db, failure_, "INSERT INTO more_launch_ VALUES (?,?,?)") {
   for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_})
     if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
@@ -70,8 +70,8 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
   rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
-  uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
+  uses_.call({now.process, now.at, now.failed, now.ran});
   write_call(now);
 }
 
@@ -107,6 +107,8 @@ void Recorder::note_result(const Now& now, std::int64_t result) {
 void Recorder::flush_sums() {
   rollups_.flush();
   streams_.flush();
+  graphs_.flush();
+  codes_.flush();
   memory_.flush();
   errors_.flush();
   overrides_.flush();
@@ -116,6 +118,7 @@ void Recorder::flush_sums() {
 
 void Recorder::finish() {
   memory_.end_recording();
+  codes_.finish();
   flush_rows();
   rollups_.finish();
   flush_sums();
