@@ -38,6 +38,7 @@ struct ThreadEntry {
   int device = 0;  // current device, hipSetDevice
   bool device_told = false;  // by a call of this thread
   RowId copied_inside = 0;   // the newest call that another copy was made inside of
+  CallId launched_in = 0;    // the call that its last launch was made inside of
 };
 class Directory {
  public:
