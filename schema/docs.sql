@@ -971,7 +971,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('ranges', 'start', 'integer', 'ns', 'when the call that opens it had returned'),
 ('ranges', 'end', 'integer', 'ns', 'when the call that closes it was entered; NULL: open'),
 ('ranges', 'duration', 'integer', 'ns', 'end - start; 0 for marks'),
-('ranges', 'ended_by', 'text', '', 'program; or the end of its thread, process, program (exec) or of the recording; open: not ended so far'),
+('ranges', 'ended_by', 'text', '', 'program; or the end of its thread (alone or with the process), process, program (exec) or of the recording; open: not ended so far'),
 ('ranges', 'end_tid', 'integer', '', 'thread that closed it'),
 ('ranges', 'first_call_id', 'integer', '', 'the call that opened it'),
 ('ranges', 'last_call_id', 'integer', '', 'the call that closed it'),

@@ -107,16 +107,18 @@ Result<void> show_steps(Context& context, Recording& recording) {
   if (!series) return tl::unexpected(series.error());
   if (series->empty()) return tell_none(context, recording);
   bool any_slow = false;
+  std::int64_t steps = 0;
   for (const Row& s : *series) {
     if (auto done = tell_series(context, recording, s); !done) return done;
     any_slow = any_slow || integer(s[9]) > 0;
+    steps += integer(s[3]) + integer(s[12]);
   }
   Settings settings = context.settings;
   settings.limit = kMostRows;
   if (auto done = print_part(context, recording, "steps", settings); !done) return done;
   Prose page(context);
   if (any_slow) page.next("steps --slow", "what differed in slow steps, by category");
-  page.next("steps --limit 0", "all steps");
+  if (steps > kMostRows) page.next("steps --limit 0", "all steps");
   return page.finish();
 }
 

@@ -238,7 +238,7 @@ const Report& chosen_variant(const Report& report, const Settings& settings) {
 Result<Outcome> run_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word, const Output& output) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
-  if (&report != &wanted) settings.peak = settings.errors = false;  // have done their work
+  if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = false;  // have done their work
   const bool is_table = output.format == table::Format::Table;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
@@ -268,7 +268,7 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
 Result<std::string> sql_of_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
-  if (&report != &wanted) settings.peak = settings.errors = false;
+  if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = false;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto plan = make_plan(report, settings, *session, word, false);

@@ -3,7 +3,7 @@
 -- about: At most a hundred are kept per process.
 -- sort: -duration_ns
 -- limit: 20
--- leave: line pid end_ns after_from before_from percent
+-- leave: line end_ns after_from before_from percent pid
 -- column: pid          id        process
 -- column: start_ns     time      when the last call before had returned
 -- column: end_ns       time      when the next call was entered
@@ -14,12 +14,18 @@
 -- column: before_from  text      library or program that called it
 -- column: after        text      next function called
 -- column: after_from   text      library or program that called it
+-- column: in_range     text      deepest range (roctx, NVTX) of the program that lasted through at least half of it
 -- column: line         text      line of Python of the next call, where its stack was recorded
-WITH mine AS (SELECT * FROM idle_times WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND "end" > :from */ /*? AND start < :to */)
+WITH mine AS (SELECT * FROM idle_times WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND "end" > :from */ /*? AND start < :to */),
+marked AS MATERIALIZED (
+  SELECT i.process_id, i.start, r.name, row_number() OVER (PARTITION BY i.process_id, i.start ORDER BY r.depth DESC, r.dur) AS place
+  FROM (SELECT * FROM range_ WHERE form = 0 AND dur >= (SELECT min(duration) / 2 FROM mine)) r
+  CROSS JOIN mine i ON i.process_id = r.process AND 2 * (min(i."end", r.ts + r.dur) - max(i.start, r.ts)) >= i.duration)
 SELECT i.pid, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns,
        round(100.0 * i.duration / nullif((SELECT coalesce(p."end", s.end_ns - s.start_ns) - p.start FROM processes p JOIN sessions s ON s.id = p.session WHERE p.id = i.process_id), 0), 2) AS percent,
        i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(process began)' ELSE coalesce(b.name, '(no row)') END AS before, b.caller_library AS before_from,
        CASE WHEN i.after_call_id IS NULL THEN '(process ended)' ELSE coalesce(a.name, '(no row)') END AS after, a.caller_library AS after_from,
+       (SELECT n.name FROM marked m JOIN range_name_ n ON n.id = m.name WHERE m.process_id = i.process_id AND m.start = i.start AND m.place = 1) AS in_range,
        (WITH RECURSIVE up(id) AS (SELECT stack FROM call_stack_ WHERE call = i.after_call_id
           UNION SELECT k.parent FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind <> 1 AND k.parent IS NOT NULL)
         SELECT f.file || ':' || coalesce(f.line, '?') FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind = 1 LIMIT 1) AS line

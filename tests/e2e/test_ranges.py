@@ -1,4 +1,5 @@
 """Ranges that programs mark with roctx and NVTX, the steps made from them, waits, and times without calls."""
+import re
 import subprocess
 import sys
 
@@ -131,7 +132,7 @@ def test_threads_nest_by_themselves(ranges):
 
 def test_what_a_fork_takes_along_is_its_parents(ranges):
     database, _ = ranges(f"{ROCTX} push=parent fork pop")
-    assert database.rows("SELECT name, ended_by FROM ranges ORDER BY id") == [("parent", "program"), ("of the child", "process")]
+    assert database.rows("SELECT name, ended_by FROM ranges ORDER BY id") == [("parent", "program"), ("of the child", "thread")]
     assert database.rows("SELECT kind, n FROM range_faults") == [("push not seen", 1)]
 
 
@@ -141,14 +142,14 @@ def test_an_exec_ends_what_is_open(build, ranges):
 
 
 def test_a_death_ends_what_is_open(ranges):
-    database, _ = ranges(f"{ROCTX} push=doing launch kill", status=-9)
-    assert database.rows("SELECT name, ended_by FROM ranges") == [("doing", "process")]
+    database, _ = ranges(f"{ROCTX} push=doing start=too launch kill", status=-9)
+    assert database.rows("SELECT name, ended_by FROM ranges") == [("doing", "thread"), ("too", "process")]
 
 
 def test_unbalanced_pops_are_counted(ranges):
     database, _ = ranges(f"{ROCTX} pop push=a pop pop push=left")
     assert database.rows("SELECT kind, n FROM range_faults") == [("pop without push", 2)]
-    assert database.rows("SELECT name, ended_by FROM ranges ORDER BY id") == [("a", "program"), ("left", "process")]
+    assert database.rows("SELECT name, ended_by FROM ranges ORDER BY id") == [("a", "program"), ("left", "thread")]
 
 
 def test_names_of_nvtx(ranges):
@@ -159,7 +160,7 @@ def test_names_of_nvtx(ranges):
 def test_marks_are_no_use_of_the_gpu(ranges):
     database, _ = ranges(f"{ROCTX} push=cpu pop mark=x")
     assert database.value("SELECT verdict FROM session_verdicts") == "LOADED_UNUSED"
-    assert database.rows("SELECT DISTINCT category FROM function_categories") == [("MARKER",)]
+    assert database.rows("SELECT DISTINCT category FROM function_categories WHERE name LIKE 'roctx%'") == [("MARKER",)]
 
 
 def test_ranges_can_be_left_out(ranges):
@@ -195,9 +196,9 @@ def test_a_slow_step_is_told_with_what_differed(build, ranges, query):
     slow = "push=step launch pop " * 6 + "push=step sync pop " + "push=step launch pop " * 3
     ranges(f"{ROCTX} {slow}", "--step", "range:step", FADE_STANDIN_DELAY="hipDeviceSynchronize:1500ms")
     assert "7\tSYNC\t1\t0" in query("steps", "--slow", "--columns", "step,category,calls,usual_calls", "--sort", "-more_ns", "--limit", "1")
-    page = query("steps", "--format", "table")
-    assert "10 steps of thread" in page and "1 step took more than 1.5 times the median: step 7" in page
-    assert "in calls of category SYNC (1 calls, usually 0)" in " ".join(page.split())
+    page = " ".join(query("steps", "--format", "table").split())
+    assert "10 steps of thread" in page and re.search(r"steps? took more than 1\.5 times the median: step 7 \(", page)
+    assert re.search(r"differs step 7, against step \d+: 1\.5\S* s more in calls of category SYNC", page)
 
 
 def test_steps_between_calls(ranges):
@@ -208,9 +209,11 @@ def test_steps_between_calls(ranges):
     assert database.rows("SELECT idx, launches FROM steps") == [(1, 4), (2, 4)]
 
 
-def test_steps_that_cannot_be_understood_start_nothing(build, ranges, tmp_path):
-    _, ran = ranges(f"{ROCTX} mark=x", "--step", "hipDeviceSyncronize", status=2)
-    assert b"did you mean 'hipDeviceSynchronize'?" in ran.stderr and ran.stdout == b""
+def test_steps_that_cannot_be_understood_start_nothing(build, tmp_path):
+    command = [build.fade_run, "--step", "hipDeviceSyncronize", "-o", tmp_path / "run.db", "--", build.tracees / "ranges", ROCTX]
+    ran = harness.run(command, build.environment("v6"), tmp_path)
+    assert ran.status == 2 and b"did you mean 'hipDeviceSynchronize'?" in ran.stderr
+    assert ran.stdout == b"" and not (tmp_path / "run.db").exists()
 
 
 def test_without_steps_the_page_says_how_to_have_some(ranges, query):
