@@ -137,7 +137,7 @@ Result<Assignments> assignments_of(const Spec& spec) {
 std::string target_text(const Spec& spec, const Assignments& assignments) {
   const std::string device = spec.device == Spec::kEveryDevice ? "*" : std::to_string(spec.device);
   const std::string what = assignments.size() > 1 ? spec.field : target_name(assignments[0].target);
-  return fmt::format("device.{}.{}", device, what);
+  return fmt::format("device.{}{}.{}", device, spec.slot ? "[" + spec.slot->text() + "]" : "", what);
 }
 
 std::string value_text(const Spec& spec, const Assignments& assignments) {
@@ -171,12 +171,42 @@ Result<Parsed> parse_rule(const RuleText& text) {
   auto callers = spec->callers ? Callers::parse(*spec->callers) : Result<Callers>(Callers());
   if (!callers) return because(callers.error());
   Rule rule{0, std::string(trimmed(text.text)), target_text(*spec, *assignments), value_text(*spec, *assignments),
-            text.origin, spec->device, std::move(*callers)};
+            text.origin, spec->device, spec->slot, std::move(*callers)};
   return Parsed{std::move(rule), std::move(*assignments)};
 }
 
 bool same_reach(const Rule& a, const Rule& b) {
-  return (a.device == b.device || a.device < 0 || b.device < 0) && a.callers == b.callers;
+  const bool same_slot = a.slot == b.slot || !a.slot || !b.slot;
+  return (a.device == b.device || a.device < 0 || b.device < 0) && same_slot && a.callers == b.callers;
+}
+
+// Answers that hold an address.
+bool tells_slot(const DevicePath& path) {
+  return path.answer == DevicePath::Answer::StructR0000 || path.answer == DevicePath::Answer::StructR0600 || path.answer == DevicePath::Answer::PciAddress;
+}
+
+std::optional<std::int32_t> number_at(const DevicePath& path, std::string_view fact, std::span<const Found> found) {
+  const auto place = place_of(path, *find_fact(fact), 0);
+  for (const Found& f : found) {
+    std::int32_t value = 0;
+    if (!place || f.parameter != place->parameter || f.bytes.size() < place->offset + sizeof value) continue;
+    std::memcpy(&value, f.bytes.data() + place->offset, sizeof value);
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<PciSlot> slot_in_text(std::span<const Found> found) {
+  if (found.empty()) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(found[0].bytes.data()), found[0].bytes.size());
+  const auto address = parse_pci_address(text.substr(0, text.find('\0')));
+  return address ? std::optional(PciSlot{address->domain, address->bus, address->device}) : std::nullopt;
+}
+
+std::optional<PciSlot> slot_in(const DevicePath& path, std::span<const Found> found) {
+  if (path.answer == DevicePath::Answer::PciAddress) return slot_in_text(found);
+  const auto domain = number_at(path, "pciDomainID", found), bus = number_at(path, "pciBusID", found), device = number_at(path, "pciDeviceID", found);
+  return domain && bus && device ? std::optional(PciSlot{*domain, *bus, *device}) : std::nullopt;
 }
 
 }  // namespace
@@ -190,6 +220,7 @@ Result<Overrides> Overrides::parse(std::span<const RuleText> rules) {
     auto parsed = parse_rule(text);
     if (!parsed) return tl::unexpected(parsed.error());
     parsed->rule.id = static_cast<RuleId>(out.rules_.size() + 1);
+    out.need_slots_ |= parsed->rule.slot.has_value();
     out.note_hidden_rules(parsed->rule, parsed->assignments);
     for (Assignment& assignment : parsed->assignments) {
       assignment.rule = parsed->rule.id;
@@ -216,6 +247,7 @@ void Overrides::note_hidden_rules(const Rule& rule, std::span<const Assignment> 
 
 std::string Overrides::describe(const Rule& rule) const {
   std::string out = fmt::format("{} = {}  ({})", rule.target, rule.value, rule.origin);
+  if (rule.slot) out += "\n  device: the one at that PCI address, known once the program asked for its properties or its address; attributes asked before stay";
   out += fmt::format("\n  callers: {}", rule.callers.text());
   for (const Assignment& assignment : assignments_) {
     if (assignment.rule != rule.id) continue;
@@ -229,12 +261,18 @@ std::string Overrides::describe(const Rule& rule) const {
 
 bool Overrides::touches(std::string_view symbol) const {
   const DevicePath* path = device_path(symbol);
+  if (path != nullptr && need_slots_ && tells_slot(*path)) return true;
   return path != nullptr && std::any_of(assignments_.begin(), assignments_.end(),
                                         [&](const Assignment& a) { return may_tell(*path, a.target); });
 }
 
 int Overrides::device_of(const DevicePath& path, const DeviceCall& call) {
   return path.device < 0 ? call.current_device : int_argument(call.arguments, path.device, -1);
+}
+
+int Overrides::device_of(const DeviceCall& call) {
+  const DevicePath* path = device_path(call.symbol);
+  return path == nullptr ? -1 : device_of(*path, call);
 }
 
 bool Overrides::counts(const Rule& rule, int device, const std::string& caller) {
@@ -246,8 +284,28 @@ bool Overrides::applies(const DeviceCall& call) const {
   if (path == nullptr) return false;
   const int device = device_of(*path, call);
   return std::any_of(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
-    return tells(*path, call.arguments, a.target) && counts(rules_[a.rule - 1], device, call.caller);
+    const Rule& rule = rules_[a.rule - 1];
+    return tells(*path, call.arguments, a.target) && counts(rule, device, call.caller) && is_there(rule, call.slot);
   });
+}
+
+const Rule* Overrides::unplaced(const DeviceCall& call) const {
+  const DevicePath* path = device_path(call.symbol);
+  if (path == nullptr || !need_slots_ || call.slot) return nullptr;
+  const int device = device_of(*path, call);
+  const auto found = std::find_if(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
+    const Rule& rule = rules_[a.rule - 1];
+    return rule.slot && tells(*path, call.arguments, a.target) && counts(rule, device, call.caller);
+  });
+  return found == assignments_.end() ? nullptr : &rules_[found->rule - 1];
+}
+
+std::optional<std::pair<int, PciSlot>> Overrides::slot_told(const DeviceCall& call, std::span<const Found> found) {
+  const DevicePath* path = device_path(call.symbol);
+  if (path == nullptr || !tells_slot(*path)) return std::nullopt;
+  const auto slot = slot_in(*path, found);
+  const int device = device_of(*path, call);
+  return slot && device >= 0 ? std::optional(std::pair(device, *slot)) : std::nullopt;
 }
 
 std::array<Written, 2> Overrides::reads(std::string_view symbol, Arguments arguments) const {
@@ -262,7 +320,8 @@ std::vector<Patch> Overrides::patches(const DeviceCall& call, std::span<const Fo
   std::vector<const Assignment*> active;
   for (const Assignment& assignment : assignments_) {
     if (!tells(*path, call.arguments, assignment.target)) continue;
-    if (counts(rules_[assignment.rule - 1], device, call.caller)) active.push_back(&assignment);
+    const Rule& rule = rules_[assignment.rule - 1];
+    if (counts(rule, device, call.caller) && is_there(rule, call.slot)) active.push_back(&assignment);
   }
   auto out = patches_of(*path, call.arguments, active, found);
   for (Patch& patch : out) patch.device = device;

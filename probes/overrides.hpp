@@ -6,9 +6,11 @@
 // hipDeviceGetPCIBusId, hipDeviceGetUuid, and the functions of CUDA's driver API that tell it. Only attribute.NAME sets one answer alone.
 #pragma once
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/event.hpp"
@@ -26,6 +28,7 @@ struct Rule {
   std::string value;   // 72
   std::string origin;  // "--set" or FILE:LINE
   int device = -1;     // ordinal of HIP, -1: all
+  std::optional<PciSlot> slot;  // only a device there
   Callers callers;
 };
 
@@ -35,6 +38,7 @@ struct DeviceCall {
   Arguments arguments;
   int current_device = -1;    // of the thread, -1 where unknown: then only rules for all devices count
   const std::string& caller;  // file name of the library it returns to, without folder; empty for none
+  std::optional<PciSlot> slot = {};  // of the device, as far as an answer told it before (slot_told)
 };
 
 class Overrides {
@@ -50,6 +54,14 @@ class Overrides {
 
   // Whether some rule is about what this function tells. Where it is not, there is nothing else to ask.
   bool touches(std::string_view symbol) const;
+  // Whether rules count by PCI address, so that answers which tell it must be looked at.
+  bool need_slots() const { return need_slots_; }
+  // The device that the call is about, and where that is, from what the runtime wrote; nullopt: this call does not tell.
+  static std::optional<std::pair<int, PciSlot>> slot_told(const DeviceCall& call, std::span<const Found> found);
+  // The ordinal that the call is about, -1 where unknown.
+  static int device_of(const DeviceCall& call);
+  // The first rule that would count for this call if its device's address were known, nullptr: none.
+  const Rule* unplaced(const DeviceCall& call) const;
   // Whether a rule counts for this call. Allocates nothing.
   bool applies(const DeviceCall& call) const;
   // What patches() needs to see of the memory behind the call's pointers. Entries of 0 bytes are unused.
@@ -60,12 +72,15 @@ class Overrides {
  private:
   void note_hidden_rules(const Rule& rule, std::span<const Assignment> assignments);
   static bool counts(const Rule& rule, int device, const std::string& caller);
+  // Whether the rule is about the device at `slot`. Unknown: nobody guesses.
+  static bool is_there(const Rule& rule, const std::optional<PciSlot>& slot) { return !rule.slot || rule.slot == slot; }
   // The ordinal that the call is about, -1 where unknown.
   static int device_of(const DevicePath& path, const DeviceCall& call);
 
   std::vector<Rule> rules_;              // rule with id N is rules_[N - 1]
   std::vector<Assignment> assignments_;  // in the order of the rules, one or more for each
   std::vector<std::string> notes_;
+  bool need_slots_ = false;
 };
 
 }  // namespace fade::probes

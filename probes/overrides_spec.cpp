@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "probes/device_properties.hpp"
+#include "probes/overrides_value.hpp"
 
 namespace fade::probes {
 namespace {
@@ -28,19 +29,36 @@ std::optional<std::uint32_t> small_number(std::string_view text) {
   return value;
 }
 
-// Takes "device.N." off `target`.
-Result<int> take_device(std::string_view& target) {
+tl::unexpected<Error> no_device() { return fail("", "it does not begin with device.N. or device.*.", kExample); }
+
+// Takes "[0000:0b:00.0]" off `target`, if it begins so.
+Result<void> take_slot(std::string_view& target, Spec& spec) {
+  if (!target.starts_with('[')) return {};
+  const std::size_t end = target.find(']');
+  if (end == std::string_view::npos) return no_device();
+  const auto address = parse_pci_address(trimmed(target.substr(1, end - 1)));
+  if (!address) return tl::unexpected(address.error());
+  spec.slot = PciSlot{address->domain, address->bus, address->device};
+  target.remove_prefix(end + 1);
+  return {};
+}
+
+// Takes "device.N." or "device.N[ADDRESS]." off `target`.
+Result<void> take_device(std::string_view& target, Spec& spec) {
   constexpr std::string_view kWord = "device.";
-  const std::size_t dot = target.find('.', kWord.size());
-  if (!target.starts_with(kWord) || dot == std::string_view::npos) {
-    return fail("", "it does not begin with device.N. or device.*.", kExample);
-  }
-  const std::string_view which = target.substr(kWord.size(), dot - kWord.size());
-  target.remove_prefix(dot + 1);
-  if (which == "*") return Spec::kEveryDevice;
-  if (const auto number = small_number(which)) return static_cast<int>(*number);
-  return fail("", fmt::format("'{}' is no number of a device", escaped(which)),
-              "use the number by which HIP knows the device, from 0, or * for all");
+  const std::size_t end = target.find_first_of(".[", kWord.size());
+  if (!target.starts_with(kWord) || end == std::string_view::npos) return no_device();
+  const std::string_view which = target.substr(kWord.size(), end - kWord.size());
+  const auto number = small_number(which);
+  if (which != "*" && !number)
+    return fail("", fmt::format("'{}' is no number of a device", escaped(which)),
+                "use the number by which HIP knows the device, from 0, or * for all");
+  spec.device = number ? static_cast<int>(*number) : Spec::kEveryDevice;
+  target.remove_prefix(end);
+  if (auto taken = take_slot(target, spec); !taken) return taken;
+  if (!target.starts_with('.')) return no_device();
+  target.remove_prefix(1);
+  return {};
 }
 
 Result<void> take_field(std::string_view target, Spec& spec) {
@@ -108,6 +126,8 @@ std::string_view without_comment(std::string_view line) {
 
 }  // namespace
 
+std::string PciSlot::text() const { return PciAddress{domain, bus, device, 0}.text(); }
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlank);
@@ -123,9 +143,7 @@ Result<Spec> parse_spec(std::string_view text) {
   if (equals == std::string_view::npos) return fail("", "there is no '=' in it", kExample);
   std::string_view target = trimmed(text.substr(0, equals));
   Spec spec;
-  const auto device = take_device(target);
-  if (!device) return tl::unexpected(device.error());
-  spec.device = *device;
+  if (auto taken = take_device(target, spec); !taken) return tl::unexpected(taken.error());
   if (auto taken = take_field(target, spec); !taken) return tl::unexpected(taken.error());
   if (auto taken = take_value(trimmed(text.substr(equals + 1)), spec); !taken) return tl::unexpected(taken.error());
   return spec;

@@ -1,4 +1,4 @@
-// The grammar of one rule: device.N.FIELD=VALUE[@CALLERS], cut into its parts. Which fields exist and what values
+// The grammar of one rule: device.N.FIELD=VALUE[@CALLERS], cut into its parts; device.N[0000:0b:00.0] is only the device there. Which fields exist and what values
 // they take is not known here. Also how a file of rules is cut into lines.
 #pragma once
 #include <cstdint>
@@ -24,9 +24,17 @@ std::vector<RuleText> rules_in(std::string_view content, const std::string& file
 // Reads at most 1 MiB.
 Result<std::vector<RuleText>> rules_from_file(const std::string& path);
 
+// Where a device is on the bus, as far as HIP tells it: without the function.
+struct PciSlot {
+  std::int32_t domain = 0, bus = 0, device = 0;
+  bool operator==(const PciSlot&) const = default;
+  std::string text() const;  // 0000:0b:00.0
+};
+
 struct Spec {
   static constexpr int kEveryDevice = -1;
   int device = kEveryDevice;
+  std::optional<PciSlot> slot;         // only a device there
   std::string field;                   // without index: "maxGridSize", "memory.free", "attribute.WarpSize"
   std::optional<std::uint32_t> index;  // of FIELD[i]
   std::string value;                   // unquoted

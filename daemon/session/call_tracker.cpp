@@ -19,6 +19,7 @@ using probes::Role;
 constexpr std::size_t kMaxString = 256;
 constexpr std::size_t kMostCallSites = 1'000'000;  // of one program: a target decides how many there are
 constexpr std::size_t kMaxPointed = 4096;  // bytes behind one pointer
+constexpr std::size_t kMostDevices = 64;   // of one program, whose addresses are kept
 constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else is mapped that close below it
 
 std::span<const std::byte> bytes_of(std::span<const std::uint64_t> words) { return std::as_bytes(words); }
@@ -236,7 +237,8 @@ void CallTracker::correct(Thread& thread, const Entry& entry, OpenCall& call) {
   const std::size_t n = std::min(values.size(), entry.probe->parameters.size());
   for (std::size_t i = 0; i < n; ++i) values[i] = argument(entry.probe->parameters[i], call);
   const std::string caller(base_name(thread.inferior->program->call_sites[call.return_address].library));
-  const probes::DeviceCall asked{entry.probe->symbol, std::span(values).first(n), thread.device, caller};
+  probes::DeviceCall asked{entry.probe->symbol, std::span(values).first(n), thread.device, caller};
+  if (overrides_.need_slots()) place(thread, asked);
   if (!overrides_.applies(asked)) return;
 
   const ProcessMemory& memory = thread.inferior->program->space->memory();
@@ -264,6 +266,22 @@ void CallTracker::correct(Thread& thread, const Entry& entry, OpenCall& call) {
   if (!(call.record.flags & kOverridden)) return;
   for (const auto& [parameter, bytes] : found)
     append_piece(call.payload, {.kind = PieceKind::Became, .param = parameter}, bytes);
+}
+
+// Where the call's device is: from the answer itself, else as an earlier answer told it.
+void CallTracker::place(Thread& thread, probes::DeviceCall& call) {
+  Program& program = *thread.inferior->program;
+  const ProcessMemory& memory = program.space->memory();
+  const auto wanted = overrides_.reads(call.symbol, call.arguments)[0];
+  std::vector<std::byte> bytes(std::min<std::size_t>(wanted.bytes, kMaxPointed));
+  if (wanted.bytes > 0) bytes.resize(memory.read({call.arguments[wanted.parameter]}, bytes));
+  const probes::Found found{wanted.parameter, bytes};
+  if (const auto told = probes::Overrides::slot_told(call, std::span(&found, 1)); told && program.device_slots.size() < kMostDevices)
+    program.device_slots[told->first] = told->second;
+  if (const auto known = program.device_slots.find(probes::Overrides::device_of(call)); known != program.device_slots.end()) call.slot = known->second;
+  if (const probes::Rule* rule = overrides_.unplaced(call); rule && !std::exchange(program.has_told_unplaced, true))
+    sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "note", 0,
+                           fmt::format("{} was not applied to an answer of {}: nothing had told the device's PCI address yet", rule->target, call.symbol)});
 }
 
 void CallTracker::follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const {

@@ -59,6 +59,7 @@ class CallTracker {
   void unwound(Thread& thread, RemoteAddr sp);  // a call or return at `sp` shows which open calls are gone
   void close(OpenCall call, std::uint16_t flags);
   void correct(Thread& thread, const Entry& entry, OpenCall& call);
+  void place(Thread& thread, probes::DeviceCall& call);
   void follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const;
   RemoteRange stack_of(Thread& thread, RemoteAddr sp) const;
   std::uint64_t argument(const probes::Parameter& parameter, const OpenCall& call) const;

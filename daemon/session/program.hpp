@@ -12,6 +12,7 @@
 #include "elf/link_map.hpp"
 #include "elf/search_path.hpp"
 #include "probe/address_space.hpp"
+#include "probes/overrides_spec.hpp"
 
 namespace fade {
 
@@ -66,6 +67,7 @@ struct Program {
     for (Module& module : copy->modules) module.imports = nullptr;  // the rows of these modules are its parent's
     copy->call_sites = call_sites;
     copy->libc = libc;
+    copy->device_slots = device_slots;
     return copy;
   }
   const Module* module_at(RemoteAddr address) const {
@@ -81,6 +83,8 @@ struct Program {
   std::unordered_map<RemoteAddr, CallSite> call_sites;
   std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: what has been looked at
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
+  std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
+  bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
   RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
 };
 

@@ -1,15 +1,16 @@
 #include "supervisor/presets.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <map>
+#include <algorithm>
 
 #include "probes/overrides_facts.hpp"
+#include "probes/overrides_value.hpp"
 
 namespace fade {
 namespace {
 
+using probes::PciSlot;
 using probes::RuleText;
 using probes::Spec;
 using Value = std::optional<std::uint64_t>;
@@ -37,43 +38,83 @@ const Preset* preset_of(const Spec& spec) {
   return nullptr;
 }
 
-Result<std::uint64_t> value_of(const Preset& preset, const KfdTopology& topology) {
-  std::map<std::uint64_t, std::string> values;  // and one GPU that has each
+constexpr const char* kFix = "write the number, e.g. --set device.0.multiProcessorCount=72";
+
+struct Answer {
+  const KfdNode* node = nullptr;
+  std::uint64_t value = 0;
+};
+
+// What the driver says of each GPU.
+std::vector<Answer> answers_of(const Preset& preset, const KfdTopology& topology) {
+  std::vector<Answer> out;
   for (const KfdNode& node : topology.nodes)
-    if (const Value value = node.gpu ? preset.of(node) : std::nullopt; value && *value > 0)
-      values.emplace(*value, fmt::format("{} (node {}, {})", *value, node.node, node.name));
-  constexpr const char* kFix = "write the number, e.g. --set device.0.multiProcessorCount=72";
-  if (values.empty())
-    return fail("", topology.problem.empty() ? fmt::format("the GPU driver says nothing of it below {}", topology.root) : topology.problem, kFix);
-  if (values.size() == 1) return values.begin()->first;
-  std::vector<std::string> shown;
-  for (const auto& [value, text] : values) shown.push_back(text);
-  return fail("", fmt::format("the GPUs of this machine differ: {}", fmt::join(shown, ", ")), kFix);
+    if (const Value value = node.gpu ? preset.of(node) : std::nullopt; value && *value > 0) out.push_back({&node, *value});
+  return out;
 }
 
 std::string written(const Spec& spec, std::uint64_t value) {
   const std::string device = spec.device == Spec::kEveryDevice ? "*" : std::to_string(spec.device);
-  return fmt::format("device.{}.{}={}{}", device, spec.field, value, spec.callers ? "@" + *spec.callers : "");
+  return fmt::format("device.{}{}.{}={}{}", device, spec.slot ? "[" + spec.slot->text() + "]" : "", spec.field, value, spec.callers ? "@" + *spec.callers : "");
+}
+
+std::optional<PciSlot> slot_of(const KfdNode& node) {
+  const auto address = probes::parse_pci_address(node.pci);
+  return address ? std::optional(PciSlot{address->domain, address->bus, address->device}) : std::nullopt;
+}
+
+// A rule for each GPU, by its address. Partitions of one board share it: HIP tells no function.
+Result<std::vector<std::string>> by_address(Spec spec, const std::vector<Answer>& answers) {
+  std::vector<std::pair<PciSlot, std::uint64_t>> placed;
+  for (const Answer& answer : answers) {
+    const auto slot = slot_of(*answer.node);
+    const auto same = std::ranges::find(placed, slot.value_or(PciSlot{-1, -1, -1}), &std::pair<PciSlot, std::uint64_t>::first);
+    if (!slot || (same != placed.end() && same->second != answer.value))
+      return fail("", fmt::format("the GPUs of this machine differ, and node {} ({}) cannot be told by a PCI address of its own", answer.node->node, answer.node->name), kFix);
+    if (same == placed.end()) placed.emplace_back(*slot, answer.value);
+  }
+  std::vector<std::string> out;
+  for (const auto& [slot, value] : placed)
+    if (!spec.slot || spec.slot == slot) {
+      Spec one = spec;
+      one.slot = slot;
+      out.push_back(written(one, value));
+    }
+  if (out.empty()) return fail("", fmt::format("the GPU driver knows no GPU at {}", spec.slot->text()), kFix);
+  return out;
+}
+
+Result<std::vector<std::string>> rules_for(const Spec& spec, const Preset& preset, const KfdTopology& topology) {
+  const auto answers = answers_of(preset, topology);
+  if (answers.empty())
+    return fail("", topology.problem.empty() ? fmt::format("the GPU driver says nothing of it below {}", topology.root) : topology.problem, kFix);
+  const bool equal = std::ranges::all_of(answers, [&](const Answer& a) { return a.value == answers.front().value; });
+  if (equal && !spec.slot) return std::vector<std::string>{written(spec, answers.front().value)};
+  return by_address(spec, answers);
 }
 
 }  // namespace
 
 Result<std::vector<RuleText>> with_presets(std::vector<RuleText> rules, const std::function<KfdTopology()>& read) {
   std::optional<KfdTopology> topology;
+  std::vector<RuleText> out;
   for (RuleText& rule : rules) {
     const auto spec = probes::parse_spec(rule.text);
     const Preset* preset = spec ? preset_of(*spec) : nullptr;  // what is wrong with the others is told when they are parsed
-    if (!preset) continue;
-    if (!topology) topology = read();
-    auto value = value_of(*preset, *topology);
-    if (!value) {
-      value.error().message = fmt::format("cannot use {} '{}'", rule.origin, probes::trimmed(rule.text));
-      value.error().code = EINVAL;
-      return tl::unexpected(std::move(value.error()));
+    if (!preset) {
+      out.push_back(std::move(rule));
+      continue;
     }
-    rule.text = written(*spec, *value);
+    if (!topology) topology = read();
+    auto texts = rules_for(*spec, *preset, *topology);
+    if (!texts) {
+      texts.error().message = fmt::format("cannot use {} '{}'", rule.origin, probes::trimmed(rule.text));
+      texts.error().code = EINVAL;
+      return tl::unexpected(std::move(texts.error()));
+    }
+    for (std::string& text : *texts) out.push_back({std::move(text), rule.origin});
   }
-  return rules;
+  return out;
 }
 
 }  // namespace fade

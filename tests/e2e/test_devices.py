@@ -281,6 +281,41 @@ def test_the_drivers_count_as_an_answer(record):
     assert set(database.rows("SELECT DISTINCT was, became FROM override_hits")) == {("36", "72")}
 
 
-def test_gpus_that_differ_need_a_number(build, tmp_path):
-    done = subprocess.run([build.fade_run, "--sysfs-root", SYSFS / "swapped", "--set", "device.*.computeUnits=auto", "-o", tmp_path / "x.db", "--", "true"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "the GPUs of this machine differ" in done.stderr
+ASKS = """import ctypes
+hip = ctypes.CDLL("libamdhip64.so.6")
+def count(device):
+    value = ctypes.c_int()
+    assert hip.hipDeviceGetAttribute(ctypes.byref(value), 63, device) == 0
+    return value.value
+properties = (ctypes.c_char * 1472)()
+print([count(d) for d in (0, 1)])
+for device in (0, 1):
+    assert hip.hipGetDevicePropertiesR0600(properties, device) == 0
+    print(int.from_bytes(properties[388:392], "little"))
+print([count(d) for d in (0, 1)])
+"""
+
+
+def test_gpus_that_differ_are_told_by_their_address(build, tmp_path):
+    """The driver's order is not HIP's; each device gets the number of its own address, once that is known."""
+    (tmp_path / "asks.py").write_text(ASKS)
+    command = [build.fade_run, "-q", "--sysfs-root", SYSFS / "swapped", "--set", "device.*.computeUnits=auto", "-o", tmp_path / "x.db", "--", "/usr/bin/python3", tmp_path / "asks.py"]
+    ran = harness.run(command, build.environment("v6"), tmp_path)
+    assert ran.stdout.decode().split("\n") == ["[36, 48]", "72", "96", "[72, 96]", ""], ran.stderr
+    database = harness.Database(tmp_path / "x.db")
+    assert set(database.rows("SELECT device, was, became, spec FROM override_hits")) == {
+        (0, "36", "72", "device.*[0000:03:00.0].computeUnits=72"), (1, "48", "96", "device.*[0000:04:00.0].computeUnits=96")}
+    notes = database.rows("SELECT detail FROM lifecycle WHERE detail LIKE '%was not applied%'")
+    assert len(notes) == 1 and "hipDeviceGetAttribute" in notes[0][0] and "PCI address" in notes[0][0]
+
+
+def test_an_address_may_be_written_in_a_rule(build, tmp_path):
+    (tmp_path / "asks.py").write_text(ASKS)
+    command = [build.fade_run, "-q", "--set", "device.*[0000:04:00.0].computeUnits=7", "-o", tmp_path / "x.db", "--", "/usr/bin/python3", tmp_path / "asks.py"]
+    ran = harness.run(command, build.environment("v6"), tmp_path)
+    assert ran.stdout.decode().split("\n") == ["[36, 48]", "36", "7", "[36, 7]", ""], ran.stderr
+
+
+def test_through_zluda_too(build, tmp_path):
+    ran = harness.run_supervised(build, "cuda work 1", "zluda", tmp_path, options=("--sysfs-root", SYSFS / "swapped", "--set", "device.*.computeUnits=auto"))
+    assert b"72 multiprocessors" in ran.stdout, ran.stderr

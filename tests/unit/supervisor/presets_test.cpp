@@ -8,8 +8,9 @@ namespace {
 using probes::RuleText;
 using testing::HasSubstr;
 
-KfdNode gpu(int number, std::uint64_t simds, std::uint64_t memory) {
+KfdNode gpu(int number, std::uint64_t simds, std::uint64_t memory, const std::string& pci = "0000:03:00.0") {
   KfdNode node{.node = number, .gpu = true, .name = "navi21"};
+  node.pci = pci;
   node.simd_count = simds;
   node.simd_per_cu = 2;
   node.wave_size = 32;
@@ -23,12 +24,19 @@ KfdNode cpu() {
   return node;
 }
 const KfdTopology kOne{"/sys", "", {cpu(), gpu(1, 144, 16ull << 30)}};
-const KfdTopology kDiffering{"/sys", "", {cpu(), gpu(1, 144, 16ull << 30), gpu(2, 4, 16ull << 30)}};
+const KfdTopology kDiffering{"/sys", "", {cpu(), gpu(1, 144, 16ull << 30), gpu(2, 4, 16ull << 30, "0000:0a:00.0")}};
 const KfdTopology kNone{"/sys", "there is no driver", {}};
 
 std::string becomes(const std::string& text, const KfdTopology& topology = kOne) {
   const auto rules = with_presets({RuleText{text}}, [&] { return topology; });
   return rules ? rules->at(0).text : rules.error().text();
+}
+
+std::string all(const std::string& text, const KfdTopology& topology) {
+  const auto rules = with_presets({RuleText{text}}, [&] { return topology; });
+  std::string out;
+  for (const RuleText& rule : rules.value()) out += (out.empty() ? "" : " ") + rule.text;
+  return out;
 }
 
 TEST(Presets, TheDriversNumbersStandIn) {
@@ -46,9 +54,19 @@ TEST(Presets, OtherRulesStayAsTheyAreAndAskNobody) {
   }
 }
 
-TEST(Presets, GpusThatDifferAreNotGuessed) {
-  EXPECT_THAT(becomes("device.0.computeUnits=auto", kDiffering), HasSubstr("the GPUs of this machine differ: 2 (node 2, navi21), 72 (node 1, navi21)"));
-  EXPECT_EQ(becomes("device.1.totalGlobalMem=auto", kDiffering), "device.1.totalGlobalMem=17179869184");
+TEST(Presets, GpusThatDifferAreToldByTheirAddress) {
+  EXPECT_EQ(all("device.*.computeUnits=auto@app", kDiffering), "device.*[0000:03:00.0].computeUnits=72@app device.*[0000:0a:00.0].computeUnits=2@app");
+  EXPECT_EQ(all("device.1.computeUnits=auto", kDiffering), "device.1[0000:03:00.0].computeUnits=72 device.1[0000:0a:00.0].computeUnits=2");
+  EXPECT_EQ(all("device.*[0000:0a:00.0].computeUnits=auto", kDiffering), "device.*[0000:0a:00.0].computeUnits=2");
+  EXPECT_EQ(becomes("device.1.totalGlobalMem=auto", kDiffering), "device.1.totalGlobalMem=17179869184") << "they agree about it";
+  EXPECT_THAT(becomes("device.*[0000:0b:00.0].computeUnits=auto", kDiffering), HasSubstr("knows no GPU at 0000:0b:00.0"));
+}
+
+TEST(Presets, WhatCannotBeToldApartIsAnError) {
+  const KfdTopology partitions{"/sys", "", {gpu(1, 144, 1, "0000:03:00.0"), gpu(2, 72, 1, "0000:03:00.1")}};
+  EXPECT_THAT(becomes("device.*.computeUnits=auto", partitions), HasSubstr("node 2 (navi21) cannot be told by a PCI address of its own"));
+  const KfdTopology nowhere{"/sys", "", {gpu(1, 144, 1, "0000:03:00.0"), gpu(2, 72, 1, "")}};
+  EXPECT_THAT(becomes("device.*.computeUnits=auto", nowhere), HasSubstr("the GPUs of this machine differ"));
 }
 
 TEST(Presets, ADriverThatSaysNothingIsAnError) {
