@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Unpacks AMD's runtime from Debian's archive into a folder. Installs nothing, needs no root, changes nothing elsewhere.
+# Unpacks AMD's runtime, or Python's versions, from Debian's archive into a folder. Installs nothing, needs no root, changes nothing
+# elsewhere.
 #   sysroot.sh FOLDER 5.2.3    HIP 5.2.3 and its compiler hipcc, from Debian 12
 #   sysroot.sh FOLDER 7.2.4    HIP 7.2.4 from Debian experimental, with the C library and the Python of sid
 #   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
+#   sysroot.sh FOLDER python   every Python 3 of Debian 13 and sid, with sid's C library
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list
 # and a cache inside FOLDER. A folder that is complete is left as it is. FADE_DEBIAN_MIRROR names another mirror.
 set -euo pipefail
@@ -15,7 +17,7 @@ fail() {
   exit 1
 }
 
-[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|7.2.4|torch"
+[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|7.2.4|torch|python"
 folder=$1
 release=$2
 
@@ -44,7 +46,14 @@ case $release in
     pinned=()
     probe=usr/lib/python3/dist-packages/torch/__init__.py
     ;;
-  *) fail "unknown release $release" "only three are known" "sysroot.sh FOLDER 5.2.3|7.2.4|torch" ;;
+  python)
+    suites=(trixie sid)
+    resolved=('^python3\.[0-9]+$')
+    exact=()
+    pinned=()
+    probe=usr/lib/x86_64-linux-gnu/libc.so.6
+    ;;
+  *) fail "unknown release $release" "only four are known" "sysroot.sh FOLDER 5.2.3|7.2.4|torch|python" ;;
 esac
 
 mkdir -p "$folder"
