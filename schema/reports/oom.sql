@@ -1,9 +1,7 @@
 -- Who held the memory when an allocation found none
 -- about: For each of the first allocations that failed with hipErrorOutOfMemory, a row for each place that held memory then. The row "(elsewhere)" is what hipMemGetInfo called in use beyond that: other processes, the runtime itself, pools that keep freed memory, or what was allocated before fade came.
--- sort: place
 -- limit: 60
--- leave: place call largest_bytes kind n pid free_bytes used_bytes caller
--- column: place          count    order of the rows
+-- leave: call largest_bytes kind n pid free_bytes used_bytes caller
 -- column: oom            id       number of the failure
 -- column: start_ns       time     when it failed
 -- column: pid            id       process
@@ -24,7 +22,8 @@ WITH holder AS (
   SELECT oom_id, coalesce(name, '(many small ones)') AS holder, kind, caller_library AS library, caller, n, bytes, largest FROM oom_holders
   UNION ALL
   SELECT id, '(elsewhere)', NULL, NULL, NULL, NULL, elsewhere, NULL FROM ooms WHERE memory = 'device' AND elsewhere > 0)
-SELECT row_number() OVER (ORDER BY o.id, h.bytes DESC, h.caller) AS place, o.id AS oom, o.start AS start_ns, o.pid, o.device, o.name AS failed, o.asked AS asked_bytes, o.used AS used_bytes, o.free AS free_bytes, h.holder, h.kind, h.library, h.caller,
+SELECT o.id AS oom, o.start AS start_ns, o.pid, o.device, o.name AS failed, o.asked AS asked_bytes, o.used AS used_bytes, o.free AS free_bytes, h.holder, h.kind, h.library, h.caller,
        h.n, h.bytes, h.largest AS largest_bytes, o.call_id AS call
 FROM ooms o LEFT JOIN holder h ON h.oom_id = o.id
 WHERE true /*? AND o.session = :session */ /*? AND o.pid = :pid */ /*? AND o.device = :device */ /*? AND o.name REGEXP :name */
+ORDER BY o.id, h.bytes DESC, h.caller

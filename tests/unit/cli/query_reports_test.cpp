@@ -2,6 +2,7 @@
 // FADE_UPDATE_GOLDENS=1 writes the expected figures anew; look at the difference before committing it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +29,7 @@ class Reports : public testing::TestWithParam<std::string> {
   static std::string recording_for(const std::string& report) {
     static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"},
         {"ranges", "ranges.sql"}, {"steps", "ranges.sql"}, {"step_summary", "ranges.sql"}, {"step_diff", "ranges.sql"}, {"waits", "ranges.sql"},
-        {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"memory_free", "memory.sql"}};
+        {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"memory-free", "memory.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;
     const std::string path = directory_->file("fade-" + report + ".db");
@@ -135,7 +136,11 @@ std::vector<std::string> names() {
   for (const Report& r : reports()) out.push_back(r.name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Each, Reports, testing::ValuesIn(names()), [](const auto& i) { return i.param; });
+INSTANTIATE_TEST_SUITE_P(Each, Reports, testing::ValuesIn(names()), [](const auto& i) {
+  std::string name = i.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST(ReportHead, FaultsAreTold) {
   EXPECT_THAT(parse_report("x", "-- Title\n-- colour: red\nSELECT 1").error().cause, HasSubstr("line 2"));

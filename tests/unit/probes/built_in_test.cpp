@@ -63,6 +63,7 @@ TEST(BuiltIn, EveryAllocationGivesAnAddressAndEveryFreeTakesOne) {
       ASSERT_NE(address, nullptr) << symbol;
       EXPECT_TRUE(address->read_at_return()) << symbol;
       EXPECT_EQ(address->pointee.size, 8U) << symbol;
+      if (symbol.find("Array") != symbol.npos) continue;  // its size is in structures
       EXPECT_TRUE(probe(symbol).with_role(Role::Bytes) || probe(symbol).with_role(Role::Width)) << symbol;
     }
   }

@@ -2,17 +2,17 @@
 -- about: The library that called HIP, or CUDA on top of it. peak_bytes is that library's own peak; peaks of libraries need not fall together.
 -- sort: -peak_bytes
 -- limit: 40
--- leave: frees pid peak_ns allocated_bytes
+-- leave: frees pid peak_at_ns allocated_bytes
 -- column: pid              id     process
 -- column: device           id     as the process numbers it
 -- column: memory           text   of the device, or pinned memory of the host
 -- column: library          text   that called; empty: code that is no library's
 -- column: peak_bytes       bytes  the most it had at once
--- column: peak_ns          time   when that was
+-- column: peak_at_ns       time   when that was
 -- column: live_bytes       bytes  not freed when the process or the recording ended
 -- column: allocs           count  allocations
 -- column: frees            count  of them that were freed
 -- column: allocated_bytes  bytes  all allocations added up
-SELECT pid, device, memory, library, peak AS peak_bytes, peak_at AS peak_ns, live_at_end AS live_bytes, allocs, frees, allocated AS allocated_bytes
+SELECT pid, device, memory, library, peak AS peak_bytes, peak_at AS peak_at_ns, live_at_end AS live_bytes, allocs, frees, allocated AS allocated_bytes
 FROM memory_libraries
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */

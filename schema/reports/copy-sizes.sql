@@ -1,8 +1,6 @@
 -- How large copies are
--- sort: place
 -- limit: 60
--- leave: place host_ns largest_bytes
--- column: place           count     order of the rows
+-- leave: host_ns largest_bytes
 -- column: direction       text      h2d, d2h, d2d, h2h, default (not told, nor known by the addresses) or set (a fill)
 -- column: memory          text      of the host's side: pageable, pinned or managed
 -- column: smallest_bytes  bytes     sizes from here
@@ -11,8 +9,9 @@
 -- column: bytes           bytes     all together
 -- column: host_ns         duration  that the calls took on the host
 -- column: percent         percent   of the copies in that direction
-SELECT row_number() OVER (ORDER BY direction, memory, smallest) AS place, direction, memory, smallest AS smallest_bytes, largest AS largest_bytes, sum(n) AS n, sum(bytes) AS bytes, sum(host_ns) AS host_ns,
+SELECT direction, memory, smallest AS smallest_bytes, largest AS largest_bytes, sum(n) AS n, sum(bytes) AS bytes, sum(host_ns) AS host_ns,
        round(100.0 * sum(n) / nullif(sum(sum(n)) OVER (PARTITION BY direction), 0), 1) AS percent
 FROM copy_sizes
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */
 GROUP BY direction, memory, smallest
+ORDER BY direction, memory, smallest
