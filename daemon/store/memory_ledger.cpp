@@ -175,4 +175,11 @@ std::vector<std::pair<DeviceRow, std::uint64_t>> MemoryLedger::peaks() const {
   return out;
 }
 
+std::vector<MemoryLedger::Held> MemoryLedger::held(ProcessId process) const {
+  std::vector<Held> out;
+  for (const auto& [key, use] : uses_)
+    if (use.process == process) out.push_back({key.first, key.second, use.used, use.peak});
+  return out;
+}
+
 }  // namespace fade::store

@@ -50,6 +50,12 @@ class MemoryLedger {
     std::uint64_t bytes = 0, peak = 0;  // peak: the peaks of the devices added up
   };
   InUse in_use() const;
+  struct Held {
+    DeviceRow device = 0;
+    MemoryKind kind = MemoryKind::Device;
+    std::int64_t bytes = 0, peak = 0;
+  };
+  std::vector<Held> held(ProcessId process) const;  // by that process, now
 
  private:
   using UseKey = std::pair<DeviceRow, MemoryKind>;

@@ -17,7 +17,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
-      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
+      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), postmortems_(db, failure_, directory_, memory_, session), uses_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
@@ -72,6 +72,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
   uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
+  if (!(record.flags & kOpenAtEnd)) postmortems_.left(record.thread, {now.call, function->row, now.at, now.end, returned ? now.view.result() : 0, returned});
   write_call(now);
 }
 

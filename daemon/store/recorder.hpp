@@ -17,6 +17,7 @@
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/override_book.hpp"
+#include "store/postmortem_book.hpp"
 #include "store/process_use.hpp"
 #include "store/rollups.hpp"
 #include "store/stack_book.hpp"
@@ -85,7 +86,7 @@ class Recorder {
   void on_notice(const ProcessExec& n);
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n) { directory_.on(n); }
-  void on_notice(const ThreadEnded& n) { directory_.on(n); }
+  void on_notice(const ThreadEnded& n) { directory_.on(n), postmortems_.on(n); }
   void on_notice(const ModuleLoaded& n) { directory_.on(n); }
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
   void on_notice(const FunctionDefined& n) { directory_.on(n); }
@@ -97,6 +98,8 @@ class Recorder {
   void on_notice(const ImportsBound& n) { bindings_.on(n); }
   void on_notice(const FrameSeen& n) { stacks_.on(n); }
   void on_notice(const StackSeen& n) { stacks_.on(n); }
+  void on_notice(const Postmortem& n) { postmortems_.on(n); }
+  void on_notice(const ThreadSeen& n) { postmortems_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
   void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
@@ -117,6 +120,7 @@ class Recorder {
   OverrideBook overrides_;
   BindingBook bindings_;
   StackBook stacks_;
+  PostmortemBook postmortems_;
   ProcessUse uses_;
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
 

@@ -69,7 +69,7 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
 
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
-  SessionOptions out{.follow = options.follow};
+  SessionOptions out{.follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
   for (const auto& probe : chosen.known)
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) ||
         (!overrides.empty() && probe->kind == probes::Kind::SetDevice))
