@@ -77,8 +77,9 @@ int supervise(const Request& request, const Invocation& invocation, Control* con
     return report(outcome.error(), control);
   }
   if (control != nullptr) control->ended(*outcome);
-  recording::say_ended(request.summary.value_or(true), invocation.color,
+  recording::say_ended(request.summary.value_or(!request.options.snapshot), invocation.color,
                        [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
+  if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color)) return kFailed;
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
   return outcome->bytes_differing == 0 ? 0 : kFailed;
 }

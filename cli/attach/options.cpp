@@ -39,6 +39,15 @@ bool names_processes(const TargetWish& wish) {
   return !wish.pids.empty() || !wish.name.empty() || !wish.pidfile.empty() || !wish.container.empty();
 }
 
+Result<void> check_snapshot(const Request& request) {
+  const std::pair<bool, std::string_view> all[] = {{request.daemon, "--daemon"}, {request.check, "--check"}, {request.verdict, "--verdict"},
+                                                   {request.options.duration_ns.has_value(), "--duration"}, {request.options.delay_ns.has_value(), "--delay"},
+                                                   {request.options.hang_ns.has_value(), "--hang-timeout"}};
+  for (const auto& [given, option] : all)
+    if (request.options.snapshot && given) return fail(fmt::format("--snapshot and {} exclude each other", option));
+  return {};
+}
+
 Result<void> take_duration(Request& request) {
   if (!request.duration_msec) return {};
   if (request.options.duration_ns) return fail("--duration and --attach-duration-msec exclude each other");
@@ -57,6 +66,7 @@ const Program& program() {
       .about = "Record the HIP calls of running programs. They go on unharmed.",
       .examples = {{"fade-attach 4242", "record into fade-PROGRAM-4242.db, then: fade-query summary"},
                    {"fade-attach --check 4242", "say whether it would work, and why"},
+                   {"fade-attach --snapshot 4242", "it seems to hang: what is it doing?"},
                    {"fade-attach --name 'torchrun.*train' --tree -d 5m", "a whole job, for five minutes"},
                    {"sudo fade-attach --container trainer -e mem,error", "the programs of a container, from the host"}},
       .words = Words::Any,
@@ -74,6 +84,7 @@ std::vector<Option> rows(Request& r) {
       {kTargets, "--pidfile", "FILE", "the process whose id stands in FILE", Text{&t.pidfile}, all, Completes::File},
       {kTargets, "--container", "ID|NAME", "the processes of a container", Text{&t.container}, all},
       {kTargets, "--tree", "", "with all their descendants", Flag{&t.tree}, help},
+      {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave", Flag{&r.options.snapshot}, help},
       {kTargets, "--check", "", "say whether it would work and why", Flag{&r.check}, help},
       {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds", Number{&r.duration_msec, 1, kMostMilliseconds}},
       {"Daemon", "--daemon", "", "let the daemon attach, and end: fadectl stop ID detaches", Flag{&r.daemon}},
@@ -93,6 +104,7 @@ Result<void> finish(Request& request, const std::vector<std::string>& words, con
     return fail("no process given", {}, "fade-attach PID, or: fade-attach --name python3");
   if (auto checked = recording::check_pattern(targets.name, "name"); !checked) return checked;
   if (auto taken = take_duration(request); !taken) return taken;
+  if (auto checked = check_snapshot(request); !checked) return checked;
   if (!request.daemon) return recording::finish(request, request.options, default_output);
   if (auto finished = recording::finish(request, request.options, nullptr); !finished) return finished;
   return handover::check_options(request.options);

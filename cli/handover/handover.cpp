@@ -42,6 +42,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (o.max_bytes != usual.max_bytes) json["max_size"] = o.max_bytes;
   if (o.duration_ns) json["duration_ns"] = static_cast<std::uint64_t>(*o.duration_ns);
   if (o.delay_ns) json["delay_ns"] = static_cast<std::uint64_t>(*o.delay_ns);
+  if (o.hang_ns) json["hang_ns"] = static_cast<std::uint64_t>(*o.hang_ns);
   if (!o.follow) json["follow"] = false;
   if (tree) json["tree"] = true;
   return json;

@@ -51,6 +51,14 @@ Result<void> show_processes(Context& context, Recording& recording) {
   return outcome ? Result<void>{} : tl::unexpected(outcome.error());
 }
 
+// Of one session.
+Result<void> tell_postmortems(Recording& recording, Prose& page, const table::Value& session) {
+  auto moments = rows_of(recording, "SELECT pid, what FROM postmortems WHERE session = :session AND kind <> 'snapshot' AND coalesce(signal, 0) NOT IN (1, 2, 15) ORDER BY start LIMIT 3", session);
+  if (!moments) return tl::unexpected(moments.error());
+  for (const Row& m : *moments) page.entry("trouble", fmt::format("process {} {}: fade-query postmortem", integer(m[0]), table::raw_text(m[1])));
+  return {};
+}
+
 Result<void> show_session(Context& context, Recording& recording, const Row& v) {
   Prose page(context);
   const std::string verdict = table::raw_text(v[0]);
@@ -59,6 +67,7 @@ Result<void> show_session(Context& context, Recording& recording, const Row& v) 
   page.entry("reason", v[1]);
   page.entry("evidence", v[2]);
   page.entry("advice", v[3]);
+  if (auto told = tell_postmortems(recording, page, v[7]); !told) return told;
   if (integer(v[6]) > 1) {
     page.heading(table::human_count(integer(v[6])) + " processes");
     if (auto done = show_processes(context, recording); !done) return done;
@@ -115,7 +124,7 @@ Result<void> show_verdict(Context& context, Recording& recording) {
   if (wants_rows(context)) return print_rows_of(context, recording, "verdict");
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
-  auto verdicts = rows_of(recording, "SELECT verdict, reason, evidence, advice, command, pid, processes FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session", *session);
+  auto verdicts = rows_of(recording, "SELECT verdict, reason, evidence, advice, command, pid, processes, session FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session", *session);
   if (!verdicts) return tl::unexpected(verdicts.error());
   if (verdicts->empty()) return fail("there is no verdict", "the recording holds no process", "fade-query info");
   for (const Row& verdict : *verdicts)

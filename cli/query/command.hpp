@@ -54,6 +54,7 @@ Result<void> list_probes(Context& context);
 Result<void> show_devices(Context& context, Recording& recording);
 Result<void> show_findings(Context& context, Recording& recording);
 Result<void> show_steps(Context& context, Recording& recording);
+Result<void> show_postmortem(Context& context, Recording& recording);
 
 // Prints rows that do not come from a recording; --columns, --sort and so on work as for a report. `condition`: more SQL
 // for filters, "/*? AND name REGEXP :name */".

@@ -21,6 +21,7 @@ const std::vector<Command>& commands() {
       {"devices", "the page of the report", show_devices, nullptr, 0},
       {"findings", "the page of the report", show_findings, nullptr, 0},
       {"steps", "the page of the report", show_steps, nullptr, 0},
+      {"postmortem", "the page of the report", show_postmortem, nullptr, 0},
       {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
   };
   return all;

@@ -228,6 +228,20 @@ Result<void> errors_section(Page& page) {
   return {};
 }
 
+Result<void> postmortem_section(Page& page) {
+  auto moments = page.rows("SELECT coalesce(p.exe, 'process'), m.pid, m.what, m.call FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) "
+                           "AND m.kind <> 'snapshot' AND coalesce(m.signal, 0) NOT IN (1, 2, 15) ORDER BY m.start LIMIT 4");
+  if (!moments || moments->empty()) return moments ? Result<void>{} : tl::unexpected(moments.error());
+  page.heading("Crashes and hangs");
+  for (std::size_t i = 0; i < std::min<std::size_t>(moments->size(), 3); ++i) {
+    const Row& m = (*moments)[i];
+    const std::string exe = text(m[0]), call = table::is_null(m[3]) ? "" : ", in " + text(m[3]);
+    page.line(fmt::format("{} (pid {}) {}", exe.substr(exe.rfind('/') + 1), text(m[1]), page.alarming(text(m[2]) + call)));
+  }
+  page.line("what each thread was doing, and the last calls: " + page.command("postmortem"));
+  return {};
+}
+
 Result<void> overrides_section(Page& page) {
   auto rules = page.rows("SELECT o.spec, o.hits, (SELECT was FROM override_hits h WHERE h.rule_id = o.id LIMIT 1), (SELECT became FROM override_hits h WHERE h.rule_id = o.id LIMIT 1) "
                          "FROM overrides o WHERE o.session = coalesce(:session, o.session) ORDER BY o.id LIMIT 20");
@@ -280,7 +294,7 @@ Result<void> next_section(Page& page) {
 
 using Section = Result<void> (*)(Page&);
 constexpr Section kSections[] = {run_section,    verdict_section, processes_section, devices_section, findings_section, time_section, work_section,
-                                 memory_section, errors_section,  overrides_section, trust_section, next_section};
+                                 memory_section, errors_section,  postmortem_section, overrides_section, trust_section, next_section};
 
 }  // namespace
 

@@ -79,6 +79,8 @@ std::vector<std::string> must_say(const RunSummary& summary) {
   std::vector<std::string> sentences;
   if (summary.dropped > 0)
     sentences.push_back(count(summary.dropped, "call was", "calls were") + " not stored: fade-query drops says why");
+  for (const std::string& what : summary.postmortems)
+    sentences.push_back(fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
   for (const std::string& note : summary.notes) sentences.push_back("note: " + table::printable(note));
   return sentences;
 }
@@ -93,7 +95,9 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
   text += line("slowdown", slowdown(s, style));
   text += line("dropped", s.dropped == 0 ? "nothing" : red(count(s.dropped, "call", "calls"), style));
   text += top(s, style);
+  for (const std::string& what : s.postmortems) text += line(what == s.postmortems.front() ? "trouble" : "", red(table::printable(what), style));
   for (const std::string& note : s.notes) text += line("note", table::printable(note));
+  if (!s.postmortems.empty()) text += line("why", "fade-query " + shell_word(s.database) + " postmortem");
   return text + line("next", "fade-query " + shell_word(s.database) + " summary");
 }
 

@@ -78,6 +78,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture, "--step", "WHAT", "what a step is: 'range:NAME*' (roctx, NVTX), or FUNCTION, FUNCTION/N: from one (every Nth) call to the next", Text{&o.step}, all, none,
        {"range:", "hipDeviceSynchronize", "hipStreamSynchronize"}},
 
+      {kCapture, "--hang-timeout", "TIME", "where a call runs and none begins or ends for TIME, look at all threads once", Time{&o.hang_ns}},
 
       {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
       {kProcesses, "--exe", "REGEX", "record only processes whose program matches", Text{&o.child_filter}},
@@ -102,6 +103,8 @@ Result<void> finish(const Request& request, RecordingOptions& options, const cha
   if (request.append) options.open_mode = OpenMode::Append;
   if (options.output.empty() && default_output != nullptr) options.output = default_output;
   drop_trace_prefix(options.events);
+  if (options.hang_ns && *options.hang_ns <= 0)
+    return fail("--hang-timeout: a time of nothing", "every call would be a hang", "longer than the longest call of a healthy run: --hang-timeout 5m");
   if (auto checked = check_sysfs_root(options.sysfs_root); !checked) return checked;
   if (auto checked = check_output_name(options.output); !checked) return checked;
   return check_patterns(options);

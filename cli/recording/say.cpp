@@ -33,15 +33,32 @@ void say_ended(bool wants_summary, ColorWish color, const std::function<std::str
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void say_verdict(const std::string& database, ColorWish color) {
+namespace {
+
+using Page = Result<void> (*)(query::Context&, query::Recording&);
+
+Result<void> print_page(Page page, int fd, const char* name, const std::string& database, ColorWish color) {
   auto recording = query::open_recording(database);
-  if (!recording) return log::error("{}", with_context("there is no verdict", recording.error()).text());
-  table::FdBytes bytes(STDERR_FILENO, "standard error");
+  if (!recording) return tl::unexpected(std::move(recording.error()));
+  table::FdBytes bytes(fd, name);
   const query::Settings settings;
   query::Context context{settings, {}, database, true, {}};
   context.output.bytes = &bytes;
-  context.output.style.terminal = table::look_at_terminal(STDERR_FILENO, use_color(color, STDERR_FILENO));
-  if (const auto told = query::show_verdict(context, *recording); !told) log::error("{}", with_context("there is no verdict", told.error()).text());
+  context.output.style.terminal = table::look_at_terminal(fd, use_color(color, fd));
+  return page(context, *recording);
+}
+
+}  // namespace
+
+void say_verdict(const std::string& database, ColorWish color) {
+  const auto told = print_page(query::show_verdict, STDERR_FILENO, "standard error", database, color);
+  if (!told) log::error("{}", with_context("there is no verdict", told.error()).text());
+}
+
+bool print_postmortem(const std::string& database, ColorWish color) {
+  const auto told = print_page(query::show_postmortem, STDOUT_FILENO, "standard output", database, color);
+  if (!told) log::error("{}", with_context("it cannot be shown", told.error()).text());
+  return told.has_value();
 }
 
 }  // namespace fade::cli::recording

@@ -20,4 +20,7 @@ void say_ended(bool wants_summary, ColorWish color, const std::function<std::str
 // --verdict: what fade-query verdict says about the recording, on stderr.
 void say_verdict(const std::string& database, ColorWish color);
 
+// What fade-query postmortem says about the recording, on stdout. False where it cannot be said; why is logged.
+bool print_postmortem(const std::string& database, ColorWish color);
+
 }  // namespace fade::cli::recording

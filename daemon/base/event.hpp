@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ using CallSiteId = std::uint32_t;
 using RuleId = std::uint32_t;
 using FrameId = std::uint32_t;
 using StackId = std::uint32_t;
+using PostmortemId = std::uint32_t;
 
 // ---------------------------------------------------------------- the raw call record
 enum CallFlag : std::uint16_t {
@@ -274,10 +276,50 @@ struct ImportsBound {
   std::vector<Group> groups;
 };
 
+// A moment of a process that somebody will ask about: it dies, hangs, or was to be looked at. A ThreadSeen for each of its threads
+// follows. Sent again with the same number, it replaces what was said before.
+struct Postmortem {
+  enum class Kind : std::uint8_t { Signal, Exit, Hang, Snapshot };  // Exit: ended by itself while calls were running
+  PostmortemId postmortem = 0;
+  ProcessId process = 0;
+  ThreadId thread = 0;        // that the signal came to, or that ended the process; 0: none, or not known
+  std::int64_t at = 0;
+  Kind kind = Kind::Signal;
+  int signal = 0;             // of Signal
+  int code = 0;               // siginfo_t::si_code
+  bool has_code = false;      // false: nobody saw the signal before it killed
+  std::optional<std::uint64_t> address;  // that could not be used, of a fault
+  pid_t sender = 0;           // 0: the kernel, or not known
+  uid_t sender_uid = 0;
+  std::string sender_name;
+  int exit_code = -1;         // of Exit
+  std::int64_t quiet_ns = 0;  // of Hang: since a call began or ended
+  std::string cause;          // where more is known: stack (overflow), self (sent by the process), oom, oom? (perhaps)
+  std::string evidence;       // in words: how that is known
+};
+// What a thread was doing then.
+struct ThreadSeen {
+  struct Call {
+    CallRecord record;        // as far as it was known; payload_at, payload_size: unused
+    std::vector<std::byte> payload;
+  };
+  PostmortemId postmortem = 0;
+  ThreadId thread = 0;
+  std::int64_t at = 0;
+  std::string doing;          // "running", the system call it was in, or why that is not known
+  ModuleId module = 0;        // where it stood; 0: in none
+  std::uint64_t address = 0;  // of the instruction; 0: not known
+  std::uint64_t offset = 0;   // from the module's load address
+  std::string symbol;         // enclosing function where known, mangled, with +offset
+  StackId stack = 0;          // 0: none was taken
+  std::vector<Call> calls;    // running, outermost first
+  std::vector<std::string> earlier;  // names of calls that were running already when fade came, outermost first
+};
+
 using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, ModuleLoaded,
                             ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
                             Lifecycle, Drop, StopCost, CpuUsed, ModuleOrigin, ImportsBound,
-                            FrameSeen, StackSeen>;
+                            FrameSeen, StackSeen, Postmortem, ThreadSeen>;
 
 // Where a session puts what it sees. Called from the tracing thread only.
 class EventSink {

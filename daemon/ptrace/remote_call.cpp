@@ -90,7 +90,7 @@ std::optional<long> RemoteCall::run() const {
   for (int syscall_stops = 0; syscall_stops < 2;) {
     if (!tracee_.resume_to_syscall()) return std::nullopt;
     const Stop stop = tracer_.next_of(tracee_.tid());
-    if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed)
+    if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exit || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed)
       return std::nullopt;
     syscall_stops += stop.kind == Stop::Kind::Syscall;
     stop_again |= stop.kind == Stop::Kind::Signal && stop.signal == SIGSTOP;

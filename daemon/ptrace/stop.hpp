@@ -17,6 +17,7 @@ struct Stop {
     Exec,       // `message` is the former tid; the other threads are gone
     VforkDone,  // resume
     Syscall,    // entry or exit of a system call: resume
+    Exit,       // it will end, with status `message` as wait(2) tells it; registers and memory are still there: resume
     Exited,     // ended with exit status `status`
     Killed,     // ended by signal `status`
   };

@@ -23,6 +23,7 @@ constexpr std::array kRows{
     Row{"set", "--set", Takes::Words}, Row{"probe", "--probe", Takes::Words},
     Row{"max_size", "--max-size", Takes::Bytes}, Row{"on_full", "--on-full", Takes::Word},
     Row{"duration_ns", "--duration", Takes::Nanoseconds}, Row{"delay_ns", "--delay", Takes::Nanoseconds},
+    Row{"hang_ns", "--hang-timeout", Takes::Nanoseconds},
     Row{"tree", "--tree", Takes::On}, Row{"follow", "--no-follow", Takes::Off},
     Row{"only_ranks", "--only-rank", Takes::Words}, Row{"step", "--step", Takes::Word},
 };

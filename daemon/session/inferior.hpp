@@ -10,6 +10,19 @@ namespace fade {
 
 struct Inferior;
 
+// The last signal that was delivered to a thread (siginfo_t).
+struct SignalSeen {
+  int number = 0;  // 0: none so far
+  int code = 0;
+  bool has_code = false;
+  bool is_of_the_stack = false;  // a fault at the end of the thread's stack
+  std::optional<std::uint64_t> address;  // of a fault
+  pid_t sender = 0;              // 0: the kernel
+  uid_t sender_uid = 0;
+  std::string sender_name;       // where it is another process, and can be told
+  std::int64_t at = 0;
+};
+
 struct Thread {
   pid_t tid = 0;
   ThreadId id = 0;
@@ -24,6 +37,10 @@ struct Thread {
   bool interrupted = false;   // by us: its next Trap stop is our doing
   // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
   RemoteAddr shown_site, shown_sp;
+  SignalSeen signal;
+  std::vector<std::string> earlier_calls;  // that were running when we came, outermost first; empty as soon as they may have returned
+  bool ends_with_others = false;  // its end is that of the process, or an exec
+  bool is_in_group_stop = false;
 };
 
 struct Inferior {
@@ -37,7 +54,9 @@ struct Inferior {
   bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
   bool is_fresh_copy = false;  // forked, and not yet looked after
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
+  bool has_told_hang = false;    // since a call began or ended
   bool has_told_nodes = false;  // which device nodes this program has open, and may open
+  std::int64_t quiet_ns = 0;  // that calls have been running and none began or ended, as long as we looked
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there

@@ -126,6 +126,11 @@ std::string read_thread_name(pid_t tid) {
 
 pid_t read_thread_group(pid_t tid) { return number<pid_t>(status_value(tid, "Tgid")); }
 
+pid_t read_own_pid(pid_t pid) {
+  const std::string numbers = status_value(pid, "NStgid");  // ours first
+  return number<pid_t>(numbers.substr(numbers.rfind('\t') + 1));
+}
+
 std::optional<std::int64_t> read_cpu_ns(pid_t pid) {
   const auto fields = stat_fields(pid);
   if (fields.size() <= kSystemTime) return std::nullopt;

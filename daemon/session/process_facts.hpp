@@ -25,6 +25,7 @@ ProcessFacts read_process_facts(pid_t pid);
 
 std::string read_thread_name(pid_t tid);
 pid_t read_thread_group(pid_t tid);  // 0: unknown
+pid_t read_own_pid(pid_t pid);         // as the process itself knows it, in its namespace; 0: unknown
 std::vector<pid_t> read_thread_ids(pid_t pid);  // what there is now; empty: no such process
 std::optional<std::int64_t> read_cpu_ns(pid_t pid);  // used by all its threads so far, user and system
 pid_t read_tracer(pid_t tid);                // 0: nobody

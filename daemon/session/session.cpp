@@ -21,6 +21,12 @@ constexpr std::int64_t kCpuPeriod = 1'000'000'000, kCpuRowsPerLife = 64;
 
 bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
 
+// A call has begun or ended in it.
+void is_alive(Inferior& inferior) {
+  inferior.quiet_ns = 0;
+  inferior.has_told_hang = false;
+}
+
 // The flags of the clone, clone3, fork or vfork that `registers` stand in (at its ptrace event).
 std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
   switch (registers.orig_rax) {
@@ -41,7 +47,8 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       options_(std::move(options)),
       functions_(sink),
       modules_(sink, clock_, functions_, options_.wishes),
-      calls_(sink, clock_, functions_, overrides) {}
+      calls_(sink, clock_, functions_, overrides),
+      black_box_(sink, clock_, functions_) {}
 
 // ---------------------------------------------------------------- who is there
 
@@ -80,6 +87,7 @@ void Session::adopt(pid_t pid) {
   Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
   inferior.is_root = true;
   add_thread(inferior, pid);
+  black_box_.began(inferior);
 }
 
 void Session::end_thread(Thread& thread, bool process_ended) {
@@ -91,6 +99,7 @@ void Session::end_thread(Thread& thread, bool process_ended) {
 
 void Session::end_process(Inferior& inferior, const Stop& stop) {
   const bool killed = stop.kind == Stop::Kind::Killed;
+  black_box_.ended(inferior, stop);
   while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, true);
   sink_.notice(ProcessEnded{inferior.id, clock_.now(), killed ? -1 : stop.status, killed ? stop.status : 0});
   if (inferior.pid == main_) {
@@ -112,7 +121,7 @@ void Session::handle(const Stop& stop) {
       {Kind::Signal, &Session::on_signal},  {Kind::Group, &Session::on_group},    {Kind::Trap, &Session::on_trap_stop},
       {Kind::Fork, &Session::on_child},     {Kind::Vfork, &Session::on_child},    {Kind::Clone, &Session::on_child},
       {Kind::Exec, &Session::on_exec},      {Kind::VforkDone, &Session::on_syscall}, {Kind::Syscall, &Session::on_syscall},
-      {Kind::Exited, &Session::on_end},     {Kind::Killed, &Session::on_end},
+      {Kind::Exited, &Session::on_end},     {Kind::Killed, &Session::on_end},     {Kind::Exit, &Session::on_exit},
   };
   for (const auto& [kind, handler] : kHandlers)
     if (kind == stop.kind) return (this->*handler)(stop);
@@ -131,6 +140,7 @@ void Session::deliver(const Stop& stop) {
   if (Thread* thread = thread_of(stop.tid)) {
     if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     show_own_address(*thread);
+    black_box_.signalled(*thread, stop.signal);
   }
   Tracee(stop.tid).resume(stop.signal);
 }
@@ -182,6 +192,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
     const auto left = calls_.leave(thread, registers, site.address, now);
     if (left) charged = left->entry;
     if (left && !left->internal) tell_gpu_nodes(thread, functions_[left->entry]);
+    if (left) is_alive(*thread.inferior);
     if (left && left->internal)
       modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
     if (left && left->table) modules_.table_given(*thread.inferior, thread, functions_[left->entry], *left->table);
@@ -194,6 +205,8 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
     case Entry::What::Function:
     case Entry::What::Resolver:
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
+      thread.earlier_calls.clear();
+      is_alive(*thread.inferior);
       calls_.enter(thread, site.entry, registers);
       break;
   }
@@ -230,12 +243,15 @@ void Session::account(std::uint32_t entry, std::int64_t since) {
 void Session::on_group(const Stop& stop) {
   Thread* thread = thread_of(stop.tid);
   if (thread && !std::exchange(thread->interrupted, false)) note(*thread, "group-stop", stop.signal);
+  if (thread) thread->is_in_group_stop = true;
   Tracee(stop.tid).listen();
 }
 
 void Session::on_trap_stop(const Stop& stop) {
-  if (Thread* thread = thread_of(stop.tid))
+  if (Thread* thread = thread_of(stop.tid)) {
+    thread->is_in_group_stop = false;
     return std::exchange(thread->interrupted, false) ? go_on(*thread) : start_child(stop.tid);
+  }
   unclaimed_.insert(stop.tid);
   tracer_.reap_stop(stop.tid);  // or it would be reported again and again
 }
@@ -302,6 +318,7 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
     if (tid != inferior.pid || former != inferior.pid) gone.push_back(thread.get());
   for (Thread* thread : gone) end_thread(*thread, false);
   inferior.open_by_sp.clear();
+  black_box_.executed(inferior);
   if (inferior.threads.empty()) return add_thread(inferior, inferior.pid);
   Thread& leader = *inferior.threads.begin()->second;
   calls_.thread_ended(leader, false);  // it does not return to the old program
@@ -375,10 +392,16 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
 void Session::on_end(const Stop& stop) {
   unclaimed_.erase(stop.tid);
   if (const auto it = inferiors_.find(stop.tid); it != inferiors_.end()) return end_process(*it->second, stop);
-  if (Thread* thread = thread_of(stop.tid)) end_thread(*thread, stop.kind == Stop::Kind::Killed);
+  if (Thread* thread = thread_of(stop.tid)) end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
+}
+
+void Session::on_exit(const Stop& stop) {
+  if (Thread* thread = thread_of(stop.tid)) black_box_.dying(*thread, static_cast<int>(stop.message));
+  Tracee(stop.tid).resume();
 }
 
 void Session::report_costs() {
+  black_box_.look_around();
   functions_.report_costs();
   look_at_imports(false);
 }
@@ -401,6 +424,7 @@ Session::Totals Session::totals() const {
   out.threads = last_thread_;
   out.functions_armed = modules_.armed();
   out.libraries = modules_.libraries();
+  out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
   if (calls_.unseen_returns() > 0)
     out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query lifecycle)", calls_.unseen_returns()));

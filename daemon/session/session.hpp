@@ -15,6 +15,7 @@
 #include "ptrace/stop.hpp"
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
+#include "session/black_box.hpp"
 #include "session/call_tracker.hpp"
 #include "session/hold_times.hpp"
 #include "session/inferior.hpp"
@@ -28,6 +29,7 @@ struct SessionOptions {
   bool follow = true;                      // children of the first process
   std::optional<std::regex> child_filter;  // only programs whose path matches are watched
   std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
+  std::int64_t hang_ns = 0;                // a process with calls running, none of which ends for so long, hangs; 0: never
 };
 
 class Session {
@@ -53,6 +55,10 @@ class Session {
   void release_orphans();
   // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
+  // About ten times a second: processes that seem to hang are looked at, once.
+  void look_for_hangs();
+  // Each thread of all processes stops once and is looked at.
+  void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
   void stop_watching();
   // Gives every process back as it was and runs on without us. Afterwards there is nothing to wait for.
@@ -75,6 +81,7 @@ class Session {
     std::int64_t stopped_ns = 0;
     std::uint64_t processes = 0, threads = 0, functions_armed = 0;
     std::vector<std::string> libraries, notes;
+    std::vector<std::string> postmortems;  // a sentence each: crashes and hangs
   };
   Totals totals() const;
 
@@ -87,6 +94,7 @@ class Session {
   void on_exec(const Stop& stop);
   void on_syscall(const Stop& stop);
   void on_end(const Stop& stop);
+  void on_exit(const Stop& stop);
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
   std::uint32_t hit(Thread& thread, const Site& site, const Registers& registers, std::int64_t now);
@@ -117,7 +125,7 @@ class Session {
   Result<void> check_filters(Inferior& inferior);
   Thread* stop_any(Inferior& inferior);
   std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
-  void at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look);
+  void at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
   std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);
   void settle(Thread& thread);
   void go_on(Thread& thread);
@@ -131,6 +139,10 @@ class Session {
   void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp
 
+  // session_look.cpp
+  bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;
+  void look_at(Inferior& inferior, Postmortem::Kind kind);
+
   const Tracer& tracer_;
   EventSink& sink_;
   const SessionClock clock_;
@@ -139,6 +151,7 @@ class Session {
   ModuleWatch modules_;
   CallTracker calls_;
   TrapGuard guard_;
+  BlackBox black_box_;
   CpuFollower follower_;
 
   std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
@@ -154,6 +167,7 @@ class Session {
   ThreadId last_thread_ = 0;
   std::vector<std::string> calls_in_flight_;
   HoldClock attach_holds_, detach_holds_;
+  std::int64_t last_hang_look_ = 0;
   std::uint64_t attached_threads_ = 0, bytes_left_changed_ = 0;
 };
 

@@ -54,6 +54,7 @@ Result<void> Session::seize(pid_t pid) {
     return tl::unexpected(std::move(seized.error()));
   Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
   inferior.is_root = true;
+  black_box_.began(inferior);
   if (main_ == 0) main_ = pid;
   started_ = true;
   auto seized = seize_threads(inferior);
@@ -165,7 +166,7 @@ void Session::await_forks(const Inferior& inferior) {
   std::vector<pid_t> awake;
   for (const auto& [tid, thread] : inferior.threads)
     if (read_state(tid) != 'S') awake.push_back(tid);
-  at_stops_of(awake, [](Thread&) {});
+  at_stops_of(awake, [](Thread&) {}, &attach_holds_);
 }
 
 // An exec under way has taken the memory away before its stop is seen. The new program is watched from its start.
@@ -277,13 +278,13 @@ void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc)
       const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
       const bool is_elsewhere = registers && !libc.contains(registers->ip());
       if (slept || (seen[thread.tid] > kEnoughLooks && (is_elsewhere || look == kMostLooks))) TrapGuard::unblock(thread);
-    });
+    }, &attach_holds_);
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
 
 // Has them stop and go on. Who does not in time is left out, and who has another stop first has that handled.
-void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look) {
+void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds) {
   StopRound round(tracer_, [this](pid_t tid) {
     Thread* thread = thread_of(tid);
     if (thread) thread->interrupted = true;
@@ -295,7 +296,7 @@ void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<vo
     const bool is_asked = thread && (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group);
     if (is_asked) look(*thread);
     handle(*stop);
-    if (is_asked) attach_holds_.held(stop->tid, round.held(stop->tid));
+    if (is_asked && holds) holds->held(stop->tid, round.held(stop->tid));
     if (is_asked || !thread_of(stop->tid)) round.done(stop->tid);
   }
 }
@@ -340,14 +341,15 @@ void Session::tell_calls_in_flight(Inferior& inferior) {
   std::vector<std::pair<pid_t, StackCopy>> stacks;
   at_stops_of(candidates, [&](const Thread& thread) {
     if (const auto registers = Tracee(thread.tid).registers()) stacks.emplace_back(thread.tid, copy_stack(*registers, memory));
-  });
+  }, &attach_holds_);
   if (stacks.empty() || !still_runs(pid, program)) return;
   const auto unwinder = Unwinder::of_process(pid, memory);
   if (!unwinder) return log::debug("{}", unwinder.error().text());
   for (const auto& [tid, stack] : stacks)
     for (const std::string& name : calls.of(*unwinder, stack))
-      if (const Thread* thread = thread_of(tid)) {
+      if (Thread* thread = thread_of(tid)) {
         note(*thread, "in flight", 0, name);
+        thread->earlier_calls.push_back(name);
         calls_in_flight_.push_back(fmt::format("{} (thread {})", name, tid));
       }
 }

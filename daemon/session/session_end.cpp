@@ -157,8 +157,8 @@ bool Session::Farewell::ask(pid_t tid) {
 // Of a thread at any stop but its end. True: it is detached.
 bool Session::Farewell::take_leave(const Stop& stop) {
   if (is_birth(stop.kind)) s_.learn_of_child(stop);
-  if (stop.kind != Stop::Kind::Exec) return part_with(stop);
-  detach(*s_.thread_of(stop.tid), Tracee(stop.tid), 0);  // nothing of ours is in its new program
+  if (stop.kind != Stop::Kind::Exec && stop.kind != Stop::Kind::Exit) return part_with(stop);
+  detach(*s_.thread_of(stop.tid), Tracee(stop.tid), 0);  // nothing of ours is in its new program, and who ends does not come back
   return true;
 }
 

@@ -390,4 +390,11 @@ std::int64_t MemoryLedger::live_bytes(ProcessId process) const {
   return bytes;
 }
 
+std::vector<MemoryLedger::Holding> MemoryLedger::held(ProcessId process) const {
+  std::vector<Holding> out;
+  for (const auto& [key, use] : uses_)
+    if (use.process == process) out.push_back({key.first, key.second, use.used, use.peak});
+  return out;
+}
+
 }  // namespace fade::store

@@ -76,6 +76,12 @@ class MemoryLedger {
   };
   InUse in_use() const;
   std::int64_t live_bytes(ProcessId process) const;  // device and managed memory
+  struct Holding {
+    DeviceRow device = 0;
+    MemoryKind kind = MemoryKind::Device;
+    std::int64_t bytes = 0, peak = 0;
+  };
+  std::vector<Holding> held(ProcessId process) const;  // by that process, now
 
  private:
   using UseKey = std::pair<DeviceRow, MemoryKind>;

@@ -19,7 +19,8 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       codes_(db, failure_), kernels_(db, failure_, session, std::move(filter), codes_), graphs_(db, failure_), streams_(db, failure_), devices_(db, failure_),
       nvml_(db, failure_), memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0), directory_.libraries()),
       copies_(db, failure_), errors_(db, failure_),
-      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
+      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_),
+      postmortems_(db, failure_, directory_, memory_, session), uses_(db, failure_),
       steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
@@ -79,6 +80,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   if (memory_.waits_for_outer() && function->probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (now.ran && !now.failed) copies_.launch(now.process);
   if (!function->is_marker) follow_work(now, self);
+  if (!(record.flags & kOpenAtEnd)) postmortems_.left(record.thread, {now.call, function->row, now.at, now.end, returned ? now.view.result() : 0, returned});
   write_call(now);
 }
 

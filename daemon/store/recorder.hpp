@@ -22,6 +22,7 @@
 #include "store/memory_ledger.hpp"
 #include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
+#include "store/postmortem_book.hpp"
 #include "store/process_use.hpp"
 #include "store/range_book.hpp"
 #include "store/rollups.hpp"
@@ -125,6 +126,8 @@ class Recorder {
   void on_notice(const ImportsBound& n) { bindings_.on(n); }
   void on_notice(const FrameSeen& n) { stacks_.on(n); }
   void on_notice(const StackSeen& n) { stacks_.on(n); }
+  void on_notice(const Postmortem& n) { postmortems_.on(n); }
+  void on_notice(const ThreadSeen& n) { postmortems_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
   void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
@@ -149,6 +152,7 @@ class Recorder {
   OverrideBook overrides_;
   BindingBook bindings_;
   StackBook stacks_;
+  PostmortemBook postmortems_;
   ProcessUse uses_;
   StepBook steps_;
   RangeBook ranges_;

@@ -140,6 +140,7 @@ void Recorder::on_notice(const ThreadEnded& n) {
   directory_.on(n);
   last_ns_ = std::max(last_ns_, n.at);
   ranges_.end_thread(directory_.thread_row(n.thread), n.at);
+  postmortems_.on(n);
   steps_.thread_ended(directory_.thread_row(n.thread), n.at);
 }
 

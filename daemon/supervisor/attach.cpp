@@ -118,7 +118,8 @@ Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
     return tl::unexpected(std::move(watched.error()));
   }
   observer_.attached(arrived(session));
-  loop(session, *tracer);
+  if (options_.snapshot) session.take_snapshot();
+  else loop(session, *tracer);
   AttachOutcome out{.ended = session.empty()};
   session.let_go();
   out.detach_holds = session.detach_holds();

@@ -16,6 +16,7 @@ namespace fade {
 struct AttachOptions : RecordingOptions {
   std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
   // duration_ns: detach after that time.
+  bool snapshot = false;  // look at what all threads do, once, and detach
 };
 
 struct Attached {

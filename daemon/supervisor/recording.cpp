@@ -22,6 +22,7 @@ std::string shown_options(const RecordingOptions& options) {
   if (!options.step.empty()) out += " --step '" + options.step + "'";
   if (options.delay_ns) out += fmt::format(" --delay {}ns", *options.delay_ns);
   if (options.duration_ns) out += fmt::format(" --duration {}ns", *options.duration_ns);
+  if (options.hang_ns) out += fmt::format(" --hang-timeout {}ns", *options.hang_ns);
   for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
   for (const auto& rule : options.ab_rules) out += " --ab '" + rule + "'";
   for (const auto& file : options.rule_files) out += " --override-file " + file;
@@ -73,6 +74,7 @@ void Recording::now_and_then(Session& session) {
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
     session.look_after_nets();
+    session.look_for_hangs();
     last_orphans_ = now;
   }
   if (now - last_costs_ > kCostPeriod) {
@@ -92,7 +94,7 @@ RunSummary Recording::finish(Session& session) {
                  .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
                  .stopped_ns = seen.stopped_ns, .processes = seen.processes, .threads = seen.threads,
                  .functions_armed = seen.functions_armed, .libraries = seen.libraries,
-                 .peak_memory = totals.peak_memory, .notes = seen.notes};
+                 .peak_memory = totals.peak_memory, .postmortems = seen.postmortems, .notes = seen.notes};
   for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
   if (!overrides_.empty() && totals.overrides == 0)

@@ -32,6 +32,7 @@ struct RecordingOptions {
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
   std::string step;  // --step WHAT: what a step of the program is; empty: none
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
+  std::optional<std::int64_t> hang_ns;  // a process in which a call runs, and none begins or ends for so long, is looked at
 
   std::string sysfs_root = "/sys";  // where what the GPU driver says is read
 };
@@ -54,6 +55,7 @@ struct RunSummary {
   std::vector<std::string> libraries;  // GPU libraries found, path (version)
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes
   std::vector<TopFunction> top;        // at most 5, by total time
+  std::vector<std::string> postmortems;  // crashes and hangs, a sentence each
   std::vector<std::string> notes;      // sentences the user must see: unwatched children, refused probes, unused rules
 };
 

@@ -44,8 +44,8 @@ void Run::loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnSta
   while (!session.empty()) {
     const Stop stop = tracer.next();
     if (stop.kind == Stop::Kind::Gone) return;
-    recording_.now_and_then(session);
     if (stop.kind != Stop::Kind::None) session.handle(stop);
+    recording_.now_and_then(session);  // may have threads stop, so not while a stop waits to be handled
     if (session.started() && !announced) {
       on_started(options_.command[0], pid_, recording_.database());
       announced = true;

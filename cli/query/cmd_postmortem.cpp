@@ -1,0 +1,157 @@
+// postmortem for people: of each crash, hang and snapshot what happened, in which thread and call, what the others did, the last calls and
+// the memory held. What is said of it are the views postmortems and postmortem_*; here it is only told.
+#include <fmt/format.h>
+
+#include "cli/query/page.hpp"
+#include "cli/query/prose.hpp"
+#include "cli/query/report.hpp"
+#include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::query {
+namespace {
+
+using table::is_null;
+using table::raw_text;
+
+constexpr std::size_t kMostTold = 5;
+constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
+
+bool wants_rows(const Context& context) {
+  const Settings& s = context.settings;
+  return context.output.format != table::Format::Table || s.sql || s.pid || s.limit || s.from_ns || s.to_ns || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
+}
+
+Result<void> print_report(Context& context, Recording& recording, const char* name, const Settings& settings) {
+  if (settings.sql) {
+    auto sql = sql_of_report(recording, *find_report(name), settings, {});
+    return sql ? context.output.bytes->write(*sql + ";\n") : tl::unexpected(sql.error());
+  }
+  auto outcome = run_report(recording, *find_report(name), settings, {}, context.output);
+  return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+}
+
+// Some columns of a report, below a heading.
+Result<void> print_part(Context& context, Recording& recording, const char* name, std::vector<std::string> columns, std::string where, std::string sort, std::int64_t limit) {
+  Settings settings;
+  settings.session = context.settings.session;
+  settings.units = context.settings.units;
+  settings.columns = std::move(columns);
+  settings.may_leave_out = true;
+  settings.where = std::move(where);
+  settings.sort = std::move(sort);
+  settings.limit = limit;
+  const std::string indent = std::exchange(context.output.style.indent, "  ");
+  auto done = print_report(context, recording, name, settings);
+  context.output.style.indent = indent;
+  return done;
+}
+
+std::string duration(const Context& context, const table::Value& ns) {
+  return table::human_duration(integer(ns), context.settings.units, context.output.style.terminal.utf8);
+}
+
+std::string signal_line(const Row& m) {
+  if (is_null(m[5])) return {};
+  std::string out = fmt::format("{} ({})", raw_text(m[6]), integer(m[5]));
+  if (!is_null(m[7])) out += ", " + raw_text(m[7]);
+  return is_null(m[8]) ? out : out + ", address " + raw_text(m[8]);
+}
+
+// tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at.
+constexpr std::string_view kThread =
+    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start, coalesce(args, '{}') FROM postmortem_threads "
+    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, age_ns DESC LIMIT 1";
+
+std::string call_line(const Context& context, const Row& t) {
+  if (is_null(t[4])) {
+    if (!is_null(t[8])) return raw_text(t[8]) + ", running already when fade came: since when, and with what arguments, is not known";
+    if (is_null(t[9])) return "in no watched call, and it had made none";
+    return fmt::format("in no watched call; its last one, {}, had ended {} before", raw_text(t[9]), duration(context, integer(t[11]) - integer(t[10])));
+  }
+  std::string out = fmt::format("{}, running for {}", raw_text(t[4]), duration(context, t[5]));
+  return is_null(t[7]) ? out : out + ", called from " + raw_text(t[7]);
+}
+
+Result<void> tell_thread(Context& context, Recording& recording, Prose& page, const Row& m, const std::string& id) {
+  auto threads = rows_for(context, recording, kThread, id);
+  if (!threads) return tl::unexpected(threads.error());
+  if (threads->empty()) return {};
+  const Row& t = threads->front();
+  const bool is_cause = !is_null(m[9]);
+  if (!is_cause && is_null(t[4]) && is_null(t[8])) return {};  // none of them stands out
+  std::string who = fmt::format("{}{}", integer(t[0]), is_null(t[1]) ? "" : fmt::format(" ({})", raw_text(t[1])));
+  if (!is_null(t[2])) who += ", " + raw_text(t[2]);
+  if (!is_null(t[3])) who += " at " + raw_text(t[3]);
+  page.entry("thread", who);
+  page.entry("call", call_line(context, t));
+  page.entry("arguments", is_null(t[4]) ? table::Value{} : t[6]);
+  return {};
+}
+
+Result<void> tell_memory(Context& context, Recording& recording, Prose& page, const std::string& id) {
+  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
+  if (!rows) return tl::unexpected(rows.error());
+  std::string text;
+  for (const Row& r : *rows) {
+    const std::string where = raw_text(r[0]) == "host" ? "of pinned host memory" : fmt::format("on device {}{}", integer(r[1]), raw_text(r[0]) == "managed" ? " (managed)" : "");
+    text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where, table::human_bytes(integer(r[3])));
+  }
+  page.entry("memory", text);
+  return {};
+}
+
+Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
+  Prose page(context);
+  const std::string id = std::to_string(integer(m[0])), exe = raw_text(m[1]);
+  page.title(fmt::format("{} (pid {}) {}", exe.substr(exe.rfind('/') + 1), integer(m[2]), raw_text(m[3])), raw_text(m[13]) != "snapshot");
+  page.entry("when", table::human_time(integer(m[4]), context.settings.units));
+  page.entry("command", m[12]);
+  page.entry("signal", signal_line(m));
+  page.entry("known by", m[10]);
+  if (auto done = tell_thread(context, recording, page, m, id); !done) return done;
+  if (auto done = tell_memory(context, recording, page, id); !done) return done;
+  page.entry("advice", m[11]);
+  const std::string of_it = "postmortem_id = " + id;
+  page.heading(integer(m[14]) == 1 ? "1 thread" : table::human_count(integer(m[14])) + " threads");
+  if (auto done = print_part(context, recording, "postmortem_threads", {"tid", "name", "call", "age_ns", "doing", "place", "last_call"}, of_it, {}, kMostThreads); !done) return done;
+  page.heading("The last calls");
+  if (auto done = print_part(context, recording, "postmortem_calls", {"start_ns", "tid", "name", "state", "duration_ns", "error", "args"}, of_it, "-call_id", kMostCalls); !done) return done;
+  return page.finish();
+}
+
+constexpr std::string_view kMoments =
+    "SELECT m.id, coalesce(p.exe, p.command, 'a process'), m.pid, m.what, m.start, m.signal, m.signal_name, m.code_name, m.address_hex, m.thread_id, m.evidence, m.advice, m.command, m.kind, m.threads "
+    "FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) ORDER BY m.start DESC LIMIT 100";
+
+// Where fade was killed itself, what ran then was not stored.
+Result<void> tell_none(Context& context, Recording& recording, const table::Value& session) {
+  auto cut = rows_of(recording, "SELECT count(*) FROM sessions WHERE NOT clean AND id = coalesce(:session, id)", session);
+  if (!cut) return tl::unexpected(cut.error());
+  Prose page(context);
+  page.title("No crash, kill or hang was recorded.", false);
+  if (integer(cut->front()[0]) > 0)
+    page.entry("", std::string("The recording was not closed: fade still records, or was killed itself. What was running at that moment was not stored then."));
+  page.entry("", std::string("Hangs are looked for only with --hang-timeout TIME; fade-attach --snapshot PID shows what a running program does."));
+  return page.finish();
+}
+
+}  // namespace
+
+Result<void> show_postmortem(Context& context, Recording& recording) {
+  if (wants_rows(context)) return print_report(context, recording, "postmortem", context.settings);
+  auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  auto moments = rows_of(recording, kMoments, *session);
+  if (!moments) return tl::unexpected(moments.error());
+  if (moments->empty()) return tell_none(context, recording, *session);
+  for (std::size_t i = 0; i < std::min(moments->size(), kMostTold); ++i) {
+    if (i > 0)
+      if (auto done = context.output.bytes->write("\n"); !done) return done;
+    if (auto done = tell_one(context, recording, (*moments)[i]); !done) return done;
+  }
+  if (moments->size() <= kMostTold) return {};
+  return context.output.bytes->write(fmt::format("\n... and {} earlier ones: --format line shows them all\n", moments->size() - kMostTold));
+}
+
+}  // namespace fade::query

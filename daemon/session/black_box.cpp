@@ -1,0 +1,228 @@
+#include "session/black_box.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ptrace/tracee.hpp"
+#include "session/process_facts.hpp"
+#include "session/system_calls.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMostCalls = 32;       // of one thread, innermost
+constexpr std::size_t kMostThreads = 4096;   // of one death, besides those with a call running
+constexpr std::size_t kMostSentences = 3;
+constexpr std::uint64_t kBelowStack = 64 << 10, kAboveStack = 8 << 10;  // a fault there is one of the stack itself
+// Others are how programs are told to end.
+constexpr int kCrashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
+constexpr int kFaults[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};  // siginfo has an address
+
+bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
+
+std::string name_of_signal(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+// Numbers of another namespace say nothing here.
+bool shares_pid_namespace(pid_t pid) {
+  std::error_code unknown;
+  const auto ours = std::filesystem::read_symlink("/proc/self/ns/pid", unknown);
+  const auto its = std::filesystem::read_symlink(fmt::format("/proc/{}/ns/pid", pid), unknown);
+  return !unknown && ours == its;
+}
+
+bool has_sender(int code) { return code == SI_USER || code == SI_TKILL || code == SI_QUEUE; }
+
+// A recursion without end, or an array that does not fit.
+bool is_of_the_stack(const siginfo_t& info, pid_t tid) {
+  if (info.si_signo != SIGSEGV || (info.si_code != SEGV_MAPERR && info.si_code != SEGV_ACCERR)) return false;
+  const auto registers = Tracee(tid).registers();
+  const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
+  return registers && address + kBelowStack >= registers->rsp && address < registers->rsp + kAboveStack;
+}
+
+bool uses_gpu_stack(const Inferior& inferior) {
+  return std::ranges::any_of(inferior.program->modules, [](const Module& module) { return module.watched; });
+}
+
+// Everything of those that were asked for; of their helpers (shells, compilers) only what concerns the GPU.
+bool is_of_interest(const Inferior& inferior) { return inferior.is_root || uses_gpu_stack(inferior); }
+
+std::string program_name(const Inferior& inferior) {
+  const std::string name = read_thread_name(inferior.pid);
+  return name.empty() ? fmt::format("process {}", inferior.pid) : fmt::format("{} (pid {})", name, inferior.pid);
+}
+
+}  // namespace
+
+bool has_open_call(const Thread& thread) { return thread.calls.innermost() != 0; }
+
+std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers* registers) {
+  const Memory& memory = thread.inferior->program->space->memory();
+  std::vector<const OpenCall*> out;
+  for (const OpenCall& call : thread.calls.all()) {
+    const bool is_below = registers && registers->sp() >= call.sp && thread.stack.contains(registers->sp()) && thread.stack.contains(call.sp);
+    const auto word = memory.value<std::uint64_t>(call.sp);  // none where the memory is gone
+    if (call.record.id != 0 && !is_below && (!word || *word == call.return_address.value)) out.push_back(&call);
+  }
+  return out;
+}
+
+// ---------------------------------------------------------------- what threads do
+
+ThreadSeen BlackBox::look(const Thread& thread, const Registers* registers) const {
+  ThreadSeen out{.thread = thread.id, .at = clock_.now(), .earlier = thread.earlier_calls};
+  out.doing = registers ? what_it_does(thread.tid, *registers) : what_it_does_unstopped(thread.tid);
+  if (registers) {
+    const AddressSpace& space = *thread.inferior->program->space;
+    const RemoteAddr ip = registers->ip();
+    out.address = space.has_net() && space.in_slots(ip) ? space.own_address(ip).value_or(ip).value : ip.value;
+  }
+  const auto calls = running_calls(thread, registers);
+  for (const OpenCall* call : std::span(calls).last(std::min(calls.size(), kMostCalls))) out.calls.push_back({call->record, call->payload});
+  return out;
+}
+
+void BlackBox::tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid) {
+  seen.postmortem = postmortem;
+  const RemoteAddr at{seen.address};
+  if (const Module* module = at ? program.module_at(at) : nullptr) {
+    seen.module = module->id;
+    seen.offset = at.value - module->entry.l_addr;
+    if (const auto* file = symbols_.of(program, tid, at))
+      if (const auto symbol = file->symbols().at(seen.offset)) seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
+  }
+  sink_.notice(std::move(seen));
+}
+
+PostmortemId BlackBox::begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns) {
+  send(inferior, {.postmortem = ++last_, .kind = kind, .quiet_ns = quiet_ns});
+  if (kind == Postmortem::Kind::Hang && sentences_.size() < kMostSentences)
+    sentences_.push_back(fmt::format("{} seemed to hang{}", program_name(inferior), running_call(inferior, 0)));
+  return last_;
+}
+
+void BlackBox::send(const Inferior& inferior, Postmortem postmortem) {
+  postmortem.process = inferior.id;
+  postmortem.at = clock_.now();
+  sink_.notice(std::move(postmortem));
+}
+
+// " in hipMemcpy" of that thread; of any other where it is in none.
+std::string BlackBox::running_call(const Inferior& inferior, ThreadId thread) const {
+  std::string out;
+  for (const auto& [tid, other] : inferior.threads) {
+    const auto& calls = other->calls.all();
+    const auto call = std::find_if(calls.rbegin(), calls.rend(), [](const OpenCall& c) { return c.record.id != 0; });
+    if (call == calls.rend() || (!out.empty() && other->id != thread)) continue;
+    out = fmt::format(" {} {}", thread == 0 || other->id == thread ? "in" : "while another thread was in", functions_[call->entry].probe->symbol);
+  }
+  return out;
+}
+
+// ---------------------------------------------------------------- how processes end
+
+void BlackBox::signalled(Thread& thread, int signal) const {
+  thread.signal = {.number = signal, .at = clock_.now()};
+  const auto info = Tracee(thread.tid).siginfo();
+  if (!info) return;
+  SignalSeen& seen = thread.signal;
+  seen.code = info->si_code;
+  seen.has_code = true;
+  if (seen.code > 0 && seen.code != SI_KERNEL && is_one_of(signal, kFaults)) seen.address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  seen.is_of_the_stack = is_of_the_stack(*info, thread.tid);
+  if (!has_sender(seen.code)) return;
+  seen.sender = info->si_pid;
+  seen.sender_uid = info->si_uid;
+  if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid)) seen.sender_name = read_thread_name(seen.sender);
+}
+
+Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
+  Postmortem out{.kind = Postmortem::Kind::Signal, .signal = signal};
+  const SignalSeen* last = nullptr;
+  for (const auto& [tid, thread] : inferior.threads) {
+    if (thread->signal.number != signal || (last && last->at > thread->signal.at)) continue;
+    last = &thread->signal;
+    out.thread = thread->id;
+  }
+  if (last) {
+    out.code = last->code;
+    out.has_code = last->has_code;
+    out.address = last->address;
+    out.sender = last->sender;
+    out.sender_uid = last->sender_uid;
+    out.sender_name = last->sender_name;
+    if (last->is_of_the_stack) out.cause = "stack", out.evidence = "the address is at the end of the thread's stack";
+    if (last->sender != 0 && last->sender == read_own_pid(inferior.pid)) out.cause = "self";
+  } else if (signal == SIGKILL) {
+    if (const auto oom = oom_.killed(inferior.pid)) out.cause = oom->is_certain ? "oom" : "oom?", out.evidence = oom->evidence;
+  }
+  return out;
+}
+
+void BlackBox::tell_death(const Inferior& inferior, Death& death, int signal) {
+  Postmortem what = by_signal(inferior, signal);
+  what.postmortem = death.told = ++last_;
+  if (is_one_of(signal, kCrashes) && sentences_.size() < kMostSentences)
+    sentences_.push_back(fmt::format("{} died of {}{}", program_name(inferior), name_of_signal(signal), running_call(inferior, what.thread)));
+  send(inferior, std::move(what));
+}
+
+void BlackBox::dying(Thread& thread, int status) {
+  Inferior& inferior = *thread.inferior;
+  const auto registers = Tracee(thread.tid).registers();
+  const bool alone = registers && static_cast<long>(registers->orig_rax) == SYS_exit && WIFEXITED(status);
+  if (alone || !registers) return;
+  thread.ends_with_others = true;
+  if (!is_of_interest(inferior)) return;
+  Death& death = deaths_[inferior.id];
+  if (WIFSIGNALED(status)) {
+    if (death.told == 0) tell_death(inferior, death, WTERMSIG(status));
+    if (WTERMSIG(status) == SIGKILL && kills_itself(inferior.pid, *registers))
+      send(inferior, {.postmortem = death.told, .thread = thread.id, .signal = SIGKILL, .cause = "self", .evidence = "a thread of it stood in kill(2)"});
+    if (death.seen.size() >= kMostThreads && !has_open_call(thread)) return;
+    if (death.seen.insert(thread.id).second) tell(death.told, look(thread, &*registers), *inferior.program, thread.tid);
+  } else if (has_open_call(thread) || static_cast<long>(registers->orig_rax) == SYS_exit_group) {
+    if (death.seen.insert(thread.id).second) death.waiting.push_back(look(thread, &*registers));
+    if (death.name.empty()) death.name = program_name(inferior);
+  }
+}
+
+void BlackBox::executed(const Inferior& inferior) { deaths_.erase(inferior.id); }
+
+// It ended by itself, with calls still running.
+void BlackBox::tell_exit(const Inferior& inferior, const Death& death, int status) {
+  ThreadId last = 0;
+  for (const ThreadSeen& seen : death.waiting)
+    if (seen.doing == "exit_group") last = seen.thread;
+  if (sentences_.size() < kMostSentences)
+    sentences_.push_back(fmt::format("{} exited with status {} while calls were running", death.name.empty() ? program_name(inferior) : death.name, status));
+  send(inferior, {.postmortem = ++last_, .thread = last, .kind = Postmortem::Kind::Exit, .exit_code = status});
+}
+
+void BlackBox::ended(Inferior& inferior, const Stop& stop) {
+  auto node = deaths_.extract(inferior.id);
+  Death death = node ? std::move(node.mapped()) : Death{};
+  const bool killed = stop.kind == Stop::Kind::Killed;
+  std::vector<const Thread*> unseen;  // who ended without a stop, or never stopped
+  for (const auto& [tid, thread] : inferior.threads)
+    if (!death.seen.contains(thread->id) && (killed || has_open_call(*thread))) unseen.push_back(thread.get());
+  const bool had_calls = !unseen.empty() || std::ranges::any_of(death.waiting, [](const ThreadSeen& seen) { return !seen.calls.empty(); });
+  if (killed ? !is_of_interest(inferior) : !had_calls) return;
+  if (killed && death.told == 0) tell_death(inferior, death, stop.status);
+  if (!killed) tell_exit(inferior, death, stop.status);
+  const PostmortemId number = killed ? death.told : last_;
+  for (ThreadSeen& seen : death.waiting) tell(number, std::move(seen), *inferior.program, inferior.pid);
+  for (const Thread* thread : unseen) tell(number, look(*thread, nullptr), *inferior.program, thread->tid);
+}
+
+}  // namespace fade

@@ -1,0 +1,78 @@
+// What a process was doing when it died, hung, or was asked: told to the storing side while its threads are still there. Reads
+// registers and memory of threads that stand still anyway; stops nobody itself. Tracing thread only.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/event.hpp"
+#include "ptrace/registers.hpp"
+#include "ptrace/stop.hpp"
+#include "session/function_table.hpp"
+#include "session/inferior.hpp"
+#include "session/kernel_names.hpp"
+#include "session/oom_watch.hpp"
+
+namespace fade {
+
+class BlackBox {
+ public:
+  BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions) : sink_(sink), clock_(clock), functions_(functions) {}
+
+  // ------------------------------------------------------------ how a process ends
+  void began(const Inferior& inferior) { oom_.knows(inferior.pid); }
+  // A signal is about to be delivered to the thread: where it comes from can be asked only now.
+  void signalled(Thread& thread, int signal) const;
+  // The thread stands at its end, with what wait(2) will tell as `status`.
+  void dying(Thread& thread, int status);
+  // Another program: whoever ended for that did not die.
+  void executed(const Inferior& inferior);
+  // The end of the process has been reported; its threads are still in the books.
+  void ended(Inferior& inferior, const Stop& stop);
+
+  // ------------------------------------------------------------ what a living process does
+  // `quiet_ns`: since a call began or ended.
+  PostmortemId begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns);
+  // While the thread is stopped with `registers`, or runs and does not stop (null).
+  ThreadSeen look(const Thread& thread, const Registers* registers) const;
+  // Finds out where it stood, and sends it. The thread may run again.
+  void tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid);
+
+  // About once a second.
+  void look_around() { oom_.look(); }
+  // One sentence for each crash and hang, the first ones.
+  const std::vector<std::string>& sentences() const { return sentences_; }
+
+ private:
+  struct Death {
+    PostmortemId told = 0;            // it is known that the process dies
+    std::vector<ThreadSeen> waiting;  // as long as it may be an exec
+    std::unordered_set<ThreadId> seen;
+    std::string name;  // of the program
+  };
+  Postmortem by_signal(const Inferior& inferior, int signal) const;
+  void tell_death(const Inferior& inferior, Death& death, int signal);
+  void tell_exit(const Inferior& inferior, const Death& death, int status);
+  void send(const Inferior& inferior, Postmortem postmortem);
+  std::string running_call(const Inferior& inferior, ThreadId thread) const;
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  FunctionTable& functions_;
+  ModuleSymbols symbols_;
+  OomWatch oom_;
+  std::unordered_map<ProcessId, Death> deaths_;
+  std::vector<std::string> sentences_;
+  PostmortemId last_ = 0;
+};
+
+// The recorded calls that the thread is in, outermost first. Those that an exception or longjmp has left lately are told by the stack:
+// it is read, the thread need not be stopped. `registers`: where it is; null: not known.
+std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers* registers);
+// The same without a look at the stack: true may be out of date.
+bool has_open_call(const Thread& thread);
+
+}  // namespace fade

@@ -1,0 +1,75 @@
+#include "session/oom_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+#include <string_view>
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMostGroups = 64;
+constexpr std::string_view kMachine = "/proc/vmstat";
+
+// The number behind "oom_kill " at the start of a line.
+std::optional<std::uint64_t> read_count(const std::string& path) {
+  constexpr std::string_view kName = "oom_kill ";
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::uint64_t value = 0;
+    if (line.starts_with(kName) && std::from_chars(line.data() + kName.size(), line.data() + line.size(), value).ec == std::errc{}) return value;
+  }
+  return std::nullopt;
+}
+
+// "0::/path" (version 2) or "N:...,memory,...:/path" (version 1): the file that counts, below /sys/fs/cgroup.
+std::string counter_of(std::string_view line) {
+  const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+  if (first == line.npos || second == line.npos) return {};
+  const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
+  std::string path(line.substr(second + 1));
+  if (path == "/") path.clear();
+  if (controllers == ",,") return "/sys/fs/cgroup" + path + "/memory.events";
+  return controllers.find(",memory,") == std::string::npos ? std::string() : "/sys/fs/cgroup/memory" + path + "/memory.oom_control";
+}
+
+}  // namespace
+
+std::string OomWatch::group_file(pid_t pid) const {
+  std::ifstream in(fmt::format("{}/proc/{}/cgroup", root_, pid));
+  for (std::string line; std::getline(in, line);)
+    if (const std::string file = counter_of(line); !file.empty() && read_count(root_ + file)) return file;
+  return {};
+}
+
+void OomWatch::knows(pid_t pid) {
+  if (!machine_)
+    if (const auto count = read_count(root_ + std::string(kMachine))) machine_ = {*count, *count};
+  const std::string file = groups_.size() < kMostGroups ? group_file(pid) : std::string();
+  if (file.empty() || groups_.contains(file)) return;
+  if (const auto count = read_count(root_ + file)) groups_[file] = {*count, *count};
+}
+
+void OomWatch::look() {
+  const auto renew = [this](const std::string& file, Counted& counted) {
+    if (const auto count = read_count(root_ + file)) counted = {counted.last, *count};
+  };
+  for (auto& [file, counted] : groups_) renew(file, counted);
+  if (machine_) renew(std::string(kMachine), *machine_);
+}
+
+std::optional<OomWatch::Verdict> OomWatch::killed(pid_t pid) const {
+  const auto more = [this](const std::string& file, const Counted& counted) {
+    const auto count = read_count(root_ + file);
+    return count && *count > counted.before;
+  };
+  const auto group = groups_.find(group_file(pid));
+  if (group != groups_.end() && more(group->first, group->second))
+    return Verdict{true, fmt::format("the kernel counted an out-of-memory kill in its control group just then (oom_kill in {})", group->first)};
+  if (group == groups_.end() && machine_ && more(std::string(kMachine), *machine_))
+    return Verdict{false, fmt::format("the kernel counted an out-of-memory kill on this machine just then (oom_kill in {})", kMachine)};
+  return std::nullopt;
+}
+
+}  // namespace fade

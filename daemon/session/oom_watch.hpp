@@ -1,0 +1,41 @@
+// Whether the kernel's out-of-memory killer has been at work, as its counters tell: of a process' memory control group
+// (cgroups(7), versions 1 and 2) and of the whole machine. A SIGKILL of its does not say so. Tracing thread only.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace fade {
+
+class OomWatch {
+ public:
+  // `root`: what stands before /proc and /sys, for tests.
+  explicit OomWatch(std::string root = {}) : root_(std::move(root)) {}
+
+  // From now on the group of this process is looked at.
+  void knows(pid_t pid);
+  // About once a second: what was counted before the last but one look is not news any more.
+  void look();
+
+  struct Verdict {
+    bool is_certain = false;  // its own control group has counted; otherwise only the machine
+    std::string evidence;
+  };
+  // Of a process that SIGKILL has just killed; nullopt: nobody has counted.
+  std::optional<Verdict> killed(pid_t pid) const;
+
+ private:
+  struct Counted {
+    std::uint64_t before = 0, last = 0;  // at the last but one look, and at the last
+  };
+  std::string group_file(pid_t pid) const;
+
+  const std::string root_;
+  std::map<std::string, Counted> groups_;  // by the file that counts
+  std::optional<Counted> machine_;
+};
+
+}  // namespace fade

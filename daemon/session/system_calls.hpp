@@ -1,0 +1,19 @@
+// The names of the system calls in which threads wait, and what they wait for where a descriptor tells.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+
+#include "ptrace/registers.hpp"
+
+namespace fade {
+
+// What a stopped thread does: "running", "futex", "ioctl on /dev/kfd", "system call 451". Of a 64-bit thread.
+std::string what_it_does(pid_t tid, const Registers& registers);
+// Of a thread that does not stop (proc_pid_syscall(5)): the same, or empty where that cannot be told.
+std::string what_it_does_unstopped(pid_t tid);
+
+// The thread stands in a system call that sends SIGKILL to its own process `pid`.
+bool kills_itself(pid_t pid, const Registers& registers);
+
+}  // namespace fade

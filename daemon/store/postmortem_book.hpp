@@ -1,0 +1,45 @@
+// How processes died or hung: what their threads were doing, the last calls of each, the memory that they held.
+#pragma once
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/event.hpp"
+#include "store/directory.hpp"
+#include "store/memory_ledger.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+class PostmortemBook {
+ public:
+  PostmortemBook(sqlite::Db& db, Failure& failure, Directory& directory, const MemoryLedger& memory, RowId session);
+
+  // Every call that was left: the last ones of each thread are kept.
+  struct Left {
+    RowId call = 0, function = 0;
+    std::int64_t at = 0, end = 0, result = 0;
+    bool returned = false;
+  };
+  void left(ThreadId thread, const Left& call);
+  void on(const ThreadEnded& notice);
+  void on(const Postmortem& notice);
+  void on(const ThreadSeen& notice);
+
+ private:
+  static constexpr std::size_t kLast = 8;
+  struct Last {
+    std::array<Left, kLast> calls;
+    std::size_t n = 0;  // ever
+  };
+  RowId row(PostmortemId id) const { return static_cast<RowId>(id) + base_; }
+  void write_call(RowId postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call);
+
+  Directory& directory_;
+  const MemoryLedger& memory_;
+  const RowId session_, base_;
+  std::vector<std::unique_ptr<Last>> last_;  // by thread
+  Write postmortem_, held_, thread_, call_, last_call_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,100 @@
+// crash HOW: programs that die, or stand still, in known places. Needs FADE_STANDIN_DELAY=hipStreamSynchronize:... for "the other thread is in a call".
+// in, out: fault in a copy, outside of all calls. thread: abort() in a thread while another is in a call. leave: _exit(7) so. wait: prints "ready" and
+// waits in a call. idle: sleeps without a call. slow N: N short calls with pauses. deep: overflows the stack in a thread. kill: kills itself.
+// unwound: leaves a call with longjmp, then sleeps. child: a child dies of a fault in a call; 3 is its parent's status.
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tracee.h"
+
+static atomic_int waiting;
+static void* held;
+static jmp_buf before;
+
+static void rest(double seconds) {
+  struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  nanosleep(&t, NULL);
+}
+
+static void* wait_in_call(void* arg) {
+  waiting = (int)syscall(SYS_gettid);
+  HIP_OK(hipStreamSynchronize(NULL));
+  return arg;
+}
+
+// Until it sleeps in the runtime's delay: clock_nanosleep, system call 230.
+static void start_waiting(void) {
+  pthread_t t;
+  char path[64], text[8] = "";
+  MUST(!pthread_create(&t, NULL, wait_in_call, NULL));
+  while (!waiting) rest(0.001);
+  snprintf(path, sizeof path, "/proc/self/task/%d/syscall", waiting);
+  while (strncmp(text, "230 ", 4)) {
+    FILE* file = fopen(path, "r");
+    MUST(file && fgets(text, sizeof text, file));
+    fclose(file);
+    rest(0.001);
+  }
+}
+
+static void fault_in_copy(void) { (void)hipMemcpy((void*)64, held, 4096, hipMemcpyHostToHost); }
+static void fault_outside(void) { *(volatile int*)8 = 1; }
+
+static int overflow(volatile int n) {
+  volatile char hole[4096];
+  hole[0] = (char)n;
+  return n < 0 ? 0 : overflow(n + 1) + hole[0];
+}
+static void* deep(void* arg) { return overflow(0) ? arg : NULL; }
+static void* give_up(void* arg) {
+  some_calls(2);
+  abort();
+  return arg;
+}
+
+static void in_thread(void* (*body)(void*)) {
+  pthread_t t;
+  MUST(!pthread_create(&t, NULL, body, NULL));
+  pthread_join(t, NULL);
+}
+
+static void leave_call(hipStream_t stream, hipError_t status, void* data) {
+  (void)stream, (void)status, (void)data;
+  longjmp(before, 1);
+}
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
+  const int n = number(argc, argv, 2, 1);
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+  some_calls(3);
+  HIP_OK(hipMalloc(&held, 1 << 20));
+  if (strcmp(how, "wait")) printf("%s\n", how);
+  fflush(stdout);
+  if (!strcmp(how, "in")) fault_in_copy();
+  if (!strcmp(how, "out")) fault_outside();
+  if (!strcmp(how, "thread")) start_waiting(), in_thread(give_up);
+  if (!strcmp(how, "leave")) start_waiting(), _exit(7);
+  if (!strcmp(how, "wait")) start_waiting(), puts("ready"), fflush(stdout), rest(1000);
+  if (!strcmp(how, "idle")) rest(n);
+  if (!strcmp(how, "deep")) in_thread(deep);
+  if (!strcmp(how, "kill")) kill(getpid(), SIGKILL);
+  for (int i = 0; !strcmp(how, "slow") && i < n; ++i) some_calls(1), rest(0.05);
+  if (!strcmp(how, "unwound") && !setjmp(before)) HIP_OK(hipStreamAddCallback(NULL, leave_call, NULL, 0));
+  if (!strcmp(how, "unwound")) rest(n);
+  if (!strcmp(how, "child")) {
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) fault_in_copy();
+    MUST(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    return 3;
+  }
+  puts("done");
+  return 0;
+}
