@@ -164,3 +164,10 @@ CREATE TABLE frame_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind IN
 CREATE TABLE stack_   (id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER NOT NULL) STRICT;
 -- Of calls whose stack was taken, at their entry.
 CREATE TABLE call_stack_(call INTEGER PRIMARY KEY, stack INTEGER NOT NULL) STRICT;
+-- Functions that the compiler inlined at a native frame; depth 0 is the innermost. The frame itself is the function they are inlined in.
+CREATE TABLE inline_  (frame INTEGER NOT NULL, depth INTEGER NOT NULL, name TEXT, file TEXT, line INTEGER, PRIMARY KEY (frame, depth)) STRICT, WITHOUT ROWID;
+-- Rollups: calls by stack and function; bytes: that they allocated. And calls by the library that made them, '' where it is none.
+CREATE TABLE stack_stat_(stack INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, total INTEGER NOT NULL, self INTEGER NOT NULL,
+                       bytes INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (stack, fn)) STRICT, WITHOUT ROWID;
+CREATE TABLE caller_stat_(process INTEGER NOT NULL, library TEXT NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, total INTEGER NOT NULL,
+                       self INTEGER NOT NULL, PRIMARY KEY (process, library, fn)) STRICT, WITHOUT ROWID;

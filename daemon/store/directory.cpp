@@ -124,6 +124,8 @@ void Directory::on(const FunctionDefined& n) {
 }
 
 void Directory::on(const CallSiteSeen& n) {
+  if (site_libraries_.size() <= n.site) site_libraries_.resize(n.site + 1, Libraries::kUnknown);
+  site_libraries_[n.site] = libraries_.id(n.library);
   site_(site_row(n.site), process_row(n.process), unless_empty(n.library), n.library.empty() ? std::nullopt : std::optional(n.offset),
         unless_empty(n.symbol), n.address);
 }

@@ -9,6 +9,7 @@
 
 #include "base/event.hpp"
 #include "probes/probe.hpp"
+#include "store/libraries.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
@@ -62,6 +63,9 @@ class Directory {
   RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.frame; }
   RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.stack; }
 
+  const Libraries& libraries() const { return libraries_; }
+  LibraryId library_of(CallSiteId site) const { return site < site_libraries_.size() ? site_libraries_[site] : Libraries::kUnknown; }
+
   std::uint64_t processes() const { return processes_; }
   std::uint64_t threads() const { return thread_count_; }
   const std::string& function_name(RowId row) const;
@@ -72,6 +76,8 @@ class Directory {
   const Bases bases_;
   std::vector<FunctionEntry> functions_;  // by id
   std::vector<ThreadEntry> threads_;      // by id
+  Libraries libraries_;
+  std::vector<LibraryId> site_libraries_;  // by id
   std::unordered_map<RowId, pid_t> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
   Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, function_name_, site_;

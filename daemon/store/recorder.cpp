@@ -11,13 +11,16 @@ constexpr std::uint64_t kRareCalls = 200;  // of each function have their argume
 constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::size_t kTop = 5;
 
+bool allocates(const probes::Probe& probe) { return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc; }
+
 }  // namespace
 
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
-      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
+      overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), names_(db, failure_),
+      callers_(db, failure_, directory_.libraries()), uses_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
@@ -69,10 +72,20 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   ++calls_;
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
-  rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
+  sum_up(now);
   uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
   write_call(now);
+}
+
+void Recorder::sum_up(const Now& now) {
+  const CallRecord& record = now.record;
+  const RowId function = now.function.row;
+  const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), now.thread.row, function, now.at, now.ns, now.failed);
+  callers_.call(now.process, directory_.library_of(record.caller), function, now.ns, self, now.failed);
+  if (record.stack == 0) return;
+  const bool allocated = allocates(*now.function.probe) && now.returned && !now.failed;
+  stacks_.count({record.stack, now.call, function, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.failed});
 }
 
 void Recorder::write_call(const Now& now) {
@@ -101,7 +114,8 @@ void Recorder::note_result(const Now& now, std::int64_t result) {
   if (!now.failed) return;
   const FailedCall failed{now.call, now.thread.row, function.row, directory_.site_row(now.record.caller), now.end, result,
                           now.view.result_name()};
-  errors_.add(failed, [&] { return now.view.args_json(); });
+  const bool told = errors_.add(failed, [&] { return now.view.args_json(); });
+  if (told && now.record.stack != 0) stacks_.call(now.call, now.record.stack);  // also where the call itself has no row
 }
 
 void Recorder::flush_sums() {
@@ -111,6 +125,8 @@ void Recorder::flush_sums() {
   errors_.flush();
   overrides_.flush();
   uses_.flush();
+  stacks_.flush();
+  callers_.flush();
   last_call_(session_, last_call_id_);
 }
 
@@ -119,6 +135,7 @@ void Recorder::finish() {
   flush_rows();
   rollups_.finish();
   flush_sums();
+  if (!failure_) names_.name_all();
 }
 
 LiveTotals Recorder::live() const {

@@ -11,9 +11,11 @@
 #include "base/recording.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
+#include "store/caller_book.hpp"
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
+#include "store/frame_namer.hpp"
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/override_book.hpp"
@@ -39,6 +41,8 @@ class Recorder {
   void apply(const Batch& batch);
   void flush_sums();   // rollups; about every second
   void finish();       // live allocations and everything that waits
+
+  FrameNamer& names() { return names_; }  // of frames; finish() names what is left
 
   void keep(Keep keep);
   std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
@@ -74,6 +78,7 @@ class Recorder {
   void on_kernel_name(Now& now);
   void on_device_query(Now& now);
   void on_other(Now& now);
+  void sum_up(const Now& now);
   void write_call(const Now& now);
   void note_result(const Now& now, std::int64_t result);
   DeviceRow device_of(const Now& now);
@@ -86,7 +91,7 @@ class Recorder {
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n) { directory_.on(n); }
   void on_notice(const ThreadEnded& n) { directory_.on(n); }
-  void on_notice(const ModuleLoaded& n) { directory_.on(n); }
+  void on_notice(const ModuleLoaded& n);
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
   void on_notice(const FunctionDefined& n) { directory_.on(n); }
   void on_notice(const CallSiteSeen& n) { directory_.on(n); }
@@ -95,7 +100,7 @@ class Recorder {
   void on_notice(const OverrideHit& n) { overrides_.on(n); }
   void on_notice(const ModuleOrigin& n) { bindings_.on(n); }
   void on_notice(const ImportsBound& n) { bindings_.on(n); }
-  void on_notice(const FrameSeen& n) { stacks_.on(n); }
+  void on_notice(const FrameSeen& n);
   void on_notice(const StackSeen& n) { stacks_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
@@ -117,6 +122,8 @@ class Recorder {
   OverrideBook overrides_;
   BindingBook bindings_;
   StackBook stacks_;
+  FrameNamer names_;
+  CallerBook callers_;
   ProcessUse uses_;
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
 

@@ -80,16 +80,18 @@ Rollups::Inside Rollups::take_inside(RowId call) {
   return node ? std::move(node.mapped()) : Inside{};
 }
 
-void Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
+std::int64_t Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
   const Inside inside = take_inside(call);
   CallSum& sum = parent == 0 ? sum_of({thread, function, 0}) : sum_within(parent, thread, function, ns);
-  sum.add(ns, std::max<std::int64_t>(0, ns - inside.ns), failed, inside.by_function.empty());
+  const std::int64_t self = std::max<std::int64_t>(0, ns - inside.ns);
+  sum.add(ns, self, failed, inside.by_function.empty());
   for (const auto& [callee, calls] : inside.by_function) sum_of({thread, callee, function}).add(calls);
   count_second(function, call, at, ns);
   FunctionTotal& total = totals_[function];
   ++total.calls;
   total.errors += failed;
   total.total_ns += ns;
+  return self;
 }
 
 void Rollups::count_second(RowId function, RowId call, std::int64_t at, std::int64_t ns) {

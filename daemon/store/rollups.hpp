@@ -34,8 +34,9 @@ class Rollups {
  public:
   Rollups(sqlite::Db& db, Failure& failure);
 
-  // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0.
-  void call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed);
+  // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0. Returns the time
+  // without watched calls inside.
+  std::int64_t call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed);
   void launch(RowId kernel, RowId geometry, std::int64_t at, std::int64_t ns, bool failed);
   void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
   void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);

@@ -1,0 +1,29 @@
+// Small numbers for the libraries that calls come from. Never shrinks: as many as there were paths.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fade::store {
+
+using LibraryId = std::uint32_t;
+
+class Libraries {
+ public:
+  static constexpr LibraryId kAll = 0;      // of sums over all libraries
+  static constexpr LibraryId kUnknown = 1;  // the call came from memory that is no library's, or its place is not known
+
+  LibraryId id(const std::string& path) {
+    const auto [entry, fresh] = ids_.try_emplace(path, static_cast<LibraryId>(paths_.size()));
+    if (fresh) paths_.push_back(path);
+    return entry->second;
+  }
+  const std::string& path(LibraryId id) const { return paths_[id]; }
+
+ private:
+  std::vector<std::string> paths_{"*", ""};
+  std::unordered_map<std::string, LibraryId> ids_{{"*", kAll}, {"", kUnknown}};
+};
+
+}  // namespace fade::store
