@@ -271,3 +271,10 @@ INSERT INTO signal_code_ VALUES
 (8, 1, 'FPE_INTDIV', 'a whole number was divided by zero'), (8, 2, 'FPE_INTOVF', 'a whole number became too large'), (8, 3, 'FPE_FLTDIV', 'a number was divided by zero'),
 (4, 1, 'ILL_ILLOPC', 'an instruction that does not exist'), (4, 2, 'ILL_ILLOPN', 'an instruction that this processor does not have, or that is none'),
 (31, 1, 'SYS_SECCOMP', 'its seccomp filter forbids that system call');
+-- Functions that the compiler inlined at a native frame; depth 0 is the innermost. The frame itself is the function they are inlined in.
+CREATE TABLE inline_  (frame INTEGER NOT NULL, depth INTEGER NOT NULL, name TEXT, file TEXT, line INTEGER, PRIMARY KEY (frame, depth)) STRICT, WITHOUT ROWID;
+-- Rollups: calls by stack and function; bytes: that they allocated. And calls by the library that made them, '' where it is none.
+CREATE TABLE stack_stat_(stack INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, total INTEGER NOT NULL, self INTEGER NOT NULL,
+                       bytes INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (stack, fn)) STRICT, WITHOUT ROWID;
+CREATE TABLE caller_stat_(process INTEGER NOT NULL, library TEXT NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, total INTEGER NOT NULL,
+                       self INTEGER NOT NULL, PRIMARY KEY (process, library, fn)) STRICT, WITHOUT ROWID;

@@ -34,25 +34,25 @@ SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration,
        CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(r.failed, 0) END AS failed,
        CASE WHEN c.dur IS NOT NULL THEN 'returned' WHEN u.call IS NOT NULL THEN 'unwound' ELSE 'open' END AS state,
        c.caller AS caller_id, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library,
-       a.args, c.thread AS thread_id, c.fn AS function_id, c.launch AS launch_id
+       a.args, c.thread AS thread_id, c.fn AS function_id, c.launch AS launch_id, k.stack
 FROM call_ c JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
 LEFT JOIN unwound_ u ON u.call = c.id LEFT JOIN result_name_ r ON r.fn = c.fn AND r.code = c.result
-LEFT JOIN call_site_ s ON s.id = c.caller LEFT JOIN arg_ a ON a.call = c.id;
+LEFT JOIN call_site_ s ON s.id = c.caller LEFT JOIN arg_ a ON a.call = c.id LEFT JOIN call_stack_ k ON k.call = c.id;
 
 CREATE VIEW launches AS
 SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
        st.id AS stream_id, st.handle AS stream, iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, 0 AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more
+       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, 0 AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
 FROM call_ c JOIN launch_ l ON l.id = c.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
-JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device
+JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device LEFT JOIN call_stack_ ck ON ck.call = c.id
 UNION ALL
 SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
        st.id AS stream_id, st.handle AS stream, iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, m.nth AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more
+       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, m.nth AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
 FROM more_launch_ m JOIN call_ c ON c.id = m.call JOIN launch_ l ON l.id = m.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
-JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device;
+JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device LEFT JOIN call_stack_ ck ON ck.call = c.id;
 
 CREATE VIEW kernel_stats AS
 SELECT x.kernel AS kernel_id, k.session, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
@@ -64,9 +64,9 @@ CREATE VIEW copies AS
 SELECT y.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, f.name, y.kind,
        CASE y.kind WHEN 0 THEN 'h2h' WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' WHEN 3 THEN 'd2d' WHEN 4 THEN 'default' WHEN -1 THEN 'set' WHEN 1024 THEN 'd2d' ELSE 'other' END AS direction,
        y.bytes AS size, y.src, iif(y.src IS NULL, NULL, printf('0x%x', y.src)) AS src_hex, y.dst, iif(y.dst IS NULL, NULL, printf('0x%x', y.dst)) AS dst_hex, st.handle AS stream, y.stream AS stream_id, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory
+       CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory, k.stack
 FROM copy_ y JOIN call_ c ON c.id = y.call JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
-LEFT JOIN stream_ st ON st.id = y.stream;
+LEFT JOIN stream_ st ON st.id = y.stream LEFT JOIN call_stack_ k ON k.call = y.call;
 
 CREATE VIEW copy_stats AS
 SELECT p.session, p.pid, f.name, y.kind,
@@ -79,7 +79,7 @@ SELECT a.id, p.session, p.pid, d.ordinal AS device, k.name AS kind, a.addr, iif(
        a.bytes AS size, a.ts AS start, a.ts_end AS "end", a.ts_end - a.ts AS lifetime, a.call AS alloc_call, a.call_end AS free_call,
        CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, f.name, a.caller AS caller_id,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
-       s.library AS caller_library, t.stack AS stack_id
+       s.library AS caller_library, t.stack
 FROM alloc_ a JOIN device_ d ON d.id = a.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = a.kind
 LEFT JOIN function_ f ON f.id = a.fn LEFT JOIN call_site_ s ON s.id = a.caller LEFT JOIN call_stack_ t ON t.call = a.call;
 
@@ -117,8 +117,8 @@ FROM override_hit_ h JOIN override_ o ON o.id = h.rule LEFT JOIN thread_ t ON t.
 
 CREATE VIEW errors AS
 SELECT e.id, p.session, e.ts AS start, p.pid, t.tid, f.name, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last, e.call AS call_id, e.args, f.api AS category, e.caller AS caller_id,
-       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library
-FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller;
+       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library, k.stack
+FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller LEFT JOIN call_stack_ k ON k.call = e.call;
 
 CREATE VIEW lifecycle AS
 SELECT l.id, l.session, l.ts AS start, p.pid, t.tid, l.kind, l.value, l.detail
@@ -152,14 +152,14 @@ FROM call_bucket_ b JOIN function_ f ON f.id = b.fn;
 
 -- Names of rocprofv3's rocpd, so that its users' SQL keeps working.
 CREATE VIEW regions AS
-SELECT id, NULL AS guid, category, name, NULL AS nid, pid, tid, start, "end", duration, id AS event_id, NULL AS stack_id, parent_id AS parent_stack_id, id AS correlation_id FROM calls;
+SELECT id, NULL AS guid, category, name, NULL AS nid, pid, tid, start, "end", duration, id AS event_id, stack AS stack_id, parent_id AS parent_stack_id, id AS correlation_id FROM calls;
 CREATE VIEW kernels AS
 SELECT id, NULL AS guid, tid, 'KERNEL_DISPATCH' AS category, name, NULL AS nid, pid, start, "end", duration, grid_x, grid_y, grid_z,
-       block_x AS workgroup_x, block_y AS workgroup_y, block_z AS workgroup_z, shared_bytes AS lds_size, stream_id, NULL AS stack_id FROM launches;
+       block_x AS workgroup_x, block_y AS workgroup_y, block_z AS workgroup_z, shared_bytes AS lds_size, stream_id, stack AS stack_id FROM launches;
 CREATE VIEW memory_copies AS
-SELECT id, NULL AS guid, 'MEMORY_COPY' AS category, NULL AS nid, pid, tid, start, "end", duration, name, stream_id, size, src AS src_address, dst AS dst_address, NULL AS stack_id FROM copies;
+SELECT id, NULL AS guid, 'MEMORY_COPY' AS category, NULL AS nid, pid, tid, start, "end", duration, name, stream_id, size, src AS src_address, dst AS dst_address, stack AS stack_id FROM copies;
 CREATE VIEW memory_allocations AS
-SELECT id, NULL AS guid, 'MEMORY_ALLOCATION' AS category, NULL AS nid, pid, start, "end", lifetime AS duration, kind AS level, device AS agent_abs_index, addr AS address, size, NULL AS stack_id FROM allocations;
+SELECT id, NULL AS guid, 'MEMORY_ALLOCATION' AS category, NULL AS nid, pid, start, "end", lifetime AS duration, kind AS level, device AS agent_abs_index, addr AS address, size, stack AS stack_id FROM allocations;
 CREATE VIEW top_kernels AS
 SELECT name, sum(launches) AS total_calls, sum(launch_total_ns) AS total_duration, sum(launch_total_ns) / sum(launches) AS average,
        round(100.0 * sum(launch_total_ns) / nullif((SELECT sum(launch_ns) FROM kernel_stat_), 0), 2) AS percentage
@@ -306,8 +306,8 @@ CREATE VIEW failures AS
 SELECT e.id, p.session, e.ts AS start, p.id AS process_id, p.pid, t.id AS thread_id, t.tid, f.name, f.kind, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last,
        e.call AS call_id, e.args, e.caller AS caller_id,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library,
-       coalesce(r.class, 'other') AS class, coalesce(r.class = 'normal', 0) AS normal, r.meaning, r.advice
-FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller
+       coalesce(r.class, 'other') AS class, coalesce(r.class = 'normal', 0) AS normal, r.meaning, r.advice, k.stack
+FROM error_ e JOIN thread_ t ON t.id = e.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller LEFT JOIN call_stack_ k ON k.call = e.call
 LEFT JOIN result_rule_ r ON r.code = e.code
      AND r.function = (SELECT q.function FROM result_rule_ q WHERE q.code = e.code AND f.name GLOB q.function ORDER BY length(q.function) DESC LIMIT 1);
 
@@ -819,3 +819,51 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
             WHEN signal = 4 THEN 'Built for another processor than this one, or a place that must not be reached (__builtin_trap, unreachable code).'
             WHEN signal IN (1, 2, 15) THEN 'It was told to end: this is no crash.' END AS advice
 FROM m;
+
+-- ---------------------------------------------------------------- from where
+-- label: what to show of a frame, in this order of preference: function, file and offset, address; in brackets why frames are missing.
+CREATE VIEW frames AS
+SELECT f.id, p.session, p.pid, CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'python' ELSE 'gap' END AS kind, m.path AS library, f.name AS function, f.file, f.line,
+       f.offset, iif(f.offset IS NULL, NULL, printf('0x%x', f.offset)) AS offset_hex, f.address, printf('0x%x', f.address) AS address_hex,
+       CASE WHEN f.kind = 2 THEN '[' || coalesce(f.name, 'frames are missing') || ']' WHEN f.name IS NOT NULL THEN f.name
+            WHEN m.path IS NOT NULL THEN replace(m.path, rtrim(m.path, replace(m.path, '/', '')), '') || printf('+0x%x', f.offset) ELSE printf('0x%x', f.address) END AS label
+FROM frame_ f JOIN process_ p ON p.id = f.process LEFT JOIN module_ m ON m.id = f.module;
+
+-- A frame and the functions inlined there, the innermost with depth 0.
+CREATE VIEW frame_places AS
+SELECT f.id AS frame, (SELECT count(*) FROM inline_ i WHERE i.frame = f.id) AS depth, 0 AS inlined, f.label, f.function, f.file, f.line FROM frames f
+UNION ALL SELECT i.frame, i.depth, 1, coalesce(i.name, '?'), i.name, i.file, i.line FROM inline_ i;
+
+CREATE VIEW stack_tree AS SELECT id AS stack, parent, frame FROM stack_;
+
+CREATE VIEW stack_frames AS
+WITH RECURSIVE up(stack, parent, frame, depth) AS (
+  SELECT id, parent, frame, 0 FROM stack_
+  UNION ALL
+  SELECT up.stack, s.parent, s.frame, up.depth + 1 + (SELECT count(*) FROM inline_ i WHERE i.frame = up.frame) FROM up JOIN stack_ s ON s.id = up.parent WHERE up.depth < 10000)
+SELECT up.stack, f.session, f.pid, up.depth + x.depth AS depth, f.kind, x.inlined, x.label, f.library, x.function, x.file, x.line, f.offset, f.offset_hex, up.frame
+FROM up JOIN frame_places x ON x.frame = up.frame JOIN frames f ON f.id = up.frame;
+
+-- The three innermost frames, and the innermost line of Python.
+CREATE VIEW stack_tops AS
+SELECT s.id AS stack,
+       (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 2)
+        SELECT group_concat(label, ' < ') FROM (SELECT f.label FROM up JOIN frames f ON f.id = up.frame ORDER BY n)) AS frames,
+       (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
+        SELECT replace(f.file, rtrim(f.file, replace(f.file, '/', '')), '') || ':' || coalesce(f.line, '?') || ' ' || coalesce(f.name, '') FROM up JOIN frame_ f ON f.id = up.frame WHERE f.kind = 1 ORDER BY n LIMIT 1) AS python
+FROM stack_ s;
+
+CREATE VIEW stack_stats AS
+SELECT x.stack, f.session, x.fn AS function_id, f.api AS category, f.name, x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.bytes, x.first_call AS first_call_id
+FROM stack_stat_ x JOIN function_ f ON f.id = x.fn;
+
+-- Stacks that calls had.
+CREATE VIEW stacks AS
+SELECT x.stack, x.session, p.pid, x.calls, x.errors, x.total_ns, x.self_ns, x.bytes, x.functions, t.frames, t.python
+FROM (SELECT stack, min(session) AS session, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns, sum(bytes) AS bytes,
+             group_concat(name, ', ') AS functions FROM stack_stats GROUP BY stack) x
+JOIN stack_ s ON s.id = x.stack JOIN frame_ f ON f.id = s.frame JOIN process_ p ON p.id = f.process JOIN stack_tops t ON t.stack = x.stack;
+
+CREATE VIEW caller_stats AS
+SELECT p.session, p.pid, x.process AS process_id, nullif(x.library, '') AS library, f.api AS category, f.name, x.fn AS function_id, x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns
+FROM caller_stat_ x JOIN process_ p ON p.id = x.process JOIN function_ f ON f.id = x.fn;

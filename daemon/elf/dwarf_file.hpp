@@ -20,6 +20,7 @@ class DwarfFile {
 
   // The definition of the function that begins at `address`. Where several share it, the one called `name`.
   std::optional<Dwarf_Die> function_at(std::uint64_t address, const std::string& name) const;
+  ::Dwarf* handle() const { return dwarf_.get(); }
   // A definition of that plain name ("render" for Scene::render(int)), of which there must be exactly one.
   std::optional<Dwarf_Die> only_function_called(const std::string& name) const;
 

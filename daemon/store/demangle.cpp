@@ -44,7 +44,50 @@ bool affordable(const std::string& name) {
   return name.size() <= kMostBytes && std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
 }
 
+// Without " [clone .cold]" and what else stands behind the parameters.
+std::string_view without_qualifiers(std::string_view text) {
+  constexpr std::string_view kQualifiers[] = {" const", " volatile", " &&", " &", "&&", "&"};
+  for (bool again = true; again;) {
+    again = false;
+    if (const auto clone = text.rfind(" [clone "); text.ends_with(']') && clone != text.npos) text = text.substr(0, clone), again = true;
+    for (const std::string_view qualifier : kQualifiers)
+      if (text.ends_with(qualifier)) text.remove_suffix(qualifier.size()), again = true;
+  }
+  return text;
+}
+
+std::string_view without_parameters(std::string_view text) {
+  std::size_t open = 0;
+  if (!text.ends_with(')')) return text;
+  for (std::size_t at = text.size(); at-- > 0;) {
+    open += text[at] == ')';
+    open -= text[at] == '(';
+    if (open == 0) return at == 0 ? text : text.substr(0, at);
+  }
+  return text;
+}
+
+// A return type ends with a blank outside of all brackets, but for the one in "operator new".
+std::string_view without_type(std::string_view text) {
+  int depth = 0;
+  std::size_t name = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (depth == 0 && text.substr(at).starts_with("operator")) break;
+    depth += text[at] == '<' || text[at] == '(' || text[at] == '{' || text[at] == '[';
+    depth -= text[at] == '>' || text[at] == ')' || text[at] == '}' || text[at] == ']';
+    if (depth == 0 && text[at] == ' ') name = at + 1;
+  }
+  return text.substr(name);
+}
+
 }  // namespace
+
+std::string function_name(const std::string& name) {
+  const auto whole = demangled(name);
+  if (!whole) return name;
+  const std::string_view shorter = without_type(without_parameters(without_qualifiers(*whole)));
+  return shorter.empty() ? *whole : std::string(shorter);
+}
 
 std::optional<std::string> demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return std::nullopt;

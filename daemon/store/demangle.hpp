@@ -10,4 +10,7 @@ namespace fade::store {
 // not mangled.
 std::optional<std::string> demangled(const std::string& name);
 
+// The same without parameters and return type, "at::native::fill<float>"; the name itself where it is not mangled.
+std::string function_name(const std::string& name);
+
 }  // namespace fade::store

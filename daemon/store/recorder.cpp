@@ -12,6 +12,8 @@ constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::size_t kTop = 5;
 constexpr std::string_view kUserApi = "user";  // a program's own function allocates for itself
 
+bool allocates(const probes::Probe& probe) { return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc; }
+
 }  // namespace
 
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step)
@@ -20,6 +22,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       nvml_(db, failure_), memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0), directory_.libraries()),
       copies_(db, failure_), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_),
+      names_(db, failure_), callers_(db, failure_, directory_.libraries()),
       postmortems_(db, failure_, directory_, memory_, session), uses_(db, failure_),
       steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
@@ -75,7 +78,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
   last_ns_ = std::max(last_ns_, end);
-  const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
+  const std::int64_t self = sum_up(now);
   (this->*handler_of(function->probe->kind))(now);
   if (memory_.waits_for_outer() && function->probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (now.ran && !now.failed) copies_.launch(now.process);
@@ -95,6 +98,18 @@ void Recorder::follow_work(const Now& now, std::int64_t self) {
                       now.failed, record.parent == 0, now.ran, function.waits};
   steps_.call(call);
   if (function.separates_steps && now.returned) steps_.separated(call, function.probe->symbol);
+}
+
+// Returns the time of the call without watched calls inside.
+std::int64_t Recorder::sum_up(const Now& now) {
+  const CallRecord& record = now.record;
+  const RowId function = now.function.row;
+  const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), now.thread.row, function, now.at, now.ns, now.failed);
+  callers_.call(now.process, directory_.library_of(record.caller), function, now.ns, self, now.failed);
+  if (record.stack == 0) return self;
+  const bool allocated = allocates(*now.function.probe) && now.returned && !now.failed;
+  stacks_.count({record.stack, now.call, function, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.failed});
+  return self;
 }
 
 void Recorder::write_call(const Now& now) {
@@ -123,7 +138,8 @@ void Recorder::note_result(const Now& now, std::int64_t result) {
   if (!now.failed) return;
   const FailedCall failed{now.call, now.thread.row, function.row, directory_.site_row(now.record.caller), now.end, result,
                           now.view.result_name()};
-  errors_.add(failed, [&] { return now.view.args_json(); });
+  const bool told = errors_.add(failed, [&] { return now.view.args_json(); });
+  if (told && now.record.stack != 0) stacks_.call(now.call, now.record.stack);  // also where the call itself has no row
 }
 
 void Recorder::flush_sums() {
@@ -139,6 +155,8 @@ void Recorder::flush_sums() {
   ranges_.flush();
   idle_.flush();
   waits_.flush();
+  stacks_.flush();
+  callers_.flush();
   last_call_(session_, last_call_id_);
 }
 
@@ -151,6 +169,7 @@ void Recorder::finish() {
   flush_rows();
   rollups_.finish();
   flush_sums();
+  if (!failure_) names_.name_all();
 }
 
 LiveTotals Recorder::live() const {

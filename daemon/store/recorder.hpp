@@ -13,11 +13,13 @@
 #include "store/binding_book.hpp"
 #include "store/copy_book.hpp"
 #include "store/code_book.hpp"
+#include "store/caller_book.hpp"
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
 #include "store/idle_book.hpp"
 #include "store/graph_book.hpp"
+#include "store/frame_namer.hpp"
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/nvml_book.hpp"
@@ -48,6 +50,8 @@ class Recorder {
   void apply(const Batch& batch);
   void flush_sums();   // rollups; about every second
   void finish();       // live allocations and everything that waits
+
+  FrameNamer& names() { return names_; }  // of frames; finish() names what is left
 
   void keep(Keep keep);
   std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
@@ -87,6 +91,7 @@ class Recorder {
   void on_device_query(Now& now);
   void on_marker(Now& now);
   void follow_work(const Now& now, std::int64_t self);
+  std::int64_t sum_up(const Now& now);
   void write_call(const Now& now);
   void note_result(const Now& now, std::int64_t result);
   Cause cause_of(const Now& now) const;
@@ -115,7 +120,7 @@ class Recorder {
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n) { directory_.on(n); }
   void on_notice(const ThreadEnded& n);
-  void on_notice(const ModuleLoaded& n) { directory_.on(n); }
+  void on_notice(const ModuleLoaded& n);
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
   void on_notice(const FunctionDefined& n);
   void on_notice(const CallSiteSeen& n) { directory_.on(n); }
@@ -124,7 +129,7 @@ class Recorder {
   void on_notice(const OverrideHit& n) { overrides_.on(n); }
   void on_notice(const ModuleOrigin& n) { bindings_.on(n); }
   void on_notice(const ImportsBound& n) { bindings_.on(n); }
-  void on_notice(const FrameSeen& n) { stacks_.on(n); }
+  void on_notice(const FrameSeen& n);
   void on_notice(const StackSeen& n) { stacks_.on(n); }
   void on_notice(const Postmortem& n) { postmortems_.on(n); }
   void on_notice(const ThreadSeen& n) { postmortems_.on(n); }
@@ -152,6 +157,8 @@ class Recorder {
   OverrideBook overrides_;
   BindingBook bindings_;
   StackBook stacks_;
+  FrameNamer names_;
+  CallerBook callers_;
   PostmortemBook postmortems_;
   ProcessUse uses_;
   StepBook steps_;

@@ -183,6 +183,16 @@ void Recorder::on_notice(const ProcessEnded& n) {
   nvml_.end_process(directory_.process_row(n.process));
 }
 
+void Recorder::on_notice(const ModuleLoaded& n) {
+  directory_.on(n);
+  names_.on(n);
+}
+
+void Recorder::on_notice(const FrameSeen& n) {
+  stacks_.on(n);
+  names_.on(n, directory_.frame_row(n.frame));
+}
+
 void Recorder::on_notice(const Lifecycle& n) {
   lifecycle_(session_, n.at, unless(directory_.process_row(n.process), 0), unless(directory_.thread_row(n.thread), 0), n.kind, n.value,
              unless_empty(n.detail));

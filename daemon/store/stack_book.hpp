@@ -1,9 +1,19 @@
-// Frames, stacks, and which call has which stack.
+// Frames, stacks, which call has which stack, and sums over the calls of each stack, added to their table about every second.
 #pragma once
+#include <unordered_map>
+
 #include "store/directory.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
+
+struct StackCall {
+  StackId stack = 0;
+  RowId call = 0, function = 0;
+  std::int64_t ns = 0, self_ns = 0;  // self: without watched calls inside
+  std::uint64_t bytes = 0;           // that it allocated
+  bool failed = false;
+};
 
 class StackBook {
  public:
@@ -12,10 +22,26 @@ class StackBook {
   void on(const FrameSeen& notice);
   void on(const StackSeen& notice);
   void call(RowId call, StackId stack) { call_(call, directory_.stack_row(stack)); }
+  void count(const StackCall& call);
+  void flush();
 
  private:
+  struct Sum {
+    std::uint64_t n = 0, errors = 0;
+    std::int64_t total = 0, self = 0, bytes = 0;
+    RowId first_call = 0;
+  };
+  struct Key {
+    RowId stack = 0, function = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const { return static_cast<std::size_t>(k.stack) * 0x9E3779B97F4A7C15u ^ static_cast<std::size_t>(k.function); }
+  };
+
   const Directory& directory_;
-  Write frame_, stack_, call_;
+  std::unordered_map<Key, Sum, Hash> sums_;  // since the last flush
+  Write frame_, stack_, call_, sum_;
 };
 
 }  // namespace fade::store

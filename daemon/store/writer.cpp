@@ -85,6 +85,7 @@ class Writer::Impl {
   void run();
   void tell();
   void store(const Batch& batch, std::int64_t since);
+  void name_frames();
   void begin();
   void commit();
   void checkpoint();
@@ -129,6 +130,7 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
     if (auto written = write_topology(db, row_, session_.kfd); !written) return written;
   recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
+  recorder_->names().look_for_debug_files_in(options_.debug_root);
   Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
   if (!pages) return tl::unexpected(std::move(pages.error()));
   pages_ = std::move(*pages);
@@ -158,6 +160,7 @@ void Writer::Impl::run() {
     const std::int64_t since = boottime_ns();
     if (!queue_.take(batch, kPatience)) break;
     if (!gave_up_) store(batch, since);
+    if (!gave_up_ && batch.empty()) name_frames();
     tell();
   }
   close_session();
@@ -174,6 +177,17 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
     if (!gave_up_ && recorder_->failure()) give_up(*recorder_->failure());
   }
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
+}
+
+// Nothing has come for a while: a good moment for what takes long. The queue has room for what comes meanwhile.
+void Writer::Impl::name_frames() {
+  const std::int64_t now = boottime_ns();
+  if (txn_ || !recorder_->names().is_due(now)) return;
+  begin();
+  if (gave_up_) return;
+  recorder_->names().name_some(now);
+  if (recorder_->failure()) return give_up(*recorder_->failure());
+  commit();
 }
 
 void Writer::Impl::tell() {

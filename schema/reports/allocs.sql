@@ -17,7 +17,7 @@
 -- column: alloc_call   id        id of the call that allocated
 -- column: free_call    id        id of the call that freed
 SELECT a.id, a.pid, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, a.start AS start_ns, a.lifetime AS lifetime_ns,
-       a.name, a.caller_library AS library, a.caller, a.stack_id AS stack, a.alloc_call, a.free_call
+       a.name, a.caller_library AS library, a.caller, a.stack, a.alloc_call, a.free_call
 FROM allocations a
 WHERE true /*? AND a.start >= :from */ /*? AND a.start < :to */
   /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */

@@ -14,10 +14,10 @@
 -- column: size_bytes     bytes     all together
 -- column: largest_bytes  bytes     the largest
 -- column: age_ns         duration  of the oldest, until its process ended
-SELECT a.pid, a.device, a.kind, a.name, a.caller_library AS library, a.caller, a.stack_id AS stack, count(*) AS n, sum(a.size) AS size_bytes, max(a.size) AS largest_bytes,
+SELECT a.pid, a.device, a.kind, a.name, a.caller_library AS library, a.caller, a.stack, count(*) AS n, sum(a.size) AS size_bytes, max(a.size) AS largest_bytes,
        max(p."end") - min(a.start) AS age_ns
 FROM allocations a LEFT JOIN processes p ON p.session = a.session AND p.pid = a.pid
 WHERE a."end" IS NULL
   /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */
   /*? AND a.name REGEXP :name */
-GROUP BY a.session, a.pid, a.device, a.kind, a.name, a.caller_library, a.caller, a.stack_id
+GROUP BY a.session, a.pid, a.device, a.kind, a.name, a.caller_library, a.caller, a.stack

@@ -21,7 +21,7 @@ WITH live AS (
   WHERE a.start <= m.peak_at AND (a."end" IS NULL OR a."end" > m.peak_at)
     /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */
 )
-SELECT pid, device, memory, kind, name, caller_library AS library, caller, stack_id AS stack, count(*) AS n, sum(size) AS size_bytes, max(size) AS largest_bytes,
+SELECT pid, device, memory, kind, name, caller_library AS library, caller, stack, count(*) AS n, sum(size) AS size_bytes, max(size) AS largest_bytes,
        round(100.0 * sum(size) / nullif(sum(sum(size)) OVER (PARTITION BY session, pid, device, memory), 0), 1) AS percent
 FROM live
-GROUP BY session, pid, device, memory, kind, name, caller_library, caller, stack_id
+GROUP BY session, pid, device, memory, kind, name, caller_library, caller, stack

@@ -36,5 +36,24 @@ TEST(Demangling, OfLongOrBrokenNamesEnds) {
   EXPECT_EQ(demangled("_Z" + std::string(5000, 'P')), std::nullopt);
 }
 
+TEST(FunctionName, IsWithoutParametersAndReturnType) {
+  EXPECT_EQ(function_name("_ZN2at5emptyEi"), "at::empty");
+  EXPECT_EQ(function_name("_Z3addIfEvPT_S1_i"), "add<float>");
+  EXPECT_EQ(function_name("_ZNK3c1010TensorImpl5sizesEv"), "c10::TensorImpl::sizes");
+  EXPECT_EQ(function_name("_ZN12_GLOBAL__N_13runEi"), "(anonymous namespace)::run");
+  EXPECT_EQ(function_name("_ZZ4mainENKUliE_clEi"), "main::{lambda(int)#1}::operator()");
+  EXPECT_EQ(function_name("_ZnwmSt11align_val_t"), "operator new");
+  EXPECT_EQ(function_name("_ZN3FoocvSsEv"), "Foo::operator std::string");
+  EXPECT_EQ(function_name("_ZN3FoolsIiEERS_RKT_"), "Foo::operator<< <int>");
+  EXPECT_EQ(function_name("_Z3runPFviE.cold"), "run");
+}
+
+TEST(FunctionName, OfCIsItself) {
+  EXPECT_EQ(function_name("hipMalloc"), "hipMalloc");
+  EXPECT_EQ(function_name("_start"), "_start");
+  EXPECT_EQ(function_name("_Z"), "_Z");
+  EXPECT_EQ(function_name(""), "");
+}
+
 }  // namespace
 }  // namespace fade::store

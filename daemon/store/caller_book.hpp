@@ -1,0 +1,43 @@
+// Which library called which function, how often and how long: sums over all calls, added to their table about every second.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+
+#include "store/libraries.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+class CallerBook {
+ public:
+  CallerBook(sqlite::Db& db, Failure& failure, const Libraries& libraries);
+
+  // `ns` between entry and return, `self_ns` without watched calls inside.
+  void call(RowId process, LibraryId library, RowId function, std::int64_t ns, std::int64_t self_ns, bool failed);
+  void flush();
+
+ private:
+  struct Key {
+    RowId process = 0, function = 0;
+    LibraryId library = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const {
+      return (static_cast<std::size_t>(k.process) * 1'000'003 + static_cast<std::size_t>(k.function)) * 1'000'003 + k.library;
+    }
+  };
+  struct Sum {
+    std::uint64_t n = 0, errors = 0;
+    std::int64_t total = 0, self = 0;
+  };
+
+  const Libraries& libraries_;
+  std::unordered_map<Key, Sum, Hash> sums_;  // since the last flush
+  Key last_key_;                             // most calls are like the one before
+  Sum* last_sum_ = nullptr;
+  Write write_;
+};
+
+}  // namespace fade::store
