@@ -42,8 +42,9 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   auto step = parse_step(options_.step);
   if (!step) return tl::unexpected(std::move(step.error()));
   auto writer = store::Writer::open(
-      {database_, options_.open_mode, options_.max_bytes, options_.on_full, options_.detail, options_.kernel_include,
-       options_.kernel_exclude, std::move(*step)},
+      {.path = database_, .open_mode = options_.open_mode, .max_bytes = options_.max_bytes, .on_full = options_.on_full,
+       .detail = options_.detail, .kernel_include = options_.kernel_include, .kernel_exclude = options_.kernel_exclude,
+       .step = std::move(*step)},
       {.kind = std::move(kind), .cwd = std::filesystem::current_path(ignored).string(), .command = std::move(command),
        .options = shown_options(options_), .clock = clock_, .kfd = KfdReader(options_.sysfs_root).read()},
       queue_);
