@@ -10,9 +10,9 @@ namespace fade::cli::ctl {
 namespace {
 
 // Of fade-attach's rows those that the daemon takes over: none that names a file, because it cannot read as its client.
-constexpr std::array<std::string_view, 14> kShared{
+constexpr std::array<std::string_view, 18> kShared{
     "max-size", "on-full", "events", "detail", "duration", "delay", "include", "exclude", "kernel-include-regex", "kernel-exclude-regex",
-    "follow", "only-rank", "set", "probe"};
+    "follow", "only-rank", "set", "probe", "stacks", "stack-depth", "native-stacks", "python-stacks"};
 
 std::vector<Named> known_words() {
   std::vector<Named> words;

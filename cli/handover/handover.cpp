@@ -37,6 +37,10 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   put(json, "probe", o.probe_symbols);
   put(json, "only_ranks", o.only_ranks);
   if (!o.step.empty()) json["step"] = o.step;
+  put(json, "stacks", o.stacks);
+  if (o.stack_depth) json["stack_depth"] = static_cast<std::uint64_t>(*o.stack_depth);
+  if (!o.native_stacks) json["native_stacks"] = false;
+  if (!o.python_stacks) json["python_stacks"] = false;
   if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
   if (o.on_full != usual.on_full) json["on_full"] = kOnFull[static_cast<std::size_t>(o.on_full)];
   if (o.max_bytes != usual.max_bytes) json["max_size"] = o.max_bytes;

@@ -9,6 +9,7 @@
 
 #include "cli/options/values.hpp"
 #include "supervisor/output_name.hpp"
+#include "supervisor/preparation.hpp"
 
 namespace fade::cli::recording {
 namespace {
@@ -80,6 +81,12 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kCapture, "--hang-timeout", "TIME", "where a call runs and none begins or ends for TIME, look at all threads once", Time{&o.hang_ns}},
 
+      {kStacks, "-k,--stacks", "LIST", "calls to take stacks of: alloc,errors,first,sample=N,all or off [alloc,errors,first]", List{&o.stacks}, help, none,
+       {"alloc", "errors", "first", "sample", "sample=", "all", "off"}},
+      {kStacks, "--stack-depth", "N", "frames to keep of each stack, from the innermost [64]", Number{&o.stack_depth, 1, StackChoice::kMostFrames}},
+      {kStacks, "--native-stacks,!--no-native-stacks", "", "frames of C and C++ code [on]", Flag{&o.native_stacks}},
+      {kStacks, "--python-stacks,!--no-python-stacks", "", "frames of Python code [on]", Flag{&o.python_stacks}},
+
       {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
       {kProcesses, "--exe", "REGEX", "record only processes whose program matches", Text{&o.child_filter}},
       {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK): 0,3", List{&o.only_ranks}},
@@ -107,6 +114,7 @@ Result<void> finish(const Request& request, RecordingOptions& options, const cha
     return fail("--hang-timeout: a time of nothing", "every call would be a hang", "longer than the longest call of a healthy run: --hang-timeout 5m");
   if (auto checked = check_sysfs_root(options.sysfs_root); !checked) return checked;
   if (auto checked = check_output_name(options.output); !checked) return checked;
+  if (auto checked = stack_choice(options); !checked) return tl::unexpected(std::move(checked.error()));
   return check_patterns(options);
 }
 

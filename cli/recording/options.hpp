@@ -12,7 +12,7 @@
 
 namespace fade::cli::recording {
 
-inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kProcesses = "Processes",
+inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kStacks = "Stacks", kProcesses = "Processes",
                                   kCorrect = "Corrections", kDevices = "Devices", kProbes = "Probes";
 
 // What is asked of a recording program besides the recording itself.

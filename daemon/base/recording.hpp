@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fade {
 
@@ -24,5 +25,8 @@ struct StepRule {
   std::string pattern;      // of the range's or function's name
   std::uint64_t every = 1;  // only every Nth of these calls
 };
+
+// Of a Drop: stacks are missing, and no calls.
+inline constexpr std::string_view kStacksNotKept = "stacks were not kept (not calls): there are too many different ones";
 
 }  // namespace fade

@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/living_thread.hpp"
+#include "base/result.hpp"
 #include "ptrace/tracee.hpp"
 
 namespace fade {
@@ -31,6 +35,23 @@ std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) cons
   }
   const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
   return got < 0 ? 0 : static_cast<std::size_t>(got);
+}
+
+void ProcessMemory::read_all(std::span<Piece> pieces) const {
+  std::array<iovec, 8> local, remote;
+  FADE_CHECK(pieces.size() <= local.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    local[i] = {pieces[i].into.data(), pieces[i].into.size()};
+    remote[i] = {reinterpret_cast<void*>(pieces[i].from.value), pieces[i].into.size()};
+  }
+  const ssize_t got = ::process_vm_readv(pid_, local.data(), pieces.size(), remote.data(), pieces.size(), 0);
+  std::size_t left = got < 0 ? 0 : static_cast<std::size_t>(got);
+  for (Piece& piece : pieces) {
+    piece.got = std::min(left, piece.into.size());
+    left -= piece.got;
+    // Behind one that cannot be read whole the kernel has read nothing.
+    if (piece.got == 0) piece.got = read(piece.from, piece.into);
+  }
 }
 
 bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {

@@ -13,6 +13,14 @@ class ProcessMemory final : public Memory {
   explicit ProcessMemory(pid_t pid);
 
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
+  // One piece of memory to be read; `got` of its bytes could be, from the start.
+  struct Piece {
+    RemoteAddr from;
+    std::span<std::byte> into;
+    std::size_t got = 0;
+  };
+  // In one system call where all can be read. Eight pieces at most.
+  void read_all(std::span<Piece> pieces) const;
   // Whether write() works while the process runs; a word of text is changed at once for all of its threads.
   bool writes_without_stop() const { return static_cast<bool>(mem_); }
   // True only if every byte was written; read-only and executable pages too. `stopped` is any stopped thread of the process.

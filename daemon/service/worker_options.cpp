@@ -11,7 +11,7 @@ namespace {
 
 using ipc::Json;
 
-enum class Takes : std::uint8_t { Word, Words, Bytes, Nanoseconds, On, Off };
+enum class Takes : std::uint8_t { Word, Words, Natural, Nanoseconds, On, Off };
 struct Row {
   std::string_view key, option;
   Takes takes;
@@ -21,11 +21,13 @@ constexpr std::array kRows{
     Row{"include", "--include", Takes::Words}, Row{"exclude", "--exclude", Takes::Words},
     Row{"kernel_include", "--kernel-include-regex", Takes::Words}, Row{"kernel_exclude", "--kernel-exclude-regex", Takes::Words},
     Row{"set", "--set", Takes::Words}, Row{"probe", "--probe", Takes::Words},
-    Row{"max_size", "--max-size", Takes::Bytes}, Row{"on_full", "--on-full", Takes::Word},
+    Row{"max_size", "--max-size", Takes::Natural}, Row{"on_full", "--on-full", Takes::Word},
     Row{"duration_ns", "--duration", Takes::Nanoseconds}, Row{"delay_ns", "--delay", Takes::Nanoseconds},
     Row{"hang_ns", "--hang-timeout", Takes::Nanoseconds},
     Row{"tree", "--tree", Takes::On}, Row{"follow", "--no-follow", Takes::Off},
     Row{"only_ranks", "--only-rank", Takes::Words}, Row{"step", "--step", Takes::Word},
+    Row{"stacks", "--stacks", Takes::Words}, Row{"stack_depth", "--stack-depth", Takes::Natural},
+    Row{"native_stacks", "--no-native-stacks", Takes::Off}, Row{"python_stacks", "--no-python-stacks", Takes::Off},
 };
 constexpr std::size_t kMostBytes = 64 << 10;  // of all words
 
@@ -36,7 +38,7 @@ std::optional<std::vector<std::string>> words_of(const Row& row, const Json& opt
     case Takes::Word:
       if (const auto value = ipc::text(options, key)) return std::vector{with(*value)};
       return {};
-    case Takes::Bytes:
+    case Takes::Natural:
       if (const auto value = ipc::natural(options, key)) return std::vector{with(std::to_string(*value))};
       return {};
     case Takes::Nanoseconds:

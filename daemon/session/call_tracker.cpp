@@ -225,6 +225,8 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   }
   CallSite& site = call_site(thread, call.return_address);
   call.record.caller = site.id;
+  if (counted && stacks_.policy().wants(*entry.probe, entry.function, site.id))
+    call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
   call.record.entry_ns = clock_.now();
   if (!watch_return(thread, site, call.return_address)) return close(std::move(call), 0);
   thread.inferior->open_by_sp[call.sp] = &thread;
@@ -311,6 +313,8 @@ std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Regist
   call.record.flags |= kReturned;
   const bool failed = entry.probe->failed(call.record.result);
   if (failed) call.record.flags |= kFailed;
+  if (failed && call.record.id != 0 && call.record.stack == 0 && stacks_.policy().wants_failed())
+    call.record.stack = stacks_.at_return(thread, registers, return_address);  // its caller's frames are still what they were
   fetch_out(thread, entry, call);
   if (!failed) {
     correct(thread, entry, call);

@@ -14,13 +14,15 @@
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
+#include "session/stack_capture.hpp"
 
 namespace fade {
 
 class CallTracker {
  public:
-  CallTracker(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const probes::Overrides& overrides)
-      : sink_(sink), clock_(clock), functions_(functions), overrides_(overrides), kernels_(sink) {}
+  CallTracker(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const probes::Overrides& overrides,
+              StackCapture& stacks)
+      : sink_(sink), clock_(clock), functions_(functions), overrides_(overrides), stacks_(stacks), kernels_(sink) {}
 
   struct Left {
     std::uint32_t entry = 0;      // what was left
@@ -68,6 +70,7 @@ class CallTracker {
   const SessionClock& clock_;
   FunctionTable& functions_;
   const probes::Overrides& overrides_;
+  StackCapture& stacks_;
   ModuleSymbols symbols_;
   KernelNames kernels_;
   std::vector<Complete> complete_;

@@ -77,12 +77,11 @@ std::string CallsInFlight::name(RemoteAddr return_address, RemoteAddr inside, co
 }
 
 // A call is where a frame of a watched library was called from elsewhere.
-std::vector<std::string> CallsInFlight::of(const Unwinder& unwinder, const StackCopy& stack) const {
-  const auto frames = unwinder.frames(stack);
+std::vector<std::string> CallsInFlight::of(std::span<const RemoteAddr> frames) const {
   std::vector<std::string> out;
   for (std::size_t i = frames.size(); i-- > 1;) {
     const Module* inner = watched_at(frames[i - 1]);
-    if (inner && !watched_at(frames[i])) out.push_back(name(frames[i], frames[i - 1], *inner));
+    if (inner && !watched_at(frames[i])) out.push_back(name(frames[i] + 1, frames[i - 1], *inner));
   }
   return out;
 }

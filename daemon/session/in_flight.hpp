@@ -1,12 +1,12 @@
 // The probed calls that threads were in when fade came: their entries were never seen. Found by unwinding; named by the
 // call instructions before the return addresses.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
 #include "session/function_table.hpp"
 #include "session/program.hpp"
-#include "stack/unwinder.hpp"
 
 namespace fade {
 
@@ -17,8 +17,8 @@ class CallsInFlight {
   // Whether a word on the stack from `sp` on, 64 KiB at most, points into a watched library: without one the thread is in
   // no call. Cheap; the thread need not be stopped.
   bool may_be_in_one(RemoteAddr sp) const;
-  // Names, outermost first; "a call of LIBRARY" where no name can be told.
-  std::vector<std::string> of(const Unwinder& unwinder, const StackCopy& stack) const;
+  // `frames` as NativeFrame says, innermost first. Names, outermost first; "a call of LIBRARY" where no name can be told.
+  std::vector<std::string> of(std::span<const RemoteAddr> frames) const;
 
  private:
   const Module* watched_at(RemoteAddr address) const;

@@ -13,6 +13,7 @@
 #include "elf/mapped_file.hpp"
 #include "session/cuda_runtime.hpp"
 #include "session/named_code.hpp"
+#include "session/program_stacks.hpp"
 
 namespace fade {
 namespace {
@@ -140,6 +141,7 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   const auto loaded = program.link_map->reread(program.space->memory());
   if (!loaded) return note(inferior, "note", loaded.error().text());
   is_arriving_ = true;
+  changed(program);
   for (const auto& entry : loaded->added) add(inferior, any, entry);
   is_arriving_ = false;
   for (Module& module : program.modules) module.reserved = true;  // enter() did
@@ -151,6 +153,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   if (!program.link_map) return;
   const auto change = program.link_map->update(program.space->memory());
   if (!change) return note(inferior, "note", change.error().text());
+  if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
   for (const auto& entry : change->added) add(inferior, thread, entry);
   reserve_slots(program, thread);
@@ -175,7 +178,7 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
   sink_.notice(ModuleLoaded{.module = module.id, .process = inferior.id, .at = clock_.now(), .path = found.path,
                             .soname = found.soname, .build_id = found.build_id, .role = found.role,
                             .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
-                            .sites = sites});
+                            .sites = sites, .file = wishes_.files ? files_.of(thread.tid, module.span.begin) : nullptr});
   imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
   look_for_cuda_runtime(inferior);
   if (found.role.empty() || is_of_markers(found.role)) return;
@@ -190,6 +193,12 @@ void ModuleWatch::look_for_cuda_runtime(const Inferior& inferior) {
   for (Module& module : modules)
     if (!std::exchange(module.kernels_looked_for, true) && has_cuda_runtime_inside(inferior.pid, module))
       note(inferior, "static-cudart", module.path);
+}
+
+// What was known of the program's memory is out of date.
+void ModuleWatch::changed(Program& program) {
+  files_.look_again();
+  if (program.stacks) program.stacks->code().changed();
 }
 
 // Calls may come from any module: a slot area near each, while the program still lets us map one.

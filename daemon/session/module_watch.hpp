@@ -15,6 +15,7 @@
 #include "session/function_table.hpp"
 #include "session/import_watch.hpp"
 #include "session/inferior.hpp"
+#include "session/module_files.hpp"
 #include "session/process_facts.hpp"
 
 namespace fade {
@@ -30,6 +31,7 @@ class ModuleWatch {
   struct Wishes {
     std::vector<probes::ProbePtr> probes;
     std::vector<SymbolRequest> symbols;
+    bool files = false;  // ModuleLoaded with the file
   };
   ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes);
 
@@ -59,6 +61,7 @@ class ModuleWatch {
   Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
   void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
   void look_for_cuda_runtime(const Inferior& inferior);
+  void changed(Program& program);
   static void reserve_slots(Program& program, const Thread& thread);
   void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
@@ -77,6 +80,7 @@ class ModuleWatch {
   FunctionTable& functions_;
   ImportWatch imports_{sink_, clock_};
   Wishes wishes_;
+  ModuleFiles files_;
   std::multimap<std::string, probes::ProbePtr, std::less<>> by_symbol_;
   std::vector<bool> fulfilled_;  // parallel to wishes_.symbols
   std::vector<std::string> libraries_;

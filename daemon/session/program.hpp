@@ -16,6 +16,8 @@
 
 namespace fade {
 
+class ProgramStacks;
+
 // What a module imports of the GPU stack, and the words that say where it was bound to when last read.
 struct ModuleImports {
   std::shared_ptr<const elf::ImportTable> table;
@@ -85,6 +87,7 @@ struct Program {
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
   bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
+  std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
 };
 

@@ -47,7 +47,8 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       options_(std::move(options)),
       functions_(sink),
       modules_(sink, clock_, functions_, options_.wishes),
-      calls_(sink, clock_, functions_, overrides),
+      stacks_(sink, clock_, options_.stacks),
+      calls_(sink, clock_, functions_, overrides, stacks_),
       black_box_(sink, clock_, functions_) {}
 
 // ---------------------------------------------------------------- who is there
@@ -400,9 +401,10 @@ void Session::on_exit(const Stop& stop) {
   Tracee(stop.tid).resume();
 }
 
-void Session::report_costs() {
+void Session::report_costs(bool at_end) {
   black_box_.look_around();
   functions_.report_costs();
+  stacks_.report(at_end);
   look_at_imports(false);
 }
 

@@ -20,12 +20,14 @@
 #include "session/hold_times.hpp"
 #include "session/inferior.hpp"
 #include "session/module_watch.hpp"
+#include "session/stack_capture.hpp"
 #include "session/trap_guard.hpp"
 
 namespace fade {
 
 struct SessionOptions {
   ModuleWatch::Wishes wishes;
+  StackChoice stacks;
   bool follow = true;                      // children of the first process
   std::optional<std::regex> child_filter;  // only programs whose path matches are watched
   std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
@@ -47,7 +49,7 @@ class Session {
   Result<void> watch(pid_t pid);
   void handle(const Stop& stop);
   // Now and then: sends what has added up, and what has been bound since.
-  void report_costs();
+  void report_costs(bool at_end = false);
   // Now and then: how much CPU time each process has used.
   void sample_cpu();
   void set_recording(bool on);
@@ -149,6 +151,7 @@ class Session {
   const SessionOptions options_;
   FunctionTable functions_;
   ModuleWatch modules_;
+  StackCapture stacks_;
   CallTracker calls_;
   TrapGuard guard_;
   BlackBox black_box_;

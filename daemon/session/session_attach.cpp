@@ -25,6 +25,7 @@ constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33:
 constexpr int kStartTime = 500;  // looks, at a program that has just been executed
 constexpr int kMostLooks = 10, kEnoughLooks = 4;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
+constexpr std::size_t kCopied = 256 * 1024, kMostFrames = 256;  // of each stack
 
 // What SafetyNet and AddressSpace have a thread do, and what it does by itself where we die.
 constexpr PlannedCall kOurCalls[] = {
@@ -333,20 +334,25 @@ void Session::watch_early_children() {
 void Session::tell_calls_in_flight(Inferior& inferior) {
   const pid_t pid = inferior.pid;
   const Program* const program = inferior.program.get();
-  const Memory& memory = inferior.program->space->memory();
+  const ProcessMemory& memory = inferior.program->space->memory();
   const CallsInFlight calls(*inferior.program, functions_);
   std::vector<pid_t> candidates;
   for (const auto& [tid, thread] : inferior.threads)
     if (const RemoteAddr sp = read_stack_pointer(tid); !sp || calls.may_be_in_one(sp)) candidates.push_back(tid);
-  std::vector<std::pair<pid_t, StackCopy>> stacks;
+  struct Copy {
+    pid_t tid;
+    Registers registers;
+    StackSnapshot stack;
+  };
+  std::vector<Copy> copies;
   at_stops_of(candidates, [&](const Thread& thread) {
-    if (const auto registers = Tracee(thread.tid).registers()) stacks.emplace_back(thread.tid, copy_stack(*registers, memory));
+    const auto registers = Tracee(thread.tid).registers();
+    if (registers) copies.push_back({thread.tid, *registers, StackSnapshot(memory, registers->sp(), kCopied)});
   }, &attach_holds_);
-  if (stacks.empty() || !still_runs(pid, program)) return;
-  const auto unwinder = Unwinder::of_process(pid, memory);
-  if (!unwinder) return log::debug("{}", unwinder.error().text());
-  for (const auto& [tid, stack] : stacks)
-    for (const std::string& name : calls.of(*unwinder, stack))
+  if (copies.empty() || !still_runs(pid, program)) return;
+  CodeMap& code = stacks_.of(*inferior.program).code();
+  for (const auto& [tid, registers, stack] : copies)
+    for (const std::string& name : calls.of(native_frames(code, tid, registers, stack, kMostFrames)))
       if (Thread* thread = thread_of(tid)) {
         note(*thread, "in flight", 0, name);
         thread->earlier_calls.push_back(name);

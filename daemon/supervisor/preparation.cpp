@@ -68,6 +68,14 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
   return overrides;
 }
 
+Result<StackChoice> stack_choice(const RecordingOptions& options) {
+  StackChoice out{.native = options.native_stacks, .python = options.python_stacks};
+  if (options.stack_depth) out.depth = static_cast<std::uint32_t>(*options.stack_depth);
+  if (options.stacks.empty()) return out;
+  if (auto parsed = out.parse_calls(options.stacks); !parsed) return tl::unexpected(std::move(parsed.error()));
+  return out;
+}
+
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
   SessionOptions out{.follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
@@ -85,6 +93,10 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   std::vector<std::string> by_name;
   for (const SymbolRequest& request : out.wishes.symbols) by_name.push_back(request.function);
   if (auto checked = check_step(*step, chosen.known, by_name); !checked) return tl::unexpected(std::move(checked.error()));
+  auto stacks = stack_choice(options);
+  if (!stacks) return tl::unexpected(std::move(stacks.error()));
+  out.stacks = *stacks;
+  out.wishes.files = stacks->is_on();
   for (const std::string& rank : options.only_ranks) {
     if (rank.empty() || rank.find_first_not_of("0123456789") != std::string::npos)
       return fail(fmt::format("--only-rank: '{}' is no rank", rank), {}, "--only-rank 0,1", EINVAL);

@@ -20,6 +20,7 @@ std::string shown_options(const RecordingOptions& options) {
   for (const auto& pattern : options.include) out += " --include '" + pattern + "'";
   for (const auto& pattern : options.exclude) out += " --exclude '" + pattern + "'";
   if (!options.step.empty()) out += " --step '" + options.step + "'";
+  for (const auto& word : options.stacks) out += " --stacks " + word;
   if (options.delay_ns) out += fmt::format(" --delay {}ns", *options.delay_ns);
   if (options.duration_ns) out += fmt::format(" --duration {}ns", *options.duration_ns);
   if (options.hang_ns) out += fmt::format(" --hang-timeout {}ns", *options.hang_ns);
@@ -86,7 +87,7 @@ void Recording::now_and_then(Session& session) {
 }
 
 RunSummary Recording::finish(Session& session) {
-  session.report_costs();
+  session.report_costs(true);
   auto finished = writer_->finish();
   if (!finished) log::error("{}", finished.error().text());
   const store::Totals totals = finished ? std::move(*finished) : store::Totals{};

@@ -34,6 +34,10 @@ struct RecordingOptions {
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
   std::optional<std::int64_t> hang_ns;  // a process in which a call runs, and none begins or ends for so long, is looked at
 
+  std::vector<std::string> stacks;          // --stacks: of which calls a stack is taken (StackChoice); empty: as usual
+  std::optional<std::int64_t> stack_depth;  // --stack-depth: frames of each
+  bool native_stacks = true, python_stacks = true;
+
   std::string sysfs_root = "/sys";  // where what the GPU driver says is read
 };
 

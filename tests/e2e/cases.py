@@ -25,6 +25,7 @@ CASES = [
     Case("errors", CORE, holds=("SELECT count(*) >= 8 FROM calls WHERE failed",)),
     Case("props", "v6 v7 plt hard"),
     Case("kernels 30", CORE),
+    Case("chain", CORE),
     Case("nested", CORE, holds=("SELECT count(*) >= 3 FROM calls WHERE parent_id IS NOT NULL",)),
     Case("every_function", "v5 v6 v7 plt stripped"),
     Case("hard_entries", "hard"),

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,8 +19,8 @@
 #include "ptrace/process_memory.hpp"
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
+#include "stack/native_walk.hpp"
 #include "stack/python_stacks.hpp"
-#include "stack/unwinder.hpp"
 
 namespace {
 
@@ -104,14 +105,11 @@ class Printer {
   }
 
   int loops(const Registers& registers) const {
-    const auto unwinder = Unwinder::of_process(pid_, memory_);
-    if (!unwinder) return -1;
-    const auto native = unwinder->frames(copy_stack(registers, memory_));
+    CodeFiles files;
+    CodeMap code(files, memory_);
+    const auto native = native_frames(code, pid_, registers, StackSnapshot(memory_, registers.sp(), kStack), 256);
     if (native.size() >= 256 || native.empty() || ends_in_closure(native.back())) return -1;
-    int out = 0;
-    for (std::size_t i = 0; i < native.size(); ++i)
-      if (python_->is_evaluation(i == 0 ? native[i] : native[i] - 1)) ++out;
-    return out;
+    return static_cast<int>(std::ranges::count_if(native, [this](RemoteAddr pc) { return python_->is_evaluation(pc); }));
   }
 
   bool ends_in_closure(RemoteAddr pc) const {

@@ -1,0 +1,44 @@
+#include "session/module_files.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "elf/mapped_file.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMostFiles = 512;
+
+// Half of what we may have open is left to others.
+std::size_t most_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostFiles;
+  return static_cast<std::size_t>(std::min<rlim_t>(kMostFiles, limit.rlim_cur / 2));
+}
+
+}  // namespace
+
+bool ModuleFiles::has_room() {
+  const std::size_t most = most_files();
+  if (open_.size() >= most) std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
+  return open_.size() < most;
+}
+
+std::shared_ptr<const Fd> ModuleFiles::of(pid_t thread, RemoteAddr begin) {
+  if (!maps_) maps_ = elf::read_maps(thread).value_or(elf::Maps());
+  const elf::Mapping* mapping = maps_->find(begin);
+  if (!mapping || !mapping->has_file()) return nullptr;
+  const FileId id{mapping->device, mapping->inode};
+  if (const auto known = open_.find(id); known != open_.end())
+    if (auto file = known->second.lock()) return file;
+  if (!has_room()) return nullptr;
+  auto fd = elf::open_mapped_file(thread, *mapping);
+  if (!fd) return nullptr;
+  auto file = std::make_shared<const Fd>(std::move(*fd));
+  open_[id] = file;
+  return file;
+}
+
+}  // namespace fade

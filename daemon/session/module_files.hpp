@@ -1,0 +1,31 @@
+// The files of loaded modules, held open for whoever names what is in them: later they may be deleted, or the process gone.
+// Tracing thread only.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "elf/maps.hpp"
+
+namespace fade {
+
+class ModuleFiles {
+ public:
+  // What is mapped has changed, or another process is looked at.
+  void look_again() { maps_.reset(); }
+  // The file that is mapped at `begin` of the process of `thread`, open for reading; null: it cannot be had, or so many are
+  // held open that it could become a matter for the rest of us. A file is opened once, however many processes map it.
+  std::shared_ptr<const Fd> of(pid_t thread, RemoteAddr begin);
+
+ private:
+  using FileId = std::pair<dev_t, ino_t>;
+  bool has_room();
+
+  std::optional<elf::Maps> maps_;
+  // An open file keeps its number.
+  std::map<FileId, std::weak_ptr<const Fd>> open_;
+};
+
+}  // namespace fade

@@ -1,0 +1,31 @@
+#include "session/program_stacks.hpp"
+
+#include <algorithm>
+
+#include "session/program.hpp"
+
+namespace fade {
+
+// The space is the program's, and outlives what belongs to the program.
+ProgramStacks::ProgramStacks(CodeFiles& files, const Program& program, std::uint32_t number)
+    : code_(files, program.space->memory(),
+            [space = program.space.get()](RemoteAddr pc) { return space->in_slots(pc) ? space->own_address(pc) : std::nullopt; }),
+      number_(number) {}
+
+PythonStacks* ProgramStacks::python(const Program& program, std::string& problem) {
+  if (python_) return &*python_;
+  const Memory& memory = program.space->memory();
+  const std::uint32_t looked_at = last_module_;
+  for (const Module& module : program.modules) {
+    if (module.id <= looked_at) continue;
+    last_module_ = std::max(last_module_, module.id);
+    const auto image = elf::DynamicImage::open(memory, module.span.begin);
+    if (!image || python_) continue;
+    auto found = PythonStacks::in(*image, memory);
+    if (!found) problem = found.error().text();
+    else python_ = std::move(*found);
+  }
+  return python_ ? &*python_ : nullptr;
+}
+
+}  // namespace fade

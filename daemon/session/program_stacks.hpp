@@ -1,0 +1,31 @@
+// What is known of one program for taking stacks of its threads: its code and its Python interpreter. Made when the first stack is
+// taken; gone with the Program.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "stack/code_map.hpp"
+#include "stack/python_stacks.hpp"
+
+namespace fade {
+
+struct Program;
+
+class ProgramStacks {
+ public:
+  ProgramStacks(CodeFiles& files, const Program& program, std::uint32_t number);
+
+  CodeMap& code() { return code_; }
+  const CodeMap& code() const { return code_; }
+  std::uint32_t number() const { return number_; }  // of the session's programs that had a stack taken
+  // The interpreter among the modules that are loaded; nullptr: none. `problem` says, once, why one that is there is not read.
+  PythonStacks* python(const Program& program, std::string& problem);
+
+ private:
+  CodeMap code_;
+  std::uint32_t number_;
+  std::uint32_t last_module_ = 0;  // all up to it have been looked at
+  std::optional<PythonStacks> python_;
+};
+
+}  // namespace fade

@@ -1,0 +1,166 @@
+#include "session/stack_capture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/recording.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::int64_t kTrustPython = 1'000'000'000;  // code objects may be freed, and others stand where they stood
+constexpr std::size_t kMostNative = 512;              // Python's evaluation takes several frames for each of Python's
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9FB2'1C65'1E98'DF25U;
+  return hash ^ hash >> 29;
+}
+
+enum KindOfFrame : std::uint64_t { kOfPython = 1ULL << 32, kOfGap = 2ULL << 32 };  // others are a module's
+
+}  // namespace
+
+ProgramStacks& StackCapture::of(Program& program) {
+  if (!program.stacks) program.stacks = std::make_shared<ProgramStacks>(files_, program, ++last_program_);
+  return *program.stacks;
+}
+
+StackId StackCapture::at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address) {
+  FrameRegisters frame(registers);
+  frame.return_to(return_address.value, registers.rsp + 8);
+  return take(thread, frame, registers.fs_base, true);
+}
+
+StackId StackCapture::at_return(Thread& thread, const Registers& registers, RemoteAddr return_address) {
+  FrameRegisters frame(registers);
+  frame.return_to(return_address.value, registers.rsp);
+  return take(thread, frame, registers.fs_base, true);
+}
+
+StackId StackCapture::now(Thread& thread, const Registers& registers) {
+  return take(thread, FrameRegisters(registers), registers.fs_base, false);
+}
+
+StackId StackCapture::take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
+  const std::int64_t began = clock_.now();
+  const StackId stack = take_now(thread, frame, fs_base, is_caller, began);
+  const std::int64_t ns = clock_.now() - began;
+  ++cost_.taken;
+  cost_.ns += ns;
+  cost_.longest_ns = std::max(cost_.longest_ns, ns);
+  return stack;
+}
+
+StackId StackCapture::take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now) {
+  Program& program = *thread.inferior->program;
+  ProgramStacks& stacks = of(program);
+  PythonStacks* python = python_of(thread, stacks);
+  snapshot_.take(program.space->memory(), frame.sp(), python ? python->wanted(fs_base) : std::vector<RemoteRange>());
+  walk(thread, stacks, frame, is_caller);
+  python_.clear();
+  if (python) python_ = python->frames(fs_base, snapshot_, policy_.choice().depth);
+  const std::uint64_t known_by = hash(stacks);
+  if (const StackId known = table_.remembered(known_by, python_.empty() ? 0 : now - kTrustPython)) return known;
+  const StackId stack = build(thread, stacks, python);
+  if (stack != 0) table_.remember(known_by, stack, now);
+  return stack;
+}
+
+PythonStacks* StackCapture::python_of(Thread& thread, ProgramStacks& stacks) {
+  if (!policy_.choice().python) return nullptr;
+  std::string problem;
+  PythonStacks* python = stacks.python(*thread.inferior->program, problem);
+  if (!problem.empty()) sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, 0, "note", 0, problem});
+  return python;
+}
+
+void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller) {
+  native_.clear();
+  why_ended_.clear();
+  if (!policy_.choice().native) return;
+  const std::size_t limit = std::max<std::size_t>(kMostNative, policy_.choice().depth);
+  NativeWalk native(stacks.code(), thread.tid, frame, snapshot_, is_caller);
+  while (native_.size() < limit) {
+    const auto next = native.next();
+    if (!next) break;
+    native_.push_back(*next);
+  }
+  why_ended_ = native.end() == NativeWalk::End::NotYet ? fmt::format("deeper than {} native frames", limit) : native.why_ended();
+  cost_.evaluated += native.evaluated() > 0;
+  cost_.cut_short += native.end() != NativeWalk::End::Bottom;
+}
+
+// What was mapped meanwhile may stand where something else stood: the generation is part of it.
+std::uint64_t StackCapture::hash(const ProgramStacks& stacks) const {
+  std::uint64_t hash = stacks.number();
+  hash = mix(hash, stacks.code().generation());
+  for (const NativeFrame& frame : native_) hash = mix(hash, frame.pc.value);
+  for (const PythonFrame& frame : python_)
+    hash = mix(mix(hash, frame.code), static_cast<std::uint64_t>(std::int64_t{frame.instruction}) << 1 | (frame.entry ? 1U : 0U));
+  return hash;
+}
+
+// From the outermost frame that is kept inwards.
+StackId StackCapture::build(Thread& thread, ProgramStacks& stacks, PythonStacks* python) {
+  merged_.clear();
+  merge(native_, why_ended_.empty(), python_, [&](RemoteAddr pc) { return python && python->is_evaluation(pc); }, merged_);
+  const std::size_t depth = policy_.choice().depth;
+  const bool is_cut = merged_.size() > depth;
+  if (merged_.empty() && why_ended_.empty()) return 0;
+  StackId stack = 0;
+  const auto put = [&](FrameId frame) { return (stack = table_.on_top(stack, frame)) != 0; };
+  if (is_cut) merged_.resize(depth);
+  const std::string outermost = is_cut ? fmt::format("deeper than {} frames", depth) : why_ended_;
+  bool is_kept = outermost.empty() || put(gap(thread, stacks, outermost));
+  for (std::size_t i = merged_.size(); i-- > 0 && is_kept;) is_kept = put(frame_of(thread, stacks, python, merged_[i]));
+  cost_.not_kept += !is_kept;
+  return is_kept ? stack : 0;
+}
+
+FrameId StackCapture::frame_of(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame) {
+  switch (frame.kind) {
+    case MergedFrame::Kind::Native: return native_frame(thread, stacks, frame.pc);
+    case MergedFrame::Kind::Python: return python_frame(thread, stacks, *python, frame.python);
+    case MergedFrame::Kind::Lost: break;
+  }
+  return gap(thread, stacks, "Python frames whose place between the native ones is not known");
+}
+
+FrameId StackCapture::native_frame(Thread& thread, ProgramStacks& stacks, RemoteAddr pc) {
+  const Module* module = thread.inferior->program->module_at(pc);
+  const std::uint32_t id = module ? module->id : 0;
+  return table_.frame({std::uint64_t{stacks.number()} << 34 | id, pc.value}, [&] {
+    return FrameSeen{.process = thread.inferior->id, .module = id, .address = pc.value, .offset = module ? pc.value - module->entry.l_addr : 0};
+  });
+}
+
+FrameId StackCapture::python_frame(Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame) {
+  const PythonStacks::Place& place = python.place(frame, snapshot_);
+  return table_.frame({std::uint64_t{stacks.number()} << 34 | kOfPython, place.id}, [&] {
+    return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Python, .address = frame.code, .function = place.function,
+                     .file = place.file, .line = place.line};
+  });
+}
+
+FrameId StackCapture::gap(Thread& thread, ProgramStacks& stacks, const std::string& reason) {
+  return table_.frame({std::uint64_t{stacks.number()} << 34 | kOfGap, std::hash<std::string>{}(reason)}, [&] {
+    return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Gap, .function = reason};
+  });
+}
+
+// Of a program that is killed with fade there shall be most: told when the number has doubled.
+void StackCapture::report(bool at_end) {
+  if (cost_.taken == told_taken_ || (!at_end && cost_.taken < 2 * told_taken_)) return;
+  told_taken_ = cost_.taken;
+  const auto tell = [&](const char* kind, std::int64_t value, std::string detail) {
+    sink_.notice(Lifecycle{.at = clock_.now(), .kind = kind, .value = value, .detail = std::move(detail)});
+  };
+  tell("stacks taken", static_cast<std::int64_t>(cost_.taken),
+       fmt::format("{} distinct parts, {} with frames of the kernel or of stubs, {} without their outermost frames", table_.stacks(), cost_.evaluated, cost_.cut_short));
+  tell("stacks time", cost_.ns, fmt::format("{:.1f} us each, the longest {:.1f} us", static_cast<double>(cost_.ns) / 1000.0 / static_cast<double>(cost_.taken), static_cast<double>(cost_.longest_ns) / 1000.0));
+  const std::uint64_t not_kept = cost_.not_kept - std::exchange(told_not_kept_, cost_.not_kept);
+  if (not_kept > 0) sink_.notice(Drop{.at = clock_.now(), .n = not_kept, .reason = std::string(kStacksNotKept)});
+}
+
+}  // namespace fade

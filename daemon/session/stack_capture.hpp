@@ -1,0 +1,69 @@
+// Takes the stacks of stopped threads: native and Python frames, merged, each stack told once (FrameSeen, StackSeen) and then
+// known by its number. Stops nobody: whoever asks has the thread stopped already. Tracing thread only.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "session/inferior.hpp"
+#include "session/program_stacks.hpp"
+#include "session/stack_policy.hpp"
+#include "session/stack_table.hpp"
+#include "stack/merged_stack.hpp"
+#include "stack/native_walk.hpp"
+
+namespace fade {
+
+class StackCapture {
+ public:
+  StackCapture(EventSink& sink, const SessionClock& clock, StackChoice choice)
+      : sink_(sink), clock_(clock), policy_(choice), table_(sink) {}
+
+  StackPolicy& policy() { return policy_; }
+  // 0 where there is nothing to show or no room for it. The innermost frame is the caller of the function that
+  // `thread` is just entering, its return address read already,
+  StackId at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address);
+  // or has just returned from.
+  StackId at_return(Thread& thread, const Registers& registers, RemoteAddr return_address);
+  // The innermost frame is where the thread stands.
+  StackId now(Thread& thread, const Registers& registers);
+
+  ProgramStacks& of(Program& program);
+  // Now and then, and at the end: what stacks have cost since the beginning, as Lifecycle notices.
+  void report(bool at_end);
+
+ private:
+  struct Cost {
+    std::uint64_t taken = 0, evaluated = 0, cut_short = 0, not_kept = 0;
+    std::int64_t ns = 0, longest_ns = 0;
+  };
+  StackId take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  StackId take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now);
+  PythonStacks* python_of(Thread& thread, ProgramStacks& stacks);
+  void walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
+  std::uint64_t hash(const ProgramStacks& stacks) const;
+  StackId build(Thread& thread, ProgramStacks& stacks, PythonStacks* python);
+  FrameId frame_of(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
+  FrameId native_frame(Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
+  FrameId python_frame(Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame);
+  FrameId gap(Thread& thread, ProgramStacks& stacks, const std::string& reason);
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  StackPolicy policy_;
+  StackTable table_;
+  CodeFiles files_;
+  std::uint32_t last_program_ = 0;
+  Cost cost_;
+  std::uint64_t told_taken_ = 0, told_not_kept_ = 0;
+
+  // Of the stack that is being taken; kept for their memory.
+  StackSnapshot snapshot_;
+  std::vector<NativeFrame> native_;
+  std::vector<PythonFrame> python_;
+  std::vector<MergedFrame> merged_;
+  std::string why_ended_;
+};
+
+}  // namespace fade

@@ -1,0 +1,77 @@
+#include "session/stack_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMostPlaces = 1'000'000;  // a target decides how many there are
+
+struct Name {
+  std::string_view word;
+  bool StackChoice::* flag;
+};
+constexpr Name kNames[] = {{"alloc", &StackChoice::allocations}, {"errors", &StackChoice::errors}, {"first", &StackChoice::first}, {"all", &StackChoice::all}};
+
+tl::unexpected<Error> refused(const std::string& word) {
+  return fail(fmt::format("--stacks: '{}' is not understood", word), {}, "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
+}
+
+bool set_sample(std::string_view word, StackChoice& choice) {
+  constexpr std::string_view kSample = "sample";
+  if (!word.starts_with(kSample)) return false;
+  word.remove_prefix(kSample.size());
+  choice.every = StackChoice::kUsualSample;
+  if (word.empty()) return true;
+  const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), choice.every);
+  return word[0] == '=' && error == std::errc() && end == word.data() + word.size() && choice.every > 0;
+}
+
+bool is_allocation(probes::Kind kind) {
+  using probes::Kind;
+  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::HostAlloc || kind == Kind::HostFree;
+}
+
+}  // namespace
+
+Result<void> StackChoice::parse_calls(const std::vector<std::string>& words) {
+  for (const auto& [word, flag] : kNames) this->*flag = false;
+  every = 0;
+  for (const std::string& word : words) {
+    if (word == "off" && words.size() == 1) return {};
+    bool is_known = set_sample(word, *this);
+    for (const Name& name : kNames)
+      if (name.word == word) this->*name.flag = is_known = true;
+    if (!is_known) return refused(word);
+  }
+  return {};
+}
+
+std::string words_of(const StackChoice& choice) {
+  std::string out;
+  const auto add = [&](std::string_view word) { (out += out.empty() ? "" : ",") += word; };
+  for (const auto& [word, flag] : kNames)
+    if (choice.*flag) add(word);
+  if (choice.every > 0) add(fmt::format("sample={}", choice.every));
+  return out.empty() ? "off" : out;
+}
+
+bool StackPolicy::is_first(FunctionId function, CallSiteId caller) {
+  if (caller == 0 || seen_.size() >= kMostPlaces) return false;  // 0: one of more places than are kept apart
+  return seen_.insert(std::uint64_t{function} << 32 | caller).second;
+}
+
+// Each is asked, so that a call counts for all of them.
+bool StackPolicy::decide(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
+  bool wanted = choice_.all || (choice_.allocations && is_allocation(probe.kind));
+  if (choice_.every > 0 && ++since_sample_ >= choice_.every) {
+    since_sample_ = 0;
+    wanted = true;
+  }
+  if (choice_.first && is_first(function, caller)) wanted = true;
+  return wanted;
+}
+
+}  // namespace fade

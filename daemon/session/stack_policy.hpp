@@ -1,0 +1,59 @@
+// Of which calls a stack is taken, as the user chose it. Tracing thread only.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/event.hpp"
+#include "base/result.hpp"
+#include "probes/probe.hpp"
+
+namespace fade {
+
+struct StackChoice {
+  bool allocations = true;   // allocations and frees
+  bool errors = true;        // calls that failed
+  bool first = true;         // the first call of a function from a place
+  bool all = false;
+  std::uint32_t every = 0;   // one of so many calls; 0: none
+  std::uint32_t depth = 64;  // frames kept, from the innermost
+  bool native = true, python = true;
+
+  static constexpr std::uint32_t kUsualSample = 100, kMostFrames = 1024;
+
+  // Sets which calls: alloc, errors, first, sample, sample=N, all, off. "off" stands alone.
+  Result<void> parse_calls(const std::vector<std::string>& words);
+  bool at_entry() const { return takes_frames() && (allocations || first || all || every > 0); }
+  bool at_failure() const { return takes_frames() && (errors || all); }
+  bool is_on() const { return at_entry() || at_failure(); }
+
+ private:
+  bool takes_frames() const { return native || python; }
+};
+
+// The names of parse_calls() that were chosen, with commas.
+std::string words_of(const StackChoice& choice);
+
+class StackPolicy {
+ public:
+  explicit StackPolicy(StackChoice choice) : choice_(choice), wants_entries_(choice.at_entry()) {}
+
+  // At the entry of a call; counts it.
+  bool wants(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
+    return wants_entries_ && decide(probe, function, caller);
+  }
+  bool wants_failed() const { return choice_.at_failure(); }
+  const StackChoice& choice() const { return choice_; }
+
+ private:
+  bool decide(const probes::Probe& probe, FunctionId function, CallSiteId caller);
+  bool is_first(FunctionId function, CallSiteId caller);
+
+  StackChoice choice_;
+  bool wants_entries_;
+  std::uint32_t since_sample_ = 0;
+  std::unordered_set<std::uint64_t> seen_;  // function and caller
+};
+
+}  // namespace fade

@@ -1,0 +1,37 @@
+#include "session/stack_table.hpp"
+
+namespace fade {
+
+StackId StackTable::remembered(std::uint64_t hash, std::int64_t since) const {
+  const auto it = remembered_.find(hash);
+  return it != remembered_.end() && it->second.at >= since ? it->second.stack : 0;
+}
+
+void StackTable::remember(std::uint64_t hash, StackId stack, std::int64_t now) {
+  if (remembered_.size() >= limits_.hashes) remembered_.clear();
+  remembered_[hash] = {stack, now};
+}
+
+FrameId StackTable::frame(const FrameKey& key, const std::function<FrameSeen()>& describe) {
+  if (const auto it = frames_.find(key); it != frames_.end()) return it->second;
+  if (frames_.size() >= limits_.frames) return 0;
+  const auto id = static_cast<FrameId>(frames_.size() + 1);
+  frames_.emplace(key, id);
+  FrameSeen seen = describe();
+  seen.frame = id;
+  sink_.notice(std::move(seen));
+  return id;
+}
+
+StackId StackTable::on_top(StackId parent, FrameId frame) {
+  if (frame == 0) return 0;
+  const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
+  if (const auto it = stacks_.find(key); it != stacks_.end()) return it->second;
+  if (stacks_.size() >= limits_.stacks) return 0;
+  const auto id = static_cast<StackId>(stacks_.size() + 1);
+  stacks_.emplace(key, id);
+  sink_.notice(StackSeen{id, parent, frame});
+  return id;
+}
+
+}  // namespace fade

@@ -1,0 +1,84 @@
+// The call frame information of one ELF file, with the rules that were made from it. Shared by all processes that map it;
+// knows nothing of where. Addresses are those of the file. Tracing thread only.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "elf/maps.hpp"
+#include "stack/frame_rule.hpp"
+
+struct Elf;
+struct Dwarf;
+struct Dwarf_CFI_s;
+
+namespace fade {
+
+class CodeFile {
+ public:
+  // Reads headers only. Must be ELF64 for x86-64.
+  static Result<std::shared_ptr<CodeFile>> open(Fd fd, std::string name);
+  // An image that stands whole in memory: the vDSO.
+  static Result<std::shared_ptr<CodeFile>> of_image(std::vector<std::byte> bytes, std::string name);
+
+  const std::string& name() const { return name_; }
+  // What is added to the file's addresses where its part from `offset` on is mapped at `begin`; nullopt: nothing of it is
+  // loaded from there.
+  std::optional<std::uint64_t> bias(RemoteAddr begin, std::uint64_t offset) const;
+  FrameRule rule(std::uint64_t address);
+  // For Kind::Expressions. As step_by_cfi().
+  bool step(std::uint64_t address, FrameRegisters& frame, const Memory& memory);
+
+ private:
+  struct Close {
+    void operator()(::Elf* elf) const;
+    void operator()(::Dwarf* dwarf) const;
+    void operator()(::Dwarf_CFI_s* cfi) const;
+    void operator()(::Dwarf_Frame_s* frame) const;
+  };
+  using Frame = std::unique_ptr<::Dwarf_Frame_s, Close>;
+  struct Load {
+    std::uint64_t offset = 0, size = 0, address = 0;
+  };
+  CodeFile() = default;
+  Result<void> read_headers();
+  bool has_section(const char* name) const;
+  void find_information();
+  Frame information(std::uint64_t address);
+
+  Fd fd_;
+  std::vector<std::byte> image_;
+  std::string name_;
+  std::unique_ptr<::Elf, Close> elf_;
+  std::vector<Load> loads_;
+  bool has_looked_ = false;
+  std::unique_ptr<::Dwarf_CFI_s, Close> eh_frame_;
+  std::unique_ptr<::Dwarf, Close> dwarf_;  // of a file with a .debug_frame
+  ::Dwarf_CFI_s* debug_frame_ = nullptr;   // belongs to dwarf_
+  std::unordered_map<std::uint64_t, FrameRule> rules_;
+};
+
+// Each file once, as long as somebody has it mapped and a number of them beyond that.
+class CodeFiles {
+ public:
+  // The file behind a mapping of the process that `thread` belongs to.
+  Result<std::shared_ptr<CodeFile>> of(pid_t thread, const elf::Mapping& mapping);
+
+ private:
+  struct Identity {
+    std::uint64_t device = 0, inode = 0, size = 0;
+    std::int64_t changed_ns = 0;
+    auto operator<=>(const Identity&) const = default;
+  };
+  void make_room();
+
+  std::map<Identity, std::shared_ptr<CodeFile>> files_;
+};
+
+}  // namespace fade

@@ -1,0 +1,47 @@
+// Native and Python frames of one thread as one stack. Pure.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "stack/native_walk.hpp"
+#include "stack/python_stacks.hpp"
+
+namespace fade {
+
+struct MergedFrame {
+  enum class Kind : std::uint8_t { Native, Python, Lost } kind = Kind::Native;  // Lost: Python frames follow whose place is not known
+  RemoteAddr pc;       // Native
+  PythonFrame python;  // Python
+};
+
+// `native`: all of them, innermost first; `is_whole`: up to the outermost. is_evaluation(pc): Python frames, up to and including
+// the next one that is an entry, stand for that native frame. Where a thread is just entering or leaving the loop there are
+// fewer such groups than native frames: they are counted from the outermost if that is known.
+template <class IsEvaluation>
+void merge(std::span<const NativeFrame> native, bool is_whole, std::span<const PythonFrame> python, IsEvaluation&& is_evaluation,
+           std::vector<MergedFrame>& out) {
+  using Kind = MergedFrame::Kind;
+  std::size_t loops = 0, groups = 0;
+  for (const NativeFrame& frame : native) loops += is_evaluation(frame.pc);
+  for (const PythonFrame& frame : python) groups += frame.entry;
+  std::size_t without = is_whole && loops > groups ? loops - groups : 0;
+  std::size_t next = 0;
+  const auto put_python = [&] {
+    if (python[next].code != 0) out.push_back({Kind::Python, {}, python[next]});
+    return python[next++].entry;
+  };
+  for (const NativeFrame& frame : native) {
+    const bool is_loop = is_evaluation(frame.pc);
+    if (!is_loop || next == python.size() || without > 0) {
+      out.push_back({Kind::Native, frame.pc, {}});
+      without -= is_loop && without > 0;
+      continue;
+    }
+    while (next < python.size() && !put_python()) continue;
+  }
+  if (next == python.size()) return;
+  if (is_whole) out.push_back({Kind::Lost, {}, {}});
+  while (next < python.size()) put_python();
+}
+
+}  // namespace fade

@@ -1,0 +1,50 @@
+// The native frames of a stopped thread, one after the other, innermost first. Ends by itself whatever the thread's memory
+// says: the stack pointer must grow from frame to frame, but for a frame that the kernel made for a signal.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "stack/code_map.hpp"
+#include "stack/stack_snapshot.hpp"
+
+namespace fade {
+
+struct NativeFrame {
+  RemoteAddr pc;  // of the instruction that is executed; of a caller, inside the call instruction: the return address minus 1
+};
+
+class NativeWalk {
+ public:
+  enum class End : std::uint8_t { NotYet, Bottom, Missing, Damaged };
+
+  // Begins with `frame`; `is_caller`: it is that of a caller, its pc a return address. All must outlive the walk.
+  NativeWalk(CodeMap& code, pid_t thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller)
+      : code_(code), thread_(thread), stack_(stack), frame_(frame), is_return_(is_caller) {}
+
+  // nullopt: that was the last one, and end() says why.
+  std::optional<NativeFrame> next();
+  End end() const { return end_; }
+  // For users to read; empty if the outermost frame was reached.
+  std::string why_ended() const;
+  std::uint32_t evaluated() const { return evaluated_; }  // frames that needed more than a rule
+  // Where the last frame was called from; null: not known.
+  RemoteAddr return_address() const { return end_ == End::NotYet ? frame_.pc() : RemoteAddr{}; }
+
+ private:
+  void go_out(const CodeMap::Place& place);
+  RemoteAddr shown(RemoteAddr pc);
+
+  CodeMap& code_;
+  pid_t thread_;
+  const StackSnapshot& stack_;
+  FrameRegisters frame_;
+  bool is_return_;
+  End end_ = End::NotYet;
+  RemoteAddr last_;
+  std::uint32_t evaluated_ = 0;
+};
+
+// All of them, `limit` at most; for a thread whose `registers` are where it stands.
+std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers, const StackSnapshot& stack, std::size_t limit);
+
+}  // namespace fade

@@ -1,0 +1,384 @@
+// Stacks of real threads, stopped anywhere, against libunwind-ptrace: the frames must be the same, up to the outermost one.
+#include "stack/native_walk.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "elf/elf_file.hpp"
+#include "elf/support.hpp"
+#include "stack/support.hpp"
+
+namespace fade::test {
+namespace {
+
+constexpr int kStops = 60;
+
+// Without frame pointers, with registers saved, stacks realigned, frames larger than the window, callbacks from libc.
+constexpr const char* kLibrary = R"(
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <math.h>
+#include <stdio.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static unsigned long leaf(unsigned long n) {
+  unsigned long x = n;
+  for (unsigned long i = 0; i < 300; ++i) x = x * 2862933555777941757UL + i;
+  sink = x;
+  return x;
+}
+__attribute__((noinline)) unsigned long deep(unsigned long n, unsigned long a, unsigned long b, unsigned long c) {
+  if (n == 0) return leaf(a + b + c);
+  const unsigned long left = deep(n - 1, a ^ n, b + n, c * n);
+  return left * a + b * c + leaf(left);
+}
+__attribute__((noinline)) unsigned long wide(unsigned long n) {
+  volatile char big[5000];
+  memset((char *)big, (int)n, sizeof big);
+  return n == 0 ? leaf(1) : wide(n - 1) + big[n];
+}
+__attribute__((noinline)) unsigned long aligned(unsigned long n) {
+  volatile double lane[8] __attribute__((aligned(64)));
+  for (int i = 0; i < 8; ++i) lane[i] = (double)(n + i);
+  volatile char variable[1 + n % 7];
+  variable[0] = 1;
+  return (n == 0 ? leaf(2) : aligned(n - 1)) + (unsigned long)lane[n & 7] + variable[0];
+}
+static int compare(const void *a, const void *b) {
+  const int x = *(const int *)a, y = *(const int *)b;
+  sink += leaf((unsigned long)x) & 1;
+  return (x > y) - (x < y);
+}
+__attribute__((noinline)) void sorts(void) {
+  int values[64];
+  for (int i = 0; i < 64; ++i) values[i] = (i * 7919) % 64;
+  qsort(values, 64, sizeof values[0], compare);
+}
+static void on_signal(int signal) { sink += deep(3, (unsigned long)signal, 2, 3); }
+__attribute__((noinline)) void signals(void) {
+  signal(SIGUSR1, on_signal);
+  raise(SIGUSR1);
+  sink += deep(2, 1, 2, 3);
+}
+__attribute__((noinline)) void clocks(void) {
+  struct timespec now;
+  for (int i = 0; i < 200; ++i) clock_gettime(CLOCK_MONOTONIC, &now);
+  sink += (unsigned long)now.tv_nsec;
+}
+__attribute__((noinline)) void stubs(void) {
+  char text[64];
+  for (int i = 0; i < 50; ++i) sink += strlen(text + snprintf(text, sizeof text, "%d", i)) + (unsigned long)sin(i);
+}
+void only_signals(unsigned long turn) { for (unsigned long i = 0; i < turn; ++i) signals(); }
+void only_clocks(unsigned long turn) { for (unsigned long i = 0; i < turn; ++i) clocks(); }
+void everything(unsigned long turn) {
+  sink += deep(turn % 40, 1, 2, 3) + wide(turn % 8) + aligned(turn % 9);
+  sorts();
+  signals();
+  clocks();
+  stubs();
+}
+)";
+
+class Walk : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = new elf::test::TemporaryFolder;
+    ASSERT_TRUE(elf::test::compile(*folder, "work.c", kLibrary, "libwork.so",
+                                   "-shared -fPIC -O2 -fomit-frame-pointer -fno-plt -fno-optimize-sibling-calls -lm"));
+    ASSERT_TRUE(elf::test::compile(*folder, "lazy.c", kLibrary, "liblazy.so",
+                                   "-shared -fPIC -O2 -fomit-frame-pointer -fplt -Wl,-z,lazy -lm"));
+  }
+  static void TearDownTestSuite() { delete folder; }
+
+  int work(const std::string& path, const char* what = "everything") {
+    void* library = ::dlopen(path.c_str(), RTLD_LAZY);
+    const auto part = library ? reinterpret_cast<void (*)(unsigned long)>(::dlsym(library, what)) : nullptr;
+    if (!part) return 1;
+    *working = true;
+    for (unsigned long turn = 0;; ++turn) part(turn);
+  }
+  // Stops the thread often; what libunwind sees must be what we see. Now and then (in the vDSO, in a lazy binding) it is libunwind
+  // that goes astray: then it does not come to where the thread began.
+  static void compare(Stopped& thread, CodeMap& code) {
+    const Oracle oracle(thread.tid());
+    std::size_t deepest = 0;
+    int compared = 0;
+    for (int i = 0; i < kStops; ++i) {
+      ASSERT_TRUE(thread.stop());
+      NativeWalk::End end;
+      const auto ours = thread.frames(code, end);
+      const auto theirs = oracle.frames(4096);
+      EXPECT_EQ(end, NativeWalk::End::Bottom) << shown(ours);
+      if (!ours.empty() && !theirs.empty() && ours.back() == theirs.back()) {
+        ++compared;
+        EXPECT_EQ(ours, theirs) << "ours:  " << shown(ours) << "\ntheirs:" << shown(theirs);
+      }
+      deepest = std::max(deepest, ours.size());
+      thread.go();
+      ::usleep(static_cast<useconds_t>(i % 7) * 300);
+    }
+    EXPECT_GT(deepest, 4U);
+    EXPECT_GT(compared, kStops * 8 / 10);
+  }
+  // Until it stands in a place of that kind, where the work is going on for ever.
+  template <class Is>
+  static bool stop_where(Stopped& thread, CodeMap& code, Is&& is) {
+    return eventually([&] {
+      if (!thread.stop()) return true;
+      NativeWalk::End end;
+      if (is(thread.frames(code, end))) return true;
+      thread.go();
+      return false;
+    });
+  }
+
+  // What is loaded later a CodeMap has to be told.
+  void await_work(Stopped& thread) {
+    ASSERT_TRUE(eventually([&] {
+      EXPECT_TRUE(thread.stop());
+      thread.go();
+      return working->load();
+    }));
+  }
+
+  static inline elf::test::TemporaryFolder* folder = nullptr;
+  const Shared<std::atomic<bool>> working;
+};
+
+TEST_F(Walk, WithoutFramePointers) {
+  Child child([this] { return work(*folder / "libwork.so"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  compare(thread, code);
+}
+
+TEST_F(Walk, StubsAndLazyBinding) {
+  Child child([this] { return work(*folder / "liblazy.so"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  compare(thread, code);
+}
+
+TEST_F(Walk, ThroughASignalFrame) {
+  Child child([this] { return work(*folder / "libwork.so", "only_signals"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  const auto symbols = elf::ElfFile::open(*folder / "libwork.so");
+  ASSERT_TRUE(symbols);
+  const auto* handler = symbols->symbols().find("on_signal");
+  const auto maps = elf::read_maps(child.pid());
+  ASSERT_TRUE(handler && maps);
+  const auto is_in_handler = [&](RemoteAddr pc) {
+    const elf::Mapping* start = maps->file_start(pc);
+    return start && pc.value - start->range.begin.value - handler->address < handler->size;
+  };
+  // The handler is not the outermost frame of what is seen: the walk goes on behind the kernel's frame.
+  ASSERT_TRUE(stop_where(thread, code, [&](const auto& frames) { return std::ranges::any_of(frames, is_in_handler); }));
+  NativeWalk::End end;
+  std::uint32_t evaluated = 0;
+  EXPECT_EQ(thread.frames(code, end, &evaluated), Oracle(child.pid()).frames(4096));
+  EXPECT_EQ(end, NativeWalk::End::Bottom);
+  EXPECT_GE(evaluated, 1U);
+}
+
+// libunwind cannot: it looks for a file.
+TEST_F(Walk, FromTheVdso) {
+  Child child([this] { return work(*folder / "libwork.so", "only_clocks"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  const auto maps = elf::read_maps(child.pid());
+  ASSERT_TRUE(maps);
+  const auto in = [&](RemoteAddr pc, std::string_view name) {
+    const elf::Mapping* mapping = maps->find(pc);
+    return mapping && mapping->path.find(name) != std::string::npos;
+  };
+  std::vector<RemoteAddr> frames;
+  ASSERT_TRUE(stop_where(thread, code, [&](const auto& now) { return frames = now, !now.empty() && in(now[0], "[vdso]"); }));
+  NativeWalk::End end;
+  EXPECT_EQ(thread.frames(code, end), frames);
+  EXPECT_EQ(end, NativeWalk::End::Bottom);
+  ASSERT_GE(frames.size(), 4U);
+  EXPECT_TRUE(in(frames[1], "libc")) << shown(frames);
+  EXPECT_TRUE(in(frames[2], "libwork.so") && in(frames[3], "libwork.so")) << shown(frames);
+}
+
+struct AThreadEndsWhereItBegan : Walk {
+  using Walk::work;
+  const Shared<std::atomic<pid_t>> tid;
+};
+TEST_F(AThreadEndsWhereItBegan, AsLibunwindSays) {
+  Child child([&] {
+    pthread_t thread;
+    ::pthread_create(&thread, nullptr, [](void* to) -> void* {
+      auto& self = *static_cast<AThreadEndsWhereItBegan*>(to);
+      self.tid->store(static_cast<pid_t>(::syscall(SYS_gettid)));
+      return self.work(*folder / "libwork.so"), nullptr;
+    }, this);
+    return ::pthread_join(thread, nullptr);
+  });
+  child.go();
+  ASSERT_TRUE(eventually([&] { return tid->load() != 0; }));
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(*tid, false));
+  Stopped thread(tracer, *tid);
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  compare(thread, code);
+  ::kill(child.pid(), SIGKILL);
+  EXPECT_FALSE(thread.stop());  // its end is ours to take, or its process would never be gone
+}
+
+// Library out, another one in, at the same addresses as often as not: nothing old may count.
+TEST_F(Walk, WhatWasMappedAnewIsLookedAtAnew) {
+  const Shared<std::atomic<int>> loaded, turn;
+  Child child([&]() -> int {
+    for (int i = 0;; ++i) {
+      void* library = ::dlopen((*folder / (i % 2 ? "libwork.so" : "liblazy.so")).c_str(), RTLD_LAZY);
+      const auto everything = reinterpret_cast<void (*)(unsigned long)>(::dlsym(library, "everything"));
+      *loaded = i + 1;
+      while (*turn <= i) everything(static_cast<unsigned long>(i));
+      ::dlclose(library);
+    }
+  });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  const std::uint64_t first = code.generation();
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(stop_where(thread, code, [&](const auto&) { return *loaded == i + 1; }));
+    thread.go();
+    code.changed();
+    compare(thread, code);
+    *turn = i + 1;
+  }
+  EXPECT_EQ(code.generation(), first + 6);
+}
+
+TEST_F(Walk, ChildrenShareTheFiles) {
+  const Shared<std::atomic<pid_t>> grandchild;
+  Child child([&] {
+    if (const pid_t forked = ::fork(); forked != 0) *grandchild = forked;
+    else ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return work(*folder / "libwork.so");
+  });
+  child.go();
+  ASSERT_TRUE(eventually([&] { return grandchild->load() != 0; }));
+  const Tracer tracer = make_tracer();
+  CodeFiles files;
+  for (const pid_t pid : {child.pid(), grandchild->load()}) {
+    ASSERT_TRUE(tracer.seize(pid, true));
+    Stopped thread(tracer, pid);
+    await_work(thread);
+    CodeMap code(files, thread.memory());
+    compare(thread, code);
+  }
+}
+
+// ---------------------------------------------------------------- what is not as it should be
+
+[[gnu::noinline]] int run_generated(int (*code)()) { return code(); }
+
+// mov rax, address of a flag; spin while it is 0: code that no file describes.
+TEST_F(Walk, GeneratedCodeEndsTheNativePart) {
+  const Shared<std::atomic<int>> there;
+  Child child([&] {
+    auto* page = static_cast<unsigned char*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const unsigned char spin[] = {0xF3, 0x90, 0xEB, 0xFC};  // pause; jmp back
+    std::memcpy(page, spin, sizeof spin);
+    *there = 1;
+    return run_generated(reinterpret_cast<int (*)()>(page));
+  });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  ASSERT_TRUE(eventually([&] { return *there == 1; }));
+  Stopped thread(tracer, child.pid());
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  ASSERT_TRUE(stop_where(thread, code, [](const auto& frames) { return frames.size() == 1; }));
+  const Registers registers = thread.registers();
+  const StackSnapshot snapshot(thread.memory(), registers.sp());
+  NativeWalk walk(code, thread.tid(), FrameRegisters(registers), snapshot, false);
+  EXPECT_TRUE(walk.next());
+  EXPECT_FALSE(walk.next());
+  EXPECT_EQ(walk.end(), NativeWalk::End::Missing);
+  EXPECT_EQ(walk.why_ended(), "no unwind information in generated code");
+}
+
+// A stack that leads back into itself, and one of rubbish: every walk ends, with what could be told.
+TEST_F(Walk, ADamagedStackEndsTheWalk) {
+  Child child([this] { return work(*folder / "libwork.so"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  ASSERT_TRUE(stop_where(thread, code, [](const auto& frames) { return frames.size() > 8; }));
+  Registers registers = thread.registers();
+  std::vector<std::uint64_t> words(512);
+  ASSERT_EQ(thread.memory().read(registers.sp(), std::as_writable_bytes(std::span(words))), words.size() * 8);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = i % 3 == 0 ? registers.rip : registers.rsp + (i % 64) * 8;
+  ASSERT_TRUE(thread.memory().write(registers.sp(), std::as_bytes(std::span(words)), thread.tid()));
+  for (const auto rbp : {registers.rsp, registers.rsp - 4096, 0ULL, ~0ULL}) {
+    registers.rbp = rbp;
+    const StackSnapshot snapshot(thread.memory(), registers.sp());
+    EXPECT_LE(native_frames(code, thread.tid(), registers, snapshot, 1 << 20).size(), 20'000U);
+  }
+}
+
+// fade's own code is shown as what it stands for.
+TEST_F(Walk, ASlotIsShownAsItsSite) {
+  Child child([this] { return work(*folder / "libwork.so"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap plain(files, thread.memory());
+  ASSERT_TRUE(stop_where(thread, plain, [](const auto& frames) { return frames.size() > 4; }));
+  const Registers registers = thread.registers();
+  const StackSnapshot snapshot(thread.memory(), registers.sp());
+  const auto expected = native_frames(plain, thread.tid(), registers, snapshot, 64);
+  constexpr std::uint64_t kSlot = 0x1234'5678;
+  CodeMap with_slots(files, thread.memory(), [&](RemoteAddr pc) { return pc.value == kSlot ? std::optional(registers.ip()) : std::nullopt; });
+  Registers in_slot = registers;
+  in_slot.rip = kSlot;
+  EXPECT_EQ(native_frames(with_slots, thread.tid(), in_slot, snapshot, 64), expected);
+  EXPECT_EQ(native_frames(plain, thread.tid(), in_slot, snapshot, 64), std::vector<RemoteAddr>{{kSlot}});
+}
+
+}  // namespace
+}  // namespace fade::test

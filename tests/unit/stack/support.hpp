@@ -1,0 +1,89 @@
+// Stacks of stopped threads as libunwind-ptrace sees them: what ours are compared with.
+#pragma once
+#include <libunwind-ptrace.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ptrace/tracees.hpp"
+#include "stack/native_walk.hpp"
+
+namespace fade::test {
+
+class Oracle {
+ public:
+  explicit Oracle(pid_t tid) : space_(::unw_create_addr_space(&_UPT_accessors, 0)), thread_(::_UPT_create(tid)) {}
+  ~Oracle() {
+    ::_UPT_destroy(thread_);
+    ::unw_destroy_addr_space(space_);
+  }
+  Oracle(const Oracle&) = delete;
+  Oracle& operator=(const Oracle&) = delete;
+
+  // As NativeFrame::pc says.
+  std::vector<RemoteAddr> frames(std::size_t limit) const {
+    std::vector<RemoteAddr> out;
+    unw_cursor_t cursor;
+    if (::unw_init_remote(&cursor, space_, thread_) != 0) return out;
+    do {
+      unw_word_t ip = 0;
+      ::unw_get_reg(&cursor, UNW_REG_IP, &ip);
+      if (ip == 0) break;
+      const bool is_call = !out.empty() && ::unw_is_signal_frame(&cursor) <= 0;  // else: interrupted by a signal
+      out.push_back({is_call ? ip - 1 : ip});
+    } while (out.size() < limit && ::unw_step(&cursor) > 0);
+    return out;
+  }
+
+ private:
+  unw_addr_space_t space_;
+  void* thread_;
+};
+
+inline std::string shown(const std::vector<RemoteAddr>& frames) {
+  std::string out;
+  for (const RemoteAddr pc : frames) out += fmt::format(" {:#x}", pc.value);
+  return out;
+}
+
+// A thread of another process that runs and is stopped wherever it happens to be.
+class Stopped {
+ public:
+  Stopped(const Tracer& tracer, pid_t tid) : tracer_(tracer), tracee_(tid), memory_(tid) {}
+
+  // False: it has ended.
+  bool stop() {
+    tracee_.interrupt();
+    for (;;) {
+      const Stop stop = tracer_.next_of(tracee_.tid());
+      if (stop.kind == Stop::Kind::Trap) return true;
+      if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone) return false;
+      tracee_.resume(stop.kind == Stop::Kind::Signal ? stop.signal : 0);
+    }
+  }
+  void go() const { tracee_.resume(); }
+  pid_t tid() const { return tracee_.tid(); }
+  const ProcessMemory& memory() const { return memory_; }
+  Registers registers() const { return tracee_.registers().value_or(Registers{}); }
+
+  std::vector<RemoteAddr> frames(CodeMap& code, NativeWalk::End& end, std::uint32_t* evaluated = nullptr, std::size_t limit = 4096) const {
+    const Registers now = registers();
+    const StackSnapshot snapshot(memory_, now.sp());
+    NativeWalk walk(code, tid(), FrameRegisters(now), snapshot, false);
+    std::vector<RemoteAddr> out;
+    for (auto frame = walk.next(); frame && out.size() < limit; frame = walk.next()) out.push_back(frame->pc);
+    end = walk.end();
+    if (evaluated) *evaluated += walk.evaluated();
+    return out;
+  }
+
+ private:
+  const Tracer& tracer_;
+  Tracee tracee_;
+  ProcessMemory memory_;
+};
+
+}  // namespace fade::test
