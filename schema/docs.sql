@@ -122,6 +122,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('frame_places', 'frame', 'integer', '', 'frames.id'),
 ('frame_places', 'depth', 'integer', '', '0 is the innermost; the last one is the function that was called'),
 ('frame_places', 'inlined', 'integer', '', '1: inlined in the next one'),
+('frame_places', 'kind', 'text', '', 'native, python or gap (frames are missing)'),
 ('frame_places', 'label', 'text', '', 'what to show'),
 ('frame_places', 'function', 'text', '', 'function, demangled'),
 ('frame_places', 'file', 'text', '', 'source file'),

@@ -831,8 +831,8 @@ FROM frame_ f JOIN process_ p ON p.id = f.process LEFT JOIN module_ m ON m.id = 
 
 -- A frame and the functions inlined there, the innermost with depth 0.
 CREATE VIEW frame_places AS
-SELECT f.id AS frame, (SELECT count(*) FROM inline_ i WHERE i.frame = f.id) AS depth, 0 AS inlined, f.label, f.function, f.file, f.line FROM frames f
-UNION ALL SELECT i.frame, i.depth, 1, coalesce(i.name, '?'), i.name, i.file, i.line FROM inline_ i;
+SELECT f.id AS frame, (SELECT count(*) FROM inline_ i WHERE i.frame = f.id) AS depth, 0 AS inlined, f.kind, f.label, f.function, f.file, f.line FROM frames f
+UNION ALL SELECT i.frame, i.depth, 1, 'native', coalesce(i.name, '?'), i.name, i.file, i.line FROM inline_ i;
 
 CREATE VIEW stack_tree AS SELECT id AS stack, parent, frame FROM stack_;
 
