@@ -31,11 +31,7 @@ std::string place_of(const Row& row) {  // label, kind, inlined, library, functi
   return place;
 }
 
-// Walks one stack: the view of all frames would do them all.
-constexpr const char* kFrames = R"(WITH RECURSIVE up(parent, frame, n) AS (
-  SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER)
-  UNION ALL SELECT t.parent, t.frame, n + 1 FROM up JOIN stack_tree t ON t.stack = up.parent WHERE n < 10000)
-SELECT x.label, x.kind, x.inlined, f.library, x.function, x.file, x.line FROM up JOIN frames f ON f.id = up.frame JOIN frame_places x ON x.frame = up.frame ORDER BY n, x.depth)";
+constexpr const char* kFrames = "SELECT label, kind, inlined, library, function, file, line FROM stack_frames WHERE stack = CAST(:word AS INTEGER) ORDER BY depth";
 
 Result<std::vector<Frame>> frames_of(const Context& context, Recording& recording, std::int64_t stack) {
   auto rows = rows_for(context, recording, kFrames, std::to_string(stack));
@@ -107,8 +103,8 @@ std::string sql_of(const Context& context, const Recording& recording) {
     if (name == "session") return session && !table::is_null(*session);
     return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
-  return fmt::format("WITH report AS (\n{}\n)\nSELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, count(*) OVER () FROM report ORDER BY {} DESC, stack LIMIT {}", sql,
-                     kOrders[static_cast<std::size_t>(weight_from_word(context.settings.weight))], kStacks);
+  return fmt::format("WITH report AS (\n{}\n)\nSELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions FROM report ORDER BY {} DESC, stack LIMIT {}", sql,
+                     kOrders[static_cast<std::size_t>(weight_from_word(context.settings.weight))], kStacks + 1);
 }
 
 }  // namespace
@@ -120,15 +116,13 @@ Result<void> show_stacks(Context& context, Recording& recording) {
   const bool one = context.settings.stack.has_value();
   table::Bytes& out = *context.output.bytes;
   if (rows->empty()) return out.write(one ? "no call has that stack\n" : "no call has a stack: fade-run --stacks chooses which calls do\n");
-  for (std::size_t i = 0; i < rows->size(); ++i) {
+  for (std::size_t i = 0; i < std::min(rows->size(), kStacks); ++i) {
     auto frames = frames_of(context, recording, integer((*rows)[i][0]));
     if (!frames) return tl::unexpected(frames.error());
     if (auto done = out.write((i == 0 ? "" : "\n") + bold(context, paragraph(context, headline(context, (*rows)[i]), 0)) + "\n"); !done) return done;
     if (auto done = print_frames(context, *frames, one); !done) return done;
   }
-  if (one) return {};
-  const std::int64_t all = integer(rows->front()[8]);
-  if (all > static_cast<std::int64_t>(kStacks)) log::info("{} more stacks; --limit 0 lists all", table::human_count(all - static_cast<std::int64_t>(kStacks)));
+  if (rows->size() > kStacks) log::info("there are more stacks; --limit 0 lists all");
   return {};
 }
 

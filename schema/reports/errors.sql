@@ -2,7 +2,7 @@
 -- about: What is marked normal is an answer rather than a failure (fade-query sql 'SELECT * FROM result_rules'). The first failures of each function, code and caller have a row each; later ones are added up in one more row (repeats).
 -- sort: start_ns
 -- limit: 50
--- leave: frames stack normal last_ns call_id code tid pid caller
+-- leave: frames stack normal last_ns call_id code tid pid caller python
 -- column: start_ns  time   entry of the call
 -- column: pid       id     process
 -- column: tid       id     thread

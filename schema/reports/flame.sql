@@ -8,22 +8,22 @@
 -- column: errors   count     of them failed
 -- column: time_ns  duration  time in these calls without watched calls inside
 -- column: bytes    bytes     memory that they allocated
-WITH RECURSIVE place AS MATERIALIZED (
-  SELECT x.frame, x.depth, replace(x.label, ';', ':') || CASE WHEN x.kind = 'python' AND x.file IS NOT NULL
-         THEN ' (' || replace(replace(x.file, rtrim(x.file, replace(x.file, '/', '')), ''), ';', ':') || ':' || coalesce(x.line, '?') || ')' ELSE '' END AS text
-  FROM frame_places x
+WITH called AS MATERIALIZED (
+  SELECT s.stack, s.name, s.calls, s.errors, s.self_ns, s.bytes FROM stack_stats s JOIN stack_tree t ON t.stack = s.stack JOIN frames f ON f.id = t.frame
+  WHERE true /*? AND s.session = :session */ /*? AND f.pid = :pid */ /*? AND s.stack = :stack */ /*? AND s.name REGEXP :name */
+    /*? AND instr(',' || :api || ',', ',' || s.category || ',') > 0 */
+    /*? AND CASE :weight WHEN 'calls' THEN s.calls WHEN 'bytes' THEN s.bytes ELSE s.self_ns END > 0 */
 ), whole AS MATERIALIZED (
-  SELECT frame, group_concat(text, ';') AS text FROM (SELECT * FROM place ORDER BY frame, depth DESC) GROUP BY frame
-), node AS MATERIALIZED (
-  SELECT t.stack, coalesce(t.parent, 0) AS parent, w.text FROM stack_tree t JOIN whole w ON w.frame = t.frame
-), down(stack, text, depth) AS (
-  SELECT stack, text, 1 FROM node WHERE parent = 0
-  UNION ALL
-  SELECT node.stack, down.text || ';' || node.text, depth + 1 FROM down JOIN node ON node.parent = down.stack WHERE depth < 10000
+  SELECT t.stack, (
+    WITH RECURSIVE up(parent, frame, n) AS (
+      SELECT t.parent, t.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_tree x ON x.stack = up.parent WHERE n < 10000)
+    SELECT group_concat(text, ';') FROM (
+      SELECT replace(f.label, ';', ':') || CASE WHEN f.kind = 'python' AND f.file IS NOT NULL
+             THEN ' (' || replace(replace(f.file, rtrim(f.file, replace(f.file, '/', '')), ''), ';', ':') || ':' || coalesce(f.line, '?') || ')' ELSE '' END
+             || coalesce((SELECT ';' || group_concat(text, ';') FROM (SELECT replace(coalesce(i.function, '?'), ';', ':') AS text FROM inlined_functions i WHERE i.frame = f.id ORDER BY i.depth DESC)), '') AS text
+      FROM up JOIN frames f ON f.id = up.frame ORDER BY n DESC)) AS text
+  FROM stack_tree t WHERE t.stack IN (SELECT stack FROM called)
 )
-SELECT d.text || ';' || replace(s.name, ';', ':') AS frames, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS time_ns, sum(s.bytes) AS bytes
-FROM stack_stats s JOIN down d ON d.stack = s.stack JOIN stack_tree t ON t.stack = s.stack JOIN frames f ON f.id = t.frame
-WHERE true /*? AND s.session = :session */ /*? AND f.pid = :pid */ /*? AND s.stack = :stack */ /*? AND s.name REGEXP :name */
-  /*? AND instr(',' || :api || ',', ',' || s.category || ',') > 0 */
-  /*? AND CASE :weight WHEN 'calls' THEN s.calls WHEN 'bytes' THEN s.bytes ELSE s.self_ns END > 0 */
+SELECT w.text || ';' || replace(s.name, ';', ':') AS frames, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS time_ns, sum(s.bytes) AS bytes
+FROM called s JOIN whole w ON w.stack = s.stack
 GROUP BY 1
