@@ -829,20 +829,23 @@ SELECT f.id, p.session, p.pid, CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'pyt
             WHEN m.path IS NOT NULL THEN replace(m.path, rtrim(m.path, replace(m.path, '/', '')), '') || printf('+0x%x', f.offset) ELSE printf('0x%x', f.address) END AS label
 FROM frame_ f JOIN process_ p ON p.id = f.process LEFT JOIN module_ m ON m.id = f.module;
 
--- A frame and the functions inlined there, the innermost with depth 0.
-CREATE VIEW frame_places AS
-SELECT f.id AS frame, (SELECT count(*) FROM inline_ i WHERE i.frame = f.id) AS depth, 0 AS inlined, f.label, f.function, f.file, f.line FROM frames f
-UNION ALL SELECT i.frame, i.depth, 1, coalesce(i.name, '?'), i.name, i.file, i.line FROM inline_ i;
+CREATE VIEW inlined_functions AS SELECT frame, depth, name AS function, file, line FROM inline_;
 
 CREATE VIEW stack_tree AS SELECT id AS stack, parent, frame FROM stack_;
 
+-- From one stack outwards (not a join with a recursion over all stacks), so that a condition on the stack costs no more than that stack.
 CREATE VIEW stack_frames AS
-WITH RECURSIVE up(stack, parent, frame, depth) AS (
-  SELECT id, parent, frame, 0 FROM stack_
-  UNION ALL
-  SELECT up.stack, s.parent, s.frame, up.depth + 1 + (SELECT count(*) FROM inline_ i WHERE i.frame = up.frame) FROM up JOIN stack_ s ON s.id = up.parent WHERE up.depth < 10000)
-SELECT up.stack, f.session, f.pid, up.depth + x.depth AS depth, f.kind, x.inlined, x.label, f.library, x.function, x.file, x.line, f.offset, f.offset_hex, up.frame
-FROM up JOIN frame_places x ON x.frame = up.frame JOIN frames f ON f.id = up.frame;
+SELECT s.id AS stack, f.session, f.pid, json_extract(j.value, '$[1]') AS depth, f.kind, i.frame IS NOT NULL AS inlined, CASE WHEN i.frame IS NULL THEN f.label ELSE coalesce(i.name, '?') END AS label,
+       f.library, iif(i.frame IS NULL, f.function, i.name) AS function, iif(i.frame IS NULL, f.file, i.file) AS file, iif(i.frame IS NULL, f.line, i.line) AS line, f.offset, f.offset_hex, f.id AS frame
+FROM stack_ s JOIN json_each((
+  WITH RECURSIVE up(parent, frame, depth) AS (
+    SELECT s.parent, s.frame, 0
+    UNION ALL
+    SELECT x.parent, x.frame, up.depth + 1 + (SELECT count(*) FROM inline_ i WHERE i.frame = up.frame) FROM up JOIN stack_ x ON x.id = up.parent WHERE up.depth < 10000)
+  SELECT json_group_array(json_array(frame, depth, inlined)) FROM (
+    SELECT up.frame, up.depth + i.depth AS depth, i.depth AS inlined FROM up JOIN inline_ i ON i.frame = up.frame
+    UNION ALL SELECT up.frame, up.depth + (SELECT count(*) FROM inline_ i WHERE i.frame = up.frame), NULL FROM up))) j
+JOIN frames f ON f.id = json_extract(j.value, '$[0]') LEFT JOIN inline_ i ON i.frame = f.id AND i.depth = json_extract(j.value, '$[2]');
 
 -- The three innermost frames, and the innermost line of Python.
 CREATE VIEW stack_tops AS

@@ -52,6 +52,8 @@ Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);
 Result<void> list_probes(Context& context);
 Result<void> show_devices(Context& context, Recording& recording);
+Result<void> show_stacks(Context& context, Recording& recording);
+Result<void> show_flame(Context& context, Recording& recording);
 Result<void> show_findings(Context& context, Recording& recording);
 Result<void> show_steps(Context& context, Recording& recording);
 Result<void> show_postmortem(Context& context, Recording& recording);

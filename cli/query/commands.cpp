@@ -22,6 +22,8 @@ const std::vector<Command>& commands() {
       {"findings", "the page of the report", show_findings, nullptr, 0},
       {"steps", "the page of the report", show_steps, nullptr, 0},
       {"postmortem", "the page of the report", show_postmortem, nullptr, 0},
+      {"stacks", "the page of the report", show_stacks, nullptr, 0},
+      {"flame", "the page of the report", show_flame, nullptr, 0},
       {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
   };
   return all;

@@ -88,6 +88,7 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
 // Rows rather than the page that a report may have.
 bool wants_rows(const Context& context) {
   const Settings& s = context.settings;
+  if (!s.stack_format.empty()) return false;
   return context.output.format != table::Format::Table || s.sql || s.limit || !s.columns.empty() || !s.where.empty() || !s.sort.empty();
 }
 
@@ -129,6 +130,8 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
   auto target = read_words(invocation.words);
   if (!target) return tl::unexpected(target.error());
+  if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
+    return usage("only flame has the format " + settings.stack_format, {}, "fade-query flame --format " + settings.stack_format);
   if (target->command) failure_status = target->command->failure_status;
   Fd file;
   if (!settings.output.empty() && settings.output != "-") {

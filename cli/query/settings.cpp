@@ -15,12 +15,26 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return out;
 }
 
+constexpr std::array<std::string_view, 2> kStackFormats{"collapsed", "speedscope"};
+
 std::vector<std::string_view> format_names() {
-  return {table::format_words().begin(), table::format_words().end()};
+  std::vector<std::string_view> out{table::format_words().begin(), table::format_words().end()};
+  out.insert(out.end(), kStackFormats.begin(), kStackFormats.end());
+  return out;
 }
 
-cli::Choice format_choice(std::optional<table::Format>& to) {
-  return {format_names(), [&to](std::size_t i) { to = table::format_from_word(table::format_words()[i]); }};
+// The last one given counts.
+cli::Choice format_choice(Settings& to) {
+  return {format_names(), [&to](std::size_t i) {
+            const std::string_view word = format_names()[i];
+            to.format = table::format_from_word(word);
+            to.stack_format = to.format ? std::string_view{} : word;
+          }};
+}
+
+cli::Choice weight_choice(std::string& to) {
+  static constexpr std::array<std::string_view, 3> kWeights{"time", "calls", "bytes"};
+  return {{kWeights.begin(), kWeights.end()}, [&to](std::size_t i) { to = kWeights[i]; }};
 }
 
 struct Ending {
@@ -43,7 +57,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
   using namespace cli;
   const std::string_view out = "Output", rows = "Rows", filters = "Filters";
   return {
-      {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [a terminal: table, else tsv]", format_choice(to.format), Shown::Help},
+      {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [a terminal: table, else tsv]; flame: also collapsed, speedscope", format_choice(to), Shown::Help},
       {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
       {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]", choice(to.units, {"auto", "ns", "us", "ms", "s"})},
@@ -64,6 +78,8 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m", Time{&to.from_ns}},
       {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
       {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
+      {filters, "--stack", "ID", "stacks, flame, calls: those of this stack", Number{&to.stack, 1}},
+      {filters, "--weight", "WHAT", "stacks, flame: by time, calls or bytes allocated [time]", weight_choice(to.weight)},
       {filters, "--errors", "", "calls, launches: only those that failed; cuda: those one by one", Flag{&to.errors}},
       {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
@@ -80,6 +96,8 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"name", "--name", value_of(s.name)},
       {"pid", "--pid", value_of(s.pid)},
       {"tid", "--tid", value_of(s.tid)},
+      {"stack", "--stack", value_of(s.stack)},
+      {"weight", "--weight", value_of(s.weight)},
       {"device", "--device", value_of(s.device)},
       {"api", "--api", value_of(joined(s.api, ","))},
       {"from", "--from", value_of(s.from_ns)},

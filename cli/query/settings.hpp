@@ -27,10 +27,12 @@ struct Settings {
   bool tell_waiting = false;  // on stderr, where that is a terminal
 
   // Filters: which of them a report knows is told by the parameters in its SQL.
-  std::optional<std::int64_t> pid, tid, device, from_ns, to_ns, slower_than_ns;
+  std::optional<std::int64_t> stack, pid, tid, device, from_ns, to_ns, slower_than_ns;
   std::string name, session;
   std::vector<std::string> api;
   std::vector<std::string> fail_on;  // check; empty: the usual ones
+  std::string weight;                // of stacks: time, calls or bytes; empty: time
+  std::string stack_format;          // flame: collapsed or speedscope
   bool errors = false, unfinished = false, peak = false, by_line = false, slow = false;
 };
 

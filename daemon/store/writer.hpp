@@ -22,8 +22,8 @@ struct WriterOptions {
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   OnFull on_full = OnFull::Stats;
   Detail detail = Detail::Calls;
-  std::string debug_root = "/usr/lib/debug";                // separate debug files, for the names of frames
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
+  std::string debug_root = "/usr/lib/debug";  // where separate debug files lie, for the names of frames
   StepRule step;
 };
 

@@ -13,7 +13,7 @@
 -- column: name         text      function that allocated
 -- column: library      text      that called it
 -- column: caller       text      where it was called from
--- column: stack        id        stack of the call, where one was taken
+-- column: stack        id        from where: fade-query stacks --stack ID; empty where no stack was taken
 -- column: alloc_call   id        id of the call that allocated
 -- column: free_call    id        id of the call that freed
 SELECT a.id, a.pid, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, a.start AS start_ns, a.lifetime AS lifetime_ns,

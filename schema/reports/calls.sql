@@ -2,7 +2,7 @@
 -- about: With --errors only failed calls, with --slower-than TIME only long ones, with --unfinished those that never returned.
 -- limit: 50
 -- page: id
--- leave: parent_id api caller id tid pid args state
+-- leave: parent_id stack api caller id tid pid args state
 -- column: id           id        of the call, ascending by time of entry
 -- column: start_ns     time      entry
 -- column: duration_ns  duration  until return; empty where it never returned
@@ -14,12 +14,13 @@
 -- column: state        text      returned, unwound (exception, longjmp, end of thread) or open (still running at the end)
 -- column: parent_id    id        the watched call that made this one
 -- column: caller       text      symbol or library the call came from
+-- column: stack        id        from where: fade-query stacks --stack ID; empty where no stack was taken
 -- column: args         text      arguments, where they were stored
 SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, category AS api, name, coalesce(result_name, result) AS result, state,
-       parent_id, CASE WHEN caller_id IS NOT NULL THEN caller END AS caller, args
+       parent_id, CASE WHEN caller_id IS NOT NULL THEN caller END AS caller, stack, args
 FROM calls
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
-  /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
+  /*? AND stack = :stack */ /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   /*?errors AND failed = 1 */ /*? AND duration >= :slower_than */
   /*?unfinished AND state <> 'returned' */

@@ -1,0 +1,87 @@
+// flame: stacks added up, as a tree on the terminal or in the formats of programs that draw flame graphs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "cli/query/flame.hpp"
+#include "cli/query/page.hpp"
+#include "cli/query/report.hpp"
+#include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::query {
+namespace {
+
+constexpr double kLeast = 1.0;         // percent of the whole
+constexpr std::size_t kMostLines = 200, kFigures = 20, kSmallestLabel = 20;
+
+Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& recording) {
+  const Report& report = *find_report("flame");
+  if (auto fine = check_filters(context.settings, report); !fine) return tl::unexpected(fine.error());
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const auto given = parameters(context.settings);
+  const std::string sql = report.sql_for([&](std::string_view name) {
+    if (name == "session") return !table::is_null(*session);
+    return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+  });
+  auto rows = rows_for(context, recording, sql, {});
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<FoldedStack> out;
+  for (Row& row : *rows) out.push_back({table::raw_text(row[0]), {integer(row[3]), integer(row[1]), integer(row[4])}});
+  return out;
+}
+
+std::string amount(std::int64_t value, Weight weight, const table::Style& style) {
+  constexpr table::Kind kKinds[kWeights] = {table::Kind::Duration, table::Kind::Count, table::Kind::Bytes};
+  return table::human_text(table::Value{value}, kKinds[static_cast<std::size_t>(weight)], style);
+}
+
+// What is added up, and how to choose something else.
+std::string title(const FlameTree& tree, Weight weight, const table::Style& style) {
+  const std::string sum = amount(tree.total, weight, style);
+  switch (weight) {
+    case Weight::Time: return fmt::format("{} in calls whose stack was taken, from the outermost frame to the called function (--weight calls, --weight bytes)", sum);
+    case Weight::Calls: return fmt::format("{} calls whose stack was taken, from the outermost frame to the called function (--weight time, --weight bytes)", sum);
+    case Weight::Bytes: break;
+  }
+  return fmt::format("{} allocated by calls whose stack was taken, from the outermost frame to the called function (--weight time, --weight calls)", sum);
+}
+
+std::string line_text(const FlameLine& line, Weight weight, const table::Style& style) {
+  const std::size_t width = style.terminal.width, taken = kFigures + table::display_width(line.indent);
+  const std::size_t room = width == 0 ? 1000 : std::max(width - std::min<std::size_t>(width, taken), kSmallestLabel);
+  const std::string figures = line.same ? std::string() : fmt::format("{:>5.1f} %  {:>9}", line.percent, amount(line.weight, weight, style));
+  const std::size_t pad = kFigures - std::min(kFigures, table::display_width(figures));
+  const std::string label = table::shorten_middle(table::printable(line.label), room, style.terminal.utf8);
+  const bool color = style.terminal.color && line.leaf;
+  return figures + std::string(pad, ' ') + line.indent + (color ? "\x1b[36m" + label + "\x1b[0m" : label) + "\n";
+}
+
+Result<void> print_tree(Context& context, const std::vector<FoldedStack>& stacks, Weight weight) {
+  const table::Style& style = context.output.style;
+  const FlameTree tree = flame_tree(stacks, weight, kLeast, style.terminal.utf8);
+  table::Bytes& out = *context.output.bytes;
+  if (tree.total == 0) return out.write(stacks.empty() ? "no call has a stack: fade-run --stacks chooses which calls do\n" : "nothing of that weight\n");
+  if (auto done = out.write(bold(context, paragraph(context, title(tree, weight, style), 0)) + "\n\n"); !done) return done;
+  const std::size_t shown = std::min(tree.lines.size(), kMostLines);
+  for (std::size_t i = 0; i < shown; ++i)
+    if (auto done = out.write(line_text(tree.lines[i], weight, style)); !done) return done;
+  if (tree.left_out > 0 || shown < tree.lines.size())
+    log::info("what takes less than {:.0f} % is left out, and what follows line {}; all of it: --format collapsed, or speedscope for www.speedscope.app", kLeast, kMostLines);
+  return {};
+}
+
+}  // namespace
+
+Result<void> show_flame(Context& context, Recording& recording) {
+  auto stacks = read_stacks(context, recording);
+  if (!stacks) return tl::unexpected(stacks.error());
+  const Weight weight = weight_from_word(context.settings.weight);
+  if (context.settings.stack_format == "collapsed") return write_collapsed(*stacks, weight, *context.output.bytes);
+  if (context.settings.stack_format == "speedscope") return write_speedscope(*stacks, weight, recording.path, *context.output.bytes);
+  return print_tree(context, *stacks, weight);
+}
+
+}  // namespace fade::query
