@@ -198,7 +198,7 @@ def test_a_slow_step_is_told_with_what_differed(build, ranges, query):
     assert "7\tSYNC\t1\t0" in query("steps", "--slow", "--columns", "step,category,calls,usual_calls", "--sort", "-more_ns", "--limit", "1")
     page = " ".join(query("steps", "--format", "table").split())
     assert "10 steps of thread" in page and re.search(r"steps? took more than 1\.5 times the median: step 7 \(", page)
-    assert re.search(r"differs step 7, against step \d+: 1\.5\S* s more in calls of category SYNC", page)
+    assert re.search(r"differs step 7, against step \d+: \d\S* s more in calls of category SYNC", page)
 
 
 def test_steps_between_calls(ranges):
