@@ -269,7 +269,9 @@ Result<void> trust_section(Page& page) {
 
 Result<void> next_section(Page& page) {
   auto found = page.row("SELECT (SELECT count(*) FROM errors WHERE session = coalesce(:session, session)), (SELECT count(*) FROM kernel_stats WHERE session = coalesce(:session, session)), "
-                        "(SELECT count(*) FROM memory_stats WHERE session = coalesce(:session, session)), (SELECT count(*) FROM call_stats WHERE session = coalesce(:session, session))");
+                        "(SELECT count(*) FROM memory_stats WHERE session = coalesce(:session, session)), (SELECT count(*) FROM call_stats WHERE session = coalesce(:session, session)), "
+                        "EXISTS (SELECT 1 FROM step_ x JOIN processes p ON p.id = x.process WHERE p.session = coalesce(:session, p.session)), "
+                        "EXISTS (SELECT 1 FROM range_stats WHERE session = coalesce(:session, session))");
   if (!found) return tl::unexpected(found.error());
   struct Next {
     bool useful;
@@ -277,6 +279,8 @@ Result<void> next_section(Page& page) {
   };
   const Next all[] = {
       {integer((*found)[0]) > 0, "errors", "each failed call with its arguments"},
+      {integer((*found)[4]) > 0, "steps", "how long steps took, and what differed in slow ones"},
+      {integer((*found)[5]) > 0 && integer((*found)[4]) == 0, "ranges", "what the program marks of its own work (roctx, NVTX)"},
       {integer((*found)[3]) > 0, "top", "all functions with percentiles"},
       {integer((*found)[3]) > 0, "calls", "every call in order"},
       {integer((*found)[1]) > 0, "kernels", "kernels and how they were launched"},

@@ -47,8 +47,10 @@ void IdleBook::cover(Process& process, const Call& call) {
 
 void IdleBook::call(const Call& given) {
   if (!last_ || last_row_ != given.process) {
+    const auto found = processes_.find(given.process);
+    if (found == processes_.end()) return;  // it has ended
     last_row_ = given.process;
-    last_ = &processes_[given.process];
+    last_ = &found->second;
   }
   Process& process = *last_;
   Call call = given;

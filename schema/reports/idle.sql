@@ -10,9 +10,9 @@
 -- column: duration_ns  duration  between them
 -- column: percent      percent   of the time that the process ran
 -- column: cpu_ns       duration  CPU time of the process meanwhile, from samples; empty where these are too far apart
--- column: before       text      last function called before
+-- column: before       text      last function called before; (begin): the process, or the recording of it, began
 -- column: before_from  text      library or program that called it
--- column: after        text      next function called
+-- column: after        text      next function called; (end): the process, or the recording, ended
 -- column: after_from   text      library or program that called it
 -- column: in_range     text      deepest range (roctx, NVTX) of the program that lasted through at least half of it
 -- column: line         text      line of Python of the next call, where its stack was recorded
@@ -23,8 +23,8 @@ marked AS MATERIALIZED (
   CROSS JOIN mine i ON i.process_id = r.process AND 2 * (min(i."end", r.ts + r.dur) - max(i.start, r.ts)) >= i.duration)
 SELECT i.pid, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns,
        round(100.0 * i.duration / nullif((SELECT coalesce(p."end", s.end_ns - s.start_ns) - p.start FROM processes p JOIN sessions s ON s.id = p.session WHERE p.id = i.process_id), 0), 2) AS percent,
-       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(process began)' ELSE coalesce(b.name, '(no row)') END AS before, b.caller_library AS before_from,
-       CASE WHEN i.after_call_id IS NULL THEN '(process ended)' ELSE coalesce(a.name, '(no row)') END AS after, a.caller_library AS after_from,
+       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(begin)' ELSE coalesce(b.name, '(no row)') END AS before, b.caller_library AS before_from,
+       CASE WHEN i.after_call_id IS NULL THEN '(end)' ELSE coalesce(a.name, '(no row)') END AS after, a.caller_library AS after_from,
        (SELECT n.name FROM marked m JOIN range_name_ n ON n.id = m.name WHERE m.process_id = i.process_id AND m.start = i.start AND m.place = 1) AS in_range,
        (WITH RECURSIVE up(id) AS (SELECT stack FROM call_stack_ WHERE call = i.after_call_id
           UNION SELECT k.parent FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind <> 1 AND k.parent IS NOT NULL)

@@ -1,7 +1,8 @@
 -- What the seed has none of: a program that marks its steps, one of them slow; waits with places and stacks; idle times.
 INSERT INTO range_name_ VALUES (1, 'train_step'), (2, 'forward'), (3, 'epoch' || char(27) || '[31m'), (4, 'saved');
 INSERT INTO range_ VALUES (1, 1, 1, 1, 3, 0, NULL, 100000000, 9800000000, 2, NULL, 1, NULL), (2, 1, 1, 0, 1, 0, NULL, 200000000, 100000000, 0, 1, 2, 3),
- (3, 1, 1, 0, 2, 1, 2, 210000000, 40000000, 0, 1, 2, 3), (4, 1, 1, 2, 4, 0, NULL, 900000000, 0, 0, 1, 4, 4), (5, 2, 3, 0, 1, 0, NULL, 3100000000, NULL, 0, NULL, 10, NULL);
+ (3, 1, 1, 0, 2, 1, 2, 210000000, 40000000, 0, 1, 2, 3), (4, 1, 1, 2, 4, 0, NULL, 900000000, 0, 0, 1, 4, 4), (5, 2, 3, 0, 1, 0, NULL, 3100000000, NULL, 0, NULL, 10, NULL),
+ (6, 1, 1, 0, 1, 0, NULL, 400000, 1500000, 0, 1, 5, 6), (7, 1, 1, 0, 2, 1, 6, 500000, 700000, 0, 1, 5, 6);
 INSERT INTO range_stat_ VALUES (1, 0, 1, 5, 0, 1000000000, 98000000, 510000000, X'270328012C01'), (1, 0, 2, 5, 1, 250000000, 40000000, 90000000, X'250528'),
  (2, 0, 1, 2, 1, 300000000, 90000000, 210000000, X'2801'), (1, 1, 3, 1, 1, 9800000000, 9800000000, 9800000000, NULL), (1, 2, 4, 3, 0, 0, 0, 0, NULL);
 INSERT INTO range_fault_ VALUES (1, 'pop without push', 2), (2, 'push not seen', 1);
