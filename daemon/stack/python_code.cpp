@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kMaxCodes = 16384, kMaxPlaces = 65536;
 constexpr std::size_t kMaxName = 512, kMaxFile = 4096;  // code points; a path of PATH_MAX bytes has no more
 constexpr std::size_t kMaxLineTable = 1 << 20;
-constexpr std::uint64_t kSettled = 2;  // seconds
+constexpr std::uint64_t kSettledAfter = 100, kLookAgainAfter = 1000;  // milliseconds
+constexpr std::uint32_t kSettledLooks = 4;
 constexpr std::size_t kMaxCodeSize = 512;
 
 template <class T>
@@ -32,7 +33,7 @@ std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, con
 }
 
 PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memory) const {
-  Known out{.identity = identity, .epoch = epoch_, .since = epoch_, .function = {}, .file = {}, .internal = false, .places = {}};
+  Known out{.identity = identity, .epoch = epoch_, .since = epoch_, .looks = 1, .function = {}, .file = {}, .internal = false, .places = {}};
   auto function = python_text(memory, {identity.qualified_name}, layout_, kMaxName);
   if (!function) function = python_text(memory, {identity.name}, layout_, kMaxName);
   out.function = function.value_or("?");
@@ -42,8 +43,8 @@ PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memor
 }
 
 bool PythonCode::is_sure(const Known& known) const {
-  if (known.epoch != epoch_) return false;
-  return layout_.generation != PythonLayout::kNone || epoch_ - known.since >= kSettled;
+  if (layout_.generation != PythonLayout::kNone) return known.epoch == epoch_;
+  return epoch_ - known.epoch < kLookAgainAfter && epoch_ - known.since >= kSettledAfter && known.looks >= kSettledLooks;
 }
 
 PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
@@ -53,6 +54,7 @@ PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
   if (!now) return nullptr;
   if (found != codes_.end() && found->second.identity == *now) {
     found->second.epoch = epoch_;
+    ++found->second.looks;
     return &found->second;
   }
   make_room();

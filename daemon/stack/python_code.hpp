@@ -1,7 +1,7 @@
 // The code objects of an interpreter: what they are called and which line an instruction of theirs is on. Kept by address; an
 // address may be used again for other code, so what is kept is looked at again: where the interpreter counts the code objects that went
-// (3.14 and later), whenever that count changes; else every second, and at each use until it has stayed the same for two seconds, as
-// code that comes and goes does not.
+// (3.14 and later), whenever that count changes; else every second, and at each use until it has been the same for a while, as code
+// that comes and goes is not.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ class PythonCode {
   // `interpreter`: where the interpreter itself is mapped.
   PythonCode(const PythonLayout& layout, RemoteRange interpreter) : layout_(layout), interpreter_(interpreter) {}
 
-  // code_object_generation where there is one, else the seconds of a clock; for all uses until the next call.
+  // code_object_generation where there is one, else the milliseconds of a clock; for all uses until the next call.
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   // Valid until the next call. Unreadable code has the function "?" and id 0.
   const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory);
@@ -35,6 +35,7 @@ class PythonCode {
   struct Known {
     Identity identity;
     std::uint64_t epoch = 0, since = 0;  // when it was looked at last, and first
+    std::uint32_t looks = 0;
     std::string function, file;
     bool internal = false;
     std::unordered_map<std::int32_t, PythonStacks::Place> places;  // by instruction

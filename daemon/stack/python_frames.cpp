@@ -96,10 +96,9 @@ std::optional<PythonFrames::Raw> PythonFrames::read(RemoteAddr frame, const Memo
 PythonFrame PythonFrames::frame(const Raw& raw) const {
   PythonFrame out{.code = raw.code, .instruction = -1, .entry = layout_.entry == PythonLayout::Entry::EveryFrame};
   if (layout_.entry == PythonLayout::Entry::Flag) out.entry = raw.is_entry != 0;
-  const std::int64_t begin = static_cast<std::int64_t>(raw.code + layout_.bytecode);
   const std::int64_t byte = layout_.instruction == PythonLayout::Instruction::Index
                                 ? std::int64_t{static_cast<std::int32_t>(raw.instruction)} * 2
-                                : static_cast<std::int64_t>(raw.instruction) - begin;
+                                : static_cast<std::int64_t>(raw.instruction - (raw.code + layout_.bytecode));
   if (byte >= 0 && byte < kMaxBytecode) out.instruction = static_cast<std::int32_t>(byte);
   return out;
 }

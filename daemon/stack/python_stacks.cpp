@@ -39,7 +39,7 @@ struct PythonStacks::State {
 // Each interpreter of a process counts by itself.
 std::uint64_t PythonStacks::State::epoch(const PythonThread& thread, const Memory& memory) const {
   const std::uint32_t offset = interpreter.layout.generation;
-  if (offset == PythonLayout::kNone) return static_cast<std::uint64_t>(clock_ns(CLOCK_MONOTONIC_COARSE) / 1'000'000'000);
+  if (offset == PythonLayout::kNone) return static_cast<std::uint64_t>(clock_ns(CLOCK_MONOTONIC_COARSE) / 1'000'000);
   return memory.value<std::uint64_t>(thread.interpreter + offset).value_or(0) + thread.interpreter.value * 0x9e3779b97f4a7c15u;
 }
 
