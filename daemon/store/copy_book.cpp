@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <limits>
 
 namespace fade::store {
@@ -11,6 +10,7 @@ namespace {
 enum : std::int64_t { kFill = -1, kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault, kDeviceToDeviceNoCu = 1024 };
 
 constexpr std::int64_t kTripsWorthARow = 16;
+constexpr int kWorthOfATrip = 4, kMostWorth = 64;
 
 HostSide host_side(Place place) {
   constexpr HostSide kSides[] = {HostSide::Pageable, HostSide::None, HostSide::Pinned, HostSide::Managed};
@@ -58,20 +58,22 @@ void CopyBook::add(const Copied& c) {
 }
 
 void CopyBook::up(const Copied& c) {
-  if (pairs_.size() >= kMostPairs) make_room();
-  const PairKey key{c.process, c.destination};
-  Pair& pair = pairs_[key];
-  const std::uint64_t launches = launches_[c.process];
-  const bool same = pair.host == c.source && pair.bytes == c.bytes;
+  Pair& pair = place_of(c, c.destination);
+  const std::uint64_t launches = launches_of(c.process);
+  const bool same = pair.process == c.process && pair.device == c.destination && pair.host == c.source && pair.bytes == c.bytes;
+  if (!same && --pair.worth > 0) return;
   if (same && pair.down) {
     if (pair.trips++ == 0) pair.first = pair.open_at;
     pair.launches += static_cast<std::int64_t>(launches - pair.launches_at_up);
     pair.ns += pair.open_ns;
     pair.last = c.at;
     pair.changed = true;
+    pair.worth = std::min(pair.worth + kWorthOfATrip, kMostWorth);
   } else if (!same) {
-    write_pair(key, pair);
+    write_pair(pair);
     pair = {};
+    pair.process = c.process;
+    pair.device = c.destination;
     pair.host = c.source;
     pair.bytes = c.bytes;
     pair.call = c.call;
@@ -83,38 +85,27 @@ void CopyBook::up(const Copied& c) {
 }
 
 void CopyBook::down(const Copied& c) {
-  const auto found = pairs_.find({c.process, c.source});
-  if (found == pairs_.end() || found->second.host != c.destination || found->second.bytes != c.bytes) return;
-  found->second.down = true;
-  found->second.open_ns += c.ns;
+  Pair& pair = place_of(c, c.source);
+  if (pair.process != c.process || pair.device != c.source || pair.host != c.destination || pair.bytes != c.bytes) return;
+  pair.down = true;
+  pair.open_ns += c.ns;
 }
 
-template <class Which>
-void CopyBook::drop_pairs(Which&& which) {
-  for (auto entry = pairs_.begin(); entry != pairs_.end();) {
-    auto& [key, pair] = *entry;
-    const bool drop = which(key, pair);
-    if (drop) write_pair(key, pair);
-    entry = drop ? pairs_.erase(entry) : std::next(entry);
-  }
-}
-
-// Those that never became anything go; where all did, the least.
-void CopyBook::make_room() {
-  for (std::int64_t trips = 2; pairs_.size() > kMostPairs / 2; trips *= 4)
-    drop_pairs([trips](const PairKey&, const Pair& pair) { return pair.trips < trips; });
-}
-
-void CopyBook::write_pair(const PairKey& key, Pair& pair) {
+void CopyBook::write_pair(Pair& pair) {
   if (!pair.changed || pair.trips < kTripsWorthARow) return;
-  trip_(key.process, static_cast<std::int64_t>(key.device), static_cast<std::int64_t>(pair.host), pair.bytes, pair.trips, pair.launches, pair.ns,
-        pair.first, pair.last, pair.call);
+  trip_(pair.process, static_cast<std::int64_t>(pair.device), static_cast<std::int64_t>(pair.host), pair.bytes, pair.trips, pair.launches, pair.ns, pair.first,
+        pair.last, pair.call);
   pair.changed = false;
 }
 
 void CopyBook::end_process(RowId process) {
-  drop_pairs([process](const PairKey& key, const Pair&) { return key.process == process; });
+  for (Pair& pair : pairs_) {
+    if (pair.process != process) continue;
+    write_pair(pair);
+    pair = {};
+  }
   launches_.erase(process);
+  last_process_ = 0;
 }
 
 void CopyBook::flush() {
@@ -122,7 +113,7 @@ void CopyBook::flush() {
     size_(key.process, key.function, key.kind, static_cast<int>(key.host), key.bucket, s.n, std::min<std::uint64_t>(s.bytes, std::numeric_limits<std::int64_t>::max()), s.max,
           s.ns);
   sizes_.clear();
-  for (auto& [key, pair] : pairs_) write_pair(key, pair);
+  for (Pair& pair : pairs_) write_pair(pair);
 }
 
 }  // namespace fade::store

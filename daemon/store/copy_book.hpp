@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "store/memory_ledger.hpp"
 #include "store/rollups.hpp"
@@ -31,12 +32,12 @@ struct Copied {
 
 class CopyBook {
  public:
-  static constexpr std::size_t kMostPairs = 4096;
+  static constexpr std::size_t kPairs = 1024;
 
   CopyBook(sqlite::Db& db, Failure& failure);
 
   void add(const Copied& copied);
-  void launch(RowId process) { ++launches_[process]; }
+  void launch(RowId process) { ++launches_of(process); }
   void end_process(RowId process);
   void flush();
 
@@ -48,17 +49,11 @@ class CopyBook {
     std::uint8_t bucket = 0;
     bool operator==(const SizeKey&) const = default;
   };
-  struct PairKey {
-    RowId process = 0;
-    std::uint64_t device = 0;  // address
-    bool operator==(const PairKey&) const = default;
-  };
   struct Hash {
     std::size_t operator()(const SizeKey& k) const {
       return mix(static_cast<std::uint64_t>(k.process) << 40 ^ static_cast<std::uint64_t>(k.function) << 16 ^ static_cast<std::uint64_t>(k.kind + 1) << 12 ^
                  static_cast<std::uint64_t>(k.host) << 8 ^ k.bucket);
     }
-    std::size_t operator()(const PairKey& k) const { return mix(k.device ^ static_cast<std::uint64_t>(k.process) << 48); }
     static std::size_t mix(std::uint64_t h) {
       h *= 0x9E3779B97F4A7C15u;
       return h ^ (h >> 29);
@@ -69,26 +64,37 @@ class CopyBook {
     std::int64_t max = 0, ns = 0;
   };
   struct Pair {  // a device address and the host's that it was copied from last
-    std::uint64_t host = 0;
+    RowId process = 0;
+    std::uint64_t device = 0, host = 0;
     std::int64_t bytes = 0;
     bool down = false;  // came back since it went up
     std::uint64_t launches_at_up = 0;
     std::int64_t trips = 0, launches = 0, ns = 0, first = 0, last = 0;
     std::int64_t open_ns = 0, open_at = 0;  // of the trip that is under way
     RowId call = 0;
+    int worth = 0;  // of its place in the table: rises with each trip, falls with each other pair that comes there
     bool changed = false;
   };
 
   void up(const Copied& copied);
   void down(const Copied& copied);
-  template <class Which>
-  void drop_pairs(Which&& which);
-  void make_room();
-  void write_pair(const PairKey& key, Pair& pair);
+  Pair& place_of(const Copied& copied, std::uint64_t device) {
+    return pairs_[Hash::mix(device ^ static_cast<std::uint64_t>(copied.process) << 48) % kPairs];
+  }
+  std::uint64_t& launches_of(RowId process) {
+    if (process != last_process_) {
+      last_process_ = process;
+      last_launches_ = &launches_[process];
+    }
+    return *last_launches_;
+  }
+  void write_pair(Pair& pair);
 
   std::unordered_map<SizeKey, Sizes, Hash> sizes_;  // since the last flush
-  std::unordered_map<PairKey, Pair, Hash> pairs_;
+  std::vector<Pair> pairs_{kPairs};
   std::unordered_map<RowId, std::uint64_t> launches_;  // by process
+  RowId last_process_ = 0;  // most launches are of the process of the one before
+  std::uint64_t* last_launches_ = nullptr;
   Write size_, trip_;
 };
 

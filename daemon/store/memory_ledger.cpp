@@ -16,6 +16,12 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
   return b < 0 ? std::numeric_limits<std::int64_t>::min() + 1 : std::numeric_limits<std::int64_t>::max();
 }
 
+// Where copies look for the host's side there should be little else.
+Space space_of(const Allocation& a) {
+  const bool host = a.space == Space::Memory && (a.kind == MemoryKind::Host || a.kind == MemoryKind::Managed);
+  return host ? Space::Host : a.space;
+}
+
 std::int64_t size_of(const Allocation& allocation) { return static_cast<std::int64_t>(allocation.bytes); }
 
 }  // namespace
@@ -62,7 +68,11 @@ void MemoryLedger::write_holder(const HolderKey& key, Sum& sum) {
 // Calls come in the order of their returns, threads a little mixed: what is late counts for the open millisecond.
 MemoryLedger::Use& MemoryLedger::use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at) {
   const UseKey key{device, kind};
-  Use& use = uses_[key];
+  if (!last_use_ || last_use_key_ != key) {
+    last_use_key_ = key;
+    last_use_ = &uses_[key];
+  }
+  Use& use = *last_use_;
   if (const std::int64_t ms = at / 1'000'000; ms > use.ms) {
     close_bucket(key, use);
     use.ms = ms;
@@ -73,7 +83,12 @@ MemoryLedger::Use& MemoryLedger::use_at(ProcessId process, DeviceRow device, Mem
 }
 
 MemoryLedger::Sum& MemoryLedger::holder(ProcessId process, const HolderKey& key) {
-  Sum& sum = holders_[key];
+  auto& [last_key, last] = last_holders_[key.library == Libraries::kAll];
+  if (!last || last_key != key) {
+    last_key = key;
+    last = &holders_[key];
+  }
+  Sum& sum = *last;
   sum.process = process;
   sum.changed = true;
   return sum;
@@ -132,6 +147,7 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
   Allocation fresh = asked;
   fresh.bytes = std::min<std::uint64_t>(asked.bytes, std::numeric_limits<std::int64_t>::max());
   Process& owner = live_[process];
+  fresh.space = space_of(fresh);
   const std::uint64_t name = fresh.space == Space::Physical ? owner.mapped.create(fresh.address) : fresh.address;
   const auto [entry, is_new] = owner.live.try_emplace({fresh.space, name}, fresh);
   owner.count[static_cast<std::size_t>(fresh.space)] += is_new;
@@ -164,16 +180,27 @@ void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address
   if (address == 0) return;  // hipFree(nullptr) does nothing
   if (space == Space::Physical && free_physical(process, address, cause)) return;
   Process& owner = live_[process];
-  const auto found = owner.live.find({space, address});
+  const auto found = find(owner, space, address);
   if (found != owner.live.end()) {
     // The program cannot have it yet: another thread was given the same address again before this call's return was seen.
     if (cause.entered < found->second.cause.at) return;
     free_one(process, found->second, cause.call, cause.at);
     return erase(owner, found);
   }
-  const Freed* before = freed_.find(process, space, address);
+  const Freed* before = freed(process, space, address);
   if (before && before->call > cause.call) return;  // by a call inside this one
   ++use_at(process, device, MemoryKind::Device, cause.at).unknown_frees;
+}
+
+// Frees do not say which sort of memory it is.
+std::map<MemoryLedger::Key, Allocation>::iterator MemoryLedger::find(Process& owner, Space space, std::uint64_t address) {
+  const auto found = owner.live.find({space, address});
+  return found == owner.live.end() && space == Space::Memory ? owner.live.find({Space::Host, address}) : found;
+}
+
+const Freed* MemoryLedger::freed(ProcessId process, Space space, std::uint64_t address) const {
+  const Freed* found = freed_.find(process, space, address);
+  return !found && space == Space::Memory ? freed_.find(process, Space::Host, address) : found;
 }
 
 void MemoryLedger::free_block(ProcessId process, MappedMemory::Block block, const Cause& cause) {
@@ -251,12 +278,13 @@ const Allocation* MemoryLedger::around(ProcessId process, Space space, std::uint
   return key.first == space && (inside == 0 || inside < allocation.bytes) ? &allocation : nullptr;
 }
 
-Fault MemoryLedger::fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& freed) const {
+Fault MemoryLedger::fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& before) const {
   const Allocation* live = around(process, space, address);
+  if (!live && space == Space::Memory) live = around(process, Space::Host, address);
   if (live && live->address == address) return Fault::Refused;
   if (live) return Fault::Inside;
-  freed = freed_.find(process, space, address);
-  return freed ? Fault::DoubleFree : Fault::Unknown;
+  before = freed(process, space, address);
+  return before ? Fault::DoubleFree : Fault::Unknown;
 }
 
 void MemoryLedger::refused(ProcessId process, Space space, std::uint64_t address, const Cause& cause) {
@@ -295,13 +323,16 @@ void MemoryLedger::out_of_memory(ProcessId process, const Allocation& asked) {
   remember_inside(asked.cause, {process, {}, oom});
 }
 
+Place MemoryLedger::host_place_of(ProcessId process, std::uint64_t address) const {
+  for (const Space space : {Space::Host, Space::Registered})
+    if (const Allocation* found = around(process, space, address)) return found->kind == MemoryKind::Managed ? Place::Managed : Place::Pinned;
+  return Place::Unknown;
+}
+
 Place MemoryLedger::place_of(ProcessId process, std::uint64_t address) const {
-  for (const Space space : {Space::Memory, Space::Registered, Space::Ipc}) {
-    const Allocation* found = around(process, space, address);
-    if (!found) continue;
-    if (found->kind == MemoryKind::Managed) return Place::Managed;
-    return class_of(found->kind) == MemoryClass::Host ? Place::Pinned : Place::Device;
-  }
+  if (const Place host = host_place_of(process, address); host != Place::Unknown) return host;
+  for (const Space space : {Space::Memory, Space::Ipc})
+    if (around(process, space, address)) return Place::Device;
   const auto owner = live_.find(process);
   return owner != live_.end() && owner->second.mapped.block_at(address) ? Place::Device : Place::Unknown;
 }
@@ -336,9 +367,15 @@ void MemoryLedger::exec_process(ProcessId process, std::int64_t at) {
     }
 }
 
+void MemoryLedger::forget_last() {
+  last_use_ = nullptr;
+  for (LastHolder& last : last_holders_) last.sum = nullptr;
+}
+
 // mem_stat_ and mem_holder_ keep what was live at the end; the timeline falls to nothing.
 void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
   write_live(process);
+  forget_last();
   for (auto entry = uses_.begin(); entry != uses_.end();) {
     auto& [key, use] = *entry;
     if (use.process != process) {

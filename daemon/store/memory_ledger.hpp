@@ -59,6 +59,8 @@ class MemoryLedger {
   bool waits_for_outer() const { return !inside_.empty(); }
   void outer_call(const Cause& cause, LibraryId library);
   Place place_of(ProcessId process, std::uint64_t address) const;
+  // The same where it is the host's in any case.
+  Place host_place_of(ProcessId process, std::uint64_t address) const;
 
   // The process is gone: what it had is written as never freed, and the driver has it back.
   void end_process(ProcessId process, std::int64_t at);
@@ -131,14 +133,25 @@ class MemoryLedger {
   void free_block(ProcessId process, MappedMemory::Block block, const Cause& cause);
   bool free_physical(ProcessId process, std::uint64_t handle, const Cause& cause);
   void remember_inside(const Cause& cause, const Inside& inside);
+  static std::map<Key, Allocation>::iterator find(Process& owner, Space space, std::uint64_t address);
+  const Freed* freed(ProcessId process, Space space, std::uint64_t address) const;
   const Allocation* around(ProcessId process, Space space, std::uint64_t address) const;
-  Fault fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& freed) const;
+  Fault fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& before) const;
   std::int64_t used_on(DeviceRow device, MemoryClass memory) const;
 
   const Libraries& libraries_;
   std::unordered_map<ProcessId, Process> live_;
   std::map<UseKey, Use> uses_;
   std::map<HolderKey, Sum> holders_;
+  // Most calls are like the one before.
+  UseKey last_use_key_;
+  Use* last_use_ = nullptr;
+  struct LastHolder {
+    HolderKey key;
+    Sum* sum = nullptr;
+  };
+  std::array<LastHolder, 2> last_holders_;  // of a library, of all
+  void forget_last();
   struct Peak {
     std::int64_t used = 0, peak = 0;
   };

@@ -13,7 +13,7 @@ using probes::Role;
 namespace {
 constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::int64_t kFill = -1;        // copy_.kind of memset
-constexpr std::int64_t kDeviceToDevice = 3;
+constexpr std::int64_t kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3;
 constexpr std::int64_t kDefaultCopy = 4;  // hipMemcpyDefault
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::Mark) + 1;
@@ -58,8 +58,12 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
 DeviceRow Recorder::device_of(const Now& now) { return devices_.row(now.process, now.thread.device); }
 
 Way Recorder::way_of(const Now& now, std::int64_t kind) const {
-  const auto place = [&](Role role) { return memory_.place_of(now.thread.process, now.view.value(role).value_or(0)); };
-  return store::way_of(kind, kind == kDeviceToDevice ? Place::Device : place(Role::Source), kind == kDeviceToDevice ? Place::Device : place(Role::Destination));
+  const auto address = [&](Role role) { return now.view.value(role).value_or(0); };
+  const auto host = [&](Role role) { return memory_.host_place_of(now.thread.process, address(role)); };
+  if (kind == kHostToDevice) return store::way_of(kind, host(Role::Source), Place::Device);
+  if (kind == kDeviceToHost) return store::way_of(kind, Place::Device, host(Role::Destination));
+  if (kind == kDeviceToDevice) return store::way_of(kind, Place::Device, Place::Device);
+  return store::way_of(kind, memory_.place_of(now.thread.process, address(Role::Source)), memory_.place_of(now.thread.process, address(Role::Destination)));
 }
 
 void Recorder::on_copy(Now& now) {

@@ -33,6 +33,8 @@ CASES = [
     Case("clients", "v6 v7 hard"),
     Case("rtc6", "v6 plt hard"),
     Case("rtc7", "v7"),
+    Case("memory kinds", "v5 v6 v7 plt hard"),
+    Case("memory bad_frees", SHAPES),
     # CUDA on ZLUDA on HIP
     Case("cuda work 20", "zluda zluda_folded"),
     Case("cuda gaps", "zluda zluda_folded"),

@@ -154,10 +154,11 @@ TEST_F(Ledger, AResetTakesWhatIsOnTheDevice) {
   tracee->malloc(0x1000, 10);
   give("hipMemCreate", 0x77, {0, 64});
   give("hipHostMalloc", 0x9000, {0, 5});
+  give("hipMallocManaged", 0x8000, {0, 3});
   tracee->call("hipDeviceReset");
   tracee->call("hipMemRelease", {0x77});
   finish();
-  EXPECT_THAT(rows(kTotals), ElementsAre("device|0|74|2|2", "host|5|5|1|0"));
+  EXPECT_THAT(rows(kTotals), ElementsAre("device|0|77|3|3", "host|5|5|1|0"));
   EXPECT_EQ(value("SELECT sum(unknown_frees) FROM memory_stats"), "1");
 }
 
@@ -254,12 +255,15 @@ TEST_F(Ledger, RefusedFreesAreToldApart) {
   refuse("hipFreeAsync", 0xbad000);
   refuse("hipHostFree", 0x2010);
   refuse("hipFree", 0);
+  give("hipHostMalloc", 0x3000, {0, 0x100});
+  const CallId pinned = tracee->call("hipHostFree", {0x3000});
+  refuse("hipHostFree", 0x3000);
   refuse("hipFree", 0x1000, 4);  // the library is going down
   finish();
   EXPECT_THAT(rows("SELECT fault, name, addr_hex, repeats, first_free_call, size FROM bad_frees ORDER BY id"),
               ElementsAre("freed already|hipFree|0x1000|2|" + std::to_string(freed) + "|256", "never allocated|hipFreeAsync|0xbad000|1||",
-                          "inside an allocation|hipHostFree|0x2010|1||"));
-  EXPECT_THAT(rows("SELECT finding, severity FROM findings ORDER BY 1"), ElementsAre("double-free|error", "unknown-pointer|warning", "unknown-pointer|warning"));
+                          "inside an allocation|hipHostFree|0x2010|1||", "freed already|hipHostFree|0x3000|1|" + std::to_string(pinned) + "|256"));
+  EXPECT_THAT(rows("SELECT finding, severity FROM findings ORDER BY 1"), ElementsAre("double-free|error", "double-free|error", "unknown-pointer|warning", "unknown-pointer|warning"));
 }
 
 TEST_F(Ledger, FaultsOfOneProgramAreBounded) {
@@ -368,6 +372,18 @@ TEST_F(Ledger, ABufferThatGoesBackAndForthIsFound) {
   }
   finish();
   EXPECT_EQ(value("SELECT size, trips, launches FROM copy_trips"), "65536|120|120");
+  EXPECT_EQ(value(kPingPong), "1");
+}
+
+TEST_F(Ledger, ABufferThatGoesBackAndForthIsFoundAmongManyOthers) {
+  open();
+  std::uint64_t other = 0x10000000;
+  for (int i = 0; i <= 150; ++i) {
+    copy(0x100000, 0x200000, 65536, 1);
+    copy(0x200000, 0x100000, 65536, 2);
+    for (int k = 0; k < 100; ++k) copy(other += 4096, 0x300000, 4096, 1);  // far more than there are places to remember
+  }
+  finish();
   EXPECT_EQ(value(kPingPong), "1");
 }
 
