@@ -1,5 +1,6 @@
 #include "probes/call_facts.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace fade::probes {
@@ -37,6 +38,27 @@ constexpr NamedKind kNamedKinds[] = {
     {"HtoD", 1}, {"HtoA", 1}, {"DtoH", 2}, {"AtoH", 2}, {"DtoD", 3}, {"DtoA", 3}, {"AtoD", 3}, {"AtoA", 3}, {"Peer", 3},
 };
 
+// A list of structures that each name a kernel; nullptr where there is none.
+const Parameter* kernel_list(const Probe& probe) {
+  if (probe.with_role(Role::Kernel)) return nullptr;
+  const auto it = std::ranges::find_if(probe.parameters, [](const Parameter& p) {
+    return p.pointee.cls == TypeClass::Struct && p.pointee.size > 0 && p.length_param >= 0;
+  });
+  return it == probe.parameters.end() ? nullptr : &*it;
+}
+
+std::optional<KernelUse> kernel_used(const Probe& probe, const CallRecord& record, Payload payload) {
+  const Facts facts(probe, record, payload);
+  const auto kernel = facts.value(Role::Kernel);
+  if (!kernel) return std::nullopt;
+  return KernelUse{*kernel, launch_shape(probe, record, payload), facts.value(Role::Stream)};
+}
+
+// Names the version of hipGraphNodeType that has hipGraphAddNode: 6.0 and later.
+bool is_other_node(const Probe& probe, const CallRecord& record, Payload payload) {
+  return probe.kind == Kind::Graph && value_with_role(probe, Role::Value, record, payload).value_or(0) != 0;
+}
+
 bool multiply(std::uint64_t& product, std::optional<std::uint64_t> factor) {
   return !factor || !__builtin_mul_overflow(product, *factor, &product);
 }
@@ -51,6 +73,25 @@ std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& re
   LaunchShape out{*grid, *block, facts.value(Role::SharedBytes).value_or(0)};
   if (probe.grid_in_work_items)
     out.grid = {blocks(grid->x, block->x), blocks(grid->y, block->y), blocks(grid->z, block->z)};
+  return out;
+}
+
+std::vector<KernelUse> kernels_used(const Probe& probe, const CallRecord& record, Payload payload) {
+  std::vector<KernelUse> out;
+  if (is_other_node(probe, record, payload)) return out;
+  const Parameter* list = kernel_list(probe);
+  if (!list) {
+    if (const auto one = kernel_used(probe, record, payload)) out.push_back(*one);
+    return out;
+  }
+  const auto index = static_cast<std::uint8_t>(index_of(probe, *list));
+  const auto piece = find_piece(payload, PieceKind::In, index);
+  const std::size_t size = list->pointee.size;
+  for (std::size_t at = 0; piece && at + size <= piece->bytes.size(); at += size) {
+    std::vector<std::byte> element;  // each as if it were the only one
+    append_piece(element, {.kind = PieceKind::In, .param = index}, piece->bytes.subspan(at, size));
+    if (const auto one = kernel_used(probe, record, element)) out.push_back(*one);
+  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "probes/arguments.hpp"
 
@@ -16,6 +17,16 @@ struct LaunchShape {
 // From dim3s, from single numbers or from a configuration structure, whichever the prototype has. A grid in work-items
 // is divided by the block, rounded up. Nothing where the call names no grid (hipLaunchByPtr).
 std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& record, Payload payload);
+
+// One kernel that a call puts to run or into a graph.
+struct KernelUse {
+  std::uint64_t kernel = 0;  // its handle
+  std::optional<LaunchShape> shape;
+  std::optional<std::uint64_t> stream;
+};
+// One, or one of each element where the call takes a list (multi-device launches); none where it names no kernel, which
+// includes a hipGraphNodeParams of another kind of node.
+std::vector<KernelUse> kernels_used(const Probe& probe, const CallRecord& record, Payload payload);
 
 // Bytes that a copy, fill or allocation is about: @bytes, else @count elements of the @value's size, else @width; times
 // @height and @depth. Nothing where it does not say or the product overflows.

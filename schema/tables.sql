@@ -31,9 +31,10 @@ CREATE TABLE kernel_  (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TE
 -- Grid in work-groups, block in work-items.
 CREATE TABLE geometry_(id INTEGER PRIMARY KEY, gx INTEGER, gy INTEGER, gz INTEGER, bx INTEGER, by INTEGER, bz INTEGER, shared INTEGER) STRICT;
 CREATE TABLE stream_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER NOT NULL, device INTEGER, ts INTEGER NOT NULL, ts_end INTEGER,
-                       launches INTEGER NOT NULL DEFAULT 0, copies INTEGER NOT NULL DEFAULT 0, syncs INTEGER NOT NULL DEFAULT 0) STRICT;
--- One row for each distinct way a kernel was launched; calls refer to it.
-CREATE TABLE launch_  (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, stream INTEGER) STRICT;
+                       launches INTEGER NOT NULL DEFAULT 0, copies INTEGER NOT NULL DEFAULT 0, syncs INTEGER NOT NULL DEFAULT 0,
+                       thread INTEGER, created INTEGER NOT NULL DEFAULT 0, flags INTEGER, priority INTEGER, cu_mask TEXT) STRICT;   -- thread: of the per-thread default stream (2)
+-- One row for each distinct way a kernel was launched; calls refer to it. captured: it went into a graph instead of running.
+CREATE TABLE launch_  (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, stream INTEGER, captured INTEGER NOT NULL) STRICT;
 -- A device as one process numbers it.
 CREATE TABLE device_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEXT, arch TEXT, pci TEXT, uuid TEXT, total_memory INTEGER) STRICT;
 
@@ -197,3 +198,17 @@ CREATE TABLE wait_    (process INTEGER NOT NULL, fn INTEGER NOT NULL, caller INT
                        PRIMARY KEY (process, fn, caller)) STRICT, WITHOUT ROWID;
 -- The longest times, at most a hundred per process, in which none of its threads was in a GPU call. before, after: calls; NULL: its begin, its end.
 CREATE TABLE idle_    (process INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, before INTEGER, after INTEGER, PRIMARY KEY (process, ts)) STRICT, WITHOUT ROWID;
+
+-- ---------------------------------------------------------------- graphs, and what the code of kernels says
+-- More launches of a call that launches several kernels.
+CREATE TABLE more_launch_(call INTEGER NOT NULL, nth INTEGER NOT NULL, launch INTEGER NOT NULL, PRIMARY KEY (call, nth)) STRICT, WITHOUT ROWID;
+-- A graph as it was instantiated or changed (hipGraphExec_t); kernels: how many one launch of it runs; complete 0: some are not known.
+CREATE TABLE graph_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER NOT NULL, ts INTEGER NOT NULL, kernels INTEGER NOT NULL, complete INTEGER NOT NULL,
+                       launches INTEGER NOT NULL DEFAULT 0, errors INTEGER NOT NULL DEFAULT 0, launch_ns INTEGER NOT NULL DEFAULT 0, max_ns INTEGER, first_ts INTEGER, last_ts INTEGER) STRICT;
+CREATE TABLE graph_kernel_(graph INTEGER NOT NULL, kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (graph, kernel, geometry)) STRICT, WITHOUT ROWID;
+CREATE TABLE graph_launch_(call INTEGER PRIMARY KEY, graph INTEGER NOT NULL, stream INTEGER) STRICT;
+-- What code objects say about kernels that were used, for each architecture they were compiled for; several rows where code of one name
+-- differs. Registers of a work-item (vgprs, agprs) and of a wave (sgprs); bytes; wgp_mode 1: a work-group may use both compute units of a
+-- work-group processor. NULL: not said. problem: why nothing is known.
+CREATE TABLE kernel_code_(kernel INTEGER NOT NULL, arch TEXT, vgprs INTEGER, agprs INTEGER, sgprs INTEGER, vgpr_spills INTEGER, sgpr_spills INTEGER, lds INTEGER, scratch INTEGER,
+                       kernarg INTEGER, wave_size INTEGER, max_threads INTEGER, wgp_mode INTEGER, dynamic_stack INTEGER, problem TEXT) STRICT;

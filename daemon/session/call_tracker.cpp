@@ -6,6 +6,8 @@
 
 #include "base/glob.hpp"
 #include "elf/maps.hpp"
+#include "probes/call_facts.hpp"
+#include "session/code_images.hpp"
 
 namespace fade {
 namespace {
@@ -32,6 +34,31 @@ std::uint64_t CallTracker::argument(const Parameter& parameter, const OpenCall& 
     if (header.kind == wanted && at + 8 <= bytes.size()) std::memcpy(&value, bytes.data() + at, 8);
   });
   return value;
+}
+
+// Of the launch that the thread is inside of, 0: none.
+std::uint64_t CallTracker::kernel_around(const Thread& thread) const {
+  if (thread.calls.empty()) return 0;
+  const OpenCall& outer = thread.calls.all().back();
+  const auto& probe = functions_[outer.entry].probe;
+  const Parameter* kernel = probe && probe->kind == probes::Kind::Launch ? probe->with_role(Role::Kernel) : nullptr;
+  return kernel ? argument(*kernel, outer) : 0;
+}
+
+// Whatever the call says about kernels, it says before any of it is stored.
+void CallTracker::look_at_kernels(Thread& thread, const probes::Probe& probe, const OpenCall& call) {
+  Program& program = *thread.inferior->program;
+  const auto used = [&](std::uint64_t kernel) { kernels_.used(program, thread.inferior->id, thread.tid, kernel, symbols_); };
+  const bool launches = probe.kind == probes::Kind::Launch;
+  if (probe.kind == probes::Kind::GetFunction) {
+    if (const Parameter* object = probe.with_role(Role::Address)) used(argument(*object, call));
+  } else if (const Parameter* kernel = launches ? probe.with_role(Role::Kernel) : nullptr) {
+    const std::uint64_t handle = argument(*kernel, call);
+    used(handle);
+    if (const std::uint64_t outer = kernel_around(thread)) kernels_.same(program, thread.inferior->id, handle, outer);
+  } else if (launches || probe.kind == probes::Kind::Graph) {
+    for (const probes::KernelUse& use : probes::kernels_used(probe, call.record, call.payload)) used(use.kernel);
+  }
 }
 
 // The return address and, in the same read, the argument words behind it.
@@ -193,10 +220,7 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
     call.record.id = ++last_call_;
     call.record.parent = thread.calls.innermost();
     fetch_pointed(thread, entry, call);
-    if (entry.probe->kind == probes::Kind::Launch) {
-      if (const Parameter* kernel = entry.probe->with_role(Role::Kernel))
-        kernels_.launched(*thread.inferior->program, thread.inferior->id, thread.tid, argument(*kernel, call), symbols_);
-    }
+    look_at_kernels(thread, *entry.probe, call);
   }
   CallSite& site = call_site(thread, call.return_address);
   call.record.caller = site.id;
@@ -273,6 +297,7 @@ std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Regist
   if (!failed) {
     correct(thread, entry, call);
     follow_device(thread, entry, call);
+    if (entry.probe->kind == probes::Kind::ModuleLoad) read_code_image(thread, *entry.probe, call);
   }
   Left left{call.entry, registers.result(), false, {}};
   if (entry.gives_table && !failed) left.table = table_given(*entry.probe, call.record, call.payload);

@@ -48,6 +48,8 @@ class CallTracker {
     std::vector<std::byte> payload;
   };
   RemoteAddr read_entry(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
+  void look_at_kernels(Thread& thread, const probes::Probe& probe, const OpenCall& call);
+  std::uint64_t kernel_around(const Thread& thread) const;
   void fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call);
   void fetch_out(const Thread& thread, const Entry& entry, OpenCall& call) const;
   CallSite& call_site(Thread& thread, RemoteAddr return_address);

@@ -40,20 +40,38 @@ const std::string* KernelNames::recovered(const elf::ElfFile& file, std::uint64_
   return found == it->second.end() ? nullptr : &found->second;
 }
 
-void KernelNames::launched(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols) {
-  if (program.named_kernels.size() >= kMostHandles || !program.named_kernels.insert(handle).second) return;
-  const Module* module = program.module_at({handle});
-  if (!module) return;  // not a handle object: a hipFunction_t, named by the call that made it
+KernelNamed KernelNames::of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols) {
+  KernelNamed named{.handle = handle, .library = module.path};
   const auto* file = symbols.of(program, tid, {handle});
-  if (!file) return;
-  const std::uint64_t offset = handle - module->entry.l_addr;
+  if (!file) return named;
+  const std::uint64_t offset = handle - module.entry.l_addr;
   const auto symbol = file->symbols().at(offset);
-  KernelNamed named{.process = process, .handle = handle, .library = module->path};
   if (symbol && symbol->offset == 0)
     named.name = symbol->name;
   else if (const std::string* name = recovered(*file, offset))
     named.name = *name;
-  if (!named.name.empty()) sink_.notice(std::move(named));
+  return named;
+}
+
+void KernelNames::used(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols) {
+  if (program.named_kernels.size() >= kMostHandles) return;
+  const auto [known, is_new] = program.named_kernels.try_emplace(handle);
+  const Module* module = is_new ? program.module_at({handle}) : nullptr;
+  if (!module) return;  // known, or not a handle object: a hipFunction_t, named by the call that made it
+  KernelNamed named = of_object(*module, program, tid, handle, symbols);
+  named.process = process;
+  known->second = {named.name, named.library};
+  sink_.notice(std::move(named));  // also without a name: another library may have had one there before
+}
+
+void KernelNames::same(Program& program, ProcessId process, std::uint64_t handle, std::uint64_t known) {
+  const auto source = program.named_kernels.find(known);
+  if (source == program.named_kernels.end() || source->second.name.empty() || known == handle) return;
+  const KernelName name = source->second;  // the map may move
+  KernelName& now = program.named_kernels[handle];
+  if (now == name) return;
+  now = name;
+  sink_.notice(KernelNamed{.process = process, .handle = handle, .name = name.name, .library = name.library});
 }
 
 }  // namespace fade

@@ -33,10 +33,13 @@ class KernelNames {
  public:
   explicit KernelNames(EventSink& sink) : sink_(sink) {}
 
-  // At a launch: names the handle if it is one and is new in this program.
-  void launched(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
+  // Before a kernel is used: names the handle if it is such an object and is new in this program.
+  void used(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
+  // `handle` stands for the same kernel as `known`: the runtime launches by the one what it was given as the other.
+  void same(Program& program, ProcessId process, std::uint64_t handle, std::uint64_t known);
 
  private:
+  KernelNamed of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
   const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 
   EventSink& sink_;

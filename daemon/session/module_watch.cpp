@@ -334,6 +334,7 @@ void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::Li
   if (it == modules.end()) return;
   inferior.program->space->forget(it->span, thread.tid);
   std::erase_if(inferior.program->call_sites, [&](const auto& item) { return it->span.contains(item.first); });
+  std::erase_if(inferior.program->named_kernels, [&](const auto& item) { return it->span.contains({item.first}); });
   sink_.notice(ModuleUnloaded{it->id, clock_.now()});
   modules.erase(it);
 }

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/event.hpp"
@@ -51,6 +50,11 @@ struct CallSite {
   bool changeable = false;  // in memory without a file: generated code, which may be written again
 };
 
+struct KernelName {
+  std::string name, library;  // mangled; empty: not known here
+  bool operator==(const KernelName&) const = default;
+};
+
 struct Program {
   Program(const Tracer& tracer, pid_t pid) : space(std::make_shared<AddressSpace>(tracer, pid)) {}
   explicit Program(std::shared_ptr<AddressSpace> s) : space(std::move(s)) {}
@@ -75,7 +79,7 @@ struct Program {
   std::vector<Module> modules;
   RemoteAddr libc;  // where its ELF header is mapped, once it is loaded
   std::unordered_map<RemoteAddr, CallSite> call_sites;
-  std::unordered_set<std::uint64_t> named_kernels;
+  std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: what has been looked at
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
 };

@@ -36,6 +36,7 @@ struct ThreadEntry {
   ProcessId process = 0;
   int device = 0;  // current device, hipSetDevice
   bool device_told = false;  // by a call of this thread
+  CallId launched_in = 0;    // the call that its last launch was made inside of
 };
 class Directory {
  public:

@@ -51,12 +51,12 @@ bool KernelFilter::wants(std::string_view mangled, std::string_view readable) co
   return (include_.empty() || matches(include_, mangled, readable)) && !matches(exclude_, mangled, readable);
 }
 
-KernelBook::KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter)
-    : session_(session), filter_(std::move(filter)), last_kernel_(last_id(db, "kernel_")),
+KernelBook::KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes)
+    : session_(session), filter_(std::move(filter)), codes_(codes), last_kernel_(last_id(db, "kernel_")),
       last_geometry_(last_id(db, "geometry_")), last_launch_(last_id(db, "launch_")),
       kernel_(db, failure, "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?,?,?,?,?,?)"),
       geometry_(db, failure, "INSERT INTO geometry_ VALUES (?,?,?,?,?,?,?,?)"),
-      launch_(db, failure, "INSERT INTO launch_ VALUES (?,?,?,?)") {}
+      launch_(db, failure, "INSERT INTO launch_ VALUES (?,?,?,?,?)") {}
 
 std::size_t KernelBook::ShapeHash::operator()(const ShapeKey& k) const {
   std::uint64_t h = k.shared * 0x9E3779B97F4A7C15u;
@@ -68,13 +68,48 @@ std::size_t KernelBook::LaunchHash::operator()(const LaunchKey& k) const {
   std::uint64_t h = static_cast<std::uint64_t>(k.kernel) * 0x9E3779B97F4A7C15u;
   h = (h ^ static_cast<std::uint64_t>(k.geometry)) * 0xC2B2AE3D27D4EB4Fu;
   h = (h ^ static_cast<std::uint64_t>(k.stream)) * 0x165667B19E3779F9u;
-  return h ^ (h >> 31);
+  return h ^ (h >> 31) ^ k.captured;
 }
 
-void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library) {
+void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module) {
   auto& handles = handles_[process];
-  if (handles.size() >= kMostEntries) handles.clear();
-  handles[handle] = Handle{{std::string(name), std::string(library)}, {}};
+  if (handles.size() >= kMostEntries) end_process(process);
+  if (name.empty()) {
+    const auto known = handles.find(handle);  // a name that the program registered itself stays
+    if (known != handles.end() && !known->second.named.library.empty()) handles.erase(known);
+    return;
+  }
+  handles_[process][handle] = Handle{{std::string(name), std::string(library), module}, {}};
+  if (module != 0) of_modules_[process][module].push_back(handle);
+}
+
+void KernelBook::same(ProcessId process, std::uint64_t handle, std::uint64_t known) {
+  auto& handles = handles_[process];
+  const auto source = handles.find(known);
+  if (source == handles.end()) {
+    handles.erase(handle);
+    return;
+  }
+  const Handle copy = source->second;
+  handles[handle] = copy;
+}
+
+void KernelBook::unload(ProcessId process, std::uint64_t module) {
+  const auto modules = of_modules_.find(process);
+  if (modules == of_modules_.end()) return;
+  const auto of_module = modules->second.find(module);
+  if (of_module == modules->second.end()) return;
+  auto& handles = handles_[process];
+  for (const std::uint64_t handle : of_module->second) {
+    const auto found = handles.find(handle);
+    if (found != handles.end() && found->second.named.module == module) handles.erase(found);
+  }
+  modules->second.erase(of_module);
+}
+
+void KernelBook::end_process(ProcessId process) {
+  handles_.erase(process);
+  of_modules_.erase(process);
 }
 
 const KernelBook::Kernel& KernelBook::kernel(ProcessId process, std::uint64_t handle, RowId call) {
@@ -82,10 +117,12 @@ const KernelBook::Kernel& KernelBook::kernel(ProcessId process, std::uint64_t ha
   auto found = handles.find(handle);
   if (found == handles.end()) {
     if (handles.size() >= kMostEntries) handles.clear();
-    found = handles.emplace(handle, Handle{{fmt::format("{:#x}", handle), {}}, {}}).first;
+    found = handles.emplace(handle, Handle{{fmt::format("{:#x}", handle), {}, 0}, {}}).first;
   }
   Handle& known = found->second;
-  if (known.kernel.row == 0) known.kernel = row_of(known.named, call);
+  if (known.kernel.row != 0) return known.kernel;
+  known.kernel = row_of(known.named, call);
+  codes_.used({known.kernel.row, process, known.named.module, known.named.name, known.named.library});
   return known.kernel;
 }
 
@@ -111,12 +148,12 @@ RowId KernelBook::geometry(const probes::LaunchShape& shape) {
   return last_geometry_;
 }
 
-RowId KernelBook::launch(RowId kernel, RowId geometry, RowId stream) {
+RowId KernelBook::launch(RowId kernel, RowId geometry, RowId stream, bool captured) {
   if (launches_.size() >= kMostEntries) launches_.clear();
-  const auto [entry, fresh] = launches_.try_emplace({kernel, geometry, stream}, 0);
+  const auto [entry, fresh] = launches_.try_emplace({kernel, geometry, stream, captured}, 0);
   if (!fresh) return entry->second;
   entry->second = ++last_launch_;
-  launch_(last_launch_, kernel, geometry, unless(stream, 0));
+  launch_(last_launch_, kernel, geometry, unless(stream, 0), captured);
   return last_launch_;
 }
 

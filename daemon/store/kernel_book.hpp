@@ -11,6 +11,7 @@
 
 #include "base/event.hpp"
 #include "probes/call_facts.hpp"
+#include "store/code_book.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -33,18 +34,24 @@ class KernelBook {
     bool wanted = true;
   };
 
-  KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter);
+  KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes);
 
-  void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library);
+  // `module`: the hipModule_t that the handle was got from. An empty name: what was there before is gone.
+  void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module = 0);
+  // The handle stands for the kernel that `known` stands for.
+  void same(ProcessId process, std::uint64_t handle, std::uint64_t known);
+  // Handles that were got from it mean nothing any more.
+  void unload(ProcessId process, std::uint64_t module);
   // A handle without a name gets its number as name.
   const Kernel& kernel(ProcessId process, std::uint64_t handle, RowId call);
   RowId geometry(const probes::LaunchShape& shape);
-  RowId launch(RowId kernel, RowId geometry, RowId stream);
-  void end_process(ProcessId process) { handles_.erase(process); }
+  RowId launch(RowId kernel, RowId geometry, RowId stream, bool captured);
+  void end_process(ProcessId process);
 
  private:
   struct Named {
     std::string name, library;
+    std::uint64_t module = 0;
   };
   struct ShapeKey {
     std::uint64_t x = 0, y = 0, z = 0, shared = 0;  // grid and block of each axis in one word
@@ -55,6 +62,7 @@ class KernelBook {
   };
   struct LaunchKey {
     RowId kernel = 0, geometry = 0, stream = 0;
+    bool captured = false;
     bool operator==(const LaunchKey&) const = default;
   };
   struct LaunchHash {
@@ -69,7 +77,9 @@ class KernelBook {
 
   const RowId session_;
   const KernelFilter filter_;
+  CodeBook& codes_;
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Handle>> handles_;
+  std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>> of_modules_;  // handles of each module
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
   std::unordered_map<ShapeKey, RowId, ShapeHash> geometries_;
   std::unordered_map<LaunchKey, RowId, LaunchHash> launches_;

@@ -15,7 +15,7 @@ constexpr std::size_t kTop = 5;
 
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
-      kernels_(db, failure_, session, std::move(filter)), streams_(db, failure_), devices_(db, failure_), nvml_(db, failure_),
+      codes_(db, failure_), kernels_(db, failure_, session, std::move(filter), codes_), graphs_(db, failure_), streams_(db, failure_), devices_(db, failure_), nvml_(db, failure_),
       memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0)), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_), uses_(db, failure_),
       steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_),
@@ -25,7 +25,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       drop_(db, failure_, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1"),
       thread_device_(db, failure_, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)"),
-      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)") {
+      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"), more_launch_(db, failure_, "INSERT INTO more_launch_ VALUES (?,?,?)") {
   for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_})
     if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
@@ -73,8 +73,8 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   last_call_id_ = std::max(last_call_id_, now.call);
   last_ns_ = std::max(last_ns_, end);
   const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), thread->row, function->row, now.at, now.ns, now.failed);
-  if (!function->is_marker) uses_.call({now.process, now.at, now.failed, starts_kernels(*function->probe)});
   (this->*handler_of(function->probe->kind))(now);
+  if (!function->is_marker) uses_.call({now.process, now.at, now.failed, now.ran});
   if (!function->is_marker) follow_work(now, self);
   write_call(now);
 }
@@ -86,7 +86,7 @@ void Recorder::follow_work(const Now& now, std::int64_t self) {
   if (record.parent == 0) idle_.call({now.call, now.process, now.at, now.end, !now.returned && !(record.flags & kUnwound)});
   if (function.waits) waits_.call(now.call, now.process, function.row, directory_.site_row(record.caller), now.ns);
   const StepCall call{now.thread.process, now.call, now.process, now.thread.row, function.row, now.end, now.ns, self,
-                      now.failed, record.parent == 0, starts_kernels(*function.probe), function.waits};
+                      now.failed, record.parent == 0, now.ran, function.waits};
   steps_.call(call);
   if (function.separates_steps && now.returned) steps_.separated(call, function.probe->symbol);
 }
@@ -123,6 +123,8 @@ void Recorder::note_result(const Now& now, std::int64_t result) {
 void Recorder::flush_sums() {
   rollups_.flush();
   streams_.flush();
+  graphs_.flush();
+  codes_.flush();
   memory_.flush();
   errors_.flush();
   overrides_.flush();
@@ -138,6 +140,7 @@ void Recorder::finish() {
   steps_.finish(session_, last_ns_);
   idle_.end_recording(last_ns_);
   memory_.end_recording();
+  codes_.finish();
   flush_rows();
   rollups_.finish();
   flush_sums();

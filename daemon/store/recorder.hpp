@@ -11,9 +11,11 @@
 #include "base/recording.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
+#include "store/code_book.hpp"
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
+#include "store/graph_book.hpp"
 #include "store/idle_book.hpp"
 #include "store/kernel_book.hpp"
 #include "store/memory_ledger.hpp"
@@ -63,12 +65,17 @@ class Recorder {
     bool returned, failed;
     RowId launch = BatchTable::kNull;
     bool wanted = true;  // has a row
+    bool ran = false;    // put kernels to run, or tried to
   };
   using Handler = void (Recorder::*)(Now&);
   static Handler handler_of(probes::Kind kind);
 
   void call(const CallRecord& record, std::span<const std::byte> payload);
   void on_launch(Now& now);
+  void on_graph(Now& now);
+  void on_module_load(Now& now);
+  void on_module_unload(Now& now);
+  void on_device_reset(Now& now);
   void on_copy(Now& now);
   void on_alloc(Now& now);
   void on_free(Now& now);
@@ -83,9 +90,15 @@ class Recorder {
   void follow_work(const Now& now, std::int64_t self);
   void write_call(const Now& now);
   void note_result(const Now& now, std::int64_t result);
+  void launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth);
+  GraphKernel graph_kernel(const Now& now, const probes::KernelUse& use);
+  std::uint64_t stream_handle(const Now& now, std::uint64_t handle) const;
+  StreamBook::User user_of(const Now& now);
   DeviceRow device_of(const Now& now);
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
   void flush_rows();
+
+  void end_kernels(ProcessId process);
 
   void on(const Notice& notice);
   void on_notice(const ProcessStarted& n);
@@ -93,7 +106,7 @@ class Recorder {
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n) { directory_.on(n); }
   void on_notice(const ThreadEnded& n);
-  void on_notice(const ModuleLoaded& n) { directory_.on(n); }
+  void on_notice(const ModuleLoaded& n);
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
   void on_notice(const FunctionDefined& n);
   void on_notice(const CallSiteSeen& n) { directory_.on(n); }
@@ -116,7 +129,9 @@ class Recorder {
   BatchTable call_rows_{"call_", 9}, copy_rows_{"copy_", 6}, alloc_rows_{"alloc_", 9};
   Directory directory_;
   Rollups rollups_;
+  CodeBook codes_;
   KernelBook kernels_;
+  GraphBook graphs_;
   StreamBook streams_;
   DeviceBook devices_;
   NvmlBook nvml_;
@@ -130,7 +145,7 @@ class Recorder {
   RangeBook ranges_;
   IdleBook idle_;
   WaitBook waits_;
-  Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_;
+  Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_, more_launch_;
 
   Keep keep_;
   RowId last_call_id_ = 0;

@@ -25,6 +25,9 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
   };
   static constexpr Row kRows[] = {
       {Kind::Launch, &Recorder::on_launch},
+      {Kind::Graph, &Recorder::on_graph},
+      {Kind::Event, &Recorder::on_graph},  // events lead a capture into other streams
+      {Kind::ModuleLoad, &Recorder::on_module_load},
       {Kind::Copy, &Recorder::on_copy},
       {Kind::Set, &Recorder::on_copy},
       {Kind::Alloc, &Recorder::on_alloc},
@@ -56,26 +59,6 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
 
 DeviceRow Recorder::device_of(const Now& now) { return devices_.row(now.process, now.thread.device); }
 
-RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) {
-  const auto handle = now.view.value(Role::Stream);
-  if (!handle) return 0;
-  StreamBook::Stream& stream = streams_.used(now.process, *handle, device_of(now), now.at);
-  ++(stream.*use);
-  return stream.row;
-}
-
-void Recorder::on_launch(Now& now) {
-  const auto handle = now.view.value(Role::Kernel);
-  const RowId stream = stream_of(now, &StreamBook::Stream::launches);
-  if (!handle) return;  // a graph, or one of the multi-device forms: no kernel to name
-  const KernelBook::Kernel kernel = kernels_.kernel(now.thread.process, *handle, now.call);
-  constexpr probes::LaunchShape kUnknown{{0, 0, 0}, {0, 0, 0}, 0};
-  const RowId geometry = kernels_.geometry(now.view.launch_shape().value_or(kUnknown));
-  rollups_.launch(kernel.row, geometry, now.at, now.ns, now.failed);
-  now.wanted = kernel.wanted;
-  if (keep_.calls && kernel.wanted) now.launch = kernels_.launch(kernel.row, geometry, stream);
-}
-
 void Recorder::on_copy(Now& now) {
   const bool fill = now.view.probe.kind == Kind::Set;
   const std::int64_t kind = fill ? kFill : now.view.copy_kind().value_or(kDefaultCopy);
@@ -101,16 +84,6 @@ void Recorder::on_free(Now& now) {
   if (const auto address = now.view.value(Role::Address)) memory_.release(now.thread.process, *address, now.call, now.end, device_of(now));
 }
 
-void Recorder::on_stream_create(Now& now) {
-  const auto handle = now.view.value(Role::Stream);
-  if (!now.failed && now.returned && handle) streams_.create(now.process, *handle, device_of(now), now.end);
-}
-
-void Recorder::on_stream_destroy(Now& now) {
-  const auto handle = now.view.value(Role::Stream);
-  if (!now.failed && now.returned && handle) streams_.destroy(now.process, *handle, now.end);
-}
-
 void Recorder::on_sync(Now& now) { stream_of(now, &StreamBook::Stream::syncs); }
 
 void Recorder::on_set_device(Now& now) {
@@ -122,14 +95,6 @@ void Recorder::on_set_device(Now& now) {
   now.thread.device = current;
 }
 
-// hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel.
-void Recorder::on_kernel_name(Now& now) {
-  if (now.failed || !now.returned) return;
-  const auto handle = now.view.value(Role::Kernel);
-  const auto name = now.view.text(Role::KernelName);
-  if (handle && name) kernels_.name(now.thread.process, *handle, *name, {});
-}
-
 void Recorder::on_device_query(Now& now) {
   if (now.failed || !now.returned) return;
   if (!tells_device_facts(now.view.probe)) return nvml_.told({now.process, now.call, now.end}, now.view);
@@ -137,9 +102,19 @@ void Recorder::on_device_query(Now& now) {
   devices_.told({now.process, now.function.row, now.call, ordinal, now.end}, now.view);
 }
 
+// Functions that differ from others of their kind.
 void Recorder::on_other(Now& now) {
-  if (now.failed || !now.returned || now.function.probe->symbol != "hipDeviceReset") return;
-  memory_.release_device(now.thread.process, device_of(now), now.call, now.end);
+  struct Row {
+    std::string_view symbol;
+    Handler handler;
+  };
+  static constexpr Row kRows[] = {
+      {"hipDeviceReset", &Recorder::on_device_reset},      {"hipModuleUnload", &Recorder::on_module_unload}, {"hipLibraryUnload", &Recorder::on_module_unload},
+      {"hipStreamWaitEvent", &Recorder::on_graph}, {"hipStreamWaitEvent_spt", &Recorder::on_graph},
+  };
+  if (now.failed || !now.returned) return;
+  const auto* row = std::ranges::find(kRows, std::string_view(now.function.probe->symbol), &Row::symbol);
+  if (row != std::end(kRows)) (this->*row->handler)(now);
 }
 
 void Recorder::on_marker(Now& now) {
@@ -149,6 +124,8 @@ void Recorder::on_marker(Now& now) {
                 .range_id = now.view.value(Role::RangeId).value_or(0), .domain = now.view.value(Role::RangeDomain).value_or(0),
                 .name = now.view.message()});
 }
+
+void Recorder::on_device_reset(Now& now) { memory_.release_device(now.thread.process, device_of(now), now.call, now.end); }
 
 // ---------------------------------------------------------------- notices
 
@@ -175,12 +152,23 @@ void Recorder::on_notice(const FunctionDefined& n) {
   if (FunctionEntry* function = directory_.function(n.function)) function->separates_steps = steps_.begins_with_call(n.probe->symbol);
 }
 
+void Recorder::end_kernels(ProcessId process) {
+  kernels_.end_process(process);
+  graphs_.end_process(process);
+  codes_.end_process(process);
+}
+
+void Recorder::on_notice(const ModuleLoaded& n) {
+  directory_.on(n);
+  codes_.on(n);
+}
+
 void Recorder::on_notice(const ProcessExec& n) {
   directory_.on(n);
   ranges_.exec_process(directory_.process_row(n.process), n.at);
   steps_.process_ended(directory_.process_row(n.process), n.at);
   memory_.exec_process(n.process, n.at);
-  kernels_.end_process(n.process);
+  end_kernels(n.process);
   streams_.end_process(directory_.process_row(n.process));
 }
 
@@ -191,7 +179,7 @@ void Recorder::on_notice(const ProcessEnded& n) {
   steps_.process_ended(directory_.process_row(n.process), n.at);
   idle_.end_process(directory_.process_row(n.process), n.at);
   memory_.end_process(n.process, n.at);
-  kernels_.end_process(n.process);
+  end_kernels(n.process);
   streams_.end_process(directory_.process_row(n.process));
   devices_.end_process(directory_.process_row(n.process));
   nvml_.end_process(directory_.process_row(n.process));

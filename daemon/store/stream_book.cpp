@@ -3,11 +3,19 @@
 namespace fade::store {
 namespace {
 constexpr std::size_t kMostStreams = 100'000;  // of one process
+
+// Where user space has no addresses there is room to tell the default streams apart.
+std::uint64_t key_of(const StreamBook::User& user, std::uint64_t handle) {
+  if (handle > kPerThreadStream) return handle;
+  const auto device = static_cast<std::uint64_t>(user.device), thread = static_cast<std::uint64_t>(user.thread);
+  return 1ull << 63 | (handle == kPerThreadStream ? thread << 31 : 0) | (device & 0xfffffff) << 2 | handle;
+}
 }
 
 StreamBook::StreamBook(sqlite::Db& db, Failure& failure)
     : last_(db.integer("SELECT max(id) FROM stream_").value_or(0)),
-      insert_(db, failure, "INSERT INTO stream_ (id, process, handle, device, ts) VALUES (?,?,?,?,?)"),
+      insert_(db, failure, "INSERT INTO stream_ (id, process, handle, device, ts, thread) VALUES (?,?,?,?,?,?)"),
+      options_(db, failure, "UPDATE stream_ SET created = 1, flags = ?2, priority = ?3, cu_mask = ?4 WHERE id = ?1"),
       end_(db, failure, "UPDATE stream_ SET ts_end = ?2 WHERE id = ?1"),
       uses_(db, failure, "UPDATE stream_ SET launches = ?2, copies = ?3, syncs = ?4 WHERE id = ?1") {}
 
@@ -17,9 +25,9 @@ void StreamBook::write_uses(Stream& stream) {
   stream.changed = false;
 }
 
-void StreamBook::create(RowId process, std::uint64_t handle, DeviceRow device, std::int64_t at) {
-  destroy(process, handle, at);
-  used(process, handle, device, at);
+void StreamBook::create(const User& user, std::uint64_t handle, const Options& options) {
+  destroy(user.process, handle, user.at);
+  options_(used(user, handle).row, options.flags, options.priority, unless_empty(options.cu_mask));
 }
 
 void StreamBook::destroy(RowId process, std::uint64_t handle, std::int64_t at) {
@@ -31,13 +39,13 @@ void StreamBook::destroy(RowId process, std::uint64_t handle, std::int64_t at) {
   streams.erase(found);
 }
 
-StreamBook::Stream& StreamBook::used(RowId process, std::uint64_t handle, DeviceRow device, std::int64_t at) {
-  auto& streams = streams_[process];
-  if (streams.size() >= kMostStreams) end_process(process);
-  const auto [entry, fresh] = streams_[process].try_emplace(handle);
+StreamBook::Stream& StreamBook::used(const User& user, std::uint64_t handle) {
+  auto& streams = streams_[user.process];
+  if (streams.size() >= kMostStreams) end_process(user.process);
+  const auto [entry, fresh] = streams_[user.process].try_emplace(key_of(user, handle));
   if (fresh) {
     entry->second.row = ++last_;
-    insert_(last_, process, static_cast<std::int64_t>(handle), unless(device, 0), at);
+    insert_(last_, user.process, static_cast<std::int64_t>(handle), unless(user.device, 0), user.at, handle == kPerThreadStream ? unless(user.thread, 0) : std::nullopt);
   }
   entry->second.changed = true;
   return entry->second;

@@ -2,6 +2,8 @@
 // is another stream.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "base/event.hpp"
@@ -10,6 +12,9 @@
 #include "store/write.hpp"
 
 namespace fade::store {
+
+// Values of hipStream_t that are no objects.
+inline constexpr std::uint64_t kNullStream = 0, kLegacyStream = 1, kPerThreadStream = 2;
 
 class StreamBook {
  public:
@@ -21,10 +26,22 @@ class StreamBook {
 
   StreamBook(sqlite::Db& db, Failure& failure);
 
-  void create(RowId process, std::uint64_t handle, DeviceRow device, std::int64_t at);
+  // What hipStreamCreate and its kin were told.
+  struct Options {
+    std::optional<std::int64_t> flags, priority;
+    std::string cu_mask;  // hexadecimal; empty: none
+  };
+  // Where a stream is used: the default streams are others on each device, and the per-thread one in each thread.
+  struct User {
+    RowId process = 0, thread = 0;
+    DeviceRow device = 0;
+    std::int64_t at = 0;
+  };
+
+  void create(const User& user, std::uint64_t handle, const Options& options);
   void destroy(RowId process, std::uint64_t handle, std::int64_t at);
-  // Streams that were there before the recording, and the null stream, get their row at first use.
-  Stream& used(RowId process, std::uint64_t handle, DeviceRow device, std::int64_t at);
+  // Streams that were there before the recording, and the default streams, get their row at first use.
+  Stream& used(const User& user, std::uint64_t handle);
   void end_process(RowId process);
   void flush();
 
@@ -33,7 +50,7 @@ class StreamBook {
 
   std::unordered_map<RowId, std::unordered_map<std::uint64_t, Stream>> streams_;
   RowId last_;
-  Write insert_, end_, uses_;
+  Write insert_, options_, end_, uses_;
 };
 
 }  // namespace fade::store

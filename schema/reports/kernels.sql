@@ -1,30 +1,39 @@
 -- Kernels by the number of launches
 -- about: Times are those of the launching call on the host, not of the kernel on the GPU. Grid and block are the most frequent ones.
+-- about: What launches of graphs ran is counted; their time is in the report graphs. What the code needs is in the report code.
 -- sort: -launches
 -- limit: 40
--- leave: last_ns first_ns launch_max_ns streams shared_bytes geometries errors launch_avg_ns
+-- leave: last_ns first_ns launch_max_ns mode vgprs streams devices shared_bytes geometries in_graphs errors launch_avg_ns
 -- column: name             text      demangled
 -- column: launches         count     how often
+-- column: in_graphs        count     of these by launches of graphs
 -- column: errors           count     launches that failed
 -- column: geometries       count     different grids and blocks
 -- column: grid             text      work-groups
 -- column: block            text      work-items of a work-group
 -- column: shared_bytes     bytes     dynamic shared memory (LDS)
--- column: streams          count     different streams
+-- column: streams          count     different streams, those of graphs not counted
+-- column: devices          text      ordinals of the streams' devices
+-- column: mode             text      WGP: a work-group may use both compute units of a work-group processor; CU: one (report code)
+-- column: vgprs            count     vector registers of a work-item (report code)
 -- column: launch_total_ns  duration  time of the launching calls
 -- column: launch_avg_ns    duration  of one
 -- column: launch_max_ns    duration  the longest
 -- column: first_ns         time      first launch
 -- column: last_ns          time      last launch
 WITH ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY kernel_id ORDER BY launches DESC) AS place FROM kernel_stats
+  SELECT *, row_number() OVER (PARTITION BY kernel_id ORDER BY launches DESC) AS place FROM kernel_runs
   WHERE true /*? AND session = :session */ /*? AND name REGEXP :name */
+), code AS (
+  SELECT kernel_id, group_concat(DISTINCT mode) AS mode, max(vgprs) AS vgprs FROM kernel_codes WHERE coalesce(used, 1) GROUP BY kernel_id
+), place AS (
+  SELECT kernel_id, count(*) AS streams, group_concat(DISTINCT device) AS devices FROM kernel_streams GROUP BY kernel_id
 )
-SELECT name, sum(launches) AS launches, sum(errors) AS errors, count(*) AS geometries,
+SELECT r.name, sum(launches) AS launches, sum(in_graphs) AS in_graphs, sum(errors) AS errors, count(*) AS geometries,
        max(CASE place WHEN 1 THEN grid_x || 'x' || grid_y || 'x' || grid_z END) AS grid,
        max(CASE place WHEN 1 THEN block_x || 'x' || block_y || 'x' || block_z END) AS block,
        max(CASE place WHEN 1 THEN shared_bytes END) AS shared_bytes,
-       (SELECT count(DISTINCT coalesce(l.stream, 0)) FROM launch_ l WHERE l.kernel = ranked.kernel_id) AS streams,
-       sum(launch_total_ns) AS launch_total_ns, sum(launch_total_ns) / nullif(sum(launches), 0) AS launch_avg_ns,
+       coalesce(p.streams, 0) AS streams, p.devices, c.mode, c.vgprs,
+       sum(launch_total_ns) AS launch_total_ns, sum(launch_total_ns) / nullif(sum(launches) - sum(in_graphs), 0) AS launch_avg_ns,
        max(launch_max_ns) AS launch_max_ns, min(first) AS first_ns, max(last) AS last_ns
-FROM ranked GROUP BY kernel_id
+FROM ranked r LEFT JOIN code c ON c.kernel_id = r.kernel_id LEFT JOIN place p ON p.kernel_id = r.kernel_id GROUP BY r.kernel_id

@@ -1,24 +1,34 @@
 -- Every kernel launch, in order
+-- about: A launch of a graph is one row; its kernels are in the report graphs.
 -- limit: 50
 -- page: id
--- leave: function shared_bytes tid pid stream duration_ns id
+-- leave: captured function shared_bytes tid pid device stream duration_ns id
 -- column: id            id        of the call
 -- column: start_ns      time      entry of the launching call
 -- column: duration_ns   duration  of the launching call on the host
 -- column: pid           id        process
 -- column: tid           id        thread
--- column: name          text      kernel, demangled
+-- column: name          text      kernel, demangled; more: others that the same call launched
 -- column: grid          text      work-groups
 -- column: block         text      work-items of a work-group
 -- column: shared_bytes  bytes     dynamic shared memory (LDS)
 -- column: stream        text      handle; empty: the default stream
+-- column: device        id        of the stream
+-- column: captured      text      yes: it went into a graph instead of running
 -- column: function      text      that launched it
 -- column: result        id        0: success
-SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, name, grid_x || 'x' || grid_y || 'x' || grid_z AS grid,
-       block_x || 'x' || block_y || 'x' || block_z AS block, shared_bytes,
-       CASE WHEN stream <> 0 THEN stream_hex END AS stream, function, CASE WHEN duration IS NOT NULL THEN coalesce(result, 0) END AS result
+SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, name || iif(more, printf(' and %d more', more), '') AS name,
+       grid_x || 'x' || grid_y || 'x' || grid_z AS grid, block_x || 'x' || block_y || 'x' || block_z AS block, shared_bytes,
+       CASE WHEN stream <> 0 THEN stream_hex END AS stream, device, iif(captured, 'yes', NULL) AS captured, function, CASE WHEN duration IS NOT NULL THEN coalesce(result, 0) END AS result
 FROM launches
-WHERE true /*? AND start >= :from */ /*? AND start < :to */
+WHERE nth = 0 /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
   /*? AND name REGEXP :name */ /*?errors AND coalesce(result, 0) <> 0 */
+  /*? AND duration >= :slower_than */
+UNION ALL
+SELECT id, start, duration, pid, tid, printf('graph %d (%d kernels)', graph_id, kernels), NULL, NULL, NULL, CASE WHEN stream <> 0 THEN stream_hex END, device, NULL, function, result
+FROM graph_launches
+WHERE true /*? AND start >= :from */ /*? AND start < :to */
+  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND printf('graph %d', graph_id) REGEXP :name */ /*?errors AND coalesce(result, 0) <> 0 */
   /*? AND duration >= :slower_than */

@@ -1,15 +1,21 @@
 -- Streams and what was put into them
 -- sort: start_ns
 -- limit: 50
--- leave: end_ns pid
--- column: stream    text   handle; 0x0: the default stream
+-- leave: end_ns cu_mask priority tid pid kernels kind
+-- column: stream    text   handle; 0x0: the default stream, 0x2: the per-thread one
+-- column: kind      text   default (each device has one), per-thread default, created, or found: it was there before the recording
 -- column: pid       id     process
--- column: device    id     current device when it was created
--- column: launches  count  kernels
+-- column: tid       id     thread of a per-thread default stream
+-- column: device    id     current device when it was created, or first used
+-- column: launches  count  kernels and graphs
+-- column: kernels   count  different kernels
 -- column: copies    count  copies and fills
 -- column: syncs     count  waits for it
+-- column: priority  id     it was created with
+-- column: cu_mask   text   compute units it may use, a bit each
 -- column: start_ns  time   when created, or first seen
 -- column: end_ns    time   when destroyed
-SELECT handle_hex AS stream, pid, device, launches, copies, syncs, start AS start_ns, "end" AS end_ns
-FROM streams
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
+SELECT s.handle_hex AS stream, s.kind, s.pid, s.tid, s.device, s.launches, s.kernels, s.copies, s.syncs,
+       s.priority, s.cu_mask, s.start AS start_ns, s."end" AS end_ns
+FROM streams s
+WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */ /*? AND s.device = :device */

@@ -56,5 +56,17 @@ uint64_t standin_device_bytes(int device);
 // stream.c
 int standin_is_stream(hipStream_t stream);
 void standin_enqueue(hipStream_t stream);
+// graph.c: puts a launch into the graph that the stream is captured into; 0: it is not, and the kernel runs.
+hipGraph_t standin_capture(hipStream_t stream);
+void standin_set_capture(hipStream_t stream, hipGraph_t graph);
+void standin_end_capture(hipGraph_t graph);
+// A kernel launch as it is checked and counted, or kept in a graph.
+struct standin_launch { const char* name; dim3 grid, block; };
+int standin_captured(hipStream_t stream, const struct standin_launch* launch);
+// launch.c: counts kernels that ran, by name and shape. With FADE_STANDIN_KERNELS=FILE a line "NAME GX GY GZ BX BY BZ RUNS" each is
+// added to FILE when the process ends.
+void standin_ran(const struct standin_launch* launch);
+// The name behind a registered handle or a hipFunction_t; NULL: neither.
+const char* standin_kernel_name(const void* kernel);
 // memory.c
 uint64_t standin_used_bytes(int device);

@@ -2,10 +2,10 @@
 // registers them. After work was enqueued, a stream says "not ready" once, as programs that poll must expect.
 #include "standin.h"
 
-struct ihipStream_t { int alive, pending; unsigned flags; int priority; };
-struct ihipEvent_t { int alive; uint64_t tick; };
+struct ihipStream_t { int alive, pending; unsigned flags; int priority; hipGraph_t capture; };
+struct ihipEvent_t { int alive; uint64_t tick; hipGraph_t capture; };
 enum { most = 4096 };
-static struct ihipStream_t streams[most], null_stream = {1, 0, 0, 0};
+static struct ihipStream_t streams[most], null_stream = {1, 0, 0, 0, NULL};
 static struct ihipEvent_t events[most];
 static uint64_t clock_ticks;  // counts enqueued work: 0.25 ms each, so that elapsed times are the same in every run
 
@@ -19,6 +19,18 @@ static struct ihipStream_t* object(hipStream_t s) { return (uintptr_t)s <= 2 ? &
 void standin_enqueue(hipStream_t stream) {
   __atomic_store_n(&object(stream)->pending, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&clock_ticks, 1, __ATOMIC_RELAXED);
+}
+
+hipGraph_t standin_capture(hipStream_t stream) { return __atomic_load_n(&object(stream)->capture, __ATOMIC_ACQUIRE); }
+
+void standin_set_capture(hipStream_t stream, hipGraph_t graph) { __atomic_store_n(&object(stream)->capture, graph, __ATOMIC_RELEASE); }
+
+// Also of the streams that an event led into it.
+void standin_end_capture(hipGraph_t graph) {
+  for (int i = 0; i < most; ++i) {
+    if (streams[i].capture == graph) streams[i].capture = NULL;
+    if (events[i].capture == graph) events[i].capture = NULL;
+  }
 }
 
 static hipError_t create(hipStream_t* out, unsigned flags, int priority) {
@@ -49,6 +61,11 @@ HIP(hipError_t, hipStreamCreateWithFlags)(hipStream_t* out, unsigned flags) {
 HIP(hipError_t, hipStreamCreateWithPriority)(hipStream_t* out, unsigned flags, int priority) {
   ENTER(hipStreamCreateWithPriority);
   return create(out, flags, priority);
+}
+
+HIP(hipError_t, hipExtStreamCreateWithCUMask)(hipStream_t* out, uint32_t words, const uint32_t* mask) {
+  ENTER(hipExtStreamCreateWithCUMask);
+  return words && mask ? create(out, 0, 0) : standin_fail(hipErrorInvalidValue);
 }
 
 #define CHECK_STREAM(stream) \
@@ -92,7 +109,9 @@ HIP(hipError_t, hipStreamGetFlags)(hipStream_t stream, unsigned* flags) {
 HIP(hipError_t, hipStreamWaitEvent)(hipStream_t stream, hipEvent_t event, unsigned flags) {
   ENTER(hipStreamWaitEvent);
   CHECK_STREAM(stream);
-  return event && !flags ? hipSuccess : standin_fail(hipErrorInvalidValue);
+  if (!event || flags) return standin_fail(hipErrorInvalidValue);
+  if (event->capture) standin_set_capture(stream, event->capture);
+  return hipSuccess;
 }
 
 HIP(hipError_t, hipStreamAddCallback)(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned flags) {
@@ -151,6 +170,7 @@ HIP(hipError_t, hipEventRecord)(hipEvent_t event, hipStream_t stream) {
   CHECK_EVENT(event);
   CHECK_STREAM(stream);
   event->tick = __atomic_load_n(&clock_ticks, __ATOMIC_RELAXED) + 1;
+  event->capture = standin_capture(stream);
   return hipSuccess;
 }
 

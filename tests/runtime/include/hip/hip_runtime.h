@@ -34,6 +34,9 @@ typedef struct ihipStream_t* hipStream_t;
 typedef struct ihipEvent_t* hipEvent_t;
 typedef struct ihipModule_t* hipModule_t;
 typedef struct ihipModuleSymbol_t* hipFunction_t;
+typedef struct hipGraph* hipGraph_t;
+typedef struct hipGraphNode* hipGraphNode_t;
+typedef struct hipGraphExec* hipGraphExec_t;
 typedef struct textureReference textureReference;
 typedef void* hipDeviceptr_t;
 typedef int hipDevice_t;
@@ -53,6 +56,23 @@ struct dim3 {
 #else
 typedef struct { uint32_t x, y, z; } dim3;
 #endif
+
+typedef struct { const void* func; dim3 gridDim, blockDim; void** args; size_t sharedMem; hipStream_t stream; } hipLaunchParams;
+typedef struct {
+  hipFunction_t function;
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  hipStream_t hStream;
+  void** kernelParams;
+} hipFunctionLaunchParams;
+typedef struct { dim3 gridDim, blockDim; size_t dynamicSmemBytes; hipStream_t stream; void* attrs; unsigned numAttrs; } hipLaunchConfig_t;
+typedef struct {
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  hipStream_t hStream;
+  void* attrs;
+  unsigned numAttrs;
+} HIP_LAUNCH_CONFIG;
+typedef struct { dim3 blockDim; void** extra; void* func; dim3 gridDim; void** kernelParams; unsigned sharedMemBytes; } hipKernelNodeParams;
+typedef struct { int type, reserved0[3]; hipKernelNodeParams kernel; char rest[168]; long long reserved2; } hipGraphNodeParams;
 
 typedef struct {
   char name[256];
@@ -318,6 +338,29 @@ hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned grid_x, unsigned grid
 hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,
                                     uint32_t block_y, uint32_t block_z, size_t shared, hipStream_t stream, void** params,
                                     void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags);
+hipError_t hipLaunchByPtr(const void* function);
+hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args, unsigned shared, hipStream_t stream);
+hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream,
+                              hipEvent_t start, hipEvent_t stop, int flags);
+hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol);
+
+// Graphs
+hipError_t hipGraphCreate(hipGraph_t* graph, unsigned flags);
+hipError_t hipGraphDestroy(hipGraph_t graph);
+hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t graph);
+hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, const hipKernelNodeParams* params);
+hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraph_t child);
+hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* params);
+hipError_t hipGraphDestroyNode(hipGraphNode_t node);
+hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error, char* log, size_t size);
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags);
+hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params);
+hipError_t hipGraphExecUpdate(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error, int* result);
+hipError_t hipGraphNodeSetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled);
+hipError_t hipGraphExecDestroy(hipGraphExec_t exec);
+hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipStreamBeginCapture(hipStream_t stream, int mode);
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
 hipError_t hipGetProcAddress(const char* symbol, void** pointer, int version, uint64_t flags, int* status);
 hipError_t hipTexRefSetMipmapLevelBias(textureReference* texture, float bias);
 hipError_t hipTexRefGetMipmapLevelBias(float* bias, const textureReference* texture);

@@ -1,0 +1,55 @@
+// AMD's code objects: what a fat binary, or the data given to hipModuleLoadData, says about its kernels. An image is an ELF file
+// for one GPU or a bundle of several; each has a note (NT_AMDGPU_METADATA) in MessagePack. Code is never read, only headers and
+// notes. Nothing that is read is trusted.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/remote.hpp"
+
+namespace fade::elf {
+
+// As the compiler wrote it; what it did not write is not there.
+struct KernelCode {
+  using Number = std::optional<std::int64_t>;
+  std::string name;                             // mangled, as in hipModuleGetFunction
+  Number vgprs, agprs, sgprs;                   // registers: of a work-item, accumulators of one, of a wave
+  Number vgpr_spills, sgpr_spills;              // that did not fit
+  Number lds, scratch, kernarg;                 // bytes: of a work-group without the dynamic part, of a work-item, of the arguments
+  Number wave_size, max_threads;                // work-items of a wave; most of a work-group
+  Number wgp_mode;                              // 1: a work-group may use both compute units of a work-group processor
+  Number dynamic_stack;                         // 1: scratch is not known beforehand
+  bool operator==(const KernelCode&) const = default;
+};
+
+struct CodeMetadata {
+  std::string arch;  // gfx1100; empty where it does not say
+  std::vector<KernelCode> kernels;
+};
+// The note's content. Where it is damaged, what came before the damage.
+CodeMetadata decode_metadata(std::span<const std::byte> note);
+
+struct CodeObject {
+  std::string arch;                   // of the bundle's entry; empty where the image is no bundle
+  std::vector<std::byte> metadata;    // the note's content
+  std::string problem;                // why there is none
+};
+
+struct CodeLimits {
+  std::size_t objects = 64;
+  std::size_t bytes = 2u << 20;  // of all metadata
+};
+// Of the image that begins there. Empty: it is none.
+std::vector<CodeObject> read_code_objects(const Memory& memory, RemoteAddr image, const CodeLimits& limits);
+// Of a section .hip_fatbin, which holds image behind image; calls visit for each object of each.
+void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits, const std::function<void(CodeObject)>& visit);
+
+// As bytes that travel with a call, and back.
+std::vector<std::byte> pack(const std::vector<CodeObject>& objects);
+std::vector<CodeObject> unpack(std::span<const std::byte> bytes);
+
+}  // namespace fade::elf

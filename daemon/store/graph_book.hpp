@@ -1,0 +1,127 @@
+// Graphs of a recording: which kernels were put into each, added one by one or captured from a stream, and how often what was made
+// of it (hipGraphExec_t) was launched. Handles that are used again mean the new object. Memory is bounded; a graph whose
+// kernels are not all known says so.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "store/call_view.hpp"
+#include "store/rollups.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+struct GraphKernel {
+  RowId kernel = 0, geometry = 0;
+  std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
+  bool enabled = true;
+  bool operator==(const GraphKernel&) const = default;
+};
+
+// A call about graphs.
+struct GraphCall {
+  ProcessId process = 0;
+  RowId process_row = 0, call = 0, stream = 0;
+  std::int64_t at = 0, end = 0, ns = 0;
+  bool failed = false;
+  bool stored = false;  // it has a row
+  const CallView& view;
+  std::vector<GraphKernel> kernels;  // that it names
+
+  // The nth parameter of that type; 0: none. And what an out-parameter of that type received.
+  std::uint64_t given(std::string_view type, std::size_t nth = 0) const;
+  std::uint64_t made(std::string_view type) const;
+};
+
+class GraphBook {
+ public:
+  GraphBook(sqlite::Db& db, Failure& failure);
+
+  // True where the kernels that such a call names go into a graph.
+  static bool names_kernels(std::string_view symbol);
+  // Any call of the kind "graph", and those of events that lead a capture into another stream.
+  // True: it has put kernels to run.
+  bool call(const GraphCall& call);
+  bool capturing(ProcessId process) const { return capturing_ > 0 && processes_.contains(process); }
+  // A launch into that stream: true where it went into a graph instead of running.
+  bool capture(ProcessId process, std::uint64_t stream, const GraphKernel& kernel);
+
+  void end_process(ProcessId process);
+  void flush();
+
+ private:
+  struct Graph {
+    std::vector<GraphKernel> kernels;
+    bool complete = true;
+    bool operator==(const Graph&) const = default;
+  };
+  struct Capture {
+    Graph graph;
+    std::uint64_t into = 0;  // hipStreamBeginCaptureToGraph
+    std::uint64_t origin = 0;  // the stream that began it
+    std::unordered_set<std::uint64_t> streams, events;
+  };
+  struct Exec {
+    Graph graph;
+    RowId row = 0;  // 0: none for its present kernels
+    std::uint64_t launches = 0, errors = 0;
+    std::int64_t ns = 0, max = 0, first = 0, last = 0;
+    bool changed = false;
+  };
+  struct Process {
+    std::unordered_map<std::uint64_t, Graph> graphs;
+    std::unordered_map<std::uint64_t, Exec> execs;
+    std::vector<Capture> captures;
+    std::size_t kernels = 0;  // in all of them
+  };
+  using Action = void (GraphBook::*)(Process&, const GraphCall&);
+  struct Row {
+    std::string_view symbol;
+    Action action;
+    bool names_kernels;
+  };
+  static const Row kRows[];
+  static const Row* row_of(std::string_view symbol);
+
+  void begin(Process& process, const GraphCall& call);
+  void end(Process& process, const GraphCall& call);
+  void record(Process& process, const GraphCall& call);
+  void wait(Process& process, const GraphCall& call);
+  void create(Process& process, const GraphCall& call);
+  void clone(Process& process, const GraphCall& call);
+  void destroy(Process& process, const GraphCall& call);
+  void add(Process& process, const GraphCall& call);
+  void add_child(Process& process, const GraphCall& call);
+  void set(Process& process, const GraphCall& call);
+  void remove(Process& process, const GraphCall& call);
+  void instantiate(Process& process, const GraphCall& call);
+  void update(Process& process, const GraphCall& call);
+  void set_in_exec(Process& process, const GraphCall& call);
+  void enable(Process& process, const GraphCall& call);
+  void child_in_exec(Process& process, const GraphCall& call);
+  void destroy_exec(Process& process, const GraphCall& call);
+  void launch(Process& process, const GraphCall& call);
+
+  static Capture* capture_of(Process& process, std::uint64_t stream);
+  Graph& known(Process& process, std::uint64_t graph);
+  static Exec& exec_of(Process& process, std::uint64_t exec);
+  void append(Process& process, Graph& to, const Graph& from);
+  void append(Process& process, Graph& to, const GraphKernel& kernel);
+  void forget(Process& process, std::uint64_t exec);
+  void change(Exec& exec, Graph graph);
+  void write(Exec& exec, const GraphCall& call);
+  void write_uses(Exec& exec);
+
+  std::unordered_map<ProcessId, Process> processes_;
+  std::size_t capturing_ = 0;  // captures under way, of all processes
+  bool ran_ = false;           // the call at hand has put kernels to run
+  RowId last_;
+  Write graph_, kernel_, uses_, launch_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,132 @@
+// What calls do to kernels, graphs and streams: launches of every kind, captures, names of handles, code objects.
+#include "store/recorder.hpp"
+
+namespace fade::store {
+
+using probes::Role;
+
+namespace {
+constexpr probes::LaunchShape kUnknown{{0, 0, 0}, {0, 0, 0}, 0};  // hipLaunchByPtr without the call inside
+constexpr std::size_t kImageParameter = 1;                        // as in session/code_images.cpp
+constexpr std::size_t kShownMask = 64;                            // words of a stream's mask of compute units
+
+std::string mask_text(std::span<const std::byte> words) {
+  std::string out;
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (std::size_t i = std::min(words.size(), kShownMask * 4); i-- > 0;) {
+    const unsigned byte = std::to_integer<unsigned>(words[i]);
+    out += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  out.erase(0, std::min(out.find_first_not_of('0'), out.size() - 1));
+  return "0x" + out;
+}
+}  // namespace
+
+// Which of the default streams a function means by 0 stands in its name; 1 is another way to write 0.
+std::uint64_t Recorder::stream_handle(const Now& now, std::uint64_t handle) const {
+  if (handle == kLegacyStream) return kNullStream;
+  return handle == kNullStream && now.view.probe.symbol.ends_with("_spt") ? kPerThreadStream : handle;
+}
+
+StreamBook::User Recorder::user_of(const Now& now) { return {now.process, now.thread.row, device_of(now), now.at}; }
+
+RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) {
+  const auto handle = now.view.value(Role::Stream);
+  if (!handle) return 0;
+  StreamBook::Stream& stream = streams_.used(user_of(now), stream_handle(now, *handle));
+  ++(stream.*use);
+  return stream.row;
+}
+
+void Recorder::launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
+  const KernelBook::Kernel kernel = kernels_.kernel(now.thread.process, use.kernel, now.call);
+  const RowId geometry = kernels_.geometry(use.shape.value_or(kUnknown));
+  const bool captured = !now.failed && use.stream && graphs_.capture(now.thread.process, *use.stream, {kernel.row, geometry});
+  now.ran = !captured;
+  if (!captured) rollups_.launch(kernel.row, geometry, now.at, now.ns, now.failed);
+  now.wanted = nth == 0 ? kernel.wanted : now.wanted || kernel.wanted;
+  if (!keep_.calls || !kernel.wanted) return;
+  const RowId launch = kernels_.launch(kernel.row, geometry, stream, captured);
+  if (now.launch == BatchTable::kNull) now.launch = launch;
+  else more_launch_(now.call, nth, launch);
+}
+
+// Where a launching function calls another one, the inner call is the launch: hipLaunchByPtr.
+void Recorder::on_launch(Now& now) {
+  if (now.thread.launched_in == now.record.id) return;
+  now.thread.launched_in = now.record.parent;
+  if (const auto handle = now.view.probe.with_role(Role::Kernel) ? now.view.value(Role::Kernel) : std::nullopt) {
+    const RowId stream = stream_of(now, &StreamBook::Stream::launches);
+    return launch_kernel(now, {*handle, now.view.launch_shape(), now.view.value(Role::Stream)}, stream, 0);
+  }
+  now.ran = true;
+  std::int64_t nth = 0;
+  for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) {
+    StreamBook::Stream& stream = streams_.used(user_of(now), stream_handle(now, use.stream.value_or(kNullStream)));
+    ++stream.launches;
+    launch_kernel(now, use, stream.row, nth++);
+  }
+}
+
+GraphKernel Recorder::graph_kernel(const Now& now, const probes::KernelUse& use) {
+  return {kernels_.kernel(now.thread.process, use.kernel, now.call).row, kernels_.geometry(use.shape.value_or(kUnknown))};
+}
+
+void Recorder::on_graph(Now& now) {
+  if (!now.returned) return;
+  const bool launches = starts_kernels(now.view.probe);
+  GraphCall call{now.thread.process, now.process, now.call, 0, now.at, now.end, now.ns, now.failed, keep_.calls, now.view, {}};
+  if (launches) call.stream = stream_of(now, &StreamBook::Stream::launches);
+  if (!now.failed && GraphBook::names_kernels(now.view.probe.symbol))
+    for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) call.kernels.push_back(graph_kernel(now, use));
+  now.ran = graphs_.call(call);
+}
+
+// hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel. hipGetFuncBySymbol: another handle of it.
+void Recorder::on_kernel_name(Now& now) {
+  if (now.failed || !now.returned) return;
+  const auto handle = now.view.value(Role::Kernel);
+  const auto name = now.view.text(Role::KernelName);
+  if (handle && name) kernels_.name(now.thread.process, *handle, *name, {}, now.view.value(Role::Module).value_or(0));
+  else if (const auto known = now.view.value(Role::Address); handle && known) kernels_.same(now.thread.process, *handle, *known);
+}
+
+void Recorder::on_module_load(Now& now) {
+  const auto module = now.view.value(Role::Module);
+  const auto piece = now.view.piece(PieceKind::In, kImageParameter);
+  if (now.failed || !now.returned || !module) return;
+  kernels_.unload(now.thread.process, *module);  // whatever had this handle before
+  codes_.unload(now.thread.process, *module);
+  if (piece) codes_.loaded(now.thread.process, *module, elf::unpack(piece->bytes));
+}
+
+void Recorder::on_module_unload(Now& now) {
+  const auto module = now.view.value(Role::Module);
+  if (!module) return;
+  kernels_.unload(now.thread.process, *module);
+  codes_.unload(now.thread.process, *module);
+}
+
+void Recorder::on_stream_create(Now& now) {
+  const auto handle = now.view.value(Role::Stream);
+  if (now.failed || !now.returned || !handle) return;
+  StreamBook::Options options;
+  const std::vector<probes::Parameter>& parameters = now.view.probe.parameters;
+  for (const probes::Parameter& parameter : parameters) {
+    const auto number = [&] { return static_cast<std::int32_t>(probes::argument(now.view.probe, parameter, now.record, now.view.payload)); };
+    if (parameter.name == "flags") options.flags = number();
+    if (parameter.name == "priority") options.priority = number();
+    if (parameter.name != "cuMask") continue;
+    if (const auto words = now.view.piece(PieceKind::In, probes::index_of(now.view.probe, parameter)); words && !words->bytes.empty()) options.cu_mask = mask_text(words->bytes);
+  }
+  StreamBook::User user = user_of(now);
+  user.at = now.end;
+  streams_.create(user, *handle, options);
+}
+
+void Recorder::on_stream_destroy(Now& now) {
+  const auto handle = now.view.value(Role::Stream);
+  if (!now.failed && now.returned && handle) streams_.destroy(now.process, *handle, now.end);
+}
+
+}  // namespace fade::store

@@ -1,0 +1,22 @@
+-- Graphs, how often they were launched, and the kernels that each launch runs
+-- about: A row for each kernel of a graph. Nodes are named when they are added, or when a launch is captured from a stream. A graph whose
+-- about: kernels were changed is another graph from its next launch on.
+-- sort: -launches graph
+-- limit: 60
+-- leave: pid handle first_ns complete launch_avg_ns block
+-- column: graph          id        number
+-- column: pid            id        process
+-- column: handle         text      hipGraphExec_t
+-- column: launches       count     how often it was launched
+-- column: kernels        count     that one launch runs
+-- column: name           text      kernel, demangled; empty: none is known
+-- column: n              count     how often it stands in the graph
+-- column: grid           text      work-groups
+-- column: block          text      work-items of a work-group
+-- column: complete       text      no: not all of its kernels are known
+-- column: launch_avg_ns  duration  of one launching call on the host
+-- column: first_ns       time      first launch
+SELECT g.id AS graph, g.pid, g.handle_hex AS handle, g.launches, g.kernels, k.name, k.n, k.grid_x || 'x' || k.grid_y || 'x' || k.grid_z AS grid,
+       k.block_x || 'x' || k.block_y || 'x' || k.block_z AS block, iif(g.complete, 'yes', 'no') AS complete, g.launch_total_ns / nullif(g.launches, 0) AS launch_avg_ns, g.first AS first_ns
+FROM graphs g LEFT JOIN graph_kernels k ON k.graph_id = g.id
+WHERE true /*? AND g.session = :session */ /*? AND g.pid = :pid */ /*? AND k.name REGEXP :name */
