@@ -1,7 +1,7 @@
 -- Graphs, how often they were launched, and the kernels that each launch runs
 -- about: A row for each kernel of a graph. Nodes are named when they are added, or when a launch is captured from a stream. A graph whose
 -- about: kernels were changed is another graph from its next launch on.
--- sort: -launches graph
+-- sort: graph
 -- limit: 60
 -- leave: pid handle first_ns complete launch_avg_ns block
 -- column: graph          id        number

@@ -6,7 +6,7 @@ import pytest
 import harness
 
 EVERYWHERE = "plain per_thread cooperative cooperative_spt extended by_pointer listed by_symbol module work_items module_cooperative module_listed reloaded graph capture"
-PATHS = {"v5": EVERYWHERE.replace("work_items ", ""), "v6": EVERYWHERE + " any_node", "v7": EVERYWHERE + " any_node config driver_config library"}
+PATHS = {"v5": EVERYWHERE.replace("work_items ", "").replace("by_symbol ", ""), "v6": EVERYWHERE + " any_node", "v7": EVERYWHERE + " any_node config driver_config library"}
 SINGLE = [("v7", path) for path in PATHS["v7"].split()]
 ALL = [(runtime, paths) for runtime, paths in PATHS.items()] + [("hard", PATHS["v6"]), ("stripped", PATHS["v7"])]
 
@@ -21,8 +21,8 @@ def ran(folder):
 
 
 def reported(database):
-    rows = database.rows("SELECT mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z, launches - errors FROM kernel_runs WHERE launches > errors")
-    return {tuple(row[:-1]): row[-1] for row in rows}
+    rows = database.rows("SELECT mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z, sum(launches - errors) FROM kernel_runs GROUP BY 1, 2, 3, 4, 5, 6, 7")
+    return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}
 
 
 def record(build, folder, line, runtime="v7", options=()):

@@ -60,7 +60,7 @@ static void listed(void) {
 }
 static void by_symbol(void) {
   hipFunction_t f;
-  HIP_OK(hipGetFuncBySymbol(&f, &by_symbol_handle));
+  HIP_OK(LOOKED_UP(hipGetFuncBySymbol, hipFunction_t*, const void*)(&f, &by_symbol_handle));
   HIP_OK(hipModuleLaunchKernel(f, 3, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
 }
 

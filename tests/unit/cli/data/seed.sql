@@ -33,8 +33,9 @@ INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES
  (2, 1, '_ZN2at6native29vectorized_elementwise_kernelILi4EEEvi', 'void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1> >(int, at::native::FillFunctor<float>, std::array<char*, 1>)', '/usr/lib/libtorch_hip.so', 6);
 INSERT INTO geometry_ VALUES (1, 128, 1, 1, 256, 1, 1, 0), (2, 64, 2, 1, 32, 8, 1, 2048);
 INSERT INTO device_ VALUES (1, 1, 0, 'AMD Radeon RX 6800 XT', 'gfx1030', '0000:03:00.0', 'GPU-1234', 17163091968), (2, 1, 1, 'AMD Radeon Graphics', 'gfx1036', '0000:0d:00.0', NULL, 536870912);
-INSERT INTO stream_ VALUES (1, 1, 0, 1, 300000000, NULL, 2, 1, 0), (2, 1, 94038210, 1, 500000000, 9000000000, 1, 0, 3);
-INSERT INTO launch_ VALUES (1, 1, 1, 1), (2, 2, 2, 2);
+INSERT INTO stream_ (id, process, handle, device, ts, ts_end, launches, copies, syncs) VALUES (1, 1, 0, 1, 300000000, NULL, 2, 1, 0), (2, 1, 94038210, 1, 500000000, 9000000000, 1, 0, 3);
+INSERT INTO launch_ (id, kernel, geometry, stream, captured) VALUES (1, 1, 1, 1, 0), (2, 2, 2, 2, 0);
+UPDATE stream_ SET created = 1, flags = 1, priority = -1 WHERE id = 2;
 INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) VALUES
  (1, 250000000, 90000, 1, 8, 1, NULL, NULL, NULL), (2, 300000000, 150000, 1, 1, 1, NULL, NULL, NULL), (3, 400000000, 30000, 1, 1, 1, NULL, 2, NULL),
  (4, 500000000, 2000000, 1, 3, 2, NULL, NULL, NULL), (5, 600000000, 12000, 1, 4, 3, NULL, NULL, 1), (6, 1600000000, 9000, 2, 4, 2, NULL, NULL, 2),
@@ -76,3 +77,8 @@ INSERT INTO overhead_ VALUES (1, 0, 40, 800000), (1, 1, 4, 60000), (1, 4, 6, 900
 INSERT INTO doc_ VALUES ('top', '', '', '', 'Functions by time'), ('top', 'name', 'TEXT', '', 'function'), ('top', 'calls', 'INTEGER', '', 'how often'), ('drops', '', '', '', 'What was not recorded');
 INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES (9, 1, 'hipSetDevice', 'hip', 'device', 'set_device', '/opt/rocm/lib/libamdhip64.so.6', 'deviceId', 'hipError_t', 0);
 INSERT INTO thread_device_ VALUES (1, 4, 1), (2, 9, 0);
+-- A graph of both kernels, launched ten times, and what the code of the first one says.
+INSERT INTO graph_ (id, process, handle, ts, kernels, complete, launches, errors, launch_ns, max_ns, first_ts, last_ts) VALUES
+ (1, 1, 94038999, 6000000000, 3, 1, 10, 0, 90000, 20000, 6100000000, 6900000000);
+INSERT INTO graph_kernel_ VALUES (1, 1, 1, 2), (1, 2, 2, 1);
+INSERT INTO kernel_code_ VALUES (1, 'gfx1030', 24, NULL, 16, 0, 0, 4096, 0, 24, 32, 1024, 1, 0, NULL), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'compressed');
