@@ -180,8 +180,9 @@ struct CallSiteSeen {
 struct KernelNamed {
   ProcessId process = 0;
   std::uint64_t handle = 0;
-  std::string name;     // mangled
+  std::string name;     // mangled; empty: what was there before is gone, and what is there now has no name
   std::string library;  // path
+  std::shared_ptr<const Fd> file;  // the library's, open for reading, with the first kernel of it
 };
 // Before the first stack that has it. One place in code: an address in a module, or a line of a Python function.
 struct FrameSeen {

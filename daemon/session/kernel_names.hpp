@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -43,6 +44,7 @@ class KernelNames {
   const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 
   EventSink& sink_;
+  std::set<const elf::ElfFile*> told_;  // whose files have been sent on
   // From the registration code of files whose symbols are stripped: file -> handle's address in the file -> name.
   std::map<const elf::ElfFile*, std::unordered_map<std::uint64_t, std::string>> recovered_;
 };

@@ -39,14 +39,14 @@ std::string problem_of(const std::string& problem) { return problem.empty() ? "i
 CodeBook::CodeBook(sqlite::Db& db, Failure& failure)
     : code_(db, failure, "INSERT INTO kernel_code_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") {}
 
-void CodeBook::on(const ModuleLoaded& library) {
-  if (!library.file || libraries_.size() >= kMostLibraries || libraries_.contains(library.path)) return;
-  const auto file = elf::ElfFile::open(Fd(::fcntl(library.file->get(), F_DUPFD_CLOEXEC, 3)), library.path);
+void CodeBook::on(const KernelNamed& kernel) {
+  if (!kernel.file || !*kernel.file || libraries_.size() >= kMostLibraries || libraries_.contains(kernel.library)) return;
+  const auto file = elf::ElfFile::open(Fd(::fcntl(kernel.file->get(), F_DUPFD_CLOEXEC, 3)), kernel.library);
   const elf::Section* section = file ? file->section(".hip_fatbin") : nullptr;
   GElf_Shdr header;
   Elf_Scn* scn = section ? ::elf_getscn(file->handle(), section->index) : nullptr;
   if (!scn || !::gelf_getshdr(scn, &header)) return;
-  libraries_[library.path] = {library.file, header.sh_offset, header.sh_size, {}};
+  libraries_[kernel.library] = {kernel.file, header.sh_offset, header.sh_size, {}};
 }
 
 void CodeBook::decode(const elf::CodeObject& object, const std::map<std::string, RowId>* wanted, Codes& out) {

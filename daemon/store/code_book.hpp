@@ -29,7 +29,7 @@ class CodeBook {
 
   CodeBook(sqlite::Db& db, Failure& failure);
 
-  void on(const ModuleLoaded& library);
+  void on(const KernelNamed& kernel);
   void loaded(ProcessId process, std::uint64_t module, const std::vector<elf::CodeObject>& objects);
   void unload(ProcessId process, std::uint64_t module);
   void used(const Used& kernel);

@@ -106,11 +106,11 @@ class Recorder {
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n) { directory_.on(n); }
   void on_notice(const ThreadEnded& n);
-  void on_notice(const ModuleLoaded& n);
+  void on_notice(const ModuleLoaded& n) { directory_.on(n); }
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
   void on_notice(const FunctionDefined& n);
   void on_notice(const CallSiteSeen& n) { directory_.on(n); }
-  void on_notice(const KernelNamed& n) { kernels_.name(n.process, n.handle, n.name, n.library); }
+  void on_notice(const KernelNamed& n);
   void on_notice(const OverrideRule& n) { overrides_.on(n); }
   void on_notice(const OverrideHit& n) { overrides_.on(n); }
   void on_notice(const ModuleOrigin& n) { bindings_.on(n); }

@@ -158,8 +158,8 @@ void Recorder::end_kernels(ProcessId process) {
   codes_.end_process(process);
 }
 
-void Recorder::on_notice(const ModuleLoaded& n) {
-  directory_.on(n);
+void Recorder::on_notice(const KernelNamed& n) {
+  kernels_.name(n.process, n.handle, n.name, n.library);
   codes_.on(n);
 }
 

@@ -117,6 +117,8 @@ class Release724(Release):
             self.link(name, [source], ["-std=c++17", "-Wall", "-O1", "-g", *headers, source])
         # The card's own layout of hipDeviceProp_t (R0600), and programs of the 5.x era, which ask for the old one.
         self.link_kernels(compiler, "launch", "launch.hip", headers, hipcc=False)
+        self.link_kernels(compiler, "paths", "paths.hip", headers, hipcc=False)
+        self.make_code(compiler, "paths.co", "paths_device.hip")
         self.link_kernels(compiler, "launch_5x", "launch.hip", [], hipcc=True)
         self.link_kernels(compiler, "tour_5x", "tour.cpp", [], hipcc=True)
         self.link("tour_direct", [PROGRAMS / "tour.cpp", MODEL / "early_init.c"],
@@ -132,6 +134,13 @@ class Release724(Release):
                   [*command, f"--offload-arch={self.card}", "-nogpulib", *headers, "-c", PROGRAMS / source, "-o", object_file],
                   env=environment)
         self.link(name, [object_file], [object_file])
+
+    def make_code(self, compiler, name, source):
+        """A code object alone, as hipModuleLoad takes it."""
+        _, environment = compiler.hipcc()
+        self.make(self.bin / name, [PROGRAMS / source],
+                  [compiler.root / "usr/lib/llvm-15/bin/clang++", "-x", "hip", "-O1", "-nogpuinc", "-nogpulib", "--cuda-device-only", "--no-gpu-bundle-output",
+                   "-mcode-object-version=5", f"--offload-arch={self.card}", PROGRAMS / source, "-o", self.bin / name], env=environment)
 
     def link(self, name, sources, arguments, direct=False):
         """direct: the program names the sysroot's loader itself, as an installed program names the system's."""

@@ -7,7 +7,7 @@ import pytest
 
 import real_runs as runs
 
-SEQUENTIAL = ["tour", "tour_direct", "tour_5x", "launch", "launch_5x", "module", "train"]
+SEQUENTIAL = ["tour", "tour_direct", "tour_5x", "launch", "launch_5x", "module", "train", "paths"]
 # What the programs do wrong on purpose; every other call succeeds.
 MISTAKES = {
     "tour": {("hipSetDevice", 101), ("hipDeviceGetAttribute", 101), ("hipGetDeviceCount", 1), ("hipMalloc", 2),
@@ -16,6 +16,7 @@ MISTAKES = {
     "module": {("hiprtcCompileProgram", 6), ("hipModuleLoadData", 200), ("hipModuleGetFunction", 500),
                ("hipModuleLaunchKernel", 1)},
     "train": set(),
+    "paths": {("hipLaunchCooperativeKernel", 801)},  # the simulated card takes none
 }
 SET_96 = ("--set", "device.0.multiProcessorCount=96")
 
@@ -111,6 +112,24 @@ def test_launches_name_their_kernels(hip724, supervised, program, kernels):
     watched = supervised(hip724, program)
     found = runs.rows(watched.database, "SELECT name, grid_x, block_x, count(*) FROM launches WHERE result = 0 GROUP BY 1, 2, 3")
     assert {(name.split("(")[0], grid, block, n) for name, grid, block, n in found} == kernels
+
+
+def test_every_way_to_launch_is_counted_by_name(hip724, supervised):
+    watched = supervised(hip724, "paths")
+    told = {fact.split()[1]: int(fact.split()[2]) for fact in watched.facts() if fact.startswith("ran ")}
+    found = runs.rows(watched.database, "SELECT name, sum(launches - errors) FROM kernel_runs GROUP BY name HAVING sum(launches - errors)")
+    assert {name.split("(")[0]: n for name, n in found} == told and len(told) >= 10
+    assert runs.rows(watched.database, "SELECT DISTINCT grid_x, block_x FROM kernel_runs WHERE launches > errors") == [(3, 64)]
+    assert runs.rows(watched.database, "SELECT kernels, launches, complete FROM graphs ORDER BY id") == [(2, 3, 1), (2, 1, 1), (2, 4, 1)]
+
+
+def test_code_of_kernels_is_described(hip724, supervised):
+    """From the program's own fat binary, from memory and from a file of code."""
+    watched = supervised(hip724, "paths")
+    found = {name.split("(")[0]: row for name, *row in runs.rows(watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0, mode FROM kernel_codes")}
+    assert found["arrows"] == ["gfx1100", 32, 0, None, 1, None]  # code object version 4 does not tell the mode
+    assert found["from_memory"] == ["gfx1100", 32, 0, None, 1, "WGP"]
+    assert found["from_file"] == ["gfx1100", 32, 1024, None, 1, "WGP"]
 
 
 def test_kernels_of_the_compiler_are_in_the_program_not_in_the_loader_that_started_it(hip724, supervised):
