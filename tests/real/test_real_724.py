@@ -16,7 +16,7 @@ MISTAKES = {
     "module": {("hiprtcCompileProgram", 6), ("hipModuleLoadData", 200), ("hipModuleGetFunction", 500),
                ("hipModuleLaunchKernel", 1)},
     "train": set(),
-    "paths": {("hipLaunchCooperativeKernel", 801)},  # the simulated card takes none
+    "paths": {("hipLaunchCooperativeKernel", 719)},  # the simulated card takes none
 }
 SET_96 = ("--set", "device.0.multiProcessorCount=96")
 
@@ -126,10 +126,17 @@ def test_every_way_to_launch_is_counted_by_name(hip724, supervised):
 def test_code_of_kernels_is_described(hip724, supervised):
     """From the program's own fat binary, from memory and from a file of code."""
     watched = supervised(hip724, "paths")
-    found = {name.split("(")[0]: row for name, *row in runs.rows(watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0, mode FROM kernel_codes")}
-    assert found["arrows"] == ["gfx1100", 32, 0, None, 1, None]  # code object version 4 does not tell the mode
-    assert found["from_memory"] == ["gfx1100", 32, 0, None, 1, "WGP"]
-    assert found["from_file"] == ["gfx1100", 32, 1024, None, 1, "WGP"]
+    found = {name.split("(")[0]: row for name, *row in runs.rows(watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0 FROM kernel_codes")}
+    assert found["arrows"] == ["gfx1100", 32, 0, None, 1]
+    assert found["from_memory"] == ["gfx1100", 32, 0, None, 1]
+    assert found["from_file"] == ["gfx1100", 32, 1024, None, 1]
+
+
+def test_mode_of_kernels_is_told(hip724, supervised):
+    """What hiprtc compiles follows the runtime's switch."""
+    for switch, mode in (("1", "WGP"), ("0", "CU")):
+        watched = supervised(hip724, "module", "-E", f"GPU_ENABLE_WGP_MODE={switch}")
+        assert runs.rows(watched.database, "SELECT name, arch, mode FROM kernel_codes") == [("scale", "gfx1100", mode)]
 
 
 def test_kernels_of_the_compiler_are_in_the_program_not_in_the_loader_that_started_it(hip724, supervised):

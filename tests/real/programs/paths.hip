@@ -79,7 +79,7 @@ void by_function(const char* path) {
   }
   hipLibrary_t library = nullptr;
   hipKernel_t kernel = nullptr;
-  if (CALL(hipLibraryLoadData, &library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) != hipSuccess) return;
+  if (CALL(hipLibraryLoadData, &library, code.data(), static_cast<hipJitOption*>(nullptr), nullptr, 0u, static_cast<hipLibraryOption*>(nullptr), nullptr, 0u) != hipSuccess) return;
   if (CALL(hipLibraryGetKernel, &kernel, library, "from_memory") == hipSuccess)
     ran("from_memory", CALL(hipLaunchKernel, reinterpret_cast<const void*>(kernel), grid, block, arguments, 0, nullptr));
   (void)CALL(hipLibraryUnload, library);

@@ -190,9 +190,9 @@ TEST_F(Kernels, OfCodeThatCannotBeReadSayWhy) {
   EXPECT_THAT(rows("SELECT name, problem FROM kernel_codes"), ElementsAre("a|compressed"));
 }
 
-class Streams : public Kernels {};
+class StreamKinds : public Kernels {};
 
-TEST_F(Streams, OfDefaultAreOneForEachDeviceAndPerThreadOneForEachThread) {
+TEST_F(StreamKinds, OfDefaultAreOneForEachDeviceAndPerThreadOneForEachThread) {
   tracee->thread(2, 1, 101);
   const auto per_thread = [&](ThreadId thread) {
     const CallRecord launch = tracee->begin("hipLaunchKernel_spt", {0x500, 1ull << 32 | 4, 1, 1ull << 32 | 64, 1, 0}, thread);
@@ -213,7 +213,7 @@ TEST_F(Streams, OfDefaultAreOneForEachDeviceAndPerThreadOneForEachThread) {
               ElementsAre("default|0||2", "default|1||1", "per-thread default|1|100|2", "per-thread default|0|101|1"));
 }
 
-TEST_F(Streams, SayHowTheyWereCreated) {
+TEST_F(StreamKinds, SayHowTheyWereCreated) {
   made("hipStreamCreateWithPriority", {0x7ffd0000, 1, static_cast<std::uint32_t>(-2)}, 0, 0xa0);
   const CallRecord masked = tracee->begin("hipExtStreamCreateWithCUMask", {0x7ffd0000, 2, 0x7ffd1000});
   tracee->piece(PieceKind::In, 2, std::array<std::uint32_t, 2>{0xffff00ff, 0x1});
