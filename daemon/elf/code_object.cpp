@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <string_view>
 
 #include "elf/msgpack.hpp"
@@ -30,7 +31,7 @@ bool begins_with(const Memory& memory, RemoteAddr at, std::string_view magic) {
   return memory.read_exactly(at, into) && std::string_view(bytes.data(), magic.size()) == magic;
 }
 
-CodeObject failed(std::string arch, std::string problem) { return {std::move(arch), {}, std::move(problem)}; }
+CodeObject failed(std::string arch, std::string problem) { return {std::move(arch), {}, std::move(problem), {}}; }
 
 // The metadata note of those in a segment: {sizes of name and content, type}, name, content, each padded to 4 bytes.
 std::optional<std::span<const std::byte>> metadata_note(std::span<const std::byte> notes) {
@@ -58,7 +59,8 @@ CodeObject read_elf(const Memory& memory, RemoteAddr at, std::string arch, std::
     if (segment->p_filesz > most_bytes) return failed(std::move(arch), "its description is too large to be read");
     std::vector<std::byte> notes(segment->p_filesz);
     notes.resize(memory.read(at + segment->p_offset, notes));
-    if (const auto note = metadata_note(notes)) return {std::move(arch), {note->begin(), note->end()}, {}};
+    if (const auto note = metadata_note(notes))
+      return {std::move(arch), {note->begin(), note->end()}, {}, read_kernel_modes(memory, at, *header, most_bytes)};
   }
   return failed(std::move(arch), "it does not describe its kernels");
 }
@@ -167,6 +169,19 @@ std::optional<std::span<const std::byte>> take_text(std::span<const std::byte>& 
 
 std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
+std::vector<KernelMode> modes_of(std::string_view packed) {
+  std::vector<KernelMode> out;
+  while (packed.size() > 1) {
+    const std::string_view one = packed.substr(0, packed.find('\0'));
+    if (!one.empty()) out.push_back({std::string(one.substr(1)), one[0] == '1'});
+    packed.remove_prefix(std::min(packed.size(), one.size() + 1));
+  }
+  return out;
+}
+
+// gfx10 and later; before, a multiprocessor is one compute unit and the bit means something else.
+bool has_wgps(std::string_view arch) { return arch.size() == 7 && arch.starts_with("gfx1"); }
+
 }  // namespace
 
 CodeMetadata decode_metadata(std::span<const std::byte> note) {
@@ -221,12 +236,26 @@ void each_code_object(const Memory& memory, RemoteRange section, const CodeLimit
   }
 }
 
+CodeMetadata describe(const CodeObject& object) {
+  CodeMetadata out = decode_metadata(object.metadata);
+  if (!object.arch.empty()) out.arch = object.arch;
+  if (!has_wgps(out.arch)) return out;
+  std::map<std::string_view, bool> modes;
+  for (const KernelMode& mode : object.modes) modes[mode.name] = mode.wgp;
+  for (KernelCode& kernel : out.kernels)
+    if (const auto mode = modes.find(kernel.name); mode != modes.end() && !kernel.wgp_mode) kernel.wgp_mode = mode->second;
+  return out;
+}
+
 std::vector<std::byte> pack(const std::vector<CodeObject>& objects) {
   std::vector<std::byte> out;
   for (const CodeObject& object : objects) {
     append_text(out, std::as_bytes(std::span(object.arch)));
     append_text(out, std::as_bytes(std::span(object.problem)));
     append_text(out, object.metadata);
+    std::string modes;
+    for (const KernelMode& mode : object.modes) modes += (mode.wgp ? '1' : '0') + mode.name + '\0';
+    append_text(out, std::as_bytes(std::span(modes)));
   }
   return out;
 }
@@ -234,9 +263,9 @@ std::vector<std::byte> pack(const std::vector<CodeObject>& objects) {
 std::vector<CodeObject> unpack(std::span<const std::byte> bytes) {
   std::vector<CodeObject> out;
   for (;;) {
-    const auto arch = take_text(bytes), problem = take_text(bytes), metadata = take_text(bytes);
-    if (!arch || !problem || !metadata) return out;
-    out.push_back({text_of(*arch), {metadata->begin(), metadata->end()}, text_of(*problem)});
+    const auto arch = take_text(bytes), problem = take_text(bytes), metadata = take_text(bytes), modes = take_text(bytes);
+    if (!arch || !problem || !metadata || !modes) return out;
+    out.push_back({text_of(*arch), {metadata->begin(), metadata->end()}, text_of(*problem), modes_of(text_of(*modes))});
   }
 }
 

@@ -1,6 +1,6 @@
 // AMD's code objects: what a fat binary, or the data given to hipModuleLoadData, says about its kernels. An image is an ELF file
-// for one GPU or a bundle of several; each has a note (NT_AMDGPU_METADATA) in MessagePack. Code is never read, only headers and
-// notes. Nothing that is read is trusted.
+// for one GPU or a bundle of several; each has a note (NT_AMDGPU_METADATA) in MessagePack, and a descriptor for each kernel. Code is
+// never read. Nothing that is read is trusted.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/remote.hpp"
+#include "elf/kernel_descriptors.hpp"
 
 namespace fade::elf {
 
@@ -37,12 +38,15 @@ struct CodeObject {
   std::string arch;                   // of the bundle's entry; empty where the image is no bundle
   std::vector<std::byte> metadata;    // the note's content
   std::string problem;                // why there is none
+  std::vector<KernelMode> modes;      // as the hardware is told
 };
 
 struct CodeLimits {
   std::size_t objects = 64;
   std::size_t bytes = 2u << 20;  // of all metadata
 };
+// What is known of an object's kernels: the note, and what the descriptors say where the note does not.
+CodeMetadata describe(const CodeObject& object);
 // Of the image that begins there. Empty: it is none.
 std::vector<CodeObject> read_code_objects(const Memory& memory, RemoteAddr image, const CodeLimits& limits);
 // Of a section .hip_fatbin, which holds image behind image; calls visit for each object of each.

@@ -54,11 +54,11 @@ void CodeBook::decode(const elf::CodeObject& object, const std::map<std::string,
     if (out.count({}) < 100) out.emplace(std::string(), Code{object.arch, object.problem, {}});
     return;
   }
-  elf::CodeMetadata metadata = elf::decode_metadata(object.metadata);
+  elf::CodeMetadata metadata = elf::describe(object);
   for (elf::KernelCode& kernel : metadata.kernels) {
     if (out.size() >= kMostKernels || (wanted && !wanted->contains(kernel.name))) continue;
     const std::string name = kernel.name;
-    out.emplace(name, Code{object.arch.empty() ? metadata.arch : object.arch, {}, std::move(kernel)});
+    out.emplace(name, Code{metadata.arch, {}, std::move(kernel)});
   }
 }
 

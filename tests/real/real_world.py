@@ -140,7 +140,7 @@ class Release724(Release):
         _, environment = compiler.hipcc()
         self.make(self.bin / name, [PROGRAMS / source],
                   [compiler.root / "usr/lib/llvm-15/bin/clang++", "-x", "hip", "-O1", "-nogpuinc", "-nogpulib", "--cuda-device-only", "--no-gpu-bundle-output",
-                   "-mcode-object-version=5", f"--offload-arch={self.card}", PROGRAMS / source, "-o", self.bin / name], env=environment)
+                   "-mcode-object-version=5", "-mcumode", f"--offload-arch={self.card}", PROGRAMS / source, "-o", self.bin / name], env=environment)
 
     def link(self, name, sources, arguments, direct=False):
         """direct: the program names the sysroot's loader itself, as an installed program names the system's."""

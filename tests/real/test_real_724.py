@@ -126,10 +126,10 @@ def test_every_way_to_launch_is_counted_by_name(hip724, supervised):
 def test_code_of_kernels_is_described(hip724, supervised):
     """From the program's own fat binary, from memory and from a file of code."""
     watched = supervised(hip724, "paths")
-    found = {name.split("(")[0]: row for name, *row in runs.rows(watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0 FROM kernel_codes")}
-    assert found["arrows"] == ["gfx1100", 32, 0, None, 1]
-    assert found["from_memory"] == ["gfx1100", 32, 0, None, 1]
-    assert found["from_file"] == ["gfx1100", 32, 1024, None, 1]
+    found = {name.split("(")[0]: row for name, *row in runs.rows(watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0, mode FROM kernel_codes")}
+    assert found["arrows"] == ["gfx1100", 32, 0, None, 1, "WGP"]  # told by the descriptors
+    assert found["from_memory"] == ["gfx1100", 32, 0, None, 1, "CU"]
+    assert found["from_file"] == ["gfx1100", 32, 1024, None, 1, "CU"]
 
 
 def test_mode_of_kernels_is_told(hip724, supervised):

@@ -31,6 +31,7 @@ std::string number(unsigned n) { return n < 128 ? std::string(1, static_cast<cha
 std::string map(unsigned pairs) { return pairs < 16 ? std::string(1, static_cast<char>(0x80 | pairs)) : std::string("\xde") + '\0' + static_cast<char>(pairs); }
 std::string list(unsigned n) { return std::string(1, static_cast<char>(0x90 | n)); }
 
+std::string bare_kernel(std::string_view name) { return map(1) + text(".name") + text(name); }
 std::string kernel(std::string_view name, unsigned vgprs, bool wgp) {
   return map(6) + text(".name") + text(name) + text(".vgpr_count") + number(vgprs) + text(".args") + list(1) + map(1) + text(".size") + number(8) +
          text(".workgroup_processor_mode") + (wgp ? "\xc3" : "\xc2") + text(".wavefront_size") + number(32) + text(".group_segment_fixed_size") + number(2048);
@@ -62,6 +63,49 @@ std::string elf_with(const std::string& note, std::uint16_t machine = 224) {
   put(out, header);
   put(out, segment);
   return out + notes;
+}
+
+// With a descriptor of the kernel that says so, as a loader maps it 0x1000 behind where it lies in the file.
+std::string elf_with_descriptor(const std::string& note, const std::string& kernel, std::uint32_t resource) {
+  std::string out = elf_with(note);
+  Elf64_Ehdr header;
+  std::memcpy(&header, out.data(), sizeof header);
+  const std::string names = std::string(1, '\0') + kernel + ".kd" + '\0';
+  std::string descriptor(64, '\0');
+  std::memcpy(descriptor.data() + 48, &resource, sizeof resource);
+  const std::uint64_t at = (out.size() + 7) / 8 * 8;
+  out.resize(at);
+  out += descriptor;
+  const Elf64_Sym symbol{.st_name = 1, .st_info = STT_OBJECT, .st_other = 0, .st_shndx = 1, .st_value = at + 0x1000, .st_size = 64};
+  const std::uint64_t symbols = out.size();
+  put(out, symbol);
+  const std::uint64_t strings = out.size();
+  out += names;
+  Elf64_Phdr note_segment, load{};
+  std::memcpy(&note_segment, out.data() + sizeof header, sizeof note_segment);
+  load.p_type = PT_LOAD;
+  load.p_offset = at;
+  load.p_vaddr = at + 0x1000;
+  load.p_filesz = 64;
+  header.e_phoff = out.size();
+  header.e_phnum = 2;
+  put(out, note_segment);
+  put(out, load);
+  Elf64_Shdr table{}, text_table{};
+  table.sh_type = SHT_DYNSYM;
+  table.sh_offset = symbols;
+  table.sh_size = sizeof symbol;
+  table.sh_link = 1;
+  text_table.sh_type = SHT_STRTAB;
+  text_table.sh_offset = strings;
+  text_table.sh_size = names.size();
+  header.e_shoff = out.size();
+  header.e_shentsize = sizeof table;
+  header.e_shnum = 2;
+  put(out, table);
+  put(out, text_table);
+  std::memcpy(out.data(), &header, sizeof header);
+  return out;
 }
 
 std::string bundle(const std::vector<std::pair<std::string, std::string>>& entries) {
@@ -181,6 +225,34 @@ TEST(Image, WithWildNumbersDoesNoHarm) {
   }
 }
 
+TEST(Descriptor, TellsTheModeWhereTheMetadataDoesNot) {
+  for (const bool wgp : {true, false}) {
+    const auto found = read(elf_with_descriptor(metadata({bare_kernel("one"), bare_kernel("other")}), "one", wgp ? 1u << 29 : ~(1u << 29)));
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].modes, ElementsAre(KernelMode{"one", wgp}));
+    const auto kernels = describe(found[0]).kernels;
+    EXPECT_EQ(kernels.at(0).wgp_mode, wgp ? 1 : 0);
+    EXPECT_EQ(kernels.at(1).wgp_mode, std::nullopt);
+  }
+}
+
+TEST(Descriptor, MeansNothingBeforeRdnaAndDoesNotContradictTheMetadata) {
+  const auto cdna = read(elf_with_descriptor(metadata({bare_kernel("one")}, "amdgcn-amd-amdhsa--gfx90a"), "one", 1u << 29));
+  EXPECT_EQ(describe(cdna.at(0)).kernels.at(0).wgp_mode, std::nullopt);
+  const auto told = read(elf_with_descriptor(metadata({kernel("one", 8, true)}), "one", 0));
+  EXPECT_EQ(describe(told.at(0)).kernels.at(0).wgp_mode, 1);
+}
+
+TEST(Descriptor, WithWildNumbersOrCutDoesNoHarm) {
+  const std::string whole = elf_with_descriptor(metadata({bare_kernel("one")}), "one", 1u << 29);
+  for (std::size_t at = 16; at + 8 <= whole.size(); at += 4) {
+    std::string changed = whole;
+    std::memset(changed.data() + at, 0xff, 8);
+    for (const CodeObject& object : read(changed)) EXPECT_LE(object.modes.size(), 1u);
+    for (const CodeObject& object : read(whole.substr(0, at))) EXPECT_LE(object.modes.size(), 1u);
+  }
+}
+
 TEST(Section, HoldsImageBehindImage) {
   std::string section = bundle({{"hipv4-amdgcn-amd-amdhsa--gfx1100", elf_with(metadata({kernel("one", 8, true)}))}});
   section.resize(4096);
@@ -202,12 +274,13 @@ TEST(Section, HoldsImageBehindImage) {
 }
 
 TEST(Packed, ObjectsComeOutAsTheyWentIn) {
-  const std::vector<CodeObject> objects = {{"gfx1100", bytes_of("metadata"), ""}, {"", {}, "compressed"}};
+  const std::vector<CodeObject> objects = {{"gfx1100", bytes_of("metadata"), "", {{"one", true}, {"two", false}}}, {"", {}, "compressed", {}}};
   const auto bytes = pack(objects);
   const auto found = unpack(bytes);
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found[0].arch, "gfx1100");
   EXPECT_EQ(found[0].metadata, bytes_of("metadata"));
+  EXPECT_THAT(found[0].modes, ElementsAre(KernelMode{"one", true}, KernelMode{"two", false}));
   EXPECT_EQ(found[1].problem, "compressed");
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_LE(unpack(std::span(bytes).first(size)).size(), 1u);
 }

@@ -159,7 +159,7 @@ elf::CodeObject code(const std::string& name, int vgprs) {
   const std::string bytes = std::string("\x82") + text("amdhsa.kernels") + "\x91\x83" + text(".name") + text(name) + text(".vgpr_count") + static_cast<char>(vgprs) +
                             text(".workgroup_processor_mode") + "\xc3" + text("amdhsa.target") + text("amdgcn--gfx1100");
   const auto span = std::as_bytes(std::span(bytes));
-  return {"", {span.begin(), span.end()}, ""};
+  return {"", {span.begin(), span.end()}, "", {}};
 }
 
 TEST_F(Kernels, HaveTheFiguresOfTheirCode) {
@@ -181,7 +181,7 @@ TEST_F(Kernels, HaveTheFiguresOfTheirCode) {
 }
 
 TEST_F(Kernels, OfCodeThatCannotBeReadSayWhy) {
-  load(0x99, {{"", {}, "compressed"}});
+  load(0x99, {{"", {}, "compressed", {}}});
   get(0x99, 0x7700, "a");
   launch_function(0x7700);
   get(0x55, 0x7800, "b");  // its module was loaded before the recording

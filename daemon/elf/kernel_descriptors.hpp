@@ -1,0 +1,22 @@
+// The kernel descriptors of a code object: 64 bytes each, which the hardware reads. They tell the mode of kernels whose compiler did
+// not write it into the metadata (before LLVM 16 or so). Nothing that is read is trusted.
+#pragma once
+#include <elf.h>
+
+#include <string>
+#include <vector>
+
+#include "base/remote.hpp"
+
+namespace fade::elf {
+
+struct KernelMode {
+  std::string name;   // mangled
+  bool wgp = false;   // meaningful from gfx10 on
+  bool operator==(const KernelMode&) const = default;
+};
+
+// Of the ELF file that begins at `image` as it lies in a file, not as a loader maps it. At most `most_bytes` of tables are read.
+std::vector<KernelMode> read_kernel_modes(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header, std::size_t most_bytes);
+
+}  // namespace fade::elf
