@@ -60,8 +60,8 @@ std::string signal_line(const Row& m) {
 
 // tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at.
 constexpr std::string_view kThread =
-    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start, coalesce(args, '{}') FROM postmortem_threads "
-    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, age_ns DESC LIMIT 1";
+    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start FROM postmortem_threads "
+    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 1";
 
 std::string call_line(const Context& context, const Row& t) {
   if (is_null(t[4])) {
@@ -114,7 +114,7 @@ Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
   page.entry("advice", m[11]);
   const std::string of_it = "postmortem_id = " + id;
   page.heading(integer(m[14]) == 1 ? "1 thread" : table::human_count(integer(m[14])) + " threads");
-  if (auto done = print_part(context, recording, "postmortem_threads", {"tid", "name", "call", "age_ns", "doing", "place", "last_call"}, of_it, {}, kMostThreads); !done) return done;
+  if (auto done = print_part(context, recording, "postmortem_threads", {"tid", "name", "call", "age_ns", "earlier", "doing", "place", "last_call"}, of_it, {}, kMostThreads); !done) return done;
   page.heading("The last calls");
   if (auto done = print_part(context, recording, "postmortem_calls", {"start_ns", "tid", "name", "state", "duration_ns", "error", "args"}, of_it, "-call_id", kMostCalls); !done) return done;
   return page.finish();
