@@ -90,11 +90,12 @@ Result<void> tell_thread(Context& context, Recording& recording, Prose& page, co
 }
 
 Result<void> tell_memory(Context& context, Recording& recording, Prose& page, const std::string& id) {
-  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
+  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak, is_host FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
   if (!rows) return tl::unexpected(rows.error());
   std::string text;
   for (const Row& r : *rows) {
-    const std::string where = raw_text(r[0]) == "host" ? "of pinned host memory" : fmt::format("on device {}{}", integer(r[1]), raw_text(r[0]) == "managed" ? " (managed)" : "");
+    const std::string kind = raw_text(r[0]);
+    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} device {}{}", integer(r[4]) == 1 ? "for" : "on", integer(r[1]), kind == "device" ? "" : " (" + kind + ")");
     text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where, table::human_bytes(integer(r[3])));
   }
   page.entry("memory", text);
