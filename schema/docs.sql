@@ -848,7 +848,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('postmortem_threads', 'address_hex', 'text', '', 'the same in hexadecimal'),
 ('postmortem_threads', 'place', 'text', '', 'library and function in which it stood'),
 ('postmortem_threads', 'earlier', 'text', '', 'calls that were running already when fade came, outermost first'),
-('postmortem_threads', 'stack_id', 'integer', '', 'its stack, NULL where none was taken'),
+('postmortem_threads', 'stack', 'integer', '', 'its stack (stack_frames.stack), NULL where none was taken'),
 ('postmortem_threads', 'last_call_id', 'integer', '', 'calls.id of the last call that had ended, NULL: none'),
 ('postmortem_threads', 'last_call', 'text', '', 'its function'),
 ('postmortem_threads', 'last_call_end', 'integer', 'ns', 'when it had ended'),

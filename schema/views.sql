@@ -762,7 +762,7 @@ SELECT m.id AS postmortem_id, m.session, p.pid, x.thread AS thread_id, t.tid, t.
        (SELECT group_concat(name, ' > ') FROM (SELECT g.name FROM postmortem_call_ o JOIN function_ g ON g.id = o.fn WHERE o.postmortem = m.id AND o.thread = x.thread ORDER BY o.call)) AS calls,
        x.doing, o.path AS library, x.symbol, x.offset, iif(x.offset IS NULL, NULL, printf('0x%x', x.offset)) AS offset_hex, x.address, iif(x.address IS NULL, NULL, printf('0x%x', x.address)) AS address_hex,
        replace(o.path, rtrim(o.path, replace(o.path, '/', '')), '') || ': ' || coalesce(x.symbol, '+' || iif(x.offset IS NULL, NULL, printf('0x%x', x.offset))) AS place,
-       x.earlier, x.stack AS stack_id, l.call AS last_call_id, lf.name AS last_call, l.ts + l.dur AS last_call_end
+       x.earlier, x.stack, l.call AS last_call_id, lf.name AS last_call, l.ts + l.dur AS last_call_end
 FROM postmortem_thread_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN thread_ t ON t.id = x.thread
 LEFT JOIN postmortem_call_ c ON c.postmortem = m.id AND c.call = (SELECT max(call) FROM postmortem_call_ i WHERE i.postmortem = m.id AND i.thread = x.thread)
 LEFT JOIN function_ f ON f.id = c.fn LEFT JOIN call_site_ s ON s.id = c.caller LEFT JOIN module_ o ON o.id = x.module
