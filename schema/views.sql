@@ -758,11 +758,11 @@ FROM kernel_code_ c JOIN kernel_ k ON k.id = c.kernel;
 -- ---------------------------------------------------------------- how processes died or hung
 CREATE VIEW postmortem_threads AS
 SELECT m.id AS postmortem_id, m.session, p.pid, x.thread AS thread_id, t.tid, t.name, coalesce(x.thread = m.thread, 0) AS cause, x.ts AS start,
-       c.call AS call_id, f.name AS call, c.args, c.ts AS call_start, x.ts - c.ts AS age_ns, s.library AS caller_library, coalesce(s.symbol, s.library || '+' || printf('0x%x', s.offset), printf('0x%x', s.address)) AS caller,
+       c.call AS call_id, f.name AS call, c.args, c.ts AS call_start, x.ts - c.ts AS age_ns, s.library AS caller_library, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        (SELECT group_concat(name, ' > ') FROM (SELECT g.name FROM postmortem_call_ o JOIN function_ g ON g.id = o.fn WHERE o.postmortem = m.id AND o.thread = x.thread ORDER BY o.call)) AS calls,
        x.doing, o.path AS library, x.symbol, x.offset, iif(x.offset IS NULL, NULL, printf('0x%x', x.offset)) AS offset_hex, x.address, iif(x.address IS NULL, NULL, printf('0x%x', x.address)) AS address_hex,
-       replace(o.path, rtrim(o.path, replace(o.path, '/', '')), '') || ': ' || coalesce(x.symbol, '+' || printf('0x%x', x.offset)) AS place,
-       x.earlier, x.stack AS stack_id, l.call AS last_call_id, lf.name AS last_call, l.ts + l.dur AS last_call_end
+       replace(o.path, rtrim(o.path, replace(o.path, '/', '')), '') || ': ' || coalesce(x.symbol, '+' || iif(x.offset IS NULL, NULL, printf('0x%x', x.offset))) AS place,
+       x.earlier, x.stack, l.call AS last_call_id, lf.name AS last_call, l.ts + l.dur AS last_call_end
 FROM postmortem_thread_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN thread_ t ON t.id = x.thread
 LEFT JOIN postmortem_call_ c ON c.postmortem = m.id AND c.call = (SELECT max(call) FROM postmortem_call_ i WHERE i.postmortem = m.id AND i.thread = x.thread)
 LEFT JOIN function_ f ON f.id = c.fn LEFT JOIN call_site_ s ON s.id = c.caller LEFT JOIN module_ o ON o.id = x.module
@@ -771,18 +771,18 @@ LEFT JOIN function_ lf ON lf.id = l.fn;
 
 CREATE VIEW postmortem_calls AS
 SELECT c.postmortem AS postmortem_id, m.session, p.pid, t.tid, c.thread AS thread_id, c.call AS id, f.name, 'running' AS state, c.ts AS start, x.ts - c.ts AS duration, NULL AS result, NULL AS result_name, c.args,
-       coalesce(s.symbol, s.library || '+' || printf('0x%x', s.offset), printf('0x%x', s.address)) AS caller
+       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller
 FROM postmortem_call_ c JOIN postmortem_ m ON m.id = c.postmortem JOIN process_ p ON p.id = m.process JOIN thread_ t ON t.id = c.thread JOIN function_ f ON f.id = c.fn
 JOIN postmortem_thread_ x ON x.postmortem = c.postmortem AND x.thread = c.thread LEFT JOIN call_site_ s ON s.id = c.caller
 UNION ALL
 SELECT l.postmortem, m.session, p.pid, t.tid, l.thread, l.call, f.name, iif(l.returned, 'returned', 'unwound'), l.ts, l.dur, iif(l.returned AND f.result_type <> 'void', l.result, NULL), iif(l.returned, r.name, NULL), a.args,
-       coalesce(s.symbol, s.library || '+' || printf('0x%x', s.offset), printf('0x%x', s.address))
+       coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address)))
 FROM postmortem_last_ l JOIN postmortem_ m ON m.id = l.postmortem JOIN process_ p ON p.id = m.process JOIN thread_ t ON t.id = l.thread JOIN function_ f ON f.id = l.fn
 LEFT JOIN result_name_ r ON r.fn = l.fn AND r.code = l.result LEFT JOIN arg_ a ON a.call = l.call LEFT JOIN call_ c ON c.id = l.call LEFT JOIN call_site_ s ON s.id = c.caller;
 
 CREATE VIEW postmortem_memory AS
-SELECT x.postmortem AS postmortem_id, m.session, p.pid, d.ordinal AS device, CASE x.kind WHEN 0 THEN 'device' WHEN 1 THEN 'host' ELSE 'managed' END AS kind, x.used, x.peak
-FROM postmortem_memory_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN device_ d ON d.id = x.device;
+SELECT x.postmortem AS postmortem_id, m.session, p.pid, d.ordinal AS device, k.name AS kind, k.memory AS is_host, x.used, x.peak
+FROM postmortem_memory_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN device_ d ON d.id = x.device JOIN memory_kind_ k ON k.id = x.kind;
 
 CREATE VIEW postmortems AS
 WITH m AS (
@@ -791,8 +791,8 @@ WITH m AS (
          (SELECT count(*) FROM postmortem_call_ c WHERE c.postmortem = y.id) AS calls_running,
          (SELECT count(*) FROM postmortem_thread_ x WHERE x.postmortem = y.id) AS threads,
          (SELECT f.name FROM postmortem_call_ c JOIN function_ f ON f.id = c.fn WHERE c.postmortem = y.id AND c.thread = y.thread ORDER BY c.call DESC LIMIT 1) AS call,
-         (SELECT sum(used) FROM postmortem_memory_ h WHERE h.postmortem = y.id AND h.kind <> 1) AS device_bytes,
-         (SELECT sum(used) FROM postmortem_memory_ h WHERE h.postmortem = y.id AND h.kind = 1) AS host_bytes,
+         (SELECT sum(used) FROM postmortem_memory_ h JOIN memory_kind_ q ON q.id = h.kind WHERE h.postmortem = y.id AND q.memory = 0) AS device_bytes,
+         (SELECT sum(used) FROM postmortem_memory_ h JOIN memory_kind_ q ON q.id = h.kind WHERE h.postmortem = y.id AND q.memory = 1) AS host_bytes,
          EXISTS (SELECT 1 FROM failures e WHERE e.session = y.session AND e.pid = p.pid AND NOT e.normal) AS had_failures
   FROM postmortem_ y JOIN process_ p ON p.id = y.process LEFT JOIN thread_ t ON t.id = y.thread LEFT JOIN signal_name_ n ON n.signal = y.signal LEFT JOIN signal_code_ k ON k.signal = y.signal AND k.code = y.code)
 SELECT id, session, process AS process_id, pid, command, ts AS start, kind,

@@ -14,7 +14,7 @@ namespace {
 using table::is_null;
 using table::raw_text;
 
-constexpr std::size_t kMostTold = 5;
+constexpr std::size_t kMostTold = 5, kMostFrames = 40;
 constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
 
 bool wants_rows(const Context& context) {
@@ -60,8 +60,8 @@ std::string signal_line(const Row& m) {
 
 // tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at.
 constexpr std::string_view kThread =
-    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start, coalesce(args, '{}') FROM postmortem_threads "
-    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, age_ns DESC LIMIT 1";
+    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start FROM postmortem_threads "
+    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 1";
 
 std::string call_line(const Context& context, const Row& t) {
   if (is_null(t[4])) {
@@ -89,12 +89,41 @@ Result<void> tell_thread(Context& context, Recording& recording, Prose& page, co
   return {};
 }
 
+// Stacks of the thread it is about, and of the others that were in a call.
+constexpr std::string_view kStacks =
+    "SELECT tid, name, stack FROM postmortem_threads WHERE postmortem_id = CAST(:word AS INTEGER) AND stack IS NOT NULL ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 4";
+constexpr std::string_view kFrames =
+    "WITH RECURSIVE up(parent, frame, n) AS (SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER) UNION ALL SELECT s.parent, s.frame, n + 1 FROM up JOIN stack_tree s ON s.stack = up.parent "
+    "WHERE n < 10000) SELECT p.label, p.file, p.line, f.library FROM up JOIN frame_places p ON p.frame = up.frame JOIN frames f ON f.id = up.frame ORDER BY n, p.depth LIMIT 41";
+
+std::string frame_line(const Row& f) {
+  const std::string library = is_null(f[3]) ? "" : raw_text(f[3]), file = is_null(f[1]) ? "" : raw_text(f[1]);
+  std::string out = raw_text(f[0]);
+  if (!file.empty()) return out + fmt::format("  {}{}", file.substr(file.rfind('/') + 1), is_null(f[2]) ? "" : ":" + raw_text(f[2]));
+  const std::string name = library.substr(library.rfind('/') + 1);
+  return name.empty() || out.starts_with(name) ? out : out + "  " + name;
+}
+
+Result<void> tell_stacks(Context& context, Recording& recording, Prose& page, const std::string& id) {
+  auto stacks = rows_for(context, recording, kStacks, id);
+  if (!stacks) return tl::unexpected(stacks.error());
+  for (const Row& s : *stacks) {
+    auto frames = rows_for(context, recording, kFrames, std::to_string(integer(s[2])));
+    if (!frames) return tl::unexpected(frames.error());
+    page.heading(fmt::format("Stack of thread {}{}, innermost first", integer(s[0]), is_null(s[1]) ? "" : fmt::format(" ({})", raw_text(s[1]))));
+    for (std::size_t i = 0; i < std::min(frames->size(), kMostFrames); ++i) page.entry(std::to_string(i), frame_line((*frames)[i]));
+    if (frames->size() > kMostFrames) page.entry("...", fmt::format("all of them: fade-query sql 'SELECT depth, label FROM stack_frames WHERE stack = {}'", integer(s[2])));
+  }
+  return {};
+}
+
 Result<void> tell_memory(Context& context, Recording& recording, Prose& page, const std::string& id) {
-  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
+  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak, is_host FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
   if (!rows) return tl::unexpected(rows.error());
   std::string text;
   for (const Row& r : *rows) {
-    const std::string where = raw_text(r[0]) == "host" ? "of pinned host memory" : fmt::format("on device {}{}", integer(r[1]), raw_text(r[0]) == "managed" ? " (managed)" : "");
+    const std::string kind = raw_text(r[0]);
+    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} device {}{}", integer(r[4]) == 1 ? "for" : "on", integer(r[1]), kind == "device" ? "" : " (" + kind + ")");
     text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where, table::human_bytes(integer(r[3])));
   }
   page.entry("memory", text);
@@ -114,7 +143,8 @@ Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
   page.entry("advice", m[11]);
   const std::string of_it = "postmortem_id = " + id;
   page.heading(integer(m[14]) == 1 ? "1 thread" : table::human_count(integer(m[14])) + " threads");
-  if (auto done = print_part(context, recording, "postmortem_threads", {"tid", "name", "call", "age_ns", "doing", "place", "last_call"}, of_it, {}, kMostThreads); !done) return done;
+  if (auto done = print_part(context, recording, "postmortem_threads", {"tid", "name", "call", "age_ns", "earlier", "doing", "place", "last_call"}, of_it, {}, kMostThreads); !done) return done;
+  if (auto done = tell_stacks(context, recording, page, id); !done) return done;
   page.heading("The last calls");
   if (auto done = print_part(context, recording, "postmortem_calls", {"start_ns", "tid", "name", "state", "duration_ns", "error", "args"}, of_it, "-call_id", kMostCalls); !done) return done;
   return page.finish();

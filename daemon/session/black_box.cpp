@@ -79,12 +79,13 @@ std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers
 
 // ---------------------------------------------------------------- what threads do
 
-ThreadSeen BlackBox::look(const Thread& thread, const Registers* registers) const {
+ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   ThreadSeen out{.thread = thread.id, .at = clock_.now(), .earlier = thread.earlier_calls};
   out.doing = registers ? what_it_does(thread.tid, *registers) : what_it_does_unstopped(thread.tid);
   if (registers) {
     const AddressSpace& space = *thread.inferior->program->space;
     const RemoteAddr ip = registers->ip();
+    if (take_stack_ && registers->is_64_bit()) out.stack = take_stack_(thread, *registers);
     out.address = space.has_net() && space.in_slots(ip) ? space.own_address(ip).value_or(ip).value : ip.value;
   }
   const auto calls = running_calls(thread, registers);
@@ -213,7 +214,7 @@ void BlackBox::ended(Inferior& inferior, const Stop& stop) {
   auto node = deaths_.extract(inferior.id);
   Death death = node ? std::move(node.mapped()) : Death{};
   const bool killed = stop.kind == Stop::Kind::Killed;
-  std::vector<const Thread*> unseen;  // who ended without a stop, or never stopped
+  std::vector<Thread*> unseen;  // who ended without a stop, or never stopped
   for (const auto& [tid, thread] : inferior.threads)
     if (!death.seen.contains(thread->id) && (killed || has_open_call(*thread))) unseen.push_back(thread.get());
   const bool had_calls = !unseen.empty() || std::ranges::any_of(death.waiting, [](const ThreadSeen& seen) { return !seen.calls.empty(); });
@@ -222,7 +223,7 @@ void BlackBox::ended(Inferior& inferior, const Stop& stop) {
   if (!killed) tell_exit(inferior, death, stop.status);
   const PostmortemId number = killed ? death.told : last_;
   for (ThreadSeen& seen : death.waiting) tell(number, std::move(seen), *inferior.program, inferior.pid);
-  for (const Thread* thread : unseen) tell(number, look(*thread, nullptr), *inferior.program, thread->tid);
+  for (Thread* thread : unseen) tell(number, look(*thread, nullptr), *inferior.program, thread->tid);
 }
 
 }  // namespace fade

@@ -1,6 +1,7 @@
 // What a process was doing when it died, hung, or was asked: told to the storing side while its threads are still there. Reads
 // registers and memory of threads that stand still anyway; stops nobody itself. Tracing thread only.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -22,6 +23,10 @@ class BlackBox {
  public:
   BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions) : sink_(sink), clock_(clock), functions_(functions) {}
 
+  // What takes the stack of a thread that stands still; without it no stacks are kept.
+  using TakeStack = std::function<StackId(Thread&, const Registers&)>;
+  void take_stacks_with(TakeStack how) { take_stack_ = std::move(how); }
+
   // ------------------------------------------------------------ how a process ends
   void began(const Inferior& inferior) { oom_.knows(inferior.pid); }
   // A signal is about to be delivered to the thread: where it comes from can be asked only now.
@@ -37,7 +42,7 @@ class BlackBox {
   // `quiet_ns`: since a call began or ended.
   PostmortemId begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns);
   // While the thread is stopped with `registers`, or runs and does not stop (null).
-  ThreadSeen look(const Thread& thread, const Registers* registers) const;
+  ThreadSeen look(Thread& thread, const Registers* registers) const;
   // Finds out where it stood, and sends it. The thread may run again.
   void tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid);
 
@@ -62,6 +67,7 @@ class BlackBox {
   EventSink& sink_;
   const SessionClock& clock_;
   FunctionTable& functions_;
+  TakeStack take_stack_;
   ModuleSymbols symbols_;
   OomWatch oom_;
   std::unordered_map<ProcessId, Death> deaths_;

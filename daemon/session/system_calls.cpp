@@ -56,7 +56,7 @@ constexpr Named kNamed[] = {
     {SYS_tgkill, "tgkill"},
     {SYS_exit, "exit"},
     {SYS_exit_group, "exit_group"},
-    {SYS_restart_syscall, "restart_syscall"},
+    {SYS_restart_syscall, "a wait that was interrupted and goes on"},
 };
 
 std::string opened_as(pid_t tid, std::uint64_t descriptor) {

@@ -1,6 +1,6 @@
 -- What each thread was doing when its process died or hung
 -- hidden: the command postmortem shows it
--- leave: postmortem_id cause caller args last_call_end_ns last_call earlier symbol calls pid call_start_ns place doing
+-- leave: postmortem_id cause caller args last_call_end_ns last_call symbol calls pid call_start_ns place doing
 -- column: postmortem_id     id        of the report postmortem
 -- column: pid               id        process
 -- column: tid               id        thread
@@ -21,4 +21,4 @@
 SELECT postmortem_id, pid, tid, name, cause, call, age_ns, call_start AS call_start_ns, calls, args, caller, doing, place, symbol, earlier, last_call, last_call_end AS last_call_end_ns
 FROM postmortem_threads
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND (name REGEXP :name OR call REGEXP :name) */
-ORDER BY postmortem_id, cause DESC, age_ns IS NULL, age_ns DESC, tid
+ORDER BY postmortem_id, cause DESC, age_ns IS NULL, age_ns DESC, earlier IS NULL, tid

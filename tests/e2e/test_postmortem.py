@@ -20,7 +20,7 @@ def record(build, tmp_path):
     """Runs the tracee under fade-run; the recording and how that ended."""
     def run(line, *options, **environment):
         ran = harness.run_supervised(build, f"crash {line}", "v6", tmp_path, options=("-e", harness.EVERYTHING, *options), **environment)
-        return harness.Database(tmp_path / "supervised" / "run.db"), ran
+        return harness.Database(tmp_path / "run.db"), ran
     return run
 
 
@@ -167,7 +167,7 @@ def test_calls_without_rows_are_told_too(record):
 def test_a_program_that_ends_well_leaves_nothing(record, page, tmp_path):
     database, _ = record("none")
     assert database.rows("SELECT * FROM postmortems") == []
-    assert page(tmp_path / "supervised" / "run.db").startswith("No crash, kill or hang was recorded.")
+    assert page(tmp_path / "run.db").startswith("No crash, kill or hang was recorded.")
 
 
 # ---------------------------------------------------------------- hangs
@@ -199,7 +199,7 @@ def test_a_slow_call_that_is_taken_for_a_hang_ends_as_alone(build, tmp_path):
     alone = harness.run_alone(build, "eintr", "v6", tmp_path)
     supervised = harness.run_supervised(build, "eintr", "v6", tmp_path, options=("--hang-timeout", "100ms"), FADE_STANDIN_DELAY="hipDeviceSynchronize:400ms")
     assert (alone.status, alone.stdout) == (supervised.status, supervised.stdout)
-    assert harness.Database(tmp_path / "supervised" / "run.db").value("SELECT count(*) FROM postmortems WHERE kind = 'hang' AND calls_running > 0") >= 1
+    assert harness.Database(tmp_path / "run.db").value("SELECT count(*) FROM postmortems WHERE kind = 'hang' AND calls_running > 0") >= 1
 
 
 # ---------------------------------------------------------------- fade-attach --snapshot
@@ -252,7 +252,7 @@ def test_what_is_refused(build, tmp_path, program, words, status, says):
 @pytest.mark.parametrize("columns", [80, 200])
 def test_the_page(record, page, tmp_path, columns):
     record("thread", **IN_A_CALL)
-    text = page(tmp_path / "supervised" / "run.db", columns)
+    text = page(tmp_path / "run.db", columns)
     assert re.search(r"^crash \(pid \d+\) died of SIGABRT: it gave up by itself: abort\(\)", text)
     for words in ("thread ", "memory ", "1.00 MiB on device 0", "advice ", "3 threads", "hipStreamSynchronize", "The last calls"):
         assert words in text, text

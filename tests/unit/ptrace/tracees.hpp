@@ -66,10 +66,10 @@ class Child {
   void go() {
     if (::write(go_.get(), "", 1) != 1) std::abort();
   }
-  // Its wait status. Only where no tracer of this process is to see its end.
+  // Its wait status. Only where no tracer of this process is to see its end, nor its stop before that.
   int wait() {
     int status = 0;
-    while (::waitpid(pid_, &status, __WALL) < 0 && errno == EINTR) continue;
+    while ((::waitpid(pid_, &status, __WALL) < 0 && errno == EINTR) || WIFSTOPPED(status)) Tracee(pid_).resume();
     status_ = status;
     return status;
   }
