@@ -1,8 +1,8 @@
-// The newest frees, by process and value: what a second free of the same was freed by. Bounded: the oldest are forgotten.
+// Frees by process and value: what a second free of the same was freed by. A table of fixed size, in which a newer free may take the
+// place of an older one.
 #pragma once
 #include <cstdint>
-#include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "base/event.hpp"
 #include "store/memory_actions.hpp"
@@ -16,36 +16,30 @@ struct Freed {
 
 class FreedMemory {
  public:
-  static constexpr std::size_t kMost = 1 << 16;  // at most twice as many are known
+  static constexpr std::size_t kMost = 1 << 15;
 
   void add(ProcessId process, Space space, std::uint64_t address, const Freed& freed) {
-    if (newer_.size() >= kMost) {
-      older_ = std::move(newer_);
-      newer_.clear();
-    }
-    newer_[{process, space, address}] = freed;
+    if (places_.empty()) places_.resize(kMost);
+    places_[place_of(process, space, address)] = {address, freed, process, space};
   }
   const Freed* find(ProcessId process, Space space, std::uint64_t address) const {
-    for (const Map* map : {&newer_, &older_})
-      if (const auto found = map->find({process, space, address}); found != map->end()) return &found->second;
-    return nullptr;
+    if (places_.empty()) return nullptr;
+    const Entry& entry = places_[place_of(process, space, address)];
+    return entry.process == process && entry.space == space && entry.address == address ? &entry.freed : nullptr;
   }
 
  private:
-  struct Key {
+  struct Entry {
+    std::uint64_t address = 0;
+    Freed freed;
     ProcessId process = 0;
     Space space{};
-    std::uint64_t address = 0;
-    bool operator==(const Key&) const = default;
   };
-  struct Hash {
-    std::size_t operator()(const Key& k) const {
-      const std::uint64_t h = (k.address ^ std::uint64_t{k.process} << 40 ^ static_cast<std::uint64_t>(k.space) << 60) * 0x9E3779B97F4A7C15u;
-      return h ^ (h >> 29);
-    }
-  };
-  using Map = std::unordered_map<Key, Freed, Hash>;
-  Map newer_, older_;
+  static std::size_t place_of(ProcessId process, Space space, std::uint64_t address) {
+    const std::uint64_t h = (address ^ std::uint64_t{process} << 40 ^ static_cast<std::uint64_t>(space) << 60) * 0x9E3779B97F4A7C15u;
+    return (h ^ h >> 29) % kMost;
+  }
+  std::vector<Entry> places_;
 };
 
 }  // namespace fade::store

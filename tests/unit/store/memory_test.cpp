@@ -436,10 +436,17 @@ TEST(MappedMemories, KnowWhatIsWhere) {
 
 TEST(FreedMemories, AreForgottenInTheEnd) {
   FreedMemory freed;
-  for (std::uint64_t i = 0; i <= 2 * FreedMemory::kMost; ++i) freed.add(1, Space::Memory, i, {static_cast<std::int64_t>(i), 1});
   EXPECT_EQ(freed.find(1, Space::Memory, 0), nullptr);
-  ASSERT_NE(freed.find(1, Space::Memory, 2 * FreedMemory::kMost), nullptr);
-  EXPECT_EQ(freed.find(1, Space::Array, 2 * FreedMemory::kMost), nullptr);
+  constexpr std::uint64_t kAll = 8 * FreedMemory::kMost;
+  for (std::uint64_t i = 0; i < kAll; ++i) freed.add(1, Space::Memory, i << 12, {static_cast<std::int64_t>(i), 1});
+  std::size_t known = 0;
+  for (std::uint64_t i = 0; i < kAll; ++i) known += freed.find(1, Space::Memory, i << 12) != nullptr;
+  EXPECT_GT(known, FreedMemory::kMost / 2);
+  EXPECT_LE(known, FreedMemory::kMost);
+  ASSERT_NE(freed.find(1, Space::Memory, (kAll - 1) << 12), nullptr);
+  EXPECT_EQ(freed.find(1, Space::Memory, (kAll - 1) << 12)->alloc, static_cast<std::int64_t>(kAll - 1));
+  EXPECT_EQ(freed.find(1, Space::Array, (kAll - 1) << 12), nullptr);
+  EXPECT_EQ(freed.find(2, Space::Memory, (kAll - 1) << 12), nullptr);
 }
 
 TEST(Ways, OfDefaultCopiesAreKnownByOneSide) {
