@@ -4,7 +4,6 @@
 
 #include "elf/elf_file.hpp"
 #include "elf/mapped_file.hpp"
-#include "elf/maps.hpp"
 
 namespace fade {
 namespace {
@@ -18,10 +17,9 @@ bool imports_it(const Module& module) {
 
 }  // namespace
 
-bool has_cuda_runtime_inside(pid_t pid, const Module& module) {
+bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module) {
   if (!module.role.empty() || imports_it(module)) return false;
-  const auto maps = elf::read_maps(pid);
-  const elf::Mapping* mapping = maps ? maps->find(module.span.begin) : nullptr;
+  const elf::Mapping* mapping = maps.find(module.span.begin);
   if (!mapping || !mapping->has_file()) return false;
   auto fd = elf::open_mapped_file(pid, *mapping);
   if (!fd) return false;

@@ -5,11 +5,12 @@
 #pragma once
 #include <sys/types.h>
 
+#include "elf/maps.hpp"
 #include "session/program.hpp"
 
 namespace fade {
 
-// Reads the file that is mapped, once for each module: for programs that have loaded CUDA's driver API only.
-bool has_cuda_runtime_inside(pid_t pid, const Module& module);
+// Reads the file that is mapped: for programs that have loaded CUDA's driver API only, once for each module.
+bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module);
 
 }  // namespace fade

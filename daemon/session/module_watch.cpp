@@ -144,6 +144,7 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   changed(program);
   for (const auto& entry : loaded->added) add(inferior, any, entry);
   is_arriving_ = false;
+  look_for_cuda_runtime(inferior);
   for (Module& module : program.modules) module.reserved = true;  // enter() did
   imports_.look(inferior, false);
 }
@@ -156,6 +157,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
   for (const auto& entry : change->added) add(inferior, thread, entry);
+  if (!change->added.empty()) look_for_cuda_runtime(inferior);
   reserve_slots(program, thread);
   if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
   if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
@@ -180,7 +182,6 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
                             .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
                             .sites = sites, .file = wishes_.files ? files_.of(thread.tid, module.span.begin) : nullptr});
   imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
-  look_for_cuda_runtime(inferior);
   if (found.role.empty() || is_of_markers(found.role)) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
   if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));
@@ -189,9 +190,12 @@ void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkM
 // From when CUDA's driver API is there: only then files are worth a look.
 void ModuleWatch::look_for_cuda_runtime(const Inferior& inferior) {
   auto& modules = inferior.program->modules;
-  if (!std::ranges::any_of(modules, [](const Module& m) { return m.role == "zluda" || m.role == "cuda"; })) return;
+  if (std::ranges::all_of(modules, &Module::kernels_looked_for) ||
+      !std::ranges::any_of(modules, [](const Module& m) { return m.role == "zluda" || m.role == "cuda"; }))
+    return;
+  const auto maps = elf::read_maps(inferior.pid);
   for (Module& module : modules)
-    if (!std::exchange(module.kernels_looked_for, true) && has_cuda_runtime_inside(inferior.pid, module))
+    if (!std::exchange(module.kernels_looked_for, true) && maps && has_cuda_runtime_inside(inferior.pid, *maps, module))
       note(inferior, "static-cudart", module.path);
 }
 
