@@ -30,7 +30,8 @@ class Reports : public testing::TestWithParam<std::string> {
     static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"},
         {"ranges", "ranges.sql"}, {"steps", "ranges.sql"}, {"step_summary", "ranges.sql"}, {"step_diff", "ranges.sql"}, {"waits", "ranges.sql"},
         {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"memory-free", "memory.sql"},
-        {"postmortem", "postmortem.sql"}, {"postmortem_threads", "postmortem.sql"}, {"postmortem_calls", "postmortem.sql"}};
+        {"postmortem", "postmortem.sql"}, {"postmortem_threads", "postmortem.sql"}, {"postmortem_calls", "postmortem.sql"},
+        {"stacks", "stacks.sql"}, {"flame", "stacks.sql"}, {"libraries", "stacks.sql"}, {"calls", "stacks.sql"}, {"errors", "stacks.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;
     const std::string path = directory_->file("fade-" + report + ".db");
