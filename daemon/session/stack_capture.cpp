@@ -26,23 +26,23 @@ ProgramStacks& StackCapture::of(Program& program) {
   return *program.stacks;
 }
 
-StackId StackCapture::at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address) {
+StackId StackCapture::at_entry(const Thread& thread, const Registers& registers, RemoteAddr return_address) {
   FrameRegisters frame(registers);
   frame.return_to(return_address.value, registers.rsp + 8);
   return take(thread, frame, registers.fs_base, true);
 }
 
-StackId StackCapture::at_return(Thread& thread, const Registers& registers, RemoteAddr return_address) {
+StackId StackCapture::at_return(const Thread& thread, const Registers& registers, RemoteAddr return_address) {
   FrameRegisters frame(registers);
   frame.return_to(return_address.value, registers.rsp);
   return take(thread, frame, registers.fs_base, true);
 }
 
-StackId StackCapture::now(Thread& thread, const Registers& registers) {
+StackId StackCapture::now(const Thread& thread, const Registers& registers) {
   return take(thread, FrameRegisters(registers), registers.fs_base, false);
 }
 
-StackId StackCapture::take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
+StackId StackCapture::take(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
   const std::int64_t began = clock_.now();
   const StackId stack = take_now(thread, frame, fs_base, is_caller, began);
   const std::int64_t ns = clock_.now() - began;
@@ -52,7 +52,7 @@ StackId StackCapture::take(Thread& thread, const FrameRegisters& frame, std::uin
   return stack;
 }
 
-StackId StackCapture::take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now) {
+StackId StackCapture::take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now) {
   Program& program = *thread.inferior->program;
   ProgramStacks& stacks = of(program);
   PythonStacks* python = python_of(thread, stacks);
@@ -67,7 +67,7 @@ StackId StackCapture::take_now(Thread& thread, const FrameRegisters& frame, std:
   return stack;
 }
 
-PythonStacks* StackCapture::python_of(Thread& thread, ProgramStacks& stacks) {
+PythonStacks* StackCapture::python_of(const Thread& thread, ProgramStacks& stacks) {
   if (!policy_.choice().python) return nullptr;
   std::string problem;
   PythonStacks* python = stacks.python(*thread.inferior->program, problem);
@@ -75,7 +75,7 @@ PythonStacks* StackCapture::python_of(Thread& thread, ProgramStacks& stacks) {
   return python;
 }
 
-void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller) {
+void StackCapture::walk(const Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller) {
   native_.clear();
   why_ended_.clear();
   if (!policy_.choice().native) return;
@@ -102,7 +102,7 @@ std::uint64_t StackCapture::hash(const ProgramStacks& stacks) const {
 }
 
 // From the outermost frame that is kept inwards.
-StackId StackCapture::build(Thread& thread, ProgramStacks& stacks, PythonStacks* python) {
+StackId StackCapture::build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python) {
   merged_.clear();
   // Groups of Python frames are counted from the outermost only where all of them are there.
   const bool is_whole = policy_.choice().native && why_ended_.empty() && python_.size() < policy_.choice().depth;
@@ -120,7 +120,7 @@ StackId StackCapture::build(Thread& thread, ProgramStacks& stacks, PythonStacks*
   return is_kept ? stack : 0;
 }
 
-FrameId StackCapture::frame_of(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame) {
+FrameId StackCapture::frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame) {
   switch (frame.kind) {
     case MergedFrame::Kind::Native: return native_frame(thread, stacks, frame.pc);
     case MergedFrame::Kind::Python: return python_frame(thread, stacks, *python, frame.python);
@@ -129,7 +129,7 @@ FrameId StackCapture::frame_of(Thread& thread, ProgramStacks& stacks, PythonStac
   return gap(thread, stacks, "Python frames whose place between the native ones is not known");
 }
 
-FrameId StackCapture::native_frame(Thread& thread, ProgramStacks& stacks, RemoteAddr pc) {
+FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc) {
   const Module* module = thread.inferior->program->module_at(pc);
   const std::uint32_t id = module ? module->id : 0;
   return table_.frame({std::uint64_t{stacks.number()} << 34 | id, pc.value}, [&] {
@@ -137,7 +137,7 @@ FrameId StackCapture::native_frame(Thread& thread, ProgramStacks& stacks, Remote
   });
 }
 
-FrameId StackCapture::python_frame(Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame) {
+FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame) {
   const PythonStacks::Place& place = python.place(frame, snapshot_);
   return table_.frame({std::uint64_t{stacks.number()} << 34 | kOfPython, place.id}, [&] {
     return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Python, .address = frame.code, .function = place.function,
@@ -145,7 +145,7 @@ FrameId StackCapture::python_frame(Thread& thread, ProgramStacks& stacks, Python
   });
 }
 
-FrameId StackCapture::gap(Thread& thread, ProgramStacks& stacks, const std::string& reason) {
+FrameId StackCapture::gap(const Thread& thread, ProgramStacks& stacks, const std::string& reason) {
   return table_.frame({std::uint64_t{stacks.number()} << 34 | kOfGap, std::hash<std::string>{}(reason)}, [&] {
     return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Gap, .function = reason};
   });

@@ -23,11 +23,11 @@ class StackCapture {
   StackPolicy& policy() { return policy_; }
   // 0 where there is nothing to show or no room for it. The innermost frame is the caller of the function that
   // `thread` is just entering, its return address read already,
-  StackId at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address);
+  StackId at_entry(const Thread& thread, const Registers& registers, RemoteAddr return_address);
   // or has just returned from.
-  StackId at_return(Thread& thread, const Registers& registers, RemoteAddr return_address);
+  StackId at_return(const Thread& thread, const Registers& registers, RemoteAddr return_address);
   // The innermost frame is where the thread stands.
-  StackId now(Thread& thread, const Registers& registers);
+  StackId now(const Thread& thread, const Registers& registers);
 
   ProgramStacks& of(Program& program);
   // Now and then, and at the end: what stacks have cost since the beginning, as Lifecycle notices.
@@ -38,16 +38,16 @@ class StackCapture {
     std::uint64_t taken = 0, evaluated = 0, cut_short = 0, not_kept = 0;
     std::int64_t ns = 0, longest_ns = 0;
   };
-  StackId take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
-  StackId take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now);
-  PythonStacks* python_of(Thread& thread, ProgramStacks& stacks);
-  void walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
+  StackId take(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  StackId take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now);
+  PythonStacks* python_of(const Thread& thread, ProgramStacks& stacks);
+  void walk(const Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
   std::uint64_t hash(const ProgramStacks& stacks) const;
-  StackId build(Thread& thread, ProgramStacks& stacks, PythonStacks* python);
-  FrameId frame_of(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
-  FrameId native_frame(Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
-  FrameId python_frame(Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame);
-  FrameId gap(Thread& thread, ProgramStacks& stacks, const std::string& reason);
+  StackId build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python);
+  FrameId frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
+  FrameId native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
+  FrameId python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame);
+  FrameId gap(const Thread& thread, ProgramStacks& stacks, const std::string& reason);
 
   EventSink& sink_;
   const SessionClock& clock_;

@@ -14,3 +14,13 @@ SELECT o.name, sum(o.stops) AS stops, sum(o.held_ns) AS held_ns, sum(o.held_ns) 
 FROM overhead o JOIN sessions s ON s.id = o.session
 WHERE true /*? AND o.session = :session */ /*? AND o.name REGEXP :name */
 GROUP BY o.name
+UNION ALL
+SELECT '(stacks, within the above)', sum(c.n), sum(c.ns), sum(c.ns) / sum(c.n),
+       round(100.0 * sum(c.ns) / nullif((SELECT sum(a.held_ns) FROM overhead a WHERE true /*? AND a.session = :session */), 0), 1),
+       round(100.0 * sum(c.ns) / nullif(max(c.duration), 0), 2)
+FROM (SELECT max(iif(l.kind = 'stacks taken', l.value, 0)) AS n, max(iif(l.kind = 'stacks time', l.value, 0)) AS ns, s.duration
+      FROM lifecycle l JOIN sessions s ON s.id = l.session
+      WHERE l.kind IN ('stacks taken', 'stacks time') /*? AND l.session = :session */
+      GROUP BY l.session) c
+WHERE true /*? AND '(stacks, within the above)' REGEXP :name */
+HAVING sum(c.n) > 0

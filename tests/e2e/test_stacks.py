@@ -135,7 +135,7 @@ def test_what_stacks_cost_is_in_the_recording(build, tmp_path):
     _, stacks = supervised(build, tmp_path, "-k", "all", line="loop 40")
     taken, time = (stacks.database.value(f"SELECT value FROM lifecycle_ WHERE kind = '{kind}' ORDER BY id DESC LIMIT 1")
                    for kind in ("stacks taken", "stacks time"))
-    assert taken == stacks.database.value("SELECT count(*) FROM calls") and time > 0
+    assert taken >= stacks.database.value("SELECT count(*) FROM calls") and time > 0  # and one where the thread ends
 
 
 @pytest.mark.parametrize("words", [["-k", "alocs"], ["--stacks=sample=0"], ["-k", "off,alloc"], ["--stack-depth", "0"], ["--stack-depth=5000"]])
