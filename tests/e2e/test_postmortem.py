@@ -93,9 +93,9 @@ def test_a_fault_inside_a_call(record, page):
     assert 64 <= found["address"] < 64 + 4096
     assert found["what"] == "died of SIGSEGV: nothing is mapped at that address" and "hipMemcpy" in found["advice"]
     assert found["device_bytes"] == 1 << 20
-    args, doing, symbol, library, cause = database.rows("SELECT args, doing, symbol, library, cause FROM postmortem_threads")[0]
+    args, doing, library, cause = database.rows("SELECT args, doing, library, cause FROM postmortem_threads")[0]
     assert json.loads(args)["dst"] == "0x40" and json.loads(args)["sizeBytes"] == 4096
-    assert doing == "running" and cause == 1 and "libc" in library and symbol
+    assert doing == "running" and cause == 1 and "libc" in library  # where its symbols are stripped, memmove has no name
     assert database.rows("SELECT state FROM calls WHERE name = 'hipMemcpy' AND duration IS NULL") == [("open",)]
     last = database.rows("SELECT name, state FROM postmortem_calls WHERE state <> 'running' ORDER BY id DESC LIMIT 2")
     assert last == [("hipMalloc", "returned"), ("hipFree", "returned")]
