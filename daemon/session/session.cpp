@@ -49,7 +49,9 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
       calls_(sink, clock_, functions_, overrides, stacks_),
-      black_box_(sink, clock_, functions_) {}
+      black_box_(sink, clock_, functions_) {
+  black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
+}
 
 // ---------------------------------------------------------------- who is there
 
