@@ -84,7 +84,7 @@ std::vector<Option> rows(Request& r) {
       {kTargets, "--pidfile", "FILE", "the process whose id stands in FILE", Text{&t.pidfile}, all, Completes::File},
       {kTargets, "--container", "ID|NAME", "the processes of a container", Text{&t.container}, all},
       {kTargets, "--tree", "", "with all their descendants", Flag{&t.tree}, help},
-      {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave", Flag{&r.options.snapshot}, help},
+      {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave", Flag{&r.options.snapshot}, all},
       {kTargets, "--check", "", "say whether it would work and why", Flag{&r.check}, help},
       {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds", Number{&r.duration_msec, 1, kMostMilliseconds}},
       {"Daemon", "--daemon", "", "let the daemon attach, and end: fadectl stop ID detaches", Flag{&r.daemon}},

@@ -94,7 +94,8 @@ constexpr std::string_view kStacks =
     "SELECT tid, name, stack FROM postmortem_threads WHERE postmortem_id = CAST(:word AS INTEGER) AND stack IS NOT NULL ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 4";
 constexpr std::string_view kFrames =
     "WITH RECURSIVE up(parent, frame, n) AS (SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER) UNION ALL SELECT s.parent, s.frame, n + 1 FROM up JOIN stack_tree s ON s.stack = up.parent "
-    "WHERE n < 10000) SELECT p.label, p.file, p.line, f.library FROM up JOIN frame_places p ON p.frame = up.frame JOIN frames f ON f.id = up.frame ORDER BY n, p.depth LIMIT 41";
+    "WHERE n < 1000) SELECT label, file, line, library FROM (SELECT n, NULL AS depth, f.label, f.file, f.line, f.library FROM up JOIN frames f ON f.id = up.frame "
+    "UNION ALL SELECT n, i.depth, coalesce(i.function, '?'), i.file, i.line, NULL FROM up JOIN inlined_functions i ON i.frame = up.frame) ORDER BY n, depth IS NULL, depth LIMIT 41";
 
 std::string frame_line(const Row& f) {
   const std::string library = is_null(f[3]) ? "" : raw_text(f[3]), file = is_null(f[1]) ? "" : raw_text(f[1]);

@@ -85,8 +85,10 @@ ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   if (registers) {
     const AddressSpace& space = *thread.inferior->program->space;
     const RemoteAddr ip = registers->ip();
-    if (take_stack_ && registers->is_64_bit()) out.stack = take_stack_(thread, *registers);
     out.address = space.has_net() && space.in_slots(ip) ? space.own_address(ip).value_or(ip).value : ip.value;
+    Registers shown = *registers;
+    shown.rip = out.address;
+    if (take_stack_ && shown.is_64_bit()) out.stack = take_stack_(thread, shown);
   }
   const auto calls = running_calls(thread, registers);
   for (const OpenCall* call : std::span(calls).last(std::min(calls.size(), kMostCalls))) out.calls.push_back({call->record, call->payload});

@@ -51,7 +51,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       calls_(sink, clock_, functions_, overrides, stacks_),
       black_box_(sink, clock_, functions_) {
   if (options_.stacks.is_on())
-    black_box_.take_stacks_with([this](const Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
+    black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
 }
 
 // ---------------------------------------------------------------- who is there

@@ -93,9 +93,9 @@ def test_a_fault_inside_a_call(record, page):
     assert 64 <= found["address"] < 64 + 4096
     assert found["what"] == "died of SIGSEGV: nothing is mapped at that address" and "hipMemcpy" in found["advice"]
     assert found["device_bytes"] == 1 << 20
-    args, doing, symbol, library, cause = database.rows("SELECT args, doing, symbol, library, cause FROM postmortem_threads")[0]
+    args, doing, library, cause = database.rows("SELECT args, doing, library, cause FROM postmortem_threads")[0]
     assert json.loads(args)["dst"] == "0x40" and json.loads(args)["sizeBytes"] == 4096
-    assert doing == "running" and cause == 1 and "libc" in library and symbol
+    assert doing == "running" and cause == 1 and "libc" in library  # where its symbols are stripped, memmove has no name
     assert database.rows("SELECT state FROM calls WHERE name = 'hipMemcpy' AND duration IS NULL") == [("open",)]
     last = database.rows("SELECT name, state FROM postmortem_calls WHERE state <> 'running' ORDER BY id DESC LIMIT 2")
     assert last == [("hipMalloc", "returned"), ("hipFree", "returned")]
@@ -174,32 +174,35 @@ def test_a_program_that_ends_well_leaves_nothing(record, page, tmp_path):
 def test_a_hang_is_looked_at_once_and_goes_on(build, tmp_path):
     database = tmp_path / "run.db"
     with running(build, tmp_path, "crash wait", "--hang-timeout", "300ms", "-e", "all", **IN_A_CALL) as process:
-        until(lambda: rows_while_written(database, "SELECT 1 FROM postmortem_threads WHERE call IS NOT NULL"), "the hang")
+        until(lambda: rows_while_written(database, "SELECT 1 FROM postmortem_threads WHERE call = 'hipStreamSynchronize'"), "the hang")
+        until(lambda: rows_while_written(database, "SELECT 1 FROM cpu_samples c, postmortems m WHERE c.start > m.start + 1500000000"), "some looks more")
         pid = harness.descendants(process.pid)[1]
         until(lambda: open(f"/proc/{pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0] == "S", "sleep")
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == -signal.SIGTERM
-    rows = harness.Database(database).rows("SELECT kind, threads, calls_running, quiet_ns >= 300000000 FROM postmortems ORDER BY id")
-    assert rows == [("hang", 2, 1, 1), ("signal", 2, 1, None)]
-    found = harness.Database(database).rows("SELECT doing, call FROM postmortem_threads WHERE postmortem_id = 1 ORDER BY tid")
-    assert found == [("clock_nanosleep", None), ("clock_nanosleep", "hipStreamSynchronize")]
+    rows = harness.Database(database).rows("SELECT m.id, m.kind, m.threads, m.calls_running, m.quiet_ns >= 300000000, t.doing FROM postmortems m JOIN postmortem_threads t "
+                                           "ON t.postmortem_id = m.id WHERE t.call = 'hipStreamSynchronize' ORDER BY m.id")
+    assert [row[1:5] for row in rows] == [("hang", 2, 1, 1), ("signal", 2, 1, None)]
+    assert rows[0][5] == "clock_nanosleep"
 
 
-@pytest.mark.parametrize("line", ["idle 2", "unwound 2", "slow 40"])
+@pytest.mark.parametrize("line", ["idle 5", "unwound 5", "slow 100"])
 def test_what_is_no_hang(record, line):
     """Sleeping without a call, after one that was left by longjmp, and calls that end in time."""
-    database, ran = record(line, "--hang-timeout", "1s")
+    database, ran = record(line, "--hang-timeout", "4s")
     assert ran.stdout.endswith(b"done\n") and ran.status == 0
     assert database.rows("SELECT what FROM postmortems") == []
 
 
 def test_a_slow_call_that_is_taken_for_a_hang_ends_as_alone(build, tmp_path):
     """Its sleep goes on for the rest of its time."""
-    alone = harness.run_alone(build, "eintr", "v6", tmp_path)
-    supervised = harness.run_supervised(build, "eintr", "v6", tmp_path, options=("--hang-timeout", "100ms"), FADE_STANDIN_DELAY="hipDeviceSynchronize:400ms")
-    assert (alone.status, alone.stdout) == (supervised.status, supervised.stdout)
-    assert harness.Database(tmp_path / "run.db").value("SELECT count(*) FROM postmortems WHERE kind = 'hang' AND calls_running > 0") >= 1
+    alone = harness.run_alone(build, "crash slow 1", "v6", tmp_path)
+    supervised = harness.run_supervised(build, "crash slow 1", "v6", tmp_path, options=("--hang-timeout", "100ms"), FADE_STANDIN_DELAY="hipDeviceSynchronize:600ms")
+    assert (alone.status, alone.stdout, alone.total) == (supervised.status, supervised.stdout, supervised.total)
+    database = harness.Database(tmp_path / "run.db")
+    assert database.value("SELECT count(*) FROM postmortems WHERE kind = 'hang' AND calls_running > 0") >= 1
+    assert database.value("SELECT min(duration) FROM calls WHERE name = 'hipDeviceSynchronize'") >= 600_000_000
 
 
 # ---------------------------------------------------------------- fade-attach --snapshot
@@ -254,7 +257,7 @@ def test_the_page(record, page, tmp_path, columns):
     record("thread", **IN_A_CALL)
     text = page(tmp_path / "run.db", columns)
     assert re.search(r"^crash \(pid \d+\) died of SIGABRT: it gave up by itself: abort\(\)", text)
-    for words in ("thread ", "memory ", "1.00 MiB on device 0", "advice ", "3 threads", "hipStreamSynchronize", "The last calls"):
+    for words in ("thread ", "memory ", "1.00 MiB on device 0", "advice ", "3 threads", "hipStreamSynchronize", "Stack of thread", "give_up", "The last calls"):
         assert words in text, text
     assert all(len(line) <= columns for line in text.splitlines())
 
