@@ -3,7 +3,7 @@
 -- about: What launches of graphs ran is counted; their time is in the report graphs. What the code needs is in the report code.
 -- sort: -launches
 -- limit: 40
--- leave: last_ns first_ns launch_max_ns mode vgprs streams devices shared_bytes geometries in_graphs errors launch_avg_ns
+-- leave: last_ns first_ns launch_max_ns vgprs streams devices shared_bytes geometries in_graphs errors mode launch_avg_ns
 -- column: name             text      demangled
 -- column: launches         count     how often
 -- column: in_graphs        count     of these by launches of graphs
@@ -34,6 +34,6 @@ SELECT r.name, sum(launches) AS launches, sum(in_graphs) AS in_graphs, sum(error
        max(CASE place WHEN 1 THEN block_x || 'x' || block_y || 'x' || block_z END) AS block,
        max(CASE place WHEN 1 THEN shared_bytes END) AS shared_bytes,
        coalesce(p.streams, 0) AS streams, p.devices, c.mode, c.vgprs,
-       sum(launch_total_ns) AS launch_total_ns, sum(launch_total_ns) / nullif(sum(launches) - sum(in_graphs), 0) AS launch_avg_ns,
+       nullif(sum(launch_total_ns), 0) AS launch_total_ns, sum(launch_total_ns) / nullif(sum(launches) - sum(in_graphs), 0) AS launch_avg_ns,
        max(launch_max_ns) AS launch_max_ns, min(first) AS first_ns, max(last) AS last_ns
 FROM ranked r LEFT JOIN code c ON c.kernel_id = r.kernel_id LEFT JOIN place p ON p.kernel_id = r.kernel_id GROUP BY r.kernel_id

@@ -2,7 +2,7 @@
 -- about: A launch of a graph is one row; its kernels are in the report graphs.
 -- limit: 50
 -- page: id
--- leave: captured function shared_bytes tid pid device stream duration_ns id
+-- leave: function shared_bytes tid pid device stream captured duration_ns id
 -- column: id            id        of the call
 -- column: start_ns      time      entry of the launching call
 -- column: duration_ns   duration  of the launching call on the host
