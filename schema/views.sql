@@ -835,17 +835,14 @@ CREATE VIEW stack_tree AS SELECT id AS stack, parent, frame FROM stack_;
 
 -- From one stack outwards (not a join with a recursion over all stacks), so that a condition on the stack costs no more than that stack.
 CREATE VIEW stack_frames AS
-SELECT s.id AS stack, f.session, f.pid, json_extract(j.value, '$[1]') AS depth, f.kind, i.frame IS NOT NULL AS inlined, CASE WHEN i.frame IS NULL THEN f.label ELSE coalesce(i.name, '?') END AS label,
+SELECT s.id AS stack, f.session, f.pid, j.key AS depth, f.kind, i.frame IS NOT NULL AS inlined, CASE WHEN i.frame IS NULL THEN f.label ELSE coalesce(i.name, '?') END AS label,
        f.library, iif(i.frame IS NULL, f.function, i.name) AS function, iif(i.frame IS NULL, f.file, i.file) AS file, iif(i.frame IS NULL, f.line, i.line) AS line, f.offset, f.offset_hex, f.id AS frame
 FROM stack_ s JOIN json_each((
-  WITH RECURSIVE up(parent, frame, depth) AS (
-    SELECT s.parent, s.frame, 0
-    UNION ALL
-    SELECT x.parent, x.frame, up.depth + 1 + (SELECT count(*) FROM inline_ i WHERE i.frame = up.frame) FROM up JOIN stack_ x ON x.id = up.parent WHERE up.depth < 10000)
-  SELECT json_group_array(json_array(frame, depth, inlined)) FROM (
-    SELECT up.frame, up.depth + i.depth AS depth, i.depth AS inlined FROM up JOIN inline_ i ON i.frame = up.frame
-    UNION ALL SELECT up.frame, up.depth + (SELECT count(*) FROM inline_ i WHERE i.frame = up.frame), NULL FROM up))) j
-JOIN frames f ON f.id = json_extract(j.value, '$[0]') LEFT JOIN inline_ i ON i.frame = f.id AND i.depth = json_extract(j.value, '$[2]');
+  WITH RECURSIVE up(parent, frame, n) AS (
+    SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 10000)
+  SELECT '[' || group_concat(place) || ']' FROM (
+    SELECT up.frame * 256 + i.depth AS place, n, i.depth AS d FROM up JOIN inline_ i ON i.frame = up.frame WHERE i.depth < 255 UNION ALL SELECT up.frame * 256 + 255, n, 255 FROM up ORDER BY 2, 3))) j
+JOIN frames f ON f.id = j.value / 256 LEFT JOIN inline_ i ON i.frame = f.id AND i.depth = j.value % 256;
 
 -- The three innermost frames, and the innermost line of Python.
 CREATE VIEW stack_tops AS

@@ -69,7 +69,7 @@ Result<void> print_tree(Context& context, const std::vector<FoldedStack>& stacks
   for (std::size_t i = 0; i < shown; ++i)
     if (auto done = out.write(line_text(tree.lines[i], weight, style)); !done) return done;
   if (tree.left_out > 0 || shown < tree.lines.size())
-    log::info("what takes less than {:.0f} % is left out, and what follows line {}; all of it: --format collapsed, or speedscope for www.speedscope.app", kLeast, kMostLines);
+    log::info("frames of less than {:.0f} % are left out; --format speedscope has all", kLeast);
   return {};
 }
 

@@ -31,7 +31,13 @@ std::string place_of(const Row& row) {  // label, kind, inlined, library, functi
   return place;
 }
 
-constexpr const char* kFrames = "SELECT label, kind, inlined, library, function, file, line FROM stack_frames WHERE stack = CAST(:word AS INTEGER) ORDER BY depth";
+// As stack_frames, but without JSON functions, which views may not use where the file is not trusted.
+constexpr const char* kFrames = R"(WITH RECURSIVE up(parent, frame, n) AS (
+  SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER)
+  UNION ALL SELECT t.parent, t.frame, n + 1 FROM up JOIN stack_tree t ON t.stack = up.parent WHERE n < 10000)
+SELECT f.label, f.kind, 0, f.library, f.function, f.file, f.line, n AS n, 1000000 AS depth FROM up JOIN frames f ON f.id = up.frame
+UNION ALL SELECT coalesce(i.function, '?'), 'native', 1, f.library, i.function, i.file, i.line, n, i.depth FROM up JOIN inlined_functions i ON i.frame = up.frame JOIN frames f ON f.id = i.frame
+ORDER BY 8, 9)";
 
 Result<std::vector<Frame>> frames_of(const Context& context, Recording& recording, std::int64_t stack) {
   auto rows = rows_for(context, recording, kFrames, std::to_string(stack));
