@@ -1,5 +1,6 @@
 """Stands in many kinds of Python frames and sends itself SIGUSR1 in each, having written into the file of its first argument what its
-stack is there: one line of JSON for each stop, a list of [qualified name, file, line], innermost first. Runs on 3.10 and later."""
+stack is there: one line of JSON for each stop, a list of [qualified name, file, line], innermost first. Runs on 3.10 and later.
+With a second argument, a HIP runtime, it calls hipFree(NULL) of that instead."""
 import asyncio
 import ctypes
 import functools
@@ -12,6 +13,9 @@ import threading
 OUT = open(sys.argv[1], "a", encoding="utf-8", errors="backslashreplace")
 libc = ctypes.CDLL(None)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+
+act = functools.partial(ctypes.CDLL(sys.argv[2]).hipFree, None) if len(sys.argv) > 2 else functools.partial(signal.raise_signal, signal.SIGUSR1)
 
 
 def named(frame):
@@ -29,7 +33,7 @@ def write_stack(what):
 
 
 def stop(what):
-    write_stack(what), signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+    write_stack(what), act()
 
 
 def nested_in_c(depth, then):
