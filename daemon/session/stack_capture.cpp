@@ -104,7 +104,8 @@ std::uint64_t StackCapture::hash(const ProgramStacks& stacks) const {
 // From the outermost frame that is kept inwards.
 StackId StackCapture::build(Thread& thread, ProgramStacks& stacks, PythonStacks* python) {
   merged_.clear();
-  const bool is_whole = policy_.choice().native && why_ended_.empty();
+  // Groups of Python frames are counted from the outermost only where all of them are there.
+  const bool is_whole = policy_.choice().native && why_ended_.empty() && python_.size() < policy_.choice().depth;
   merge(native_, is_whole, python_, [&](RemoteAddr pc) { return python && python->is_evaluation(pc); }, merged_);
   const std::size_t depth = policy_.choice().depth;
   const bool is_cut = merged_.size() > depth;

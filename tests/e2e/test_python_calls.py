@@ -62,3 +62,14 @@ def test_c_code_stands_between_the_python_code_around_it(build, tmp_path):
         between = [row for row in rows[compare + 1:caller]]
         assert any("libc" in (row[4] or "") for row in between), "qsort"
         assert any("ffi" in (row[4] or "") for row in between)
+
+
+def test_a_deep_recursion_keeps_its_innermost_frames(build, tmp_path):
+    said, seen = record(build, tmp_path, "-k", "all", "--stack-depth", "40")
+    [(tid, at)] = [(tid, i) for tid in said for i, (what, _) in enumerate(said[tid]) if what == "across chunks"]
+    rows, stack = seen[tid][at], said[tid][at][1]
+    frames = python_frames(rows)
+    assert frames == stack[:len(frames)] and len(frames) > 25
+    kinds = [row[0] for row in rows]
+    first = kinds.index("Python")
+    assert set(kinds[:first]) == {"native"} and kinds[-1] not in ("native", "Python")
