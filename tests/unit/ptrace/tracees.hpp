@@ -113,9 +113,13 @@ inline bool eventually(const std::function<bool()>& condition) {
 }
 
 // The next stop of anyone, ticks left out.
+// The last stop of a thread, before its end, is passed over: who wants to see it asks the tracer.
 inline Stop next_stop(const Tracer& tracer) {
-  for (;;)
-    if (const Stop stop = tracer.next(); stop.kind != Stop::Kind::None) return stop;
+  for (;;) {
+    const Stop stop = tracer.next();
+    if (stop.kind == Stop::Kind::Exit) Tracee(stop.tid).resume();
+    else if (stop.kind != Stop::Kind::None) return stop;
+  }
 }
 
 // Runs `body` as a tracer in a process of its own, which is killed at its `n`th system call stop (entries and exits

@@ -58,6 +58,17 @@ TEST_F(TracerTest, ExitStatus) {
   EXPECT_EQ(tracer.next().kind, Kind::Gone);
 }
 
+TEST_F(TracerTest, AThreadStopsBeforeItEnds) {
+  start([] { return 7; });
+  Stop last;
+  while (last.kind == Kind::None) last = tracer.next();
+  EXPECT_EQ(last.kind, Kind::Exit);
+  EXPECT_EQ(last.message, 7u << 8) << "as wait(2) tells it";
+  EXPECT_TRUE(Tracee(pid()).registers());
+  Tracee(pid()).resume();
+  expect_exit(7);
+}
+
 TEST_F(TracerTest, GroupStopAndItsEnd) {
   start([] {
     ::raise(SIGSTOP);
