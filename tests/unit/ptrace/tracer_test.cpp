@@ -214,6 +214,8 @@ TEST_F(TracerTest, StopThatIsNotResumedIsReportedAgainUntilReaped) {
 
 TEST_F(TracerTest, EndSeenByNextOfIsStillReportedToNext) {
   start([] { return 9; });
+  EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Exit);
+  Tracee(pid()).resume();
   EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Exited);
   expect_exit(9);
   EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Gone);
