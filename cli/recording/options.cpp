@@ -67,7 +67,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kOutput, "-c,--summary,!--no-summary", "", wording.summary, Switch{&r.summary}, help},
       {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
 
-      {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy,kernel or all,-sync [all]", List{&o.events}, help, none,
+      {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy or all,-sync [all]", List{&o.events}, help, none,
        {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc", "marker"}},
       {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
@@ -81,7 +81,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kCapture, "--hang-timeout", "TIME", "where a call runs and none begins or ends for TIME, look at all threads once", Time{&o.hang_ns}},
 
-      {kStacks, "-k,--stacks", "LIST", "calls to take stacks of: alloc,errors,first,sample=N,all or off [alloc,errors,first]", List{&o.stacks}, help, none,
+      {kStacks, "-k,--stacks", "LIST", "stacks of which calls: off, all, sample=N, or some of alloc,errors,first [these three]", List{&o.stacks}, help, none,
        {"alloc", "errors", "first", "sample", "sample=", "all", "off"}},
       {kStacks, "--stack-depth", "N", "frames to keep of each stack, from the innermost [64]", Number{&o.stack_depth, 1, StackChoice::kMostFrames}},
       {kStacks, "--native-stacks,!--no-native-stacks", "", "frames of C and C++ code [on]", Flag{&o.native_stacks}},
@@ -91,7 +91,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kProcesses, "--exe", "REGEX", "record only processes whose program matches", Text{&o.child_filter}},
       {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK): 0,3", List{&o.only_ranks}},
 
-      {kCorrect, "--set", "TARGET=VALUE", "answer the program's questions about a device with VALUE", Each{&o.set_rules}, help, none,
+      {kCorrect, "--set", "TARGET=VALUE", "answer questions about a device with VALUE", Each{&o.set_rules}, help, none,
        {"device.*.multiProcessorCount=", "device.*.warpSize=", "device.*.name=", "device.*.totalGlobalMem="}},
       {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
       {kCorrect, "--dry-run", "", "print the rules as understood and end", Flag{&r.dry_run}},
