@@ -71,7 +71,7 @@ static void leave_call(hipStream_t stream, hipError_t status, void* data) {
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
-  const int n = number(argc, argv, 2, 1);
+  volatile const int n = number(argc, argv, 2, 1);  // looked at after longjmp()
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   some_calls(3);
   HIP_OK(hipMalloc(&held, 1 << 20));
