@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMaxCodes = 16384, kMaxPlaces = 65536;
 constexpr std::size_t kMaxName = 512, kMaxFile = 4096;  // code points; a path of PATH_MAX bytes has no more
 constexpr std::size_t kMaxLineTable = 1 << 20;
-constexpr std::uint64_t kSettledAfter = 100, kLookAgainAfter = 1000;  // milliseconds
+constexpr std::uint64_t kSettledAfter = 1000, kLookAgainAfter = 1000;  // milliseconds
 constexpr std::uint32_t kSettledLooks = 4;
 constexpr std::size_t kMaxCodeSize = 512;
 

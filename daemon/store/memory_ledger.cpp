@@ -154,7 +154,8 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
   if (!is_new) {
     const Allocation& old = entry->second;
     // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave it back.
-    if (old.cause.call > fresh.cause.call && old.cause.at >= fresh.cause.entered) count(process, old, -1);
+    const bool was_inside = old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
+    if (was_inside) count(process, old, -1);
     else free_one(process, old, kNull, fresh.cause.at);
     entry->second = fresh;
   }

@@ -213,6 +213,7 @@ def test_shell_is_read_only(build, recording):
     child.expect("sqlite>")
     child.sendline("DELETE FROM call_;")
     child.expect("readonly database")
+    child.expect("sqlite>")  # the terminal is the shell's again: what is typed before is lost
     child.sendeof()
     child.expect(pexpect.EOF)
 

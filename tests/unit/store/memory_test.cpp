@@ -228,6 +228,24 @@ TEST_F(Ledger, AFreeThatIsSeenLateDoesNotTakeTheNextAllocation) {
   EXPECT_EQ(value("SELECT sum(unknown_frees) FROM memory_stats"), "0");
 }
 
+// A thread begins to allocate; another one gets an address and gives it back; the first one is given that address before the free's
+// return is seen.
+TEST_F(Ledger, AnAddressThatAnotherThreadHadMeanwhileIsAnotherAllocation) {
+  open();
+  const CallRecord slow = tracee->begin("hipMalloc", {0x7ffd1000, 30});
+  tracee->malloc(0x1000, 10, 2);
+  const CallRecord late = tracee->begin("hipFree", {0x1000}, 2);
+  CallRecord alloc = slow;
+  alloc.exit_ns = tracee->now() + 5'000;
+  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x1000});
+  tracee->put(alloc);
+  CallRecord free = late;
+  free.exit_ns = tracee->now() + 6'000;
+  tracee->put(free);
+  finish();
+  EXPECT_THAT(rows(kStats), ElementsAre("device|30|30|2|1|40"));
+}
+
 TEST_F(Ledger, LibrariesHaveTheirOwnPeaks) {
   open();
   site(1, "/a.so");
