@@ -6,7 +6,9 @@ import pytest
 
 import real_runs as runs
 
-WARNINGS = "SELECT finding, severity FROM findings WHERE severity <> 'info'"
+# Of devices: the tour also makes mistakes with memory on purpose.
+FINDINGS = "SELECT finding, severity FROM findings WHERE finding NOT IN ('out-of-memory', 'unknown-pointer')"
+WARNINGS = f"{FINDINGS} AND severity <> 'info'"
 
 
 @pytest.fixture
@@ -31,13 +33,13 @@ def test_the_card_is_found_by_address_and_unique_id(watched):
     ask = watched()
     assert ask("SELECT told_multiprocessors, driver_compute_units, told_warp_size, driver_wave_size, told_memory = driver_memory, told_clock_mhz, driver_mhz, matched_by, reference_name FROM device_truth") == [
         (48, 96, 32, 32, 1, 2482, 2482, "PCI address and unique id", "Radeon RX 7900 XTX")]
-    assert ask("SELECT finding, severity FROM findings") == [("wgp-count", "info")]
+    assert ask(FINDINGS) == [("wgp-count", "info")]
 
 
 def test_the_official_switch(watched):
     ask = watched(GPU_ENABLE_WGP_MODE="0")
     assert ask("SELECT told_multiprocessors FROM device_truth") == [(96,)]
-    assert ask("SELECT finding, severity FROM findings") == [("wgp-mode-off", "info")]
+    assert ask(FINDINGS) == [("wgp-mode-off", "info")]
 
 
 @pytest.mark.parametrize("finding, severity, variable, value", [

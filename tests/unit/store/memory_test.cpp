@@ -233,8 +233,8 @@ TEST_F(Ledger, AFreeThatIsSeenLateDoesNotTakeTheNextAllocation) {
 TEST_F(Ledger, AnAddressThatAnotherThreadHadMeanwhileIsAnotherAllocation) {
   open();
   const CallRecord slow = tracee->begin("hipMalloc", {0x7ffd1000, 30});
-  tracee->malloc(0x1000, 10, 2);
-  const CallRecord late = tracee->begin("hipFree", {0x1000}, 2);
+  tracee->malloc(0x1000, 10);
+  const CallRecord late = tracee->begin("hipFree", {0x1000});
   CallRecord alloc = slow;
   alloc.exit_ns = tracee->now() + 5'000;
   tracee->piece(PieceKind::Out, 0, std::uint64_t{0x1000});
