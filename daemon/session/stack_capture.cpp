@@ -9,7 +9,6 @@
 namespace fade {
 namespace {
 
-constexpr std::int64_t kTrustPython = 1'000'000'000;  // code objects may be freed, and others stand where they stood
 constexpr std::size_t kMostNative = 512;              // Python's evaluation takes several frames for each of Python's
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
@@ -44,7 +43,7 @@ StackId StackCapture::now(const Thread& thread, const Registers& registers) {
 
 StackId StackCapture::take(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
   const std::int64_t began = clock_.now();
-  const StackId stack = take_now(thread, frame, fs_base, is_caller, began);
+  const StackId stack = take_now(thread, frame, fs_base, is_caller);
   const std::int64_t ns = clock_.now() - began;
   ++cost_.taken;
   cost_.ns += ns;
@@ -52,7 +51,7 @@ StackId StackCapture::take(const Thread& thread, const FrameRegisters& frame, st
   return stack;
 }
 
-StackId StackCapture::take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now) {
+StackId StackCapture::take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
   Program& program = *thread.inferior->program;
   ProgramStacks& stacks = of(program);
   PythonStacks* python = python_of(thread, stacks);
@@ -60,10 +59,10 @@ StackId StackCapture::take_now(const Thread& thread, const FrameRegisters& frame
   walk(thread, stacks, frame, is_caller);
   python_.clear();
   if (python) python_ = python->frames(fs_base, snapshot_, policy_.choice().depth);
-  const std::uint64_t known_by = hash(stacks);
-  if (const StackId known = table_.remembered(known_by, python_.empty() ? 0 : now - kTrustPython)) return known;
+  const std::uint64_t known_by = hash(stacks, python);
+  if (const StackId known = table_.remembered(known_by)) return known;
   const StackId stack = build(thread, stacks, python);
-  if (stack != 0) table_.remember(known_by, stack, now);
+  if (stack != 0) table_.remember(known_by, stack);
   return stack;
 }
 
@@ -91,13 +90,14 @@ void StackCapture::walk(const Thread& thread, ProgramStacks& stacks, const Frame
   cost_.cut_short += native.end() != NativeWalk::End::Bottom;
 }
 
-// What was mapped meanwhile may stand where something else stood: the generation is part of it.
-std::uint64_t StackCapture::hash(const ProgramStacks& stacks) const {
+// What was mapped meanwhile may stand where something else stood: the generation is part of it, and of Python not the address of
+// the code object, but which one that is now.
+std::uint64_t StackCapture::hash(const ProgramStacks& stacks, PythonStacks* python) const {
   std::uint64_t hash = stacks.number();
   hash = mix(hash, stacks.code().generation());
   for (const NativeFrame& frame : native_) hash = mix(hash, frame.pc.value);
   for (const PythonFrame& frame : python_)
-    hash = mix(mix(hash, frame.code), static_cast<std::uint64_t>(std::int64_t{frame.instruction}) << 1 | (frame.entry ? 1U : 0U));
+    hash = mix(hash, std::uint64_t{python->place(frame, snapshot_).id} << 1 | (frame.entry ? 1U : 0U));
   return hash;
 }
 

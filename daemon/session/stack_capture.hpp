@@ -39,10 +39,10 @@ class StackCapture {
     std::int64_t ns = 0, longest_ns = 0;
   };
   StackId take(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
-  StackId take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller, std::int64_t now);
+  StackId take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
   PythonStacks* python_of(const Thread& thread, ProgramStacks& stacks);
   void walk(const Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
-  std::uint64_t hash(const ProgramStacks& stacks) const;
+  std::uint64_t hash(const ProgramStacks& stacks, PythonStacks* python) const;
   StackId build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python);
   FrameId frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
   FrameId native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc);

@@ -2,14 +2,14 @@
 
 namespace fade {
 
-StackId StackTable::remembered(std::uint64_t hash, std::int64_t since) const {
+StackId StackTable::remembered(std::uint64_t hash) const {
   const auto it = remembered_.find(hash);
-  return it != remembered_.end() && it->second.at >= since ? it->second.stack : 0;
+  return it != remembered_.end() ? it->second : 0;
 }
 
-void StackTable::remember(std::uint64_t hash, StackId stack, std::int64_t now) {
+void StackTable::remember(std::uint64_t hash, StackId stack) {
   if (remembered_.size() >= limits_.hashes) remembered_.clear();
-  remembered_[hash] = {stack, now};
+  remembered_[hash] = stack;
 }
 
 FrameId StackTable::frame(const FrameKey& key, const std::function<FrameSeen()>& describe) {

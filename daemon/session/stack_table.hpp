@@ -35,9 +35,9 @@ class StackTable {
   explicit StackTable(EventSink& sink) : StackTable(sink, Limits()) {}
   StackTable(EventSink& sink, Limits limits) : sink_(sink), limits_(limits) {}
 
-  // The stack that was remembered with that hash since `since`; 0: none.
-  StackId remembered(std::uint64_t hash, std::int64_t since) const;
-  void remember(std::uint64_t hash, StackId stack, std::int64_t now);
+  // The stack that was remembered with that hash; 0: none.
+  StackId remembered(std::uint64_t hash) const;
+  void remember(std::uint64_t hash, StackId stack);
 
   // 0: there is no room for another one. `describe` fills in all but the number.
   FrameId frame(const FrameKey& key, const std::function<FrameSeen()>& describe);
@@ -47,15 +47,11 @@ class StackTable {
   std::size_t stacks() const { return stacks_.size(); }
 
  private:
-  struct Remembered {
-    StackId stack = 0;
-    std::int64_t at = 0;
-  };
   EventSink& sink_;
   Limits limits_;
   std::unordered_map<FrameKey, FrameId> frames_;
   std::unordered_map<std::uint64_t, StackId> stacks_;  // parent and frame
-  std::unordered_map<std::uint64_t, Remembered> remembered_;
+  std::unordered_map<std::uint64_t, StackId> remembered_;
 };
 
 }  // namespace fade

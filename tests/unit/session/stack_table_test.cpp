@@ -42,14 +42,13 @@ TEST_F(Table, AFullTableTakesNoMoreAndKeepsWhatItHas) {
 }
 
 TEST_F(Table, HashesAreRememberedForAWhile) {
-  table.remember(7, 3, 100);
-  EXPECT_EQ(table.remembered(7, 100), 3U);
-  EXPECT_EQ(table.remembered(7, 101), 0U) << "too long ago";
-  EXPECT_EQ(table.remembered(8, 0), 0U);
-  table.remember(8, 4, 100);
-  table.remember(9, 5, 100);
-  EXPECT_EQ(table.remembered(9, 0), 5U);
-  EXPECT_EQ(table.remembered(7, 0), 0U) << "forgotten, not full";
+  table.remember(7, 3);
+  EXPECT_EQ(table.remembered(7), 3U);
+  EXPECT_EQ(table.remembered(8), 0U);
+  table.remember(8, 4);
+  table.remember(9, 5);
+  EXPECT_EQ(table.remembered(9), 5U);
+  EXPECT_EQ(table.remembered(7), 0U) << "forgotten, not full";
 }
 
 }  // namespace
