@@ -1,7 +1,9 @@
 // Rules from call frame information that is written by hand, and steps by them over memory that is written by hand.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
+#include <span>
 
 #include "elf/elf_file.hpp"
 #include "elf/support.hpp"
@@ -238,7 +240,7 @@ TEST(CodeFile, DamagedFilesDoNoHarm) {
     if (step % 2 == 0) bytes.resize(where);
     else for (std::size_t i = where; i < std::min(where + 9, bytes.size()); ++i) bytes[i] = static_cast<char>(0xFF - (i & 0x3F));
     std::vector<std::byte> image(bytes.size());
-    std::memcpy(image.data(), bytes.data(), bytes.size());
+    std::ranges::copy(std::as_bytes(std::span(bytes)), image.begin());
     const auto file = CodeFile::of_image(std::move(image), "damaged");
     if (!file) continue;
     for (std::uint64_t address = 0; address < 0x3000; address += 7) readable += (*file)->rule(address).kind != Kind::Missing;
