@@ -5,9 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "probes/location.hpp"
+#include "probes/role_index.hpp"
+#include "probes/roles.hpp"
 
 namespace fade::probes {
 
@@ -32,22 +37,6 @@ struct Type {
 };
 
 enum class Direction : std::uint8_t { In, Out, InOut };
-
-// What a parameter means to the memory ledger, the launch table and so on.
-enum class Role : std::uint8_t {
-  None, Bytes, Width, Height, Depth, Address, Destination, Source, CopyKind, Stream, Kernel, KernelName, Module,
-  Grid, Block, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, SharedBytes, Device, Count, Flags, Value, Attribute, Table, TableId,
-  RangeName, RangeId, RangeDomain,
-  ChannelBits, Format, Channels, Levels, Object,
-};
-
-// Where the calling convention puts a by-value parameter (System V x86-64 ABI, 3.2.3).
-struct Location {
-  enum class Where : std::uint8_t { Integer, Sse, Stack };
-  Where where = Where::Integer;
-  std::uint8_t first = 0;  // integer register 0..5 (rdi rsi rdx rcx r8 r9), xmm number, or 8-byte word on the stack ([rsp+8] is 0)
-  std::uint8_t words = 1;  // eightbytes it takes
-};
 
 struct Parameter {
   std::string name;
@@ -89,10 +78,12 @@ struct Probe {
   std::vector<Parameter> parameters;
   std::string origin;              // FILE:LINE
   std::shared_ptr<const Types> types;  // what the names of its types mean; null: the built-in ones
+  LazyRoleIndex role_index;
 
   bool returns_sse() const { return result.cls == TypeClass::Float || result.cls == TypeClass::Double; }
   bool failed(std::uint64_t result_word) const;  // masks to the result's size
   const Parameter* with_role(Role role) const;   // nullptr where none has it
+  std::span<const RolePlace> places(Role role) const { return role_index.of(*this).places(role); }
 };
 
 using ProbePtr = std::shared_ptr<const Probe>;

@@ -1,0 +1,75 @@
+#include "probes/role_index.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "probes/probe.hpp"
+#include "probes/types.hpp"
+
+namespace fade::probes {
+namespace {
+
+constexpr int kDeepest = 4;  // structs within structs that are searched
+
+struct Found {
+  Role role;
+  RolePlace place;
+};
+
+// Fields of a structure before those of structures within.
+void add_fields(const Types& types, const Type& type, RolePlace base, int depth, std::vector<Found>& to) {
+  const TypeDeclaration* declaration = type.cls == TypeClass::Struct ? types.find(type.name) : nullptr;
+  if (!declaration) return;
+  const auto place_of = [&](const Field& field) {
+    RolePlace place = base;
+    place.offset += field.offset;
+    place.size = field.type.size;
+    return place;
+  };
+  for (const Field& field : declaration->fields)
+    if (field.role != Role::None) to.push_back({field.role, place_of(field)});
+  if (depth == 0) return;
+  for (const Field& field : declaration->fields) add_fields(types, field.type, place_of(field), depth - 1, to);
+}
+
+std::vector<Found> found_in(const Probe& probe) {
+  std::vector<Found> out;
+  std::vector<std::pair<const Type*, RolePlace>> wholes;
+  for (std::size_t i = 0; i < probe.parameters.size(); ++i) {
+    const Parameter& parameter = probe.parameters[i];
+    const bool in_memory = parameter.pointee.cls != TypeClass::Void;
+    const Type& type = in_memory ? parameter.pointee : parameter.type;
+    const RolePlace& place = wholes.emplace_back(&type, RolePlace{in_memory, static_cast<std::uint8_t>(i), parameter.at, 0, type.size}).second;
+    if (parameter.role != Role::None) out.push_back({parameter.role, place});
+  }
+  for (const auto& [type, place] : wholes) add_fields(types_of(probe), *type, place, kDeepest, out);
+  return out;
+}
+
+}  // namespace
+
+RoleIndex::RoleIndex(const Probe& probe) {
+  std::vector<Found> found = found_in(probe);
+  std::ranges::stable_sort(found, {}, &Found::role);
+  for (const Found& one : found) {
+    places_.push_back(one.place);
+    ++first_[static_cast<std::size_t>(one.role) + 1];
+  }
+  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] = static_cast<std::uint16_t>(first_[i] + first_[i - 1]);
+}
+
+LazyRoleIndex& LazyRoleIndex::operator=(const LazyRoleIndex&) noexcept {
+  delete index_.exchange(nullptr);
+  return *this;
+}
+
+LazyRoleIndex::~LazyRoleIndex() { delete index_.load(); }
+
+const RoleIndex& LazyRoleIndex::make(const Probe& probe) const {
+  auto mine = std::make_unique<const RoleIndex>(probe);
+  const RoleIndex* expected = nullptr;
+  return index_.compare_exchange_strong(expected, mine.get(), std::memory_order_acq_rel) ? *mine.release() : *expected;
+}
+
+}  // namespace fade::probes
