@@ -1,5 +1,6 @@
 #include "store/batch_table.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace fade::store {
@@ -13,6 +14,7 @@ struct Cursor : sqlite3_vtab_cursor {
   const std::int64_t* row = nullptr;
   const std::int64_t* end = nullptr;
   std::size_t columns = 0;
+  std::int64_t last_id = 0;  // of the table, when all rows before this one are in it
 };
 
 int connect(sqlite3* db, void* batch, int, const char* const*, sqlite3_vtab** out, char**) {
@@ -53,11 +55,13 @@ int filter(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) 
   self->columns = batch.columns();
   self->row = batch.row(0);
   self->end = batch.row(batch.rows());
+  self->last_id = batch.last_id();
   return SQLITE_OK;
 }
 
 int next(sqlite3_vtab_cursor* cursor) {
   auto* self = static_cast<Cursor*>(cursor);
+  self->last_id = std::max(self->last_id, *self->row);
   self->row += self->columns;
   return SQLITE_OK;
 }
@@ -68,8 +72,11 @@ int at_end(sqlite3_vtab_cursor* cursor) {
 }
 
 int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int at) {
-  const std::int64_t value = static_cast<Cursor*>(cursor)->row[at];
-  if (value != BatchTable::kNull) sqlite3_result_int64(context, value);  // nothing set is NULL
+  const auto* self = static_cast<Cursor*>(cursor);
+  const std::int64_t value = self->row[at];
+  // https://www.sqlite.org/autoinc.html: no id means the greatest one and 1. That is appended; any other is searched for first.
+  const bool appended = at == 0 && value == self->last_id + 1;
+  if (value != BatchTable::kNull && !appended) sqlite3_result_int64(context, value);  // nothing set is NULL
   return SQLITE_OK;
 }
 
@@ -101,6 +108,7 @@ Result<void> BatchTable::attach(sqlite::Db& db) {
   const std::string source = target_ + "src";
   if (sqlite3_create_module_v2(db.get(), source.c_str(), &kModule, this, nullptr) != SQLITE_OK)
     return tl::unexpected(db.error("cannot create the source of " + target_));
+  last_id_ = db.integer("SELECT max(rowid) FROM " + target_).value_or(0);
   Result<sqlite::Stmt> insert = db.prepare("INSERT INTO " + target_ + " SELECT * FROM " + source);
   if (!insert) return tl::unexpected(std::move(insert.error()));
   insert_ = std::move(*insert);
@@ -110,6 +118,7 @@ Result<void> BatchTable::attach(sqlite::Db& db) {
 Result<void> BatchTable::flush() {
   if (cells_.empty()) return {};
   Result<void> done = insert_.run();
+  for (std::size_t i = 0; i < rows(); ++i) last_id_ = std::max(last_id_, *row(i));
   cells_.clear();
   return done;
 }

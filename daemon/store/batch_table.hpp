@@ -1,5 +1,6 @@
 // Rows of integers on their way into one table. SQLite reads them through a virtual table, so that a batch is one
-// INSERT ... SELECT: twice as fast as binding row by row. Owned by the recorder, used on its thread only.
+// INSERT ... SELECT: twice as fast as binding row by row. Owned by the recorder, used on its thread only. Nobody else
+// writes that table.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +35,13 @@ class BatchTable {
 
   std::size_t columns() const { return columns_; }
   const std::int64_t* row(std::size_t at) const { return cells_.data() + at * columns_; }
+  std::int64_t last_id() const { return last_id_; }  // the greatest in the table, 0: it is empty
 
  private:
   const std::string target_;
   const std::size_t columns_;
   std::vector<std::int64_t> cells_;
+  std::int64_t last_id_ = 0;
   sqlite::Stmt insert_;
 };
 

@@ -9,21 +9,16 @@ CallerBook::CallerBook(sqlite::Db& db, Failure& failure, const Libraries& librar
              "total = total + excluded.total, self = self + excluded.self") {}
 
 void CallerBook::call(RowId process, LibraryId library, RowId function, std::int64_t ns, std::int64_t self_ns, bool failed) {
-  const Key key{process, function, library};
-  if (!last_sum_ || last_key_ != key) {
-    last_key_ = key;
-    last_sum_ = &sums_[key];
-  }
-  ++last_sum_->n;
-  last_sum_->errors += failed;
-  last_sum_->total += ns;
-  last_sum_->self += self_ns;
+  Sum& sum = sums_[{process, function, library}];
+  ++sum.n;
+  sum.errors += failed;
+  sum.total += ns;
+  sum.self += self_ns;
 }
 
 void CallerBook::flush() {
   for (const auto& [key, sum] : sums_) write_(key.process, libraries_.path(key.library), key.function, sum.n, sum.errors, sum.total, sum.self);
   sums_.clear();
-  last_sum_ = nullptr;
 }
 
 }  // namespace fade::store

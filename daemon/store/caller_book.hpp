@@ -1,9 +1,9 @@
 // Which library called which function, how often and how long: sums over all calls, added to their table about every second.
 #pragma once
 #include <cstdint>
-#include <unordered_map>
 
 #include "store/libraries.hpp"
+#include "store/recent_map.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -34,9 +34,7 @@ class CallerBook {
   };
 
   const Libraries& libraries_;
-  std::unordered_map<Key, Sum, Hash> sums_;  // since the last flush
-  Key last_key_;                             // most calls are like the one before
-  Sum* last_sum_ = nullptr;
+  RecentMap<Key, Sum, Hash> sums_;  // since the last flush
   Write write_;
 };
 

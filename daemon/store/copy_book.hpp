@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/memory_ledger.hpp"
+#include "store/recent_map.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -90,7 +91,7 @@ class CopyBook {
   }
   void write_pair(Pair& pair);
 
-  std::unordered_map<SizeKey, Sizes, Hash> sizes_;  // since the last flush
+  RecentMap<SizeKey, Sizes, Hash> sizes_;  // since the last flush
   std::vector<Pair> pairs_{kPairs};
   std::unordered_map<RowId, std::uint64_t> launches_;  // by process
   RowId last_process_ = 0;  // most launches are of the process of the one before

@@ -46,12 +46,12 @@ DeviceBook::DeviceBook(sqlite::Db& db, Failure& failure)
 
 DeviceRow DeviceBook::row(RowId process, int ordinal) {
   if (ordinal < -1 || ordinal > kMostOrdinals) ordinal = -1;  // not a device of this machine, whatever the program meant
-  const auto [entry, fresh] = rows_.try_emplace({process, ordinal}, 0);
-  if (!fresh) return entry->second;
-  entry->second = ++last_;
-  devices_[last_] = Device{process, ordinal, {}, {}};
-  device_(last_, process, ordinal);
-  return last_;
+  DeviceRow& row = rows_[{process, ordinal}];
+  if (row != 0) return row;
+  row = ++last_;
+  devices_[row] = Device{process, ordinal, {}, {}};
+  device_(row, process, ordinal);
+  return row;
 }
 
 void DeviceBook::told(const Told& told, const CallView& call) {

@@ -115,6 +115,7 @@ void Directory::on(const FunctionDefined& n) {
   const probes::Probe& probe = *n.probe;
   entry.is_marker = probe.group == "marker";
   entry.waits = waits(probe);
+  entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;
   const bool is_void = probe.result.cls == probes::TypeClass::Void;
   function_(entry.row, session_, probe.symbol, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
             is_void ? "void" : probe.result.name, probe.has_success ? std::optional(probe.success) : std::nullopt);

@@ -31,6 +31,7 @@ struct FunctionEntry {
   bool is_marker = false;       // says where a range of the program's own begins or ends
   bool waits = false;           // for the GPU
   bool separates_steps = false;
+  bool names_kernel = false;    // in a parameter: it launches that one
 };
 struct ThreadEntry {
   RowId row = 0;

@@ -141,18 +141,18 @@ RowId KernelBook::geometry(const probes::LaunchShape& shape) {
   const auto& [grid, block, shared] = shape;
   if (geometries_.size() >= kMostEntries) geometries_.clear();
   const ShapeKey key{axis(grid.x, block.x), axis(grid.y, block.y), axis(grid.z, block.z), shared};
-  const auto [entry, fresh] = geometries_.try_emplace(key, 0);
-  if (!fresh) return entry->second;
-  entry->second = ++last_geometry_;
+  RowId& row = geometries_[key];
+  if (row != 0) return row;
+  row = ++last_geometry_;
   geometry_(last_geometry_, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared);
   return last_geometry_;
 }
 
 RowId KernelBook::launch(RowId kernel, RowId geometry, RowId stream, bool captured) {
   if (launches_.size() >= kMostEntries) launches_.clear();
-  const auto [entry, fresh] = launches_.try_emplace({kernel, geometry, stream, captured}, 0);
-  if (!fresh) return entry->second;
-  entry->second = ++last_launch_;
+  RowId& row = launches_[{kernel, geometry, stream, captured}];
+  if (row != 0) return row;
+  row = ++last_launch_;
   launch_(last_launch_, kernel, geometry, unless(stream, 0), captured);
   return last_launch_;
 }

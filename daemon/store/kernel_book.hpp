@@ -12,6 +12,7 @@
 #include "base/event.hpp"
 #include "probes/call_facts.hpp"
 #include "store/code_book.hpp"
+#include "store/recent_map.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -81,8 +82,8 @@ class KernelBook {
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Handle>> handles_;
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>> of_modules_;  // handles of each module
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
-  std::unordered_map<ShapeKey, RowId, ShapeHash> geometries_;
-  std::unordered_map<LaunchKey, RowId, LaunchHash> launches_;
+  RecentMap<ShapeKey, RowId, ShapeHash> geometries_;
+  RecentMap<LaunchKey, RowId, LaunchHash> launches_;
   RowId last_kernel_, last_geometry_, last_launch_;
   Write kernel_, geometry_, launch_;
 };

@@ -79,7 +79,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   last_call_id_ = std::max(last_call_id_, now.call);
   last_ns_ = std::max(last_ns_, end);
   const std::int64_t self = sum_up(now);
-  (this->*handler_of(function->probe->kind))(now);
+  (this->*handlers_[record.function])(now);
   if (memory_.waits_for_outer() && function->probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (now.ran && !now.failed) copies_.launch(now.process);
   if (!function->is_marker) follow_work(now, self);

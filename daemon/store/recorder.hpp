@@ -74,14 +74,13 @@ class Recorder {
     bool ran = false;    // put kernels to run, or tried to
   };
   using Handler = void (Recorder::*)(Now&);
-  static Handler handler_of(probes::Kind kind);
+  static Handler handler_of(const probes::Probe& probe);
 
   void call(const CallRecord& record, std::span<const std::byte> payload);
   void on_launch(Now& now);
   void on_graph(Now& now);
   void on_module_load(Now& now);
   void on_module_unload(Now& now);
-  void on_other(Now& now);
   void on_copy(Now& now);
   void on_stream_create(Now& now);
   void on_stream_destroy(Now& now);
@@ -103,13 +102,14 @@ class Recorder {
   void retain(const Now& now);
   void reset(const Now& now);
   void told_memory(const Now& now);
-  Way way_of(const Now& now, std::int64_t kind) const;
+  Way way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const;
   void launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth);
   GraphKernel graph_kernel(const Now& now, const probes::KernelUse& use);
   std::uint64_t stream_handle(const Now& now, std::uint64_t handle) const;
   StreamBook::User user_of(const Now& now);
   DeviceRow device_of(const Now& now);
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
+  RowId stream_of(const Now& now, std::optional<std::uint64_t> handle, std::uint64_t StreamBook::Stream::*use);
   void flush_rows();
 
   void end_kernels(ProcessId process);
@@ -167,6 +167,7 @@ class Recorder {
   WaitBook waits_;
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_, more_launch_;
 
+  std::vector<Handler> handlers_;  // by FunctionId
   Keep keep_;
   RowId last_call_id_ = 0;
   std::int64_t last_ns_ = 0;  // when the last thing happened that was recorded

@@ -30,8 +30,9 @@ std::uint64_t Recorder::stream_handle(const Now& now, std::uint64_t handle) cons
 
 StreamBook::User Recorder::user_of(const Now& now) { return {now.process, now.thread.row, device_of(now), now.at}; }
 
-RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) {
-  const auto handle = now.view.value(Role::Stream);
+RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) { return stream_of(now, now.view.value(Role::Stream), use); }
+
+RowId Recorder::stream_of(const Now& now, std::optional<std::uint64_t> handle, std::uint64_t StreamBook::Stream::*use) {
   if (!handle) return 0;
   StreamBook::Stream& stream = streams_.used(user_of(now), stream_handle(now, *handle));
   ++(stream.*use);
@@ -55,9 +56,9 @@ void Recorder::launch_kernel(Now& now, const probes::KernelUse& use, RowId strea
 void Recorder::on_launch(Now& now) {
   if (now.thread.launched_in == now.record.id) return;
   now.thread.launched_in = now.record.parent;
-  if (const auto handle = now.view.probe.with_role(Role::Kernel) ? now.view.value(Role::Kernel) : std::nullopt) {
-    const RowId stream = stream_of(now, &StreamBook::Stream::launches);
-    return launch_kernel(now, {*handle, now.view.launch_shape(), now.view.value(Role::Stream)}, stream, 0);
+  if (const auto handle = now.function.names_kernel ? now.view.value(Role::Kernel) : std::nullopt) {
+    const auto stream = now.view.value(Role::Stream);
+    return launch_kernel(now, {*handle, now.view.launch_shape(), stream}, stream_of(now, stream, &StreamBook::Stream::launches), 0);
   }
   now.ran = true;
   std::int64_t nth = 0;
@@ -102,7 +103,7 @@ void Recorder::on_module_load(Now& now) {
 
 void Recorder::on_module_unload(Now& now) {
   const auto module = now.view.value(Role::Module);
-  if (!module) return;
+  if (now.failed || !now.returned || !module) return;
   kernels_.unload(now.thread.process, *module);
   codes_.unload(now.thread.process, *module);
 }

@@ -16,16 +16,23 @@ constexpr std::int64_t kFill = -1;        // copy_.kind of memset
 constexpr std::int64_t kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3;
 constexpr std::int64_t kDefaultCopy = 4;  // hipMemcpyDefault
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::Mark) + 1;
 }
 
-Recorder::Handler Recorder::handler_of(Kind kind) {
-  struct Row {
+// Asked once for each function.
+Recorder::Handler Recorder::handler_of(const probes::Probe& probe) {
+  struct OfSymbol {
+    std::string_view symbol;
+    Handler handler;
+  };
+  static constexpr OfSymbol kOfSymbols[] = {
+      {"hipModuleUnload", &Recorder::on_module_unload}, {"hipLibraryUnload", &Recorder::on_module_unload},
+      {"hipStreamWaitEvent", &Recorder::on_graph},      {"hipStreamWaitEvent_spt", &Recorder::on_graph},
+  };
+  struct OfKind {
     Kind kind;
     Handler handler;
   };
-  static constexpr Row kRows[] = {
-      {Kind::Other, &Recorder::on_other},
+  static constexpr OfKind kOfKinds[] = {
       {Kind::Launch, &Recorder::on_launch},
       {Kind::Graph, &Recorder::on_graph},
       {Kind::Event, &Recorder::on_graph},  // events lead a capture into other streams
@@ -46,24 +53,19 @@ Recorder::Handler Recorder::handler_of(Kind kind) {
       {Kind::RangeStop, &Recorder::on_marker},
       {Kind::Mark, &Recorder::on_marker},
   };
-  static constexpr auto kByKind = [] {
-    std::array<Handler, kKinds> out{};
-    out.fill(&Recorder::on_memory);
-    for (const Row& row : kRows) out[static_cast<std::size_t>(row.kind)] = row.handler;
-    return out;
-  }();
-  return kByKind[static_cast<std::size_t>(kind)];
+  if (const auto* row = std::ranges::find(kOfSymbols, std::string_view(probe.symbol), &OfSymbol::symbol); row != std::end(kOfSymbols)) return row->handler;
+  if (const auto* row = std::ranges::find(kOfKinds, probe.kind, &OfKind::kind); row != std::end(kOfKinds)) return row->handler;
+  return &Recorder::on_memory;
 }
 
 DeviceRow Recorder::device_of(const Now& now) { return devices_.row(now.process, now.thread.device); }
 
-Way Recorder::way_of(const Now& now, std::int64_t kind) const {
-  const auto address = [&](Role role) { return now.view.value(role).value_or(0); };
-  const auto host = [&](Role role) { return memory_.host_place_of(now.thread.process, address(role)); };
-  if (kind == kHostToDevice) return store::way_of(kind, host(Role::Source), Place::Device);
-  if (kind == kDeviceToHost) return store::way_of(kind, Place::Device, host(Role::Destination));
+Way Recorder::way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const {
+  if (kind == kFill) return {kFill, HostSide::None};
+  if (kind == kHostToDevice) return store::way_of(kind, memory_.host_place_of(process, source), Place::Device);
+  if (kind == kDeviceToHost) return store::way_of(kind, Place::Device, memory_.host_place_of(process, destination));
   if (kind == kDeviceToDevice) return store::way_of(kind, Place::Device, Place::Device);
-  return store::way_of(kind, memory_.place_of(now.thread.process, address(Role::Source)), memory_.place_of(now.thread.process, address(Role::Destination)));
+  return store::way_of(kind, memory_.place_of(process, source), memory_.place_of(process, destination));
 }
 
 void Recorder::on_copy(Now& now) {
@@ -71,16 +73,16 @@ void Recorder::on_copy(Now& now) {
   const std::int64_t kind = fill ? kFill : now.view.copy_kind().value_or(kDefaultCopy);
   const auto bytes = static_cast<std::int64_t>(std::min(now.view.bytes().value_or(0), kMostBytes));
   const RowId stream = stream_of(now, &StreamBook::Stream::copies);
-  const Way way = fill ? Way{kFill, HostSide::None} : way_of(now, kind);
+  const auto source = now.view.value(Role::Source), destination = now.view.value(Role::Destination);
+  const Way way = way_of(now.thread.process, kind, source.value_or(0), destination.value_or(0));
   if (!now.failed) rollups_.copy(now.process, now.function.row, kind, bytes, now.ns);
   if (!now.failed && !fill) steps_.copied(now.process, now.thread.row, bytes);
   if (!now.failed && now.thread.copied_inside != now.call)
-    copies_.add({now.process, now.function.row, now.call, way, bytes, now.ns, now.at, now.view.value(Role::Source).value_or(0),
-                 now.view.value(Role::Destination).value_or(0)});
+    copies_.add({now.process, now.function.row, now.call, way, bytes, now.ns, now.at, source.value_or(0), destination.value_or(0)});
   if (now.record.parent != 0) now.thread.copied_inside = directory_.call_row(now.record.parent);
   if (!keep_.calls) return;
-  const auto address = [&](Role role) { return static_cast<std::int64_t>(now.view.value(role).value_or(static_cast<std::uint64_t>(kNull))); };
-  copy_rows_.add(now.call, kind, bytes, address(Role::Source), address(Role::Destination), stream == 0 ? kNull : stream,
+  const auto cell = [](std::optional<std::uint64_t> address) { return address ? static_cast<std::int64_t>(*address) : kNull; };
+  copy_rows_.add(now.call, kind, bytes, cell(source), cell(destination), stream == 0 ? kNull : stream,
                  way.host == HostSide::None ? kNull : static_cast<std::int64_t>(way.host));
 }
 
@@ -111,22 +113,6 @@ void Recorder::on_marker(Now& now) {
                 .name = now.view.message()});
 }
 
-// Functions that differ from others of their kind.
-void Recorder::on_other(Now& now) {
-  struct Row {
-    std::string_view symbol;
-    Handler handler;
-  };
-  static constexpr Row kRows[] = {
-      {"hipModuleUnload", &Recorder::on_module_unload}, {"hipLibraryUnload", &Recorder::on_module_unload},
-      {"hipStreamWaitEvent", &Recorder::on_graph},      {"hipStreamWaitEvent_spt", &Recorder::on_graph},
-  };
-  on_memory(now);
-  if (now.failed || !now.returned) return;
-  const auto* row = std::ranges::find(kRows, std::string_view(now.function.probe->symbol), &Row::symbol);
-  if (row != std::end(kRows)) (this->*row->handler)(now);
-}
-
 // ---------------------------------------------------------------- notices
 
 void Recorder::on(const Notice& notice) {
@@ -150,7 +136,11 @@ void Recorder::on_notice(const ThreadEnded& n) {
 
 void Recorder::on_notice(const FunctionDefined& n) {
   directory_.on(n);
-  if (FunctionEntry* function = directory_.function(n.function)) function->separates_steps = steps_.begins_with_call(n.probe->symbol);
+  FunctionEntry* function = directory_.function(n.function);
+  if (!function) return;
+  function->separates_steps = steps_.begins_with_call(n.probe->symbol);
+  if (handlers_.size() <= n.function) handlers_.resize(n.function + 1);
+  handlers_[n.function] = handler_of(*n.probe);
 }
 
 void Recorder::end_kernels(ProcessId process) {

@@ -58,13 +58,6 @@ Rollups::Rollups(sqlite::Db& db, Failure& failure)
             "INSERT INTO overhead_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
             "held_ns = held_ns + excluded.held_ns") {}
 
-CallSum& Rollups::sum_of(const StatKey& key) {
-  if (last_sum_ && last_key_ == key) return *last_sum_;
-  last_key_ = key;
-  last_sum_ = &calls_[key];
-  return *last_sum_;
-}
-
 CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns) {
   Inside& inside = inside_[parent];
   inside.thread = thread;
@@ -82,10 +75,10 @@ Rollups::Inside Rollups::take_inside(RowId call) {
 
 std::int64_t Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
   const Inside inside = take_inside(call);
-  CallSum& sum = parent == 0 ? sum_of({thread, function, 0}) : sum_within(parent, thread, function, ns);
+  CallSum& sum = parent == 0 ? calls_[{thread, function, 0}] : sum_within(parent, thread, function, ns);
   const std::int64_t self = std::max<std::int64_t>(0, ns - inside.ns);
   sum.add(ns, self, failed, inside.by_function.empty());
-  for (const auto& [callee, calls] : inside.by_function) sum_of({thread, callee, function}).add(calls);
+  for (const auto& [callee, calls] : inside.by_function) calls_[{thread, callee, function}].add(calls);
   count_second(function, call, at, ns);
   FunctionTotal& total = totals_[function];
   ++total.calls;
@@ -144,7 +137,6 @@ void Rollups::flush_calls() {
     stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, sum.min, sum.max, std::span<const std::byte>(histogram), sum.leaves);
     sum = CallSum{};
   }
-  if (calls_.size() > kMostSums) last_sum_ = nullptr;
   forget_if_large(calls_);
 }
 
@@ -163,7 +155,7 @@ void Rollups::flush() {
 
 void Rollups::finish() {
   for (const auto& [call, inside] : inside_)
-    for (const auto& [function, sum] : inside.by_function) sum_of({inside.thread, function, 0}).add(sum);
+    for (const auto& [function, sum] : inside.by_function) calls_[{inside.thread, function, 0}].add(sum);
   inside_.clear();
   flush();
 }

@@ -9,6 +9,7 @@
 
 #include "base/event.hpp"
 #include "store/histogram.hpp"
+#include "store/recent_map.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
@@ -44,7 +45,7 @@ class Rollups {
   void flush();
   void finish();  // and calls whose outer call never came
 
-  const std::unordered_map<RowId, FunctionTotal>& totals() const { return totals_; }
+  const std::unordered_map<RowId, FunctionTotal>& totals() const { return totals_.all(); }
 
  private:
   struct StatKey {
@@ -92,20 +93,17 @@ class Rollups {
 
   Inside take_inside(RowId call);
   CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns);
-  CallSum& sum_of(const StatKey& key);
   void count_second(RowId function, RowId call, std::int64_t at, std::int64_t ns);
   void write_second(RowId function, Second& second);
   void flush_calls();
 
-  std::unordered_map<StatKey, CallSum, Hash> calls_;
-  StatKey last_key_;              // most calls are like the one before
-  CallSum* last_sum_ = nullptr;
+  RecentMap<StatKey, CallSum, Hash> calls_;
   std::unordered_map<RowId, Inside> inside_;  // by outer call
-  std::unordered_map<RowId, Second> seconds_;
-  std::unordered_map<PairKey, LaunchSum, Hash> launches_;
-  std::unordered_map<PairKey, CopySum, Hash> copies_;
+  RecentMap<RowId, Second> seconds_;
+  RecentMap<PairKey, LaunchSum, Hash> launches_;
+  RecentMap<PairKey, CopySum, Hash> copies_;
   std::unordered_map<PairKey, StopSum, Hash> stops_;
-  std::unordered_map<RowId, FunctionTotal> totals_;
+  RecentMap<RowId, FunctionTotal> totals_;
   Write stat_, second_, launch_, copy_, stop_;
 };
 

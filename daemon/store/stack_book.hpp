@@ -1,8 +1,8 @@
 // Frames, stacks, which call has which stack, and sums over the calls of each stack, added to their table about every second.
 #pragma once
-#include <unordered_map>
 
 #include "store/directory.hpp"
+#include "store/recent_map.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
@@ -40,7 +40,7 @@ class StackBook {
   };
 
   const Directory& directory_;
-  std::unordered_map<Key, Sum, Hash> sums_;  // since the last flush
+  RecentMap<Key, Sum, Hash> sums_;  // since the last flush
   Write frame_, stack_, call_, sum_;
 };
 

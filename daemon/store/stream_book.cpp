@@ -37,19 +37,25 @@ void StreamBook::destroy(RowId process, std::uint64_t handle, std::int64_t at) {
   write_uses(found->second);
   end_(found->second.row, at);
   streams.erase(found);
+  recent_ = {};
 }
 
 StreamBook::Stream& StreamBook::used(const User& user, std::uint64_t handle) {
-  auto& streams = streams_[user.process];
-  if (streams.size() >= kMostStreams) end_process(user.process);
-  const auto [entry, fresh] = streams_[user.process].try_emplace(key_of(user, handle));
-  if (fresh) {
-    entry->second.row = ++last_;
-    entry->second.device = user.device;
-    insert_(last_, user.process, static_cast<std::int64_t>(handle), unless(user.device, 0), user.at, handle == kPerThreadStream ? unless(user.thread, 0) : std::nullopt);
-  }
-  entry->second.changed = true;
-  return entry->second;
+  const std::uint64_t key = key_of(user, handle);
+  if (!recent_.stream || recent_.process != user.process || recent_.key != key) recent_ = {user.process, key, &known(user, handle, key)};
+  recent_.stream->changed = true;
+  return *recent_.stream;
+}
+
+StreamBook::Stream& StreamBook::known(const User& user, std::uint64_t handle, std::uint64_t key) {
+  if (streams_[user.process].size() >= kMostStreams) end_process(user.process);
+  const auto [entry, fresh] = streams_[user.process].try_emplace(key);
+  Stream& stream = entry->second;
+  if (!fresh) return stream;
+  stream.row = ++last_;
+  stream.device = user.device;
+  insert_(last_, user.process, static_cast<std::int64_t>(handle), unless(user.device, 0), user.at, handle == kPerThreadStream ? unless(user.thread, 0) : std::nullopt);
+  return stream;
 }
 
 DeviceRow StreamBook::device_of(RowId process, std::uint64_t handle) const {
@@ -62,6 +68,7 @@ DeviceRow StreamBook::device_of(RowId process, std::uint64_t handle) const {
 void StreamBook::end_process(RowId process) {
   for (auto& [handle, stream] : streams_[process]) write_uses(stream);
   streams_.erase(process);
+  recent_ = {};
 }
 
 void StreamBook::flush() {

@@ -49,9 +49,17 @@ class StreamBook {
   void flush();
 
  private:
+  // Most uses are of the stream that was used before. Streams stay where they are until they are destroyed.
+  struct Recent {
+    RowId process = 0;
+    std::uint64_t key = 0;
+    Stream* stream = nullptr;
+  };
+  Stream& known(const User& user, std::uint64_t handle, std::uint64_t key);
   void write_uses(Stream& stream);
 
   std::unordered_map<RowId, std::unordered_map<std::uint64_t, Stream>> streams_;
+  Recent recent_;
   RowId last_;
   Write insert_, options_, end_, uses_;
 };

@@ -1,0 +1,72 @@
+#include "store/batch_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include "store/recent_map.hpp"
+
+namespace fade::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+class BatchTables : public testing::Test {
+ protected:
+  void SetUp() override {
+    db_ = std::move(*sqlite::Db::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    ASSERT_TRUE(db_.exec("CREATE TABLE number_(id INTEGER PRIMARY KEY, value INTEGER) STRICT"));
+  }
+  void TearDown() override { db_.close(); }
+
+  std::vector<std::pair<std::int64_t, std::int64_t>> rows() {
+    std::vector<std::pair<std::int64_t, std::int64_t>> out;
+    sqlite::Stmt all = std::move(*db_.prepare("SELECT id, coalesce(value, -1) FROM number_ ORDER BY id"));
+    while (*all.step()) out.emplace_back(all.integer(0), all.integer(1));
+    return out;
+  }
+
+  BatchTable table_{"number_", 2};  // outlives the connection
+  sqlite::Db db_;
+};
+
+// Calls come in the order of their returns, so their ids do not.
+TEST_F(BatchTables, EveryRowKeepsItsIdInWhateverOrderTheyCome) {
+  ASSERT_TRUE(table_.attach(db_));
+  for (const std::int64_t id : {1, 2, 5, 4, 6, 3}) table_.add(id, id * 10);
+  ASSERT_TRUE(table_.flush());
+  for (const std::int64_t id : {7, 9, 8, 10}) table_.add(id, id == 9 ? BatchTable::kNull : id * 10);
+  ASSERT_TRUE(table_.flush());
+  EXPECT_THAT(rows(), ElementsAre(Pair(1, 10), Pair(2, 20), Pair(3, 30), Pair(4, 40), Pair(5, 50), Pair(6, 60), Pair(7, 70), Pair(8, 80), Pair(9, -1), Pair(10, 100)));
+}
+
+TEST_F(BatchTables, RowsFollowThoseThatTheTableHasAlready) {
+  ASSERT_TRUE(db_.exec("INSERT INTO number_ VALUES (41, 1)"));
+  ASSERT_TRUE(table_.attach(db_));
+  table_.add(1, 2);
+  table_.add(42, 3);
+  table_.add(43, 4);
+  ASSERT_TRUE(table_.flush());
+  EXPECT_THAT(rows(), ElementsAre(Pair(1, 2), Pair(41, 1), Pair(42, 3), Pair(43, 4)));
+}
+
+TEST_F(BatchTables, AnIdThatIsThereAlreadyIsAnError) {
+  ASSERT_TRUE(table_.attach(db_));
+  table_.add(1, 10);
+  table_.add(2, 20);
+  table_.add(1, 30);
+  EXPECT_FALSE(table_.flush());
+}
+
+TEST(RecentMap, KeepsApartMoreKeysThanItHasAtHand) {
+  RecentMap<std::uint64_t, std::uint64_t> map;
+  for (int round = 0; round < 3; ++round)
+    for (std::uint64_t key = 0; key < 1'000; ++key) map[key * 64] += key;
+  EXPECT_EQ(map.size(), 1'000U);
+  for (std::uint64_t key = 0; key < 1'000; ++key) EXPECT_EQ(map[key * 64], 3 * key);
+  map.clear();
+  EXPECT_EQ(map[64], 0U) << "what was at hand is forgotten with the rest";
+  EXPECT_EQ(map.size(), 1U);
+}
+
+}  // namespace
+}  // namespace fade::store
