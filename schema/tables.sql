@@ -50,8 +50,11 @@ CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -
 -- memory: of the host's side: 1 pageable as far as was seen, 2 pinned, 3 managed; NULL: no such side, or not known.
 CREATE TABLE copy_    (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER) STRICT;
 -- Written when freed, or at the end while still live (ts_end NULL). kind: memory_kind_.id. caller: of the outermost watched call around it.
-CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER NOT NULL,
+-- bytes NULL: not known, of memory of others. call, fn, caller of what a graph allocates: those that put it into the graph.
+CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER,
                        ts INTEGER NOT NULL, ts_end INTEGER, call INTEGER NOT NULL, call_end INTEGER, fn INTEGER, caller INTEGER) STRICT;
+-- Of memory of another process in this recording: whose, and its address there.
+CREATE TABLE alloc_owner_(alloc INTEGER PRIMARY KEY, process INTEGER NOT NULL, addr INTEGER NOT NULL) STRICT;
 -- A row for each change of a value that a process was told. source: 'api:SYMBOL', or 'override:SYMBOL' for what the process received instead.
 CREATE TABLE device_prop_(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL, call INTEGER, ts INTEGER NOT NULL) STRICT;
 CREATE TABLE override_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, spec TEXT NOT NULL, target TEXT NOT NULL, value TEXT, origin TEXT) STRICT;
@@ -202,7 +205,7 @@ CREATE TABLE idle_    (process INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGE
 -- ---------------------------------------------------------------- memory: who holds it, what went wrong with it, how it is copied
 -- memory: 0 counted as memory of the device, 1 as pinned memory of the host, NULL neither: address space only, or another's memory.
 CREATE TABLE memory_kind_(id INTEGER PRIMARY KEY, name TEXT NOT NULL, memory INTEGER) STRICT;
-INSERT INTO memory_kind_ VALUES (0, 'device', 0), (1, 'host', 1), (2, 'managed', 0), (3, 'registered', 1), (4, 'array', 0), (5, 'physical', 0), (6, 'reserved', NULL), (7, 'imported', NULL);
+INSERT INTO memory_kind_ VALUES (0, 'device', 0), (1, 'host', 1), (2, 'managed', 0), (3, 'registered', 1), (4, 'array', 0), (5, 'physical', 0), (6, 'reserved', NULL), (7, 'imported', NULL), (8, 'graph', 0), (9, 'mapped', NULL);
 -- By the library whose code called; '*': all together. '': its place in memory is no library's.
 CREATE TABLE mem_holder_(device INTEGER NOT NULL, memory INTEGER NOT NULL, library TEXT NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL, peak_ts INTEGER NOT NULL,
                          allocs INTEGER NOT NULL, frees INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (device, memory, library)) STRICT, WITHOUT ROWID;

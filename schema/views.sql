@@ -79,9 +79,10 @@ SELECT a.id, p.session, p.pid, d.ordinal AS device, k.name AS kind, a.addr, iif(
        a.bytes AS size, a.ts AS start, a.ts_end AS "end", a.ts_end - a.ts AS lifetime, a.call AS alloc_call, a.call_end AS free_call,
        CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, f.name, a.caller AS caller_id,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
-       s.library AS caller_library, t.stack
+       s.library AS caller_library, t.stack, q.pid AS owner, iif(w.addr IS NULL, NULL, printf('0x%x', w.addr)) AS owner_addr
 FROM alloc_ a JOIN device_ d ON d.id = a.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = a.kind
-LEFT JOIN function_ f ON f.id = a.fn LEFT JOIN call_site_ s ON s.id = a.caller LEFT JOIN call_stack_ t ON t.call = a.call;
+LEFT JOIN function_ f ON f.id = a.fn LEFT JOIN call_site_ s ON s.id = a.caller LEFT JOIN call_stack_ t ON t.call = a.call
+LEFT JOIN alloc_owner_ w ON w.alloc = a.id LEFT JOIN process_ q ON q.id = w.process;
 
 CREATE VIEW memory_timeline AS
 SELECT m.ms, p.session, p.pid, d.ordinal AS device, k.name AS kind, m.used, m.peak, m.allocs, m.frees

@@ -7,7 +7,7 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kMostKernels = 1'000'000;  // in the graphs of one process
+constexpr std::size_t kMostPieces = 1'000'000;  // kernels, allocations and frees in the graphs of one process
 constexpr std::size_t kMostObjects = 100'000;    // graphs, and what was made of them, of one process
 
 std::string_view without_suffix(std::string_view symbol) {
@@ -15,6 +15,11 @@ std::string_view without_suffix(std::string_view symbol) {
   if (symbol.ends_with(kPerThread)) symbol.remove_suffix(kPerThread.size());
   return symbol;
 }
+
+// A capture that ended without a graph: hipErrorStreamCaptureInvalidated, ...Unjoined.
+constexpr std::int64_t kEndedWithoutGraph[] = {901, 904};
+
+constexpr std::uint64_t kAutoFreeOnLaunch = 1;
 
 }  // namespace
 
@@ -50,6 +55,9 @@ const GraphBook::Row GraphBook::kRows[] = {
     {"hipGraphDestroy", &GraphBook::destroy, false},
     {"hipGraphAddKernelNode", &GraphBook::add, true},
     {"hipGraphAddNode", &GraphBook::add, true},
+    {"hipGraphAddMemAllocNode", &GraphBook::add_memory, false},
+    {"hipGraphAddMemFreeNode", &GraphBook::add_memory, false},
+    {"hipDrvGraphAddMemFreeNode", &GraphBook::add_memory, false},
     {"hipGraphAddChildGraphNode", &GraphBook::add_child, false},
     {"hipGraphKernelNodeSetParams", &GraphBook::set, true},
     {"hipGraphNodeSetParams", &GraphBook::set, true},
@@ -85,7 +93,8 @@ bool GraphBook::names_kernels(std::string_view symbol) {
 bool GraphBook::call(const GraphCall& call) {
   const Row* row = row_of(call.view.probe.symbol);
   ran_ = false;
-  if (!row || (call.failed && row->action != &GraphBook::launch)) return false;
+  launched_ = {};
+  if (!row || (call.failed && row->action != &GraphBook::launch && row->action != &GraphBook::end)) return false;
   (this->*row->action)(processes_[call.process], call);
   return ran_;
 }
@@ -105,6 +114,17 @@ bool GraphBook::capture(ProcessId process, std::uint64_t stream, const GraphKern
   return capture != nullptr;
 }
 
+bool GraphBook::captures(ProcessId process, std::uint64_t stream) const {
+  if (capturing_ == 0) return false;
+  const auto of = processes_.find(process);
+  return of != processes_.end() && std::ranges::any_of(of->second.captures, [&](const Capture& c) { return c.streams.contains(stream); });
+}
+
+void GraphBook::capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory) {
+  Process& of = processes_[process];
+  if (Capture* capture = capture_of(of, stream)) append(of, capture->graph, memory);
+}
+
 void GraphBook::begin(Process& process, const GraphCall& call) {
   if (process.captures.size() >= kMostObjects) return;
   const std::uint64_t stream = call.given("hipStream_t");
@@ -118,7 +138,8 @@ void GraphBook::begin(Process& process, const GraphCall& call) {
 void GraphBook::end(Process& process, const GraphCall& call) {
   const std::uint64_t stream = call.given("hipStream_t");
   const auto it = std::ranges::find(process.captures, stream, &Capture::origin);
-  const std::uint64_t handle = call.made("hipGraph_t");
+  if (call.failed && std::ranges::find(kEndedWithoutGraph, call.view.result()) == std::end(kEndedWithoutGraph)) return;
+  const std::uint64_t handle = call.failed ? 0 : call.made("hipGraph_t");
   if (it == process.captures.end()) {  // it began before the recording
     if (handle) known(process, handle).complete = false;
     return;
@@ -151,19 +172,30 @@ GraphBook::Graph& GraphBook::known(Process& process, std::uint64_t graph) {
   return it->second;
 }
 
+bool GraphBook::has_room(Process& process, Graph& to) {
+  if (process.pieces < kMostPieces) return true;
+  to.complete = false;
+  return false;
+}
+
 void GraphBook::append(Process& process, Graph& to, const GraphKernel& kernel) {
-  if (process.kernels >= kMostKernels) {
-    to.complete = false;
-    return;
-  }
-  ++process.kernels;
+  if (!has_room(process, to)) return;
+  ++process.pieces;
   to.kernels.push_back(kernel);
+}
+
+void GraphBook::append(Process& process, Graph& to, const GraphMemory& memory) {
+  if (!has_room(process, to)) return;
+  ++process.pieces;
+  to.memory.push_back(memory);
 }
 
 void GraphBook::append(Process& process, Graph& to, const Graph& from) {
   to.complete = to.complete && from.complete;
   const std::vector<GraphKernel> kernels = from.kernels;  // may be the same graph
+  const GraphMemories memories = from.memory;
   for (const GraphKernel& kernel : kernels) append(process, to, kernel);
+  for (const GraphMemory& memory : memories) append(process, to, memory);
 }
 
 void GraphBook::create(Process& process, const GraphCall& call) {
@@ -175,13 +207,14 @@ void GraphBook::clone(Process& process, const GraphCall& call) {
   Graph copy;
   append(process, copy, known(process, call.given("hipGraph_t")));
   for (GraphKernel& kernel : copy.kernels) kernel.node = 0;  // its nodes are others
+  for (GraphMemory& memory : copy.memory) memory.node = 0;
   if (const std::uint64_t graph = call.made("hipGraph_t")) process.graphs[graph] = std::move(copy);
 }
 
 void GraphBook::destroy(Process& process, const GraphCall& call) {
   const auto it = process.graphs.find(call.given("hipGraph_t"));
   if (it == process.graphs.end()) return;
-  process.kernels -= std::min(process.kernels, it->second.kernels.size());
+  process.pieces -= std::min(process.pieces, it->second.pieces());
   process.graphs.erase(it);
 }
 
@@ -191,12 +224,21 @@ void GraphBook::add(Process& process, const GraphCall& call) {
     kernel.node = call.made("hipGraphNode_t");
     append(process, graph, kernel);
   }
+  add_memory(process, call);
+}
+
+void GraphBook::add_memory(Process& process, const GraphCall& call) {
+  if (!call.memory) return;
+  GraphMemory memory = *call.memory;
+  memory.node = call.made("hipGraphNode_t");
+  append(process, known(process, call.given("hipGraph_t")), memory);
 }
 
 void GraphBook::add_child(Process& process, const GraphCall& call) {
   Graph child;
   append(process, child, known(process, call.given("hipGraph_t", 1)));
   for (GraphKernel& kernel : child.kernels) kernel.node = 0;
+  for (GraphMemory& memory : child.memory) memory.node = 0;
   append(process, known(process, call.given("hipGraph_t")), child);
 }
 
@@ -215,7 +257,10 @@ void GraphBook::set(Process& process, const GraphCall& call) {
 
 void GraphBook::remove(Process& process, const GraphCall& call) {
   const std::uint64_t node = call.given("hipGraphNode_t");
-  for (auto& [handle, graph] : process.graphs) process.kernels -= std::erase_if(graph.kernels, [&](const GraphKernel& k) { return k.node == node; });
+  for (auto& [handle, graph] : process.graphs) {
+    process.pieces -= std::erase_if(graph.kernels, [&](const GraphKernel& k) { return k.node == node; });
+    process.pieces -= std::erase_if(graph.memory, [&](const GraphMemory& m) { return m.node == node; });
+  }
 }
 
 // ---------------------------------------------------------------- what is launched
@@ -247,7 +292,9 @@ void GraphBook::write_uses(Exec& exec) {
 void GraphBook::change(Exec& exec, Graph graph) {
   if (exec.graph == graph) return;
   write_uses(exec);
+  const bool frees_first = exec.frees_first;
   exec = {};
+  exec.frees_first = frees_first;
   exec.graph = std::move(graph);
 }
 
@@ -257,6 +304,7 @@ void GraphBook::instantiate(Process& process, const GraphCall& call) {
   while (process.execs.size() >= kMostObjects) forget(process, process.execs.begin()->first);
   forget(process, handle);
   Exec& exec = process.execs[handle];
+  exec.frees_first = call.view.value(probes::Role::Flags).value_or(0) & kAutoFreeOnLaunch;
   append(process, exec.graph, known(process, call.given("hipGraph_t")));
   write(exec, call);
 }
@@ -300,7 +348,7 @@ void GraphBook::forget(Process& process, std::uint64_t handle) {
   const auto it = process.execs.find(handle);
   if (it == process.execs.end()) return;
   write_uses(it->second);
-  process.kernels -= std::min(process.kernels, it->second.graph.kernels.size());
+  process.pieces -= std::min(process.pieces, it->second.graph.pieces());
   process.execs.erase(it);
 }
 
@@ -313,6 +361,7 @@ void GraphBook::launch(Process& process, const GraphCall& call) {
     return;
   }
   ran_ = true;
+  if (!exec.graph.memory.empty()) launched_ = {&exec.graph.memory, exec.frees_first};
   if (exec.row == 0) write(exec, call);
   if (exec.launches++ == 0) exec.first = call.at;
   exec.errors += call.failed;

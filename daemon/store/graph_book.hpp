@@ -1,6 +1,6 @@
-// Graphs of a recording: which kernels were put into each, added one by one or captured from a stream, and how often what was made
-// of it (hipGraphExec_t) was launched. Handles that are used again mean the new object. Memory is bounded; a graph whose
-// kernels are not all known says so.
+// Graphs of a recording: which kernels, allocations and frees were put into each, added one by one or captured from a stream, and how
+// often what was made of it (hipGraphExec_t) was launched. Handles that are used again mean the new object. Memory is bounded;
+// a graph whose kernels are not all known says so.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "store/call_view.hpp"
+#include "store/graph_memory.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -32,6 +33,7 @@ struct GraphCall {
   bool stored = false;  // it has a row
   const CallView& view;
   std::vector<GraphKernel> kernels;  // that it names
+  std::optional<GraphMemory> memory{};  // that it puts into a graph; its node is not set
 
   // The nth parameter of that type; 0: none. And what an out-parameter of that type received.
   std::uint64_t given(std::string_view type, std::size_t nth = 0) const;
@@ -50,6 +52,14 @@ class GraphBook {
   bool capturing(ProcessId process) const { return capturing_ > 0 && processes_.contains(process); }
   // A launch into that stream: true where it went into a graph instead of running.
   bool capture(ProcessId process, std::uint64_t stream, const GraphKernel& kernel);
+  bool captures(ProcessId process, std::uint64_t stream) const;
+  void capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory);
+  // What the last call launched, or tried to, that allocates or frees; good until the next one.
+  struct LaunchedMemory {
+    const GraphMemories* memories = nullptr;  // nullptr: none of the sort
+    bool frees_first = false;                 // what it has allocated before: hipGraphInstantiateFlagAutoFreeOnLaunch
+  };
+  const LaunchedMemory& launched_memory() const { return launched_; }
 
   void end_process(ProcessId process);
   void flush();
@@ -57,8 +67,10 @@ class GraphBook {
  private:
   struct Graph {
     std::vector<GraphKernel> kernels;
+    GraphMemories memory;
     bool complete = true;
     bool operator==(const Graph&) const = default;
+    std::size_t pieces() const { return kernels.size() + memory.size(); }
   };
   struct Capture {
     Graph graph;
@@ -68,6 +80,7 @@ class GraphBook {
   };
   struct Exec {
     Graph graph;
+    bool frees_first = false;
     RowId row = 0;  // 0: none for its present kernels
     std::uint64_t launches = 0, errors = 0;
     std::int64_t ns = 0, max = 0, first = 0, last = 0;
@@ -77,7 +90,7 @@ class GraphBook {
     std::unordered_map<std::uint64_t, Graph> graphs;
     std::unordered_map<std::uint64_t, Exec> execs;
     std::vector<Capture> captures;
-    std::size_t kernels = 0;  // in all of them
+    std::size_t pieces = 0;  // in all of them
   };
   using Action = void (GraphBook::*)(Process&, const GraphCall&);
   struct Row {
@@ -96,6 +109,7 @@ class GraphBook {
   void clone(Process& process, const GraphCall& call);
   void destroy(Process& process, const GraphCall& call);
   void add(Process& process, const GraphCall& call);
+  void add_memory(Process& process, const GraphCall& call);
   void add_child(Process& process, const GraphCall& call);
   void set(Process& process, const GraphCall& call);
   void remove(Process& process, const GraphCall& call);
@@ -112,6 +126,8 @@ class GraphBook {
   static Exec& exec_of(Process& process, std::uint64_t exec);
   void append(Process& process, Graph& to, const Graph& from);
   void append(Process& process, Graph& to, const GraphKernel& kernel);
+  void append(Process& process, Graph& to, const GraphMemory& memory);
+  static bool has_room(Process& process, Graph& to);
   void forget(Process& process, std::uint64_t exec);
   void change(Exec& exec, Graph graph);
   void write(Exec& exec, const GraphCall& call);
@@ -120,6 +136,7 @@ class GraphBook {
   std::unordered_map<ProcessId, Process> processes_;
   std::size_t capturing_ = 0;  // captures under way, of all processes
   bool ran_ = false;           // the call at hand has put kernels to run
+  LaunchedMemory launched_;
   RowId last_;
   Write graph_, kernel_, uses_, launch_;
 };

@@ -32,7 +32,8 @@ MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_r
               "INSERT INTO mem_bucket_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET used = excluded.used, "
               "peak = max(peak, excluded.peak), allocs = allocs + excluded.allocs, frees = frees + excluded.frees"),
       stat_(db, failure, "INSERT OR REPLACE INTO mem_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
-      holder_(db, failure, "INSERT OR REPLACE INTO mem_holder_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)") {}
+      holder_(db, failure, "INSERT OR REPLACE INTO mem_holder_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
+      owner_(db, failure, "INSERT INTO alloc_owner_ VALUES (?,?,?)") {}
 
 // ---------------------------------------------------------------- sums
 
@@ -137,9 +138,11 @@ std::int64_t MemoryLedger::used_on(DeviceRow device, MemoryClass memory) const {
 
 std::int64_t MemoryLedger::write_row(const Allocation& a, std::int64_t end, std::int64_t call_end) {
   const std::int64_t id = ++last_alloc_id_;
-  if (keep_rows_)
-    alloc_rows_.add(id, static_cast<int>(a.kind), a.device, a.address, a.bytes, a.cause.at, end, a.cause.call, call_end, a.cause.function,
-                    a.cause.caller == 0 ? kNull : a.cause.caller);
+  if (!keep_rows_) return id;
+  const bool unknown = a.bytes == 0 && (a.kind == MemoryKind::Imported || a.kind == MemoryKind::Mapped);
+  alloc_rows_.add(id, static_cast<int>(a.kind), a.device, a.address, unknown ? kNull : size_of(a), a.cause.at, end, a.cause.call, call_end,
+                  a.cause.function, a.cause.caller == 0 ? kNull : a.cause.caller);
+  if (a.owner.process != 0) owner_(id, a.owner.process, static_cast<std::int64_t>(a.owner.address));
   return id;
 }
 
@@ -152,7 +155,11 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
   const auto [entry, is_new] = owner.live.try_emplace({fresh.space, name}, fresh);
   owner.count[static_cast<std::size_t>(fresh.space)] += is_new;
   if (!is_new) {
-    const Allocation& old = entry->second;
+    Allocation& old = entry->second;
+    if (fresh.space == Space::Ipc && old.owner == fresh.owner) {  // the runtime counts how often it is open
+      ++old.opened;
+      return;
+    }
     // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave it back.
     const bool was_inside = old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
     if (was_inside) count(process, old, -1);
@@ -185,6 +192,7 @@ void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address
   if (found != owner.live.end()) {
     // The program cannot have it yet: another thread was given the same address again before this call's return was seen.
     if (cause.entered < found->second.cause.at) return;
+    if (--found->second.opened > 0) return;
     free_one(process, found->second, cause.call, cause.at);
     return erase(owner, found);
   }
@@ -424,7 +432,7 @@ std::vector<std::pair<DeviceRow, std::uint64_t>> MemoryLedger::peaks() const {
 std::int64_t MemoryLedger::live_bytes(ProcessId process) const {
   std::int64_t bytes = 0;
   for (const auto& [key, use] : uses_)
-    if (use.process == process && key.second != MemoryKind::Host) bytes = plus(bytes, use.used);
+    if (use.process == process && class_of(key.second) == MemoryClass::Device) bytes = plus(bytes, use.used);
   return bytes;
 }
 

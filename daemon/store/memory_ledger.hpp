@@ -24,14 +24,23 @@ namespace fade::store {
 
 using DeviceRow = std::int64_t;  // device_.id
 
+// Memory of another process of the recording. process: its row; 0: not known.
+struct Owner {
+  std::int64_t process = 0;
+  std::uint64_t address = 0;  // there
+  bool operator==(const Owner&) const = default;
+};
+
 struct Allocation {
   std::uint64_t address = 0;  // or the handle
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;    // of imported and mapped memory: 0 where it is not known
   DeviceRow device = 0;
   MemoryKind kind = MemoryKind::Device;
   Space space = Space::Memory;
-  Cause cause;
+  Cause cause{};
   LibraryId library = Libraries::kUnknown;
+  Owner owner{};
+  std::uint32_t opened = 1;  // how often that of another process was opened: it takes as many closes
 };
 
 // What an address of a copy is, as far as the ledger knows.
@@ -44,6 +53,11 @@ class MemoryLedger {
   void allocate(ProcessId process, const Allocation& allocation);
   // A free of what is not known is counted for `device`.
   void release(ProcessId process, Space space, std::uint64_t address, const Cause& cause, DeviceRow device);
+  // The allocation that this address lies in; nullptr: none that is known.
+  const Allocation* allocation_at(ProcessId process, std::uint64_t address) const;
+  bool holds(ProcessId process, Space space, std::uint64_t address) const;
+  // Imported memory of unknown size, which the runtime was asked for.
+  void measure(ProcessId process, std::uint64_t address, std::uint64_t bytes, std::int64_t at);
   // The runtime refused to free that.
   void refused(ProcessId process, Space space, std::uint64_t address, const Cause& cause);
   void map(ProcessId process, std::uint64_t address, std::uint64_t size, std::uint64_t handle) { live_[process].mapped.map(address, size, handle); }
@@ -77,7 +91,7 @@ class MemoryLedger {
     std::uint64_t bytes = 0, peak = 0;  // peak: the peaks of the devices added up
   };
   InUse in_use() const;
-  std::int64_t live_bytes(ProcessId process) const;  // device and managed memory
+  std::int64_t live_bytes(ProcessId process) const;  // of devices
   struct Holding {
     DeviceRow device = 0;
     MemoryKind kind = MemoryKind::Device;
@@ -162,7 +176,7 @@ class MemoryLedger {
   BatchTable& alloc_rows_;
   std::int64_t last_alloc_id_;
   bool keep_rows_ = true;
-  Write bucket_, stat_, holder_;
+  Write bucket_, stat_, holder_, owner_;
 };
 
 }  // namespace fade::store

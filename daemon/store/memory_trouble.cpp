@@ -15,7 +15,7 @@ constexpr std::int64_t kRowsOfALife = 256;
 
 std::optional<MemoryClass> class_of(MemoryKind kind) {
   constexpr std::optional<MemoryClass> kClasses[] = {MemoryClass::Device, MemoryClass::Host, MemoryClass::Device, MemoryClass::Host,
-                                                     MemoryClass::Device, MemoryClass::Device, std::nullopt, std::nullopt};
+                                                     MemoryClass::Device, MemoryClass::Device, std::nullopt, std::nullopt, MemoryClass::Device, std::nullopt};
   return kClasses[static_cast<std::size_t>(kind)];
 }
 

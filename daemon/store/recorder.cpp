@@ -107,7 +107,7 @@ std::int64_t Recorder::sum_up(const Now& now) {
   const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), now.thread.row, function, now.at, now.ns, now.failed);
   callers_.call(now.process, directory_.library_of(record.caller), function, now.ns, self, now.failed);
   if (record.stack == 0) return self;
-  const bool allocated = allocates(*now.function.probe) && now.returned && !now.failed;
+  const bool allocated = allocates(*now.function.probe) && now.returned && !now.failed && !is_captured(now);
   stacks_.count({record.stack, now.call, function, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.failed});
   return self;
 }

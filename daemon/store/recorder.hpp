@@ -28,6 +28,7 @@
 #include "store/process_use.hpp"
 #include "store/range_book.hpp"
 #include "store/rollups.hpp"
+#include "store/shared_handles.hpp"
 #include "store/stack_book.hpp"
 #include "store/step_book.hpp"
 #include "store/stream_book.hpp"
@@ -102,6 +103,13 @@ class Recorder {
   void retain(const Now& now);
   void reset(const Now& now);
   void told_memory(const Now& now);
+  void offer_memory(const Now& now);
+  void open_memory(const Now& now);
+  void measure_memory(const Now& now);
+  bool is_captured(const Now& now) const;
+  void capture_memory(const Now& now, const Allocation& allocation, bool frees);
+  std::optional<GraphMemory> graph_memory(const Now& now);
+  void launch_memory(const Now& now);
   Way way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const;
   void launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth);
   GraphKernel graph_kernel(const Now& now, const probes::KernelUse& use);
@@ -152,6 +160,7 @@ class Recorder {
   DeviceBook devices_;
   NvmlBook nvml_;
   MemoryLedger memory_;
+  SharedHandles handles_;
   CopyBook copies_;
   ErrorBook errors_;
   OverrideBook overrides_;

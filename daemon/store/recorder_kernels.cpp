@@ -80,7 +80,9 @@ void Recorder::on_graph(Now& now) {
   if (launches) call.stream = stream_of(now, &StreamBook::Stream::launches);
   if (!now.failed && GraphBook::names_kernels(now.view.probe.symbol))
     for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) call.kernels.push_back(graph_kernel(now, use));
+  if (!now.failed && now.function.memory.act == MemoryAct::Node) call.memory = graph_memory(now);
   now.ran = graphs_.call(call);
+  if (graphs_.launched_memory().memories) launch_memory(now);
 }
 
 // hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel. hipGetFuncBySymbol: another handle of it.

@@ -24,7 +24,8 @@ Cause Recorder::cause_of(const Now& now) const {
 void Recorder::on_memory(Now& now) {
   using Act = void (Recorder::*)(const Now&);
   static constexpr Act kActs[] = {nullptr,          &Recorder::allocate, &Recorder::release, &Recorder::map,
-                                  &Recorder::unmap, &Recorder::retain,   &Recorder::reset,   &Recorder::told_memory};
+                                  &Recorder::unmap, &Recorder::retain,   &Recorder::reset,   &Recorder::told_memory,
+                                  &Recorder::offer_memory, &Recorder::open_memory, &Recorder::measure_memory, nullptr};
   const Act act = kActs[static_cast<std::size_t>(now.function.memory.act)];
   if (act && now.returned) (this->*act)(now);
 }
@@ -43,6 +44,7 @@ void Recorder::allocate(const Now& now) {
   if (!address && what.kind == MemoryKind::Registered) address = now.view.value(Role::Address);
   if (!address || *address == 0) return;
   allocation.address = *address;
+  if (is_captured(now)) return capture_memory(now, allocation, false);
   memory_.allocate(now.thread.process, allocation);
 }
 
@@ -50,6 +52,7 @@ void Recorder::release(const Now& now) {
   const auto address = now.view.value(Role::Address);
   if (!address) return;
   const Space space = now.function.memory.space;
+  if (!now.failed && is_captured(now)) return capture_memory(now, {.address = *address}, true);
   if (!now.failed) return memory_.release(now.thread.process, space, *address, cause_of(now), device_of(now));
   if (std::find(std::begin(kNoSuchMemory), std::end(kNoSuchMemory), now.view.result()) != std::end(kNoSuchMemory))
     memory_.refused(now.thread.process, space, *address, cause_of(now));

@@ -5,7 +5,7 @@
 -- leave: stack largest_bytes age_ns library pid
 -- column: pid            id        process
 -- column: device         id        as the process numbers it
--- column: kind           text      device, managed, array, physical (hipMemCreate), host (pinned), registered, reserved (addresses only) or imported (another's)
+-- column: kind           text      device, graph (by its launch), managed, array, physical (hipMemCreate), host (pinned), registered, reserved (addresses only), imported (another's) or mapped (a view of it)
 -- column: name           text      function that allocated
 -- column: library        text      that called it
 -- column: caller         text      where it was called from

@@ -7,7 +7,7 @@
 -- column: time_ns     time     end of what the row covers
 -- column: pid         id       process
 -- column: device      id       as the process numbers it
--- column: kind        text     device, managed, array, physical (hipMemCreate), host (pinned), registered, reserved or imported
+-- column: kind        text     device, graph, managed, array, physical (hipMemCreate), host (pinned), registered, reserved, imported or mapped
 -- column: used_bytes  bytes    in use then
 -- column: peak_bytes  bytes    the most in that millisecond
 -- column: allocs      count    allocations in that millisecond

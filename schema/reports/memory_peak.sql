@@ -7,7 +7,7 @@
 -- column: pid            id       process
 -- column: device         id       as the process numbers it
 -- column: memory         text     of the device, or pinned memory of the host
--- column: kind           text     device, managed, array, physical (hipMemCreate); host (pinned) or registered (hipHostRegister)
+-- column: kind           text     device, graph, managed, array, physical (hipMemCreate); host (pinned) or registered (hipHostRegister)
 -- column: name           text     function that allocated
 -- column: library        text     that called it
 -- column: caller         text     where it was called from

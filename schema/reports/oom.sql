@@ -7,11 +7,11 @@
 -- column: pid            id       process
 -- column: device         id       as the process numbers it
 -- column: failed         text     function that failed
--- column: asked_bytes    bytes    what it asked for
+-- column: asked_bytes    bytes    what it asked for; a launch of a graph: the most that the graph has at once
 -- column: used_bytes     bytes    held by the process then, as fade counts it
 -- column: free_bytes     bytes    free by the last answer of hipMemGetInfo; the runtime asks itself before it gives up
 -- column: holder         text     function that allocated what was held
--- column: kind           text     device, managed, array, physical (hipMemCreate), host (pinned) or registered
+-- column: kind           text     device, graph, managed, array, physical (hipMemCreate), host (pinned) or registered
 -- column: library        text     that called it
 -- column: caller         text     where it was called from
 -- column: n              count    allocations

@@ -35,6 +35,10 @@ CASES = [
     Case("rtc7", "v7"),
     Case("memory kinds", "v5 v6 v7 plt hard"),
     Case("memory bad_frees", SHAPES),
+    Case("graph_memory nodes", "v6 v7 hard"),
+    Case("graph_memory captured 3", "v6 v7"),
+    Case("shared_memory ipc", "v6 v7"),
+    Case("shared_memory external", "v5 v6"),
     # CUDA on ZLUDA on HIP
     Case("cuda work 20", "zluda zluda_folded"),
     Case("cuda gaps", "zluda zluda_folded"),

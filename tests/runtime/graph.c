@@ -1,27 +1,39 @@
-// Graphs: kernels in the order in which they were added or captured. A launch of a graph runs its kernels, that is, counts them.
+// Graphs: kernels, allocations and frees in the order in which they were added or captured. A launch of a graph runs its kernels, that
+// is, counts them, and allocates and frees; what it leaves allocated must be freed before the next launch, or by it if it was asked to.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "standin.h"
 
-enum { most_nodes = 256, graph_magic = 0x47524150, exec_magic = 0x45584543, capture_invalidated = 901 };
-struct hipGraphNode { struct hipGraph* graph; struct standin_launch launch; };
+enum { most_nodes = 256, most_devices = 16, graph_magic = 0x47524150, exec_magic = 0x45584543, capture_invalidated = 901, node_alloc = 10, node_free = 11 };
+struct piece { struct standin_launch launch; void* address; int frees; };  // a kernel, or where there is an address: its memory
+struct hipGraphNode { struct hipGraph* graph; struct piece piece; };
 struct hipGraph { int magic, count; struct hipGraphNode* nodes[most_nodes]; };
-struct hipGraphExec { int magic, count; struct { hipGraphNode_t node; struct standin_launch launch; int enabled; } kernels[most_nodes]; };
+struct hipGraphExec { int magic, count, frees_first; struct { hipGraphNode_t node; struct piece piece; int enabled; } pieces[most_nodes]; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int is_graph(hipGraph_t g) { return g && g->magic == graph_magic; }
 static int is_exec(hipGraphExec_t e) { return e && e->magic == exec_magic; }
 
-static hipGraphNode_t append(hipGraph_t graph, const struct standin_launch* launch) {
+static hipGraphNode_t append_piece(hipGraph_t graph, const struct piece* piece) {
   hipGraphNode_t node = calloc(1, sizeof *node);
-  *node = (struct hipGraphNode){graph, *launch};
-  node->launch.name = strdup(launch->name);
+  *node = (struct hipGraphNode){graph, *piece};
+  if (!piece->address) node->piece.launch.name = strdup(piece->launch.name);
   pthread_mutex_lock(&lock);
   if (graph->count < most_nodes) graph->nodes[graph->count++] = node;
   pthread_mutex_unlock(&lock);
   return node;
+}
+
+static hipGraphNode_t append(hipGraph_t graph, const struct standin_launch* launch) {
+  const struct piece piece = {*launch, NULL, 0};
+  return append_piece(graph, &piece);
+}
+
+static hipGraphNode_t append_memory(hipGraph_t graph, void* address, int frees) {
+  const struct piece piece = {.address = address, .frees = frees};
+  return append_piece(graph, &piece);
 }
 
 static hipGraph_t new_graph(void) {
@@ -31,7 +43,7 @@ static hipGraph_t new_graph(void) {
 }
 
 static void append_all(hipGraph_t to, hipGraph_t from) {
-  for (int i = 0, n = from->count; i < n; ++i) append(to, &from->nodes[i]->launch);
+  for (int i = 0, n = from->count; i < n; ++i) append_piece(to, &from->nodes[i]->piece);
 }
 
 static int launch_of(const hipKernelNodeParams* p, struct standin_launch* out) {
@@ -43,6 +55,12 @@ static int launch_of(const hipKernelNodeParams* p, struct standin_launch* out) {
 int standin_captured(hipStream_t stream, const struct standin_launch* launch) {
   const hipGraph_t graph = standin_capture(stream);
   if (graph) append(graph, launch);
+  return graph != NULL;
+}
+
+int standin_captured_memory(hipStream_t stream, void* address, int frees) {
+  const hipGraph_t graph = standin_capture(stream);
+  if (graph) append_memory(graph, address, frees);
   return graph != NULL;
 }
 
@@ -83,9 +101,43 @@ HIP(hipError_t, hipGraphAddKernelNode)(hipGraphNode_t* out, hipGraph_t graph, co
   return add(out, graph, params);
 }
 
+static hipError_t add_allocation(hipGraphNode_t* out, hipGraph_t graph, hipMemAllocNodeParams* params) {
+  if (!out || !is_graph(graph) || !params || params->poolProps.location_id < 0 || params->poolProps.location_id >= standin_devices())
+    return standin_fail(hipErrorInvalidValue);
+  const hipError_t reserved = standin_reserve(&params->dptr, params->bytesize, params->poolProps.location_id);
+  if (reserved == hipSuccess) *out = append_memory(graph, params->dptr, 0);
+  return reserved;
+}
+
+static hipError_t add_free(hipGraphNode_t* out, hipGraph_t graph, void* address) {
+  if (!out || !is_graph(graph) || !standin_find(address)) return standin_fail(hipErrorInvalidValue);
+  *out = append_memory(graph, address, 1);
+  return hipSuccess;
+}
+
+HIP(hipError_t, hipGraphAddMemAllocNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipMemAllocNodeParams* params) {
+  ENTER(hipGraphAddMemAllocNode);
+  (void)needs, (void)n;
+  return add_allocation(out, graph, params);
+}
+
+HIP(hipError_t, hipGraphAddMemFreeNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, void* address) {
+  ENTER(hipGraphAddMemFreeNode);
+  (void)needs, (void)n;
+  return add_free(out, graph, address);
+}
+
+HIP(hipError_t, hipDrvGraphAddMemFreeNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipDeviceptr_t address) {
+  ENTER(hipDrvGraphAddMemFreeNode);
+  (void)needs, (void)n;
+  return add_free(out, graph, address);
+}
+
 HIP(hipError_t, hipGraphAddNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraphNodeParams* params) {
   ENTER(hipGraphAddNode);
   (void)needs, (void)n;
+  if (params && params->type == node_alloc) return add_allocation(out, graph, &params->alloc);
+  if (params && params->type == node_free) return add_free(out, graph, params->free.dptr);
   if (params && params->type != 0) return hipSuccess;  // copies and the like
   return add(out, graph, params ? &params->kernel : NULL);
 }
@@ -101,8 +153,8 @@ HIP(hipError_t, hipGraphAddChildGraphNode)(hipGraphNode_t* out, hipGraph_t graph
 
 HIP(hipError_t, hipGraphKernelNodeSetParams)(hipGraphNode_t node, const hipKernelNodeParams* params) {
   ENTER(hipGraphKernelNodeSetParams);
-  if (!node || !launch_of(params, &node->launch)) return standin_fail(hipErrorInvalidValue);
-  node->launch.name = strdup(node->launch.name);
+  if (!node || !launch_of(params, &node->piece.launch)) return standin_fail(hipErrorInvalidValue);
+  node->piece.launch.name = strdup(node->piece.launch.name);
   return hipSuccess;
 }
 
@@ -119,16 +171,17 @@ HIP(hipError_t, hipGraphDestroyNode)(hipGraphNode_t node) {
 static void fill(hipGraphExec_t exec, hipGraph_t graph) {
   exec->count = graph->count;
   for (int i = 0; i < graph->count; ++i) {
-    exec->kernels[i].node = graph->nodes[i];
-    exec->kernels[i].launch = graph->nodes[i]->launch;
-    exec->kernels[i].enabled = 1;
+    exec->pieces[i].node = graph->nodes[i];
+    exec->pieces[i].piece = graph->nodes[i]->piece;
+    exec->pieces[i].enabled = 1;
   }
 }
 
-static hipError_t instantiate(hipGraphExec_t* out, hipGraph_t graph) {
+static hipError_t instantiate(hipGraphExec_t* out, hipGraph_t graph, unsigned long long flags) {
   if (!out || !is_graph(graph)) return standin_fail(hipErrorInvalidValue);
   hipGraphExec_t exec = calloc(1, sizeof *exec);
   exec->magic = exec_magic;
+  exec->frees_first = flags & 1;  // hipGraphInstantiateFlagAutoFreeOnLaunch
   fill(exec, graph);
   *out = exec;
   return hipSuccess;
@@ -137,32 +190,30 @@ static hipError_t instantiate(hipGraphExec_t* out, hipGraph_t graph) {
 HIP(hipError_t, hipGraphInstantiate)(hipGraphExec_t* out, hipGraph_t graph, hipGraphNode_t* error, char* log, size_t size) {
   ENTER(hipGraphInstantiate);
   (void)error, (void)log, (void)size;
-  return instantiate(out, graph);
+  return instantiate(out, graph, 0);
 }
 
 HIP(hipError_t, hipGraphInstantiateWithFlags)(hipGraphExec_t* out, hipGraph_t graph, unsigned long long flags) {
   ENTER(hipGraphInstantiateWithFlags);
-  (void)flags;
-  return instantiate(out, graph);
+  return instantiate(out, graph, flags);
 }
 
 HIP(hipError_t, hipGraphInstantiateWithParams)(hipGraphExec_t* out, hipGraph_t graph, void* params) {
   ENTER(hipGraphInstantiateWithParams);
-  (void)params;
-  return instantiate(out, graph);
+  return params ? instantiate(out, graph, ((unsigned long long*)params)[1]) : standin_fail(hipErrorInvalidValue);
 }
 
 static int index_of(hipGraphExec_t exec, hipGraphNode_t node) {
   for (int i = 0; is_exec(exec) && i < exec->count; ++i)
-    if (exec->kernels[i].node == node) return i;
+    if (exec->pieces[i].node == node) return i;
   return -1;
 }
 
 HIP(hipError_t, hipGraphExecKernelNodeSetParams)(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
   ENTER(hipGraphExecKernelNodeSetParams);
   const int i = index_of(exec, node);
-  if (i < 0 || !launch_of(params, &exec->kernels[i].launch)) return standin_fail(hipErrorInvalidValue);
-  exec->kernels[i].launch.name = strdup(exec->kernels[i].launch.name);
+  if (i < 0 || !launch_of(params, &exec->pieces[i].piece.launch)) return standin_fail(hipErrorInvalidValue);
+  exec->pieces[i].piece.launch.name = strdup(exec->pieces[i].piece.launch.name);
   return hipSuccess;
 }
 
@@ -170,7 +221,7 @@ HIP(hipError_t, hipGraphNodeSetEnabled)(hipGraphExec_t exec, hipGraphNode_t node
   ENTER(hipGraphNodeSetEnabled);
   const int i = index_of(exec, node);
   if (i < 0) return standin_fail(hipErrorInvalidValue);
-  exec->kernels[i].enabled = enabled != 0;
+  exec->pieces[i].enabled = enabled != 0;
   return hipSuccess;
 }
 
@@ -191,13 +242,50 @@ HIP(hipError_t, hipGraphExecDestroy)(hipGraphExec_t exec) {
   return hipSuccess;
 }
 
+// A launch either runs or not: whether its memory is there is asked before anything runs.
+static int fits(hipGraphExec_t exec) {
+  size_t wanted[most_devices] = {0};
+  for (int i = 0; i < exec->count; ++i) {
+    const struct piece* piece = &exec->pieces[i].piece;
+    const struct standin_block* b = standin_find(piece->address);
+    if (!b || !b->of_graph || (piece->frees && !wanted[b->device])) continue;
+    wanted[b->device] += piece->frees ? -b->bytes : b->bytes;
+    if (!standin_fits(b->device, wanted[b->device])) return 0;
+  }
+  return 1;
+}
+
+// What an earlier launch left allocated.
+static hipError_t before_launch(hipGraphExec_t exec) {
+  for (int i = 0; i < exec->count; ++i) {
+    const struct piece* piece = &exec->pieces[i].piece;
+    struct standin_block* b = piece->address && !piece->frees ? standin_find(piece->address) : NULL;
+    if (!b || !b->backed) continue;
+    if (!exec->frees_first) return standin_fail(hipErrorInvalidValue);
+    standin_unback(b);
+  }
+  return fits(exec) ? hipSuccess : standin_out_of_memory();
+}
+
+static hipError_t run(const struct piece* piece, hipStream_t stream) {
+  if (!piece->address) {
+    if (!standin_captured(stream, &piece->launch)) standin_ran(&piece->launch);
+    return hipSuccess;
+  }
+  if (standin_captured_memory(stream, piece->address, piece->frees)) return hipSuccess;
+  struct standin_block* b = standin_find(piece->address);
+  if (!piece->frees) return standin_back(b);
+  return b && b->of_graph ? standin_unback(b) : standin_release(piece->address);
+}
+
 static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
   if (!is_exec(exec)) return standin_fail(hipErrorInvalidValue);
   if (!standin_is_stream(stream)) return standin_fail(hipErrorInvalidHandle);
-  for (int i = 0; i < exec->count; ++i)
-    if (exec->kernels[i].enabled && !standin_captured(stream, &exec->kernels[i].launch)) standin_ran(&exec->kernels[i].launch);
+  hipError_t result = standin_capture(stream) ? hipSuccess : before_launch(exec);
+  for (int i = 0; i < exec->count && result == hipSuccess; ++i)
+    if (exec->pieces[i].enabled) result = run(&exec->pieces[i].piece, stream);
   standin_enqueue(stream);
-  return hipSuccess;
+  return result;
 }
 
 HIP(hipError_t, hipGraphLaunch)(hipGraphExec_t exec, hipStream_t stream) {

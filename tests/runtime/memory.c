@@ -5,30 +5,65 @@
 
 #include "standin.h"
 
-enum { slots = 1 << 16, most_probes = 128, kind_device = 2, kind_host = 1 };
-struct block { uintptr_t address; size_t bytes, asked; int device, kind; };
-static struct block table[slots];  // address: 0 never used, 1 freed
-static struct block* slot(uintptr_t address, int probe) {
+enum { slots = 1 << 16, most_probes = 128, kind_device = standin_of_device, kind_host = standin_of_host };
+static struct standin_block table[slots];  // address: 0 never used, 1 freed
+static struct standin_block* slot(uintptr_t address, int probe) {
   return &table[((address >> 12) * 0x9E3779B1u + (unsigned)probe) % slots];
 }
 
-static struct block* claim(uintptr_t address) {
+static struct standin_block* claim(uintptr_t address) {
   for (int probe = 0; probe < most_probes; ++probe) {
-    struct block* b = slot(address, probe);
+    struct standin_block* b = slot(address, probe);
     uintptr_t seen = __atomic_load_n(&b->address, __ATOMIC_RELAXED);
     if (seen <= 1 && __atomic_compare_exchange_n(&b->address, &seen, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return b;
   }
   return NULL;
 }
 
-static struct block* find(const void* ptr) {
+struct standin_block* standin_find(const void* ptr) {
   for (int probe = 0; ptr && probe < most_probes; ++probe) {
-    struct block* b = slot((uintptr_t)ptr, probe);
+    struct standin_block* b = slot((uintptr_t)ptr, probe);
     const uintptr_t seen = __atomic_load_n(&b->address, __ATOMIC_ACQUIRE);
     if (seen == (uintptr_t)ptr) return b;
     if (!seen) break;
   }
   return NULL;
+}
+
+static struct standin_block* new_block(int device, size_t bytes, size_t asked, int kind) {
+  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  struct standin_block* b = memory == MAP_FAILED ? NULL : claim((uintptr_t)memory);
+  if (b) *b = (struct standin_block){b->address, bytes, asked, device, kind, 0, 0};
+  return b;
+}
+
+hipError_t standin_map(void** out, size_t bytes, int device, int kind) {
+  struct standin_block* b = new_block(device, bytes, bytes, kind);
+  if (!b) return standin_fail(hipErrorOutOfMemory);
+  if (kind != standin_nobodys) standin_take(device, kind, bytes, bytes);
+  *out = (void*)b->address;
+  return hipSuccess;
+}
+
+hipError_t standin_reserve(void** out, size_t bytes, int device) {
+  struct standin_block* b = bytes ? new_block(device, bytes, bytes, kind_device) : NULL;
+  if (!b) return standin_fail(hipErrorInvalidValue);
+  b->of_graph = 1;
+  *out = (void*)b->address;
+  return hipSuccess;
+}
+
+hipError_t standin_back(struct standin_block* b) {
+  if (!standin_fits(b->device, b->bytes)) return standin_out_of_memory();
+  b->backed = 1;
+  standin_take(b->device, standin_of_device, b->bytes, b->asked);
+  return hipSuccess;
+}
+
+hipError_t standin_unback(struct standin_block* b) {
+  if (!__atomic_exchange_n(&b->backed, 0, __ATOMIC_ACQ_REL)) return standin_fail(hipErrorInvalidValue);
+  standin_give(b->device, standin_of_device, b->bytes, b->asked);
+  return hipSuccess;
 }
 
 static hipError_t allocate(void** out, size_t bytes, size_t asked, int kind) {
@@ -40,28 +75,24 @@ static hipError_t allocate(void** out, size_t bytes, size_t asked, int kind) {
   if (!standin_fits(device, bytes)) {
     return standin_out_of_memory();
   }
-  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  struct block* b = memory == MAP_FAILED ? NULL : claim((uintptr_t)memory);
+  struct standin_block* b = new_block(device, bytes, asked, kind);
   if (!b) return standin_fail(hipErrorOutOfMemory);
-  b->bytes = bytes;
-  b->asked = asked;
-  b->device = device;
-  b->kind = kind;
-  standin_take(device, kind == kind_host, bytes, asked);
-  *out = memory;
+  standin_take(device, kind, bytes, asked);
+  *out = (void*)b->address;
   return hipSuccess;
 }
 
-static hipError_t release(void* ptr) {
+hipError_t standin_release(void* ptr) {
   if (!ptr) return hipSuccess;
-  struct block* b = find(ptr);
+  struct standin_block* b = standin_find(ptr);
   if (!b) return standin_fail(hipErrorInvalidValue);
-  const struct block was = *b;
+  if (b->of_graph) return standin_unback(b);
+  const struct standin_block was = *b;
   uintptr_t address = (uintptr_t)ptr;
   if (!__atomic_compare_exchange_n(&b->address, &address, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return standin_fail(hipErrorInvalidValue);
   munmap(ptr, was.bytes);
-  standin_give(was.device, was.kind == kind_host, was.bytes, was.asked);
+  if (was.kind != standin_nobodys) standin_give(was.device, was.kind, was.bytes, was.asked);
   return hipSuccess;
 }
 
@@ -70,16 +101,24 @@ HIP(hipError_t, hipMalloc)(void** ptr, size_t bytes) {
   return allocate(ptr, bytes, bytes, kind_device);
 }
 
+// Into a captured stream: the address is there at once, the memory when the graph is launched.
+static hipError_t allocate_on(hipStream_t stream, void** ptr, size_t bytes) {
+  if (!standin_capture(stream)) return allocate(ptr, bytes, bytes, kind_device);
+  const hipError_t reserved = ptr ? standin_reserve(ptr, bytes, standin_current_device()) : standin_fail(hipErrorInvalidValue);
+  if (reserved == hipSuccess) standin_captured_memory(stream, *ptr, 0);
+  return reserved;
+}
+
 HIP(hipError_t, hipMallocAsync)(void** ptr, size_t bytes, hipStream_t stream) {
   ENTER(hipMallocAsync);
   if (!standin_is_stream(stream)) return standin_fail(hipErrorInvalidHandle);
-  return allocate(ptr, bytes, bytes, kind_device);
+  return allocate_on(stream, ptr, bytes);
 }
 
 HIP(hipError_t, hipMallocFromPoolAsync)(void** ptr, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
   ENTER(hipMallocFromPoolAsync);
   if (!pool || !standin_is_stream(stream)) return standin_fail(hipErrorInvalidValue);
-  return allocate(ptr, bytes, bytes, kind_device);
+  return allocate_on(stream, ptr, bytes);
 }
 
 HIP(hipError_t, hipMallocManaged)(void** ptr, size_t bytes, unsigned flags) {
@@ -126,37 +165,40 @@ HIP(hipError_t, hipMalloc3D)(hipPitchedPtr* out, hipExtent extent) {
 
 HIP(hipError_t, hipFree)(void* ptr) {
   ENTER(hipFree);
-  return release(ptr);
+  return standin_release(ptr);
 }
 
 HIP(hipError_t, hipFreeAsync)(void* ptr, hipStream_t stream) {
   ENTER(hipFreeAsync);
-  return standin_is_stream(stream) ? release(ptr) : standin_fail(hipErrorInvalidHandle);
+  if (!standin_is_stream(stream)) return standin_fail(hipErrorInvalidHandle);
+  return standin_captured_memory(stream, ptr, 1) ? hipSuccess : standin_release(ptr);
 }
 
 HIP(hipError_t, hipHostFree)(void* ptr) {
   ENTER(hipHostFree);
-  return release(ptr);
+  return standin_release(ptr);
 }
 
 HIP(hipError_t, hipFreeHost)(void* ptr) {
   ENTER(hipFreeHost);
-  return release(ptr);
+  return standin_release(ptr);
 }
+
+static int type_of(const struct standin_block* b) { return b->kind == kind_host ? 1 : 2; }  // hipMemoryType of 6.0 and later
 
 HIP(hipError_t, hipPointerGetAttributes)(hipPointerAttribute_t* out, const void* ptr) {
   ENTER(hipPointerGetAttributes);
-  const struct block* b = find(ptr);
+  const struct standin_block* b = standin_find(ptr);
   if (!out || !b) return standin_fail(hipErrorInvalidValue);
-  *out = (hipPointerAttribute_t){b->kind, b->device, (void*)ptr, b->kind == kind_host ? (void*)ptr : NULL, 0, 0};
+  *out = (hipPointerAttribute_t){type_of(b), b->device, (void*)ptr, b->kind == kind_host ? (void*)ptr : NULL, 0, 0};
   return hipSuccess;
 }
 
 HIP(hipError_t, hipPointerGetAttribute)(void* out, int attribute, hipDeviceptr_t ptr) {
   ENTER(hipPointerGetAttribute);
-  const struct block* b = find(ptr);
+  const struct standin_block* b = standin_find(ptr);
   if (!out || !b) return standin_fail(hipErrorInvalidValue);
-  if (attribute == 2) *(int*)out = b->kind;
+  if (attribute == 2) *(int*)out = type_of(b);
   else if (attribute == 9) *(int*)out = b->device;
   else *(void**)out = ptr;
   return hipSuccess;
@@ -230,27 +272,4 @@ HIP(hipError_t, hipMemsetAsync)(void* to, int value, size_t bytes, hipStream_t s
 HIP(hipError_t, hipMemsetD8)(hipDeviceptr_t to, unsigned char value, size_t count) {
   ENTER(hipMemsetD8);
   return fill(to, value, count, NULL);
-}
-
-// The handle holds the address: "another process" is always this one.
-HIP(hipError_t, hipIpcGetMemHandle)(hipIpcMemHandle_t* handle, void* ptr) {
-  ENTER(hipIpcGetMemHandle);
-  if (!handle || !find(ptr)) return standin_fail(hipErrorInvalidValue);
-  memset(handle, 0x5a, sizeof *handle);
-  memcpy(handle->reserved, &ptr, sizeof ptr);
-  return hipSuccess;
-}
-
-HIP(hipError_t, hipIpcOpenMemHandle)(void** ptr, hipIpcMemHandle_t handle, unsigned flags) {
-  ENTER(hipIpcOpenMemHandle);
-  void* address;
-  memcpy(&address, handle.reserved, sizeof address);
-  if (!ptr || flags != 1 || !find(address) || handle.reserved[63] != 0x5a) return standin_fail(hipErrorInvalidValue);
-  *ptr = address;
-  return hipSuccess;
-}
-
-HIP(hipError_t, hipIpcCloseMemHandle)(void* ptr) {
-  ENTER(hipIpcCloseMemHandle);
-  return find(ptr) ? hipSuccess : standin_fail(hipErrorInvalidValue);
 }

@@ -56,7 +56,6 @@ uint64_t standin_device_bytes(int device);
 // stream.c
 int standin_is_stream(hipStream_t stream);
 void standin_enqueue(hipStream_t stream);
-// ledger.c: what is allocated, by device; `host`: pinned memory, which takes none of the device's. `asked`: without padding.
 // graph.c: puts a launch into the graph that the stream is captured into; 0: it is not, and the kernel runs.
 hipGraph_t standin_capture(hipStream_t stream);
 void standin_set_capture(hipStream_t stream, hipGraph_t graph);
@@ -69,9 +68,23 @@ int standin_captured(hipStream_t stream, const struct standin_launch* launch);
 void standin_ran(const struct standin_launch* launch);
 // The name behind a registered handle or a hipFunction_t; NULL: neither.
 const char* standin_kernel_name(const void* kernel);
-// memory.c
+// ledger.c: what is allocated, by device and whose memory it is; pinned memory and that of other processes take none of the device's.
+// `asked`: without padding.
+enum { standin_of_device, standin_of_host, standin_of_others, standin_kinds };
 uint64_t standin_used_bytes(int device);
 int standin_fits(int device, size_t bytes);
-void standin_take(int device, int host, size_t bytes, size_t asked);
-void standin_give(int device, int host, size_t bytes, size_t asked);
+void standin_take(int device, int kind, size_t bytes, size_t asked);
+void standin_give(int device, int kind, size_t bytes, size_t asked);
 hipError_t standin_out_of_memory(void);
+// memory.c: what hipFree takes, by its first byte.
+enum { standin_nobodys = standin_kinds };  // a view of memory that is counted elsewhere
+struct standin_block { uintptr_t address; size_t bytes, asked; int device, kind, of_graph, backed; };
+struct standin_block* standin_find(const void* ptr);
+hipError_t standin_map(void** out, size_t bytes, int device, int kind);
+// Memory of a graph has an address for as long as the process lives, and bytes behind it between a launch and a free.
+hipError_t standin_reserve(void** out, size_t bytes, int device);
+hipError_t standin_back(struct standin_block* block);
+hipError_t standin_unback(struct standin_block* block);
+hipError_t standin_release(void* ptr);
+// graph.c: puts an allocation or free of a reserved address into the graph; 0: the stream is not captured.
+int standin_captured_memory(hipStream_t stream, void* address, int frees);

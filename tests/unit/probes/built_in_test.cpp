@@ -110,7 +110,7 @@ TEST(BuiltIn, StructsHaveTheSizesOfTheVendorsHeaders) {
       {"hipExtent", 24}, {"hipFuncAttributes", 56}, {"hipFunctionLaunchParams", 56}, {"hipGraphInstantiateParams", 32},
       {"hipHostNodeParams", 16}, {"hipIpcMemHandle_t", 64}, {"hipKernelNodeParams", 64}, {"hipLaunchConfig_t", 56},
       {"hipLaunchParams", 56}, {"hipMemAccessDesc", 12}, {"hipMemAllocNodeParams", 120}, {"hipMemLocation", 8},
-      {"hipMemPoolProps", 88}, {"hipMemcpy3DParms", 160}, {"hipMemcpy3DPeerParms", 168}, {"hipMemsetParams", 48},
+      {"hipMemPoolProps", 88}, {"hipMemPoolPtrExportData", 64}, {"hipMemcpy3DParms", 160}, {"hipMemcpy3DPeerParms", 168}, {"hipMemsetParams", 48},
       {"hipPitchedPtr", 32}, {"hipPointerAttribute_t", 32}, {"hipPos", 24}, {"hipUUID", 16}, {"hip_Memcpy2D", 128}};
   for (const auto& [name, size] : sizes) {
     const TypeDeclaration* declaration = built_in_types()->find(name);

@@ -44,6 +44,10 @@ typedef void (*hipHostFn_t)(void* user_data);
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void* user_data);
 typedef struct { char bytes[16]; } hipUUID;
 typedef struct { char reserved[64]; } hipIpcMemHandle_t;
+typedef struct { char reserved[64]; } hipMemPoolPtrExportData;
+typedef struct hipExternalMemory* hipExternalMemory_t;
+typedef struct { int type; union { int fd; void* handles[2]; } handle; unsigned long long size; unsigned flags; } hipExternalMemoryHandleDesc;
+typedef struct { unsigned long long offset, size; unsigned flags; } hipExternalMemoryBufferDesc;
 typedef struct hipArray* hipArray_t;
 typedef struct hipMipmappedArray* hipMipmappedArray_t;
 typedef struct ihipMemPoolHandle_t* hipMemPool_t;
@@ -80,7 +84,13 @@ typedef struct {
   unsigned numAttrs;
 } HIP_LAUNCH_CONFIG;
 typedef struct { dim3 blockDim; void** extra; void* func; dim3 gridDim; void** kernelParams; unsigned sharedMemBytes; } hipKernelNodeParams;
-typedef struct { int type, reserved0[3]; hipKernelNodeParams kernel; char rest[168]; long long reserved2; } hipGraphNodeParams;
+typedef struct { int allocType, handleTypes, location_type, location_id; void* win32SecurityAttributes; size_t maxSize; unsigned char reserved[56]; } hipMemPoolProps;
+typedef struct { hipMemPoolProps poolProps; const void* accessDescs; size_t accessDescCount, bytesize; void* dptr; } hipMemAllocNodeParams;
+typedef struct {
+  int type, reserved0[3];
+  union { hipKernelNodeParams kernel; hipMemAllocNodeParams alloc; struct { void* dptr; } free; char all[232]; };
+  long long reserved2;
+} hipGraphNodeParams;
 
 typedef struct {
   char name[256];
@@ -334,6 +344,15 @@ hipError_t hipMemsetAsync(void* to, int value, size_t bytes, hipStream_t stream)
 hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* ptr);
 hipError_t hipIpcOpenMemHandle(void** ptr, hipIpcMemHandle_t handle, unsigned flags);
 hipError_t hipIpcCloseMemHandle(void* ptr);
+hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData* data, void* ptr);
+hipError_t hipMemPoolImportPointer(void** ptr, hipMemPool_t pool, hipMemPoolPtrExportData* data);
+hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* bytes, hipDeviceptr_t ptr);
+hipError_t hipMemPtrGetInfo(void* ptr, size_t* bytes);
+hipError_t hipMemPrefetchAsync(const void* ptr, size_t bytes, int device, hipStream_t stream);
+hipError_t hipMemAdvise(const void* ptr, size_t bytes, int advice, int device);
+hipError_t hipImportExternalMemory(hipExternalMemory_t* memory, const hipExternalMemoryHandleDesc* desc);
+hipError_t hipExternalMemoryGetMappedBuffer(void** ptr, hipExternalMemory_t memory, const hipExternalMemoryBufferDesc* desc);
+hipError_t hipDestroyExternalMemory(hipExternalMemory_t memory);
 
 // Streams and events
 hipError_t hipStreamCreate(hipStream_t* stream);
@@ -382,6 +401,10 @@ hipError_t hipGraphDestroy(hipGraph_t graph);
 hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t graph);
 hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, const hipKernelNodeParams* params);
 hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraph_t child);
+hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipMemAllocNodeParams* params);
+hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, void* ptr);
+hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipDeviceptr_t ptr);
+hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraphNodeParams* params);
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* params);
 hipError_t hipGraphDestroyNode(hipGraphNode_t node);
 hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error, char* log, size_t size);

@@ -1,0 +1,37 @@
+// Memory that a graph allocates and frees when it is launched: what its nodes say, and what a launch therefore does.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "store/call_view.hpp"
+#include "store/memory_ledger.hpp"
+
+namespace fade::store {
+
+// One piece of a graph. The address of what is allocated is the same in every launch.
+struct GraphMemory {
+  Allocation allocation;  // of a free, its address is all that counts
+  bool frees = false;
+  std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
+
+  bool operator==(const GraphMemory& o) const {
+    return frees == o.frees && allocation.address == o.allocation.address && allocation.bytes == o.allocation.bytes && allocation.device == o.allocation.device;
+  }
+};
+
+// In the order in which they were put into the graph, which their dependencies allow.
+using GraphMemories = std::vector<GraphMemory>;
+
+// What hipGraphAddMemAllocNode, hipGraphAddMemFreeNode or hipGraphAddNode puts in; nothing where that is another kind of node.
+struct MemoryNode {
+  std::uint64_t address = 0, bytes = 0;
+  int device = 0;  // ordinal
+  bool frees = false;
+};
+std::optional<MemoryNode> memory_node(const CallView& view);
+
+// The most that one launch has allocated at once, as far as its order tells.
+std::uint64_t most_at_once(const GraphMemories& memories);
+
+}  // namespace fade::store

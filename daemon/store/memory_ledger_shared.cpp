@@ -1,0 +1,36 @@
+// The ledger's part for memory that others speak of: what an address lies in, and what turns out about memory of other processes.
+#include <algorithm>
+#include <limits>
+
+#include "store/memory_ledger.hpp"
+
+namespace fade::store {
+
+const Allocation* MemoryLedger::allocation_at(ProcessId process, std::uint64_t address) const {
+  for (const Space space : {Space::Memory, Space::Host, Space::Ipc})
+    if (const Allocation* found = around(process, space, address)) return found;
+  return nullptr;
+}
+
+bool MemoryLedger::holds(ProcessId process, Space space, std::uint64_t address) const {
+  const auto owner = live_.find(process);
+  return owner != live_.end() && owner->second.live.contains({space, address});
+}
+
+void MemoryLedger::measure(ProcessId process, std::uint64_t address, std::uint64_t bytes, std::int64_t at) {
+  const auto owner = live_.find(process);
+  if (owner == live_.end()) return;
+  for (const Space space : {Space::Ipc, Space::Memory}) {
+    const auto found = owner->second.live.find({space, address});
+    if (found == owner->second.live.end() || found->second.kind != MemoryKind::Imported || found->second.bytes != 0) continue;
+    Allocation& a = found->second;
+    const std::int64_t opened_at = a.cause.at;
+    count(process, a, -1);
+    a.bytes = std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max());
+    a.cause.at = std::max(opened_at, at);
+    count(process, a, 1);
+    a.cause.at = opened_at;
+  }
+}
+
+}  // namespace fade::store
