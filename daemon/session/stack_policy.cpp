@@ -29,9 +29,12 @@ bool set_sample(std::string_view word, StackChoice& choice) {
   return word[0] == '=' && error == std::errc() && end == word.data() + word.size() && choice.every > 0;
 }
 
-bool is_allocation(probes::Kind kind) {
+// A launch allocates for whoever put that into its graph.
+bool is_allocation(const probes::Probe& probe) {
   using probes::Kind;
-  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::HostAlloc || kind == Kind::HostFree;
+  const Kind kind = probe.kind;
+  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::HostAlloc || kind == Kind::HostFree ||
+         (kind == Kind::Graph && probe.symbol == "hipGraphAddMemAllocNode");
 }
 
 }  // namespace
@@ -65,7 +68,7 @@ bool StackPolicy::is_first(FunctionId function, CallSiteId caller) {
 
 // Each is asked, so that a call counts for all of them.
 bool StackPolicy::decide(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
-  bool wanted = choice_.all || (choice_.allocations && is_allocation(probe.kind));
+  bool wanted = choice_.all || (choice_.allocations && is_allocation(probe));
   if (choice_.every > 0 && ++since_sample_ >= choice_.every) {
     since_sample_ = 0;
     wanted = true;

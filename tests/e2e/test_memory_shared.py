@@ -54,6 +54,10 @@ def test_memory_of_a_graph_is_of_the_call_that_put_it_there(build, record, tmp_p
     assert left["library"].endswith("/graph_memory") and left["stack"] is not None
 
 
+def test_each_allocation_of_a_graph_has_its_stack(record):
+    assert record("graph_memory nodes").rows("SELECT DISTINCT stack IS NOT NULL FROM allocations") == [(1,)]
+
+
 def test_a_launch_without_memory_says_how_much_its_graph_needs(build, record, tmp_path):
     database = record("graph_memory out_of_memory")
     ((name, asked, total),) = database.rows("SELECT name, asked, total FROM ooms")

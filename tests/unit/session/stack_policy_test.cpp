@@ -43,6 +43,8 @@ TEST(StackPolicy, AllocationsAndFrees) {
   StackPolicy policy(choice({"alloc"}));
   for (const Kind kind : {Kind::Alloc, Kind::Free, Kind::HostAlloc, Kind::HostFree}) EXPECT_EQ(wanted(policy, kind, 2), "xx");
   EXPECT_EQ(wanted(policy, Kind::Launch, 2), "..");
+  EXPECT_TRUE(policy.wants({.symbol = "hipGraphAddMemAllocNode", .kind = Kind::Graph}, 1, 1));
+  EXPECT_FALSE(policy.wants({.symbol = "hipGraphLaunch", .kind = Kind::Graph}, 1, 1));
 }
 
 TEST(StackPolicy, FirstOfEachFunctionAndPlace) {
