@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the packages of the named sections of packages.txt, if any is missing.
-#   install-deps.sh [--list] build|package|image|test ...
+#   install-deps.sh [--list] build|package|bench|image|test ...
 # Asks nothing. Needs root or sudo only where something is missing.
 set -euo pipefail
 

@@ -1,9 +1,6 @@
 #include "elf/code_object.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -12,93 +9,6 @@
 
 namespace fade::elf {
 namespace {
-
-constexpr std::uint16_t kAmdGpu = 224;          // EM_AMDGPU
-constexpr std::uint32_t kMetadataNote = 32;     // NT_AMDGPU_METADATA, code objects of version 3 and later
-constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__", kCompressed = "CCOB";
-constexpr std::size_t kMostHeaders = 64, kMostEntries = 1024, kMostTriple = 256;
-constexpr std::uint64_t kImageAlignment = 4096;  // of images in .hip_fatbin
-
-std::string arch_of(std::string_view target) {
-  const std::size_t at = target.rfind("--");  // hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-
-  if (at != std::string_view::npos) target.remove_prefix(at + 2);
-  return std::string(target.substr(0, target.find(':')));
-}
-
-bool begins_with(const Memory& memory, RemoteAddr at, std::string_view magic) {
-  std::array<char, 24> bytes{};
-  const auto into = std::as_writable_bytes(std::span(bytes).first(magic.size()));
-  return memory.read_exactly(at, into) && std::string_view(bytes.data(), magic.size()) == magic;
-}
-
-CodeObject failed(std::string arch, std::string problem) { return {std::move(arch), {}, std::move(problem), {}}; }
-
-// The metadata note of those in a segment: {sizes of name and content, type}, name, content, each padded to 4 bytes.
-std::optional<std::span<const std::byte>> metadata_note(std::span<const std::byte> notes) {
-  Elf64_Nhdr header;
-  const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
-  while (notes.size() >= sizeof header) {
-    std::memcpy(&header, notes.data(), sizeof header);
-    notes = notes.subspan(sizeof header);
-    const std::uint64_t name = padded(header.n_namesz);
-    if (name > notes.size() || header.n_descsz > notes.size() - name) return std::nullopt;
-    const bool is_amd = header.n_namesz == 7 && std::memcmp(notes.data(), "AMDGPU", 7) == 0;
-    if (is_amd && header.n_type == kMetadataNote) return notes.subspan(name, header.n_descsz);
-    notes = notes.subspan(std::min<std::uint64_t>(notes.size(), name + padded(header.n_descsz)));
-  }
-  return std::nullopt;
-}
-
-CodeObject read_elf(const Memory& memory, RemoteAddr at, std::string arch, std::size_t most_bytes) {
-  const auto header = memory.value<Elf64_Ehdr>(at);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return failed(std::move(arch), "not a code object");
-  if (header->e_machine != kAmdGpu || header->e_phentsize != sizeof(Elf64_Phdr)) return failed(std::move(arch), "not a code object of AMD's");
-  for (std::size_t i = 0; i < std::min<std::size_t>(header->e_phnum, kMostHeaders); ++i) {
-    const auto segment = memory.value<Elf64_Phdr>(at + header->e_phoff + i * sizeof(Elf64_Phdr));
-    if (!segment || segment->p_type != PT_NOTE) continue;
-    if (segment->p_filesz > most_bytes) return failed(std::move(arch), "its description is too large to be read");
-    std::vector<std::byte> notes(segment->p_filesz);
-    notes.resize(memory.read(at + segment->p_offset, notes));
-    if (const auto note = metadata_note(notes))
-      return {std::move(arch), {note->begin(), note->end()}, {}, read_kernel_modes(memory, at, *header, most_bytes)};
-  }
-  return failed(std::move(arch), "it does not describe its kernels");
-}
-
-struct BundleEntry {
-  std::uint64_t offset = 0, size = 0;
-  std::string triple;
-};
-
-struct Bundle {
-  std::vector<BundleEntry> entries;
-  std::uint64_t end = 0;  // of the header and of what the entries hold, from the bundle's begin
-};
-
-Bundle read_bundle(const Memory& memory, RemoteAddr at) {
-  Bundle out;
-  const auto count = memory.value<std::uint64_t>(at + kBundle.size());
-  RemoteAddr next = at + kBundle.size() + 8;
-  for (std::size_t i = 0; count && i < std::min<std::uint64_t>(*count, kMostEntries); ++i) {
-    const auto fixed = memory.value<std::array<std::uint64_t, 3>>(next);
-    if (!fixed || (*fixed)[2] > kMostTriple) break;
-    BundleEntry entry{(*fixed)[0], (*fixed)[1], std::string((*fixed)[2], '\0')};
-    if (!memory.read_exactly(next + sizeof *fixed, std::as_writable_bytes(std::span(entry.triple)))) break;
-    next = next + sizeof *fixed + entry.triple.size();
-    if (entry.offset + entry.size < entry.offset) break;
-    out.end = std::max(out.end, entry.offset + entry.size);
-    out.entries.push_back(std::move(entry));
-  }
-  out.end = std::max(out.end, next - at);
-  return out;
-}
-
-// Of a compressed image, from version 2 on. 0: not told.
-std::uint64_t compressed_size(const Memory& memory, RemoteAddr at) {
-  const auto version = memory.value<std::uint16_t>(at + 4);
-  if (version == 2) return memory.value<std::uint32_t>(at + 8).value_or(0);
-  return version == 3 ? memory.value<std::uint64_t>(at + 8).value_or(0) : 0;
-}
 
 struct NamedNumber {
   std::string_view key;
@@ -184,6 +94,12 @@ bool has_wgps(std::string_view arch) { return arch.size() == 7 && arch.starts_wi
 
 }  // namespace
 
+std::string arch_of(std::string_view target) {
+  const std::size_t at = target.rfind("--");
+  if (at != std::string_view::npos) target.remove_prefix(at + 2);
+  return std::string(target.substr(0, target.find(':')));
+}
+
 CodeMetadata decode_metadata(std::span<const std::byte> note) {
   CodeMetadata out;
   MsgReader reader(note);
@@ -203,37 +119,6 @@ CodeMetadata decode_metadata(std::span<const std::byte> note) {
     }
   }
   return out;
-}
-
-std::vector<CodeObject> read_code_objects(const Memory& memory, RemoteAddr image, const CodeLimits& limits) {
-  std::vector<CodeObject> out;
-  if (begins_with(memory, image, kCompressed)) return {failed({}, "compressed")};
-  if (begins_with(memory, image, ELFMAG)) return {read_elf(memory, image, {}, limits.bytes)};
-  if (!begins_with(memory, image, kBundle)) return out;
-  std::size_t left = limits.bytes;
-  for (BundleEntry& entry : read_bundle(memory, image).entries) {
-    if (entry.size == 0 || entry.triple.find("amdgcn") == std::string::npos) continue;  // the host's
-    if (out.size() == limits.objects) break;
-    out.push_back(read_elf(memory, image + entry.offset, arch_of(entry.triple), left));
-    left -= out.back().metadata.size();
-  }
-  return out;
-}
-
-void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits, const std::function<void(CodeObject)>& visit) {
-  CodeLimits left = limits;
-  for (RemoteAddr at = section.begin; at < section.end && left.objects > 0;) {
-    std::uint64_t size = kImageAlignment;
-    for (CodeObject& object : read_code_objects(memory, at, left)) {
-      --left.objects;
-      left.bytes -= object.metadata.size();
-      visit(std::move(object));
-    }
-    if (begins_with(memory, at, kBundle)) size = std::max(size, read_bundle(memory, at).end);
-    if (begins_with(memory, at, kCompressed)) size = std::max(size, compressed_size(memory, at));
-    if (size > section.end - at) return;
-    at = at + (size + kImageAlignment - 1) / kImageAlignment * kImageAlignment;
-  }
 }
 
 CodeMetadata describe(const CodeObject& object) {

@@ -1,15 +1,13 @@
-// AMD's code objects: what a fat binary, or the data given to hipModuleLoadData, says about its kernels. An image is an ELF file
-// for one GPU or a bundle of several; each has a note (NT_AMDGPU_METADATA) in MessagePack, and a descriptor for each kernel. Code is
-// never read. Nothing that is read is trusted.
+// What AMD's code objects say about their kernels. A code object is an ELF file for one GPU, with a note (NT_AMDGPU_METADATA) in
+// MessagePack, and a descriptor for each kernel. Where they are found is elf/code_image.hpp's. Nothing that is read is trusted.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/remote.hpp"
 #include "elf/kernel_descriptors.hpp"
 
 namespace fade::elf {
@@ -27,6 +25,9 @@ struct KernelCode {
   bool operator==(const KernelCode&) const = default;
 };
 
+// gfx90a of hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-
+std::string arch_of(std::string_view target);
+
 struct CodeMetadata {
   std::string arch;  // gfx1100; empty where it does not say
   std::vector<KernelCode> kernels;
@@ -41,17 +42,8 @@ struct CodeObject {
   std::vector<KernelMode> modes;      // as the hardware is told
 };
 
-struct CodeLimits {
-  std::size_t objects = 64;
-  std::size_t bytes = 2u << 20;  // of all metadata
-};
 // What is known of an object's kernels: the note, and what the descriptors say where the note does not.
 CodeMetadata describe(const CodeObject& object);
-// Of the image that begins there. Empty: it is none.
-std::vector<CodeObject> read_code_objects(const Memory& memory, RemoteAddr image, const CodeLimits& limits);
-// Of a section .hip_fatbin, which holds image behind image; calls visit for each object of each.
-void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits, const std::function<void(CodeObject)>& visit);
-
 // As bytes that travel with a call, and back.
 std::vector<std::byte> pack(const std::vector<CodeObject>& objects);
 std::vector<CodeObject> unpack(std::span<const std::byte> bytes);

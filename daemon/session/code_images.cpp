@@ -1,7 +1,7 @@
 #include "session/code_images.hpp"
 
 #include "base/glob.hpp"
-#include "elf/code_object.hpp"
+#include "elf/code_image.hpp"
 #include "elf/maps.hpp"
 #include "probes/arguments.hpp"
 
@@ -39,8 +39,8 @@ void read_code_image(const Thread& thread, const probes::Probe& probe, OpenCall&
   const Memory& memory = thread.inferior->program->space->memory();
   const RemoteAddr image = image_of(thread, memory, probe, call);
   if (!image) return;
-  const auto objects = elf::read_code_objects(memory, image, {});
-  if (!objects.empty()) append_piece(call.payload, {.kind = PieceKind::In, .param = kImageParameter}, elf::pack(objects));
+  const auto found = elf::carry(memory, image);
+  if (!found.empty()) append_piece(call.payload, {.kind = PieceKind::In, .param = kImageParameter}, found);
 }
 
 }  // namespace fade

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
@@ -196,7 +197,7 @@ Result<void> Session::check_filters(Inferior& inferior) {
 Thread* Session::stop_any(Inferior& inferior) {
   std::vector<pid_t> tids;
   for (const auto& [tid, thread] : inferior.threads) tids.push_back(tid);
-  std::ranges::partition(tids, [&](pid_t tid) { return tid == inferior.pid; });
+  std::partition(tids.begin(), tids.end(), [&](pid_t tid) { return tid == inferior.pid; });
   const Program* const program = inferior.program.get();
   for (const pid_t tid : tids) {
     Thread* thread = thread_of(tid);

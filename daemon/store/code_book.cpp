@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMostModules = 10'000, kMostRows = 200'000, kMostLibraries = 1'000;
 constexpr std::size_t kMostKernels = 100'000;                // of one module
-constexpr std::uint64_t kSmall = 16u << 20;                  // of a section that is read while the program runs
-constexpr elf::CodeLimits kFileLimits{.objects = 100'000, .bytes = 512u << 20};
+constexpr std::uint64_t kSmall = 16u << 20, kSmallPacked = 1u << 20;  // of a section that is read while the program runs
+constexpr elf::CodeLimits kFileLimits{.objects = 100'000, .bytes = 512u << 20, .unpacked = 4ull << 30};
 
 // A part of a file; addresses count from its begin.
 class FilePart final : public Memory {
@@ -46,7 +46,9 @@ void CodeBook::on(const KernelNamed& kernel) {
   GElf_Shdr header;
   Elf_Scn* scn = section ? ::elf_getscn(file->handle(), section->index) : nullptr;
   if (!scn || !::gelf_getshdr(scn, &header)) return;
-  libraries_[kernel.library] = {kernel.file, header.sh_offset, header.sh_size, {}};
+  const FilePart code(kernel.file->get(), header.sh_offset, header.sh_size);
+  const bool is_small = header.sh_size <= (elf::is_packed(code, {0}) ? kSmallPacked : kSmall);
+  libraries_[kernel.library] = {kernel.file, header.sh_offset, header.sh_size, is_small, {}};
 }
 
 void CodeBook::decode(const elf::CodeObject& object, const std::map<std::string, RowId>* wanted, Codes& out) {
@@ -108,14 +110,16 @@ void CodeBook::write(RowId kernel, const Code& code) {
 void CodeBook::read(Library& library) {
   Codes codes;
   const FilePart memory(library.file->get(), library.offset, library.size);
-  elf::each_code_object(memory, {{0}, {library.size}}, kFileLimits, [&](const elf::CodeObject& object) { decode(object, &library.wanted, codes); });
+  const auto decode_one = [&](const elf::CodeObject& object) { decode(object, &library.wanted, codes); };
+  const auto has_all = [&] { return std::ranges::all_of(library.wanted, [&](const auto& one) { return codes.contains(one.first); }); };
+  elf::each_code_object(memory, {{0}, {library.size}}, kFileLimits, decode_one, has_all);
   for (const auto& [name, kernel] : library.wanted) write(kernel, name, codes);
   library.wanted.clear();
 }
 
 void CodeBook::flush() {
   for (auto& [path, library] : libraries_)
-    if (!library.wanted.empty() && library.size <= kSmall) read(library);
+    if (!library.wanted.empty() && library.is_small) read(library);
 }
 
 void CodeBook::finish() {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/event.hpp"
-#include "elf/code_object.hpp"
+#include "elf/code_image.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -47,6 +47,7 @@ class CodeBook {
   struct Library {
     std::shared_ptr<const Fd> file;
     std::uint64_t offset = 0, size = 0;  // of .hip_fatbin in the file
+    bool is_small = false;               // to be read while the program runs
     std::map<std::string, RowId> wanted;
   };
 

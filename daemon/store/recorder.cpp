@@ -191,8 +191,9 @@ Totals Recorder::totals() const {
   if (out.top.size() > kTop) out.top.resize(kTop);
   const auto peaks = memory_.peaks();
   for (const auto& [device, bytes] : peaks) {
-    const bool one_process = std::all_of(peaks.begin(), peaks.end(), [&](const auto& p) { return devices_.process_of(p.first) == devices_.process_of(device); });
-    out.peak_memory.emplace_back(devices_.label(device, one_process ? std::string() : directory_.process_label(devices_.process_of(device))), bytes);
+    const auto process = devices_.process_of(device);
+    const bool one_process = std::all_of(peaks.begin(), peaks.end(), [&](const auto& p) { return devices_.process_of(p.first) == process; });
+    out.peak_memory.emplace_back(devices_.label(device, one_process ? std::string() : directory_.process_label(process)), bytes);
   }
   return out;
 }

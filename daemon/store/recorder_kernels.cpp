@@ -100,7 +100,7 @@ void Recorder::on_module_load(Now& now) {
   if (now.failed || !now.returned || !module) return;
   kernels_.unload(now.thread.process, *module);  // whatever had this handle before
   codes_.unload(now.thread.process, *module);
-  if (piece) codes_.loaded(now.thread.process, *module, elf::unpack(piece->bytes));
+  if (piece) codes_.loaded(now.thread.process, *module, elf::carried(piece->bytes));
 }
 
 void Recorder::on_module_unload(Now& now) {

@@ -1,7 +1,11 @@
-// Feeds arbitrary bytes to what reads code objects: as an image, as a section of images, as metadata, and as what travels with a call.
+// Feeds arbitrary bytes to what reads code objects: as an image, as a section of images, as metadata, as what travels with a call,
+// and as what is inside of a compressed image. Compressed images are also made here, since chance makes no header and no checksum.
 #include <algorithm>
+#include <cstdlib>
 
-#include "elf/code_object.hpp"
+#include "elf/code_image.hpp"
+#include "elf/packed_image.hpp"
+#include "unit/elf/code_bytes.hpp"
 
 namespace {
 
@@ -20,14 +24,49 @@ class Input final : public fade::Memory {
   std::span<const std::byte> bytes_;
 };
 
+using namespace fade::elf;
+
+constexpr CodeLimits kLimits{.objects = 64, .bytes = 1u << 20, .unpacked = 1u << 20};
+
+void describe_one(const CodeObject& object) { (void)describe(object); }
+
+void read_image(std::span<const std::byte> bytes) {
+  const Input memory(bytes);
+  for (const auto& object : read_code_objects(memory, {0}, kLimits)) (void)describe(object);
+  each_code_object(memory, {{0}, {bytes.size()}}, kLimits, describe_one, [] { return false; });
+  for (const auto& object : carried(carry(memory, {0}))) (void)describe(object);
+}
+
+// What comes out is what went in, however it is asked for.
+void read_back(const std::string& image, std::string_view content) {
+  const Input memory(std::as_bytes(std::span(image)));
+  UnpackedImage inside(memory, {0}, *read_packed_header(memory, {0}));
+  const std::size_t middle = content.size() / 2;
+  std::string found(content.size() - middle, '\0');
+  inside.forget_before(middle);
+  found.resize(inside.read({middle}, std::as_writable_bytes(std::span(found))));
+  if (found != content.substr(middle) || !inside.problem().empty()) std::abort();
+}
+
+// The first byte says how; a second image has the input behind its header, in place of compressed data.
+void read_packed(std::string_view content) {
+  const auto version = static_cast<std::uint16_t>(content[0] % 3 + 1);
+  const auto method = content[0] % 2 == 0 ? test::Method::Zlib : test::Method::Zstd;
+  content.remove_prefix(1);
+  const std::string image = test::packed(version, method, std::string(content));
+  read_image(std::as_bytes(std::span(image)));
+  read_back(image, content);
+  const std::string wild = test::with_header(version, method, 100'000, std::string(content));
+  read_image(std::as_bytes(std::span(wild)));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
-  const Input memory(bytes);
-  for (const auto& object : fade::elf::read_code_objects(memory, {0}, {})) (void)fade::elf::describe(object);
-  fade::elf::each_code_object(memory, {{0}, {size}}, {}, [](const fade::elf::CodeObject& object) { (void)fade::elf::describe(object); });
-  (void)fade::elf::decode_metadata(bytes);
-  (void)fade::elf::unpack(bytes);
+  read_image(bytes);
+  (void)decode_metadata(bytes);
+  (void)unpack(bytes);
+  if (size != 0) read_packed({reinterpret_cast<const char*>(data), size});
   return 0;
 }

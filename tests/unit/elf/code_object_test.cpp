@@ -1,127 +1,21 @@
 // Code objects written byte by byte: what is in them, and that nothing that is damaged does harm.
-#include "elf/code_object.hpp"
+#include "elf/code_image.hpp"
 
 #include <gmock/gmock.h>
 
+#include "elf/code_bytes.hpp"
 #include "elf/msgpack.hpp"
 #include "elf/support.hpp"
 
 namespace fade::elf {
 namespace {
 
-using test::BytesMemory;
+using namespace test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr std::uint64_t kBase = 0x10000;
-
-std::vector<std::byte> bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-template <class T>
-void put(std::string& to, T value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-// MessagePack of short texts, small numbers and short lists.
-std::string text(std::string_view s) { return (s.size() < 32 ? std::string(1, static_cast<char>(0xa0 | s.size())) : "\xd9" + std::string(1, static_cast<char>(s.size()))) + std::string(s); }
-std::string number(unsigned n) { return n < 128 ? std::string(1, static_cast<char>(n)) : std::string("\xcd") + static_cast<char>(n >> 8) + static_cast<char>(n & 255); }
-std::string map(unsigned pairs) { return pairs < 16 ? std::string(1, static_cast<char>(0x80 | pairs)) : std::string("\xde") + '\0' + static_cast<char>(pairs); }
-std::string list(unsigned n) { return std::string(1, static_cast<char>(0x90 | n)); }
-
-std::string bare_kernel(std::string_view name) { return map(1) + text(".name") + text(name); }
-std::string kernel(std::string_view name, unsigned vgprs, bool wgp) {
-  return map(6) + text(".name") + text(name) + text(".vgpr_count") + number(vgprs) + text(".args") + list(1) + map(1) + text(".size") + number(8) +
-         text(".workgroup_processor_mode") + (wgp ? "\xc3" : "\xc2") + text(".wavefront_size") + number(32) + text(".group_segment_fixed_size") + number(2048);
-}
-std::string metadata(const std::vector<std::string>& kernels, std::string_view target = "amdgcn-amd-amdhsa--gfx1100") {
-  std::string out = map(3) + text("amdhsa.version") + list(2) + number(1) + number(2) + text("amdhsa.kernels") + list(static_cast<unsigned>(kernels.size()));
-  for (const std::string& k : kernels) out += k;
-  return out + text("amdhsa.target") + text(target);
-}
-
-std::string elf_with(const std::string& note, std::uint16_t machine = 224) {
-  std::string notes;
-  put(notes, Elf64_Nhdr{4, 4, 1});
-  notes += std::string("LLD\0", 4) + "abcd";
-  put(notes, Elf64_Nhdr{7, static_cast<Elf64_Word>(note.size()), 32});
-  notes += std::string("AMDGPU\0\0", 8) + note;
-  notes.resize((notes.size() + 3) / 4 * 4);
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_machine = machine;
-  header.e_phoff = sizeof header;
-  header.e_phentsize = sizeof(Elf64_Phdr);
-  header.e_phnum = 1;
-  Elf64_Phdr segment{};
-  segment.p_type = PT_NOTE;
-  segment.p_offset = sizeof header + sizeof segment;
-  segment.p_filesz = notes.size();
-  std::string out;
-  put(out, header);
-  put(out, segment);
-  return out + notes;
-}
-
-// With a descriptor of the kernel that says so, as a loader maps it 0x1000 behind where it lies in the file.
-std::string elf_with_descriptor(const std::string& note, const std::string& kernel, std::uint32_t resource) {
-  std::string out = elf_with(note);
-  Elf64_Ehdr header;
-  std::memcpy(&header, out.data(), sizeof header);
-  const std::string names = std::string(1, '\0') + kernel + ".kd" + '\0';
-  std::string descriptor(64, '\0');
-  std::memcpy(descriptor.data() + 48, &resource, sizeof resource);
-  const std::uint64_t at = (out.size() + 7) / 8 * 8;
-  out.resize(at);
-  out += descriptor;
-  const Elf64_Sym symbol{.st_name = 1, .st_info = STT_OBJECT, .st_other = 0, .st_shndx = 1, .st_value = at + 0x1000, .st_size = 64};
-  const std::uint64_t symbols = out.size();
-  put(out, symbol);
-  const std::uint64_t strings = out.size();
-  out += names;
-  Elf64_Phdr note_segment, load{};
-  std::memcpy(&note_segment, out.data() + sizeof header, sizeof note_segment);
-  load.p_type = PT_LOAD;
-  load.p_offset = at;
-  load.p_vaddr = at + 0x1000;
-  load.p_filesz = 64;
-  header.e_phoff = out.size();
-  header.e_phnum = 2;
-  put(out, note_segment);
-  put(out, load);
-  Elf64_Shdr table{}, text_table{};
-  table.sh_type = SHT_DYNSYM;
-  table.sh_offset = symbols;
-  table.sh_size = sizeof symbol;
-  table.sh_link = 1;
-  text_table.sh_type = SHT_STRTAB;
-  text_table.sh_offset = strings;
-  text_table.sh_size = names.size();
-  header.e_shoff = out.size();
-  header.e_shentsize = sizeof table;
-  header.e_shnum = 2;
-  put(out, table);
-  put(out, text_table);
-  std::memcpy(out.data(), &header, sizeof header);
-  return out;
-}
-
-std::string bundle(const std::vector<std::pair<std::string, std::string>>& entries) {
-  std::string head = "__CLANG_OFFLOAD_BUNDLE__", content;
-  put(head, std::uint64_t{entries.size()});
-  std::size_t size = head.size();
-  for (const auto& [triple, object] : entries) size += 24 + triple.size();
-  for (const auto& [triple, object] : entries) {
-    put(head, std::uint64_t{size + content.size()});
-    put(head, std::uint64_t{object.size()});
-    put(head, std::uint64_t{triple.size()});
-    head += triple;
-    content += object;
-  }
-  return head + content;
-}
 
 std::vector<CodeObject> read(const std::string& image, const CodeLimits& limits = {}) {
   return read_code_objects(BytesMemory(bytes_of(image), kBase), {kBase}, limits);
@@ -200,7 +94,7 @@ TEST(Image, IsABundleOfSeveral) {
 }
 
 TEST(Image, ThatCannotBeReadSaysWhy) {
-  EXPECT_EQ(read("CCOB" + std::string(60, '\2')).at(0).problem, "compressed");
+  EXPECT_EQ(read("CCOB" + std::string(60, '\2')).at(0).problem, "compressed in a way that is not known");
   EXPECT_EQ(read(elf_with("", 62)).at(0).problem, "not a code object of AMD's");
   EXPECT_EQ(read(elf_with(metadata({})), {.objects = 8, .bytes = 16}).at(0).problem, "its description is too large to be read");
   std::string other = elf_with(metadata({}));
@@ -258,19 +152,14 @@ TEST(Section, HoldsImageBehindImage) {
   section.resize(4096);
   section += bundle({{"hipv4-amdgcn-amd-amdhsa--gfx1100", elf_with(metadata({kernel("two", 8, true)})) + std::string(5000, 'x')}});
   section.resize(3 * 4096);
-  std::string packed = "CCOB";
-  put(packed, std::uint16_t{2});
-  put(packed, std::uint16_t{1});
-  put(packed, std::uint32_t{4096 + 100});
-  section += packed;
+  section += with_header(2, Method::Zstd, 100, std::string(4096 + 100 - 24, 'x'));
   section.resize(5 * 4096);
   section += elf_with(metadata({kernel("three", 8, true)}));
   std::vector<std::string> found;
   const BytesMemory memory(bytes_of(section), kBase);
-  each_code_object(memory, {{kBase}, {kBase + section.size()}}, {}, [&](const CodeObject& object) {
-    found.push_back(object.problem.empty() ? decode_metadata(object.metadata).kernels.at(0).name : object.problem);
-  });
-  EXPECT_THAT(found, ElementsAre("one", "two", "compressed", "three"));
+  const auto note = [&](const CodeObject& object) { found.push_back(object.problem.empty() ? decode_metadata(object.metadata).kernels.at(0).name : object.problem); };
+  each_code_object(memory, {{kBase}, {kBase + section.size()}}, {.unpacked = 4096}, note, [] { return false; });
+  EXPECT_THAT(found, ElementsAre("one", "two", "compressed, and damaged or cut", "three"));
 }
 
 TEST(Packed, ObjectsComeOutAsTheyWentIn) {
