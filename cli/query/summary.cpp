@@ -186,13 +186,14 @@ std::string_view direction(std::string_view word) {
 }
 
 Result<void> work_section(Page& page) {
-  auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id) FROM kernel_stats WHERE session = coalesce(:session, session)");
-  auto copies = page.rows("SELECT direction, sum(n), sum(bytes) FROM copy_stats WHERE session = coalesce(:session, session) GROUP BY direction ORDER BY 3 DESC");
+  auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id), coalesce(sum(in_graphs), 0) FROM kernel_runs WHERE session = coalesce(:session, session)");
+  auto copies = page.rows("SELECT direction, sum(n), sum(bytes) FROM copy_sizes WHERE session = coalesce(:session, session) GROUP BY direction ORDER BY 3 DESC");
   if (!kernels || !copies) return tl::unexpected(kernels ? copies.error() : kernels.error());
   if (integer((*kernels)[0]) == 0 && copies->empty()) return {};
   page.heading("Work given to the GPU");
   if (integer((*kernels)[0]) > 0)
-    page.line(fmt::format("{} launches of {} kernels", human_count(integer((*kernels)[0])), human_count(integer((*kernels)[1]))));
+    page.line(fmt::format("{} launches of {} kernels{}", human_count(integer((*kernels)[0])), human_count(integer((*kernels)[1])),
+                          integer((*kernels)[2]) > 0 ? fmt::format(", {} of them in graphs", human_count(integer((*kernels)[2]))) : std::string()));
   for (const Row& c : *copies) page.line(fmt::format("{} written {} in {} calls", human_bytes(integer(c[2])), direction(text(c[0])), human_count(integer(c[1]))));
   return {};
 }
