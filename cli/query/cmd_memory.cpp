@@ -21,13 +21,15 @@ struct Page {
   const char* next;     // the same in other forms
 };
 
+// The report's rows with their place. Stacks that differ only in what is not shown of them are one.
 std::string sql_of(const Context& context, const Recording& recording, const char* report) {
   const auto session = chosen_session(context.settings, recording);
   const auto given = parameters(context.settings);
-  return find_report(report)->sql_for([&](std::string_view name) {
+  const std::string sql = find_report(report)->sql_for([&](std::string_view name) {
     if (name == "session") return session && !table::is_null(*session);
     return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
+  return "SELECT *, name || ';' || coalesce(fade_frames(stack, 1), caller, '') AS place FROM (\n" + sql + "\n)";
 }
 
 std::string plural(std::int64_t n, std::string_view word) { return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s"); }
@@ -48,7 +50,8 @@ std::string total_line(const Context& context, const Row& t) {
 }
 
 // size_bytes, percent, n, name, python, caller, stack, largest_bytes
-constexpr const char* kColumns = "SELECT size_bytes, percent, n, name, python, caller, stack, largest_bytes FROM (\n{}\n) WHERE {} ORDER BY size_bytes DESC, n DESC LIMIT {}";
+constexpr const char* kColumns = "SELECT sum(size_bytes), sum(percent), sum(n), name, python, caller, max(stack), max(largest_bytes) FROM (\n{}\n) WHERE {}\n"
+                                 "GROUP BY place ORDER BY 1 DESC, 3 DESC LIMIT {}";
 
 // "6.00 MiB   83.9 %  hipMalloc x 6, the largest 1.00 MiB, at train.py:24 load"
 std::string place_line(const Context& context, const Row& r) {
@@ -103,7 +106,7 @@ Result<void> show(Context& context, Recording& recording, const Page& page) {
 
 constexpr Page kLeaks{
     "leaks",
-    "SELECT sum(size_bytes), sum(n), count(*), pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), device, kind, NULL\n"
+    "SELECT sum(size_bytes), sum(n), count(DISTINCT place), pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), device, kind, NULL\n"
     "FROM (\n{}\n) r GROUP BY pid, device, kind ORDER BY 1 DESC LIMIT 20",
     "pid = {} AND device = {} AND kind = {}", "everything was freed",
     "Live when the process or the recording ended: programs often leave that to the driver, and only what grows with the work is a leak. "
@@ -111,7 +114,7 @@ constexpr Page kLeaks{
 
 constexpr Page kPeak{
     "memory_peak",
-    "SELECT sum(size_bytes), sum(n), count(*), r.pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), r.device, r.memory,\n"
+    "SELECT sum(size_bytes), sum(n), count(DISTINCT place), r.pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), r.device, r.memory,\n"
     "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device = r.device AND m.memory = r.memory AND m.session = coalesce(:session, m.session))\n"
     "FROM (\n{}\n) r GROUP BY r.pid, r.device, r.memory ORDER BY 1 DESC LIMIT 20",
     "pid = {} AND device = {} AND memory = {}", "nothing was allocated",
