@@ -34,10 +34,8 @@ StreamBook::Stream* Recorder::stream_used(const Now& now, std::optional<std::uin
   return handle ? &streams_.used(user_of(now), stream_handle(now, *handle)) : nullptr;
 }
 
-RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) { return stream_of(now, now.view.value(Role::Stream), use); }
-
-RowId Recorder::stream_of(const Now& now, std::optional<std::uint64_t> handle, std::uint64_t StreamBook::Stream::*use) {
-  StreamBook::Stream* stream = stream_used(now, handle);
+RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) {
+  StreamBook::Stream* stream = stream_used(now, now.view.value(Role::Stream));
   if (!stream) return 0;
   ++(stream->*use);
   return stream->row;
