@@ -23,7 +23,7 @@ CREATE TABLE module_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, path TE
 -- One name in one library file. arg_names: comma separated. success: the result that means success, NULL where every result is fine.
 CREATE TABLE function_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL, api TEXT NOT NULL, grp TEXT NOT NULL, kind TEXT NOT NULL,
                        library TEXT, arg_names TEXT, result_type TEXT, success INTEGER) STRICT;
--- Where calls come from. symbol: enclosing symbol +offset, mangled; offset counts from the library's load address.
+-- Where calls come from. symbol: enclosing function +offset; offset counts from the library's load address.
 CREATE TABLE call_site_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, library TEXT, offset INTEGER, symbol TEXT, address INTEGER) STRICT;
 -- What a result other than 0 is called, where it has a name.
 CREATE TABLE result_name_(fn INTEGER NOT NULL, code INTEGER NOT NULL, name TEXT NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (fn, code)) STRICT, WITHOUT ROWID;

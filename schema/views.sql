@@ -684,7 +684,7 @@ CREATE VIEW bad_frees AS
 SELECT e.id, p.session, p.pid, CASE e.fault WHEN 0 THEN 'freed already' WHEN 1 THEN 'never allocated' WHEN 2 THEN 'inside an allocation' ELSE 'refused' END AS fault, f.name,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        s.library AS caller_library, e.addr, printf('0x%x', e.addr) AS addr_hex, e.n AS repeats, e.ts AS start, e.ts_last AS last, e.call AS call_id,
-       e.alloc AS alloc_id, a.bytes AS size, e.call_free AS first_free_call, g.name AS first_free, c.ts + c.dur AS first_free_at
+       e.alloc AS alloc_id, a.bytes AS size, e.call_free AS first_free_call_id, g.name AS first_free, c.ts + c.dur AS first_free_at
 FROM memory_fault_ e JOIN process_ p ON p.id = e.process JOIN function_ f ON f.id = e.fn LEFT JOIN call_site_ s ON s.id = e.caller
 LEFT JOIN alloc_ a ON a.id = e.alloc LEFT JOIN call_ c ON c.id = e.call_free LEFT JOIN function_ g ON g.id = c.fn;
 
@@ -771,7 +771,7 @@ LEFT JOIN postmortem_last_ l ON l.postmortem = m.id AND l.call = (SELECT max(cal
 LEFT JOIN function_ lf ON lf.id = l.fn;
 
 CREATE VIEW postmortem_calls AS
-SELECT c.postmortem AS postmortem_id, m.session, p.pid, t.tid, c.thread AS thread_id, c.call AS id, f.name, 'running' AS state, c.ts AS start, x.ts - c.ts AS duration, NULL AS result, NULL AS result_name, c.args,
+SELECT c.postmortem AS postmortem_id, m.session, p.pid, t.tid, c.thread AS thread_id, c.call AS call_id, f.name, 'running' AS state, c.ts AS start, x.ts - c.ts AS duration, NULL AS result, NULL AS result_name, c.args,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller
 FROM postmortem_call_ c JOIN postmortem_ m ON m.id = c.postmortem JOIN process_ p ON p.id = m.process JOIN thread_ t ON t.id = c.thread JOIN function_ f ON f.id = c.fn
 JOIN postmortem_thread_ x ON x.postmortem = c.postmortem AND x.thread = c.thread LEFT JOIN call_site_ s ON s.id = c.caller
@@ -782,7 +782,7 @@ FROM postmortem_last_ l JOIN postmortem_ m ON m.id = l.postmortem JOIN process_ 
 LEFT JOIN result_name_ r ON r.fn = l.fn AND r.code = l.result LEFT JOIN arg_ a ON a.call = l.call LEFT JOIN call_ c ON c.id = l.call LEFT JOIN call_site_ s ON s.id = c.caller;
 
 CREATE VIEW postmortem_memory AS
-SELECT x.postmortem AS postmortem_id, m.session, p.pid, d.ordinal AS device, k.name AS kind, k.memory AS is_host, x.used, x.peak
+SELECT x.postmortem AS postmortem_id, m.session, p.pid, d.ordinal AS device, k.name AS kind, CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, x.used, x.peak
 FROM postmortem_memory_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN device_ d ON d.id = x.device JOIN memory_kind_ k ON k.id = x.kind;
 
 CREATE VIEW postmortems AS
@@ -823,16 +823,22 @@ FROM m;
 
 -- ---------------------------------------------------------------- from where
 -- label: what to show of a frame, in this order of preference: function, file and offset, address; in brackets why frames are missing.
+-- system: what every program has around its own code: the C and C++ libraries, the loader, and between Python and C the interpreter, ctypes and libffi.
 CREATE VIEW frames AS
 SELECT f.id, p.session, p.pid, CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'python' ELSE 'gap' END AS kind, m.path AS library, f.name AS function, f.file, f.line,
        f.offset, iif(f.offset IS NULL, NULL, printf('0x%x', f.offset)) AS offset_hex, f.address, printf('0x%x', f.address) AS address_hex,
        CASE WHEN f.kind = 2 THEN '[' || coalesce(f.name, 'frames are missing') || ']' WHEN f.name IS NOT NULL THEN f.name
-            WHEN m.path IS NOT NULL THEN replace(m.path, rtrim(m.path, replace(m.path, '/', '')), '') || printf('+0x%x', f.offset) ELSE printf('0x%x', f.address) END AS label
+            WHEN m.path IS NOT NULL THEN replace(m.path, rtrim(m.path, replace(m.path, '/', '')), '') || printf('+0x%x', f.offset) ELSE printf('0x%x', f.address) END AS label,
+       -- the file's name up to the first dot, without a version
+       f.kind = 0 AND (f.name IS '_start' OR (m.path IS NOT NULL AND rtrim(substr(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''), 1, instr(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), '') || '.', '.') - 1), '0123456789-')
+            IN ('python', 'libpython', '_ctypes', 'libffi', 'libc', 'libpthread', 'ld', 'ld-linux-x', 'libstdc++', 'libgcc_s'))) AS system
 FROM frame_ f JOIN process_ p ON p.id = f.process LEFT JOIN module_ m ON m.id = f.module;
 
 CREATE VIEW inlined_functions AS SELECT frame, depth, name AS function, file, line FROM inline_;
 
 CREATE VIEW stack_tree AS SELECT id AS stack, parent, frame FROM stack_;
+
+CREATE VIEW stack_calls AS SELECT stack, call AS call_id FROM call_stack_;
 
 -- From one stack outwards (not a join with a recursion over all stacks), so that a condition on the stack costs no more than that stack.
 CREATE VIEW stack_frames AS
@@ -845,13 +851,17 @@ FROM stack_ s JOIN json_each((
     SELECT up.frame * 256 + i.depth AS place, n, i.depth AS d FROM up JOIN inline_ i ON i.frame = up.frame WHERE i.depth < 255 UNION ALL SELECT up.frame * 256 + 255, n, 255 FROM up ORDER BY 2, 3))) j
 JOIN frames f ON f.id = j.value / 256 LEFT JOIN inline_ i ON i.frame = f.id AND i.depth = j.value % 256;
 
--- The three innermost frames, and the innermost line of Python.
+-- The three innermost frames of the program's own code (of any, where it has none), and the innermost line of Python. Each walk has one way to go and
+-- so keeps its order, and ends where it has found enough.
 CREATE VIEW stack_tops AS
 SELECT s.id AS stack,
-       (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 2)
-        SELECT group_concat(label, ' < ') FROM (SELECT f.label FROM up JOIN frames f ON f.id = up.frame ORDER BY n)) AS frames,
+       coalesce(
+         (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
+          SELECT group_concat(label, ' < ') FROM (SELECT f.label FROM up CROSS JOIN frames f ON f.id = up.frame WHERE NOT f.system LIMIT 3)),
+         (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 2)
+          SELECT group_concat(label, ' < ') FROM (SELECT f.label FROM up JOIN frames f ON f.id = up.frame ORDER BY n))) AS frames,
        (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
-        SELECT replace(f.file, rtrim(f.file, replace(f.file, '/', '')), '') || ':' || coalesce(f.line, '?') || ' ' || coalesce(f.name, '') FROM up JOIN frame_ f ON f.id = up.frame WHERE f.kind = 1 ORDER BY n LIMIT 1) AS python
+        SELECT replace(f.file, rtrim(f.file, replace(f.file, '/', '')), '') || ':' || coalesce(f.line, '?') || ' ' || coalesce(f.name, '') FROM up CROSS JOIN frame_ f ON f.id = up.frame WHERE f.kind = 1 LIMIT 1) AS python
 FROM stack_ s;
 
 CREATE VIEW stack_stats AS

@@ -16,8 +16,11 @@ namespace {
 constexpr double kLeast = 1.0;         // percent of the whole
 constexpr std::size_t kMostLines = 200, kFigures = 20, kSmallestLabel = 20;
 
+bool is_held(Weight weight) { return weight == Weight::Peak || weight == Weight::Leaks; }
+
+// For people without what every program has around its own code.
 Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& recording) {
-  const Report& report = *find_report("flame");
+  const Report& report = chosen_variant(*find_report("flame"), context.settings);
   if (auto fine = check_filters(context.settings, report); !fine) return tl::unexpected(fine.error());
   const auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
@@ -26,27 +29,34 @@ Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& 
     if (name == "session") return !table::is_null(*session);
     return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
-  auto rows = rows_for(context, recording, sql, {});
+  auto rows = rows_for(context, recording, sql, context.settings.stack_format.empty() ? "own" : "");
   if (!rows) return tl::unexpected(rows.error());
   std::vector<FoldedStack> out;
-  for (Row& row : *rows) out.push_back({table::raw_text(row[0]), {integer(row[3]), integer(row[1]), integer(row[4])}});
+  const Weight weight = weight_from_word(context.settings.weight);
+  out.reserve(rows->size());
+  for (Row& row : *rows) {
+    FoldedStack& stack = out.emplace_back();
+    if (auto* text = std::get_if<std::string>(&row[0])) stack.frames = std::move(*text);
+    if (is_held(weight)) stack.weights[static_cast<std::size_t>(weight)] = integer(row[2]);
+    else stack.weights = {integer(row[3]), integer(row[1]), integer(row[4])};
+  }
   return out;
 }
 
 std::string amount(std::int64_t value, Weight weight, const table::Style& style) {
-  constexpr table::Kind kKinds[kWeights] = {table::Kind::Duration, table::Kind::Count, table::Kind::Bytes};
+  constexpr table::Kind kKinds[kWeights] = {table::Kind::Duration, table::Kind::Count, table::Kind::Bytes, table::Kind::Bytes, table::Kind::Bytes};
   return table::human_text(table::Value{value}, kKinds[static_cast<std::size_t>(weight)], style);
 }
 
-// What is added up, and how to choose something else.
+// What is added up; the others can be chosen with --weight.
+constexpr const char* kTitles[kWeights] = {"{} in calls whose stack was taken", "{} calls whose stack was taken", "{} allocated by calls whose stack was taken",
+                                           "{} held when the most memory was in use (of each device, and of pinned memory)", "{} never freed"};
+constexpr const char* kNothing[kWeights] = {"no call has a stack: fade-run --stacks chooses which calls do\n", "no call has a stack: fade-run --stacks chooses which calls do\n",
+                                            "no call with a stack allocated anything\n", "nothing was allocated\n", "nothing was left allocated\n"};
+
 std::string title(const FlameTree& tree, Weight weight, const table::Style& style) {
-  const std::string sum = amount(tree.total, weight, style);
-  switch (weight) {
-    case Weight::Time: return fmt::format("{} in calls whose stack was taken, from the outermost frame to the called function (--weight calls, --weight bytes)", sum);
-    case Weight::Calls: return fmt::format("{} calls whose stack was taken, from the outermost frame to the called function (--weight time, --weight bytes)", sum);
-    case Weight::Bytes: break;
-  }
-  return fmt::format("{} allocated by calls whose stack was taken, from the outermost frame to the called function (--weight time, --weight calls)", sum);
+  return fmt::format(fmt::runtime(kTitles[static_cast<std::size_t>(weight)]), amount(tree.total, weight, style)) +
+         ", from the outermost frame to the called function (--weight time, calls, bytes, peak or leaks)";
 }
 
 std::string line_text(const FlameLine& line, Weight weight, const table::Style& style) {
@@ -63,7 +73,7 @@ Result<void> print_tree(Context& context, const std::vector<FoldedStack>& stacks
   const table::Style& style = context.output.style;
   const FlameTree tree = flame_tree(stacks, weight, kLeast, style.terminal.utf8);
   table::Bytes& out = *context.output.bytes;
-  if (tree.total == 0) return out.write(stacks.empty() ? "no call has a stack: fade-run --stacks chooses which calls do\n" : "nothing of that weight\n");
+  if (tree.total == 0) return out.write(kNothing[static_cast<std::size_t>(weight)]);
   if (auto done = out.write(bold(context, paragraph(context, title(tree, weight, style), 0)) + "\n\n"); !done) return done;
   const std::size_t shown = std::min(tree.lines.size(), kMostLines);
   for (std::size_t i = 0; i < shown; ++i)

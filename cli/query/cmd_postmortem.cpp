@@ -113,18 +113,18 @@ Result<void> tell_stacks(Context& context, Recording& recording, Prose& page, co
     if (!frames) return tl::unexpected(frames.error());
     page.heading(fmt::format("Stack of thread {}{}, innermost first", integer(s[0]), is_null(s[1]) ? "" : fmt::format(" ({})", raw_text(s[1]))));
     for (std::size_t i = 0; i < std::min(frames->size(), kMostFrames); ++i) page.entry(std::to_string(i), frame_line((*frames)[i]));
-    if (frames->size() > kMostFrames) page.entry("...", fmt::format("all of them: fade-query sql 'SELECT depth, label FROM stack_frames WHERE stack = {}'", integer(s[2])));
+    if (frames->size() > kMostFrames) page.entry("...", fmt::format("all of them: fade-query stacks --stack {}", integer(s[2])));
   }
   return {};
 }
 
 Result<void> tell_memory(Context& context, Recording& recording, Prose& page, const std::string& id) {
-  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak, is_host FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
+  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak, memory FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
   if (!rows) return tl::unexpected(rows.error());
   std::string text;
   for (const Row& r : *rows) {
     const std::string kind = raw_text(r[0]);
-    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} device {}{}", integer(r[4]) == 1 ? "for" : "on", integer(r[1]), kind == "device" ? "" : " (" + kind + ")");
+    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} device {}{}", raw_text(r[4]) == "host" ? "for" : "on", integer(r[1]), kind == "device" ? "" : " (" + kind + ")");
     text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where, table::human_bytes(integer(r[3])));
   }
   page.entry("memory", text);

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "cli/query/flame.hpp"
+#include "cli/query/frame_list.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
@@ -14,83 +15,6 @@ namespace fade::query {
 namespace {
 
 constexpr std::size_t kStacks = 10;
-constexpr std::size_t kInnermost = 6, kPython = 4;  // frames shown of each, where not one stack is asked for
-constexpr std::size_t kIndent = 4, kGap = 2, kSmallest = 16, kUnlimited = 200;
-
-struct Frame {
-  std::string label, place;
-  bool python = false;
-};
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string place_of(const Row& row) {  // label, kind, inlined, library, function, file, line
-  const std::string library = table::raw_text(row[3]), file = table::raw_text(row[5]), line = table::raw_text(row[6]);
-  std::string place = !file.empty() ? base_name(file) + (line.empty() ? "" : ":" + line) : table::is_null(row[4]) ? std::string() : base_name(library);
-  if (integer(row[2]) != 0) place += place.empty() ? "inlined" : " (inlined)";
-  return place;
-}
-
-// As stack_frames, but without JSON functions, which views may not use where the file is not trusted.
-constexpr const char* kFrames = R"(WITH RECURSIVE up(parent, frame, n) AS (
-  SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER)
-  UNION ALL SELECT t.parent, t.frame, n + 1 FROM up JOIN stack_tree t ON t.stack = up.parent WHERE n < 10000)
-SELECT f.label, f.kind, 0, f.library, f.function, f.file, f.line, n AS n, 1000000 AS depth FROM up JOIN frames f ON f.id = up.frame
-UNION ALL SELECT coalesce(i.function, '?'), 'native', 1, f.library, i.function, i.file, i.line, n, i.depth FROM up JOIN inlined_functions i ON i.frame = up.frame JOIN frames f ON f.id = i.frame
-ORDER BY 8, 9)";
-
-Result<std::vector<Frame>> frames_of(const Context& context, Recording& recording, std::int64_t stack) {
-  auto rows = rows_for(context, recording, kFrames, std::to_string(stack));
-  if (!rows) return tl::unexpected(rows.error());
-  std::vector<Frame> out;
-  for (const Row& row : *rows) out.push_back({page_text(row[0]), table::printable(place_of(row)), table::raw_text(row[1]) == "python"});
-  return out;
-}
-
-// The innermost frames, and the innermost ones of Python.
-std::vector<bool> chosen(const std::vector<Frame>& frames, bool all) {
-  std::vector<bool> out(frames.size(), false);
-  std::size_t python = 0;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    out[i] = all || i < kInnermost || (frames[i].python && python < kPython);
-    python += frames[i].python;
-  }
-  return out;
-}
-
-Result<void> print_frames(Context& context, const std::vector<Frame>& frames, bool all) {
-  const auto& terminal = context.output.style.terminal;
-  const std::size_t width = (terminal.width == 0 ? kUnlimited : terminal.width) - kIndent;
-  const auto show = chosen(frames, all);
-  std::size_t places = 0, labels = 0, skipped = 0;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!show[i]) continue;
-    places = std::max(places, table::display_width(frames[i].place));
-    labels = std::max(labels, table::display_width(frames[i].label));
-  }
-  places = std::min(places, std::max(width / 2, kSmallest));
-  labels = std::min(labels, std::max(width - std::min(width, places + kGap), kSmallest));
-  std::string text;
-  const auto skip = [&] {
-    if (skipped > 0) text += fmt::format("{:{}}... {} more\n", "", kIndent, skipped);
-    skipped = 0;
-  };
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!show[i]) {
-      ++skipped;
-      continue;
-    }
-    skip();
-    const std::string label = table::shorten_middle(frames[i].label, labels, terminal.utf8);
-    const std::string place = table::shorten_middle(frames[i].place, places, terminal.utf8);
-    text += std::string(kIndent, ' ') + label;
-    if (!place.empty()) text += std::string(labels - std::min(labels, table::display_width(label)) + kGap, ' ') + place;
-    text += '\n';
-  }
-  skip();
-  return context.output.bytes->write(text);
-}
-
 std::string headline(const Context& context, const Row& row) {  // stack, pid, calls, errors, total_ns, self_ns, bytes, functions
   const auto& style = context.output.style;
   const std::int64_t calls = integer(row[2]), errors = integer(row[3]), bytes = integer(row[6]);
@@ -102,7 +26,7 @@ std::string headline(const Context& context, const Row& row) {  // stack, pid, c
 }
 
 std::string sql_of(const Context& context, const Recording& recording) {
-  constexpr const char* kOrders[kWeights] = {"self_ns", "calls", "bytes"};
+  constexpr const char* kOrders[] = {"self_ns", "calls", "bytes"};
   const auto given = parameters(context.settings);
   const auto session = chosen_session(context.settings, recording);
   const std::string sql = find_report("stacks")->sql_for([&](std::string_view name) {
@@ -113,20 +37,32 @@ std::string sql_of(const Context& context, const Recording& recording) {
                      kOrders[static_cast<std::size_t>(weight_from_word(context.settings.weight))], kStacks + 1);
 }
 
+// Of a thread that died or hung, in no call: postmortem shows it.
+Result<void> print_other(Context& context, Recording& recording, std::int64_t stack) {
+  auto frames = frames_of(context, recording, stack);
+  if (!frames) return tl::unexpected(frames.error());
+  if (frames->empty()) return context.output.bytes->write("there is no such stack\n");
+  if (auto done = context.output.bytes->write(bold(context, fmt::format("stack {}: of no call", stack)) + "\n"); !done) return done;
+  return print_frames(context, *frames, Frames::All);
+}
+
 }  // namespace
 
 Result<void> show_stacks(Context& context, Recording& recording) {
+  if (weight_from_word(context.settings.weight) > Weight::Bytes)
+    return usage("stacks are by time, calls or bytes", "what memory was held is told by allocations, not by calls", "fade-query memory --peak, fade-query leaks, or fade-query flame --weight " + context.settings.weight);
   if (auto fine = check_filters(context.settings, *find_report("stacks")); !fine) return fine;
   auto rows = rows_for(context, recording, sql_of(context, recording), {});
   if (!rows) return tl::unexpected(rows.error());
   const bool one = context.settings.stack.has_value();
   table::Bytes& out = *context.output.bytes;
-  if (rows->empty()) return out.write(one ? "no call has that stack\n" : "no call has a stack: fade-run --stacks chooses which calls do\n");
+  if (rows->empty() && one) return print_other(context, recording, *context.settings.stack);
+  if (rows->empty()) return out.write("no call has a stack: fade-run --stacks chooses which calls do\n");
   for (std::size_t i = 0; i < std::min(rows->size(), kStacks); ++i) {
     auto frames = frames_of(context, recording, integer((*rows)[i][0]));
     if (!frames) return tl::unexpected(frames.error());
     if (auto done = out.write((i == 0 ? "" : "\n") + bold(context, paragraph(context, headline(context, (*rows)[i]), 0)) + "\n"); !done) return done;
-    if (auto done = print_frames(context, *frames, one); !done) return done;
+    if (auto done = print_frames(context, *frames, one ? Frames::All : Frames::Chosen); !done) return done;
   }
   if (rows->size() > kStacks) log::info("there are more stacks; --limit 0 lists all");
   return {};

@@ -32,6 +32,7 @@ struct Command {
   RunAlone alone;
   std::size_t most_words;  // that it takes
   int failure_status = 1;  // to end with where there is no answer
+  bool Settings::*page_with = nullptr;  // the page is only for this option; without it the report as it is
 };
 
 const std::vector<Command>& commands();
@@ -54,6 +55,8 @@ Result<void> list_probes(Context& context);
 Result<void> show_devices(Context& context, Recording& recording);
 Result<void> show_stacks(Context& context, Recording& recording);
 Result<void> show_flame(Context& context, Recording& recording);
+Result<void> show_leaks(Context& context, Recording& recording);
+Result<void> show_peak(Context& context, Recording& recording);
 Result<void> show_findings(Context& context, Recording& recording);
 Result<void> show_steps(Context& context, Recording& recording);
 Result<void> show_postmortem(Context& context, Recording& recording);

@@ -24,6 +24,8 @@ const std::vector<Command>& commands() {
       {"postmortem", "the page of the report", show_postmortem, nullptr, 0},
       {"stacks", "the page of the report", show_stacks, nullptr, 0},
       {"flame", "the page of the report", show_flame, nullptr, 0},
+      {"leaks", "the page of the report", show_leaks, nullptr, 0},
+      {"memory", "the page of the report", show_peak, nullptr, 0, 1, &Settings::peak},
       {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
   };
   return all;

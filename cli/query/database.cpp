@@ -126,7 +126,8 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
   const int code = sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0", nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
-  register_functions(db);
+  stacks_ = std::make_unique<StackTexts>(db);
+  register_functions(db, *stacks_);
   sqlite3_set_authorizer(db, authorize, guard_.get());
   sqlite3_progress_handler(db, kProgressEvery, on_progress, guard_.get());
   return {};

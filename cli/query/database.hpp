@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/query/stack_text.hpp"
 #include "cli/table/value.hpp"
 
 namespace fade::query {
@@ -53,7 +54,6 @@ class Database {
   // An empty one that `fill` may write to before it becomes read-only like the others.
   static Result<Database> in_memory(const std::function<void(sqlite3*)>& fill);
   Database(Database&&) = default;
-  Database& operator=(Database&&) = default;
 
   Result<Statement> prepare(std::string_view sql);
   // The first cell of the first row; NULL where there is none.
@@ -90,6 +90,7 @@ class Database {
 
   std::unique_ptr<Guard> guard_;  // before db_: outlives it
   std::unique_ptr<sqlite3, Close> db_;
+  std::unique_ptr<StackTexts> stacks_;  // after db_: its statements end first
   std::string path_;
   std::string limit_text_;
 };

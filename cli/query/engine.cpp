@@ -206,9 +206,21 @@ table::Style style_for(const Output& output, const Report& report, const Setting
   table::Style style = output.style;
   style.leave_first = report.leave_first;
   style.all_columns = !settings.columns.empty() && !settings.may_leave_out;
-  style.hide_empty = settings.may_leave_out;
+  style.hide_empty = settings.may_leave_out || settings.by_line;
   if (settings.sort.empty()) style.tree = report.tree;
   return style;
+}
+
+// The first that the user's options choose: "peak" where --peak was given, "weight=leaks" where --weight has that value.
+const Variant* variant_for(const Report& report, const Settings& settings) {
+  for (const Variant& v : report.variants) {
+    const std::size_t equals = v.parameter.find('=');
+    for (const Parameter& p : parameters(settings)) {
+      if (p.parameter != std::string_view(v.parameter).substr(0, equals) || table::is_null(p.value)) continue;
+      if (equals == std::string::npos || table::raw_text(p.value) == v.parameter.substr(equals + 1)) return &v;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -228,17 +240,17 @@ Result<Value> chosen_session(const Settings& settings, const Recording& recordin
 }
 
 const Report& chosen_variant(const Report& report, const Settings& settings) {
-  for (const Variant& v : report.variants)
-    for (const Parameter& p : parameters(settings))
-      if (p.parameter == v.parameter && !table::is_null(p.value))
-        if (const Report* other = find_report(v.report)) return *other;
-  return report;
+  const Variant* variant = variant_for(report, settings);
+  const Report* other = variant ? find_report(variant->report) : nullptr;
+  return other ? *other : report;
 }
 
 Result<Outcome> run_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word, const Output& output) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
-  if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = false;  // have done their work
+  if (const Variant* variant = variant_for(wanted, given))  // the option has done its work
+    for (const auto& [name, flag] : {std::pair{"peak", &settings.peak}, {"errors", &settings.errors}, {"by_line", &settings.by_line}, {"slow", &settings.slow}})
+      if (variant->parameter == name) *flag = false;
   const bool is_table = output.format == table::Format::Table;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());

@@ -19,7 +19,8 @@ struct WeightRow {
   const char* unit;   // of speedscope
   const char* title;
 };
-constexpr WeightRow kRows[kWeights] = {{"time", "nanoseconds", "time in watched calls"}, {"calls", "none", "calls"}, {"bytes", "bytes", "memory allocated"}};
+constexpr WeightRow kRows[kWeights] = {{"time", "nanoseconds", "time in watched calls"}, {"calls", "none", "calls"}, {"bytes", "bytes", "memory allocated"},
+                                       {"peak", "bytes", "memory at the peak"}, {"leaks", "bytes", "memory never freed"}};
 
 std::size_t index(Weight weight) { return static_cast<std::size_t>(weight); }
 

@@ -11,8 +11,8 @@
 
 namespace fade::query {
 
-enum class Weight : std::size_t { Time, Calls, Bytes };
-inline constexpr std::size_t kWeights = 3;
+enum class Weight : std::size_t { Time, Calls, Bytes, Peak, Leaks };  // bytes: allocated; peak, leaks: held
+inline constexpr std::size_t kWeights = 5;
 
 struct FoldedStack {
   std::string frames;  // outermost first, separated by semicolons, the watched function last

@@ -122,10 +122,12 @@ constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 }  // namespace
 
-void register_functions(sqlite3* db) {
+void register_functions(sqlite3* db, StackTexts& stacks) {
   sqlite3_create_function_v2(db, "regexp", 2, kFlags, nullptr, regexp, nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(db, "fade_percentile", 4, kFlags, nullptr, nullptr, percentile_step, percentile_finish, nullptr);
   sqlite3_create_function_v2(db, "fade_trend", 4, kFlags, nullptr, nullptr, trend_step, trend_finish, nullptr);
+  // It reads the file: not for what the file's own views ask.
+  sqlite3_create_function_v2(db, "fade_frames", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &stacks, StackTexts::function, nullptr, nullptr, nullptr);
 }
 
 }  // namespace fade::query

@@ -86,8 +86,9 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
 }
 
 // Rows rather than the page that a report may have.
-bool wants_rows(const Context& context) {
+bool wants_rows(const Context& context, const Command& command) {
   const Settings& s = context.settings;
+  if (s.by_line || (command.page_with && !(s.*command.page_with))) return true;
   if (!s.stack_format.empty()) return false;
   return context.output.format != table::Format::Table || s.sql || s.limit || !s.columns.empty() || !s.where.empty() || !s.sort.empty();
 }
@@ -98,7 +99,7 @@ Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (!recording) return tl::unexpected(recording.error());
   const bool page = target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
   if (first && !page && recording->state != State::Closed) log::info("{}: {}", table::printable(context.path), state_text(*recording));
-  if (target.report && (!target.command || wants_rows(context))) return print_report(context, *recording, *target.report);
+  if (target.report && (!target.command || wants_rows(context, *target.command))) return print_report(context, *recording, *target.report);
   return target.command->on_recording(context, *recording);
 }
 

@@ -33,7 +33,7 @@ cli::Choice format_choice(Settings& to) {
 }
 
 cli::Choice weight_choice(std::string& to) {
-  static constexpr std::array<std::string_view, 3> kWeights{"time", "calls", "bytes"};
+  static constexpr std::array<std::string_view, 5> kWeights{"time", "calls", "bytes", "peak", "leaks"};
   return {{kWeights.begin(), kWeights.end()}, [&to](std::size_t i) { to = kWeights[i]; }};
 }
 
@@ -79,7 +79,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
       {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
       {filters, "--stack", "ID", "stacks, flame, calls: those of this stack", Number{&to.stack, 1}},
-      {filters, "--weight", "WHAT", "stacks, flame: by time, calls or bytes allocated [time]", weight_choice(to.weight)},
+      {filters, "--weight", "WHAT", "stacks, flame: time, calls or bytes (allocated); flame: also peak, leaks (memory held) [time]", weight_choice(to.weight)},
       {filters, "--errors", "", "calls, launches: only those that failed; cuda: those one by one", Flag{&to.errors}},
       {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
@@ -87,7 +87,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
        {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
       {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
       {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
-      {filters, "--by-line", "", "waits: by line of Python, of calls whose stack was recorded", Flag{&to.by_line}},
+      {filters, "--by-line", "", "waits, leaks, memory --peak: by line of Python, of calls whose stack was recorded", Flag{&to.by_line}},
   };
 }
 

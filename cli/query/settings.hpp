@@ -31,7 +31,7 @@ struct Settings {
   std::string name, session;
   std::vector<std::string> api;
   std::vector<std::string> fail_on;  // check; empty: the usual ones
-  std::string weight;                // of stacks: time, calls or bytes; empty: time
+  std::string weight;                // of stacks: time, calls, bytes, peak or leaks; empty: time
   std::string stack_format;          // flame: collapsed or speedscope
   bool errors = false, unfinished = false, peak = false, by_line = false, slow = false;
 };

@@ -185,15 +185,18 @@ std::string_view direction(std::string_view word) {
   return word;
 }
 
+std::string counted(std::int64_t n, std::string_view one, std::string_view several) { return fmt::format("{} {}", human_count(n), n == 1 ? one : several); }
+
 Result<void> work_section(Page& page) {
-  auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id) FROM kernel_stats WHERE session = coalesce(:session, session)");
-  auto copies = page.rows("SELECT direction, sum(n), sum(bytes) FROM copy_stats WHERE session = coalesce(:session, session) GROUP BY direction ORDER BY 3 DESC");
+  auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id), coalesce(sum(in_graphs), 0) FROM kernel_runs WHERE session = coalesce(:session, session)");
+  auto copies = page.rows("SELECT direction, sum(n), sum(bytes) FROM copy_sizes WHERE session = coalesce(:session, session) GROUP BY direction ORDER BY 3 DESC");
   if (!kernels || !copies) return tl::unexpected(kernels ? copies.error() : kernels.error());
   if (integer((*kernels)[0]) == 0 && copies->empty()) return {};
   page.heading("Work given to the GPU");
   if (integer((*kernels)[0]) > 0)
-    page.line(fmt::format("{} launches of {} kernels", human_count(integer((*kernels)[0])), human_count(integer((*kernels)[1]))));
-  for (const Row& c : *copies) page.line(fmt::format("{} written {} in {} calls", human_bytes(integer(c[2])), direction(text(c[0])), human_count(integer(c[1]))));
+    page.line(fmt::format("{} of {}{}", counted(integer((*kernels)[0]), "launch", "launches"), counted(integer((*kernels)[1]), "kernel", "kernels"),
+                          integer((*kernels)[2]) > 0 ? fmt::format(", {} of them in graphs", human_count(integer((*kernels)[2]))) : std::string()));
+  for (const Row& c : *copies) page.line(fmt::format("{} written {} in {}", human_bytes(integer(c[2])), direction(text(c[0])), counted(integer(c[1]), "call", "calls")));
   return {};
 }
 
@@ -207,7 +210,7 @@ Result<void> memory_section(Page& page) {
   for (const Row& m : *stats) {
     const std::string where = text(m[1]) == "host" ? "pinned host memory" : "device " + text(m[0]);
     const std::string left = integer(m[3]) > 0 ? fmt::format(", {} never freed: {}", human_bytes(integer(m[3])), page.command("leaks")) : "";
-    page.line(fmt::format("{}: peak {}, {} allocations, {} frees{}", where, human_bytes(integer(m[2])), human_count(integer(m[4])), human_count(integer(m[5])), left));
+    page.line(fmt::format("{}: peak {}, {}, {}{}", where, human_bytes(integer(m[2])), counted(integer(m[4]), "allocation", "allocations"), counted(integer(m[5]), "free", "frees"), left));
   }
   if (integer((*ooms)[0]) > 0) page.line(fmt::format("memory ran out {}: {}", integer((*ooms)[0]) == 1 ? "once" : "several times", page.command("oom")));
   return {};
@@ -219,7 +222,7 @@ Result<void> errors_section(Page& page) {
   if (!groups || groups->empty()) return groups ? Result<void>{} : tl::unexpected(groups.error());
   std::int64_t all = 0;
   for (const Row& e : *groups) all += integer(e[2]);
-  page.heading(fmt::format("{} failed calls", human_count(all)));
+  page.heading(counted(all, "failed call", "failed calls"));
   for (std::size_t i = 0; i < std::min<std::size_t>(groups->size(), 5); ++i) {
     const Row& e = (*groups)[i];
     page.line(fmt::format("{} {} x {}, first at {}", page.alarming(text(e[1])), text(e[0]), human_count(integer(e[2])), table::human_time(integer(e[3]), table::Units::Auto)));

@@ -98,4 +98,9 @@ std::optional<std::string> demangled(const std::string& name) {
   return std::string(text.get());
 }
 
+std::string function_place(const std::string& symbol) {
+  const std::size_t plus = symbol.rfind("+0x");
+  return plus == symbol.npos ? symbol : function_name(symbol.substr(0, plus)) + symbol.substr(plus);
+}
+
 }  // namespace fade::store

@@ -1,4 +1,4 @@
-// Names of kernels as people read them. Names come from the program, so the work is bounded: a name of a few hundred
+// Names of kernels and functions as people read them. Names come from the program, so the work is bounded: a name of a few hundred
 // bytes can stand for gigabytes of text.
 #pragma once
 #include <optional>
@@ -12,5 +12,8 @@ std::optional<std::string> demangled(const std::string& name);
 
 // The same without parameters and return type, "at::native::fill<float>"; the name itself where it is not mangled.
 std::string function_name(const std::string& name);
+
+// "function+0x12", as function_name() has it, of a mangled "symbol+0x12".
+std::string function_place(const std::string& symbol);
 
 }  // namespace fade::store

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "probes/vocabulary.hpp"
+#include "store/demangle.hpp"
 #include "store/wait_book.hpp"
 
 namespace fade::store {
@@ -126,7 +127,7 @@ void Directory::on(const CallSiteSeen& n) {
   if (site_libraries_.size() <= n.site) site_libraries_.resize(n.site + 1, Libraries::kUnknown);
   site_libraries_[n.site] = libraries_.id(n.library);
   site_(site_row(n.site), process_row(n.process), unless_empty(n.library), n.library.empty() ? std::nullopt : std::optional(n.offset),
-        unless_empty(n.symbol), n.address);
+        unless_empty(function_place(n.symbol)), n.address);
 }
 
 std::string Directory::process_label(RowId row) const {

@@ -116,8 +116,8 @@ class Recorder {
   std::uint64_t stream_handle(const Now& now, std::uint64_t handle) const;
   StreamBook::User user_of(const Now& now);
   DeviceRow device_of(const Now& now);
+  StreamBook::Stream* stream_used(const Now& now, std::optional<std::uint64_t> handle);  // nullptr: the function takes none
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
-  RowId stream_of(const Now& now, std::optional<std::uint64_t> handle, std::uint64_t StreamBook::Stream::*use);
   void flush_rows();
 
   void end_kernels(ProcessId process);

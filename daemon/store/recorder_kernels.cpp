@@ -30,13 +30,15 @@ std::uint64_t Recorder::stream_handle(const Now& now, std::uint64_t handle) cons
 
 StreamBook::User Recorder::user_of(const Now& now) { return {now.process, now.thread.row, device_of(now), now.at}; }
 
-RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) { return stream_of(now, now.view.value(Role::Stream), use); }
+StreamBook::Stream* Recorder::stream_used(const Now& now, std::optional<std::uint64_t> handle) {
+  return handle ? &streams_.used(user_of(now), stream_handle(now, *handle)) : nullptr;
+}
 
-RowId Recorder::stream_of(const Now& now, std::optional<std::uint64_t> handle, std::uint64_t StreamBook::Stream::*use) {
-  if (!handle) return 0;
-  StreamBook::Stream& stream = streams_.used(user_of(now), stream_handle(now, *handle));
-  ++(stream.*use);
-  return stream.row;
+RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) {
+  StreamBook::Stream* stream = stream_used(now, now.view.value(Role::Stream));
+  if (!stream) return 0;
+  ++(stream->*use);
+  return stream->row;
 }
 
 void Recorder::launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
@@ -58,14 +60,17 @@ void Recorder::on_launch(Now& now) {
   now.thread.launched_in = now.record.parent;
   if (const auto handle = now.function.names_kernel ? now.view.value(Role::Kernel) : std::nullopt) {
     const auto stream = now.view.value(Role::Stream);
-    return launch_kernel(now, {*handle, now.view.launch_shape(), stream}, stream_of(now, stream, &StreamBook::Stream::launches), 0);
+    StreamBook::Stream* used = stream_used(now, stream);
+    launch_kernel(now, {*handle, now.view.launch_shape(), stream}, used ? used->row : 0, 0);
+    if (used) used->launches += now.ran;
+    return;
   }
   now.ran = true;
   std::int64_t nth = 0;
   for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) {
     StreamBook::Stream& stream = streams_.used(user_of(now), stream_handle(now, use.stream.value_or(kNullStream)));
-    ++stream.launches;
     launch_kernel(now, use, stream.row, nth++);
+    stream.launches += now.ran;
   }
 }
 

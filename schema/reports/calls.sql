@@ -21,6 +21,6 @@ SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, category AS api
 FROM calls
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
-  /*? AND stack = :stack */ /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
+  /*? AND id IN (SELECT call_id FROM stack_calls WHERE stack = :stack) */ /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   /*?errors AND failed = 1 */ /*? AND duration >= :slower_than */
   /*?unfinished AND state <> 'returned' */

@@ -9,7 +9,7 @@
 -- column: device    id     current device when it was created, or first used
 -- column: launches  count  kernels and graphs
 -- column: kernels   count  different kernels
--- column: copies    count  copies and fills
+-- column: copies    count  copies and fills by functions that take a stream
 -- column: syncs     count  waits for it
 -- column: priority  id     it was created with
 -- column: cu_mask   text   compute units it may use, a bit each

@@ -97,7 +97,7 @@ def test_a_fault_inside_a_call(record, page):
     assert json.loads(args)["dst"] == "0x40" and json.loads(args)["sizeBytes"] == 4096
     assert doing == "running" and cause == 1 and "libc" in library  # where its symbols are stripped, memmove has no name
     assert database.rows("SELECT state FROM calls WHERE name = 'hipMemcpy' AND duration IS NULL") == [("open",)]
-    last = database.rows("SELECT name, state FROM postmortem_calls WHERE state <> 'running' ORDER BY id DESC LIMIT 2")
+    last = database.rows("SELECT name, state FROM postmortem_calls WHERE state <> 'running' ORDER BY call_id DESC LIMIT 2")
     assert last == [("hipMalloc", "returned"), ("hipFree", "returned")]
 
 

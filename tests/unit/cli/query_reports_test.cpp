@@ -31,7 +31,7 @@ class Reports : public testing::TestWithParam<std::string> {
         {"ranges", "ranges.sql"}, {"steps", "ranges.sql"}, {"step_summary", "ranges.sql"}, {"step_diff", "ranges.sql"}, {"waits", "ranges.sql"},
         {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"memory-free", "memory.sql"},
         {"postmortem", "postmortem.sql"}, {"postmortem_threads", "postmortem.sql"}, {"postmortem_calls", "postmortem.sql"},
-        {"stacks", "stacks.sql"}, {"flame", "stacks.sql"}, {"libraries", "stacks.sql"}, {"calls", "stacks.sql"}, {"errors", "stacks.sql"},
+        {"stacks", "stacks.sql"}, {"flame", "stacks.sql"}, {"flame_memory", "stacks.sql"}, {"libraries", "stacks.sql"}, {"calls", "stacks.sql"}, {"errors", "stacks.sql"},
         {"allocs", "stacks.sql"}, {"leaks", "stacks.sql"}, {"memory_peak", "stacks.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;

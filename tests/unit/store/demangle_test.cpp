@@ -48,6 +48,14 @@ TEST(FunctionName, IsWithoutParametersAndReturnType) {
   EXPECT_EQ(function_name("_Z3runPFviE.cold"), "run");
 }
 
+TEST(FunctionPlace, KeepsTheOffset) {
+  EXPECT_EQ(function_place("_ZN2at5emptyEi+0x12"), "at::empty+0x12");
+  EXPECT_EQ(function_place("_ZN4mini16CachingAllocator4growEm.isra.0+0x29"), "mini::CachingAllocator::grow+0x29");
+  EXPECT_EQ(function_place("main+0x12"), "main+0x12");
+  EXPECT_EQ(function_place("main"), "main");
+  EXPECT_EQ(function_place(""), "");
+}
+
 TEST(FunctionName, OfCIsItself) {
   EXPECT_EQ(function_name("hipMalloc"), "hipMalloc");
   EXPECT_EQ(function_name("_start"), "_start");

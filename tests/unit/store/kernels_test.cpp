@@ -135,6 +135,7 @@ TEST_F(Kernels, OfACapturedStreamRunWhenTheGraphIsLaunched) {
   EXPECT_THAT(rows("SELECT grid_x, n, runs FROM graph_kernels ORDER BY 1"), ElementsAre("3|2|10", "4|1|5"));
   EXPECT_EQ(value("SELECT kernels || ' ' || launches || ' ' || complete FROM graphs WHERE id = 1"), "3 5 1");
   EXPECT_EQ(value("SELECT sum(launches) FROM process_use"), "6");
+  EXPECT_THAT(rows("SELECT handle_hex, launches FROM streams ORDER BY handle"), ElementsAre("0x0|1", "0xa0|5", "0xb0|1")) << "graphs and what ran, not what was captured";
 }
 
 TEST_F(Kernels, OfGraphsFromBeforeTheRecordingAreNotGuessed) {

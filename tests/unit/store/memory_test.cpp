@@ -278,7 +278,7 @@ TEST_F(Ledger, RefusedFreesAreToldApart) {
   refuse("hipHostFree", 0x3000);
   refuse("hipFree", 0x1000, 4);  // the library is going down
   finish();
-  EXPECT_THAT(rows("SELECT fault, name, addr_hex, repeats, first_free_call, size FROM bad_frees ORDER BY id"),
+  EXPECT_THAT(rows("SELECT fault, name, addr_hex, repeats, first_free_call_id, size FROM bad_frees ORDER BY id"),
               ElementsAre("freed already|hipFree|0x1000|2|" + std::to_string(freed) + "|256", "never allocated|hipFreeAsync|0xbad000|1||",
                           "inside an allocation|hipHostFree|0x2010|1||", "freed already|hipHostFree|0x3000|1|" + std::to_string(pinned) + "|256"));
   EXPECT_THAT(rows("SELECT finding, severity FROM findings ORDER BY 1"), ElementsAre("double-free|error", "double-free|error", "unknown-pointer|warning", "unknown-pointer|warning"));

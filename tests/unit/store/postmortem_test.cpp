@@ -40,8 +40,8 @@ TEST_F(Postmortems, HaveTheLastEightCallsOfEachThreadAlsoWithoutRows) {
   died(6);
   seen();
   finish();
-  EXPECT_EQ(value("SELECT count(*), min(id), max(id) FROM postmortem_calls WHERE tid = 100"), "8|14|21");
-  EXPECT_EQ(value("SELECT name, state, result, result_name FROM postmortem_calls WHERE id = 21"), "hipMalloc|returned|2|hipErrorOutOfMemory");
+  EXPECT_EQ(value("SELECT count(*), min(call_id), max(call_id) FROM postmortem_calls WHERE tid = 100"), "8|14|21");
+  EXPECT_EQ(value("SELECT name, state, result, result_name FROM postmortem_calls WHERE call_id = 21"), "hipMalloc|returned|2|hipErrorOutOfMemory");
   EXPECT_EQ(value("SELECT count(*) FROM postmortem_calls WHERE tid = 101"), "0") << "nobody looked at it";
 }
 
