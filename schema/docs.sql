@@ -802,7 +802,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('postmortems', 'pid', 'integer', '', 'process id of the operating system'),
 ('postmortems', 'command', 'text', '', 'command line'),
 ('postmortems', 'start', 'integer', 'ns', 'when'),
-('postmortems', 'kind', 'text', '', 'signal: died of one; exit: ended by itself while calls were running; hang: no call began or ended for --hang-timeout while one was running; snapshot: fade-attach --snapshot'),
+('postmortems', 'kind', 'text', '', 'signal: died of one; exit: ended by itself while calls were running; hang: no call but queries began or ended for --hang-timeout while one was running; snapshot: fade-attach --snapshot'),
 ('postmortems', 'what', 'text', '', 'what happened, in words'),
 ('postmortems', 'signal', 'integer', '', 'number of the signal that killed it, NULL where none did'),
 ('postmortems', 'signal_name', 'text', '', 'its name'),

@@ -762,7 +762,7 @@ SELECT m.id AS postmortem_id, m.session, p.pid, x.thread AS thread_id, t.tid, t.
        c.call AS call_id, f.name AS call, c.args, c.ts AS call_start, x.ts - c.ts AS age_ns, s.library AS caller_library, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        (SELECT group_concat(name, ' > ') FROM (SELECT g.name FROM postmortem_call_ o JOIN function_ g ON g.id = o.fn WHERE o.postmortem = m.id AND o.thread = x.thread ORDER BY o.call)) AS calls,
        x.doing, o.path AS library, x.symbol, x.offset, iif(x.offset IS NULL, NULL, printf('0x%x', x.offset)) AS offset_hex, x.address, iif(x.address IS NULL, NULL, printf('0x%x', x.address)) AS address_hex,
-       replace(o.path, rtrim(o.path, replace(o.path, '/', '')), '') || ': ' || coalesce(x.symbol, '+' || iif(x.offset IS NULL, NULL, printf('0x%x', x.offset))) AS place,
+       replace(o.path, rtrim(o.path, replace(o.path, '/', '')), '') || ': ' || coalesce(x.symbol, (SELECT i.name FROM stack_ k JOIN frame_ i ON i.id = k.frame WHERE k.id = x.stack AND i.kind = 0 AND i.module = x.module AND i.offset = x.offset), '+' || iif(x.offset IS NULL, NULL, printf('0x%x', x.offset))) AS place,
        x.earlier, x.stack, l.call AS last_call_id, lf.name AS last_call, l.ts + l.dur AS last_call_end
 FROM postmortem_thread_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN thread_ t ON t.id = x.thread
 LEFT JOIN postmortem_call_ c ON c.postmortem = m.id AND c.call = (SELECT max(call) FROM postmortem_call_ i WHERE i.postmortem = m.id AND i.thread = x.thread)
@@ -798,7 +798,7 @@ WITH m AS (
   FROM postmortem_ y JOIN process_ p ON p.id = y.process LEFT JOIN thread_ t ON t.id = y.thread LEFT JOIN signal_name_ n ON n.signal = y.signal LEFT JOIN signal_code_ k ON k.signal = y.signal AND k.code = y.code)
 SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
        CASE kind WHEN 'exit' THEN 'ended with exit status ' || exit_code || ' while ' || calls_running || iif(calls_running = 1, ' call was', ' calls were') || ' running'
-                 WHEN 'hang' THEN 'seemed to hang: ' || calls_running || iif(calls_running = 1, ' call was', ' calls were') || ' running, and none began or ended for ' || printf('%.1f', quiet / 1e9) || ' s'
+                 WHEN 'hang' THEN 'seemed to hang: ' || calls_running || iif(calls_running = 1, ' call was', ' calls were') || ' running, and none but queries began or ended for ' || printf('%.1f', quiet / 1e9) || ' s'
                  WHEN 'snapshot' THEN 'looked at while it ran'
                  ELSE CASE WHEN cause = 'oom' THEN 'killed by the kernel''s out-of-memory killer (SIGKILL)'
                            WHEN cause = 'oom?' THEN 'killed by SIGKILL, probably from the kernel''s out-of-memory killer'

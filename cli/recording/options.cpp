@@ -79,7 +79,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture, "--step", "WHAT", "what a step is: 'range:NAME*' (roctx, NVTX), or FUNCTION, FUNCTION/N: from one (every Nth) call to the next", Text{&o.step}, all, none,
        {"range:", "hipDeviceSynchronize", "hipStreamSynchronize"}},
 
-      {kCapture, "--hang-timeout", "TIME", "where a call runs and none begins or ends for TIME, look at all threads once", Time{&o.hang_ns}},
+      {kCapture, "--hang-timeout", "TIME", "where a call runs and none but queries begins or ends for TIME, look at all threads once", Time{&o.hang_ns}},
 
       {kStacks, "-k,--stacks", "LIST", "stacks of which calls: off, all, sample=N, or some of alloc,errors,first [these three]", List{&o.stacks}, help, none,
        {"alloc", "errors", "first", "sample", "sample=", "all", "off"}},

@@ -42,6 +42,15 @@ bool shares_pid_namespace(pid_t pid) {
 
 bool has_sender(int code) { return code == SI_USER || code == SI_TKILL || code == SI_QUEUE; }
 
+bool is_fault(const SignalSeen& seen) { return seen.code > 0 && is_one_of(seen.number, kFaults); }
+
+// A handler that raises its signal once more, so that the program dies of it (Python's faulthandler, for one): what it came for counts.
+void again(SignalSeen& seen, const SignalSeen& before) {
+  const std::int64_t now = seen.at;
+  seen = before;
+  seen.at = now;
+}
+
 // A recursion without end, or an array that does not fit.
 bool is_of_the_stack(const siginfo_t& info, pid_t tid) {
   if (info.si_signo != SIGSEGV || (info.si_code != SEGV_MAPERR && info.si_code != SEGV_ACCERR)) return false;
@@ -135,17 +144,18 @@ std::string BlackBox::running_call(const Inferior& inferior, ThreadId thread) co
 // ---------------------------------------------------------------- how processes end
 
 void BlackBox::signalled(Thread& thread, int signal) const {
-  thread.signal = {.number = signal, .at = clock_.now()};
+  const SignalSeen before = std::exchange(thread.signal, {.number = signal, .at = clock_.now()});
   const auto info = Tracee(thread.tid).siginfo();
   if (!info) return;
   SignalSeen& seen = thread.signal;
   seen.code = info->si_code;
   seen.has_code = true;
-  if (seen.code > 0 && seen.code != SI_KERNEL && is_one_of(signal, kFaults)) seen.address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  if (is_fault(seen) && seen.code != SI_KERNEL) seen.address = reinterpret_cast<std::uint64_t>(info->si_addr);
   seen.is_of_the_stack = is_of_the_stack(*info, thread.tid);
   if (!has_sender(seen.code)) return;
   seen.sender = info->si_pid;
   seen.sender_uid = info->si_uid;
+  if (before.number == signal && is_fault(before) && seen.sender == read_own_pid(thread.inferior->pid)) return again(seen, before);
   if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid)) seen.sender_name = read_thread_name(seen.sender);
 }
 
@@ -200,7 +210,11 @@ void BlackBox::dying(Thread& thread, int status) {
   }
 }
 
-void BlackBox::executed(const Inferior& inferior) { deaths_.erase(inferior.id); }
+// Whoever starts programs in a control group of their own moves the process first.
+void BlackBox::executed(const Inferior& inferior) {
+  deaths_.erase(inferior.id);
+  oom_.knows(inferior.pid);
+}
 
 // It ended by itself, with calls still running.
 void BlackBox::tell_exit(const Inferior& inferior, const Death& death, int status) {

@@ -56,7 +56,7 @@ struct Inferior {
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
   bool has_told_hang = false;    // since a call began or ended
   bool has_told_nodes = false;  // which device nodes this program has open, and may open
-  std::int64_t quiet_ns = 0;  // that calls have been running and none began or ended, as long as we looked
+  std::int64_t quiet_ns = 0;  // that calls have been running and none but questions began or ended, as long as we looked
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there

@@ -21,8 +21,20 @@ constexpr std::int64_t kCpuPeriod = 1'000'000'000, kCpuRowsPerLife = 64;
 
 bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
 
-// A call has begun or ended in it.
-void is_alive(Inferior& inferior) {
+// Threads that look after others ask over and over whether those are done, and which device is theirs: that they do is no progress.
+bool only_asks(const probes::Probe& probe) {
+  using probes::Kind;
+  return probe.kind == Kind::DeviceQuery || probe.kind == Kind::GetDevice || probe.kind == Kind::SetDevice || probe.kind == Kind::Error;
+}
+
+bool is_one_of(std::uint64_t result, std::span<const std::int64_t> answers) {
+  return std::ranges::find(answers, static_cast<std::int32_t>(result)) != answers.end();
+}
+
+// A call has begun (no result), or ended.
+void is_alive(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result) {
+  const probes::Probe* probe = entry.probe.get();
+  if (probe && (only_asks(*probe) || (result ? is_one_of(*result, probe->not_failures) : !probe->not_failures.empty()))) return;
   inferior.quiet_ns = 0;
   inferior.has_told_hang = false;
 }
@@ -196,7 +208,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
     const auto left = calls_.leave(thread, registers, site.address, now);
     if (left) charged = left->entry;
     if (left && !left->internal) tell_gpu_nodes(thread, functions_[left->entry]);
-    if (left) is_alive(*thread.inferior);
+    if (left) is_alive(*thread.inferior, functions_[left->entry], left->result);
     if (left && left->internal)
       modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
     if (left && left->table) modules_.table_given(*thread.inferior, thread, functions_[left->entry], *left->table);
@@ -210,7 +222,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
     case Entry::What::Resolver:
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
-      is_alive(*thread.inferior);
+      is_alive(*thread.inferior, functions_[site.entry], std::nullopt);
       calls_.enter(thread, site.entry, registers);
       break;
   }

@@ -133,7 +133,9 @@ FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, 
   const Module* module = thread.inferior->program->module_at(pc);
   const std::uint32_t id = module ? module->id : 0;
   return table_.frame({std::uint64_t{stacks.number()} << 34 | id, pc.value}, [&] {
-    return FrameSeen{.process = thread.inferior->id, .module = id, .address = pc.value, .offset = module ? pc.value - module->entry.l_addr : 0};
+    const bool is_signal = stacks.code().at(pc, thread.tid).rule.is_signal;
+    return FrameSeen{.process = thread.inferior->id, .module = id, .address = pc.value, .offset = module ? pc.value - module->entry.l_addr : 0,
+                     .function = is_signal ? "<signal handler called>" : ""};
   });
 }
 

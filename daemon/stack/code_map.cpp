@@ -97,9 +97,15 @@ void CodeMap::open(Code& code, pid_t thread) {
   code.file = std::move(*file);
 }
 
+bool CodeMap::is_executable(RemoteAddr pc, pid_t thread) {
+  const auto maps = elf::read_maps(thread);
+  const elf::Mapping* mapping = maps ? maps->find(pc) : nullptr;
+  return !maps || (mapping && mapping->executable);
+}
+
 std::string CodeMap::why_missing(RemoteAddr pc) const {
   const Code* code = find(pc);
-  if (!code) return "no unwind information in generated code";
+  if (!code) return pc.value >> 47 == 0 ? "no unwind information in generated code" : "no code can be at that address: the stack is damaged";
   const std::string& path = code->mapping.path;
   return fmt::format("{} {}", code->file ? "no unwind information in" : "cannot read", path.substr(path.rfind('/') + 1));
 }

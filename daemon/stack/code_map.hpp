@@ -34,6 +34,8 @@ class CodeMap {
   }
   bool step(const Place& place, FrameRegisters& frame, const Memory& memory);
   std::optional<RemoteAddr> own_address(RemoteAddr pc) const { return own_address_ ? own_address_(pc) : std::nullopt; }
+  // Whether code may run there now, whatever code; read anew each time.
+  static bool is_executable(RemoteAddr pc, pid_t thread);
   // Why there is no rule at `pc`, for users to read.
   std::string why_missing(RemoteAddr pc) const;
 

@@ -14,16 +14,29 @@ struct MergedFrame {
   PythonFrame python;  // Python
 };
 
+// Takes the marks of `surplus` entries away that no run of the loop belongs to: an exception that is thrown into a generator which waits
+// for another one (yield from, await) is handed to that without running the outer one, whose mark is from its last run.
+inline void unmark_thrown_through(std::vector<PythonFrame>& python, std::size_t surplus) {
+  bool is_behind_generator = false;
+  for (PythonFrame& frame : python) {
+    const bool is_passed = is_behind_generator && frame.entry && frame.generator && surplus > 0;
+    is_behind_generator = frame.entry && frame.generator;
+    surplus -= is_passed;
+    if (is_passed) frame.entry = false;
+  }
+}
+
 // `native`: all of them, innermost first; `is_whole`: up to the outermost. is_evaluation(pc): Python frames, up to and including
 // the next one that is an entry, stand for that native frame. Where a thread is just entering or leaving the loop there are
-// fewer such groups than native frames: they are counted from the outermost if that is known.
+// fewer such groups than native frames: they are counted from the outermost if that is known. Marks of `python` may be taken away.
 template <class IsEvaluation>
-void merge(std::span<const NativeFrame> native, bool is_whole, std::span<const PythonFrame> python, IsEvaluation&& is_evaluation,
+void merge(std::span<const NativeFrame> native, bool is_whole, std::vector<PythonFrame>& python, IsEvaluation&& is_evaluation,
            std::vector<MergedFrame>& out) {
   using Kind = MergedFrame::Kind;
   std::size_t loops = 0, groups = 0;
   for (const NativeFrame& frame : native) loops += is_evaluation(frame.pc);
   for (const PythonFrame& frame : python) groups += frame.entry;
+  if (is_whole && groups > loops) unmark_thrown_through(python, groups - loops);
   std::size_t without = is_whole && loops > groups ? loops - groups : 0;
   std::size_t next = 0;
   const auto put_python = [&] {

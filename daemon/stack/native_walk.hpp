@@ -33,6 +33,10 @@ class NativeWalk {
  private:
   void go_out(const CodeMap::Place& place);
   RemoteAddr shown(RemoteAddr pc);
+  std::optional<NativeFrame> leave_without_rule(RemoteAddr pc, bool is_in_file);
+  bool leave_what_is_no_code(RemoteAddr pc);
+  bool is_put_there(RemoteAddr pc) const;
+  bool is_behind_call(RemoteAddr pc) const;
 
   CodeMap& code_;
   pid_t thread_;

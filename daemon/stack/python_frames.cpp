@@ -13,7 +13,7 @@ constexpr std::uint64_t kMaxWindow = 128 * 1024;
 constexpr std::uint64_t kUsualChunk = 16 * 1024;
 constexpr std::size_t kMaxChunks = 64;       // passed on the way from one frame to the next
 constexpr std::int64_t kMaxBytecode = 1 << 28;
-constexpr std::uint8_t kOwnedByThread = 0;
+constexpr std::uint8_t kOwnedByThread = 0, kOwnedByGenerator = 1;
 
 // _PyStackChunk, the same in 3.11 to 3.15.
 struct ChunkHeader {
@@ -47,7 +47,9 @@ PythonFrames::Raw PythonFrames::decode(std::span<const std::byte> bytes) const {
           .previous = at<std::uint64_t>(bytes, layout_.frame_previous),
           .instruction = at<std::uint64_t>(bytes, layout_.frame_instruction),
           .owner = at<std::uint8_t>(bytes, layout_.frame_owner),
-          .is_entry = at<std::uint8_t>(bytes, layout_.frame_is_entry)};
+          .is_entry = at<std::uint8_t>(bytes, layout_.frame_is_entry),
+          .generator = layout_.frame_generator == PythonLayout::kNone ? at<std::uint8_t>(bytes, layout_.frame_owner) == kOwnedByGenerator
+                                                                      : at<std::uint64_t>(bytes, layout_.frame_generator) != 0};
 }
 
 // Reads the chunk up to the frame's end, where the frame is in it: callers' frames lie below.
@@ -94,7 +96,7 @@ std::optional<PythonFrames::Raw> PythonFrames::read(RemoteAddr frame, const Memo
 }
 
 PythonFrame PythonFrames::frame(const Raw& raw) const {
-  PythonFrame out{.code = raw.code, .instruction = -1, .entry = layout_.entry == PythonLayout::Entry::EveryFrame};
+  PythonFrame out{.code = raw.code, .instruction = -1, .entry = layout_.entry == PythonLayout::Entry::EveryFrame, .generator = raw.generator};
   if (layout_.entry == PythonLayout::Entry::Flag) out.entry = raw.is_entry != 0;
   const std::int64_t byte = layout_.instruction == PythonLayout::Instruction::Index
                                 ? std::int64_t{static_cast<std::int32_t>(raw.instruction)} * 2

@@ -25,6 +25,7 @@ class PythonFrames {
   struct Raw {
     std::uint64_t code, previous, instruction;
     std::uint8_t owner, is_entry;
+    bool generator;
   };
 
   RemoteAddr innermost(const PythonThread& thread, const Memory& memory) const;

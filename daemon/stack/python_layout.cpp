@@ -20,7 +20,7 @@ constexpr std::uint32_t kMaxSmallOffset = 1u << 12;
 const std::array<Layout, 3> kTables{{
     {.minor = 10, .interpreters = 32, .interpreter_next = 0, .threads = 8,
      .thread_next = 8, .thread_id = 176, .thread_frame = 24,
-     .frame_code = 32, .frame_previous = 24, .frame_instruction = 96,
+     .frame_code = 32, .frame_previous = 24, .frame_instruction = 96, .frame_generator = 88,
      .file = 104, .name = 112, .qualified_name = 112, .first_line = 40, .line_table = 120, .bytecode = 0,
      .ascii_text = 48, .compact_text = 72,
      .entry = Layout::Entry::EveryFrame, .instruction = Layout::Instruction::Index, .lines = Layout::Lines::Pairs},

@@ -27,6 +27,7 @@ struct PythonLayout {
   std::uint32_t cframe_frame = kNone;                              // thread_frame leads to a _PyCFrame, which has the frame there
   std::uint32_t frame_code = 0, frame_previous = 0, frame_instruction = 0;
   std::uint32_t frame_owner = kNone;                               // from 3.11 on
+  std::uint32_t frame_generator = kNone;                           // before: its generator, or null
   std::uint32_t frame_is_entry = kNone;                            // 3.11 alone
   std::uint32_t file = 0, name = 0, qualified_name = 0, first_line = 0, line_table = 0, bytecode = 0;  // in PyCodeObject
   std::uint32_t text_length = 16, text_state = 32, ascii_text = 0, compact_text = 0;                   // in a str

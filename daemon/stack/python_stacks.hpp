@@ -24,6 +24,7 @@ struct PythonFrame {
   std::uint64_t code = 0;        // address of the code object; 0: the loop runs without a frame (a finalizer's caller, say): leave it out
   std::int32_t instruction = 0;  // byte offset into its bytecode; negative: not begun
   bool entry = false;            // the evaluation loop's native frame ends with this frame: native frames go on behind it
+  bool generator = false;        // of a generator or coroutine
 };
 
 class PythonStacks {

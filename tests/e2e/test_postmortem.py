@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import harness
 from attaching import is_untouched, Look, start, until  # noqa: F401  (fixture)
 
 IN_A_CALL = {"FADE_STANDIN_DELAY": "hipStreamSynchronize:100s"}
-DEATHS = {"in": IN_A_CALL, "out": {}, "thread": IN_A_CALL, "leave": IN_A_CALL, "deep": {}, "kill": {}, "child": {}}
+DEATHS = {"in": IN_A_CALL, "out": {}, "null": {}, "again": {}, "thread": IN_A_CALL, "leave": IN_A_CALL, "deep": {}, "kill": {}, "child": {}}
 
 
 @pytest.fixture
@@ -109,6 +110,35 @@ def test_a_fault_outside_of_calls(record):
     assert library.endswith("/crash") and last == "hipMalloc" and re.match(r"(fault_outside|main)\+0x", symbol)
 
 
+def test_a_call_of_a_null_pointer_shows_who_called(record):
+    """What is not code has no frame rule: the walk goes on from the return address that the call left."""
+    found = only((database := record("null")[0]))
+    assert (found["signal"], found["address"]) == (signal.SIGSEGV, 0)
+    labels = [label for label, in database.rows("SELECT f.label FROM postmortem_threads t JOIN stack_frames f ON f.stack = t.stack WHERE t.cause = 1 ORDER BY f.depth")]
+    assert len(labels) > 3 and labels[1].startswith("call_nothing") and labels[2].startswith("main"), labels
+
+
+def test_a_handler_that_raises_its_signal_again_hides_nothing(record):
+    """As Python's faulthandler does: what the first one said counts."""
+    found = only(record("again")[0])
+    assert (found["signal"], found["code_name"], found["address"], found["cause"]) == (signal.SIGSEGV, "SEGV_MAPERR", 8, None)
+    assert found["what"] == "died of SIGSEGV: nothing is mapped at that address"
+
+
+def test_faulthandler_and_the_stack_agree(build, tmp_path):
+    script = "import ctypes, faulthandler\nhip = ctypes.CDLL('libamdhip64.so.6')\nfaulthandler.enable()\ndef crash():\n    hip.hipMemcpy(ctypes.c_void_p(64), bytes(4096), ctypes.c_size_t(4096), 0)\ncrash()\n"
+    (tmp_path / "crashes.py").write_text(script)
+    command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "/usr/bin/python3", tmp_path / "crashes.py"]
+    ran = harness.run(command, build.environment("v6"), tmp_path / "supervised")
+    assert ran.status == -signal.SIGSEGV
+    said = re.findall(r'File "(.*)", line (\d+) in (.*)', ran.stderr.decode())
+    database = harness.Database(tmp_path / "run.db")
+    assert (only(database)["call"], only(database)["code_name"]) == ("hipMemcpy", "SEGV_MAPERR") and 64 <= only(database)["address"] < 64 + 4096
+    frames = database.rows("SELECT f.kind, f.label, f.file, f.line FROM postmortem_threads t JOIN stack_frames f ON f.stack = t.stack ORDER BY f.depth")
+    assert [(file, str(line), label) for kind, label, file, line in frames if kind == "python"] == said and len(said) == 2
+    assert "<signal handler called>" in [label for _, label, *_ in frames]
+
+
 def test_abort_in_a_thread_while_another_is_in_a_call(record):
     database, _ = record("thread", **IN_A_CALL)
     found = only(database)
@@ -143,6 +173,35 @@ def test_the_death_of_a_child(record):
     found = only(database)
     assert ran.status == 3 and found["call"] == "hipMemcpy"
     assert found["pid"] != database.value("SELECT pid FROM processes ORDER BY id LIMIT 1")
+
+
+@pytest.fixture
+def memory_group():
+    """A control group of 64 MB, of whichever version there is."""
+    own = [line.split(":", 2) for line in open("/proc/self/cgroup", encoding="utf-8").read().splitlines()]
+    path = next((f"/sys/fs/cgroup/memory{path}" for _, controllers, path in own if "memory" in controllers.split(",")), None)
+    folder = pathlib.Path(path or f"/sys/fs/cgroup{own[-1][2]}") / f"fade-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError as problem:
+        pytest.skip(f"no control groups can be made here: {problem}")
+    try:
+        (folder / ("memory.limit_in_bytes" if path else "memory.max")).write_text(str(64 << 20))
+        if (folder / "memory.swap.max").exists():
+            (folder / "memory.swap.max").write_text("0")
+        yield folder
+    except OSError as problem:
+        pytest.skip(f"no limit of memory can be set here: {problem}")
+    finally:
+        until(lambda: not folder.exists() or not (folder / "cgroup.procs").read_text(), "the group to be empty")
+        folder.rmdir()
+
+
+def test_the_out_of_memory_killer(record, memory_group):
+    """The process goes into its group after fade has seen it begin."""
+    database, ran = record(f"eat {memory_group}")
+    found = only(database)
+    assert ran.status == -signal.SIGKILL and (found["cause"], found["what"]) == ("oom", "killed by the kernel's out-of-memory killer (SIGKILL)")
 
 
 @pytest.mark.parametrize("number, what", [
@@ -185,6 +244,13 @@ def test_a_hang_is_looked_at_once_and_goes_on(build, tmp_path):
                                            "ON t.postmortem_id = m.id WHERE t.call = 'hipStreamSynchronize' ORDER BY m.id")
     assert [row[1:5] for row in rows] == [("hang", 2, 1, 1), ("signal", 2, 1, None)]
     assert rows[0][5] == "clock_nanosleep"
+
+
+def test_queries_of_other_threads_are_no_progress(build, tmp_path):
+    """A thread that watches others asks them all the time (RCCL's watchdog does)."""
+    database = tmp_path / "run.db"
+    with running(build, tmp_path, "crash asks", "--hang-timeout", "300ms", "-e", "all,hot", FADE_STANDIN_FAIL="hipStreamQuery:*:600", **IN_A_CALL):
+        until(lambda: rows_while_written(database, "SELECT 1 FROM postmortem_threads t JOIN postmortems m ON m.id = t.postmortem_id WHERE m.kind = 'hang' AND t.call = 'hipStreamSynchronize'"), "the hang")
 
 
 @pytest.mark.parametrize("line", ["idle 5", "unwound 5", "slow 100"])

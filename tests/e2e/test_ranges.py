@@ -257,6 +257,15 @@ def test_waits_by_who_called(build, ranges, query):
     assert query("waits", "--by-line").splitlines()[0].startswith("line\t")
 
 
+def test_waits_by_line_leave_nothing_out(torch_like, query):
+    """By default few calls have a stack: what the others waited is told, too."""
+    for options in ((), ("-k", "all")):
+        database, _ = torch_like(*options, name=f"{len(options)}.db")
+        rows = [row.split("\t") for row in query("waits", "--by-line", "--columns", "line,name,calls,blocked_ns", name=f"{len(options)}.db").splitlines()[1:]]
+        assert sum(int(row[3]) for row in rows) == database.value("SELECT sum(blocked_ns) FROM waits") > 0
+        assert sorted((row[1], int(row[2])) for row in rows if row[0].startswith("(no stack")) == ([] if options else [("hipDeviceSynchronize", 3), ("hipMemcpy", 14)])
+
+
 def test_waits_agree_with_the_calls(ranges):
     database, _ = ranges(f"{ROCTX} sync copy sync again=30")
     assert database.rows("SELECT name, calls, blocked_ns, max_ns FROM waits ORDER BY name") == database.rows(

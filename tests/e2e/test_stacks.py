@@ -91,6 +91,14 @@ def test_every_stack_is_the_chain_that_called(build, tmp_path):
     assert by_function["hipDeviceSynchronize"] == [["deep"] * 201 + ["main", *start]]
 
 
+def test_stacks_of_fibers_end_where_makecontext_let_them_begin(build, tmp_path):
+    _, stacks = supervised(build, tmp_path, "-k", "all", line="fibers")
+    of_fibers = [names for _, names in stacks.of_calls() if names and names[-1] != "_start"]
+    assert of_fibers
+    for names in of_fibers:
+        assert names[-2:] == ["body", "libc"] and not [name for name in names if name.startswith("(")], names
+
+
 def test_stacks_are_cut_where_they_are_too_deep(build, tmp_path):
     _, stacks = supervised(build, tmp_path, "-k", "all", "--stack-depth", "5")
     [(_, names)] = stacks.of_calls("c.name = 'hipDeviceSynchronize'")
@@ -176,6 +184,38 @@ def test_python_frames_stand_where_the_interpreter_ran_them(build, tmp_path):
     assert first.index("allocate:5") > 0, "the frames of ctypes come first"
     assert last[last.index("key:10") + 1:last.index("<module>:12")], "sorted() is native and stands between its caller and the key"
     assert not any(name.startswith("(") for names in (first, last) for name in names), (first, last)
+
+
+THROWN = textwrap.dedent("""\
+    import ctypes
+    hip = ctypes.CDLL("libamdhip64.so")
+    def inner():
+        try:
+            yield
+        finally:
+            hip.hipFree(None)
+    def outer():
+        yield from inner()
+    async def task():
+        waiting.throw(KeyError)
+    waiting = outer()
+    next(waiting)
+    try:
+        task().send(None)
+    except KeyError:
+        pass
+    """)
+
+
+def test_an_exception_thrown_through_generators(build, tmp_path):
+    """The outer one's frame is there, but no run of the interpreter's loop."""
+    (tmp_path / "train.py").write_text(THROWN)
+    command = [build.fade_run, "-q", "-k", "all", "-o", tmp_path / "run.db", "--", PYTHON3, tmp_path / "train.py"]
+    ran = harness.run(command, build.environment("v6"), tmp_path / "supervised")
+    assert ran.status == 0, ran.stderr
+    [(_, names)] = Stacks(tmp_path / "run.db", build.tracees / "chain").of_calls("c.name = 'hipFree'")
+    assert [name for name in names if ":" in name] == ["inner:7", "outer:9", "task:11", "<module>:15"]
+    assert not [name for name in names if name.startswith("(")], names
 
 
 def test_only_python_frames_on_request(build, tmp_path):

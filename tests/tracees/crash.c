@@ -1,11 +1,13 @@
 // crash HOW: programs that die, or stand still, in known places. Needs FADE_STANDIN_DELAY=hipStreamSynchronize:... for "the other thread is in a call".
-// in, out: fault in a copy, outside of all calls. thread: abort() in a thread while another is in a call. leave: _exit(7) so. wait: prints "ready" and
+// in, out: fault in a copy, outside of all calls. null: calls a null pointer. thread: abort() in a thread while another is in a call. leave: _exit(7) so. wait: prints "ready" and
 // waits in a call. idle: sleeps without a call. slow N: N short calls with pauses. deep: overflows the stack in a thread. kill: kills itself.
-// unwound: leaves a call with longjmp, then sleeps. child: a child dies of a fault in a call; 3 is its parent's status.
+// again: a handler raises SIGSEGV once more. asks: makes queries while a call waits. eat FOLDER: goes into that control group and takes memory
+// until it is killed. unwound: leaves a call with longjmp, then sleeps. child: a child dies of a fault in a call; 3 is its parent's status.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -46,6 +48,40 @@ static void start_waiting(void) {
 static void fault_in_copy(void) { (void)hipMemcpy((void*)64, held, 4096, hipMemcpyHostToHost); }
 static void fault_outside(void) { *(volatile int*)8 = 1; }
 
+static void (*volatile nothing)(void);
+static __attribute__((noinline)) void call_nothing(void) {
+  nothing();
+  __asm__ volatile("");
+}
+
+static void raise_again(int number) {
+  signal(number, SIG_DFL);
+  pthread_kill(pthread_self(), number);
+}
+
+static void ask_for_ever(void) {
+  for (int n = 0;; rest(0.001)) {
+    HIP_OK(hipSetDevice(0));
+    HIP_OK(hipGetDeviceCount(&n));
+    MUST(hipStreamQuery(NULL) == hipErrorNotReady);
+  }
+}
+
+// As a container engine would: the program that takes the memory is started in the group.
+static void eat(const char* group) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/cgroup.procs", group);
+  FILE* const file = fopen(path, "w");
+  MUST(file && fprintf(file, "%d", (int)getpid()) > 0 && fclose(file) == 0);
+  execl("/proc/self/exe", "crash", "eat", NULL);
+}
+static void eat_for_ever(void) {
+  for (;;) {
+    char* const food = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (food != MAP_FAILED) memset(food, 1, 4 << 20);
+  }
+}
+
 static int overflow(volatile int n) {
   volatile char hole[4096];
   hole[0] = (char)n;
@@ -79,6 +115,11 @@ int main(int argc, char** argv) {
   fflush(stdout);
   if (!strcmp(how, "in")) fault_in_copy();
   if (!strcmp(how, "out")) fault_outside();
+  if (!strcmp(how, "null")) call_nothing();
+  if (!strcmp(how, "again")) signal(SIGSEGV, raise_again), fault_outside();
+  if (!strcmp(how, "asks")) start_waiting(), ask_for_ever();
+  if (!strcmp(how, "eat") && argc > 2) eat(argv[2]);
+  if (!strcmp(how, "eat")) eat_for_ever();
   if (!strcmp(how, "thread")) start_waiting(), in_thread(give_up);
   if (!strcmp(how, "leave")) start_waiting(), _exit(7);
   if (!strcmp(how, "wait")) start_waiting(), puts("ready"), fflush(stdout), rest(1000);
