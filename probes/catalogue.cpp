@@ -1,13 +1,11 @@
 #include "probes/catalogue.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <unordered_map>
 
 #include "base/glob.hpp"
+#include "base/text_file.hpp"
 #include "probes/built_in.hpp"
 #include "probes/parser.hpp"
 
@@ -34,12 +32,9 @@ bool applies(const Probe& probe, const Library& library) {
 Catalogue::Catalogue() : probes_(built_in_probes()), types_(built_in_types()) {}
 
 Result<void> Catalogue::add_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail_errno("cannot open the probe file " + path, errno, "give the path of a readable .probes file");
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad() || !text) return fail_errno("cannot read the probe file " + path, errno);
-  return add_text(text.str(), path);
+  auto text = read_text_file(path, "cannot read the probe file " + path);
+  if (!text) return tl::unexpected(std::move(text.error()));
+  return add_text(*text, path);
 }
 
 Result<void> Catalogue::add_text(std::string_view text, std::string_view name) {

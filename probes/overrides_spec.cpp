@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <memory>
 
+#include "base/text_file.hpp"
 #include "probes/device_properties.hpp"
 #include "probes/overrides_value.hpp"
 
@@ -15,7 +13,6 @@ namespace fade::probes {
 namespace {
 
 constexpr std::size_t kLongestRule = 4096;
-constexpr std::size_t kLargestFile = 1u << 20;
 constexpr const char* kExample =
     "write device.N.FIELD=VALUE or device.*.FIELD=VALUE, e.g. device.0.multiProcessorCount=72";
 
@@ -161,16 +158,9 @@ std::vector<RuleText> rules_in(std::string_view content, const std::string& file
 }
 
 Result<std::vector<RuleText>> rules_from_file(const std::string& path) {
-  const std::string doing = fmt::format("cannot read the rules in {}", path);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-  if (!file) return fail_errno(doing);
-  std::string content(kLargestFile + 1, '\0');
-  content.resize(std::fread(content.data(), 1, content.size(), file.get()));
-  if (std::ferror(file.get())) return fail_errno(doing);
-  if (content.size() > kLargestFile) {
-    return fail(doing, "the file has more than 1 MiB", "name a file of rules");
-  }
-  return rules_in(content, path);
+  auto content = read_text_file(path, fmt::format("cannot read the rules in {}", path));
+  if (!content) return tl::unexpected(std::move(content.error()));
+  return rules_in(*content, path);
 }
 
 }  // namespace fade::probes

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/ab/output.hpp"
+#include "supervisor/ignored_signals.hpp"
 
 namespace fade::cli::ab {
 namespace {
@@ -62,11 +63,13 @@ Result<RunOutcome> run_apart(const RunOptions& options) {
 // One run after another; owns what each run must find as the first one did.
 class Runner {
  public:
-  explicit Runner(const RunOptions& options) : options_(options), rules_(options.ab_rules) { ::sigaction(SIGPIPE, nullptr, &pipe_); }
+  explicit Runner(const RunOptions& options) : options_(options), rules_(options.ab_rules) {
+    for (std::size_t i = 0; i < kIgnoredSignals.size(); ++i) ::sigaction(kIgnoredSignals[i], nullptr, &actions_[i]);
+  }
 
   Result<RunOutcome> run(bool with_rules, Output& output) {
     options_.ab_rules = with_rules ? rules_ : std::vector<std::string>();
-    ::sigaction(SIGPIPE, &pipe_, nullptr);  // the run before has set it to be ignored
+    for (std::size_t i = 0; i < kIgnoredSignals.size(); ++i) ::sigaction(kIgnoredSignals[i], &actions_[i], nullptr);
     if (auto ready = input_.rewind(); !ready) return tl::unexpected(ready.error());
     auto file = OutputFile::begin();
     if (!file) return tl::unexpected(file.error());
@@ -90,7 +93,7 @@ class Runner {
   RunOptions options_;
   const std::vector<std::string> rules_;
   Input input_;
-  struct sigaction pipe_ {};
+  std::array<struct sigaction, kIgnoredSignals.size()> actions_{};  // as we got them: each run ignores these signals
 };
 
 }  // namespace

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 
 #include "base/log.hpp"
+#include "base/text_file.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/values.hpp"
 
@@ -53,12 +54,11 @@ Result<void> assign_all(const std::vector<Option>& rows, const Given& given, con
 }
 
 Result<void> take_file(const Program& program, const std::vector<Option>& rows, const std::string& path, bool required) {
-  std::ifstream file(path);
-  if (!file) {
-    if (required || ::access(path.c_str(), F_OK) == 0) return fail_errno("cannot read " + path);
-    return {};
-  }
-  auto given = read_config(rows, program.section, file);
+  if (!required && ::access(path.c_str(), F_OK) != 0) return {};
+  const auto text = read_text_file(path, "cannot read " + path);
+  if (!text) return tl::unexpected(text.error());
+  std::istringstream lines(*text);
+  auto given = read_config(rows, program.section, lines);
   if (!given) return tl::unexpected(with_context(path, std::move(given.error())));
   return assign_all(rows, *given, path + ": ");
 }

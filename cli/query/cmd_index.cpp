@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "cli/query/command.hpp"
 #include "cli/table/human.hpp"
 
@@ -60,7 +61,7 @@ Result<void> build_indexes(Context& context, Recording& recording) {
   if (recording.state == State::Running)
     return fail("cannot index " + recording.path, "it is still being recorded, and indexes slow that down much", "wait for its end");
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(recording.path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(literal_path(recording.path).c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   const std::unique_ptr<sqlite3, Close> db(raw);
   if (code != SQLITE_OK) return fail("cannot write " + recording.path, sqlite3_errmsg(raw), "copy it to where you may write");
   if (sqlite3_db_readonly(raw, "main") == 1) return fail("cannot write " + recording.path, "the file is read-only for us", "copy it to where you may write");

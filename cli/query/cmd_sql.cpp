@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/path.hpp"
 #include "cli/query/command.hpp"
 
 namespace fade::query {
@@ -43,8 +44,7 @@ Result<void> run_user_sql(Context& context, Recording& recording) {
 Result<void> open_shell(Context& context, Recording& recording) {
   if (::access("/usr/bin/sqlite3", X_OK) != 0 && ::system("command -v sqlite3 >/dev/null 2>&1") != 0)
     return fail("cannot open a shell", "sqlite3 is not installed", "sudo apt-get install sqlite3      or: fade-query sql 'SELECT ...'");
-  // A name that begins with '-' is not an option.
-  const std::string path = recording.path.starts_with('-') ? "./" + recording.path : recording.path;
+  const std::string path = literal_path(recording.path);
   if (auto flushed = context.output.bytes->flush(); !flushed) return flushed;
   ::execlp("sqlite3", "sqlite3", "-readonly", "-header", path.c_str(), static_cast<char*>(nullptr));
   return fail_errno("cannot run sqlite3");

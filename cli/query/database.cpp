@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/path.hpp"
 #include "cli/query/functions.hpp"
 
 namespace fade::query {
@@ -92,7 +93,7 @@ Result<Database> Database::open(const std::string& path) {
   d.guard_ = std::make_unique<Guard>();
   d.path_ = path;
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
+  const int code = sqlite3_open_v2(literal_path(path).c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot open " + path));
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());

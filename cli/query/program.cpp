@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <thread>
 
 #include "base/fd.hpp"
@@ -53,7 +56,18 @@ table::Format format_for(const Settings& settings, bool tty) {
   return wanted_format(settings).value_or(tty ? table::Format::Table : table::Format::Tsv);
 }
 
-Result<Fd> open_output(const Settings& settings) {
+// The recording, or its log: with --force it would be gone before it is read.
+bool is_of_recording(const std::string& output, const std::string& recording) {
+  struct stat wanted {}, kept {};
+  if (recording.empty() || ::stat(output.c_str(), &wanted) != 0) return false;
+  return std::ranges::any_of(std::array{"", "-wal", "-shm"}, [&](const char* suffix) {
+    return ::stat((recording + suffix).c_str(), &kept) == 0 && kept.st_dev == wanted.st_dev && kept.st_ino == wanted.st_ino;
+  });
+}
+
+Result<Fd> open_output(const Settings& settings, const std::string& recording) {
+  if (is_of_recording(settings.output, recording))
+    return fail("cannot write " + settings.output, "it is the recording that is read", "name another file");
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (settings.force ? O_TRUNC : O_EXCL);
   Fd fd(::open(settings.output.c_str(), flags, 0666));
   if (fd) return fd;
@@ -115,15 +129,19 @@ Result<void> answer(Context& context, const Target& target) {
   }
 }
 
-Result<void> choose_recording(Context& context, const Target& target) {
-  context.path = target.path;
-  if (!context.path.empty() || (target.command && target.command->alone)) return {};
-  const char* variable = ::getenv("FADE_OUTPUT");
-  auto path = default_recording(variable, ".");
-  if (!path) return tl::unexpected(path.error());
-  context.path = *path;
-  log::info("reading {}", table::printable(context.path));
-  return {};
+// Empty where the command reads none.
+Result<std::string> choose_recording(const Target& target) {
+  if (!target.path.empty() || (target.command && target.command->alone)) return target.path;
+  auto path = default_recording(::getenv("FADE_OUTPUT"), ".");
+  if (path) log::info("reading {}", table::printable(*path));
+  return path;
+}
+
+// A file that we made for an answer that there is not would be in the way of the next attempt.
+void drop_if_empty(const Fd& file, const Settings& settings) {
+  struct stat about {};
+  if (file && !settings.force && ::fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
+    ::unlink(settings.output.c_str());
 }
 
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
@@ -134,23 +152,27 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
     return usage("only flame has the format " + settings.stack_format, {}, "fade-query flame --format " + settings.stack_format);
   if (target->command) failure_status = target->command->failure_status;
+  auto path = choose_recording(*target);
+  if (!path) return tl::unexpected(path.error());
   Fd file;
   if (!settings.output.empty() && settings.output != "-") {
-    auto opened = open_output(settings);
+    auto opened = open_output(settings, *path);
     if (!opened) return tl::unexpected(opened.error());
     file = std::move(*opened);
   }
   const int fd = file ? file.get() : STDOUT_FILENO;
   table::FdBytes bytes(fd, file ? settings.output : "standard output");
-  Context context{settings, target->words, {}, !target->path.empty(), {}};
+  Context context{settings, target->words, *path, !target->path.empty(), {}};
   context.output.bytes = &bytes;
   context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));
   if (file) context.output.style.terminal.width = 0;
   context.output.style.units = settings.units;
   context.output.style.header = !settings.no_header;
   context.output.format = format_for(settings, context.output.style.terminal.tty);
-  if (auto chosen = choose_recording(context, *target); !chosen) return tl::unexpected(chosen.error());
-  if (auto done = answer(context, *target); !done) return tl::unexpected(done.error());
+  if (auto done = answer(context, *target); !done) {
+    drop_if_empty(file, settings);
+    return tl::unexpected(done.error());
+  }
   if (auto done = bytes.flush(); !done) return tl::unexpected(done.error());
   return context.status;
 }

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/fd.hpp"
+#include "base/path.hpp"
 #include "schema/schema.hpp"
 
 namespace fade::query {
@@ -59,7 +60,7 @@ void take_in_log(const std::string& path) {
   struct stat s{};
   if (::stat(path.c_str(), &s) != 0 || s.st_uid != ::geteuid() || ::access(path.c_str(), W_OK) != 0) return;
   sqlite3* raw = nullptr;
-  if (sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) == SQLITE_OK) {
+  if (sqlite3_open_v2(literal_path(path).c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) == SQLITE_OK) {
     sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_exec(raw, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);  // without a read there is no log to checkpoint

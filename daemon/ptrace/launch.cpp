@@ -1,10 +1,32 @@
 #include "ptrace/launch.hpp"
 
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+#include <array>
 
 namespace fade {
 namespace {
+
+// Interval timers outlive an exec but are not inherited by a child: whoever set an alarm and then became us means the program.
+// The time goes on where it stood when it is started.
+class Alarms {
+ public:
+  static Alarms take() {
+    Alarms out;
+    const itimerval off{};
+    for (std::size_t i = 0; i < kTimers.size(); ++i) ::setitimer(kTimers[i], &off, &out.left_[i]);
+    return out;
+  }
+  void set() const {
+    for (std::size_t i = 0; i < kTimers.size(); ++i) ::setitimer(kTimers[i], &left_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array<__itimer_which, 3> kTimers{ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+  std::array<itimerval, 3> left_{};
+};
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> out;
@@ -14,9 +36,10 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }
 
 // In the child, after fork from a process that may have had threads: async-signal-safe calls only.
-[[noreturn]] void wait_and_exec(int go, int error, const char* directory, char** argv, char** environment) {
+[[noreturn]] void wait_and_exec(int go, int error, const Alarms& alarms, const char* directory, char** argv, char** environment) {
   char leave;
   if (::read(go, &leave, 1) != 1) ::_exit(127);
+  alarms.set();
   int failure = 0;
   if (*directory && ::chdir(directory) != 0) failure = errno;
   if (!failure) {
@@ -37,11 +60,12 @@ Result<LaunchedProgram> LaunchedProgram::fork_waiting(const Command& command) {
   Fd error_read(error[0]), error_write(error[1]);
   const auto argv = pointers(command.argv);
   const auto environment = pointers(command.environment);
+  const Alarms alarms = Alarms::take();
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("cannot fork");
   if (pid == 0) {
     ::close(go_write.get());  // or our own end would keep its read from ending
-    wait_and_exec(go_read.get(), error_write.get(), command.directory.c_str(), const_cast<char**>(argv.data()),
+    wait_and_exec(go_read.get(), error_write.get(), alarms, command.directory.c_str(), const_cast<char**>(argv.data()),
                   const_cast<char**>(environment.data()));
   }
   return LaunchedProgram(pid, std::move(go_write), std::move(error_read));

@@ -176,8 +176,10 @@ namespace {
 
 AuxiliaryVector understood(std::span<const Elf64_auxv_t> items) {
   AuxiliaryVector out;
+  std::uint64_t ids[AT_EGID + 1] = {};
   for (const auto& item : items) {
     const std::uint64_t value = item.a_un.a_val;
+    if (item.a_type >= AT_UID && item.a_type <= AT_EGID) ids[item.a_type] = value;
     if (item.a_type == AT_NULL) break;
     if (item.a_type == AT_BASE) out.loader_base = {value};
     if (item.a_type == AT_ENTRY) out.entry = {value};
@@ -185,6 +187,7 @@ AuxiliaryVector understood(std::span<const Elf64_auxv_t> items) {
     if (item.a_type == AT_PHNUM) out.program_header_count = value;
     if (item.a_type == AT_SECURE) out.secure = value != 0;
   }
+  out.has_other_ids = ids[AT_UID] != ids[AT_EUID] || ids[AT_GID] != ids[AT_EGID];
   return out;
 }
 

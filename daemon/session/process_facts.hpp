@@ -45,6 +45,7 @@ struct AuxiliaryVector {
   RemoteAddr program_headers;
   std::uint64_t program_header_count = 0;
   bool secure = false;  // AT_SECURE: set-uid, set-gid or capabilities
+  bool has_other_ids = false;  // than who started it: the effective ones are not the real ones
 };
 // nullopt: it has ended, or we may not trace it.
 std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid, const Memory& memory);

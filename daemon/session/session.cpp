@@ -1,13 +1,16 @@
 #include "session/session.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "base/fd.hpp"
 #include "base/log.hpp"
 #include "session/gpu_nodes.hpp"
 
@@ -47,6 +50,15 @@ std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
     case SYS_vfork: return CLONE_VM | CLONE_VFORK;
     default: return 0;
   }
+}
+
+// The kernel opens nothing of a program whose file may only be executed.
+std::string why_unreadable(pid_t pid) {
+  const Fd fd(::open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const int why = errno;
+  if (!fd && why == ENOENT) return "/proc does not show it: not mounted here, or that of another PID namespace (mount -t proc proc /proc)";
+  if (!fd && why == EACCES) return "its file may be executed but not read, so the kernel lets nobody look into it";
+  return "its auxiliary vector cannot be read";
 }
 
 }  // namespace
@@ -367,8 +379,10 @@ std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
   const auto registers = Tracee(thread.tid).registers();
   if (!registers || !registers->is_64_bit()) return "a 32-bit program: fade watches 64-bit ones";
   facts = read_auxiliary_vector(inferior.pid, inferior.program->space->memory());
-  if (!facts) return "its auxiliary vector cannot be read";
+  if (!facts) return why_unreadable(inferior.pid);
   if (!watching_) return "nothing is watched any more";
+  if (facts->secure && !facts->has_other_ids && ::geteuid() != 0)
+    return "it is set-uid, set-gid or has capabilities, which the kernel leaves out where an ordinary user traces it";
   if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";
   if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior.program->space->memory(), *facts);
   if (!facts->loader_base) return "a static program: it cannot load HIP";
@@ -428,6 +442,11 @@ void Session::look_at_imports(bool all) {
   if (!watching_) return;
   for (const auto& [pid, inferior] : inferiors_)
     if (inferior->watched) modules_.imports().look(*inferior, all);
+}
+
+bool Session::main_stopped() const {
+  const auto it = inferiors_.find(main_);
+  return it != inferiors_.end() && std::ranges::any_of(it->second->threads, [](const auto& item) { return item.second->is_in_group_stop; });
 }
 
 void Session::set_recording(bool on) {

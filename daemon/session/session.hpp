@@ -74,6 +74,7 @@ class Session {
 
   bool started() const { return started_; }  // the main process has executed its program
   bool main_ended() const { return main_ended_; }
+  bool main_stopped() const;  // the main process is there, and stopped by a signal
   bool empty() const { return inferiors_.empty(); }
   int main_status() const { return main_status_; }  // exit status, or
   int main_signal() const { return main_signal_; }  // what killed it

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/path.hpp"
 #include "schema/schema.hpp"
 #include "store/gpu_table.hpp"
 #include "store/histogram.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr const char* kElsewhere = "choose another file with --output FILE";
 constexpr mode_t kOwnerOnly = 0600;
+constexpr const char* kFiles[] = {"", "-wal", "-shm", "-journal"};  // of one database
 
 enum class Content { Missing, Empty, Ours, Older, Newer, Foreign };
 
@@ -82,7 +84,7 @@ Result<Fd> overwrite(const std::string& path) {
   const Content content = content_of(old->get());
   if (auto ours = refuse(path, content == Content::Foreign ? content : Content::Ours); !ours) return tl::unexpected(std::move(ours.error()));
   if (auto free = lock(path, old->get()); !free) return tl::unexpected(std::move(free.error()));
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+  for (const char* suffix : kFiles)
     if (::unlink((path + suffix).c_str()) != 0 && errno != ENOENT) return fail_errno("cannot overwrite " + path + suffix, errno, kElsewhere);
   return create(path);
 }
@@ -110,6 +112,13 @@ Result<void> same_file(const std::string& path, int fd) {
   struct stat by_name {}, by_fd {};
   if (::lstat(path.c_str(), &by_name) == 0 && ::fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev) return {};
   return fail("cannot write " + path, "somebody replaced it just now", kElsewhere);
+}
+
+Result<void> connect(DatabaseFile& file) {
+  Result<sqlite::Db> db = sqlite::Db::open(literal_path(file.path), SQLITE_OPEN_READWRITE);
+  if (!db) return tl::unexpected(std::move(db.error()));
+  file.db = std::move(*db);
+  return {};
 }
 
 // In one transaction of the rollback journal, so that a file has either the whole schema and our mark or nothing.
@@ -165,6 +174,7 @@ bool is_network_file_system(long magic) {
 }
 
 Result<DatabaseFile> open_database(const std::string& path, OpenMode mode) {
+  const bool is_new = mode != OpenMode::Append || !exists(path);
   Result<Fd> fd = open_fd(path, mode);
   if (!fd) return tl::unexpected(std::move(fd.error()));
   DatabaseFile file;
@@ -173,12 +183,20 @@ Result<DatabaseFile> open_database(const std::string& path, OpenMode mode) {
   file.wal = !on_network(file.lock.get());
   if (file.wal)  // over NFS, flock is one of the locks that SQLite itself takes
     if (auto free = lock(path, file.lock.get()); !free) return tl::unexpected(std::move(free.error()));
-  Result<sqlite::Db> db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
-  if (!db) return tl::unexpected(std::move(db.error()));
-  file.db = std::move(*db);
-  if (auto same = same_file(path, file.lock.get()); !same) return tl::unexpected(std::move(same.error()));
-  if (auto ready = prepare(file); !ready) return tl::unexpected(with_context("cannot set up " + path, std::move(ready.error())));
-  return file;
+  file.is_new = is_new;
+  Result<void> ready = connect(file);
+  if (ready) ready = same_file(path, file.lock.get());
+  if (ready)
+    if (auto done = prepare(file); !done) ready = tl::unexpected(with_context("cannot set up " + path, std::move(done.error())));
+  if (ready) return file;
+  abandon(file);
+  return tl::unexpected(std::move(ready.error()));
+}
+
+void abandon(DatabaseFile& file) {
+  file.db.close();
+  if (!file.is_new || !same_file(file.path, file.lock.get())) return;
+  for (const char* suffix : kFiles) ::unlink((file.path + suffix).c_str());
 }
 
 Result<void> make_single_file(DatabaseFile& file) {

@@ -16,9 +16,14 @@ struct DatabaseFile {
   Fd lock;      // held for as long as we write
   sqlite::Db db;
   bool wal = true;  // false on network file systems, where shared memory does not work
+  bool is_new = false;  // made by us
 };
 
+// Where it fails, a file that it made is gone again.
 Result<DatabaseFile> open_database(const std::string& path, OpenMode mode);
+
+// A file that we made and could not use goes: it would only stand in the way of the next attempt.
+void abandon(DatabaseFile& file);
 
 // Brings everything into the one file. The connection stays open.
 Result<void> make_single_file(DatabaseFile& file);

@@ -1,10 +1,19 @@
 #include "store/sqlite.hpp"
 
+#include <sys/resource.h>
+
 #include <cstring>
 #include <utility>
 
 namespace fade::sqlite {
 namespace {
+
+// SQLite does not say it; empty where there is none.
+std::string limit_of_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return " (a file may have " + std::to_string(limit.rlim_cur) + " bytes here: ulimit -f)";
+}
 
 Error error_of(sqlite3* db, std::string doing) {
   const int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
@@ -13,6 +22,9 @@ Error error_of(sqlite3* db, std::string doing) {
   const int primary = code & 0xff;
   if (system != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL))
     cause += std::string(" (") + std::strerror(system) + ")";
+  else if (primary == SQLITE_IOERR)
+    cause += limit_of_files();
+  if (code == SQLITE_READONLY_DBMOVED) cause = "the file was removed or renamed meanwhile";
   return Error{std::move(doing), std::move(cause), {}, code};
 }
 

@@ -77,6 +77,8 @@ class Writer::Impl {
       : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)) {}
 
   Result<void> prepare(KernelFilter filter);
+  void abandon();
+  const std::string& path() const { return file_.path; }
   void start();
   LiveTotals live() const;
   Result<Totals> finish();
@@ -142,6 +144,13 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
       },
       this);
   return {};
+}
+
+// What could not be prepared; statements go before their connection.
+void Writer::Impl::abandon() {
+  recorder_.reset();
+  pages_ = {};
+  store::abandon(file_);
 }
 
 // Signals are the tracing thread's business.
@@ -320,7 +329,10 @@ Result<std::unique_ptr<Writer>> Writer::open(WriterOptions options, SessionInfo 
   Result<DatabaseFile> file = open_database(options.path, options.open_mode);
   if (!file) return tl::unexpected(std::move(file.error()));
   auto impl = std::make_unique<Impl>(std::move(options), std::move(session), queue, std::move(*file));
-  if (Result<void> ready = impl->prepare(std::move(*filter)); !ready) return tl::unexpected(std::move(ready.error()));
+  if (Result<void> ready = impl->prepare(std::move(*filter)); !ready) {
+    impl->abandon();
+    return tl::unexpected(with_context("cannot set up " + impl->path(), std::move(ready.error())));
+  }
   return std::unique_ptr<Writer>(new Writer(std::move(impl)));
 }
 

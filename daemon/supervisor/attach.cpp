@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "session/session.hpp"
+#include "supervisor/ignored_signals.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/preparation.hpp"
 #include "supervisor/recording.hpp"
@@ -100,7 +101,7 @@ void Attachment::loop(Session& session, const Tracer& tracer) {
 }
 
 Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
-  ::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
   const pid_t first = options_.pids.front();
   command_ = read_process_facts(first).command;
   if (command_.empty()) command_ = {read_thread_name(first)};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "supervisor/kfd_topology.hpp"
@@ -31,7 +32,8 @@ Result<SymbolRequest> parse_request(const std::string& text) {
 
 Result<void> check_executable(const std::string& path) {
   struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return fail_errno(fmt::format("cannot run '{}'", path));
+  if (::stat(path.c_str(), &about) != 0)
+    return fail(fmt::format("cannot run '{}'", path), std::strerror(errno), {}, errno == ENOENT ? ENOENT : EACCES);
   if (S_ISDIR(about.st_mode)) return fail(fmt::format("cannot run '{}'", path), "it is a directory", {}, EACCES);
   if (::access(path.c_str(), X_OK) == 0) return {};
   return fail_errno(fmt::format("cannot run '{}'", path), errno,

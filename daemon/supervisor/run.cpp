@@ -4,9 +4,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <sstream>
+
 #include "base/log.hpp"
 #include "ptrace/launch.hpp"
 #include "session/session.hpp"
+#include "supervisor/ignored_signals.hpp"
+#include "supervisor/job_control.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/preparation.hpp"
 #include "supervisor/recording.hpp"
@@ -21,6 +26,14 @@ tl::unexpected<Error> own_failure(Error error) {
   return tl::unexpected(std::move(error));
 }
 
+// `program` was found before, so that ENOENT means what it needs; 0: it ended before its exec could say anything.
+tl::unexpected<Error> why_not_run(const std::string& program, int exec_errno) {
+  const std::string doing = fmt::format("cannot run '{}'", program);
+  if (exec_errno != ENOENT) return fail(doing, std::strerror(exec_errno), {}, exec_errno ? EACCES : 0);
+  return fail(doing, "the file is there, but not the interpreter (#!) or the dynamic loader that it names",
+              "head -n 1 FILE shows a script's, readelf -l FILE a program's", ENOENT);
+}
+
 // One run: owns what must be taken down in order, whatever happened.
 class Run {
  public:
@@ -31,6 +44,7 @@ class Run {
  private:
   void loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started);
   Result<RunOutcome> end(Session& session, const LaunchedProgram& program, const SignalRelay& relay);
+  static void stop_with(const Session& session, const JobControl& job);
 
   const RunOptions& options_;
   Recording recording_;
@@ -39,12 +53,19 @@ class Run {
   bool let_go_ = false;
 };
 
+// The shell waits for us in the program's place.
+void Run::stop_with(const Session& session, const JobControl& job) {
+  if (job.stop_asked() && (session.main_stopped() || session.main_ended())) job.stop();
+}
+
 void Run::loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started) {
+  const JobControl job;
   bool announced = false;
   while (!session.empty()) {
     const Stop stop = tracer.next();
     if (stop.kind == Stop::Kind::Gone) return;
     if (stop.kind != Stop::Kind::None) session.handle(stop);
+    if (stop.kind == Stop::Kind::None || stop.kind == Stop::Kind::Group) stop_with(session, job);
     recording_.now_and_then(session);  // may have threads stop, so not while a stop waits to be handled
     if (session.started() && !announced) {
       on_started(options_.command[0], pid_, recording_.database());
@@ -62,7 +83,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   auto program = LaunchedProgram::fork_waiting(
       {options_.command, changed_environment(options_.environment_changes, environ), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
-  ::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
   // No file is touched before it is sure that the program may be traced.
   if (auto seized = Tracer::seize(program->pid(), options_.kill_on_exit); !seized)
     return own_failure(explain_refusal(program->pid(), std::move(seized.error()), "fade-run"));
@@ -81,9 +102,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
 Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program, const SignalRelay& relay) {
   if (!session.started() && !let_go_) {
     recording_.discard();
-    auto failure = fail_errno(fmt::format("cannot run '{}'", options_.command[0]), program.exec_errno());
-    if (failure.value().code != ENOENT) failure.value().code = failure.value().code ? EACCES : 0;  // found, not executable
-    return failure;
+    return why_not_run(options_.command[0], program.exec_errno());
   }
   if (!session.main_ended()) let_go_ = true;  // its status is not known
   return RunOutcome{session.main_status(), session.main_signal(), let_go_, relay.interrupted(), recording_.finish(session)};
@@ -107,7 +126,10 @@ Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options)
   const auto overrides = read_rules(options);
   if (!overrides) return tl::unexpected(overrides.error());
   std::vector<std::string> out;
-  for (const probes::Rule& rule : overrides->rules()) out.push_back(overrides->describe(rule));
+  for (const probes::Rule& rule : overrides->rules()) {
+    std::istringstream lines(overrides->describe(rule));
+    for (std::string line; std::getline(lines, line);) out.push_back(line);
+  }
   for (const std::string& note : overrides->notes()) out.push_back("note: " + note);
   return out;
 }

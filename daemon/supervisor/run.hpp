@@ -32,7 +32,7 @@ using OnStarted = void (*)(const std::string& program, int pid, const std::strin
 // Everything the options name is checked before the program is started.
 Result<RunOutcome> run(const RunOptions& options, OnStarted on_started);
 
-// What --dry-run prints: the rules as resolved, one line each.
+// What --dry-run prints: the rules as resolved, in lines.
 Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options);
 
 }  // namespace fade

@@ -1,11 +1,13 @@
-// What fade does with signals while it runs a program. From the terminal: nothing, the program gets them itself. Sent
-// with kill: passed on; a second INT or TERM within three seconds asks fade to let the program go. Once the program has
-// ended and only its children are left, any INT or TERM does. One object at a time.
+// What fade does with signals while it runs a program. From the terminal or the kernel: nothing, the program gets its own. Sent
+// with kill or sigqueue: passed on, with its value; a second INT or TERM within three seconds asks fade to let the program go.
+// Once the program has ended and only its children are left, any INT or TERM does. Should whoever started us end, and have asked that
+// we get a signal then (PR_SET_PDEATHSIG), the program gets it. One object at a time.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
 
-#include <array>
+#include <utility>
+#include <vector>
 
 namespace fade {
 
@@ -21,8 +23,8 @@ class SignalRelay {
   bool interrupted() const;  // by INT, QUIT, TERM or HUP, whoever sent it
 
  private:
-  static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-  std::array<struct sigaction, kSignals.size()> before_{};
+  std::vector<std::pair<int, struct sigaction>> before_;
+  int of_parents_death_ = 0;
 };
 
 }  // namespace fade

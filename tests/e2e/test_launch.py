@@ -2,7 +2,9 @@
 import os
 import pathlib
 import pwd
+import resource
 import shutil
+import signal
 import stat
 
 import pytest
@@ -37,6 +39,30 @@ def test_existing_output_is_not_touched(build, tmp_path):
     assert b"x.db" in ran.stderr and ran.counts == {}  # and the program was not started
 
 
+def limited_files(most):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+def test_a_recording_that_cannot_begin_leaves_no_file(build, tmp_path):
+    command = [build.fade_run, "-q", "-o", "x.db", "--", "/bin/mkdir", "started"]
+    ran = harness.run(command, build.environment("v6"), tmp_path, preexec_fn=limited_files(4096))
+    assert ran.status == 125 and b"x.db" in ran.stderr and b"ulimit -f" in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_may_not_grow_ends_the_recording_and_not_the_program(build, tmp_path):
+    assert fade(build, tmp_path, "-q", "-o", "empty.db", "--", "/bin/true").status == 0
+    most = (tmp_path / "empty.db").stat().st_size + 100_000
+    command = [build.fade_run, "-q", "-o", "x.db", "--", *build.command("loop 5000")]
+    ran = harness.run(command, build.environment("v6"), tmp_path, preexec_fn=limited_files(most))
+    assert (ran.status, ran.stdout) == (0, b"done\n") and ran.total["hipMalloc"] == 5000
+    assert b"cannot write x.db" in ran.stderr and b"ulimit -f" in ran.stderr and b"the program runs on" in ran.stderr
+    # What the program does beyond its limit is its own business.
+    command = [build.fade_run, "-q", "-o", "y.db", "--", "/bin/sh", "-c", "head -c 9999999 /dev/zero > big"]
+    ran = harness.run(command, build.environment("v6"), tmp_path, preexec_fn=limited_files(most))
+    assert ran.status == 128 + signal.SIGXFSZ or ran.status == -signal.SIGXFSZ
+
+
 def test_unknown_option_is_not_taken_for_the_command(build, tmp_path):
     ran = fade(build, tmp_path, "--ouput", "x.db", "--", "/bin/true")
     assert ran.status == 2 and b"--output" in ran.stderr
@@ -54,6 +80,29 @@ def test_script_with_interpreter(build, tmp_path):
     ran = fade(build, tmp_path, "-q", "-e", harness.EVERYTHING, "-o", "x.db", "--", script)
     assert (ran.status, ran.stdout) == (21, b"done\n")
     assert not harness.differences(ran.total, harness.summed(harness.Database(tmp_path / "x.db").counts("calls")))
+
+
+def test_a_script_whose_interpreter_is_missing(build, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    ran = fade(build, tmp_path, "-o", "x.db", "--", script)
+    assert ran.status == 127 and b"the interpreter (#!)" in ran.stderr
+    assert not (tmp_path / "x.db").exists()
+
+
+@pytest.mark.parametrize("name", ["loop", "/etc/passwd/x", "x" * 300])
+def test_what_is_no_program_for_another_reason_is_126(build, tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    ran = fade(build, tmp_path, "-o", "x.db", "--", name if "/" in name else f"./{name}")
+    assert ran.status == 126 and b"cannot run" in ran.stderr
+
+
+def test_a_database_that_is_taken_away(build, tmp_path):
+    line = f"{build.tracees}/loop 5; rm x.db; {build.tracees}/loop 2000"
+    ran = fade(build, tmp_path, "-q", "-o", "x.db", "--", "/bin/sh", "-c", line)
+    assert (ran.status, ran.stdout) == (0, b"done\ndone\n")
+    assert b"the file was removed or renamed meanwhile" in ran.stderr
 
 
 def test_path_with_spaces_and_unicode(build, tmp_path):

@@ -101,6 +101,23 @@ def test_an_output_file_is_not_overwritten(query, recording, tmp_path):
     assert len((tmp_path / "top.csv").read_text().splitlines()) == 2
 
 
+def test_the_recording_itself_is_never_the_output(query, recording, tmp_path):
+    copy = tmp_path / "fade-copy.db"
+    copy.write_bytes(recording.read_bytes())
+    os.link(copy, tmp_path / "link")
+    for name in (copy, "link"):
+        done = query(copy, "top", "-o", name, "--force")
+        assert done.returncode == 1 and "it is the recording that is read" in done.stderr
+    assert query("top", "-o", copy, "--force").returncode == 1  # as the newest here
+    assert copy.read_bytes() == recording.read_bytes()
+
+
+def test_without_an_answer_there_is_no_output_file(query, recording, tmp_path):
+    assert query("missing.db", "top", "-o", "top.csv").returncode == 1
+    assert query(recording, "top", "--where", "no_such_column", "-o", "top.csv").returncode == 2
+    assert not (tmp_path / "top.csv").exists()
+
+
 def test_a_reader_that_has_enough_is_no_error(build, recording):
     done = subprocess.run(f"{build.fade_query} {recording} calls --format jsonl | head -n 1", shell=True, env=ENVIRONMENT, capture_output=True, text=True)
     assert json.loads(done.stdout)["id"] == 1 and done.stderr == ""

@@ -3,6 +3,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -31,12 +32,25 @@ def program_of(process):
     return harness.descendants(process.pid)[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGINT, signal.SIGXCPU, signal.SIGALRM, signal.SIGRTMIN + 1])
 def test_a_signal_to_fade_run_reaches_the_program(build, tmp_path, number):
     process = start(build, tmp_path, "cpu 100000")
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == -number
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_program_gets_what_fade_run_was_to_get_at_its_parents_end(build, tmp_path, number):
+    parent = ("import ctypes, os, sys\nif os.fork() == 0:\n"
+              f"    ctypes.CDLL(None).prctl(1, {int(number)})\n    os.execv(sys.argv[1], sys.argv[1:])\n"
+              "sys.stdin.read()\n")
+    command = [sys.executable, "-c", parent, build.fade_run, "-q", "-o", tmp_path / "run.db", "--", *build.command("cpu 100000")]
+    process = subprocess.Popen(command, env=build.environment("v6"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    wait_until(lambda: sum(harness.summed(harness.read_counts(tmp_path)).values()) > 20)
+    process.stdin.close()
+    assert process.stdout.read() == b"" and process.wait(timeout=60) == 0  # nobody holds the pipe any more
+    assert harness.Database(tmp_path / "run.db").rows("SELECT exit_signal FROM processes") == [(number,)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL, signal.SIGTRAP])

@@ -1,6 +1,11 @@
 """Job control and the terminal, tried through an interactive shell: as if fade were not there."""
+import os
+import signal
+
 import pexpect
 import pytest
+
+import harness
 
 PROMPT = "fade-test> "
 
@@ -73,6 +78,43 @@ def test_suspend_and_resume(shell):
         shell.expect_exact(PROMPT)
         say(shell, "fg").expect_exact("$PROGRAM\r\n")  # bash repeats the command
         say(shell, word).expect_exact(f"got {word}\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_suspending_is_the_programs_business(shell):
+    say(shell, "$FADE a.db -- $PROGRAM tidy").expect_exact("foreground 1\r\n")
+    for word in ("one", "two"):
+        shell.sendcontrol("z")
+        shell.expect_exact("stopping\r\n")
+        shell.expect("Stopped")
+        shell.expect_exact(PROMPT)
+        say(shell, "fg").expect_exact("$PROGRAM tidy\r\n")
+        shell.expect_exact("back\r\n")
+        say(shell, word).expect_exact(f"got {word}\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_a_program_may_refuse_to_be_suspended(shell):
+    say(shell, "$FADE a.db -- $PROGRAM ignore").expect_exact("foreground 1\r\n")
+    shell.sendcontrol("z")
+    say(shell, "still here").expect_exact("got still here\r\n")
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    assert status(shell) == 4
+
+
+def test_a_program_that_was_stopped_from_elsewhere_gives_the_terminal_back(shell):
+    say(shell, "$FADE a.db -- $PROGRAM").expect_exact("foreground 1\r\n")
+    os.kill(harness.descendants(shell.pid)[-1], signal.SIGSTOP)
+    shell.sendcontrol("z")
+    shell.expect("Stopped")
+    shell.expect_exact(PROMPT)
+    say(shell, "fg").expect_exact("$PROGRAM\r\n")
+    say(shell, "word").expect_exact("got word\r\n")
     say(shell, "quit").expect_exact("bye\r\n")
     shell.expect_exact(PROMPT)
     assert status(shell) == 4

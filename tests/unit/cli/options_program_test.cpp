@@ -144,6 +144,8 @@ TEST_F(ProgramTest, ANamedFileReplacesTheUsualOnes) {
   EXPECT_EQ(settings_.delay, 2'000'000'000);
   environment_["FADE_CONFIG"] = home_ + "/missing.toml";
   EXPECT_THAT(error({"prog"}), HasSubstr("missing.toml"));
+  EXPECT_THAT(error({"--config", "/dev/zero", "prog"}), HasSubstr("more than 1 MiB"));
+  EXPECT_THAT(error({"--config", home_, "prog"}), HasSubstr("Is a directory"));
 }
 
 TEST_F(ProgramTest, MistakesInAFileNameTheFile) {

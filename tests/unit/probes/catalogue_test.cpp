@@ -74,6 +74,12 @@ TEST(Catalogue, AMissingFileIsNamed) {
   EXPECT_THAT(added.error().text(), testing::AllOf(HasSubstr("/nonexistent/my.probes"), HasSubstr("No such file")));
 }
 
+TEST(Catalogue, AFileWithoutEndIsRefused) {
+  const auto added = Catalogue().add_file("/dev/zero");
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().text(), testing::AllOf(HasSubstr("/dev/zero"), HasSubstr("more than 1 MiB")));
+}
+
 TEST(Catalogue, LaterFilesKnowTheTypesOfEarlierOnes) {
   Catalogue catalogue;
   ASSERT_TRUE(catalogue.add_text("enum level { LOW = 1 }", "a.probes"));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,16 @@ TEST(LaunchedProgram, EndsByItselfWithoutLeave) {
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
   EXPECT_EQ(WEXITSTATUS(status), 127);
+}
+
+// `alarm` and then an exec of us: the alarm is the program's.
+TEST(LaunchedProgram, TimersThatWereSetBeforeAreItsOwn) {
+  itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 50'000}};
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+  EXPECT_EQ(run({{"sleep", "1000"}, {}, {}}).status, -SIGALRM);
+  ::getitimer(ITIMER_REAL, &soon);
+  EXPECT_EQ(soon.it_value.tv_sec * 1'000'000 + soon.it_value.tv_usec, 0);
+  EXPECT_EQ(run({{"true"}, {}, {}}).status, 0);
 }
 
 TEST(LaunchedProgram, SignalMaskAndDispositionsAreThoseOfThisProcess) {

@@ -1,6 +1,7 @@
 #include "supervisor/signal_relay.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,12 +32,46 @@ struct Receiver {
 };
 
 TEST(SignalRelay, PassesOnWhatIsSentToFade) {
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
     const Receiver receiver;
     const SignalRelay relay(receiver.pid);
     ::kill(::getpid(), signal);
     EXPECT_EQ(receiver.got(), signal);
   }
+}
+
+TEST(SignalRelay, PassesOnValues) {
+  sigset_t usr, before;
+  sigemptyset(&usr);
+  sigaddset(&usr, SIGUSR1);
+  ::sigprocmask(SIG_BLOCK, &usr, &before);
+  const pid_t receiver = ::fork();
+  if (receiver == 0) {
+    siginfo_t info{};
+    ::sigwaitinfo(&usr, &info);
+    ::_exit(info.si_value.sival_int);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  {
+    const SignalRelay relay(receiver);
+    ::sigqueue(::getpid(), SIGUSR1, {.sival_int = 42});
+  }
+  int status = 0;
+  ::waitpid(receiver, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
+// The tick's timer sends SIGALRM to us; and what the kernel sends us is ours.
+TEST(SignalRelay, KeepsWhatNobodySent) {
+  const Receiver receiver;
+  const SignalRelay relay(receiver.pid);
+  const itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 1'000}};
+  sigset_t none;
+  sigemptyset(&none);
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+  ::sigsuspend(&none);
+  ::kill(receiver.pid, SIGUSR2);  // the first signal it gets
+  EXPECT_EQ(receiver.got(), SIGUSR2);
 }
 
 // The gap is part of the behaviour: one signal to the whole process group comes twice at once.
