@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is needed, builds fade and passes all tests: as built for use, the unit tests once more under ASan and
-# UBSan, the queue and the store under TSan, then the programs end to end. No GPU needed. FADE_REAL=off leaves out the
+# Installs what is needed, builds fade and passes all tests: as built for use, the programs end to end, then the unit tests
+# once more under ASan and UBSan, and the queue and the store under TSan. No GPU needed. FADE_REAL=off leaves out the
 # tests against AMD's own runtimes, which are fetched from Debian's archive.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -35,25 +35,41 @@ step "Unit tests, tracees and the stand-in runtime"
 ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
 mapfile -t parts < <(unit_parts)
-step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-configure dev -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
-cmake --build --preset dev --target "${parts[@]/#/unit_}"
-ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
+build_checked() {
+  configure dev -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
+  nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
+  configure tsan -DFADE_TESTS=ON -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
+  nice cmake --build --preset tsan --target unit_base unit_store
+}
 
-# ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
-step "Queue and store under ThreadSanitizer"
-configure tsan -DFADE_TESTS=ON -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
-cmake --build --preset tsan --target unit_base unit_store
-same_layout=()
-if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
-for part in base store; do
-  "${same_layout[@]}" "build/tsan/tests/unit/unit_$part" --gtest_brief=1
-done
+# Tests of programs leave most of the second core idle.
+step "Begin to build the unit tests under sanitizers, beside what follows (build/checked.log)"
+set -m  # a process group of its own, to end as a whole
+build_checked >build/checked.log 2>&1 &
+builder=$!
+set +m
+trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
 
 pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@" --build-dir build/release; }
 step "AMD's own runtimes"
 pytest -rs tests/real
 step "The programs end to end"
 pytest tests/e2e
+
+step "Wait for the unit tests under sanitizers to be built"
+wait "$builder" || { cat build/checked.log >&2; exit 1; }
+trap - EXIT
+rm build/checked.log
+
+# ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
+step "Queue and store under ThreadSanitizer"
+same_layout=()
+if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
+for part in base store; do
+  "${same_layout[@]}" "build/tsan/tests/unit/unit_$part" --gtest_brief=1
+done
+
+step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
 
 printf '\nAll tests passed (%d s).\n' "$((SECONDS - begin))"
