@@ -23,6 +23,7 @@ struct PythonLayout {
   std::uint32_t interpreter_next = 0, threads = 0;                 // in PyInterpreterState
   std::uint32_t generation = kNone;                                // code_object_generation
   std::uint32_t thread_next = 0, thread_id = 0, thread_frame = 0;  // in PyThreadState
+  std::uint32_t thread_previous = kNone;                           // there, too; kNone: there is no way back
   std::uint32_t chunk = kNone;                                     // the frames' memory, from 3.11 on
   std::uint32_t cframe_frame = kNone;                              // thread_frame leads to a _PyCFrame, which has the frame there
   std::uint32_t frame_code = 0, frame_previous = 0, frame_instruction = 0;

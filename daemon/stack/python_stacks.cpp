@@ -69,9 +69,10 @@ bool PythonStacks::is_evaluation(RemoteAddr pc) const {
 
 std::vector<RemoteRange> PythonStacks::wanted(std::uint64_t fs_base) const {
   const auto& layout = state_->interpreter.layout;
-  const auto thread = state_->threads.last(fs_base);
+  const auto* thread = state_->threads.last(fs_base);
   if (!thread) return {};
   std::vector<RemoteRange> out{{thread->state, thread->state + layout.thread_size()}};
+  if (thread->link) out.push_back({thread->link, thread->link + 8});
   if (layout.generation != PythonLayout::kNone)
     out.push_back({thread->interpreter + layout.generation, thread->interpreter + layout.generation + 8});
   if (const auto window = state_->windows.find(fs_base); window != state_->windows.end() && window->second.size() != 0)

@@ -47,7 +47,7 @@ class PythonStacks {
   // `pc` lies in the evaluation loop or in a part of it that the compiler put elsewhere. For return addresses ask for the byte before.
   bool is_evaluation(RemoteAddr pc) const;
 
-  // What is worth reading together with the stack of the thread: known from its last stack, at most 3 ranges. They may be gone.
+  // What is worth reading together with the stack of the thread: known from its last stack, at most 4 ranges. They may be gone.
   std::vector<RemoteRange> wanted(std::uint64_t fs_base) const;
 
   // Of the stopped thread whose thread pointer is `fs_base`: innermost first, at most `limit`. Empty: Python has nothing to do with

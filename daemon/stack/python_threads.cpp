@@ -34,7 +34,7 @@ std::vector<PythonThreads::Known> PythonThreads::newest_states(const Memory& mem
   std::uint64_t interpreter = memory.value<std::uint64_t>(runtime_ + layout_.interpreters).value_or(0);
   for (std::size_t n = 0; n < kMaxInterpreters && plausible(interpreter); ++n) {
     const auto head = memory.value<std::uint64_t>(RemoteAddr{interpreter} + layout_.threads).value_or(0);
-    if (plausible(head)) out.push_back({{interpreter}, {head}});
+    if (plausible(head)) out.push_back({{interpreter}, {head}, {}});
     interpreter = memory.value<std::uint64_t>(RemoteAddr{interpreter} + layout_.interpreter_next).value_or(0);
   }
   return out;
@@ -47,9 +47,21 @@ bool PythonThreads::is_strange(std::uint64_t fs_base, const std::vector<Known>& 
                     [](const Known& k, std::uint64_t state) { return k.state.value == state; });
 }
 
+RemoteAddr PythonThreads::link_to(const PythonThread& thread) const {
+  if (layout_.thread_previous == PythonLayout::kNone) return {};
+  const std::uint64_t previous = thread.word(layout_.thread_previous);
+  return plausible(previous) ? RemoteAddr{previous} + layout_.thread_next : thread.interpreter + layout_.threads;
+}
+
+// A state that went says what it said as long as nobody uses its memory, and the next thread may have the same pointer. But nothing leads to it.
+bool PythonThreads::is_listed(Known& known, const PythonThread& thread, const Memory& memory) const {
+  known.link = link_to(thread);
+  return !known.link || memory.value<std::uint64_t>(known.link) == known.state.value;
+}
+
 std::optional<PythonThread> PythonThreads::find(std::uint64_t fs_base, const Memory& memory) {
   if (const auto known = known_.find(fs_base); known != known_.end())
-    if (auto thread = load(known->second, fs_base, memory)) return thread;
+    if (auto thread = load(known->second, fs_base, memory); thread && is_listed(known->second, *thread, memory)) return thread;
   return find_anew(fs_base, memory);
 }
 
@@ -65,7 +77,7 @@ std::optional<PythonThread> PythonThreads::find_anew(std::uint64_t fs_base, cons
       auto thread = load(at, fs_base, memory);
       if (!thread) continue;
       if (known_.size() >= kMaxRemembered) known_.clear();
-      known_.emplace(fs_base, at);
+      known_.emplace(fs_base, Known{at.interpreter, at.state, link_to(*thread)});
       strange_.erase(fs_base);
       return thread;
     }
@@ -76,10 +88,9 @@ std::optional<PythonThread> PythonThreads::find_anew(std::uint64_t fs_base, cons
   return std::nullopt;
 }
 
-std::optional<PythonThread> PythonThreads::last(std::uint64_t fs_base) const {
+const PythonThreads::Known* PythonThreads::last(std::uint64_t fs_base) const {
   const auto known = known_.find(fs_base);
-  if (known == known_.end()) return std::nullopt;
-  return PythonThread{.interpreter = known->second.interpreter, .state = known->second.state, .bytes = {}};
+  return known == known_.end() ? nullptr : &known->second;
 }
 
 }  // namespace fade

@@ -31,19 +31,22 @@ class PythonThreads {
   std::optional<PythonThread> find(std::uint64_t fs_base, const Memory& memory);
   // The same without what is remembered: a thread may have left Python and come back with another state.
   std::optional<PythonThread> find_anew(std::uint64_t fs_base, const Memory& memory);
-  // Where its state stood when it was last found.
-  std::optional<PythonThread> last(std::uint64_t fs_base) const;
-
- private:
   struct Known {
     RemoteAddr interpreter, state;
+    RemoteAddr link;  // where the list of threads leads to the state
   };
+  // Where its state stood when it was last found; null: nowhere.
+  const Known* last(std::uint64_t fs_base) const;
+
+ private:
   struct Strange {  // not found while these were the newest thread states
     std::vector<std::uint64_t> newest;
     std::chrono::steady_clock::time_point since;
   };
 
   std::optional<PythonThread> load(const Known& known, std::uint64_t fs_base, const Memory& memory) const;
+  RemoteAddr link_to(const PythonThread& thread) const;
+  bool is_listed(Known& known, const PythonThread& thread, const Memory& memory) const;
   std::vector<Known> newest_states(const Memory& memory) const;
   bool is_strange(std::uint64_t fs_base, const std::vector<Known>& newest) const;
 

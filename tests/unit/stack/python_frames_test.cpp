@@ -210,6 +210,31 @@ TEST_F(PythonStack, AStateThatWentIsLookedForAgainAndAStrangersListIsNotWalkedTw
   EXPECT_LE(memory_.reads, 3u);
 }
 
+// As free() leaves a state: all but its list is as it was, and a new thread has the pointer that the old one had.
+TEST_F(PythonStack, AStateThatWentIsNotTakenForThatOfTheNextThread) {
+  layout_.thread_previous = 32;
+  PythonThreads threads({layout_, {kRuntime}, "3.12.1"});
+  constexpr std::uint64_t kNewest = 0x6000, kNext = 0x7000;
+  memory_.block(kNewest, 64);
+  memory_.put(kNewest + layout_.thread_next, kThread);
+  memory_.put(kThread + layout_.thread_previous, kNewest);
+  memory_.put(kInterpreter + layout_.threads, kNewest);
+  ASSERT_EQ(threads.find(kFsBase, memory_)->state.value, kThread);
+  memory_.reads = 0;
+  ASSERT_EQ(threads.find(kFsBase, memory_)->state.value, kThread);
+  EXPECT_EQ(memory_.reads, 2u);
+  memory_.block(kNext, 64);
+  memory_.put(kNext + layout_.thread_id, kFsBase);
+  memory_.put<std::uint64_t>(kNewest + layout_.thread_next, 0);
+  memory_.put(kNext + layout_.thread_next, kNewest);
+  memory_.put(kNewest + layout_.thread_previous, kNext);
+  memory_.put(kInterpreter + layout_.threads, kNext);
+  EXPECT_EQ(threads.find(kFsBase, memory_)->state.value, kNext);
+  memory_.put<std::uint64_t>(kInterpreter + layout_.threads, kNewest);
+  memory_.put<std::uint64_t>(kNewest + layout_.thread_previous, 0);
+  EXPECT_FALSE(threads.find(kFsBase, memory_)) << "the first in the list is led to by the interpreter";
+}
+
 class PythonCodes : public PythonStack {
  protected:
   PythonCodes() {
