@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "probes/decode.hpp"
 #include "probes/types.hpp"
 
 namespace fade::store {
@@ -69,6 +70,7 @@ std::int64_t CallView::result() const {
 }
 
 std::string CallView::result_name() const {
+  if (probe.returns_sse()) return probes::result_text(probe, record.result, library_major);
   if (probe.result.cls != TypeClass::Enum) return {};
   const auto name = probes::types_of(probe).enum_name(probe.result.name, result(), probes::version_of(library_major));
   return name ? std::string(*name) : std::string();

@@ -132,7 +132,7 @@ void Recorder::write_call(const Now& now) {
 
 void Recorder::note_result(const Now& now, std::int64_t result) {
   const FunctionEntry& function = now.function;
-  if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum) return;
+  if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum && !function.probe->returns_sse()) return;
   if (!errors_.knows_result(function.row, result))
     errors_.name_result(function.row, result, now.view.result_name(), now.failed);
   if (!now.failed) return;

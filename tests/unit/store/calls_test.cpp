@@ -1,4 +1,7 @@
 // Calls become rows and sums.
+#include <bit>
+
+#include "probes/catalogue.hpp"
 #include "store_fixture.hpp"
 
 namespace fade::store {
@@ -156,6 +159,23 @@ TEST_F(Calls, WithAResultThatIsNoFailureKeepItsName) {
   finish();
   EXPECT_THAT(rows("SELECT result, result_name, failed FROM calls"), ElementsAre("600|hipErrorNotReady|0"));
   EXPECT_THAT(rows("SELECT * FROM errors"), IsEmpty());
+}
+
+TEST_F(Calls, WithAFloatingPointResultShowItsValue) {
+  open();
+  probes::Catalogue catalogue;
+  ASSERT_TRUE(catalogue.add_text("library \"libmy.so\"\ndouble scale(double x)\nfloat half(float x)", "my.probes"));
+  const std::tuple<FunctionId, const char*, std::uint64_t> results[] = {{8, "scale", std::bit_cast<std::uint64_t>(-2.5)},
+                                                                        {9, "half", std::bit_cast<std::uint32_t>(0.75f)}};
+  for (const auto& [id, name, result] : results) {
+    tracee->notice(FunctionDefined{id, catalogue.by_symbol(name).at(0), "/opt/libmy.so", 0});
+    CallRecord record = tracee->begin("hipDeviceSynchronize");
+    record.function = id;
+    record.result = result;
+    tracee->put(record);
+  }
+  finish();
+  EXPECT_THAT(rows("SELECT name, result_name, failed FROM calls ORDER BY id"), ElementsAre("scale|-2.5|0", "half|0.75|0"));
 }
 
 TEST_F(Calls, AreSummedBySecondWithTheirFirstId) {
