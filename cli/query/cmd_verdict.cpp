@@ -96,6 +96,8 @@ void tell_error(Prose& page, const Row& e) {
   page.entry("means", e[7]);
   page.entry("arguments", e[8]);
   page.entry("caller", e[9]);
+  page.entry("line", e[20]);
+  page.entry("frames", e[21]);
   if (!table::is_null(e[10])) page.entry("inside", "called by " + table::raw_text(e[10]));
   page.entry("next call", table::is_null(e[11]) ? "none by the same thread that was recorded" : table::raw_text(e[11]) + " by the same thread");
   page.entry("asked", noticed(e));
@@ -106,7 +108,8 @@ void tell_error(Prose& page, const Row& e) {
 
 constexpr std::string_view kFirstErrors =
     "SELECT name, error, code, start, command, pid, tid, meaning, args, caller, inside, next_name || coalesce(' (' || next_result || ')', ''), asked_name, asked_result, "
-    "asking_is_watched, calls_after, failures_after, same_after, sticky, advice FROM first_errors WHERE session = coalesce(:session, session) ORDER BY start LIMIT 20";
+    "asking_is_watched, calls_after, failures_after, same_after, sticky, advice, t.python, t.frames FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id "
+    "LEFT JOIN stack_tops t ON t.stack = k.stack WHERE session = coalesce(:session, session) ORDER BY start LIMIT 20";
 
 Result<void> tell_none(Context& context, Recording& recording, const table::Value& session) {
   auto normal = rows_of(recording, "SELECT coalesce(sum(repeats), 0) FROM failures WHERE normal AND session = coalesce(:session, session)", session);

@@ -1,7 +1,7 @@
 -- The first call of each process that failed, and what followed, as figures
 -- hidden: the command first-error shows it
 -- sort: start_ns
--- leave: command advice call_id meaning caller args tid code inside asked next same_after
+-- leave: command advice stack frames call_id meaning caller args tid code inside asked next same_after
 -- column: start_ns        time   when it returned
 -- column: pid             id     process
 -- column: tid             id     thread
@@ -15,13 +15,16 @@
 -- column: meaning         text   of the result, where known
 -- column: inside          text   the watched function that made the call, where it was one
 -- column: caller          text   where it was called from
+-- column: python          text   innermost line of Python, where its stack was taken
+-- column: frames          text   the three innermost frames of the program's own code
+-- column: stack           id     its stack: fade-query stacks --stack ID
 -- column: args            text   arguments
 -- column: next            text   the thread's next call and what that returned
 -- column: asked           text   the thread's next hipGetLastError or hipPeekAtLastError and what that returned
 -- column: call_id         id     id of the call
 -- column: command         text   of the process
 -- column: advice          text   what to do
-SELECT start AS start_ns, pid, tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, args,
-       next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked, call_id, command, advice
-FROM first_errors
+SELECT start AS start_ns, pid, tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, t.python, t.frames, k.stack, args,
+       next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked, e.call_id, command, advice
+FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id LEFT JOIN stack_tops t ON t.stack = k.stack
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND (name REGEXP :name OR error REGEXP :name) */

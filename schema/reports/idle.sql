@@ -3,7 +3,7 @@
 -- about: At most a hundred are kept per process.
 -- sort: -duration_ns
 -- limit: 20
--- leave: line end_ns after_from before_from percent pid
+-- leave: end_ns after_from before_from percent pid line
 -- column: pid          id        process
 -- column: start_ns     time      when the last call before had returned
 -- column: end_ns       time      when the next call was entered

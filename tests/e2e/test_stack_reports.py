@@ -201,6 +201,14 @@ def test_without_stacks_the_place_is_told(build, record, rows, tmp_path):
     assert all("[no stack was taken]" in row["frames"] for row in rows("flame", "--weight", "leaks"))
 
 
+def test_the_first_error_names_the_line(build, record, rows, tmp_path):
+    record(MEMORY, FADE_STANDIN_FAIL="hipMalloc:6:2")
+    page = on_terminal(build, [tmp_path / "run.db", "first-error", "--no-color"], 120)
+    assert re.search(rf"line +train\.py:{line_of(tmp_path, 'hip.hipMalloc(')} malloc\n +frames +malloc < Cache.remember < <module>\n", page), page
+    (error,) = [row for row in rows("errors") if row["error"] == "hipErrorOutOfMemory"]
+    assert error["python"] == f"train.py:{line_of(tmp_path, 'hip.hipMalloc(')} malloc"
+
+
 def test_what_is_held_is_no_sum_of_calls(build, record, query, tmp_path):
     record(MEMORY)
     done = subprocess.run([build.fade_query, tmp_path / "run.db", "stacks", "--weight", "peak", "--format", "table"], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
