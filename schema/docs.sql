@@ -226,7 +226,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('calls', 'name', 'text', '', 'name of the function'),
 ('calls', 'parent_id', 'integer', '', 'calls.id of the watched call that made this call, NULL where none did'),
 ('calls', 'result', 'integer', '', 'what the call returned; 0 is success for hipError_t'),
-('calls', 'result_name', 'text', '', 'name of a result other than 0; of a floating-point result, whose bits stand in result, its value'),
+('calls', 'result_name', 'text', '', 'name of a result other than 0; of a floating-point result, whose bits stand in result, its value (of the first 5,000 different ones)'),
 ('calls', 'failed', 'integer', '', '1: the result means failure'),
 ('calls', 'state', 'text', '', 'returned; unwound: left by an exception, longjmp or the end of the thread; open: running when the recording ended'),
 ('calls', 'caller_id', 'integer', '', 'callers.id of the call instruction'),

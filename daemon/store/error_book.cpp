@@ -3,7 +3,6 @@
 namespace fade::store {
 namespace {
 constexpr std::size_t kMostKeys = 50'000;     // beyond it, callers are no longer told apart
-constexpr std::size_t kMostResults = 10'000;  // names of results
 }  // namespace
 
 ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)

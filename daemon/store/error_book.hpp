@@ -29,6 +29,8 @@ class ErrorBook {
   bool add(const FailedCall& call, const std::function<std::string()>& args);
   void name_result(RowId function, std::int64_t code, const std::string& name, bool failed);
   bool knows_result(RowId function, std::int64_t code) const { return named_.count({function, code}) > 0; }
+  // Numbers are as many as the program likes: half of the room is for names.
+  bool has_room_for_numbers() const { return named_.size() < kMostResults / 2; }
   void flush();
 
  private:
@@ -37,6 +39,7 @@ class ErrorBook {
     std::int64_t code = 0;
     bool operator==(const Key&) const = default;
   };
+  static constexpr std::size_t kMostResults = 10'000;  // names of results
   struct ResultKey {
     RowId function = 0;
     std::int64_t code = 0;

@@ -132,8 +132,9 @@ void Recorder::write_call(const Now& now) {
 
 void Recorder::note_result(const Now& now, std::int64_t result) {
   const FunctionEntry& function = now.function;
-  if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum && !function.probe->returns_sse()) return;
-  if (!errors_.knows_result(function.row, result))
+  const bool is_number = function.probe->returns_sse();
+  if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum && !is_number) return;
+  if (!errors_.knows_result(function.row, result) && (!is_number || errors_.has_room_for_numbers()))
     errors_.name_result(function.row, result, now.view.result_name(), now.failed);
   if (!now.failed) return;
   const FailedCall failed{now.call, now.thread.row, function.row, directory_.site_row(now.record.caller), now.end, result,

@@ -178,6 +178,23 @@ TEST_F(Calls, WithAFloatingPointResultShowItsValue) {
   EXPECT_THAT(rows("SELECT name, result_name, failed FROM calls ORDER BY id"), ElementsAre("scale|-2.5|0", "half|0.75|0"));
 }
 
+TEST_F(Calls, WithManyFloatingPointResultsLeaveRoomForNamesOfErrors) {
+  open();
+  probes::Catalogue catalogue;
+  ASSERT_TRUE(catalogue.add_text("library \"libmy.so\"\ndouble scale(double x)", "my.probes"));
+  tracee->notice(FunctionDefined{8, catalogue.by_symbol("scale").at(0), "/opt/libmy.so", 0});
+  for (int i = 1; i <= 11'000; ++i) {
+    CallRecord record = tracee->begin("hipDeviceSynchronize");
+    record.function = 8;
+    record.result = std::bit_cast<std::uint64_t>(1.0 * i);
+    tracee->put(record);
+  }
+  tracee->fail("hipDeviceSynchronize", 709);
+  finish();
+  EXPECT_EQ(rows("SELECT count(result_name) FROM calls WHERE name = 'scale'").at(0), "5000");
+  EXPECT_EQ(rows("SELECT result_name FROM calls WHERE failed").at(0), "hipErrorContextIsDestroyed");
+}
+
 TEST_F(Calls, AreSummedBySecondWithTheirFirstId) {
   open();
   for (int i = 0; i < 3; ++i) {
