@@ -19,7 +19,8 @@ class ProcessMemory final : public Memory {
     std::span<std::byte> into;
     std::size_t got = 0;
   };
-  // In one system call where all can be read. Eight pieces at most.
+  static constexpr std::size_t kMostPieces = 24;
+  // In one system call where all can be read.
   void read_all(std::span<Piece> pieces) const;
   // Whether write() works while the process runs; a word of text is changed at once for all of its threads.
   bool writes_without_stop() const { return static_cast<bool>(mem_); }

@@ -63,11 +63,11 @@ void CallTracker::look_at_kernels(Thread& thread, const probes::Probe& probe, co
 }
 
 // The return address and, in the same read, the argument words behind it.
-RemoteAddr CallTracker::read_entry(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call) {
+RemoteAddr CallTracker::read_entry(const Thread& thread, const Entry& entry, const Registers& registers, const Memory& memory, OpenCall& call) {
   std::array<std::uint64_t, 1 + 255> words;
   const std::size_t wanted = 1 + (entry.probe ? entry.probe->stack_words : 0u);
   const auto into = std::as_writable_bytes(std::span(words).first(wanted));
-  const std::size_t got = thread.inferior->program->space->memory().read(registers.sp(), into) / 8;
+  const std::size_t got = memory.read(registers.sp(), into) / 8;
   if (got == 0) return {};
   if (wanted > 1) append_piece(call.payload, {.kind = PieceKind::Stack}, bytes_of(std::span(words).subspan(1, got - 1)));
   if (entry.probe && entry.probe->sse_words > 0) {
@@ -216,7 +216,9 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   call.record.words = registers.argument_words();
   call.record.function = entry.function;
   call.record.thread = thread.id;
-  call.return_address = read_entry(thread, entry, registers, call);
+  const bool with_stack = counted && stacks_.policy().wants_every(*entry.probe);
+  call.return_address =
+      read_entry(thread, entry, registers, with_stack ? stacks_.look(thread, registers) : thread.inferior->program->space->memory(), call);
   if (counted) {
     call.record.id = ++last_call_;
     call.record.parent = thread.calls.innermost();

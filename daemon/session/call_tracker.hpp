@@ -49,7 +49,7 @@ class CallTracker {
     CallRecord record;
     std::vector<std::byte> payload;
   };
-  RemoteAddr read_entry(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
+  RemoteAddr read_entry(const Thread& thread, const Entry& entry, const Registers& registers, const Memory& memory, OpenCall& call);
   void look_at_kernels(Thread& thread, const probes::Probe& probe, const OpenCall& call);
   std::uint64_t kernel_around(const Thread& thread) const;
   void fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call);

@@ -30,6 +30,7 @@ struct Thread {
   std::string name;  // as of its first call: threads name themselves after they start
   OpenCalls calls;
   RemoteRange stack;  // its own stack, once it was needed
+  RemoteAddr stack_ends;  // stack pointer of the outermost frame of the last stack that was taken; null: not known
   int device = 0;     // what it last set with hipSetDevice
   // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
   bool trap_blocked = false, trap_pending = false;

@@ -10,6 +10,8 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kMostNative = 512;              // Python's evaluation takes several frames for each of Python's
+constexpr std::uint64_t kMostAtOnce = 128 * 1024;     // bytes of a stack
+constexpr std::uint64_t kBeyond = 256;                // above the outermost frame, where a walk rarely looks
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9FB2'1C65'1E98'DF25U;
@@ -25,40 +27,74 @@ ProgramStacks& StackCapture::of(Program& program) {
   return *program.stacks;
 }
 
-StackId StackCapture::at_entry(const Thread& thread, const Registers& registers, RemoteAddr return_address) {
+const Memory& StackCapture::look(const Thread& thread, const Registers& registers) {
+  const std::int64_t began = clock_.now();
+  read_stack(thread, python_of(thread, of(*thread.inferior->program)), registers.sp(), registers.fs_base);
+  has_looked_ = true;
+  look_ns_ = clock_.now() - began;
+  return snapshot_;
+}
+
+StackId StackCapture::at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address) {
   FrameRegisters frame(registers);
   frame.return_to(return_address.value, registers.rsp + 8);
   return take(thread, frame, registers.fs_base, true);
 }
 
-StackId StackCapture::at_return(const Thread& thread, const Registers& registers, RemoteAddr return_address) {
+StackId StackCapture::at_return(Thread& thread, const Registers& registers, RemoteAddr return_address) {
   FrameRegisters frame(registers);
   frame.return_to(return_address.value, registers.rsp);
+  has_looked_ = false;
   return take(thread, frame, registers.fs_base, true);
 }
 
-StackId StackCapture::now(const Thread& thread, const Registers& registers) {
+StackId StackCapture::now(Thread& thread, const Registers& registers) {
+  has_looked_ = false;
   return take(thread, FrameRegisters(registers), registers.fs_base, false);
 }
 
-StackId StackCapture::take(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
+StackId StackCapture::take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
   const std::int64_t began = clock_.now();
   const StackId stack = take_now(thread, frame, fs_base, is_caller);
-  const std::int64_t ns = clock_.now() - began;
+  const std::int64_t ns = clock_.now() - began + std::exchange(look_ns_, 0);
+  has_looked_ = false;
   ++cost_.taken;
   cost_.ns += ns;
   cost_.longest_ns = std::max(cost_.longest_ns, ns);
   return stack;
 }
 
-StackId StackCapture::take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
-  Program& program = *thread.inferior->program;
-  ProgramStacks& stacks = of(program);
+// As much of the stack as the thread's last one had.
+void StackCapture::read_stack(const Thread& thread, PythonStacks* python, RemoteAddr sp, std::uint64_t fs_base) {
+  const std::uint64_t above = thread.stack_ends + kBeyond - sp;
+  const std::size_t window = sp < thread.stack_ends && above <= kMostAtOnce ? above : StackSnapshot::kWindow;
+  snapshot_.take(thread.inferior->program->space->memory(), sp, python ? python->wanted(fs_base) : std::vector<RemoteRange>(), window);
+  if (!snapshot_.is_complete()) python->forget_wanted(fs_base);
+}
+
+StackId StackCapture::take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller) {
+  ProgramStacks& stacks = of(*thread.inferior->program);
   PythonStacks* python = python_of(thread, stacks);
-  snapshot_.take(program.space->memory(), frame.sp(), python ? python->wanted(fs_base) : std::vector<RemoteRange>());
-  walk(thread, stacks, frame, is_caller);
+  if (!has_looked_) read_stack(thread, python, frame.sp(), fs_base);
+  const RememberedStacks::Place place{.program = stacks.number(), .generation = stacks.code().generation(), .fs_base = fs_base, .pc = frame.pc().value,
+                                      .sp = frame.sp().value, .is_caller = is_caller, .with_python = python != nullptr};
+  if (const auto* same = remembered_.find(place, frame, snapshot_, PythonStacks::clock_ms())) {
+    ++cost_.recognised;
+    cost_.cut_short += same->is_cut_short;
+    return same->id;
+  }
+  const std::uint64_t cut_short = cost_.cut_short;
+  const StackId stack = work_out(thread, stacks, python, frame, fs_base, is_caller);
+  if (stack != 0 && evidence_.is_whole()) remembered_.put(place, evidence_, {stack, cost_.cut_short != cut_short});
+  return stack;
+}
+
+StackId StackCapture::work_out(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const FrameRegisters& frame, std::uint64_t fs_base,
+                               bool is_caller) {
+  evidence_.clear();
   python_.clear();
-  if (python) python_ = python->frames(fs_base, snapshot_, policy_.choice().depth);
+  if (python) python_ = python->frames(fs_base, snapshot_, policy_.choice().depth, &evidence_);
+  walk(thread, stacks, frame, is_caller);
   const std::uint64_t known_by = hash(stacks, python);
   if (const StackId known = table_.remembered(known_by)) return known;
   const StackId stack = build(thread, stacks, python);
@@ -74,12 +110,12 @@ PythonStacks* StackCapture::python_of(const Thread& thread, ProgramStacks& stack
   return python;
 }
 
-void StackCapture::walk(const Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller) {
+void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller) {
   native_.clear();
   why_ended_.clear();
   if (!policy_.choice().native) return;
   const std::size_t limit = std::max<std::size_t>(kMostNative, policy_.choice().depth);
-  NativeWalk native(stacks.code(), thread.tid, frame, snapshot_, is_caller);
+  NativeWalk native(stacks.code(), thread.tid, frame, snapshot_, is_caller, &evidence_);
   while (native_.size() < limit) {
     const auto next = native.next();
     if (!next) break;
@@ -88,16 +124,17 @@ void StackCapture::walk(const Thread& thread, ProgramStacks& stacks, const Frame
   why_ended_ = native.end() == NativeWalk::End::NotYet ? fmt::format("deeper than {} native frames", limit) : native.why_ended();
   cost_.evaluated += native.evaluated() > 0;
   cost_.cut_short += native.end() != NativeWalk::End::Bottom;
+  thread.stack_ends = native.end() == NativeWalk::End::Bottom ? native.sp() : RemoteAddr{};
 }
 
 // What was mapped meanwhile may stand where something else stood: the generation is part of it, and of Python not the address of
 // the code object, but which one that is now.
-std::uint64_t StackCapture::hash(const ProgramStacks& stacks, PythonStacks* python) const {
+std::uint64_t StackCapture::hash(const ProgramStacks& stacks, PythonStacks* python) {
   std::uint64_t hash = stacks.number();
   hash = mix(hash, stacks.code().generation());
   for (const NativeFrame& frame : native_) hash = mix(hash, frame.pc.value);
   for (const PythonFrame& frame : python_)
-    hash = mix(hash, std::uint64_t{python->place(frame, snapshot_).id} << 1 | (frame.entry ? 1U : 0U));
+    hash = mix(hash, std::uint64_t{python->place(frame, snapshot_, &evidence_).id} << 1 | (frame.entry ? 1U : 0U));
   return hash;
 }
 

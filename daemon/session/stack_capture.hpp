@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "session/inferior.hpp"
 #include "session/program_stacks.hpp"
+#include "session/remembered_stacks.hpp"
 #include "session/stack_policy.hpp"
 #include "session/stack_table.hpp"
 #include "stack/merged_stack.hpp"
@@ -21,13 +22,20 @@ class StackCapture {
       : sink_(sink), clock_(clock), policy_(choice), table_(sink) {}
 
   StackPolicy& policy() { return policy_; }
+  // What stands on the stack of a thread that is just entering a function, read once for all who need it: the return address, arguments,
+  // and a stack that at_entry() is to be asked for. Valid until the next stack is taken.
+  const Memory& look(const Thread& thread, const Registers& registers);
   // 0 where there is nothing to show or no room for it. The innermost frame is the caller of the function that
   // `thread` is just entering, its return address read already,
-  StackId at_entry(const Thread& thread, const Registers& registers, RemoteAddr return_address);
+  StackId at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address);
   // or has just returned from.
-  StackId at_return(const Thread& thread, const Registers& registers, RemoteAddr return_address);
+  StackId at_return(Thread& thread, const Registers& registers, RemoteAddr return_address);
   // The innermost frame is where the thread stands.
-  StackId now(const Thread& thread, const Registers& registers);
+  StackId now(Thread& thread, const Registers& registers);
+
+  // Each stack is worked out anew from here on.
+  void forget() { remembered_ = {}; }
+  std::uint64_t recognised() const { return cost_.recognised; }  // stacks that were not worked out again
 
   ProgramStacks& of(Program& program);
   // Now and then, and at the end: what stacks have cost since the beginning, as Lifecycle notices.
@@ -35,14 +43,16 @@ class StackCapture {
 
  private:
   struct Cost {
-    std::uint64_t taken = 0, evaluated = 0, cut_short = 0, not_kept = 0;
+    std::uint64_t taken = 0, recognised = 0, evaluated = 0, cut_short = 0, not_kept = 0;
     std::int64_t ns = 0, longest_ns = 0;
   };
-  StackId take(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
-  StackId take_now(const Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  StackId take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  StackId take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  StackId work_out(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  void read_stack(const Thread& thread, PythonStacks* python, RemoteAddr sp, std::uint64_t fs_base);
   PythonStacks* python_of(const Thread& thread, ProgramStacks& stacks);
-  void walk(const Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
-  std::uint64_t hash(const ProgramStacks& stacks, PythonStacks* python) const;
+  void walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
+  std::uint64_t hash(const ProgramStacks& stacks, PythonStacks* python);
   StackId build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python);
   FrameId frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
   FrameId native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
@@ -53,6 +63,7 @@ class StackCapture {
   const SessionClock& clock_;
   StackPolicy policy_;
   StackTable table_;
+  RememberedStacks remembered_;
   CodeFiles files_;
   std::uint32_t last_program_ = 0;
   Cost cost_;
@@ -60,6 +71,9 @@ class StackCapture {
 
   // Of the stack that is being taken; kept for their memory.
   StackSnapshot snapshot_;
+  bool has_looked_ = false;  // the snapshot is that of the stack that will be asked for next
+  std::int64_t look_ns_ = 0;
+  StackEvidence evidence_;
   std::vector<NativeFrame> native_;
   std::vector<PythonFrame> python_;
   std::vector<MergedFrame> merged_;

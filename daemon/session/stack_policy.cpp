@@ -29,12 +29,10 @@ bool set_sample(std::string_view word, StackChoice& choice) {
   return word[0] == '=' && error == std::errc() && end == word.data() + word.size() && choice.every > 0;
 }
 
-// A launch allocates for whoever put that into its graph.
+// It is where memory comes from that is asked for later; a free that fails is an error. A launch allocates for whoever put that into its graph.
 bool is_allocation(const probes::Probe& probe) {
   using probes::Kind;
-  const Kind kind = probe.kind;
-  return kind == Kind::Alloc || kind == Kind::Free || kind == Kind::HostAlloc || kind == Kind::HostFree ||
-         (kind == Kind::Graph && probe.symbol == "hipGraphAddMemAllocNode");
+  return probe.kind == Kind::Alloc || probe.kind == Kind::HostAlloc || (probe.kind == Kind::Graph && probe.symbol == "hipGraphAddMemAllocNode");
 }
 
 }  // namespace
@@ -66,9 +64,13 @@ bool StackPolicy::is_first(FunctionId function, CallSiteId caller) {
   return seen_.insert(std::uint64_t{function} << 32 | caller).second;
 }
 
+bool StackPolicy::wants_every(const probes::Probe& probe) const {
+  return wants_entries_ && (choice_.all || (choice_.allocations && is_allocation(probe)));
+}
+
 // Each is asked, so that a call counts for all of them.
 bool StackPolicy::decide(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
-  bool wanted = choice_.all || (choice_.allocations && is_allocation(probe));
+  bool wanted = wants_every(probe);
   if (choice_.every > 0 && ++since_sample_ >= choice_.every) {
     since_sample_ = 0;
     wanted = true;

@@ -12,7 +12,7 @@
 namespace fade {
 
 struct StackChoice {
-  bool allocations = true;   // allocations and frees
+  bool allocations = true;   // allocations; not frees
   bool errors = true;        // calls that failed
   bool first = true;         // the first call of a function from a place
   bool all = false;
@@ -43,6 +43,8 @@ class StackPolicy {
   bool wants(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
     return wants_entries_ && decide(probe, function, caller);
   }
+  // Whoever calls it: known before that has been looked at.
+  bool wants_every(const probes::Probe& probe) const;
   bool wants_failed() const { return choice_.at_failure(); }
   const StackChoice& choice() const { return choice_; }
 

@@ -12,11 +12,30 @@ bool ends_with_call(std::span<const std::uint8_t> code) {
   return std::ranges::any_of(std::array{2, 3, 4, 6, 7}, [&](std::size_t n) { return from_end(n) == 0xFF && (from_end(n - 1) >> 3 & 7) == 2; });
 }
 
+// Memory as it is read, each word with what it was.
+class Witness final : public Memory {
+ public:
+  Witness(const Memory& memory, StackEvidence& evidence) : memory_(memory), evidence_(evidence) {}
+  std::size_t read(RemoteAddr from, std::span<std::byte> into) const override {
+    const std::size_t got = memory_.read(from, into);
+    std::uint64_t value = 0;
+    if (got != into.size() || got > sizeof value) return evidence_.give_up(), got;
+    std::memcpy(&value, into.data(), got);
+    evidence_.word(from, value, got);
+    return got;
+  }
+
+ private:
+  const Memory& memory_;
+  StackEvidence& evidence_;
+};
+
 }  // namespace
 
 // A thread that stands in a slot of ours, or was interrupted there, is shown where it would stand without us.
 RemoteAddr NativeWalk::shown(RemoteAddr pc) {
   const auto own = code_.own_address(pc);
+  if (evidence_) evidence_->give_up();  // what stands in a slot changes
   if (own) frame_.set(FrameRegisters::kReturnAddress, own->value);
   return own.value_or(pc);
 }
@@ -55,10 +74,34 @@ std::optional<NativeFrame> NativeWalk::next() {
 }
 
 std::optional<NativeFrame> NativeWalk::leave_without_rule(RemoteAddr pc, bool is_in_file) {
+  if (evidence_) evidence_->give_up();  // code decides, not the stack alone
   if (!is_return_ && !is_in_file && leave_what_is_no_code(pc)) return NativeFrame{pc};
   const bool is_outermost = is_return_ && is_in_file && is_put_there(frame_.pc());
   end_ = is_outermost ? End::Bottom : End::Missing;
   return NativeFrame{is_outermost ? frame_.pc() : pc};
+}
+
+void NativeWalk::rest_on(std::size_t number) const {
+  if (number == FrameRegisters::kRsp || !frame_.has(number) || from_[number] == kCertain) return;  // where the stack is was known before
+  if (from_[number]) evidence_->word(from_[number], frame_[number]);
+  else evidence_->begins_with(number, frame_[number]);
+}
+
+// Behind a step: the stack pointer is that frame's CFA.
+void NativeWalk::rest_on(const FrameRule& rule) {
+  const auto at = [cfa = frame_.sp()](std::int16_t offset) { return cfa + static_cast<std::uint64_t>(std::int64_t{offset}); };
+  evidence_->word(at(rule.return_at), frame_.pc().value);
+  for (std::size_t i = 0; i < rule.saved_at.size(); ++i)
+    if (rule.saved >> i & 1) from_[FrameRegisters::kSaved[i]] = at(rule.saved_at[i]);
+}
+
+// What is evaluated may use every register.
+bool NativeWalk::evaluate(const CodeMap::Place& place) {
+  ++evaluated_;
+  if (!evidence_) return code_.step(place, frame_, stack_);
+  for (std::size_t i = 0; i < FrameRegisters::kReturnAddress; ++i) rest_on(i);
+  from_.fill(kCertain);
+  return code_.step(place, frame_, Witness(stack_, *evidence_));
 }
 
 void NativeWalk::go_out(const CodeMap::Place& place) {
@@ -68,13 +111,15 @@ void NativeWalk::go_out(const CodeMap::Place& place) {
   switch (rule.kind) {
     case FrameRule::Kind::Missing: end_ = End::Missing; return;
     case FrameRule::Kind::Bottom: end_ = End::Bottom; return;
-    case FrameRule::Kind::Offsets: done = step(rule, frame_, [this](RemoteAddr at) { return stack_.word(at); }); break;
-    case FrameRule::Kind::Expressions:
-      ++evaluated_;
-      done = code_.step(place, frame_, stack_);
+    case FrameRule::Kind::Offsets:
+      if (evidence_) rest_on(rule.cfa_register);
+      done = step(rule, frame_, [this](RemoteAddr at) { return stack_.word(at); });
+      if (evidence_ && done) rest_on(rule);
       break;
+    case FrameRule::Kind::Expressions: done = evaluate(place); break;
   }
   if (!done || (frame_.sp() <= sp && !rule.is_signal)) end_ = End::Damaged;
+  if (evidence_ && end_ == End::Damaged) evidence_->give_up();
   is_return_ = !rule.is_signal;
 }
 

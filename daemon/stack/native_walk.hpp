@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stack/code_map.hpp"
+#include "stack/stack_evidence.hpp"
 #include "stack/stack_snapshot.hpp"
 
 namespace fade {
@@ -17,9 +18,11 @@ class NativeWalk {
  public:
   enum class End : std::uint8_t { NotYet, Bottom, Missing, Damaged };
 
-  // Begins with `frame`; `is_caller`: it is that of a caller, its pc a return address. All must outlive the walk.
-  NativeWalk(CodeMap& code, pid_t thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller)
-      : code_(code), thread_(thread), stack_(stack), frame_(frame), is_return_(is_caller) {}
+  // Begins with `frame`; `is_caller`: it is that of a caller, its pc a return address. All must outlive the walk. What the frames
+  // rest on, but for the pc and the stack pointer it began with, and what stands where in the code, is added to `evidence`.
+  NativeWalk(CodeMap& code, pid_t thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller,
+             StackEvidence* evidence = nullptr)
+      : code_(code), thread_(thread), stack_(stack), evidence_(evidence), frame_(frame), is_return_(is_caller) {}
 
   // nullopt: that was the last one, and end() says why.
   std::optional<NativeFrame> next();
@@ -29,6 +32,8 @@ class NativeWalk {
   std::uint32_t evaluated() const { return evaluated_; }  // frames that needed more than a rule
   // Where the last frame was called from; null: not known.
   RemoteAddr return_address() const { return end_ == End::NotYet ? frame_.pc() : RemoteAddr{}; }
+  // Of the last frame.
+  RemoteAddr sp() const { return frame_.sp(); }
 
  private:
   void go_out(const CodeMap::Place& place);
@@ -37,10 +42,17 @@ class NativeWalk {
   bool leave_what_is_no_code(RemoteAddr pc);
   bool is_put_there(RemoteAddr pc) const;
   bool is_behind_call(RemoteAddr pc) const;
+  void rest_on(std::size_t number) const;
+  void rest_on(const FrameRule& rule);
+  bool evaluate(const CodeMap::Place& place);
 
   CodeMap& code_;
   pid_t thread_;
   const StackSnapshot& stack_;
+  StackEvidence* evidence_;
+  // Where what is in a register stood on the stack; null: it is the first frame's; kCertain: it follows from the evidence.
+  static constexpr RemoteAddr kCertain{1};
+  std::array<RemoteAddr, FrameRegisters::kCount> from_{};
   FrameRegisters frame_;
   bool is_return_;
   End end_ = End::NotYet;

@@ -13,6 +13,7 @@ constexpr std::size_t kMaxLineTable = 1 << 20;
 constexpr std::uint64_t kSettledAfter = 1000, kLookAgainAfter = 1000;  // milliseconds
 constexpr std::uint32_t kSettledLooks = 4;
 constexpr std::size_t kMaxCodeSize = 512;
+constexpr std::size_t kMaxUnsure = 12;
 
 template <class T>
 T at(std::span<const std::byte> bytes, std::size_t offset) {
@@ -22,6 +23,12 @@ T at(std::span<const std::byte> bytes, std::size_t offset) {
 }
 
 }  // namespace
+
+void PythonCode::begin(std::uint64_t epoch) {
+  epoch_ = epoch;
+  ++stack_;
+  unsure_.clear();
+}
 
 std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, const Memory& memory) const {
   std::array<std::byte, kMaxCodeSize> buffer;
@@ -33,7 +40,7 @@ std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, con
 }
 
 PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memory) const {
-  Known out{.identity = identity, .epoch = epoch_, .since = epoch_, .looks = 1, .function = {}, .file = {}, .internal = false, .places = {}};
+  Known out{.identity = identity, .epoch = epoch_, .since = epoch_, .looks = 1, .stack = stack_, .evidence = 0, .function = {}, .file = {}, .internal = false, .places = {}};
   auto function = python_text(memory, {identity.qualified_name}, layout_, kMaxName);
   if (!function) function = python_text(memory, {identity.name}, layout_, kMaxName);
   out.function = function.value_or("?");
@@ -42,9 +49,12 @@ PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memor
   return out;
 }
 
+bool PythonCode::is_settled(const Known& known) const { return epoch_ - known.since >= kSettledAfter && known.looks >= kSettledLooks; }
+
 bool PythonCode::is_sure(const Known& known) const {
-  if (layout_.generation != PythonLayout::kNone) return known.epoch == epoch_;
-  return epoch_ - known.epoch < kLookAgainAfter && epoch_ - known.since >= kSettledAfter && known.looks >= kSettledLooks;
+  if (known.stack == stack_) return true;
+  if (has_generation()) return known.epoch == epoch_;
+  return epoch_ - known.epoch < kLookAgainAfter && is_settled(known);
 }
 
 PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
@@ -54,14 +64,41 @@ PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
   if (!now) return nullptr;
   if (found != codes_.end() && found->second.identity == *now) {
     found->second.epoch = epoch_;
+    found->second.stack = stack_;
     ++found->second.looks;
-    return &found->second;
+    return looked_at(code, found->second);
   }
   make_room();
   auto& entry = codes_[code];
   places_ -= entry.places.size();
   entry = read(*now, memory);
-  return &entry;
+  return looked_at(code, entry);
+}
+
+PythonCode::Known* PythonCode::looked_at(std::uint64_t code, Known& known) {
+  if (!has_generation() && !is_settled(known) && unsure_.size() < kMaxUnsure) unsure_.push_back({{code}, {code + layout_.code_size()}});
+  return &known;
+}
+
+PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory, StackEvidence* evidence) {
+  Known* entry = known(code, memory);
+  if (!evidence) return entry;
+  if (!entry) evidence->give_up();
+  else if (std::exchange(entry->evidence, stack_) != stack_) rest_on(code, *entry, *evidence);
+  return entry;
+}
+
+// As long as it may be used without a look, and until it could be; meanwhile it is what is compared that counts. Of a generation those who
+// know where it stands say that it must not change.
+void PythonCode::rest_on(std::uint64_t code, const Known& known, StackEvidence& evidence) const {
+  if (has_generation()) return;
+  if (is_settled(known)) return evidence.until(known.epoch + kLookAgainAfter);
+  const Identity& its = known.identity;
+  for (const auto& [offset, value] : {std::pair(layout_.file, its.file), std::pair(layout_.name, its.name),
+                                      std::pair(layout_.qualified_name, its.qualified_name), std::pair(layout_.line_table, its.line_table)})
+    evidence.word({code + offset}, value);
+  evidence.word({code + layout_.first_line}, static_cast<std::uint32_t>(its.first_line), 4);
+  evidence.until(std::max(known.since + kSettledAfter, epoch_ + 1));
 }
 
 void PythonCode::make_room() {
@@ -70,8 +107,8 @@ void PythonCode::make_room() {
   places_ = 0;
 }
 
-const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t instruction, const Memory& memory) {
-  Known* entry = known(code, memory);
+const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t instruction, const Memory& memory, StackEvidence* evidence) {
+  Known* entry = known(code, memory, evidence);
   if (!entry) return unreadable_;
   if (const auto found = entry->places.find(instruction); found != entry->places.end()) return found->second;
   if (places_ >= kMaxPlaces) {
@@ -87,9 +124,9 @@ const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t in
       .first->second;
 }
 
-bool PythonCode::is_internal(std::uint64_t code, const Memory& memory) {
+bool PythonCode::is_internal(std::uint64_t code, const Memory& memory, StackEvidence* evidence) {
   if (!interpreter_.contains({code})) return false;
-  const Known* entry = known(code, memory);
+  const Known* entry = known(code, memory, evidence);
   return entry && entry->internal;
 }
 

@@ -10,6 +10,7 @@
 #include "base/remote.hpp"
 #include "stack/python_layout.hpp"
 #include "stack/python_stacks.hpp"
+#include "stack/stack_evidence.hpp"
 
 namespace fade {
 
@@ -18,12 +19,16 @@ class PythonCode {
   // `interpreter`: where the interpreter itself is mapped.
   PythonCode(const PythonLayout& layout, RemoteRange interpreter) : layout_(layout), interpreter_(interpreter) {}
 
-  // code_object_generation where there is one, else the milliseconds of a clock; for all uses until the next call.
-  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  // Valid until the next call. Unreadable code has the function "?" and id 0.
-  const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory);
+  // Begins a stack. code_object_generation where there is one, else the milliseconds of a clock; for all uses until the next call.
+  // Meanwhile nothing is looked at twice: the frames of a stopped thread hold on to their code.
+  void begin(std::uint64_t epoch);
+  // Valid until the next call. Unreadable code has the function "?" and id 0. What it rests on is added to `evidence`, the same one
+  // for the whole stack.
+  const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory, StackEvidence* evidence = nullptr);
   // Code of the interpreter's own that runs behind a class's __init__ (3.12 and later); no traceback shows it.
-  bool is_internal(std::uint64_t code, const Memory& memory);
+  bool is_internal(std::uint64_t code, const Memory& memory, StackEvidence* evidence = nullptr);
+  // Code that had to be looked at for this stack, and will have to be for the next one.
+  const std::vector<RemoteRange>& unsure() const { return unsure_; }
 
  private:
   // What is compared to tell that an address still holds the same code.
@@ -36,6 +41,7 @@ class PythonCode {
     Identity identity;
     std::uint64_t epoch = 0, since = 0;  // when it was looked at last, and first
     std::uint32_t looks = 0;
+    std::uint64_t stack = 0, evidence = 0;        // of which it was looked at, and added to the evidence
     std::string function, file;
     bool internal = false;
     std::unordered_map<std::int32_t, PythonStacks::Place> places;  // by instruction
@@ -43,13 +49,19 @@ class PythonCode {
 
   std::optional<Identity> identity(std::uint64_t code, const Memory& memory) const;
   Known read(const Identity& identity, const Memory& memory) const;
+  bool has_generation() const { return layout_.generation != PythonLayout::kNone; }
+  bool is_settled(const Known& known) const;
   bool is_sure(const Known& known) const;
   Known* known(std::uint64_t code, const Memory& memory);
+  Known* known(std::uint64_t code, const Memory& memory, StackEvidence* evidence);
+  Known* looked_at(std::uint64_t code, Known& known);
+  void rest_on(std::uint64_t code, const Known& known, StackEvidence& evidence) const;
   void make_room();
 
   PythonLayout layout_;
   RemoteRange interpreter_;
-  std::uint64_t epoch_ = 0;
+  std::uint64_t epoch_ = 0, stack_ = 0;  // stack_: counts begin()
+  std::vector<RemoteRange> unsure_;
   std::unordered_map<std::uint64_t, Known> codes_;
   std::size_t places_ = 0;
   std::uint32_t last_id_ = 0;

@@ -12,6 +12,7 @@ constexpr std::size_t kMaxFrameSize = 256;   // of what is read of a frame
 constexpr std::uint64_t kMaxWindow = 128 * 1024;
 constexpr std::uint64_t kUsualChunk = 16 * 1024;
 constexpr std::size_t kMaxChunks = 64;       // passed on the way from one frame to the next
+constexpr std::size_t kMaxOthers = 12;
 constexpr std::int64_t kMaxBytecode = 1 << 28;
 constexpr std::uint8_t kOwnedByThread = 0, kOwnedByGenerator = 1;
 
@@ -36,20 +37,31 @@ bool plausible(std::uint64_t pointer) { return pointer != 0 && pointer % 8 == 0 
 
 }  // namespace
 
-RemoteAddr PythonFrames::innermost(const PythonThread& thread, const Memory& memory) const {
+RemoteAddr PythonFrames::innermost(const PythonThread& thread, const Memory& memory, StackEvidence* evidence) const {
   const std::uint64_t frame = thread.word(layout_.thread_frame);
+  if (evidence) evidence->word(thread.state + layout_.thread_frame, frame);
   if (layout_.cframe_frame == PythonLayout::kNone || !plausible(frame)) return {frame};
-  return {memory.value<std::uint64_t>(RemoteAddr{frame} + layout_.cframe_frame).value_or(0)};
+  const RemoteAddr at = RemoteAddr{frame} + layout_.cframe_frame;
+  const auto innermost = memory.value<std::uint64_t>(at);
+  if (evidence && innermost) evidence->word(at, *innermost);
+  if (evidence && !innermost) evidence->give_up();
+  return {innermost.value_or(0)};
 }
 
 PythonFrames::Raw PythonFrames::decode(std::span<const std::byte> bytes) const {
-  return {.code = at<std::uint64_t>(bytes, layout_.frame_code) & layout_.object_mask,
+  const auto reference = at<std::uint64_t>(bytes, layout_.frame_code);
+  return {.reference = reference,
+          .code = reference & layout_.object_mask,
           .previous = at<std::uint64_t>(bytes, layout_.frame_previous),
           .instruction = at<std::uint64_t>(bytes, layout_.frame_instruction),
           .owner = at<std::uint8_t>(bytes, layout_.frame_owner),
           .is_entry = at<std::uint8_t>(bytes, layout_.frame_is_entry),
           .generator = layout_.frame_generator == PythonLayout::kNone ? at<std::uint8_t>(bytes, layout_.frame_owner) == kOwnedByGenerator
                                                                       : at<std::uint64_t>(bytes, layout_.frame_generator) != 0};
+}
+
+void PythonFrames::keep(RemoteRange other) {
+  if (other.size() > 0 && others_.size() < kMaxOthers) others_.push_back(other);
 }
 
 // Reads the chunk up to the frame's end, where the frame is in it: callers' frames lie below.
@@ -59,6 +71,7 @@ void PythonFrames::widen(RemoteAddr frame, const Memory& memory) {
   if (frame - chunk_ >= kUsualChunk && frame - chunk_ >= chunk_size(chunk_, memory)) return;
   const std::uint64_t whole = frame + size - chunk_;
   const std::uint64_t skipped = whole > kMaxWindow ? whole - kMaxWindow : 0;
+  keep(window());
   window_.resize(whole - skipped);
   begin_ = chunk_ + skipped;
   window_.resize(memory.read(begin_, window_));
@@ -88,6 +101,7 @@ std::optional<PythonFrames::Raw> PythonFrames::read(RemoteAddr frame, const Memo
   std::array<std::byte, kMaxFrameSize> buffer;
   if (size > buffer.size() || !memory.read_exactly(frame, std::span(buffer).first(size))) return std::nullopt;
   const Raw raw = decode(std::span(buffer).first(size));
+  keep({frame, frame + size});
   if (layout_.chunk != PythonLayout::kNone && raw.owner == kOwnedByThread) {
     next_chunk(frame, memory);
     widen(frame, memory);
@@ -113,17 +127,28 @@ bool PythonFrames::take_shim(const Raw& raw, std::vector<PythonFrame>& out) cons
   return true;
 }
 
+void PythonFrames::rest_on(RemoteAddr frame, const Raw& raw, StackEvidence& evidence) const {
+  evidence.word(frame + layout_.frame_instruction, raw.instruction, layout_.instruction == PythonLayout::Instruction::Index ? 4 : 8);
+  evidence.word(frame + layout_.frame_code, raw.reference);
+  evidence.word(frame + layout_.frame_previous, raw.previous);
+  if (layout_.frame_owner != PythonLayout::kNone) evidence.word(frame + layout_.frame_owner, raw.owner, 1);
+  if (layout_.frame_is_entry != PythonLayout::kNone) evidence.word(frame + layout_.frame_is_entry, raw.is_entry, 1);
+}
+
 std::vector<PythonFrame> PythonFrames::of(const PythonThread& thread, const Memory& memory, std::size_t limit,
-                                          const std::function<bool(std::uint64_t)>& is_internal) {
+                                          const std::function<bool(std::uint64_t)>& is_internal, StackEvidence* evidence) {
   std::vector<PythonFrame> out;
   window_.clear();
+  others_.clear();
   begin_ = {};
   chunk_ = layout_.chunk == PythonLayout::kNone ? RemoteAddr{} : RemoteAddr{thread.word(layout_.chunk)};
-  RemoteAddr at = innermost(thread, memory);
+  RemoteAddr at = innermost(thread, memory, evidence);
   if (plausible(at.value)) widen(at, memory);
   // A torn list may lead in a circle; shims and internal frames count too.
   for (std::size_t looked_at = 0; plausible(at.value) && out.size() < limit && looked_at < 2 * limit + 16; ++looked_at) {
     const auto raw = read(at, memory);
+    if (evidence && raw) rest_on(at, *raw, *evidence);
+    if (evidence && !raw) evidence->give_up();
     if (!raw) break;
     at = {raw->previous};
     if (take_shim(*raw, out)) continue;

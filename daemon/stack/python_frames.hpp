@@ -8,6 +8,7 @@
 #include "stack/python_layout.hpp"
 #include "stack/python_stacks.hpp"
 #include "stack/python_threads.hpp"
+#include "stack/stack_evidence.hpp"
 
 namespace fade {
 
@@ -17,29 +18,34 @@ class PythonFrames {
 
   // See PythonStacks::frames(). `is_internal` tells code that no traceback shows.
   std::vector<PythonFrame> of(const PythonThread& thread, const Memory& memory, std::size_t limit,
-                              const std::function<bool(std::uint64_t code)>& is_internal);
+                              const std::function<bool(std::uint64_t code)>& is_internal, StackEvidence* evidence = nullptr);
   // What of the frames' own memory the last call read in one go; empty: nothing.
   RemoteRange window() const { return {begin_, begin_ + window_.size()}; }
+  // What else it read: frames one by one, chunks before that window. The first few.
+  const std::vector<RemoteRange>& others() const { return others_; }
 
  private:
   struct Raw {
-    std::uint64_t code, previous, instruction;
+    std::uint64_t reference, code, previous, instruction;  // the reference to the code may have marks
     std::uint8_t owner, is_entry;
     bool generator;
   };
 
-  RemoteAddr innermost(const PythonThread& thread, const Memory& memory) const;
+  RemoteAddr innermost(const PythonThread& thread, const Memory& memory, StackEvidence* evidence) const;
   std::optional<Raw> read(RemoteAddr frame, const Memory& memory);
   Raw decode(std::span<const std::byte> bytes) const;
   void widen(RemoteAddr frame, const Memory& memory);
   void next_chunk(RemoteAddr frame, const Memory& memory);
   PythonFrame frame(const Raw& raw) const;
   bool take_shim(const Raw& raw, std::vector<PythonFrame>& out) const;
+  void keep(RemoteRange other);
+  void rest_on(RemoteAddr frame, const Raw& raw, StackEvidence& evidence) const;
 
   PythonLayout layout_;
   RemoteAddr chunk_;  // holds the innermost of the frames to come
   RemoteAddr begin_;  // where window_ stood
   std::vector<std::byte> window_;
+  std::vector<RemoteRange> others_;
 };
 
 }  // namespace fade

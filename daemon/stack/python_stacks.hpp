@@ -17,6 +17,7 @@
 #include "base/remote.hpp"
 #include "base/result.hpp"
 #include "elf/dynamic_image.hpp"
+#include "stack/stack_evidence.hpp"
 
 namespace fade {
 
@@ -47,15 +48,22 @@ class PythonStacks {
   // `pc` lies in the evaluation loop or in a part of it that the compiler put elsewhere. For return addresses ask for the byte before.
   bool is_evaluation(RemoteAddr pc) const;
 
-  // What is worth reading together with the stack of the thread: known from its last stack, at most 4 ranges. They may be gone.
+  // What is worth reading together with the stack of the thread: known from its last stack, at most kMostWanted ranges. They may be gone.
+  static constexpr std::size_t kMostWanted = 20;
   std::vector<RemoteRange> wanted(std::uint64_t fs_base) const;
+  // Some of it is gone.
+  void forget_wanted(std::uint64_t fs_base);
 
   // Of the stopped thread whose thread pointer is `fs_base`: innermost first, at most `limit`. Empty: Python has nothing to do with
-  // it. `memory` may be a snapshot in front of the process. Two to four reads once the thread is known.
-  std::vector<PythonFrame> frames(std::uint64_t fs_base, const Memory& memory, std::size_t limit = 256);
+  // it. `memory` may be a snapshot in front of the process. Two to four reads once the thread is known. What the frames rest on is added
+  // to `evidence`.
+  std::vector<PythonFrame> frames(std::uint64_t fs_base, const Memory& memory, std::size_t limit = 256, StackEvidence* evidence = nullptr);
 
-  // Where a frame of the last frames() is. Valid until the next call of place().
-  const Place& place(const PythonFrame& frame, const Memory& memory);
+  // Where a frame of the last frames() is. Valid until the next call of place(). `evidence` is that of frames(), or none.
+  const Place& place(const PythonFrame& frame, const Memory& memory, StackEvidence* evidence = nullptr);
+
+  // The clock that StackEvidence::until() is on.
+  static std::uint64_t clock_ms();
 
  private:
   struct State;

@@ -5,17 +5,17 @@ import pathlib
 
 import harness
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "stacks/python_program.py"
+PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "stacks"
 PYTHON = "/usr/bin/python3"
 KINDS = ("native", "Python", "missing")
 FRAMES = "SELECT f.id, f.kind, f.name, f.file, f.line, m.path FROM frame_ f LEFT JOIN modules m ON m.id = f.module"
 
 
-def record(build, folder, *options):
+def record(build, folder, *options, program="python_program.py"):
     """What the program said, by thread, and the recorded stacks of its calls, by thread, in order: each a list of
     (kind, function, file, line, library), innermost first."""
-    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", PYTHON, PROGRAM, folder / "said", "libamdhip64.so.6"]
-    ran = harness.run(command, {**build.environment("v6"), "LC_ALL": "C.UTF-8"}, folder / "supervised")
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", PYTHON, PROGRAMS / program, folder / "said", "libamdhip64.so.6"]
+    ran = harness.run(command, {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}, folder / "supervised")
     assert ran.status == 0, ran.stderr
     database = harness.Database(folder / "run.db")
     said, seen = collections.defaultdict(list), collections.defaultdict(list)
@@ -48,6 +48,15 @@ def test_every_call_has_the_frames_that_the_program_says(build, tmp_path):
             if what == "passing":
                 continue
             assert rows[0][0] == "native" and "ctypes" in str([row[4] for row in rows if row[0] == "native"]), what
+            assert not [row for row in rows if row[0] == "missing"], what
+
+
+def test_stacks_that_are_almost_the_same_are_told_apart(build, tmp_path):
+    said, seen = record(build, tmp_path, "-k", "all", "--stack-depth", "1000", program="repeating_program.py")
+    assert sum(map(len, said.values())) > 1000
+    for tid, stacks in said.items():
+        for (what, stack), rows in zip(stacks, seen[tid]):
+            assert python_frames(rows) == stack, what
             assert not [row for row in rows if row[0] == "missing"], what
 
 

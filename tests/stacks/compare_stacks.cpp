@@ -1,7 +1,8 @@
-// Runs a program, stops it now and then wherever it happens to be, and takes each stack twice: as a session does, and with
-// libunwind-ptrace and its global cache. Each is then taken again, which is what counts: most
-// stacks of a program have been there before. Prints how long both took and how many stacks were equal, as JSON.
-//   compare_stacks STOPS COMMAND [ARGS...]
+// Runs a program, stops it now and then wherever it happens to be, or with --at-signal where it sends itself SIGUSR1, and takes each stack as a
+// session does and with libunwind-ptrace and its global cache. Each is then taken again. Prints as JSON how long that took (medians of stacks
+// that were new, that had been there at an earlier stop, and taken again at once), how many had the frames that libunwind sees, and how
+// many a second capture, which remembers nothing, saw as the first one did.
+//   compare_stacks STOPS [--at-signal] COMMAND [ARGS...]
 #include <fmt/format.h>
 #include <libunwind-ptrace.h>
 #include <signal.h>
@@ -26,9 +27,24 @@ using Json = nlohmann::json;
 constexpr std::size_t kLimit = 512;
 constexpr std::size_t kWarm = 200;  // stops before times count
 
-struct NoSink final : EventSink {
+// Keeps how many frames each stack has.
+struct Depths final : EventSink {
   void call(CallRecord, std::span<const std::byte>) override {}
-  void notice(Notice) override {}
+  void notice(Notice notice) override {
+    if (const auto* seen = std::get_if<StackSeen>(&notice)) of_stack[seen->stack] = of_stack[seen->parent] + 1;
+  }
+  std::unordered_map<StackId, std::int64_t> of_stack;
+};
+
+// Two numberings of the same things: each number of one goes with one of the other.
+class Pairs {
+ public:
+  bool same(StackId a, StackId b) {
+    return to_.try_emplace(a, b).first->second == b && from_.try_emplace(b, a).first->second == a;
+  }
+
+ private:
+  std::unordered_map<StackId, StackId> to_, from_;
 };
 
 class Unwind {
@@ -57,60 +73,72 @@ class Unwind {
 class Comparison {
  public:
   Comparison(const Tracer& tracer, pid_t pid) : unwind_(pid) {
-    inferior_.pid = pid;
-    inferior_.program = std::make_shared<Program>(tracer, pid);
-    thread_.tid = pid;
-    thread_.inferior = &inferior_;
+    for (Watched* one : {&watched_, &again_}) {
+      one->inferior.pid = one->thread.tid = pid;
+      one->inferior.program = std::make_shared<Program>(tracer, pid);
+      one->thread.inferior = &one->inferior;
+    }
   }
 
   void look() {
     learn_modules();
-    const auto registers = Tracee(thread_.tid).registers();
+    Thread& thread = watched_.thread;
+    const auto registers = Tracee(thread.tid).registers();
     if (!registers) return;
+    const StackId newest = newest_;
     const std::int64_t began = boottime_ns();
-    const StackId stack = capture_.now(thread_, *registers);
+    const StackId stack = capture_.now(thread, *registers);
     const std::int64_t first = boottime_ns();
-    capture_.now(thread_, *registers);
+    const StackId again = capture_.now(thread, *registers);
     const std::int64_t taken = boottime_ns();
+    newest_ = std::max(newest_, stack);
     unwind_.frames(theirs_);
     const std::int64_t between = boottime_ns();
     unwind_.frames(theirs_);
     const std::int64_t unwound = boottime_ns();
-    const StackSnapshot snapshot(inferior_.program->space->memory(), registers->sp());
-    const auto ours = native_frames(capture_.of(*inferior_.program).code(), thread_.tid, *registers, snapshot, kLimit);
+    Program& program = *watched_.inferior.program;
+    const StackSnapshot snapshot(program.space->memory(), registers->sp());
+    const auto ours = native_frames(capture_.of(program).code(), thread.tid, *registers, snapshot, kLimit);
     ++stops_;
     equal_ += ours == theirs_;
+    anew_.forget();
+    same_ += stack == again && pairs_.same(stack, anew_.now(again_.thread, *registers));
     if (ours != theirs_ && odd_.size() < 20) odd_.push_back(shown(ours, theirs_));
     if (stops_ <= kWarm || stack == 0) return;
-    new_ns_.push_back(first - began);
-    ours_ns_.push_back(taken - first);
+    (stack > newest ? new_ns_ : known_ns_).push_back(first - began);
+    again_ns_.push_back(taken - first);
     theirs_ns_.push_back(unwound - between);
     frames_.push_back(static_cast<std::int64_t>(ours.size()));
+    merged_.push_back(depths_.of_stack[stack]);
   }
   std::size_t stops() const { return stops_; }
   Json result() {
-    return {{"stops", stops_}, {"equal", equal_}, {"native_frames", middle(frames_)}, {"new_us", static_cast<double>(middle(new_ns_)) / 1000}, {"ours_us", static_cast<double>(middle(ours_ns_)) / 1000},
-            {"libunwind_us", static_cast<double>(middle(theirs_ns_)) / 1000}, {"odd", odd_}};
+    return {{"stops", stops_}, {"equal", equal_}, {"same", same_}, {"native_frames", middle(frames_)}, {"merged_frames", middle(merged_)},
+            {"new", new_ns_.size()}, {"known", known_ns_.size()}, {"recognised", capture_.recognised()}, {"new_us", us(new_ns_)},
+            {"known_us", us(known_ns_)}, {"again_us", us(again_ns_)}, {"libunwind_us", us(theirs_ns_)}, {"odd", odd_}};
   }
 
  private:
   // All modules again whenever their number has changed: nothing tells us of a dlopen here.
   void learn_modules() {
-    const auto maps = elf::read_maps(thread_.tid);
+    const auto maps = elf::read_maps(watched_.thread.tid);
     if (!maps || maps->all().size() == mappings_) return;
     mappings_ = maps->all().size();
-    Program& program = *inferior_.program;
+    Program& program = *watched_.inferior.program;
     for (const auto& mapping : maps->all()) {
       if (!mapping.has_file() || mapping.offset != 0 || program.module_at(mapping.range.begin)) continue;
       program.modules.push_back({.id = ++last_module_, .span = mapping.range});
     }
+    again_.inferior.program->modules = program.modules;
     capture_.of(program).code().changed();
+    anew_.of(*again_.inferior.program).code().changed();
   }
   static std::int64_t middle(std::vector<std::int64_t>& values) {
     if (values.empty()) return 0;
     std::ranges::sort(values);
     return values[values.size() / 2];
   }
+  static double us(std::vector<std::int64_t>& ns) { return static_cast<double>(middle(ns)) / 1000; }
   static Json shown(const std::vector<RemoteAddr>& ours, const std::vector<RemoteAddr>& theirs) {
     const auto text = [](const std::vector<RemoteAddr>& frames) {
       std::string out;
@@ -120,36 +148,43 @@ class Comparison {
     return {{"ours", text(ours)}, {"theirs", text(theirs)}};
   }
 
-  NoSink sink_;
+  struct Watched {
+    Inferior inferior;
+    Thread thread;
+  };
+  Depths depths_, of_anew_;
   SessionClock clock_;
-  StackCapture capture_{sink_, clock_, {.depth = StackChoice::kMostFrames}};
-  Inferior inferior_;
-  Thread thread_;
+  StackCapture capture_{depths_, clock_, {.depth = StackChoice::kMostFrames}};
+  StackCapture anew_{of_anew_, clock_, {.depth = StackChoice::kMostFrames}};
+  Pairs pairs_;
+  StackId newest_ = 0;
+  Watched watched_, again_;
   Unwind unwind_;
   std::vector<RemoteAddr> theirs_;
-  std::size_t stops_ = 0, equal_ = 0, mappings_ = 0;
+  std::size_t stops_ = 0, equal_ = 0, same_ = 0, mappings_ = 0;
   ModuleId last_module_ = 0;
-  std::vector<std::int64_t> new_ns_, ours_ns_, theirs_ns_, frames_;
+  std::vector<std::int64_t> new_ns_, known_ns_, again_ns_, theirs_ns_, frames_, merged_;
   Json odd_ = Json::array();
 };
 
-int compare(const Tracer& tracer, pid_t pid, std::size_t stops) {
+int compare(const Tracer& tracer, pid_t pid, std::size_t stops, bool at_signal) {
   std::optional<Comparison> comparison;  // not before the exec
   const Tracee tracee(pid);
   bool has_begun = false;
   while (!comparison || comparison->stops() < stops) {
-    if (has_begun) {
+    if (has_begun && !at_signal) {
       ::usleep(static_cast<useconds_t>(200 + (comparison ? comparison->stops() * 37 % 900 : 0)));
       tracee.interrupt();
     }
     const Stop stop = tracer.next_of(pid);
     if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) break;
     has_begun |= stop.kind == Stop::Kind::Exec;
-    if (has_begun && stop.kind == Stop::Kind::Trap) {
+    const bool is_told = at_signal && stop.kind == Stop::Kind::Signal && stop.signal == SIGUSR1;
+    if (has_begun && (is_told || (!at_signal && stop.kind == Stop::Kind::Trap))) {
       if (!comparison) comparison.emplace(tracer, pid);
       comparison->look();
     }
-    tracee.resume(stop.kind == Stop::Kind::Signal ? stop.signal : 0);
+    tracee.resume(stop.kind == Stop::Kind::Signal && !is_told ? stop.signal : 0);
   }
   ::kill(pid, SIGKILL);
   if (!comparison) return 1;
@@ -160,12 +195,14 @@ int compare(const Tracer& tracer, pid_t pid, std::size_t stops) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return std::fprintf(stderr, "usage: compare_stacks STOPS COMMAND [ARGS...]\n"), 2;
-  LaunchedProgram::Command command{.argv = {argv + 2, argv + argc}};
+  const bool at_signal = argc > 2 && argv[2] == std::string_view("--at-signal");
+  const int first = at_signal ? 3 : 2;
+  if (argc <= first) return std::fprintf(stderr, "usage: compare_stacks STOPS [--at-signal] COMMAND [ARGS...]\n"), 2;
+  LaunchedProgram::Command command{.argv = {argv + first, argv + argc}};
   for (char** e = environ; *e; ++e) command.environment.emplace_back(*e);
   auto program = LaunchedProgram::fork_waiting(command);
   auto tracer = Tracer::create();
   if (!program || !tracer || !tracer->seize(program->pid(), true)) return 1;
   program->release();
-  return compare(*tracer, program->pid(), static_cast<std::size_t>(std::atoll(argv[1])));
+  return compare(*tracer, program->pid(), static_cast<std::size_t>(std::atoll(argv[1])), at_signal);
 }

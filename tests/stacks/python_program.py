@@ -230,4 +230,5 @@ def main():
         exec(compile("\n" * (i % 7) + f"def passing_{i % 3}(): stop('passing')\npassing_{i % 3}()", f"file{i % 2}", "exec"), {"stop": stop})
 
 
-main()
+if __name__ == "__main__":
+    main()

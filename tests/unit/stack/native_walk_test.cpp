@@ -363,6 +363,51 @@ TEST_F(Walk, ADamagedStackEndsTheWalk) {
   }
 }
 
+// Whichever word of the stack is another one: the evidence says no, or the frames are the same.
+TEST_F(Walk, EvidenceIsAllThatTheFramesRestOn) {
+  Child child([this] { return work(*folder / "libwork.so"); });
+  const Tracer tracer = make_tracer();
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  child.go();
+  Stopped thread(tracer, child.pid());
+  await_work(thread);
+  CodeFiles files;
+  CodeMap code(files, thread.memory());
+  constexpr std::size_t kLimit = 256;
+  std::size_t noticed = 0, harmless = 0;
+  for (int stops = 0; stops < 12; ++stops) {
+    ASSERT_TRUE(stop_where(thread, code, [](const auto& frames) { return frames.size() > 6; }));
+    const Registers registers = thread.registers();
+    const FrameRegisters begin(registers);
+    const auto look = [&](const StackSnapshot& snapshot, StackEvidence* evidence) {
+      NativeWalk walk(code, thread.tid(), begin, snapshot, false, evidence);
+      std::vector<RemoteAddr> out;
+      for (auto frame = walk.next(); frame && out.size() < kLimit; frame = walk.next()) out.push_back(frame->pc);
+      return out;
+    };
+    StackEvidence evidence;
+    const auto whole = look(StackSnapshot(thread.memory(), registers.sp()), &evidence);
+    const auto holds = [&](const StackSnapshot& now) { return evidence.holds(begin, StackSnapshot::Look(now), 0); };
+    ASSERT_TRUE(evidence.is_whole() && holds(StackSnapshot(thread.memory(), registers.sp())));
+    for (RemoteAddr at = registers.sp(); at < registers.sp() + 3000; at = at + 8) {
+      const auto was = thread.memory().value<std::uint64_t>(at);
+      if (!was) break;
+      const std::uint64_t other = *was + 16;
+      ASSERT_TRUE(thread.memory().write(at, std::as_bytes(std::span(&other, 1)), thread.tid()));
+      const StackSnapshot now(thread.memory(), registers.sp());
+      const bool same = holds(now);
+      if (same) { EXPECT_EQ(look(now, nullptr), whole); }
+      ++(same ? harmless : noticed);
+      ASSERT_TRUE(thread.memory().write(at, std::as_bytes(std::span(&*was, 1)), thread.tid()));
+    }
+    EXPECT_GE(evidence.words(), whole.size() - 1) << "a return address for each";
+    thread.go();
+    ::usleep(static_cast<useconds_t>(stops) * 300);  // elsewhere the next time
+  }
+  EXPECT_GT(noticed, 0U);
+  EXPECT_GT(harmless, noticed) << "what no frame was found by does not count";
+}
+
 // fade's own code is shown as what it stands for.
 TEST_F(Walk, ASlotIsShownAsItsSite) {
   Child child([this] { return work(*folder / "libwork.so"); });

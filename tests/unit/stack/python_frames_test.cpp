@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "stack/python_code.hpp"
 #include "stack/python_memory.hpp"
 #include "stack/python_threads.hpp"
@@ -280,7 +282,7 @@ TEST_F(PythonCodes, TheNameServesWhereThereIsNoQualifiedOne) {
 TEST_F(PythonCodes, AnAddressIsLookedAtEachTimeUntilItHasSettledThenEverySecond) {
   PythonCode codes(layout_, {});
   const auto name = [&](std::uint64_t milliseconds) {
-    codes.set_epoch(milliseconds);
+    codes.begin(milliseconds);
     return codes.place(kCode, 0, memory_).function;
   };
   EXPECT_EQ(name(5000), "Trainer.step");
@@ -299,21 +301,100 @@ TEST_F(PythonCodes, AnAddressIsLookedAtEachTimeUntilItHasSettledThenEverySecond)
 TEST_F(PythonCodes, AnInterpreterThatCountsIsTrustedUntilItsCountChanges) {
   layout_.generation = 16;
   PythonCode codes(layout_, {});
-  codes.set_epoch(7);
+  codes.begin(7);
   (void)codes.place(kCode, 0, memory_);
   memory_.reads = 0;
   EXPECT_EQ(codes.place(kCode, 0, memory_).function, "Trainer.step");
   EXPECT_EQ(memory_.reads, 0u);
   code(0x93000);
-  codes.set_epoch(8);
+  codes.begin(8);
   EXPECT_EQ(codes.place(kCode, 0, memory_).function, "Trainer.save");
+}
+
+// Whichever byte of the memory is another one: the evidence says no, or the stack is the same.
+class PythonEvidence : public PythonCodes {
+ protected:
+  PythonEvidence() {
+    constexpr std::uint64_t outer = kChunk + 24, inner = outer + kFrame;
+    frame(kStack + 512, 0, 0, 0, kShim);
+    frame(outer, kStack + 512, kCode, 0, kOwnedByThread);
+    frame(kStack, outer, 0, 0, kShim);
+    frame(kHeap, kStack, kCode, 2, kOwnedByGenerator);
+    frame(inner, kHeap, kCode, 0, kOwnedByThread);
+    runs(inner);
+  }
+  std::string look(std::uint64_t milliseconds, StackEvidence* evidence) {
+    codes_.begin(milliseconds);
+    const auto thread = threads_.find(kFsBase, memory_);
+    if (!thread) return "";
+    if (evidence) evidence->word(RemoteAddr{kThread} + layout_.thread_id, kFsBase);
+    std::string out;
+    for (const PythonFrame& frame : walk_.of(*thread, memory_, 256, [](std::uint64_t) { return false; }, evidence)) {
+      const auto& place = codes_.place(frame.code, frame.instruction, memory_, evidence);
+      out += place.function + ":" + std::to_string(place.line) + (frame.entry ? "|" : ",");
+    }
+    return out;
+  }
+  std::size_t change_each_byte(std::uint64_t milliseconds) {
+    StackEvidence evidence;
+    const std::string whole = look(milliseconds, &evidence);
+    EXPECT_EQ(whole, "Trainer.step:42,Trainer.step:0|Trainer.step:42|");
+    EXPECT_TRUE(evidence.is_whole() && evidence.holds({}, memory_, milliseconds));
+    std::size_t noticed = 0;
+    memory_.each_byte([&](std::byte& byte) {
+      const std::byte was = std::exchange(byte, byte ^ std::byte{0x41});
+      const bool holds = evidence.holds({}, memory_, milliseconds);
+      if (holds) { EXPECT_EQ(look(milliseconds, nullptr), whole); }
+      noticed += !holds;
+      byte = was;
+    });
+    return noticed;
+  }
+
+  PythonThreads threads_{{layout_, {kRuntime}, "3.12.1"}};
+  PythonCode codes_{layout_, {}};
+};
+
+TEST_F(PythonEvidence, IsAllThatTheStackRestsOn) {
+  const std::size_t of_frames = 5 * 25, of_thread = 16, of_code = 4 * 8 + 4;
+  EXPECT_EQ(change_each_byte(5000), of_frames + of_thread + of_code);
+}
+
+TEST_F(PythonEvidence, NamesCodeOnlyUntilItHasSettled) {
+  for (const std::uint64_t at : {5000u, 5001u, 5002u, 5003u}) (void)look(at, nullptr);
+  EXPECT_EQ(change_each_byte(6500), 5u * 25 + 16);
+  StackEvidence evidence;
+  (void)look(6500, &evidence);
+  EXPECT_TRUE(evidence.holds({}, memory_, 7499));
+  EXPECT_FALSE(evidence.holds({}, memory_, 7500)) << "then the code is to be looked at again";
+}
+
+TEST_F(PythonEvidence, IsThereOnlyWhereAllCouldBeRead) {
+  StackEvidence evidence;
+  memory_.drop(kHeap);
+  (void)look(5000, &evidence);
+  EXPECT_FALSE(evidence.is_whole());
+  EXPECT_FALSE(evidence.holds({}, memory_, 5000));
+}
+
+TEST_F(PythonCodes, IsNotLookedAtTwiceForOneStack) {
+  PythonCode codes(layout_, {});
+  codes.begin(5000);
+  (void)codes.place(kCode, 0, memory_);
+  memory_.reads = 0;
+  for (int i = 0; i < 10; ++i) (void)codes.place(kCode, 0, memory_);
+  EXPECT_EQ(memory_.reads, 0u);
+  ASSERT_EQ(codes.unsure().size(), 1u);
+  EXPECT_EQ(codes.unsure()[0].begin.value, kCode);
 }
 
 TEST_F(PythonCodes, TheInterpretersOwnInitIsInternal) {
   PythonCode codes(layout_, {{kCode}, {kCode + 0x1000}});
+  codes.begin(1);
   EXPECT_FALSE(codes.is_internal(kCode, memory_));
   memory_.ascii(0x95000, layout_, "__init__");
   for (const std::uint32_t at : {layout_.file, layout_.name, layout_.qualified_name}) memory_.put<std::uint64_t>(kCode + at, 0x95000);
+  codes.begin(2);
   EXPECT_TRUE(codes.is_internal(kCode, memory_));
   EXPECT_FALSE(PythonCode(layout_, {}).is_internal(kCode, memory_)) << "a program may call its files so";
 }

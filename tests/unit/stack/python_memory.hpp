@@ -47,6 +47,21 @@ class Blocks : public Memory {
   }
   void ascii(std::uint64_t at, const PythonLayout& layout, const std::string& text_) { text(at, layout, 0, text_.data(), text_.size()); }
 
+  // As StackSnapshot::Look.
+  const std::byte* at(RemoteAddr from, std::size_t n) const {
+    auto block = blocks_.upper_bound(from.value);
+    if (block == blocks_.begin()) return nullptr;
+    --block;
+    const std::uint64_t skip = from.value - block->first;
+    return skip + n > block->second.size() ? nullptr : block->second.data() + skip;
+  }
+  // Each byte of them all, to be changed: change(byte).
+  template <class Change>
+  void each_byte(Change&& change) {
+    for (auto& [at, bytes] : blocks_)
+      for (std::byte& byte : bytes) change(byte);
+  }
+
   mutable std::size_t reads = 0;
 
  private:
