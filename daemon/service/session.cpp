@@ -124,7 +124,7 @@ void Session::end() {
     record_.state = State::Failed;
     record_.ending = refusal->cause;
   }
-  record_.until_ns = realtime_ns();
+  if (record_.until_ns == 0) record_.until_ns = realtime_ns();
   control_.close(ignored);
   ended_.close(ignored);
   patience_.cancel(ignored);

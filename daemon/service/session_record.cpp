@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/glob.hpp"
 #include "base/result.hpp"
 
@@ -54,10 +55,16 @@ void take_attached(const Json& report, SessionRecord& record) {
   if (auto notes = ipc::texts(report, "notes")) record.notes = std::move(*notes);
 }
 
+// State and time change together: whoever asks before the worker has gone is told of one end.
+void end(SessionRecord& record, State state) {
+  record.state = state;
+  record.until_ns = realtime_ns();
+}
+
 void take_ended(const Json& report, SessionRecord& record) {
   take_counts(report, record);
   take(report, "duration_ns", record.elapsed_ns);
-  record.state = State::Ended;
+  end(record, State::Ended);
   record.calls_per_second = 0;
   record.ending = ipc::boolean(report, "ended").value_or(false) ? "the program ended" : "detached";
   if (const auto differing = ipc::natural(report, "bytes_differing"); differing && *differing > 0)
@@ -116,7 +123,7 @@ bool take_report(SessionRecord& record, const Json& report) {
   else if (event == "tick") take_tick(report, record);
   else if (event == "ended") take_ended(report, record);
   else if (event == "failed") {
-    record.state = State::Failed;
+    end(record, State::Failed);
     const Error error{ipc::text(report, "message").value_or(""), ipc::text(report, "cause").value_or(""), {}, 0};
     record.ending = error.cause.empty() ? error.message : error.message + ": " + error.cause;
   } else {

@@ -147,9 +147,11 @@ TEST(SessionRecord, FollowsWhatTheWorkerReports) {
   EXPECT_FALSE(report(R"({"event":5})"));
   EXPECT_TRUE(report(R"({"event":"tick","calls":"many"})"));
   EXPECT_EQ(record.calls, 500u);
+  EXPECT_EQ(record.until_ns, 0);
   EXPECT_TRUE(report(R"({"event":"ended","ended":false,"calls":600,"bytes_differing":4})"));
   EXPECT_EQ(record.state, State::Ended);
   EXPECT_EQ(record.calls, 600u);
+  EXPECT_GT(record.until_ns, record.since_ns) << "with the state, though the worker is still there";
   EXPECT_NE(record.ending.find("4 bytes"), std::string::npos);
 }
 
