@@ -125,7 +125,7 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
-  const int code = sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0", nullptr, nullptr, nullptr);
+  const int code = sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536", nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
   stacks_ = std::make_unique<StackTexts>(db);
   register_functions(db, *stacks_);

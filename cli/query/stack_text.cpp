@@ -33,8 +33,13 @@ int ask(sqlite3_stmt* s, std::int64_t key) {
 void StackTexts::function(sqlite3_context* context, int, sqlite3_value** args) {
   auto* self = static_cast<StackTexts*>(sqlite3_user_data(context));
   if (sqlite3_value_type(args[0]) == SQLITE_NULL) return;
-  std::string out;
-  const int code = self->text(sqlite3_value_int64(args[0]), sqlite3_value_int(args[1]) != 0, out);
+  std::string& out = self->last_text_;
+  const std::int64_t stack = sqlite3_value_int64(args[0]);
+  const bool own = sqlite3_value_int(args[1]) != 0, known = stack != 0 && stack == self->last_stack_ && own == self->last_own_;
+  if (!known) out.clear();
+  const int code = known ? SQLITE_OK : self->text(stack, own, out);
+  self->last_stack_ = code == SQLITE_OK ? stack : 0;
+  self->last_own_ = own;
   if (code == SQLITE_TOOBIG) return sqlite3_result_error_toobig(context);
   if (code != SQLITE_OK) {
     sqlite3_result_error(context, sqlite3_errmsg(self->db_), -1);

@@ -45,6 +45,9 @@ class StackTexts {
 
   sqlite3* db_;
   Prepared node_, frame_, inlined_;
+  std::int64_t last_stack_ = 0;  // 0: none. Several functions may have been called from one stack: its rows follow each other
+  bool last_own_ = false;
+  std::string last_text_;
   std::unordered_map<std::int64_t, Node> nodes_;
   std::unordered_map<std::int64_t, Frame> frames_;
 };
