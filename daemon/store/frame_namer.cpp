@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/log.hpp"
 #include "elf/elf_file.hpp"
@@ -23,6 +24,14 @@ std::string shortened(std::string text) {
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   text.resize(end);
   return text + "...";
+}
+
+// Whoever looks at a stack does not ask where in the C library it was; unpacking its debug file takes longer than many a program runs.
+symbols::Lines lines_wanted(std::string_view path) {
+  constexpr std::string_view kCLibrary[] = {"libc.so", "libc-2.", "ld-linux", "ld-2.", "ld-musl"};
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const bool is_c_library = std::ranges::any_of(kCLibrary, [&](std::string_view begin) { return name.starts_with(begin); });
+  return is_c_library ? symbols::Lines::Unwanted : symbols::Lines::Wanted;
 }
 
 std::string readable(const std::string& function) { return shortened(function_name(function)); }
@@ -68,7 +77,7 @@ void FrameNamer::name_all() {
 void FrameNamer::name(File& file) {
   std::vector<Waiting> frames = std::exchange(file.frames, {});
   file.was_read = true;
-  auto names = symbols::FileNames::open(Fd(::fcntl(file.fd->get(), F_DUPFD_CLOEXEC, 0)), file.path, debug_root_);
+  auto names = symbols::FileNames::open(Fd(::fcntl(file.fd->get(), F_DUPFD_CLOEXEC, 0)), file.path, debug_root_, lines_wanted(file.path));
   if (!names) return log::debug("{}", names.error().text());
   std::sort(frames.begin(), frames.end(), [](const Waiting& a, const Waiting& b) { return std::tie(a.offset, a.frame) < std::tie(b.offset, b.frame); });
   for (const Waiting& waiting : frames) {

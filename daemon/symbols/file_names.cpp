@@ -42,7 +42,7 @@ FileNames::FileNames(FileNames&&) noexcept = default;
 FileNames& FileNames::operator=(FileNames&&) noexcept = default;
 FileNames::~FileNames() = default;
 
-Result<FileNames> FileNames::open(Fd fd, std::string name, const std::string& debug_root) {
+Result<FileNames> FileNames::open(Fd fd, std::string name, const std::string& debug_root, Lines wanted) {
   auto file = elf::ElfFile::open(std::move(fd), std::move(name));
   if (!file) return tl::unexpected(std::move(file.error()));
   auto state = std::make_unique<State>(State{std::move(*file), {}, 0, {}, {}});
@@ -53,6 +53,7 @@ Result<FileNames> FileNames::open(Fd fd, std::string name, const std::string& de
   if (state->unpacked) state->functions.add(*state->unpacked);
   if (const elf::ElfFile* debug = state->file.debug_file()) state->functions.add(*debug);
   state->functions.finish();
+  if (wanted == Lines::Unwanted) return FileNames(std::move(state));
   if (auto lines = SourceLines::open(state->file, debug_root)) state->lines = std::move(*lines);
   else log::debug("{}", lines.error().text());
   return FileNames(std::move(state));

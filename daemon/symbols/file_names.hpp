@@ -13,10 +13,12 @@
 
 namespace fade::symbols {
 
+enum class Lines : std::uint8_t { Wanted, Unwanted };  // unwanted: names of symbols only, without inlined functions
+
 class FileNames {
  public:
   // `name` is the path as the process knows it. `debug_root`: where separate debug files lie, elf::kDebugRoot.
-  static Result<FileNames> open(Fd file, std::string name, const std::string& debug_root);
+  static Result<FileNames> open(Fd file, std::string name, const std::string& debug_root, Lines lines = Lines::Wanted);
   FileNames(FileNames&&) noexcept;
   FileNames& operator=(FileNames&&) noexcept;
   ~FileNames();

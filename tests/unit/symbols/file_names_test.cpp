@@ -74,6 +74,16 @@ TEST_F(FileNamesTest, SymbolsAndLines) {
   EXPECT_EQ(places[0].line, 16);
 }
 
+TEST_F(FileNamesTest, WhereLinesAreUnwantedFunctionsKeepTheirNames) {
+  auto names = FileNames::open(elf::test::open_file(path()), path(), folder / "debug", Lines::Unwanted);
+  ASSERT_TRUE(names);
+  const auto places = names->at(address("_ZL6hiddeni"));
+  ASSERT_THAT(places, SizeIs(1));
+  EXPECT_EQ(places[0].function, "_ZL6hiddeni");
+  EXPECT_TRUE(places[0].file.empty());
+  EXPECT_EQ(places[0].line, 0);
+}
+
 TEST_F(FileNamesTest, InlinedFunctionsStandWithTheLinesOfTheirCalls) {
   FileNames names = open();
   const std::uint64_t begin = address("outer");
