@@ -33,12 +33,16 @@ def status(shell):
     return code
 
 
+def quits(shell):
+    say(shell, "quit").expect_exact("bye\r\n")
+    shell.expect_exact(PROMPT)
+    return status(shell)
+
+
 def test_the_program_has_the_terminal(shell):
     say(shell, "$FADE a.db -- $PROGRAM").expect_exact("tty 1 1 foreground 1\r\n")
     say(shell, "hello").expect_exact("got hello\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_end_of_input(shell):
@@ -63,9 +67,7 @@ def test_interrupt_is_the_programs_business(shell):
     say(shell, "still here").expect_exact("got still here\r\n")
     shell.sendintr()
     shell.expect_exact("interrupted 1\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_suspend_and_resume(shell):
@@ -78,9 +80,7 @@ def test_suspend_and_resume(shell):
         shell.expect_exact(PROMPT)
         say(shell, "fg").expect_exact("$PROGRAM\r\n")  # bash repeats the command
         say(shell, word).expect_exact(f"got {word}\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_suspending_is_the_programs_business(shell):
@@ -93,18 +93,14 @@ def test_suspending_is_the_programs_business(shell):
         say(shell, "fg").expect_exact("$PROGRAM tidy\r\n")
         shell.expect_exact("back\r\n")
         say(shell, word).expect_exact(f"got {word}\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_a_program_may_refuse_to_be_suspended(shell):
     say(shell, "$FADE a.db -- $PROGRAM ignore").expect_exact("foreground 1\r\n")
     shell.sendcontrol("z")
     say(shell, "still here").expect_exact("got still here\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_a_program_that_was_stopped_from_elsewhere_gives_the_terminal_back(shell):
@@ -115,9 +111,7 @@ def test_a_program_that_was_stopped_from_elsewhere_gives_the_terminal_back(shell
     shell.expect_exact(PROMPT)
     say(shell, "fg").expect_exact("$PROGRAM\r\n")
     say(shell, "word").expect_exact("got word\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_background_reader_is_stopped_and_comes_back(shell):
@@ -126,9 +120,7 @@ def test_background_reader_is_stopped_and_comes_back(shell):
     shell.expect("Stopped")
     say(shell, "fg").expect_exact("$PROGRAM\r\n")
     say(shell, "hello").expect_exact("got hello\r\n")
-    say(shell, "quit").expect_exact("bye\r\n")
-    shell.expect_exact(PROMPT)
-    assert status(shell) == 4
+    assert quits(shell) == 4
 
 
 def test_quit_signal(shell):
