@@ -251,7 +251,7 @@ Result<void> overrides_section(Page& page) {
   if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
   page.heading("Results that fade overwrote");
   for (const Row& r : *rules)
-    page.line(integer(r[1]) > 0 ? fmt::format("{}: {} times, {} became {}", text(r[0]), human_count(integer(r[1])), text(r[2]), text(r[3]))
+    page.line(integer(r[1]) > 0 ? fmt::format("{}: {}, {} became {}", text(r[0]), counted(integer(r[1]), "time", "times"), text(r[2]), text(r[3]))
                                 : page.alarming(text(r[0]) + ": never applied"));
   return {};
 }
