@@ -199,10 +199,11 @@ Thread* Session::stop_any(Inferior& inferior) {
   for (const auto& [tid, thread] : inferior.threads) tids.push_back(tid);
   std::partition(tids.begin(), tids.end(), [&](pid_t tid) { return tid == inferior.pid; });
   const Program* const program = inferior.program.get();
+  const pid_t pid = inferior.pid;
   for (const pid_t tid : tids) {
-    Thread* thread = thread_of(tid);
-    if (!thread || thread->inferior != &inferior || inferior.program.get() != program) return nullptr;
-    if (stop_thread(*thread, kPatience)) return thread;
+    if (!still_runs(pid, program)) return nullptr;
+    Thread* thread = thread_of(tid);  // may have ended while another was waited for
+    if (thread && thread->inferior->pid == pid && stop_thread(*thread, kPatience)) return thread;
   }
   return nullptr;
 }
