@@ -112,6 +112,7 @@ void DynamicImage::read_dynamic(std::uint64_t size) {
     else if (d.d_tag == DT_HASH) hash = pointer(d.d_un.d_ptr);
     else if (d.d_tag == DT_SONAME) soname_ = d.d_un.d_val;
     else if (d.d_tag == DT_NEEDED && needed_.size() < kMaxNeeded) needed_.push_back(d.d_un.d_val);
+    else if (d.d_tag == DT_INIT_ARRAY) initializers_at_ = {bias_ + d.d_un.d_ptr};
     else if (d.d_tag == DT_DEBUG) debug_ = {d.d_un.d_ptr};
     else if (d.d_tag == DT_RPATH) rpath_ = d.d_un.d_val;
     else if (d.d_tag == DT_RUNPATH) runpath_ = d.d_un.d_val;
@@ -126,6 +127,14 @@ void DynamicImage::read_dynamic(std::uint64_t size) {
   if (!symbols_at_ || !strings_at_) return;
   if (gnu_hash) hash_ = SymbolHash::gnu(*memory_, gnu_hash);
   if (!hash_ && hash) hash_ = SymbolHash::sysv(*memory_, hash);
+}
+
+std::optional<bool> DynamicImage::is_unrelocated() const {
+  constexpr std::uint64_t kSmallest = 1 << 16;  // mmap_min_addr: no object is mapped below
+  if (!initializers_at_ || bias_ < kSmallest) return std::nullopt;
+  const auto first = memory_->value<std::uint64_t>(initializers_at_);
+  if (!first) return std::nullopt;
+  return *first < bias_;
 }
 
 // glibc adds the bias to most addresses in place once the object is loaded; at exec, in objects with a read-only

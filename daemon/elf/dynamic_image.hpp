@@ -52,6 +52,9 @@ class DynamicImage {
   RemoteAddr dynamic() const { return dynamic_at_; }  // l_ld of the link map
   RemoteAddr debug() const { return debug_; }  // r_debug by DT_DEBUG; null until ld.so has set it
   bool in_code(RemoteAddr address) const;
+  // Whether the loader has yet to relocate it: what DT_INIT_ARRAY points to, which nobody else writes to, is no pointer into the
+  // object yet. nullopt: it has no such array, or is not loaded with a bias.
+  std::optional<bool> is_unrelocated() const;
 
   std::string soname() const;               // empty where it has none
   std::vector<std::string> needed() const;  // DT_NEEDED
@@ -84,7 +87,7 @@ class DynamicImage {
   const Memory* memory_;
   std::uint64_t bias_ = 0;
   RemoteRange span_;
-  RemoteAddr entry_, dynamic_at_, debug_;
+  RemoteAddr entry_, dynamic_at_, debug_, initializers_at_;
   std::vector<Segment> segments_;
   struct Notes {
     RemoteRange range;

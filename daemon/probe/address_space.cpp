@@ -176,7 +176,7 @@ bool AddressSpace::rewrite_table(pid_t stopped) {
   std::vector<SafetyNet::Entry> live(foreign_);
   for (const auto& [address, site] : sites_) {
     live.push_back(site.table_entry());
-    if (site.way == Way::Jump) live.push_back(site.pad_entry());
+    if (site.way == Way::Jump && site.guard != Guard::None) live.push_back(site.pad_entry());
   }
   return net_->rewrite(memory_, stopped, live);
 }
@@ -185,16 +185,45 @@ Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) 
   if (guard != Guard::None) address = guarded_address(address);
   Site* known = find(address);
   if (known && !known->is_lifted) return known;
-  if (!net_) return fail("the process was not prepared for breakpoints");
-  if (is_put_back_) return fail("the process is watched no longer");
-  if (known && known->guard == guard && set_again(*known, stopped)) return known;
-  if (net_->is_full() && !rewrite_table(stopped)) return fail("too many breakpoints in the process");
+  if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
+  // What was under a jump may be where a thread stands by now.
+  if (known && known->guard == guard && !known->is_entry_jump() && set_again(*known, stopped)) return known;
+  if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
   const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, stopped)
                                                                  : make_trap(address, guard, stopped);
   if (!site) return tl::unexpected(site.error());
-  std::erase_if(pads_, [&](const auto& pad) { return pad.second == address; });
-  if (site->way == Way::Jump) pads_[site->pad_trap()] = address;
-  return &sites_.insert_or_assign(address, *site).first->second;
+  return keep(*site);
+}
+
+Result<Site*> AddressSpace::arm_entry(RemoteAddr address, pid_t stopped, std::uint64_t untouched) {
+  if (find(address) || !can_jump_from_entry(address, untouched)) return arm(address, stopped);
+  if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
+  if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
+  const auto site = make_jump(address, Guard::None, stopped);
+  if (!site) return tl::unexpected(site.error());
+  return keep(*site);
+}
+
+Result<void> AddressSpace::may_arm(RemoteAddr address) const {
+  if (!net_) return fail("the process was not prepared for breakpoints");
+  if (is_put_back_) return fail("the process is watched no longer");
+  if (is_under_jump(address)) return fail(fmt::format("{:#x} is in the middle of another breakpoint", address.value));
+  return {};
+}
+
+Result<void> AddressSpace::make_room(pid_t stopped) {
+  if (net_->is_full() && !rewrite_table(stopped)) return fail("too many breakpoints in the process");
+  return {};
+}
+
+Site* AddressSpace::keep(const Site& site) {
+  const auto [it, is_new] = sites_.try_emplace(site.address, site);
+  if (!is_new) {
+    std::erase_if(pads_, [&](const auto& pad) { return pad.second == site.address; });
+    it->second = site;
+  }
+  if (site.way == Way::Jump) pads_[site.pad_trap()] = site.address;
+  return &it->second;
 }
 
 Result<Site> AddressSpace::make_trap(RemoteAddr address, Guard guard, pid_t stopped) {
@@ -212,7 +241,7 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
     net_->set(memory_, stopped, {.site = item.first});
     free_slots_.push_back(site.slot);
     if (site.way != Way::Jump) return true;
-    net_->set(memory_, stopped, {.site = site.pad_trap()});
+    if (site.guard != Guard::None) net_->set(memory_, stopped, {.site = site.pad_trap()});
     pads_.erase(site.pad_trap());
     free_slots_.push_back(site.pad());
     return true;

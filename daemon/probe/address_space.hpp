@@ -9,8 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "probe/entry_jump.hpp"
 #include "probe/relocate.hpp"
 #include "probe/safety_net.hpp"
+#include "ptrace/registers.hpp"
 
 namespace fade {
 
@@ -19,7 +21,7 @@ struct Site {
   RemoteAddr slot;
   std::uint8_t original = 0;  // the byte under the int3
   std::array<std::uint8_t, 4> behind{};  // those that a jump covers, too
-  std::uint8_t length = 0;    // of the instruction that went into the slot
+  std::uint8_t length = 0;    // of the instruction that went into the slot, or of all that did
   Guard guard = Guard::None;
   Way way = Way::Trap;
   bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
@@ -35,7 +37,12 @@ struct Site {
   // Of a site that jumps: its pad, and the int3 there.
   static constexpr std::size_t kPadTrapAt = 39;
   RemoteAddr pad() const { return slot + kSlotSize; }
-  RemoteAddr pad_trap() const { return pad() + kPadTrapAt; }
+  bool is_entry_jump() const { return way == Way::Jump && guard == Guard::None; }
+  RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? EntryPad::kTrapAt : kPadTrapAt); }
+  // Whether a hit of the int3 at `trap` was in the pad of an entry: the return address stands in %r11, and the thread goes on by itself.
+  bool is_entry_pad(RemoteAddr trap) const { return is_entry_jump() && trap == pad_trap(); }
+  // Where a thread that hit it goes on.
+  RemoteAddr beyond(RemoteAddr trap) const { return is_entry_pad(trap) ? trap + 1 : slot; }
   SafetyNet::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
   SafetyNet::Entry pad_entry() const { return {pad_trap(), slot, original, length, guard, Way::Pad}; }
 };
@@ -106,6 +113,9 @@ class AddressSpace {
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
+  // The same for the entry of a function of which no thread can have executed anything yet; in the `untouched` bytes from there
+  // nothing else begins. With a jump where the instructions there allow one.
+  Result<Site*> arm_entry(RemoteAddr address, pid_t stopped, std::uint64_t untouched);
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
@@ -122,6 +132,10 @@ class AddressSpace {
   // Where a thread that stands there would stand without us: at the site if the moved instruction has not begun, at what
   // follows if it is done. nullopt: in the middle of it, in the net's own code, or not ours.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
+  // The site that a thread which stands there has hit, and will hit once more if it is moved to its own address. null: none.
+  RemoteAddr hit_again(RemoteAddr in_slot) const;
+  // The registers of a thread that stands there as they would be without us: as own_address(), which says when there are none.
+  std::optional<Registers> own_registers(const Registers& registers) const;
   // Where a thread returns from a function as it stands at its entry: to be used as instruction pointer, with nothing
   // else changed. Unlike the return address itself it is safe with a trap under way.
   RemoteAddr ret() const { return net_ ? net_->ret() : RemoteAddr{}; }
@@ -137,6 +151,9 @@ class AddressSpace {
   Result<RemoteAddr> free_slot(RemoteAddr site, pid_t stopped);
   Result<RemoteAddr> new_slots(RemoteAddr site, std::size_t count, pid_t stopped);
   bool rewrite_table(pid_t stopped);
+  Result<void> may_arm(RemoteAddr address) const;
+  Result<void> make_room(pid_t stopped);
+  Site* keep(const Site& site);
   Result<Site> make_trap(RemoteAddr address, Guard guard, pid_t stopped);
   Result<Site> make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped);
   bool set_again(Site& site, pid_t stopped);
@@ -149,6 +166,8 @@ class AddressSpace {
   RemoteAddr guarded_address(RemoteAddr function) const;
   Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
   bool can_jump(RemoteAddr address) const;
+  bool can_jump_from_entry(RemoteAddr address, std::uint64_t untouched) const;
+  bool is_under_jump(RemoteAddr address) const;
   Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   bool recover_text(Site& site) const;
   bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;

@@ -113,13 +113,12 @@ void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pi
   is_believed = is_believed && has_slot_code(site, std::span(bytes).first(got));
   if (was_set && (!is_believed || !put_back(site, stopped))) {
     foreign_.push_back(entry);
-    if (site.way == Way::Jump) foreign_.push_back(site.pad_entry());
+    if (site.way == Way::Jump && site.guard != Guard::None) foreign_.push_back(site.pad_entry());
     ++leftovers.foreign;
     return;
   }
   if (!is_believed) return;
-  if (site.way == Way::Jump) pads_[site.pad_trap()] = site.address;
-  sites_.insert_or_assign(site.address, site);
+  keep(site);
   ++leftovers.sites;
   leftovers.put_back += was_set;
 }
@@ -172,6 +171,7 @@ std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
   const auto code = memory_.value<Code>(slot);
   if (!site || !code || !is_boundary(*code, offset)) return std::nullopt;
   const bool in_pad = site->way == Way::Jump && slot == site->pad();
+  if (in_pad && site->is_entry_jump()) return site->address;
   const bool before = in_pad ? offset < kPadAsks || (offset > kPadAsked && offset <= Site::kPadTrapAt)
                              : offset == 0 || (site->guard != Guard::None && offset <= Site::kGuardSize);
   if (before) return site->address;
@@ -181,6 +181,28 @@ std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
   std::memcpy(&distance, code->data() + offset + 1, sizeof distance);
   const RemoteAddr to = in_slot + 5 + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
   return in_pad ? site->address : to;
+}
+
+RemoteAddr AddressSpace::hit_again(RemoteAddr in_slot) const {
+  const SlotArea* area = area_of(in_slot);
+  const Site* site = area ? site_of_slot(in_slot - (in_slot - area->range.begin) % kSlotSize) : nullptr;
+  const bool is_ahead = site && site->way == Way::Jump && in_slot >= site->pad() && in_slot <= site->pad_trap();
+  return site && !is_ahead && own_address(in_slot) == site->address ? site->address : RemoteAddr{};
+}
+
+std::optional<Registers> AddressSpace::own_registers(const Registers& registers) const {
+  const auto own = own_address(registers.ip());
+  if (!own) return std::nullopt;
+  Registers out = registers;
+  out.rip = own->value;
+  const auto site = sites_.find(*own);
+  if (site == sites_.end() || !site->second.is_entry_jump()) return out;
+  const std::uint64_t offset = registers.ip() - site->second.pad();  // huge before it
+  if (offset < EntryPad::kSwapped || offset >= EntryPad::kSwappedBack) return out;
+  const auto kept = memory_.value<std::uint64_t>(registers.sp() - EntryPad::kKept);
+  if (!kept) return std::nullopt;
+  out.r11 = *kept;
+  return out;
 }
 
 // Frames that are over leave such words in parts of the stack that nobody has written to since, so a word alone proves

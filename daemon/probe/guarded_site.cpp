@@ -3,7 +3,7 @@
 // Before the moved instruction, their slots lead through a guard of the net (net_code.S). And pthread_sigmask is reached by
 // a jump, not by an int3: between fork and exec of posix_spawn(3), system(3) and popen(3) libc calls it with all signals
 // blocked, and an int3 that meets a blocked SIGTRAP kills where no tracer is. The jump leads to a pad, which asks the
-// kernel what is blocked, and executes its int3 only where that is harmless.
+// kernel what is blocked, and executes its int3 only where that is harmless. What is common to all jumps is here, too.
 #include <algorithm>
 #include <cstring>
 
@@ -44,8 +44,12 @@ std::array<std::uint8_t, 5> jump(RemoteAddr from, RemoteAddr to) {
   return out;
 }
 
-auto pad_code(const Site& site) {
-  auto out = kPad;
+std::vector<std::uint8_t> pad_code(const Site& site) {
+  if (site.is_entry_jump()) {
+    const auto code = EntryPad::code(site.pad(), site.slot);
+    return {code.begin(), code.end()};
+  }
+  std::vector<std::uint8_t> out(kPad.begin(), kPad.end());
   const std::size_t at = Site::kPadTrapAt + 1;
   const auto last = jump(site.pad() + at, site.slot + Site::kGuardSize);
   std::ranges::copy(last, out.begin() + at);
@@ -69,6 +73,7 @@ RemoteAddr AddressSpace::guarded_address(RemoteAddr function) const {
 }
 
 Result<RelocatedInstruction> AddressSpace::guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const {
+  if (site.is_entry_jump()) return relocate_entry(bytes, site.address, site.slot);
   if (site.guard == Guard::None) return relocate(bytes, site.address, site.slot);
   auto moved = relocate(bytes, site.address, site.slot + Site::kGuardSize);
   if (!moved) return moved;
@@ -88,6 +93,22 @@ bool AddressSpace::can_jump(RemoteAddr address) const {
   return moved && moved->length >= 5 && std::equal(bytes->begin(), bytes->begin() + moved->length, moved->code.begin());
 }
 
+bool AddressSpace::can_jump_from_entry(RemoteAddr address, std::uint64_t untouched) const {
+  const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
+  const auto length = bytes ? entry_jump_length(*bytes) : std::nullopt;
+  if (!length || *length > untouched) return false;
+  for (std::uint64_t i = 1; i < *length; ++i)
+    if (sites_.contains(address + i)) return false;
+  return true;
+}
+
+// Whether a jump covers the byte, its own first one excepted.
+bool AddressSpace::is_under_jump(RemoteAddr address) const {
+  for (std::uint64_t back = 1; back < 16; ++back)
+    if (const auto it = sites_.find(address - back); it != sites_.end() && it->second.is_entry_jump() && it->second.length > back) return true;
+  return false;
+}
+
 Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stopped) {
   const auto slot = new_slots(address, 2, stopped);
   if (!slot) return tl::unexpected(slot.error());
@@ -101,8 +122,8 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stop
   site.length = moved->length;
   const bool done = memory_.write(site.slot, as_bytes(moved->code), stopped) &&
                     memory_.write(site.pad(), as_bytes(pad_code(site)), stopped) &&
-                    net_->set(memory_, stopped, site.table_entry()) && net_->set(memory_, stopped, site.pad_entry()) &&
-                    put_in(site, stopped);
+                    net_->set(memory_, stopped, site.table_entry()) &&
+                    (site.is_entry_jump() || net_->set(memory_, stopped, site.pad_entry())) && put_in(site, stopped);
   return done ? Result<Site>(site) : fail("cannot write a jump into the process");
 }
 
@@ -141,9 +162,11 @@ bool AddressSpace::is_set(const Site& site) const {
 // would have written there.
 bool AddressSpace::recover_text(Site& site) const {
   if (site.way != Way::Jump) return true;
-  const auto moved = memory_.value<std::array<std::uint8_t, 5>>(site.slot + Site::kGuardSize);
-  const auto pad = memory_.value<std::array<std::uint8_t, kPad.size()>>(site.pad());
-  if (!moved || (*moved)[0] != site.original || pad != pad_code(site)) return false;
+  const auto moved = memory_.value<std::array<std::uint8_t, 5>>(site.slot + (site.guard == Guard::None ? 0 : Site::kGuardSize));
+  const auto wanted = pad_code(site);
+  std::vector<std::uint8_t> pad(wanted.size());
+  if (!moved || (*moved)[0] != site.original || !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))) || pad != wanted)
+    return false;
   std::copy_n(moved->begin() + 1, site.behind.size(), site.behind.begin());
   return true;
 }

@@ -31,6 +31,13 @@ bool Tracee::set_ip(RemoteAddr ip) const {
   return request(PTRACE_POKEUSER, tid_, offsetof(user, regs.rip), ip.value);
 }
 
+bool Tracee::change_registers(const Registers& from, const Registers& to) const {
+  Registers moved = from;
+  moved.rip = to.rip;
+  const bool is_ip_all = std::memcmp(static_cast<const user_regs_struct*>(&moved), static_cast<const user_regs_struct*>(&to), sizeof(user_regs_struct)) == 0;
+  return is_ip_all ? set_ip(to.ip()) : set_registers(to);
+}
+
 std::optional<std::array<std::uint64_t, 8>> Tracee::sse_words() const {
   user_fpregs_struct fp;
   if (!request(PTRACE_GETFPREGS, tid_, nullptr, &fp)) return std::nullopt;

@@ -23,6 +23,8 @@ class Tracee {
   std::optional<Registers> registers() const;
   bool set_registers(const Registers& registers) const;
   bool set_ip(RemoteAddr ip) const;  // 2.6 times cheaper than set_registers
+  // From what registers() said.
+  bool change_registers(const Registers& from, const Registers& to) const;
   // Low 8 bytes of xmm0..xmm7.
   std::optional<std::array<std::uint64_t, 8>> sse_words() const;
   // The whole extended state in XSAVE standard format; empty where it cannot be read.

@@ -63,11 +63,13 @@ void CallTracker::look_at_kernels(Thread& thread, const probes::Probe& probe, co
 }
 
 // The return address and, in the same read, the argument words behind it.
-RemoteAddr CallTracker::read_entry(const Thread& thread, const Entry& entry, const Registers& registers, const Memory& memory, OpenCall& call) {
+RemoteAddr CallTracker::read_entry(const Thread& thread, const Entry& entry, const Registers& registers, RemoteAddr known, const Memory& memory,
+                                   OpenCall& call) {
   std::array<std::uint64_t, 1 + 255> words;
   const std::size_t wanted = 1 + (entry.probe ? entry.probe->stack_words : 0u);
   const auto into = std::as_writable_bytes(std::span(words).first(wanted));
-  const std::size_t got = memory.read(registers.sp(), into) / 8;
+  words[0] = known.value;
+  const std::size_t got = known && wanted == 1 ? 1 : memory.read(registers.sp(), into) / 8;
   if (got == 0) return {};
   if (wanted > 1) append_piece(call.payload, {.kind = PieceKind::Stack}, bytes_of(std::span(words).subspan(1, got - 1)));
   if (entry.probe && entry.probe->sse_words > 0) {
@@ -207,7 +209,7 @@ bool CallTracker::is_needed(const Entry& entry) const {
          (!overrides_.empty() && (overrides_.touches(entry.probe->symbol) || entry.probe->kind == probes::Kind::SetDevice));
 }
 
-void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers) {
+void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, RemoteAddr return_address) {
   const Entry& entry = functions_[index];
   unwound(thread, registers.sp());
   const bool counted = entry.what == Entry::What::Function && recording_;
@@ -218,7 +220,7 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   call.record.thread = thread.id;
   const bool with_stack = counted && stacks_.policy().wants_every(*entry.probe);
   call.return_address =
-      read_entry(thread, entry, registers, with_stack ? stacks_.look(thread, registers) : thread.inferior->program->space->memory(), call);
+      read_entry(thread, entry, registers, return_address, with_stack ? stacks_.look(thread, registers) : thread.inferior->program->space->memory(), call);
   if (counted) {
     call.record.id = ++last_call_;
     call.record.parent = thread.calls.innermost();

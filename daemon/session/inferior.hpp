@@ -38,6 +38,7 @@ struct Thread {
   bool interrupted = false;   // by us: its next Trap stop is our doing
   // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
   RemoteAddr shown_site, shown_sp;
+  RemoteAddr passed_trap;  // the int3 that it hit last, if it went on from there by itself: it may still stand behind it
   SignalSeen signal;
   std::vector<std::string> earlier_calls;  // that were running when we came, outermost first; empty as soon as they may have returned
   bool ends_with_others = false;  // its end is that of the process, or an exec

@@ -71,9 +71,24 @@ std::string program_path(pid_t pid, RemoteAddr begin) {
   return mapping && mapping->has_file() ? mapping->path : read_process_facts(pid).exe;
 }
 
+// Bytes from one function to the next, which are sorted by address.
+std::uint64_t up_to_next(const std::vector<elf::DynamicSymbol>& functions, std::uint64_t offset) {
+  const auto next = std::ranges::upper_bound(functions, offset, {}, &elf::DynamicSymbol::offset);
+  return (next == functions.end() ? offset + kSlotSize : next->offset) - offset;
+}
+
 bool matches(const SymbolRequest& request, const std::string& path, const std::string& soname) {
   return glob_match(request.library, std::string(base_name(path))) || glob_match(request.library, soname) ||
          request.library == path;
+}
+
+Result<elf::DynamicImage> image_of(const Inferior& inferior, const elf::LinkMapEntry& entry) {
+  const Memory& memory = inferior.program->space->memory();
+  auto image = elf::DynamicImage::open(memory, {entry.l_addr});
+  if (image || !entry.name.empty()) return image;
+  // The program itself where it is not position independent: its header is not at its bias.
+  const auto facts = read_auxiliary_vector(inferior.pid, memory);
+  return facts ? elf::DynamicImage::open_program(memory, facts->program_headers, facts->program_header_count) : image;
 }
 
 }  // namespace
@@ -142,7 +157,7 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   if (!loaded) return note(inferior, "note", loaded.error().text());
   is_arriving_ = true;
   changed(program);
-  for (const auto& entry : loaded->added) add(inferior, any, entry);
+  add_all(inferior, any, loaded->added);
   is_arriving_ = false;
   look_for_cuda_runtime(inferior);
   for (Module& module : program.modules) module.reserved = true;  // enter() did
@@ -156,32 +171,34 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   if (!change) return note(inferior, "note", change.error().text());
   if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
-  for (const auto& entry : change->added) add(inferior, thread, entry);
+  add_all(inferior, thread, change->added);
   if (!change->added.empty()) look_for_cuda_runtime(inferior);
   reserve_slots(program, thread);
   if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
   if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
 }
 
-void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry) {
-  const Memory& memory = inferior.program->space->memory();
-  auto image = elf::DynamicImage::open(memory, {entry.l_addr});
-  if (!image) {  // the program itself where it is not position independent: its header is not at its bias
-    const auto facts = read_auxiliary_vector(inferior.pid, memory);
-    if (!facts || !entry.name.empty()) return;
-    image = elf::DynamicImage::open_program(memory, facts->program_headers, facts->program_header_count);
-    if (!image) return;
+// libc first: should we die in between, nobody may have a breakpoint who could still block SIGTRAP.
+void ModuleWatch::add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries) {
+  std::vector<Result<elf::DynamicImage>> images;
+  for (const auto& entry : entries) {
+    images.push_back(image_of(inferior, entry));
+    if (images.back()) arm_libc(inferior, thread, *images.back());
   }
-  arm_libc(inferior, thread, *image);
-  const Found found = look(inferior, entry, *image);
-  Module module{.id = ++last_module_, .entry = entry, .span = image->span(), .path = found.path, .role = found.role, .watched = found.wanted};
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (images[i]) add(inferior, thread, entries[i], *images[i]);
+}
+
+void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) {
+  const Found found = look(inferior, entry, image);
+  Module module{.id = ++last_module_, .entry = entry, .span = image.span(), .path = found.path, .role = found.role, .watched = found.wanted};
   inferior.program->modules.push_back(module);
-  const std::uint32_t sites = found.wanted ? arm_all(inferior, thread, *image, found) : 0;
+  const std::uint32_t sites = found.wanted ? arm_all(inferior, thread, image, found) : 0;
   sink_.notice(ModuleLoaded{.module = module.id, .process = inferior.id, .at = clock_.now(), .path = found.path,
                             .soname = found.soname, .build_id = found.build_id, .role = found.role,
-                            .version = found.version, .base = image->span().begin.value, .size = image->span().size(),
+                            .version = found.version, .base = image.span().begin.value, .size = image.span().size(),
                             .sites = sites, .file = wishes_.files ? files_.of(thread.tid, module.span.begin) : nullptr});
-  imports_.loaded(inferior, inferior.program->modules.back(), *image, found.soname, found.build_id);
+  imports_.loaded(inferior, inferior.program->modules.back(), image, found.soname, found.build_id);
   if (found.role.empty() || is_of_markers(found.role)) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
   if (std::ranges::find(libraries_, name) == libraries_.end()) libraries_.push_back(std::move(name));
@@ -247,11 +264,21 @@ void ModuleWatch::arm_libc(Inferior& inferior, const Thread& thread, const elf::
 
 bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
                       Guard guard) {
-  const auto site = inferior.program->space->arm(address, stopped, guard);
+  return take(inferior, inferior.program->space->arm(address, stopped, guard), entry, name);
+}
+
+bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name) {
   if (!site) return refuse(inferior, name, site.error().message), false;
   if ((*site)->entry != 0) return false;  // another name of the same function: every call counts once
   (*site)->entry = entry;
   return true;
+}
+
+// Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the loader,
+// or the loader has yet to make it usable.
+bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const {
+  if (is_arriving_) return false;
+  return image.is_unrelocated().value_or(false) || (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);
 }
 
 void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions) {
@@ -273,11 +300,15 @@ probes::ProbePtr ModuleWatch::probe_for(const std::string& name, const Found& fo
 std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image,
                                    const Found& found) {
   std::uint32_t sites = 0, chosen_before = 0;
-  for (const NamedCode& code : code_of(image.all_functions(), [&](const std::string& name) { return probe_for(name, found); })) {
+  AddressSpace& space = *inferior.program->space;
+  const auto functions = image.all_functions();
+  const bool is_untouched = !found.role.empty() && this->is_untouched(inferior, image);
+  for (const NamedCode& code : code_of(functions, [&](const std::string& name) { return probe_for(name, found); })) {
     const RemoteAddr address{image.bias() + code.offset};
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
                                            : functions_.function(code.probe, found.path, found.major, code.other_names);
-    sites += arm(inferior, thread.tid, address, entry, code.probe->symbol);
+    const std::uint64_t untouched = is_untouched && !code.ifunc ? up_to_next(functions, code.offset) : 0;
+    sites += take(inferior, space.arm_entry(address, thread.tid, untouched), entry, code.probe->symbol);
     chosen_before += code.ifunc && is_arriving_;
   }
   if (chosen_before > 0)

@@ -59,7 +59,8 @@ class ModuleWatch {
  private:
   struct Found;  // what a look at a new module says
   Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
-  void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
+  void add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries);
+  void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   void look_for_cuda_runtime(const Inferior& inferior);
   void changed(Program& program);
   static void reserve_slots(Program& program, const Thread& thread);
@@ -70,6 +71,8 @@ class ModuleWatch {
   std::uint32_t arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image, const Found& found);
   bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
            Guard guard = Guard::None);
+  bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);
+  bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const;
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);

@@ -179,11 +179,11 @@ void Session::show_own_address(Thread& thread) {
   const AddressSpace& space = *thread.inferior->program->space;
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
   if (!registers || !space.in_slots(registers->ip())) return;
-  const auto own = space.own_address(registers->ip());
+  const auto own = space.own_registers(*registers);
   thread.inferior->is_dirty |= !own;
-  const Site* site = space.site_of_slot(registers->ip());
-  if (!own || !Tracee(thread.tid).set_ip(*own) || !site) return;
-  thread.shown_site = site->address;
+  const RemoteAddr site = space.hit_again(registers->ip());
+  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !site) return;
+  thread.shown_site = site;
   thread.shown_sp = registers->sp();
 }
 
@@ -192,18 +192,21 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const auto registers = tracee.registers();
   if (!registers) return true;  // killed meanwhile: its end will be reported
   AddressSpace& space = *thread.inferior->program->space;
-  const Site* found = space.find(registers->ip() - 1);
+  const RemoteAddr trap = registers->ip() - 1;
+  const Site* found = space.find(trap);
   if (!found) return false;
-  if (found->needs_proof()) {
+  if (std::exchange(thread.passed_trap, {}) == trap || found->needs_proof()) {
     const auto info = tracee.siginfo();
     if (info && info->si_code != SI_KERNEL) return false;
   }
   const Site site = *found;  // handling may forget sites
-  tracee.set_ip(site.slot);
+  const bool in_pad = site.is_entry_pad(trap);
+  if (in_pad) thread.passed_trap = trap;
+  else tracee.set_ip(site.slot);
   const bool again = thread.shown_site == site.address && thread.shown_sp == registers->sp();
   if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
   // A retry is no other call; a return counts once anyway.
-  const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, *registers, now);
+  const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
   if (std::exchange(thread.inferior->has_lost_net, false)) (void)space.retake_signal(thread.tid);
   tracee.resume();
@@ -214,7 +217,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
 }
 
 // Returns the entry that the stop is charged to.
-std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& registers, std::int64_t now) {
+std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now) {
   std::uint32_t charged = 0;
   if (site.call_site != 0) {
     const auto left = calls_.leave(thread, registers, site.address, now);
@@ -235,7 +238,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, const Registers& re
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
       is_alive(*thread.inferior, functions_[site.entry], std::nullopt);
-      calls_.enter(thread, site.entry, registers);
+      calls_.enter(thread, site.entry, registers, in_pad ? RemoteAddr{registers.r11} : RemoteAddr{});
       break;
   }
   return site.entry;

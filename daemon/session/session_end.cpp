@@ -71,8 +71,8 @@ bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) 
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
     if (!registers) return true;
-    const auto own = space.own_address(registers->ip());
-    if (own && !tracee.set_ip(*own)) return true;
+    const auto own = space.own_registers(*registers);
+    if (own && !tracee.change_registers(*registers, *own)) return true;
     if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp());
     if (!tracee.step() || is_end(s_.tracer_.next_of(tracee.tid()).kind)) return true;
   }
@@ -100,10 +100,11 @@ bool Session::Farewell::part_with(const Stop& stop) {
     return false;
   }
   if (!is_signal || stop.signal != SIGTRAP) site = nullptr;
-  if (site && site->needs_proof())
+  const RemoteAddr trap = registers->ip() - 1;
+  if (site && (site->needs_proof() || site->is_entry_pad(trap)))
     if (const auto info = tracee.siginfo(); info && info->si_code != SI_KERNEL) site = nullptr;
   if (site) {  // with a trap under way only its slot is a safe place to be found dead at; from there it stands aside
-    tracee.set_ip(site->slot);
+    tracee.set_ip(site->beyond(trap));
     tracee.interrupt();
     tracee.resume();
     return false;

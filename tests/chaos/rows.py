@@ -20,6 +20,7 @@ ROWS = [
     Row("v6", "sfx", 1), Row("v5", "sfx", 4), Row("hard", "sfx", 4), Row("v6", "sfx", 64), Row("v5", "s", 64), Row("v6", "sm", 1),
     Row("hard", "sp", 4), Row("v5", "sb", 4), Row("v6", "sfxB", 4), Row("v6", "sl", 4), Row("v5", "scg", 4), Row("v6", "sL", 4),
     Row("v5", "sfx", 1, launched=True), Row("v6", "sfxp", 4, launched=True), Row("hard", "s", 64, launched=True),
+    Row("v6", "sfxlcg", 4, launched=True), Row("v5", "sfpbBcg", 4, launched=True),
     Row("v6", "sfx", 4, faults=True), Row("v5", "sfxpbBlcgm", 4),
 ]
 

@@ -272,6 +272,22 @@ TEST_F(Compiled, ReadsAnObjectBeforeItIsRelocated) {
   EXPECT_EQ(image->build_id(), "ab");
 }
 
+TEST_F(Compiled, TellsWhetherAnObjectIsRelocated) {
+  const char* kInitialised = "static void begin(void) {}\n__attribute__((section(\".init_array\"), used)) static void (*const first)(void) = begin;\n";
+  if (!test::compile(folder_, "begin.c", kInitialised, "begin.so", "-shared -fPIC -nostdlib")) GTEST_SKIP() << "no compiler";
+  const std::string path = folder_ / "begin.so";
+  const BytesMemory unrelocated = laid_out(path, 0x7f0000000000), at_its_own_address = laid_out(path, 0);
+  EXPECT_EQ(DynamicImage::open(unrelocated, {0x7f0000000000})->is_unrelocated(), true);
+  EXPECT_EQ(DynamicImage::open(at_its_own_address, {0})->is_unrelocated(), std::nullopt);
+  const Opened lib(path);
+  ASSERT_TRUE(lib.handle) << ::dlerror();
+  const OwnMemory memory;
+  EXPECT_EQ(DynamicImage::open(memory, {lib.bias()})->is_unrelocated(), false);
+  const auto without = library("");
+  const BytesMemory bare = laid_out(without, 0x7f0000000000);
+  EXPECT_EQ(DynamicImage::open(bare, {0x7f0000000000})->is_unrelocated(), std::nullopt);
+}
+
 // Whatever stands in the image, reading it ends and stays within its memory.
 TEST_F(Compiled, SurvivesDamagedImages) {
   const auto path = library("");

@@ -31,6 +31,7 @@ class Waiting {
   }
   pid_t pid() const { return child_.pid(); }
   void go() { *stage_ = 2; }
+  void was_reaped() { child_.was_reaped(); }  // by the tracer of the test itself
   int finish() {
     go();
     return child_.wait();

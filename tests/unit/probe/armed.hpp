@@ -88,7 +88,7 @@ inline bool handle_stop(AddressSpace& space, const Stop& stop) {
   const Tracee tracee(stop.tid);
   const auto registers = tracee.registers();
   const Site* site = registers && stop.signal == SIGTRAP ? space.find(registers->ip() - 1) : nullptr;
-  if (site) tracee.set_ip(site->slot);
+  if (site) tracee.set_ip(site->beyond(registers->ip() - 1));
   tracee.resume(stop.kind == Stop::Kind::Signal && !site ? stop.signal : 0);
   return site != nullptr;
 }

@@ -1,0 +1,53 @@
+"""How entries of functions are changed: by a jump where nothing of the library can have run, by an int3 elsewhere; and what signals that meet
+threads there see."""
+import sys
+
+import pytest
+
+import harness
+
+INT3, JUMP = "cc", "e9"
+
+# Tells the first byte of a function, then calls under a storm of signals whose handler calls, too.
+PROGRAM = """
+import ctypes, signal, sys, threading, time
+library, shape, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+enough = threading.Event()
+if shape == "threads":
+    threading.Thread(target=lambda: enough.wait(60)).start()
+hip = ctypes.CDLL(library)
+print(ctypes.string_at(ctypes.cast(hip.hipMalloc, ctypes.c_void_p).value, 1).hex(), flush=True)
+seen = 0
+def called(*_):
+    global seen
+    seen += 1
+    assert hip.hipFree(None) == 0
+signal.signal(signal.SIGALRM, called)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0005)
+pointer = ctypes.c_void_p()
+for i in range(rounds):
+    assert hip.hipMalloc(ctypes.byref(pointer), ctypes.c_size_t(4096)) == 0 and pointer.value
+    assert hip.hipFree(pointer) == 0
+signal.setitimer(signal.ITIMER_REAL, 0)
+enough.set()
+print("done", seen > 0)
+"""
+
+
+def supervised(build, folder, runtime, shape, rounds):
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    library = next((build.runtimes / runtime).glob("libamdhip64.so.*"))
+    command = [build.fade_run, "-q", "-o", folder / "run.db", "--", sys.executable, program, library, shape, str(rounds)]
+    ran = harness.run(command, build.environment(runtime), folder / "supervised")
+    assert ran.status == 0, ran.stderr
+    return ran, ran.stdout.decode().split("\n")
+
+
+@pytest.mark.parametrize("shape", ["alone", "threads"])
+@pytest.mark.parametrize("runtime, byte", [("v5", JUMP), ("v6", JUMP), ("plt", INT3)])
+def test_jump_where_nothing_can_have_run_and_every_call_counts(build, tmp_path, runtime, byte, shape):
+    ran, said = supervised(build, tmp_path, runtime, shape, 3000)
+    assert said[:2] == [byte, "done True"]
+    recorded = harness.summed(harness.Database(tmp_path / "run.db").counts("call_stats"))
+    assert recorded == ran.total and recorded["hipMalloc"] == 3000

@@ -1,0 +1,358 @@
+// Functions that are reached by a jump at their entry: which ones can be, and that nothing they do or are called with changes.
+#include "probe/entry_jump.hpp"
+
+#include <csignal>
+
+#include "probe/abandoned.hpp"
+
+// The shapes of AMD's libraries (5, 7), of the stand-in (6), and one that adds the carry flag to %r11.
+asm(R"(
+        .text
+        .balign 64
+fade_entry_5:
+        push %rbp
+        mov %rsp, %rbp
+        push %r15
+        lea 5(%rdi), %rax
+        pop %r15
+        pop %rbp
+        ret
+        .balign 16
+fade_entry_6:
+        endbr64
+        push %rdi
+        lea 6(%rdi), %rax
+        pop %rdi
+        ret
+        .balign 16
+fade_entry_7:
+        endbr64
+        sub $0x28, %rsp
+        mov %rdi, 0x18(%rsp)
+        lea 7(%rdi), %rax
+        add $0x28, %rsp
+        ret
+        .balign 16
+fade_entry_r11:
+        endbr64
+        push %r11
+        mov $0, %eax
+        adc %r11, %rax
+        pop %r11
+        ret
+        .balign 16
+fade_call_r11:
+        mov %rdi, %r11
+        stc
+        call fade_entry_r11
+        cmp %rdi, %r11
+        jne 1f
+        ret
+1:      xor %eax, %eax
+        ret
+)");
+extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_r11(), fade_call_r11(long);
+
+namespace fade {
+namespace {
+
+using test::address_of;
+using test::Waiting;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const RemoteAddr kEntries[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7),
+                               address_of(reinterpret_cast<const void*>(fade_entry_r11))};
+
+bool call_entries(long n) {
+  return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_call_r11(n + 9) == n + 10;
+}
+
+bool arm_entries(AddressSpace& space, pid_t stopped) {
+  const RemoteAddr page{kEntries[0].value & ~std::uint64_t{0xfff}};
+  if (!space.has_net() && !space.install_net(stopped, test::gadgets(), {page, page + 0x1000})) return false;
+  return std::ranges::all_of(kEntries, [&](RemoteAddr entry) {
+    const auto site = space.arm_entry(entry, stopped, 16);
+    return site && (*site)->is_entry_jump();
+  });
+}
+
+// ---------------------------------------------------------------- which can
+
+std::optional<int> length_of(std::initializer_list<int> bytes) {
+  std::vector<std::uint8_t> code(bytes.begin(), bytes.end());
+  code.resize(16, 0x90);
+  const auto length = entry_jump_length(code);
+  return length ? std::optional<int>(*length) : std::nullopt;
+}
+
+TEST(EntryJump, HasRoomWhereTheLastInstructionMovesTheStackPointer) {
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), 6);                    // push rbp; mov rsp, rbp; push r15
+  EXPECT_EQ(length_of({0xF3, 0x0F, 0x1E, 0xFA, 0x48, 0x83, 0xEC, 0x28}), 8);        // endbr64; sub $0x28, rsp
+  EXPECT_EQ(length_of({0xF3, 0x0F, 0x1E, 0xFA, 0x48, 0x81, 0xEC, 0, 1, 0, 0}), 11);  // endbr64; sub $0x100, rsp
+  EXPECT_EQ(length_of({0xF3, 0x0F, 0x1E, 0xFA, 0x57}), 5);                          // endbr64; push rdi
+  EXPECT_EQ(length_of({0x41, 0x57, 0x41, 0x56, 0x41, 0x55}), 6);                    // push r15; push r14; push r13
+  EXPECT_EQ(length_of({0x48, 0xB8, 1, 2, 3, 4, 5, 6, 7, 8}), 10);                   // movabs: alone, it has no middle
+}
+
+TEST(EntryJump, HasNoneWhereSomethingMayLeadBetween) {
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x48, 0x89, 0xFB}), std::nullopt);  // push rbp; mov; mov rdi, rbx: a loop may begin there
+  EXPECT_EQ(length_of({0x31, 0xC0, 0x89, 0xF8, 0x31, 0xD2}), std::nullopt);        // xor; mov; xor
+}
+
+TEST(EntryJump, HasNoneForWhatMayFaultBranchOrMeansItsPlace) {
+  EXPECT_EQ(length_of({0x48, 0x8B, 0x07, 0x55, 0x55}), std::nullopt);              // mov (rdi), rax
+  EXPECT_EQ(length_of({0x48, 0x8D, 0x05, 1, 0, 0, 0}), std::nullopt);              // lea 1(rip), rax
+  EXPECT_EQ(length_of({0xE8, 1, 0, 0, 0}), std::nullopt);                          // call
+  EXPECT_EQ(length_of({0xE9, 1, 0, 0, 0}), std::nullopt);                          // jmp
+  EXPECT_EQ(length_of({0x85, 0xFF, 0x74, 0x01, 0x55}), std::nullopt);              // test; jz; push
+  EXPECT_EQ(length_of({0xC3}), std::nullopt);                                      // ret
+  EXPECT_EQ(length_of({0x66, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // push bp
+  EXPECT_EQ(length_of({0x83, 0xEC, 0x28, 0x55, 0x55}), std::nullopt);              // sub $0x28, esp
+  EXPECT_EQ(length_of({0xCC, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // somebody's breakpoint
+  EXPECT_EQ(entry_jump_length(std::array<std::uint8_t, 2>{0x55, 0x55}), std::nullopt);  // the end of the memory
+}
+
+// ---------------------------------------------------------------- in a program
+
+// The program is stopped, its entries are armed; it calls them `rounds` times when it goes on.
+struct Armed {
+  explicit Armed(long rounds)
+      : program([] {}, [rounds] {
+          for (long i = 0; i < rounds; ++i)
+            if (!call_entries(i)) return 1;
+          return 33;
+        }),
+        space(tracer, program.pid()) {
+    EXPECT_TRUE(test::seize_all(tracer, pid()));
+    EXPECT_TRUE(arm_entries(space, pid()));
+  }
+  pid_t pid() const { return program.pid(); }
+  int hits_to_end() {
+    program.go();
+    Tracee(pid()).resume();
+    int hits = 0;
+    for (;;) {
+      const Stop stop = tracer.next_of(pid());
+      if (stop.kind != Stop::Kind::Signal) break;
+      hits += test::handle_stop(space, stop);
+    }
+    test::expect_exit(program.finish(), 33);
+    return hits;
+  }
+  // At its next stop. False: it has none.
+  bool next_hit() { return tracer.next_of(pid()).kind == Stop::Kind::Signal; }
+
+  Waiting program;
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space;
+};
+
+TEST(EntryJump, EveryCallIsOneStopAndRegistersAndFlagsAreKept) {
+  Armed armed(10);
+  EXPECT_EQ(armed.space.armed(), 4u);
+  EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(20));
+  EXPECT_EQ(armed.hits_to_end(), 40);
+}
+
+TEST(EntryJump, TheReturnAddressStandsInARegister) {
+  Armed armed(1);
+  armed.program.go();
+  Tracee(armed.pid()).resume();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(armed.next_hit());
+    const auto registers = *Tracee(armed.pid()).registers();
+    const Site* site = armed.space.find(registers.ip() - 1);
+    ASSERT_NE(site, nullptr);
+    EXPECT_EQ(site->address, kEntries[i]);
+    EXPECT_TRUE(site->is_entry_pad(registers.ip() - 1));
+    EXPECT_EQ(site->beyond(registers.ip() - 1), registers.ip());
+    EXPECT_EQ(armed.space.memory().value<std::uint64_t>(registers.sp()), registers.r11);
+    Tracee(armed.pid()).resume();
+  }
+  test::expect_exit(armed.program.finish(), 33);
+}
+
+TEST(EntryJump, PutBackLeavesTheTextAsItWas) {
+  Armed armed(10);
+  armed.space.put_back(armed.pid());
+  EXPECT_THAT(test::changed_text(armed.space.memory()), IsEmpty());
+  EXPECT_EQ(armed.hits_to_end(), 0);
+}
+
+TEST(EntryJump, IsPutBackUnderThreadsThatCome) {
+  test::Shared<std::atomic<bool>> enough;
+  Waiting program([] {}, [&] {
+    std::atomic<bool> right{true};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (long n = 0; !*enough; ++n)
+          if (!call_entries(n)) right = false;
+      });
+    for (auto& thread : threads) thread.join();
+    return right && call_entries(1) ? 33 : 1;
+  });
+  {
+    const Tracer tracer = test::make_tracer();
+    AddressSpace space(tracer, program.pid());
+    ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+    ASSERT_TRUE(arm_entries(space, program.pid()));
+    program.go();
+    Tracee(program.pid()).resume();
+    int hits = 0;
+    for (bool is_over = false; !is_over;) {
+      const Stop stop = test::next_stop(tracer);
+      ASSERT_NE(stop.kind, Stop::Kind::Gone);
+      is_over = stop.kind == Stop::Kind::Exited && stop.tid == program.pid();
+      if (hits == 1500 && !enough->exchange(true)) {
+        space.put_back(stop.tid);
+        EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
+      }
+      if (stop.kind != Stop::Kind::Exited) hits += test::handle_stop(space, stop);
+      EXPECT_TRUE(!is_over || stop.status == 33) << stop.status;
+    }
+    program.was_reaped();
+  }
+}
+
+TEST(EntryJump, ACopyOfAForkHasThemToo) {
+  Armed armed(3);
+  const auto copy = armed.space.fork_copy(armed.pid());
+  EXPECT_EQ(copy->armed(), 4u);
+  copy->put_back(armed.pid());
+  EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
+  EXPECT_EQ(armed.hits_to_end(), 0);
+}
+
+TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
+  Waiting program([] {}, [] { return call_entries(1) ? 33 : 1; });
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  const pid_t pid = program.pid();
+  ASSERT_TRUE(test::seize_all(tracer, pid));
+  ASSERT_TRUE(space.install_net(pid, test::gadgets(), {kEntries[0], kEntries[0] + 64}));
+  ASSERT_TRUE(space.arm_entry(kEntries[2], pid, 16));
+  EXPECT_FALSE(space.arm(kEntries[2] + 4, pid));
+  ASSERT_TRUE(space.arm(kEntries[2] + 8, pid)) << "that is behind it";
+  ASSERT_TRUE(space.arm(kEntries[1] + 4, pid));
+  const auto over = space.arm_entry(kEntries[1], pid, 16);
+  ASSERT_TRUE(over);
+  EXPECT_EQ((*over)->way, Way::Trap);
+  const auto next_is_near = space.arm_entry(kEntries[0], pid, 4);
+  ASSERT_TRUE(next_is_near);
+  EXPECT_EQ((*next_is_near)->way, Way::Trap);
+  space.put_back(pid);
+  Tracee(pid).detach();
+  test::expect_exit(program.finish(), 33);
+}
+
+TEST(EntryJump, ForgottenAndArmedAgain) {
+  Armed armed(2);
+  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[3] + 1}, armed.pid()), 4u);
+  for (const RemoteAddr entry : kEntries) {
+    EXPECT_EQ(armed.space.find(entry), nullptr);
+    const auto original = std::span(reinterpret_cast<const std::byte*>(entry.value), 5);
+    ASSERT_TRUE(armed.space.memory().write(entry, original, armed.pid()));
+  }
+  ASSERT_TRUE(arm_entries(armed.space, armed.pid()));
+  EXPECT_EQ(armed.hits_to_end(), 8);
+}
+
+// ---------------------------------------------------------------- without the tracer
+
+TEST(EntryJump, ProgramGoesOnWhenTheTracerIsKilled) {
+  Waiting program([] {}, [] { return call_entries(1) && call_entries(2) ? 33 : 1; });
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.pid())); });
+  test::expect_exit(program.finish(), 33);
+}
+
+TEST(EntryJump, TracerKilledAnywhere) {
+  bool killed = true;
+  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
+    Waiting program([] {}, [] { return call_entries(1) && call_entries(2) ? 33 : 1; });
+    killed = test::kill_tracer_at(at, [&] {
+      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
+      AddressSpace space(tracer, program.pid());
+      if (!test::seize_all(tracer, program.pid()) || !arm_entries(space, program.pid())) return;
+      program.go();
+      Tracee(program.pid()).resume();
+      for (int hits = 0; hits < 2;) hits += test::handle_stop(space, tracer.next_of(program.pid()));
+      tracer.next_of(program.pid());
+      space.put_back(program.pid());
+      for (int left = 8; left > 0; --left) test::handle_stop(space, tracer.next_of(program.pid()));
+    });
+    const int status = program.finish();
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
+    ASSERT_EQ(WEXITSTATUS(status), 33) << at;
+    if (at > 2000) break;
+  }
+}
+
+TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
+  Waiting program([] {}, [] { return call_entries(1) ? 33 : 1; });
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.pid())); });
+  {
+    const Tracer tracer = test::make_tracer();
+    AddressSpace space(tracer, program.pid());
+    ASSERT_TRUE(test::seize_all(tracer, program.pid()));
+    const auto taken = space.take_over(program.pid());
+    ASSERT_TRUE(taken) << taken.error().text();
+    ASSERT_TRUE(*taken);
+    EXPECT_EQ((*taken)->sites, 4u);
+    EXPECT_EQ((*taken)->put_back, 4u);
+    EXPECT_EQ((*taken)->foreign, 0u);
+    EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
+    for (const RemoteAddr entry : kEntries) {
+      const auto site = space.arm(entry, program.pid());
+      ASSERT_TRUE(site);
+      EXPECT_EQ((*site)->way, Way::Trap) << "a thread may stand there by now";
+    }
+    EXPECT_THAT(test::changed_text(space.memory()), SizeIs(4));
+    space.put_back(program.pid());
+    Tracee(program.pid()).detach();
+  }
+  test::expect_exit(program.finish(), 33);
+}
+
+// ---------------------------------------------------------------- where threads stand
+
+// Stepped from the entry to what follows the jump: where there is an address of its own, the registers are those of the entry.
+TEST(EntryJump, OwnRegistersAreThoseOfTheEntry) {
+  Armed armed(1);
+  const Tracee tracee(armed.pid());
+  const auto was = *tracee.registers();
+  const Site* site = armed.space.find(kEntries[3]);
+  auto at_entry = was;
+  at_entry.rip = site->address.value;
+  at_entry.r11 = 0x1122334455667788;
+  at_entry.rsp -= 256;
+  tracee.set_registers(at_entry);
+  int own = 0, none = 0, hit_again = 0;
+  while (tracee.registers()->ip() != site->address + site->length) {
+    const auto now = *tracee.registers();
+    if (armed.space.in_slots(now.ip())) {
+      const auto registers = armed.space.own_registers(now);
+      ++(registers ? own : none);
+      const bool was_hit = now.ip() > site->pad_trap() || now.ip() < site->pad();  // the pad is behind the slot
+      const bool is_moved_back = registers && registers->ip() == site->address;
+      EXPECT_EQ(armed.space.hit_again(now.ip()) == site->address, was_hit && is_moved_back) << std::hex << now.rip;
+      hit_again += armed.space.hit_again(now.ip()) == site->address;
+      if (registers && registers->ip() == site->address) {
+        EXPECT_EQ(registers->r11, at_entry.r11) << std::hex << now.rip;
+        EXPECT_EQ(registers->rsp, at_entry.rsp);
+      }
+    }
+    tracee.step();
+    ASSERT_EQ(armed.tracer.next_of(armed.pid()).signal, SIGTRAP);
+  }
+  EXPECT_EQ(own, 7);   // five of the pad, the beginning of the slot, and its jump
+  EXPECT_EQ(none, 1);  // between endbr64 and push
+  EXPECT_EQ(hit_again, 3);
+  EXPECT_EQ(tracee.registers()->r11, at_entry.r11);
+  tracee.set_registers(was);
+  EXPECT_EQ(armed.hits_to_end(), 4);
+}
+
+}  // namespace
+}  // namespace fade
