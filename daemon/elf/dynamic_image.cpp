@@ -100,7 +100,7 @@ Result<DynamicImage> DynamicImage::build(const Memory& memory, std::uint64_t bia
 
 void DynamicImage::read_dynamic(std::uint64_t size) {
   RemoteAddr gnu_hash, hash;
-  std::uint64_t jump_slots_size = 0, relocations_size = 0;
+  std::uint64_t jump_slots_size = 0, relocations_size = 0, initializers_size = 0;
   for (const auto& d :
        read_array<Elf64_Dyn>(*memory_, dynamic_at_, size / sizeof(Elf64_Dyn), kMaxDynamicEntries)) {
     if (d.d_tag == DT_NULL) break;
@@ -113,6 +113,7 @@ void DynamicImage::read_dynamic(std::uint64_t size) {
     else if (d.d_tag == DT_SONAME) soname_ = d.d_un.d_val;
     else if (d.d_tag == DT_NEEDED && needed_.size() < kMaxNeeded) needed_.push_back(d.d_un.d_val);
     else if (d.d_tag == DT_INIT_ARRAY) initializers_at_ = {bias_ + d.d_un.d_ptr};
+    else if (d.d_tag == DT_INIT_ARRAYSZ) initializers_size = d.d_un.d_val;
     else if (d.d_tag == DT_DEBUG) debug_ = {d.d_un.d_ptr};
     else if (d.d_tag == DT_RPATH) rpath_ = d.d_un.d_val;
     else if (d.d_tag == DT_RUNPATH) runpath_ = d.d_un.d_val;
@@ -122,6 +123,7 @@ void DynamicImage::read_dynamic(std::uint64_t size) {
     else if (d.d_tag == DT_RELASZ) relocations_size = d.d_un.d_val;
     else if (d.d_tag == DT_RELACOUNT) relative_ = d.d_un.d_val;
   }
+  if (initializers_size < sizeof(std::uint64_t)) initializers_at_ = {};
   jump_slots_.end = within(jump_slots_.begin, jump_slots_size);
   relocations_.end = within(relocations_.begin, relocations_size);
   if (!symbols_at_ || !strings_at_) return;
@@ -130,11 +132,10 @@ void DynamicImage::read_dynamic(std::uint64_t size) {
 }
 
 std::optional<bool> DynamicImage::is_unrelocated() const {
-  constexpr std::uint64_t kSmallest = 1 << 16;  // mmap_min_addr: no object is mapped below
-  if (!initializers_at_ || bias_ < kSmallest) return std::nullopt;
+  if (!initializers_at_ || bias_ < span_.size()) return std::nullopt;
   const auto first = memory_->value<std::uint64_t>(initializers_at_);
   if (!first) return std::nullopt;
-  return *first < bias_;
+  return *first < span_.end.value - bias_;  // as in the file
 }
 
 // glibc adds the bias to most addresses in place once the object is loaded; at exec, in objects with a read-only

@@ -52,8 +52,8 @@ class DynamicImage {
   RemoteAddr dynamic() const { return dynamic_at_; }  // l_ld of the link map
   RemoteAddr debug() const { return debug_; }  // r_debug by DT_DEBUG; null until ld.so has set it
   bool in_code(RemoteAddr address) const;
-  // Whether the loader has yet to relocate it: what DT_INIT_ARRAY points to, which nobody else writes to, is no pointer into the
-  // object yet. nullopt: it has no such array, or is not loaded with a bias.
+  // Whether the loader has yet to relocate it: what DT_INIT_ARRAY points to, which nobody else writes to, still is an address of the
+  // file. nullopt: it has no such array, or is not loaded with a bias.
   std::optional<bool> is_unrelocated() const;
 
   std::string soname() const;               // empty where it has none

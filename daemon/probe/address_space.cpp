@@ -32,9 +32,9 @@ std::string seccomp_state(pid_t pid) {
 
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
     : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
-      pads_(parent.pads_), free_slots_(parent.free_slots_), foreign_(parent.foreign_),
+      pads_(parent.pads_), free_slots_(parent.free_slots_), free_pairs_(parent.free_pairs_), foreign_(parent.foreign_),
       seccomp_at_start_(parent.seccomp_at_start_),
-      is_put_back_(parent.is_put_back_) {}
+      is_put_back_(parent.is_put_back_), is_copied_(parent.is_copied_) {}
 
 std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
   return std::shared_ptr<AddressSpace>(new AddressSpace(*this, child));
@@ -44,7 +44,10 @@ void AddressSpace::mend_copy(pid_t stopped) {
   if (net_ && !net_->stands_in(memory_)) return forget_all();
   const auto lost = std::erase_if(areas_, [&](const SlotArea& area) { return !memory_.value<std::byte>(area.range.begin); });
   if (net_ && !areas_.empty()) net_->mend_ranges(memory_, stopped, std::span(areas_).subspan(1));
-  if (lost > 0) free_slots_.clear();  // some may have been in them
+  if (lost > 0) {  // some may have been in them
+    free_slots_.clear();
+    free_pairs_.clear();
+  }
   for (const auto& [address, site] : sites_)
     if (site.is_lifted && is_set(site)) put_back(site, stopped);
   std::vector<Site> missing;
@@ -66,8 +69,9 @@ void AddressSpace::forget_all() {
   sites_.clear();
   pads_.clear();
   free_slots_.clear();
+  free_pairs_.clear();
   foreign_.clear();
-  is_put_back_ = false;
+  is_put_back_ = is_copied_ = false;
 }
 
 Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
@@ -116,11 +120,13 @@ Result<void> AddressSpace::reserve(RemoteRange range, pid_t stopped) {
   return reached ? Result<void>() : add_area(range, stopped);
 }
 
-Result<RemoteAddr> AddressSpace::free_slot(RemoteAddr site, pid_t stopped) {
-  const auto again = std::ranges::find_if(free_slots_, [&](RemoteAddr slot) { return reaches(slot, site); });
-  if (again == free_slots_.end()) return new_slots(site, 1, stopped);
+// A slot; for a jump, with one behind it for its pad.
+Result<RemoteAddr> AddressSpace::slots_for(Way way, RemoteAddr site, pid_t stopped) {
+  auto& free = free_of(way);
+  const auto again = std::ranges::find_if(free, [&](RemoteAddr slot) { return reaches(slot, site); });
+  if (again == free.end()) return new_slots(site, way == Way::Trap ? 1 : 2, stopped);
   const RemoteAddr slot = *again;
-  free_slots_.erase(again);
+  free.erase(again);
   return slot;
 }
 
@@ -184,6 +190,8 @@ bool AddressSpace::rewrite_table(pid_t stopped) {
 Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) {
   if (guard != Guard::None) address = guarded_address(address);
   Site* known = find(address);
+  if (!known)
+    if (const auto behind = sites_.find(address + kEndbr64.size()); behind != sites_.end() && behind->second.is_entry_jump()) known = &behind->second;
   if (known && !known->is_lifted) return known;
   if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
   // What was under a jump may be where a thread stands by now.
@@ -195,11 +203,12 @@ Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) 
   return keep(*site);
 }
 
-Result<Site*> AddressSpace::arm_entry(RemoteAddr address, pid_t stopped, std::uint64_t untouched) {
-  if (find(address) || !can_jump_from_entry(address, untouched)) return arm(address, stopped);
-  if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
+Result<Site*> AddressSpace::arm_entry(RemoteAddr function, pid_t stopped, std::uint64_t untouched) {
+  const auto place = find(function) ? std::nullopt : place_of_jump(function, untouched);
+  if (!place || find(*place)) return arm(function, stopped);
+  if (auto may = may_arm(*place); !may) return tl::unexpected(may.error());
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
-  const auto site = make_jump(address, Guard::None, stopped);
+  const auto site = make_jump(*place, Guard::None, stopped);
   if (!site) return tl::unexpected(site.error());
   return keep(*site);
 }
@@ -227,7 +236,7 @@ Site* AddressSpace::keep(const Site& site) {
 }
 
 Result<Site> AddressSpace::make_trap(RemoteAddr address, Guard guard, pid_t stopped) {
-  const auto slot = free_slot(address, stopped);
+  const auto slot = slots_for(Way::Trap, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   auto site = make(address, *slot, guard, stopped);
   if (!site) free_slots_.push_back(*slot);
@@ -239,11 +248,10 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
     const Site& site = item.second;
     if (!range.contains(item.first)) return false;
     net_->set(memory_, stopped, {.site = item.first});
-    free_slots_.push_back(site.slot);
+    free_of(site.way).push_back(site.slot);
     if (site.way != Way::Jump) return true;
     if (site.guard != Guard::None) net_->set(memory_, stopped, {.site = site.pad_trap()});
     pads_.erase(site.pad_trap());
-    free_slots_.push_back(site.pad());
     return true;
   });
 }
@@ -252,8 +260,11 @@ void AddressSpace::put_back(pid_t stopped) {
   if (is_put_back_) return;
   is_put_back_ = true;
   // Where something else stands the program wrote over it, and that is what it wants there.
-  for (auto& [address, site] : sites_)
-    if (!site.is_lifted) site.is_lifted = !is_set(site) || put_back(site, stopped);
+  for (auto& [address, site] : sites_) {
+    if (site.is_lifted) continue;
+    is_copied_ |= site.is_entry_jump() && !is_set(site);
+    site.is_lifted = !is_set(site) || put_back(site, stopped);
+  }
 }
 
 std::size_t AddressSpace::armed() const {

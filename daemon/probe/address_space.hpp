@@ -113,9 +113,9 @@ class AddressSpace {
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
-  // The same for the entry of a function of which no thread can have executed anything yet; in the `untouched` bytes from there
-  // nothing else begins. With a jump where the instructions there allow one.
-  Result<Site*> arm_entry(RemoteAddr address, pid_t stopped, std::uint64_t untouched);
+  // The same for the entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch
+  // leads: with a jump behind its first instruction, where those behind it allow one. arm() of the same function gives that site.
+  Result<Site*> arm_entry(RemoteAddr function, pid_t stopped, std::uint64_t untouched);
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
@@ -148,7 +148,8 @@ class AddressSpace {
  private:
   AddressSpace(const AddressSpace& parent, pid_t child);
   void forget_all();
-  Result<RemoteAddr> free_slot(RemoteAddr site, pid_t stopped);
+  Result<RemoteAddr> slots_for(Way way, RemoteAddr site, pid_t stopped);
+  std::vector<RemoteAddr>& free_of(Way way) { return way == Way::Trap ? free_slots_ : free_pairs_; }
   Result<RemoteAddr> new_slots(RemoteAddr site, std::size_t count, pid_t stopped);
   bool rewrite_table(pid_t stopped);
   Result<void> may_arm(RemoteAddr address) const;
@@ -166,7 +167,7 @@ class AddressSpace {
   RemoteAddr guarded_address(RemoteAddr function) const;
   Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
   bool can_jump(RemoteAddr address) const;
-  bool can_jump_from_entry(RemoteAddr address, std::uint64_t untouched) const;
+  std::optional<RemoteAddr> place_of_jump(RemoteAddr function, std::uint64_t untouched) const;
   bool is_under_jump(RemoteAddr address) const;
   Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   bool recover_text(Site& site) const;
@@ -189,9 +190,11 @@ class AddressSpace {
   std::unordered_map<RemoteAddr, Site> sites_;
   std::unordered_map<RemoteAddr, RemoteAddr> pads_;  // int3 in the pad -> site
   std::vector<RemoteAddr> free_slots_;  // of sites that are gone
+  std::vector<RemoteAddr> free_pairs_;  // of jumps: a slot and its pad
   std::vector<SafetyNet::Entry> foreign_;  // left over, and not ours to touch
   std::string seccomp_at_start_;
   bool is_put_back_ = false;
+  bool is_copied_ = false;  // who wrote over a jump of ours may lead others to its pad
 };
 
 }  // namespace fade

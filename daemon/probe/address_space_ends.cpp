@@ -136,6 +136,7 @@ Result<void> AddressSpace::give_signal_back(pid_t stopped, RemoteGadgets outside
 Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   if (!net_) return {};
   if (auto given = give_signal_back(stopped, outside); !given) return given;
+  if (is_copied_) return fail("a function of the process was changed around our jump", "who did that may have copied it");
   const RemoteCall call(tracer_, memory_, stopped, outside);
   areas_.front().range = net_->range();
   while (!areas_.empty()) {  // the net itself last

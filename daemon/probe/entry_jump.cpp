@@ -10,9 +10,6 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kJumpSize = 5;
-constexpr std::array<std::uint8_t, 4> kEndbr64{0xF3, 0x0F, 0x1E, 0xFA};
-
 constexpr std::array<std::uint8_t, EntryPad::kSize> kPad{
     0x4C, 0x89, 0x5C, 0x24, 0xF8,  // mov %r11, -8(%rsp)
     0x4C, 0x8B, 0x1C, 0x24,        // mov (%rsp), %r11
@@ -35,15 +32,14 @@ bool moves_stack(const Instruction& in, Bytes bytes) {
   return (in.opcode == 0x81 || in.opcode == 0x83) && bytes[0] == 0x48 && modrm(in, bytes) == 0xEC;
 }
 
-// mov or xor between registers, mov of a number into one
-bool stays_in_registers(const Instruction& in, Bytes bytes) {
+// mov or xor between registers; mov of a register into the function's own part of the stack
+bool stays_at_home(const Instruction& in, Bytes bytes) {
   if (!is_legacy(in)) return false;
-  if (in.opcode >= 0xB8 && in.opcode <= 0xBF) return true;
   const bool is_move = in.opcode == 0x89 || in.opcode == 0x8B || in.opcode == 0x31 || in.opcode == 0x33;
-  return is_move && modrm(in, bytes) >= 0xC0;
+  if (is_move && modrm(in, bytes) >= 0xC0) return true;
+  const bool is_at_stack = (modrm(in, bytes) & 0xC7) == 0x44 && bytes[in.modrm_offset + 1u] == 0x24;  // disp8(%rsp)
+  return in.opcode == 0x89 && is_at_stack;
 }
-
-bool is_endbr64(Bytes bytes) { return bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin()); }
 
 std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::int32_t>(to.value - from.value); }
 
@@ -59,18 +55,40 @@ void append_jump(std::vector<std::uint8_t>& code, RemoteAddr from, RemoteAddr to
 
 std::optional<std::uint8_t> entry_jump_length(Bytes bytes) {
   std::size_t length = 0;
-  bool is_safe = false;  // as far as we are, were it the end
   while (length < kJumpSize) {
     const Bytes rest = bytes.subspan(length);
     const auto in = decode_instruction(rest);
     if (!in) return std::nullopt;
     const bool moves = moves_stack(*in, rest);
-    if (!moves && !is_endbr64(rest) && !stays_in_registers(*in, rest)) return std::nullopt;
-    is_safe = moves || length == 0;  // one instruction alone has no middle
+    if (!moves && (length == 0 || !stays_at_home(*in, rest))) return std::nullopt;
     length += in->length;
   }
-  if (!is_safe || length > 15) return std::nullopt;
   return static_cast<std::uint8_t>(length);
+}
+
+std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std::unordered_set<RemoteAddr>& wanted) {
+  std::unordered_set<RemoteAddr> out;
+  const auto [lowest, highest] = std::ranges::minmax_element(wanted);
+  if (lowest == wanted.end()) return out;
+  const std::uint64_t first = lowest->value, reach = highest->value - first;
+  const auto leads_to = [&](std::size_t end, std::int64_t distance) {
+    const RemoteAddr target{at.value + end + static_cast<std::uint64_t>(distance)};
+    if (target.value - first <= reach && wanted.contains(target)) out.insert(target);
+  };
+  const auto distance_at = [&](std::size_t i) {
+    std::int32_t d;
+    std::memcpy(&d, code.data() + i, sizeof d);
+    return std::int64_t{d};
+  };
+  for (std::size_t i = 0; i + 1 < code.size(); ++i) {
+    const std::uint8_t opcode = code[i];
+    const bool is_short = opcode == 0xEB || (opcode & 0xF0) == 0x70 || (opcode & 0xFC) == 0xE0;
+    const bool is_near = opcode == 0xE8 || opcode == 0xE9, is_conditional = opcode == 0x0F && (code[i + 1] & 0xF0) == 0x80;
+    if (is_short) leads_to(i + 2, static_cast<std::int8_t>(code[i + 1]));
+    if (is_near && i + 5 <= code.size()) leads_to(i + 5, distance_at(i + 1));
+    if (is_conditional && i + 6 <= code.size()) leads_to(i + 6, distance_at(i + 2));
+  }
+  return out;
 }
 
 Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, RemoteAddr slot) {

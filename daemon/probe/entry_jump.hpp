@@ -2,19 +2,28 @@
 // register and goes on from by itself. The tracer need neither read the stack nor set the instruction pointer. Pure; knows no
 // process.
 //
-// Five bytes are too many to be written under a thread that stands among them: only where none can have come yet.
+// Five bytes are too many to be written under a thread that stands among them: only where none can have come yet, and none comes
+// but by the first of them. It stands behind an endbr64, which is left alone: a uprobe (perf, bpftrace) is put on the first byte
+// of a function, and executes what the file says is there.
 #pragma once
 #include <array>
 #include <optional>
+#include <unordered_set>
 
 #include "probe/relocate.hpp"
 
 namespace fade {
 
-// How many bytes of whole instructions a jump at the entry of a function covers, `bytes` standing there. nullopt: one of them may
-// fault or work in its old place alone, or a jump of the function may lead between them. None does where the last one moves the
-// stack pointer: a function does that once.
+constexpr std::array<std::uint8_t, 4> kEndbr64{0xF3, 0x0F, 0x1E, 0xFA};
+constexpr std::uint64_t kJumpSize = 5;
+
+// How many bytes of whole instructions a jump covers, `bytes` standing behind the endbr64 of a function. nullopt: they are no prologue,
+// whose first instruction moves the stack pointer and which touches nothing but registers and the stack.
 std::optional<std::uint8_t> entry_jump_length(std::span<const std::uint8_t> bytes);
+
+// Which of `wanted` a branch in `code`, which stands at `at`, may lead to. Every byte is taken for the beginning of an instruction: so
+// none is missed, and some are found that are none.
+std::unordered_set<RemoteAddr> branched_to(std::span<const std::uint8_t> code, RemoteAddr at, const std::unordered_set<RemoteAddr>& wanted);
 
 // The code of the slot: these instructions, and the way to what follows them. Refuses where entry_jump_length() does.
 Result<RelocatedInstruction> relocate_entry(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot);

@@ -14,7 +14,6 @@ namespace fade {
 namespace {
 
 constexpr std::uint8_t kInt3 = 0xCC, kJump = 0xE9;
-constexpr std::array<std::uint8_t, 4> kEndbr64{0xF3, 0x0F, 0x1E, 0xFA};
 // lea behind this(%rip), %r11; movabs $guard, %rax; jmp *%rax
 constexpr std::array<std::uint8_t, Site::kGuardSize> kThroughGuard{0x4C, 0x8D, 0x1D, 12, 0, 0, 0, 0x48, 0xB8, 0,
                                                                    0,    0,    0,    0,  0, 0, 0, 0xFF, 0xE0};
@@ -93,13 +92,17 @@ bool AddressSpace::can_jump(RemoteAddr address) const {
   return moved && moved->length >= 5 && std::equal(bytes->begin(), bytes->begin() + moved->length, moved->code.begin());
 }
 
-bool AddressSpace::can_jump_from_entry(RemoteAddr address, std::uint64_t untouched) const {
+// The place behind the endbr64 of a function, if a jump has room there: within one block of 16 bytes, as processors fetch them, so that
+// nobody ever executes half of what is written.
+std::optional<RemoteAddr> AddressSpace::place_of_jump(RemoteAddr function, std::uint64_t untouched) const {
+  constexpr std::uint64_t kFetched = 16;
+  const RemoteAddr address = guarded_address(function);
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
-  const auto length = bytes ? entry_jump_length(*bytes) : std::nullopt;
-  if (!length || *length > untouched) return false;
+  const auto length = bytes && address != function ? entry_jump_length(*bytes) : std::nullopt;
+  if (!length || kEndbr64.size() + *length > untouched || address.value % kFetched + kJumpSize > kFetched) return std::nullopt;
   for (std::uint64_t i = 1; i < *length; ++i)
-    if (sites_.contains(address + i)) return false;
-  return true;
+    if (sites_.contains(address + i)) return std::nullopt;
+  return address;
 }
 
 // Whether a jump covers the byte, its own first one excepted.
@@ -110,7 +113,7 @@ bool AddressSpace::is_under_jump(RemoteAddr address) const {
 }
 
 Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stopped) {
-  const auto slot = new_slots(address, 2, stopped);
+  const auto slot = slots_for(Way::Jump, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
   if (!bytes) return fail("the code of a function cannot be read");

@@ -154,6 +154,7 @@ Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const
 void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   Program& program = *inferior.program;
   const auto loaded = program.link_map->reread(program.space->memory());
+  program.is_list_doubtful = !loaded || loaded->damaged;
   if (!loaded) return note(inferior, "note", loaded.error().text());
   is_arriving_ = true;
   changed(program);
@@ -168,6 +169,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   Program& program = *inferior.program;
   if (!program.link_map) return;
   const auto change = program.link_map->update(program.space->memory());
+  program.is_list_doubtful |= !change || change->damaged;
   if (!change) return note(inferior, "note", change.error().text());
   if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
@@ -277,8 +279,29 @@ bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std:
 // Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the loader,
 // or the loader has yet to make it usable.
 bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const {
-  if (is_arriving_) return false;
+  if (is_arriving_ || inferior.program->is_list_doubtful) return false;
   return image.is_unrelocated().value_or(false) || (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);
+}
+
+// Where branches of the library lead to the bytes that a jump would cover, its first one excepted.
+std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Memory& memory, const elf::DynamicImage& image,
+                                                                    const std::vector<elf::DynamicSymbol>& functions) const {
+  constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16;
+  std::unordered_set<RemoteAddr> covered, out;
+  for (const auto& function : functions)
+    if (!function.ifunc && by_symbol_.contains(function.name))
+      for (std::uint64_t i = 1; i < kJumpSize; ++i) covered.insert(image.address(function) + kEndbr64.size() + i);
+  std::vector<std::uint8_t> piece(kPiece + kLongest);
+  for (const elf::Segment& segment : image.segments()) {
+    if (!segment.executable) continue;
+    for (RemoteAddr at = segment.range.begin; at < segment.range.end; at = at + kPiece) {
+      const std::size_t wanted = std::min<std::uint64_t>(piece.size(), segment.range.end - at);
+      const std::size_t got = memory.read(at, std::as_writable_bytes(std::span(piece).first(wanted)));
+      if (got < wanted) return covered;  // not seen: all may be
+      out.merge(branched_to(std::span(piece).first(got), at, covered));
+    }
+  }
+  return out;
 }
 
 void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions) {
@@ -303,11 +326,17 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, con
   AddressSpace& space = *inferior.program->space;
   const auto functions = image.all_functions();
   const bool is_untouched = !found.role.empty() && this->is_untouched(inferior, image);
+  const auto branches = is_untouched ? branches_behind_entries(space.memory(), image, functions) : std::unordered_set<RemoteAddr>();
+  const auto is_branched_to = [&](RemoteAddr function) {
+    for (std::uint64_t i = 1; i < kJumpSize; ++i)
+      if (branches.contains(function + kEndbr64.size() + i)) return true;
+    return false;
+  };
   for (const NamedCode& code : code_of(functions, [&](const std::string& name) { return probe_for(name, found); })) {
     const RemoteAddr address{image.bias() + code.offset};
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
                                            : functions_.function(code.probe, found.path, found.major, code.other_names);
-    const std::uint64_t untouched = is_untouched && !code.ifunc ? up_to_next(functions, code.offset) : 0;
+    const std::uint64_t untouched = is_untouched && !code.ifunc && !is_branched_to(address) ? up_to_next(functions, code.offset) : 0;
     sites += take(inferior, space.arm_entry(address, thread.tid, untouched), entry, code.probe->symbol);
     chosen_before += code.ifunc && is_arriving_;
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -73,6 +74,8 @@ class ModuleWatch {
            Guard guard = Guard::None);
   bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);
   bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const;
+  std::unordered_set<RemoteAddr> branches_behind_entries(const Memory& memory, const elf::DynamicImage& image,
+                                                         const std::vector<elf::DynamicSymbol>& functions) const;
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);

@@ -69,6 +69,7 @@ struct Program {
     for (Module& module : copy->modules) module.imports = nullptr;  // the rows of these modules are its parent's
     copy->call_sites = call_sites;
     copy->libc = libc;
+    copy->is_list_doubtful = is_list_doubtful;
     copy->device_slots = device_slots;
     return copy;
   }
@@ -86,6 +87,7 @@ struct Program {
   std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: what has been looked at
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
+  bool is_list_doubtful = false;   // modules may be missing in link_map that have run
   bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound

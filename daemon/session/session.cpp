@@ -195,14 +195,14 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const RemoteAddr trap = registers->ip() - 1;
   const Site* found = space.find(trap);
   if (!found) return false;
-  if (std::exchange(thread.passed_trap, {}) == trap || found->needs_proof()) {
+  if (thread.passed_trap == trap || found->needs_proof()) {
     const auto info = tracee.siginfo();
     if (info && info->si_code != SI_KERNEL) return false;
   }
   const Site site = *found;  // handling may forget sites
   const bool in_pad = site.is_entry_pad(trap);
-  if (in_pad) thread.passed_trap = trap;
-  else tracee.set_ip(site.slot);
+  thread.passed_trap = in_pad ? trap : RemoteAddr{};
+  if (!in_pad) tracee.set_ip(site.slot);
   const bool again = thread.shown_site == site.address && thread.shown_sp == registers->sp();
   if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
   // A retry is no other call; a return counts once anyway.

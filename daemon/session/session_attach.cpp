@@ -24,6 +24,7 @@ constexpr std::chrono::milliseconds kPatience{300};  // with threads that do not
 constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33: nobody but libc itself blocks them
 constexpr int kStartTime = 500;  // looks, at a program that has just been executed
+constexpr int kAtItsEnd = 100;    // looks, at a thread that may be about to end
 constexpr int kMostLooks = 10, kEnoughLooks = 4;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::size_t kCopied = 256 * 1024, kMostFrames = 256;  // of each stack
@@ -44,6 +45,17 @@ tl::unexpected<Error> gone(pid_t pid) {
   return fail(fmt::format("process {} has ended", pid), {}, {}, ESRCH);
 }
 
+// A thread whose end has begun is refused as if it were forbidden, and looks alive for a moment; so does one whose tracer is just
+// letting it go.
+Result<void> seize_thread(pid_t tid) {
+  for (int look = 0;; ++look) {
+    auto seized = Tracer::seize(tid, false);
+    if (seized || seized.error().code != EPERM || look == kAtItsEnd || read_tracer(tid) != 0) return seized;
+    if (has_ended(read_state(tid))) return gone(tid);
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
 RemoteRange code_of_libc(const Foothold& foothold) {
   const auto it = std::ranges::find_if(foothold.modules, [&](const RemoteRange& module) { return module.contains(foothold.libc); });
   return it == foothold.modules.end() ? RemoteRange{} : *it;
@@ -52,7 +64,7 @@ RemoteRange code_of_libc(const Foothold& foothold) {
 }  // namespace
 
 Result<void> Session::seize(pid_t pid) {
-  if (auto seized = Tracer::seize(pid, false); !seized && !has_ended(read_state(pid)))
+  if (auto seized = seize_thread(pid); !seized && !has_ended(read_state(pid)))
     return tl::unexpected(std::move(seized.error()));
   Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
   inferior.is_root = true;
@@ -76,7 +88,7 @@ Result<void> Session::seize_threads(Inferior& inferior) {
       if (!seen.insert(tid).second) continue;
       again = true;
       if (has_ended(read_state(tid))) continue;  // a leader that exited before its threads
-      const auto seized = Tracer::seize(tid, false);
+      const auto seized = seize_thread(tid);
       if (!seized && seized.error().code == ESRCH) continue;
       if (!seized && read_tracer(tid) != ::getpid()) return seized;
       if (!thread_of(tid)) add_thread(inferior, tid);

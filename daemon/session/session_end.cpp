@@ -54,7 +54,9 @@ class Session::Farewell {
   bool ask(pid_t tid);
   bool take_leave(const Stop& stop);
   bool part_with(const Stop& stop);
+  static bool is_owed_trap(pid_t tid);
   bool stand_aside(const Thread& thread, const Tracee& tracee) const;
+  bool step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
   void remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold);
   void look_again(Inferior& inferior, pid_t keeper);
@@ -66,6 +68,14 @@ class Session::Farewell {
 // Moves a thread to where it would stand without us. False: it is in the middle of an instruction that we moved, or was
 // interrupted there by a signal, without us, whose handler runs now.
 bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) const {
+  std::vector<int> met;
+  const bool done = step_aside(thread, tracee, met);
+  for (const int signal : met) ::syscall(SYS_tkill, tracee.tid(), signal);
+  return done;
+}
+
+// `met`: signals that came instead of the trap of a step.
+bool Session::Farewell::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
   const AddressSpace& space = *thread.inferior->program->space;
   const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.refers_to_slots(sp); };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
@@ -74,10 +84,16 @@ bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) 
     const auto own = space.own_registers(*registers);
     if (own && !tracee.change_registers(*registers, *own)) return true;
     if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp());
-    if (!tracee.step() || is_end(s_.tracer_.next_of(tracee.tid()).kind)) return true;
+    if (!tracee.step()) return true;
+    const Stop stop = s_.tracer_.next_of(tracee.tid());
+    if (is_end(stop.kind)) return true;
+    if (stop.kind == Stop::Kind::Signal && stop.signal != SIGTRAP) met.push_back(stop.signal);
   }
   return false;
 }
+
+// A stop that we asked for comes before the trap of an int3 that the thread has just executed.
+bool Session::Farewell::is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrap) != 0; }
 
 void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal) const {
   if (signal == 0 && thread.interrupted) take_up_call(tracee);
@@ -94,7 +110,7 @@ bool Session::Farewell::part_with(const Stop& stop) {
   if (!thread || !registers) return tracee.detach(is_signal ? stop.signal : 0), true;
   if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->inferior->program->space->mend_copy(stop.tid);
   const Site* site = thread->inferior->program->space->find(registers->ip() - 1);
-  if (site && !is_signal && (read_signal_sets(stop.tid).pending & kTrap)) {  // its trap is still to be told
+  if (site && !is_signal && is_owed_trap(stop.tid)) {
     tracee.resume();
     tracee.interrupt();
     return false;
@@ -207,8 +223,9 @@ void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
   for (const pid_t tid : others)
     if (!one(tid, s_.clock_.now())) inferior.is_dirty = true;
   const Tracee tracee(keeper);
-  if (!stand_aside(*thread, tracee)) inferior.is_dirty = true;
-  if (foothold && !(read_signal_sets(keeper).pending & kTrap)) remove_pages(inferior, keeper, *foothold);
+  const bool is_owed = is_owed_trap(keeper);  // then part_with() has it go on for a moment
+  if (!is_owed && !stand_aside(*thread, tracee)) inferior.is_dirty = true;
+  if (foothold && !is_owed) remove_pages(inferior, keeper, *foothold);
   tracee.interrupt();
   tracee.resume();
   one(keeper, since);  // only behind a new stop does the kernel take up its system call or group-stop again

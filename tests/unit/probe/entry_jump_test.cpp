@@ -2,14 +2,16 @@
 #include "probe/entry_jump.hpp"
 
 #include <csignal>
+#include <set>
 
 #include "probe/abandoned.hpp"
 
-// The shapes of AMD's libraries (5, 7), of the stand-in (6), and one that adds the carry flag to %r11.
+// Shapes of AMD's libraries (5, 7) and of the stand-in (6), and one that adds the carry flag to %r11.
 asm(R"(
         .text
         .balign 64
 fade_entry_5:
+        endbr64
         push %rbp
         mov %rsp, %rbp
         push %r15
@@ -21,8 +23,11 @@ fade_entry_5:
 fade_entry_6:
         endbr64
         push %rdi
+        push %rsi
+        push %rdx
+        push %r8
         lea 6(%rdi), %rax
-        pop %rdi
+        add $32, %rsp
         ret
         .balign 16
 fade_entry_7:
@@ -36,8 +41,11 @@ fade_entry_7:
 fade_entry_r11:
         endbr64
         push %r11
+        mov %rsp, %rdx
+        push %rbx
         mov $0, %eax
         adc %r11, %rax
+        pop %rbx
         pop %r11
         ret
         .balign 16
@@ -86,31 +94,47 @@ std::optional<int> length_of(std::initializer_list<int> bytes) {
   return length ? std::optional<int>(*length) : std::nullopt;
 }
 
-TEST(EntryJump, HasRoomWhereTheLastInstructionMovesTheStackPointer) {
-  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), 6);                    // push rbp; mov rsp, rbp; push r15
-  EXPECT_EQ(length_of({0xF3, 0x0F, 0x1E, 0xFA, 0x48, 0x83, 0xEC, 0x28}), 8);        // endbr64; sub $0x28, rsp
-  EXPECT_EQ(length_of({0xF3, 0x0F, 0x1E, 0xFA, 0x48, 0x81, 0xEC, 0, 1, 0, 0}), 11);  // endbr64; sub $0x100, rsp
-  EXPECT_EQ(length_of({0xF3, 0x0F, 0x1E, 0xFA, 0x57}), 5);                          // endbr64; push rdi
-  EXPECT_EQ(length_of({0x41, 0x57, 0x41, 0x56, 0x41, 0x55}), 6);                    // push r15; push r14; push r13
-  EXPECT_EQ(length_of({0x48, 0xB8, 1, 2, 3, 4, 5, 6, 7, 8}), 10);                   // movabs: alone, it has no middle
+TEST(EntryJump, HasRoomInAPrologue) {
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), 6);                          // push rbp; mov rsp, rbp; push r15
+  EXPECT_EQ(length_of({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}), 9);        // sub $0x28, rsp; mov rdi, 0x18(rsp)
+  EXPECT_EQ(length_of({0x48, 0x81, 0xEC, 0, 1, 0, 0}), 7);                                // sub $0x100, rsp
+  EXPECT_EQ(length_of({0x57, 0x56, 0x52, 0x51, 0x41, 0x50}), 6);                          // push rdi, rsi, rdx, rcx, r8
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xFD, 0x53}), 5);                                // push rbp; mov rdi, rbp; push rbx
 }
 
-TEST(EntryJump, HasNoneWhereSomethingMayLeadBetween) {
-  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x48, 0x89, 0xFB}), std::nullopt);  // push rbp; mov; mov rdi, rbx: a loop may begin there
+TEST(EntryJump, HasNoneForWhatIsNoPrologueMayFaultBranchOrMeansItsPlace) {
   EXPECT_EQ(length_of({0x31, 0xC0, 0x89, 0xF8, 0x31, 0xD2}), std::nullopt);        // xor; mov; xor
-}
-
-TEST(EntryJump, HasNoneForWhatMayFaultBranchOrMeansItsPlace) {
-  EXPECT_EQ(length_of({0x48, 0x8B, 0x07, 0x55, 0x55}), std::nullopt);              // mov (rdi), rax
-  EXPECT_EQ(length_of({0x48, 0x8D, 0x05, 1, 0, 0, 0}), std::nullopt);              // lea 1(rip), rax
-  EXPECT_EQ(length_of({0xE8, 1, 0, 0, 0}), std::nullopt);                          // call
+  EXPECT_EQ(length_of({0x48, 0xB8, 1, 2, 3, 4, 5, 6, 7, 8}), std::nullopt);        // movabs
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0x07, 0x55}), std::nullopt);              // push; mov rax, (rdi)
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0x44, 0x25, 8}), std::nullopt);           // push; mov rax, 8(rbp)
+  EXPECT_EQ(length_of({0x55, 0x48, 0x8B, 0x44, 0x24, 8}), std::nullopt);           // push; mov 8(rsp), rax
+  EXPECT_EQ(length_of({0x55, 0x48, 0x8D, 0x05, 1, 0, 0, 0}), std::nullopt);        // push; lea 1(rip), rax
+  EXPECT_EQ(length_of({0x55, 0xE8, 1, 0, 0, 0}), std::nullopt);                    // push; call
   EXPECT_EQ(length_of({0xE9, 1, 0, 0, 0}), std::nullopt);                          // jmp
-  EXPECT_EQ(length_of({0x85, 0xFF, 0x74, 0x01, 0x55}), std::nullopt);              // test; jz; push
+  EXPECT_EQ(length_of({0x55, 0x85, 0xFF, 0x74, 0x01, 0x55}), std::nullopt);        // push; test; jz
   EXPECT_EQ(length_of({0xC3}), std::nullopt);                                      // ret
   EXPECT_EQ(length_of({0x66, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // push bp
   EXPECT_EQ(length_of({0x83, 0xEC, 0x28, 0x55, 0x55}), std::nullopt);              // sub $0x28, esp
   EXPECT_EQ(length_of({0xCC, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // somebody's breakpoint
   EXPECT_EQ(entry_jump_length(std::array<std::uint8_t, 2>{0x55, 0x55}), std::nullopt);  // the end of the memory
+}
+
+// What gcc makes of a loop that passes arguments on the stack: its head is a push right behind the prologue.
+TEST(EntryJump, BranchesThatLeadBetweenAreFound) {
+  const std::vector<std::uint8_t> code{0x53, 0x48, 0x89, 0xFB,        // 0: push rbx; mov rdi, rbx
+                                       0x53, 0x90, 0x85, 0xC0,        // 4: push rbx; nop; test eax, eax
+                                       0x75, 0xFA,                    // 8: jne 4
+                                       0x0F, 0x84, 0xF2, 0xFF, 0xFF, 0xFF,  // 10: je 2
+                                       0xE9, 0xEC, 0xFF, 0xFF, 0xFF,  // 16: jmp 1
+                                       0xE2, 0xEC,                    // 21: loop 3
+                                       0xE8, 0xE4, 0xFF, 0xFF, 0xFF};  // 23: call 0
+  const RemoteAddr at{0x7f0000001000};
+  const std::unordered_set<RemoteAddr> covered{at + 1, at + 2, at + 3, at + 4, at + 5};
+  EXPECT_EQ(branched_to(code, at, covered), (std::unordered_set<RemoteAddr>{at + 1, at + 2, at + 3, at + 4}));
+  EXPECT_EQ(branched_to(code, at, {at}), std::unordered_set<RemoteAddr>{at});
+  EXPECT_TRUE(branched_to(code, at, {}).empty());
+  for (std::size_t n = 0; n < code.size(); ++n)  // cut off anywhere
+    EXPECT_LE(branched_to(std::span(code).first(n), at, covered).size(), 4u);
 }
 
 // ---------------------------------------------------------------- in a program
@@ -164,7 +188,7 @@ TEST(EntryJump, TheReturnAddressStandsInARegister) {
     const auto registers = *Tracee(armed.pid()).registers();
     const Site* site = armed.space.find(registers.ip() - 1);
     ASSERT_NE(site, nullptr);
-    EXPECT_EQ(site->address, kEntries[i]);
+    EXPECT_EQ(site->address, kEntries[i] + 4);
     EXPECT_TRUE(site->is_entry_pad(registers.ip() - 1));
     EXPECT_EQ(site->beyond(registers.ip() - 1), registers.ip());
     EXPECT_EQ(armed.space.memory().value<std::uint64_t>(registers.sp()), registers.r11);
@@ -232,14 +256,16 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
   const pid_t pid = program.pid();
   ASSERT_TRUE(test::seize_all(tracer, pid));
   ASSERT_TRUE(space.install_net(pid, test::gadgets(), {kEntries[0], kEntries[0] + 64}));
-  ASSERT_TRUE(space.arm_entry(kEntries[2], pid, 16));
-  EXPECT_FALSE(space.arm(kEntries[2] + 4, pid));
-  ASSERT_TRUE(space.arm(kEntries[2] + 8, pid)) << "that is behind it";
-  ASSERT_TRUE(space.arm(kEntries[1] + 4, pid));
+  const auto jump = space.arm_entry(kEntries[2], pid, 16);
+  ASSERT_TRUE(jump);
+  EXPECT_EQ(*space.arm(kEntries[2], pid), *jump) << "one site for one function";
+  EXPECT_FALSE(space.arm(kEntries[2] + 8, pid));
+  ASSERT_TRUE(space.arm(kEntries[2] + 13, pid)) << "that is behind it";
+  ASSERT_TRUE(space.arm(kEntries[1] + 5, pid));
   const auto over = space.arm_entry(kEntries[1], pid, 16);
   ASSERT_TRUE(over);
   EXPECT_EQ((*over)->way, Way::Trap);
-  const auto next_is_near = space.arm_entry(kEntries[0], pid, 4);
+  const auto next_is_near = space.arm_entry(kEntries[0], pid, 8);
   ASSERT_TRUE(next_is_near);
   EXPECT_EQ((*next_is_near)->way, Way::Trap);
   space.put_back(pid);
@@ -247,15 +273,38 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
   test::expect_exit(program.finish(), 33);
 }
 
+// A uprobe has the kernel write an int3 over the first byte of the function, and execute what the file has there.
+TEST(EntryJump, LeavesTheFirstInstructionToOthers) {
+  Armed armed(1);
+  for (const RemoteAddr entry : kEntries) EXPECT_EQ(armed.space.memory().value<std::uint32_t>(entry), 0xfa1e0ff3u);
+  EXPECT_EQ(armed.hits_to_end(), 4);
+}
+
+// Who writes over a jump may have kept it, to come to its pad by a way of his own.
+TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
+  Armed armed(0);
+  const std::array<std::uint8_t, 5> other{0xE9, 0, 0, 0, 0};
+  ASSERT_TRUE(armed.space.memory().write(kEntries[0] + 4, std::as_bytes(std::span(other)), armed.pid()));
+  armed.space.put_back(armed.pid());
+  EXPECT_EQ((armed.space.memory().value<std::array<std::uint8_t, 5>>(kEntries[0] + 4)), other);
+  EXPECT_FALSE(armed.space.remove(armed.pid(), test::gadgets()));
+  EXPECT_TRUE(armed.space.has_net());
+  EXPECT_EQ(armed.hits_to_end(), 0);
+}
+
 TEST(EntryJump, ForgottenAndArmedAgain) {
   Armed armed(2);
-  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[3] + 1}, armed.pid()), 4u);
+  std::set<RemoteAddr> slots, again;
+  for (const RemoteAddr entry : kEntries) slots.insert(armed.space.find(entry + 4)->slot);
+  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[3] + 16}, armed.pid()), 4u);
   for (const RemoteAddr entry : kEntries) {
-    EXPECT_EQ(armed.space.find(entry), nullptr);
-    const auto original = std::span(reinterpret_cast<const std::byte*>(entry.value), 5);
-    ASSERT_TRUE(armed.space.memory().write(entry, original, armed.pid()));
+    EXPECT_EQ(armed.space.find(entry + 4), nullptr);
+    const auto original = std::span(reinterpret_cast<const std::byte*>(entry.value + 4), 5);
+    ASSERT_TRUE(armed.space.memory().write(entry + 4, original, armed.pid()));
   }
   ASSERT_TRUE(arm_entries(armed.space, armed.pid()));
+  for (const RemoteAddr entry : kEntries) again.insert(armed.space.find(entry + 4)->slot);
+  EXPECT_EQ(again, slots) << "a library that is loaded again and again takes no more room";
   EXPECT_EQ(armed.hits_to_end(), 8);
 }
 
@@ -322,7 +371,7 @@ TEST(EntryJump, OwnRegistersAreThoseOfTheEntry) {
   Armed armed(1);
   const Tracee tracee(armed.pid());
   const auto was = *tracee.registers();
-  const Site* site = armed.space.find(kEntries[3]);
+  const Site* site = armed.space.find(kEntries[3] + 4);
   auto at_entry = was;
   at_entry.rip = site->address.value;
   at_entry.r11 = 0x1122334455667788;
@@ -347,7 +396,7 @@ TEST(EntryJump, OwnRegistersAreThoseOfTheEntry) {
     ASSERT_EQ(armed.tracer.next_of(armed.pid()).signal, SIGTRAP);
   }
   EXPECT_EQ(own, 7);   // five of the pad, the beginning of the slot, and its jump
-  EXPECT_EQ(none, 1);  // between endbr64 and push
+  EXPECT_EQ(none, 1);  // between the two instructions
   EXPECT_EQ(hit_again, 3);
   EXPECT_EQ(tracee.registers()->r11, at_entry.r11);
   tracee.set_registers(was);
