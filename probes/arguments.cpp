@@ -32,18 +32,35 @@ Bytes pointed_to(const Probe& probe, const Parameter& parameter, Payload payload
   return {};
 }
 
-Bytes location_bytes(const Location& at, const CallRecord& record, Payload payload) {
-  if (at.where == Location::Where::Integer)
-    return std::as_bytes(std::span(record.words)).subspan(std::min<std::size_t>(at.first, record.words.size()) * 8);
+// The word at [rsp+8], [rsp+16] and so on at entry.
+std::optional<std::uint64_t> stack_word(Payload payload, std::size_t at) {
+  const auto piece = find_piece(payload, PieceKind::Stack);
+  std::uint64_t word;
+  if (!piece || piece->bytes.size() < (at + 1) * sizeof word) return std::nullopt;
+  std::memcpy(&word, piece->bytes.data() + at * sizeof word, sizeof word);
+  return word;
+}
+
+inline Bytes location_bytes(const Location& at, const CallRecord& record, Payload payload) {
+  if (at.where == Location::Where::Integer) {
+    const std::size_t skipped = std::min<std::size_t>(at.first, record.words.size()) * 8;
+    return {reinterpret_cast<const std::byte*>(record.words.data()) + skipped, sizeof record.words - skipped};
+  }
   const auto piece = find_piece(payload, at.where == Location::Where::Sse ? PieceKind::Sse : PieceKind::Stack);
   if (!piece || piece->bytes.size() < std::size_t{at.first} * 8) return {};
   return piece->bytes.subspan(std::size_t{at.first} * 8);
+}
+
+// A value that lies in registers as a whole.
+bool in_registers(const RolePlace& place) {
+  return !place.in_memory && place.at.where == Location::Where::Integer && place.at.first * 8u + place.offset + place.size <= sizeof CallRecord::words;
 }
 
 // The value with that role; empty where there is none.
 Bytes find_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, Where where = Where::Anywhere) {
   for (const RolePlace& place : probe.places(role)) {
     if (where == Where::AtReturn && !place.in_memory) continue;
+    if (place.size > 0 && in_registers(place)) return std::as_bytes(std::span(record.words)).subspan(place.at.first * 8u + place.offset, place.size);
     const Bytes whole = place.in_memory ? pointed_to(probe, probe.parameters[place.parameter], payload, where) : location_bytes(place.at, record, payload);
     if (place.size > 0 && whole.size() >= std::size_t{place.offset} + place.size) return whole.subspan(place.offset, place.size);
   }
@@ -51,7 +68,11 @@ Bytes find_role(const Probe& probe, Role role, const CallRecord& record, Payload
 }
 
 std::optional<std::uint64_t> to_word(Bytes bytes) {
-  return bytes.empty() ? std::nullopt : std::optional(load_word(bytes.first(std::min<std::size_t>(bytes.size(), 8))));
+  if (bytes.empty()) return std::nullopt;
+  std::uint64_t word;
+  if (bytes.size() < sizeof word) return load_word(bytes);
+  std::memcpy(&word, bytes.data(), sizeof word);
+  return word;
 }
 
 }  // namespace
@@ -94,6 +115,12 @@ std::optional<std::string> string_argument(const Probe& probe, const Parameter& 
 }
 
 std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
+  using In = RoleWord::In;
+  const RoleWord& known = probe.word(role);
+  if (known.in == In::Register) return record.words[known.word] & known.mask;
+  if (known.in == In::Nowhere) return std::nullopt;
+  if (known.in == In::Stack)
+    if (const auto word = stack_word(payload, known.word)) return *word & known.mask;
   return to_word(find_role(probe, role, record, payload));
 }
 

@@ -84,6 +84,7 @@ struct Probe {
   bool failed(std::uint64_t result_word) const;  // masks to the result's size
   const Parameter* with_role(Role role) const;   // nullptr where none has it
   std::span<const RolePlace> places(Role role) const { return role_index.of(*this).places(role); }
+  const RoleWord& word(Role role) const { return role_index.of(*this).word(role); }
 };
 
 using ProbePtr = std::shared_ptr<const Probe>;

@@ -11,6 +11,7 @@ namespace fade::probes {
 namespace {
 
 constexpr int kDeepest = 4;  // structs within structs that are searched
+constexpr std::uint8_t kRegisters = 6;  // CallRecord::words
 
 struct Found {
   Role role;
@@ -47,6 +48,17 @@ std::vector<Found> found_in(const Probe& probe) {
   return out;
 }
 
+RoleWord word_of(std::span<const RolePlace> places) {
+  using In = RoleWord::In;
+  if (places.empty()) return {};
+  const RolePlace& place = places.front();
+  const bool on_stack = place.at.where == Location::Where::Stack;
+  const bool in_register = place.at.where == Location::Where::Integer && place.at.first < kRegisters;
+  if (places.size() != 1 || place.in_memory || !(on_stack || in_register) || place.offset != 0 || place.size == 0 || place.size > 8)
+    return {In::Elsewhere, 0, 0};
+  return {on_stack ? In::Stack : In::Register, place.at.first, ~std::uint64_t{0} >> (64 - 8 * place.size)};
+}
+
 }  // namespace
 
 RoleIndex::RoleIndex(const Probe& probe) {
@@ -57,6 +69,7 @@ RoleIndex::RoleIndex(const Probe& probe) {
     ++first_[static_cast<std::size_t>(one.role) + 1];
   }
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] = static_cast<std::uint16_t>(first_[i] + first_[i - 1]);
+  for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = word_of(places(static_cast<Role>(i)));
 }
 
 LazyRoleIndex& LazyRoleIndex::operator=(const LazyRoleIndex&) noexcept {

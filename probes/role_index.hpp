@@ -14,6 +14,14 @@ namespace fade::probes {
 
 struct Probe;
 
+// A role's only value, where it is all or the low bytes of one word; most roles are nowhere or in such a place.
+struct RoleWord {
+  enum class In : std::uint8_t { Nowhere, Register, Stack, Elsewhere };
+  In in = In::Nowhere;
+  std::uint8_t word = 0;  // index into CallRecord::words, or of a word on the stack
+  std::uint64_t mask = 0;
+};
+
 struct RolePlace {
   bool in_memory = false;      // that a pointer leads to; else in the argument itself
   std::uint8_t parameter = 0;  // index into Probe::parameters
@@ -29,11 +37,13 @@ class RoleIndex {
   // The first one that can be read counts: parameters, then fields.
   std::span<const RolePlace> places(Role role) const {
     const auto at = static_cast<std::size_t>(role);
-    return std::span(places_).subspan(first_[at], first_[at + 1] - first_[at]);
+    return {places_.data() + first_[at], static_cast<std::size_t>(first_[at + 1] - first_[at])};
   }
+  const RoleWord& word(Role role) const { return words_[static_cast<std::size_t>(role)]; }
 
  private:
   std::vector<RolePlace> places_;  // by role
+  std::array<RoleWord, kRoleCount> words_{};
   std::array<std::uint16_t, kRoleCount + 1> first_{};
 };
 

@@ -40,9 +40,9 @@ CREATE TABLE device_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal
 
 -- ---------------------------------------------------------------- events
 -- id: handed out at entry, so in order of entry. dur NULL: never returned (unwound_ tells). up: id - id of the enclosing call.
--- result NULL: 0, or no result.
-CREATE TABLE call_    (id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, dur INTEGER, thread INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER,
-                       up INTEGER, result INTEGER, launch INTEGER) STRICT;
+-- result NULL: 0, or no result. The id is the last column: SQLite appends rows with fewer steps so (batch_table.hpp).
+CREATE TABLE call_    (ts INTEGER NOT NULL, dur INTEGER, thread INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER,
+                       up INTEGER, result INTEGER, launch INTEGER, id INTEGER PRIMARY KEY) STRICT;
 -- Calls that were left by an exception, longjmp, cancellation or the end of the thread; ts_end is when that was noticed.
 CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
 CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object

@@ -6,6 +6,9 @@
 namespace fade::store {
 namespace {
 
+constexpr std::size_t kWorthAStatement = 16;  // rows
+constexpr std::uint64_t kId = 1;              // as an empty column: SQLite gives the next one
+
 // https://www.sqlite.org/vtab.html: an eponymous table that can only be scanned from the first row to the last.
 struct Table : sqlite3_vtab {
   const BatchTable* batch = nullptr;
@@ -15,6 +18,8 @@ struct Cursor : sqlite3_vtab_cursor {
   const std::int64_t* end = nullptr;
   std::size_t columns = 0;
   std::int64_t last_id = 0;  // of the table, when all rows before this one are in it
+  bool has_ids = false;
+  bool appended = false;  // this row's id is the next one
 };
 
 int connect(sqlite3* db, void* batch, int, const char* const*, sqlite3_vtab** out, char**) {
@@ -49,13 +54,18 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
+// https://www.sqlite.org/autoinc.html: no id means the greatest one and 1. That is appended; any other is searched for first.
+void look_at_id(Cursor& cursor) { cursor.appended = cursor.has_ids && cursor.row < cursor.end && *cursor.row == cursor.last_id + 1; }
+
 int filter(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
   auto* self = static_cast<Cursor*>(cursor);
   const BatchTable& batch = *static_cast<Table*>(self->pVtab)->batch;
   self->columns = batch.columns();
-  self->row = batch.row(0);
-  self->end = batch.row(batch.rows());
+  self->row = batch.row(batch.first());
+  self->end = batch.row(batch.end());
   self->last_id = batch.last_id();
+  self->has_ids = batch.has_ids();
+  look_at_id(*self);
   return SQLITE_OK;
 }
 
@@ -63,6 +73,7 @@ int next(sqlite3_vtab_cursor* cursor) {
   auto* self = static_cast<Cursor*>(cursor);
   self->last_id = std::max(self->last_id, *self->row);
   self->row += self->columns;
+  look_at_id(*self);
   return SQLITE_OK;
 }
 
@@ -73,10 +84,9 @@ int at_end(sqlite3_vtab_cursor* cursor) {
 
 int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int at) {
   const auto* self = static_cast<Cursor*>(cursor);
+  if (at == 0 && self->appended) return SQLITE_OK;
   const std::int64_t value = self->row[at];
-  // https://www.sqlite.org/autoinc.html: no id means the greatest one and 1. That is appended; any other is searched for first.
-  const bool appended = at == 0 && value == self->last_id + 1;
-  if (value != BatchTable::kNull && !appended) sqlite3_result_int64(context, value);  // nothing set is NULL
+  if (value != BatchTable::kNull) sqlite3_result_int64(context, value);  // nothing set is NULL
   return SQLITE_OK;
 }
 
@@ -105,21 +115,76 @@ constexpr sqlite3_module kModule = make_module();
 }  // namespace
 
 Result<void> BatchTable::attach(sqlite::Db& db) {
-  const std::string source = target_ + "src";
-  if (sqlite3_create_module_v2(db.get(), source.c_str(), &kModule, this, nullptr) != SQLITE_OK)
+  if (sqlite3_create_module_v2(db.get(), source().c_str(), &kModule, this, nullptr) != SQLITE_OK)
     return tl::unexpected(db.error("cannot create the source of " + target_));
-  last_id_ = db.integer("SELECT max(rowid) FROM " + target_).value_or(0);
-  Result<sqlite::Stmt> insert = db.prepare("INSERT INTO " + target_ + " SELECT * FROM " + source);
-  if (!insert) return tl::unexpected(std::move(insert.error()));
-  insert_ = std::move(*insert);
+  Result<sqlite::Stmt> names = db.prepare("SELECT name, pk FROM pragma_table_info('" + target_ + "') ORDER BY cid");
+  if (!names) return tl::unexpected(std::move(names.error()));
+  for (Result<bool> row = names->step(); row && *row; row = names->step()) {
+    id_is_last_ = has_ids() && names->integer(1) == 1;
+    names_.insert(id_is_last_ ? names_.begin() : names_.end(), std::string(names->text(0)));
+  }
+  if (has_ids()) last_id_ = db.integer("SELECT max(rowid) FROM " + target_).value_or(0);
+  db_ = &db;
+  if (const auto all = insert_without(0); !all) return tl::unexpected(all.error());
   return {};
 }
 
+// What SQLite need not fetch for every row costs next to nothing. Columns in the order of the table are not copied once more.
+Result<sqlite::Stmt*> BatchTable::insert_without(std::uint64_t empty) {
+  if (const auto known = inserts_.find(empty); known != inserts_.end()) return &known->second;
+  std::string into, from;
+  for (std::size_t i = 0; i < columns_; ++i) {
+    const std::size_t column = (i + id_is_last_) % columns_;
+    if (column == 0 && (empty & kId)) continue;
+    into += (into.empty() ? "" : ",") + names_[column];
+    from += (from.empty() ? "" : ",") + (empty >> column & 1 ? std::string("NULL") : "c" + std::to_string(column));
+  }
+  std::string sql = "INSERT INTO " + target_ + "(" + into + ") SELECT " + from + " FROM " + source();
+  if (!has_ids()) sql += " WHERE true ON CONFLICT " + on_conflict_;
+  Result<sqlite::Stmt> insert = db_->prepare(sql);
+  if (!insert) return tl::unexpected(std::move(insert.error()));
+  return &(inserts_[empty] = std::move(*insert));
+}
+
+// Those that no row has a value for: as a rule a look at the first row tells.
+std::uint64_t BatchTable::empty_columns() const {
+  std::uint64_t empty = 0;
+  for (std::size_t column = 0; column < columns_; ++column) {
+    std::size_t cell = column;
+    while (cell < used_ && cells_[cell] == kNull) cell += columns_;
+    if (cell >= used_) empty |= std::uint64_t{1} << column;
+  }
+  return empty;
+}
+
+// Rows from first_ on for one statement. True: their ids are the next ones, one by one, so that SQLite need not look for rows that have them.
+bool BatchTable::next_stretch() {
+  end_ = rows();
+  if (!id_is_last_) return false;
+  std::int64_t last = last_id_;
+  std::size_t following = 0;
+  for (end_ = first_; end_ < rows(); ++end_) {
+    const std::int64_t id = *row(end_);
+    if (id != last + 1 && following >= kWorthAStatement) break;
+    following = id == last + 1 ? following + 1 : 0;
+    last = std::max(last, id);
+  }
+  if (following < kWorthAStatement) return false;
+  if (end_ - first_ == following) return true;
+  end_ -= following;
+  return false;
+}
+
 Result<void> BatchTable::flush() {
-  if (cells_.empty()) return {};
-  Result<void> done = insert_.run();
-  for (std::size_t i = 0; i < rows(); ++i) last_id_ = std::max(last_id_, *row(i));
-  cells_.clear();
+  const std::uint64_t empty = used_ == 0 ? 0 : empty_columns();
+  Result<void> done;
+  for (first_ = 0; done && first_ < rows(); first_ = end_) {
+    const bool appended = next_stretch();
+    const Result<sqlite::Stmt*> insert = insert_without(empty | (appended ? kId : 0));
+    done = insert ? (*insert)->run() : tl::unexpected(insert.error());
+    for (std::size_t i = first_; i < end_; ++i) last_id_ = std::max(last_id_, *row(i));
+  }
+  clear();
   return done;
 }
 

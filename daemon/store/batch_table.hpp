@@ -2,10 +2,11 @@
 // INSERT ... SELECT: twice as fast as binding row by row. Owned by the recorder, used on its thread only. Nobody else
 // writes that table.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,32 +18,55 @@ class BatchTable {
  public:
   static constexpr std::int64_t kNull = std::numeric_limits<std::int64_t>::min();
 
-  // `target` is the table, `columns` how many it has.
+  // `target` is the table, `columns` how many it has, at most 64. The first cell of a row is its INTEGER PRIMARY KEY, which is the
+  // first or (better) the last column.
   BatchTable(std::string target, std::size_t columns) : target_(std::move(target)), columns_(columns) {}
+  // Of a table with another key: `on_conflict` is what becomes of rows that are there already.
+  BatchTable(std::string target, std::size_t columns, std::string on_conflict)
+      : target_(std::move(target)), columns_(columns), on_conflict_(std::move(on_conflict)) {}
   BatchTable(const BatchTable&) = delete;  // the connection keeps its address
   BatchTable& operator=(const BatchTable&) = delete;
 
   Result<void> attach(sqlite::Db& db);  // once, before the first flush; the table must outlive the connection
 
-  // Values in the order of the target's columns, as many as it has.
+  // As many values as the target has columns, in their order, but for the INTEGER PRIMARY KEY, which comes first.
   template <class... A>
   void add(A... values) {
-    (cells_.push_back(static_cast<std::int64_t>(values)), ...);
+    if (cells_.size() < used_ + columns_) cells_.resize(std::max(cells_.size() * 2, kFirstRows * columns_));
+    std::int64_t* cell = cells_.data() + used_;
+    ((*cell++ = static_cast<std::int64_t>(values)), ...);
+    used_ += columns_;
   }
-  std::size_t rows() const { return cells_.size() / columns_; }
+  std::size_t rows() const { return used_ / columns_; }
   Result<void> flush();  // inserts what was added
-  void clear() { cells_.clear(); }
+  void clear() { used_ = 0; }
 
   std::size_t columns() const { return columns_; }
   const std::int64_t* row(std::size_t at) const { return cells_.data() + at * columns_; }
+  std::size_t first() const { return first_; }  // row of those that are being inserted, and the one behind the last
+  std::size_t end() const { return end_; }
+  bool has_ids() const { return on_conflict_.empty(); }
   std::int64_t last_id() const { return last_id_; }  // the greatest in the table, 0: it is empty
 
  private:
+  static constexpr std::size_t kFirstRows = 256;
+
+  std::string source() const { return target_ + "src"; }
+  std::uint64_t empty_columns() const;
+  bool next_stretch();
+  Result<sqlite::Stmt*> insert_without(std::uint64_t empty);
+
   const std::string target_;
   const std::size_t columns_;
-  std::vector<std::int64_t> cells_;
+  const std::string on_conflict_;
+  std::vector<std::int64_t> cells_;  // room for rows
+  std::size_t used_ = 0;             // cells that are rows
+  std::size_t first_ = 0, end_ = 0;
   std::int64_t last_id_ = 0;
-  sqlite::Stmt insert_;
+  sqlite::Db* db_ = nullptr;
+  std::vector<std::string> names_;  // of columns, in the order of cells
+  bool id_is_last_ = false;         // in the table
+  std::map<std::uint64_t, sqlite::Stmt> inserts_;  // by the columns that they leave empty, a bit each
 };
 
 }  // namespace fade::store

@@ -46,8 +46,18 @@ DeviceBook::DeviceBook(sqlite::Db& db, Failure& failure)
 
 DeviceRow DeviceBook::row(RowId process, int ordinal) {
   if (ordinal < -1 || ordinal > kMostOrdinals) ordinal = -1;  // not a device of this machine, whatever the program meant
-  DeviceRow& row = rows_[{process, ordinal}];
+  const Asked asked(process, ordinal);
+  if (last_answer_ == 0 || last_asked_ != asked) {
+    last_asked_ = asked;
+    last_answer_ = known(asked);
+  }
+  return last_answer_;
+}
+
+DeviceRow DeviceBook::known(const Asked& asked) {
+  DeviceRow& row = rows_[asked];
   if (row != 0) return row;
+  const auto [process, ordinal] = asked;
   row = ++last_;
   devices_[row] = Device{process, ordinal, {}, {}};
   device_(row, process, ordinal);
@@ -104,6 +114,7 @@ RowId DeviceBook::process_of(DeviceRow row) const {
 
 // Rows and names stay for the end block; what only serves to notice changes goes.
 void DeviceBook::end_process(RowId process) {
+  last_answer_ = 0;
   for (auto entry = rows_.lower_bound({process, -2}); entry != rows_.end() && entry->first.first == process; entry = rows_.erase(entry)) {
     values_.erase(entry->second);
     answers_.erase(entry->second);

@@ -42,10 +42,14 @@ class DeviceBook {
     unsigned rows = 0;
   };
 
+  using Asked = std::pair<RowId, int>;  // process, ordinal
+  DeviceRow known(const Asked& asked);
   void store(DeviceRow row, const DeviceFact& fact, const std::string& source, const Told& told);
   void describe(DeviceRow row, Device& device);
 
-  std::map<std::pair<RowId, int>, DeviceRow> rows_;
+  std::map<Asked, DeviceRow> rows_;
+  Asked last_asked_{0, 0};  // most questions are about the device of the one before
+  DeviceRow last_answer_ = 0;
   std::unordered_map<DeviceRow, Device> devices_;
   std::map<DeviceRow, std::unordered_map<std::string, Value>> values_;   // by name and source
   std::map<DeviceRow, std::unordered_map<std::uint64_t, std::uint64_t>> answers_;  // by question: most calls repeat the last answer

@@ -72,18 +72,20 @@ std::size_t KernelBook::LaunchHash::operator()(const LaunchKey& k) const {
 }
 
 void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module) {
+  recent(handle) = {};
+  if (handles_[process].size() >= kMostEntries) end_process(process);
   auto& handles = handles_[process];
-  if (handles.size() >= kMostEntries) end_process(process);
   if (name.empty()) {
     const auto known = handles.find(handle);  // a name that the program registered itself stays
     if (known != handles.end() && !known->second.named.library.empty()) handles.erase(known);
     return;
   }
-  handles_[process][handle] = Handle{{std::string(name), std::string(library), module}, {}};
+  handles[handle] = Handle{{std::string(name), std::string(library), module}, {}};
   if (module != 0) of_modules_[process][module].push_back(handle);
 }
 
 void KernelBook::same(ProcessId process, std::uint64_t handle, std::uint64_t known) {
+  recent(handle) = {};
   auto& handles = handles_[process];
   const auto source = handles.find(known);
   if (source == handles.end()) {
@@ -105,18 +107,32 @@ void KernelBook::unload(ProcessId process, std::uint64_t module) {
     if (found != handles.end() && found->second.named.module == module) handles.erase(found);
   }
   modules->second.erase(of_module);
+  recent_ = {};
 }
 
 void KernelBook::end_process(ProcessId process) {
+  recent_ = {};
   handles_.erase(process);
   of_modules_.erase(process);
 }
 
 const KernelBook::Kernel& KernelBook::kernel(ProcessId process, std::uint64_t handle, RowId call) {
+  Recent& last = recent(handle);
+  if (!last.kernel || last.process != process || last.handle != handle) {
+    const Kernel& kernel = known(process, handle, call);
+    last = {process, handle, &kernel};
+  }
+  return *last.kernel;
+}
+
+const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t handle, RowId call) {
   auto& handles = handles_[process];
   auto found = handles.find(handle);
   if (found == handles.end()) {
-    if (handles.size() >= kMostEntries) handles.clear();
+    if (handles.size() >= kMostEntries) {
+      handles.clear();
+      recent_ = {};
+    }
     found = handles.emplace(handle, Handle{{fmt::format("{:#x}", handle), {}, 0}, {}}).first;
   }
   Handle& known = found->second;

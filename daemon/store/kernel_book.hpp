@@ -1,6 +1,7 @@
 // Kernels by handle and by name, geometries, and the distinct ways kernels are launched, each with one row. Memory is
 // bounded: a full map is forgotten and later rows are written anew.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <regex>
@@ -74,12 +75,23 @@ class KernelBook {
     Kernel kernel;
   };
 
+  // Most launches are of a few kernels. Handles stay where they are until they are forgotten.
+  struct Recent {
+    ProcessId process = 0;
+    std::uint64_t handle = 0;
+    const Kernel* kernel = nullptr;
+  };
+  static constexpr int kRecentBits = 8;
+  Recent& recent(std::uint64_t handle) { return recent_[handle * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)]; }
+
   Kernel row_of(const Named& named, RowId call);
+  const Kernel& known(ProcessId process, std::uint64_t handle, RowId call);
 
   const RowId session_;
   const KernelFilter filter_;
   CodeBook& codes_;
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Handle>> handles_;
+  std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>> of_modules_;  // handles of each module
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
   RecentMap<ShapeKey, RowId, ShapeHash> geometries_;

@@ -26,11 +26,8 @@ std::int64_t size_of(const Allocation& allocation) { return static_cast<std::int
 
 }  // namespace
 
-MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, std::int64_t last_alloc_id, const Libraries& libraries)
-    : libraries_(libraries), trouble_(db, failure), alloc_rows_(alloc_rows), last_alloc_id_(last_alloc_id),
-      bucket_(db, failure,
-              "INSERT INTO mem_bucket_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET used = excluded.used, "
-              "peak = max(peak, excluded.peak), allocs = allocs + excluded.allocs, frees = frees + excluded.frees"),
+MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows, std::int64_t last_alloc_id, const Libraries& libraries)
+    : libraries_(libraries), trouble_(db, failure), alloc_rows_(alloc_rows), bucket_rows_(bucket_rows), last_alloc_id_(last_alloc_id),
       stat_(db, failure, "INSERT OR REPLACE INTO mem_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
       holder_(db, failure, "INSERT OR REPLACE INTO mem_holder_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
       owner_(db, failure, "INSERT INTO alloc_owner_ VALUES (?,?,?)") {}
@@ -47,7 +44,7 @@ void MemoryLedger::Sum::change(std::int64_t by, std::int64_t at) {
 
 void MemoryLedger::close_bucket(const UseKey& key, Use& use) {
   if (use.ms_changed)
-    bucket_(use.ms, key.first, static_cast<int>(key.second), use.used, use.ms_peak, use.ms_allocs, use.ms_frees);
+    bucket_rows_.add(use.ms, key.first, static_cast<int>(key.second), use.used, use.ms_peak, use.ms_allocs, use.ms_frees);
   use.ms_peak = use.used;
   use.ms_allocs = use.ms_frees = 0;
   use.ms_changed = false;
@@ -357,7 +354,7 @@ void MemoryLedger::write_live(ProcessId process) {
 
 void MemoryLedger::fall_to_nothing(const UseKey& key, Use& use, std::int64_t at) {
   close_bucket(key, use);
-  if (use.used != 0) bucket_(std::max(use.ms, at / 1'000'000) + 1, key.first, static_cast<int>(key.second), 0, 0, 0, 0);
+  if (use.used != 0) bucket_rows_.add(std::max(use.ms, at / 1'000'000) + 1, key.first, static_cast<int>(key.second), 0, 0, 0, 0);
   devices_[key.first].used = 0;
 }
 

@@ -48,7 +48,7 @@ enum class Place : std::uint8_t { Unknown, Device, Pinned, Managed };
 
 class MemoryLedger {
  public:
-  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, std::int64_t last_alloc_id, const Libraries& libraries);
+  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows, std::int64_t last_alloc_id, const Libraries& libraries);
 
   void allocate(ProcessId process, const Allocation& allocation);
   // A free of what is not known is counted for `device`.
@@ -84,7 +84,7 @@ class MemoryLedger {
   void end_recording();
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
-  void flush();  // timeline and sums
+  void flush();  // sums; the timeline goes to its table's rows
   // Most bytes of device memory that were live at once, by device.
   std::vector<std::pair<DeviceRow, std::uint64_t>> peaks() const;
   struct InUse {
@@ -174,9 +174,10 @@ class MemoryLedger {
   FreedMemory freed_;
   MemoryTrouble trouble_;
   BatchTable& alloc_rows_;
+  BatchTable& bucket_rows_;  // of the timeline
   std::int64_t last_alloc_id_;
   bool keep_rows_ = true;
-  Write bucket_, stat_, holder_, owner_;
+  Write stat_, holder_, owner_;
 };
 
 }  // namespace fade::store

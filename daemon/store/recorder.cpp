@@ -19,7 +19,7 @@ bool allocates(const probes::Probe& probe) { return probe.kind == probes::Kind::
 Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step)
     : session_(session), detail_(detail), db_(db), directory_(db, failure_, session), rollups_(db, failure_),
       codes_(db, failure_), kernels_(db, failure_, session, std::move(filter), codes_), graphs_(db, failure_), streams_(db, failure_), devices_(db, failure_),
-      nvml_(db, failure_), memory_(db, failure_, alloc_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0), directory_.libraries()),
+      nvml_(db, failure_), memory_(db, failure_, alloc_rows_, bucket_rows_, db.integer("SELECT max(id) FROM alloc_").value_or(0), directory_.libraries()),
       copies_(db, failure_), errors_(db, failure_),
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_),
       names_(db, failure_), callers_(db, failure_, directory_.libraries()),
@@ -32,7 +32,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1"),
       thread_device_(db, failure_, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)"),
       cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"), more_launch_(db, failure_, "INSERT INTO more_launch_ VALUES (?,?,?)") {
-  for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_})
+  for (BatchTable* table : batch_tables())
     if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
 }
@@ -56,7 +56,7 @@ void Recorder::apply(const Batch& batch) {
 }
 
 void Recorder::flush_rows() {
-  for (BatchTable* table : {&call_rows_, &copy_rows_, &alloc_rows_}) {
+  for (BatchTable* table : batch_tables()) {
     if (failure_) table->clear();
     else if (Result<void> done = table->flush(); !done) failure_.note(std::move(done.error()));
   }
@@ -73,7 +73,8 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   const bool returned = record.flags & kReturned;
   const std::int64_t end = returned || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
   Now now{record, {*function->probe, record, payload, function->library_major}, *function, *thread, directory_.call_row(record.id), directory_.process_row(thread->process),
-          record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0};
+          record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0, 0};
+  if (returned) now.result = now.view.result();
   ++calls_;
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
@@ -83,7 +84,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   if (memory_.waits_for_outer() && function->probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (now.ran && !now.failed) copies_.launch(now.process);
   if (!function->is_marker) follow_work(now, self);
-  if (!(record.flags & kOpenAtEnd)) postmortems_.left(record.thread, {now.call, function->row, now.at, now.end, returned ? now.view.result() : 0, returned});
+  if (!(record.flags & kOpenAtEnd)) postmortems_.left(record.thread, {now.call, function->row, now.at, now.end, now.result, returned});
   write_call(now);
 }
 
@@ -94,6 +95,7 @@ void Recorder::follow_work(const Now& now, std::int64_t self) {
   uses_.call({now.process, now.at, now.failed, now.ran});
   if (record.parent == 0) idle_.call({now.call, now.process, now.at, now.end, !now.returned && !(record.flags & kUnwound)});
   if (function.waits) waits_.call(now.call, now.process, function.row, directory_.site_row(record.caller), now.ns);
+  if (!steps_.has_rule()) return;
   const StepCall call{now.thread.process, now.call, now.process, now.thread.row, function.row, now.end, now.ns, self,
                       now.failed, record.parent == 0, now.ran, function.waits};
   steps_.call(call);
@@ -114,14 +116,13 @@ std::int64_t Recorder::sum_up(const Now& now) {
 
 void Recorder::write_call(const Now& now) {
   const CallRecord& record = now.record;
-  const std::int64_t result = now.returned ? now.view.result() : 0;
   const bool row = keep_.calls && now.wanted;
   left_out_ += !keep_.calls && detail_ != Detail::Stats;
-  if (result != 0) note_result(now, result);
+  if (now.result != 0) note_result(now);
   if (!row) return;
   const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
   call_rows_.add(now.call, now.at, now.returned ? now.ns : kNull, now.thread.row, now.function.row,
-                 record.caller == 0 ? kNull : directory_.site_row(record.caller), up, result == 0 ? kNull : result, now.launch);
+                 record.caller == 0 ? kNull : directory_.site_row(record.caller), up, now.result == 0 ? kNull : now.result, now.launch);
   if (record.stack != 0) stacks_.call(now.call, record.stack);
   if (record.flags & kUnwound) unwound_(now.call, now.end);
   if (detail_ == Detail::Full || now.function.with_args < kRareCalls) {
@@ -130,7 +131,8 @@ void Recorder::write_call(const Now& now) {
   }
 }
 
-void Recorder::note_result(const Now& now, std::int64_t result) {
+void Recorder::note_result(const Now& now) {
+  const std::int64_t result = now.result;
   const FunctionEntry& function = now.function;
   const bool is_number = function.probe->returns_sse();
   if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum && !is_number) return;
@@ -159,6 +161,7 @@ void Recorder::flush_sums() {
   stacks_.flush();
   callers_.flush();
   last_call_(session_, last_call_id_);
+  flush_rows();
 }
 
 void Recorder::finish() {

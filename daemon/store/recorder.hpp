@@ -70,6 +70,7 @@ class Recorder {
     RowId call, process;
     std::int64_t at, end, ns;  // end, ns: of the moment it was entered where it never returned
     bool returned, failed;
+    std::int64_t result;  // 0 where it never returned
     RowId launch = BatchTable::kNull;
     bool wanted = true;  // has a row
     bool ran = false;    // put kernels to run, or tried to
@@ -93,7 +94,7 @@ class Recorder {
   void follow_work(const Now& now, std::int64_t self);
   std::int64_t sum_up(const Now& now);
   void write_call(const Now& now);
-  void note_result(const Now& now, std::int64_t result);
+  void note_result(const Now& now);  // other than 0
   Cause cause_of(const Now& now) const;
   void on_memory(Now& now);
   void allocate(const Now& now);
@@ -118,6 +119,7 @@ class Recorder {
   DeviceRow device_of(const Now& now);
   StreamBook::Stream* stream_used(const Now& now, std::optional<std::uint64_t> handle);  // nullptr: the function takes none
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
+  std::array<BatchTable*, 4> batch_tables() { return {&call_rows_, &copy_rows_, &alloc_rows_, &bucket_rows_}; }
   void flush_rows();
 
   void end_kernels(ProcessId process);
@@ -151,6 +153,8 @@ class Recorder {
   sqlite::Db& db_;
   Failure failure_;
   BatchTable call_rows_{"call_", 9}, copy_rows_{"copy_", 7}, alloc_rows_{"alloc_", 11};
+  BatchTable bucket_rows_{"mem_bucket_", 7,
+                          "DO UPDATE SET used = excluded.used, peak = max(peak, excluded.peak), allocs = allocs + excluded.allocs, frees = frees + excluded.frees"};
   Directory directory_;
   Rollups rollups_;
   CodeBook codes_;

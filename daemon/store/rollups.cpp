@@ -68,27 +68,25 @@ CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::in
 }
 
 Rollups::Inside Rollups::take_inside(RowId call) {
-  if (inside_.empty()) return {};
-  const auto node = inside_.extract(call);
+  auto node = inside_.extract(call);
   return node ? std::move(node.mapped()) : Inside{};
 }
 
 std::int64_t Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
-  const Inside inside = take_inside(call);
+  const Inside inside = inside_.empty() ? Inside{} : take_inside(call);
   CallSum& sum = parent == 0 ? calls_[{thread, function, 0}] : sum_within(parent, thread, function, ns);
   const std::int64_t self = std::max<std::int64_t>(0, ns - inside.ns);
   sum.add(ns, self, failed, inside.by_function.empty());
   for (const auto& [callee, calls] : inside.by_function) calls_[{thread, callee, function}].add(calls);
-  count_second(function, call, at, ns);
-  FunctionTotal& total = totals_[function];
+  auto& [second, total] = functions_[function];
+  count_second(function, second, call, at, ns);
   ++total.calls;
   total.errors += failed;
   total.total_ns += ns;
   return self;
 }
 
-void Rollups::count_second(RowId function, RowId call, std::int64_t at, std::int64_t ns) {
-  Second& second = seconds_[function];
+void Rollups::count_second(RowId function, Second& second, RowId call, std::int64_t at, std::int64_t ns) {
   const std::int64_t sec = at / 1'000'000'000;
   if (second.sec != sec) {
     write_second(function, second);
@@ -142,7 +140,7 @@ void Rollups::flush_calls() {
 
 void Rollups::flush() {
   flush_calls();
-  for (auto& [function, second] : seconds_) write_second(function, second);
+  for (auto& [function, sums] : functions_) write_second(function, sums.second);
   for (const auto& [key, sum] : launches_)
     launch_(key.first, key.second, sum.n, sum.errors, sum.ns, sum.max, sum.first, sum.last);
   for (const auto& [key, sum] : copies_)
@@ -151,6 +149,12 @@ void Rollups::flush() {
   launches_.clear();
   copies_.clear();
   stops_.clear();
+}
+
+std::vector<std::pair<RowId, FunctionTotal>> Rollups::totals() const {
+  std::vector<std::pair<RowId, FunctionTotal>> out;
+  for (const auto& [function, sums] : functions_.all()) out.emplace_back(function, sums.total);
+  return out;
 }
 
 void Rollups::finish() {

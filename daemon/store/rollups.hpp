@@ -45,7 +45,7 @@ class Rollups {
   void flush();
   void finish();  // and calls whose outer call never came
 
-  const std::unordered_map<RowId, FunctionTotal>& totals() const { return totals_.all(); }
+  std::vector<std::pair<RowId, FunctionTotal>> totals() const;  // by function
 
  private:
   struct StatKey {
@@ -72,6 +72,10 @@ class Rollups {
     std::int64_t total = 0;
     RowId first_call = 0;
   };
+  struct OfFunction {
+    Second second;
+    FunctionTotal total;
+  };
   struct Inside {  // what happened within a call that has not returned
     RowId thread = 0;
     std::int64_t ns = 0;
@@ -93,17 +97,16 @@ class Rollups {
 
   Inside take_inside(RowId call);
   CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns);
-  void count_second(RowId function, RowId call, std::int64_t at, std::int64_t ns);
+  void count_second(RowId function, Second& second, RowId call, std::int64_t at, std::int64_t ns);
   void write_second(RowId function, Second& second);
   void flush_calls();
 
   RecentMap<StatKey, CallSum, Hash> calls_;
   std::unordered_map<RowId, Inside> inside_;  // by outer call
-  RecentMap<RowId, Second> seconds_;
+  RecentMap<RowId, OfFunction> functions_;
   RecentMap<PairKey, LaunchSum, Hash> launches_;
   RecentMap<PairKey, CopySum, Hash> copies_;
   std::unordered_map<PairKey, StopSum, Hash> stops_;
-  RecentMap<RowId, FunctionTotal> totals_;
   Write stat_, second_, launch_, copy_, stop_;
 };
 

@@ -75,7 +75,7 @@ void StepBook::write(const Step& step, const End& end, std::int64_t growth) {
 }
 
 StepBook::Step* StepBook::step_of(RowId process, RowId thread) {
-  if (rule_.by == StepRule::By::None) return nullptr;
+  if (!has_rule()) return nullptr;
   if (const auto own = series_.find(thread); own != series_.end() && own->second.is_open) return &own->second.step;
   const auto open = open_in_.find(process);
   return open == open_in_.end() || open->second.size() != 1 ? nullptr : &series_[open->second.front()].step;

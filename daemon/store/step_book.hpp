@@ -39,6 +39,7 @@ class StepBook {
 
   StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory);
 
+  bool has_rule() const { return rule_.by != StepRule::By::None; }  // else there are no steps
   bool begins_with_range(const std::string& name) const;
   bool begins_with_call(const std::string& function) const;
 

@@ -42,9 +42,13 @@ void StreamBook::destroy(RowId process, std::uint64_t handle, std::int64_t at) {
 
 StreamBook::Stream& StreamBook::used(const User& user, std::uint64_t handle) {
   const std::uint64_t key = key_of(user, handle);
-  if (!recent_.stream || recent_.process != user.process || recent_.key != key) recent_ = {user.process, key, &known(user, handle, key)};
-  recent_.stream->changed = true;
-  return *recent_.stream;
+  Recent& used = recent(key);
+  if (!used.stream || used.process != user.process || used.key != key) {
+    Stream& stream = known(user, handle, key);
+    used = {user.process, key, &stream};
+  }
+  used.stream->changed = true;
+  return *used.stream;
 }
 
 StreamBook::Stream& StreamBook::known(const User& user, std::uint64_t handle, std::uint64_t key) {

@@ -1,6 +1,7 @@
 // Streams by process and handle, each with one row and with how often it was used. A handle that is created again
 // is another stream.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,17 +50,19 @@ class StreamBook {
   void flush();
 
  private:
-  // Most uses are of the stream that was used before. Streams stay where they are until they are destroyed.
+  // Most uses are of a few streams. They stay where they are until they are destroyed.
   struct Recent {
     RowId process = 0;
     std::uint64_t key = 0;
     Stream* stream = nullptr;
   };
+  static constexpr int kRecentBits = 4;
+  Recent& recent(std::uint64_t key) { return recent_[key * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)]; }
   Stream& known(const User& user, std::uint64_t handle, std::uint64_t key);
   void write_uses(Stream& stream);
 
   std::unordered_map<RowId, std::unordered_map<std::uint64_t, Stream>> streams_;
-  Recent recent_;
+  std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
   RowId last_;
   Write insert_, options_, end_, uses_;
 };

@@ -71,7 +71,7 @@ def fill_calls(database, leaves, calls):
         stack = leaves[number % len(leaves)]
         allocates = number % 3 != 0
         ts, dur = 10_000 * call, rng.randrange(500, 9000)
-        database.execute("INSERT INTO call_ VALUES (?, ?, ?, 1, ?, 1, NULL, NULL, NULL)", (call, ts, dur, 1 if allocates else 2))
+        database.execute("INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) VALUES (?, ?, ?, 1, ?, 1, NULL, NULL, NULL)", (call, ts, dur, 1 if allocates else 2))
         database.execute("INSERT INTO call_stack_ VALUES (?, ?)", (call, stack))
         bytes_ = rng.randrange(1, 1 << 20) if allocates else 0
         if allocates and number % 50 == 1:

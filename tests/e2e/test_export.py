@@ -147,7 +147,7 @@ def test_memory_stays_small_for_many_calls(build, export, recording, tmp_path):
     big.write_bytes(recording.read_bytes())
     connection = sqlite3.connect(big)
     last, wanted = connection.execute("SELECT max(id) FROM call_").fetchone()[0], 300_000
-    connection.execute("INSERT INTO call_ SELECT ? + n, 1000000000 + n, 7, (SELECT min(id) FROM thread_), (SELECT min(id) FROM function_), NULL, NULL, NULL, NULL "
+    connection.execute("INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) SELECT ? + n, 1000000000 + n, 7, (SELECT min(id) FROM thread_), (SELECT min(id) FROM function_), NULL, NULL, NULL, NULL "
                        "FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c)", (last, wanted))
     connection.commit()
     connection.close()

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "store/recent_map.hpp"
 
 namespace fade::store {
@@ -55,6 +59,60 @@ TEST_F(BatchTables, AnIdThatIsThereAlreadyIsAnError) {
   table_.add(2, 20);
   table_.add(1, 30);
   EXPECT_FALSE(table_.flush());
+}
+
+// Where the id is the last column, stretches of ids without a gap go another way.
+TEST_F(BatchTables, StretchesOfIdsWithoutAGapKeepTheirsToo) {
+  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, id INTEGER PRIMARY KEY) STRICT; INSERT INTO number_ VALUES (70, 7)"));
+  ASSERT_TRUE(table_.attach(db_));
+  std::vector<std::pair<std::int64_t, std::int64_t>> wanted{{7, 70}};
+  const auto put = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t id = first; id <= last; ++id) {
+      table_.add(id, id * 10);
+      wanted.emplace_back(id, id * 10);
+    }
+  };
+  put(8, 40);       // follow at once
+  put(45, 90);      // a gap, and what follows it
+  put(42, 43);      // late ones
+  put(91, 95);      // too few for a stretch
+  put(100, 100);
+  ASSERT_TRUE(table_.flush());
+  put(101, 200);
+  put(1, 3);
+  ASSERT_TRUE(table_.flush());
+  put(96, 96);
+  put(201, 216);
+  ASSERT_TRUE(table_.flush());
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(rows(), wanted);
+}
+
+TEST_F(BatchTables, ColumnsWithoutValuesAreNullInThatBatchOnly) {
+  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, other INTEGER, id INTEGER PRIMARY KEY) STRICT"));
+  BatchTable wide("number_", 3);
+  ASSERT_TRUE(wide.attach(db_));
+  for (std::int64_t id = 1; id <= 20; ++id) wide.add(id, BatchTable::kNull, id);
+  ASSERT_TRUE(wide.flush());
+  for (std::int64_t id = 21; id <= 40; ++id) wide.add(id, id == 40 ? 7 : BatchTable::kNull, BatchTable::kNull);
+  ASSERT_TRUE(wide.flush());
+  EXPECT_EQ(*db_.integer("SELECT count(*) FROM number_ WHERE other = id"), 20);
+  EXPECT_EQ(*db_.integer("SELECT count(*) FROM number_ WHERE id > 20 AND other IS NULL"), 20);
+  EXPECT_EQ(*db_.integer("SELECT sum(id) FROM number_ WHERE value = 7"), 40);
+  EXPECT_EQ(*db_.integer("SELECT count(value) FROM number_"), 1);
+  db_.close();
+}
+
+TEST_F(BatchTables, WithAnotherKeyEqualRowsMeet) {
+  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(id INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (id)) STRICT, WITHOUT ROWID"));
+  BatchTable sums("number_", 2, "DO UPDATE SET value = value + excluded.value");
+  ASSERT_TRUE(sums.attach(db_));
+  for (std::int64_t id : {1, 2, 2, 1, 3}) sums.add(id, 10);
+  ASSERT_TRUE(sums.flush());
+  sums.add(3, 5);
+  ASSERT_TRUE(sums.flush());
+  EXPECT_THAT(rows(), ElementsAre(Pair(1, 20), Pair(2, 20), Pair(3, 15)));
+  db_.close();
 }
 
 TEST(RecentMap, KeepsApartMoreKeysThanItHasAtHand) {
