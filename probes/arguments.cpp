@@ -114,12 +114,9 @@ std::optional<std::string> string_argument(const Probe& probe, const Parameter& 
   return std::string(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
 }
 
-std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
-  using In = RoleWord::In;
+std::optional<std::uint64_t> value_elsewhere(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
   const RoleWord& known = probe.word(role);
-  if (known.in == In::Register) return record.words[known.word] & known.mask;
-  if (known.in == In::Nowhere) return std::nullopt;
-  if (known.in == In::Stack)
+  if (known.in == RoleWord::In::Stack)
     if (const auto word = stack_word(payload, known.word)) return *word & known.mask;
   return to_word(find_role(probe, role, record, payload));
 }

@@ -41,7 +41,13 @@ std::optional<std::string> string_argument(const Probe& probe, const Parameter& 
 
 // The value with this role, wherever it stands: a parameter by value, what a pointer led to, or a field of a struct
 // of either kind. First parameters, then fields.
-std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload);
+std::optional<std::uint64_t> value_elsewhere(const Probe& probe, Role role, const CallRecord& record, Payload payload);
+inline std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
+  const RoleWord& known = probe.word(role);
+  if (known.in == RoleWord::In::Register) return record.words[known.word] & known.mask;
+  if (known.in == RoleWord::In::Nowhere) return std::nullopt;
+  return value_elsewhere(probe, role, record, payload);
+}
 std::optional<Dim3> dim3_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 // The first bytes of that value, at most 16; returns how many there are.
 std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, std::span<std::byte, 16> into);
