@@ -496,8 +496,8 @@ UNION ALL SELECT s.id, 'overwritten', coalesce(sum(o.hits), 0), sum(o.hits) || i
   FROM session_ s LEFT JOIN overrides o ON o.session = s.id GROUP BY s.id
 UNION ALL SELECT s.id, 'leaks', coalesce(sum(m.live_at_end), 0), sum(m.live_at_end) || ' bytes of GPU memory or pinned memory were never freed', 0
   FROM session_ s LEFT JOIN memory_totals m ON m.session = s.id GROUP BY s.id
-UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.detail FROM lifecycle_ x WHERE x.session = s.id AND x.kind IN ('unwatched', 'refused') ORDER BY x.id LIMIT 1), 0
-  FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused') GROUP BY s.id
+UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.detail FROM lifecycle_ x WHERE x.session = s.id AND x.kind IN ('unwatched', 'refused', 'untraced') ORDER BY x.id LIMIT 1), 0
+  FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused', 'untraced') GROUP BY s.id
 UNION ALL SELECT s.id, 'findings', count(DISTINCT f.finding), 'fade-query findings explains: ' || group_concat(DISTINCT f.finding), 0 FROM session_ s LEFT JOIN findings f ON f.session = s.id AND f.severity <> 'info' GROUP BY s.id
 UNION ALL SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0, CASE WHEN p.exit_signal > 0 THEN 'the program was ended by signal ' || p.exit_signal ELSE 'the program ended with exit status ' || p.exit_code END, 0
   FROM session_ s LEFT JOIN process_ p ON p.id = (SELECT min(x.id) FROM process_ x WHERE x.session = s.id);

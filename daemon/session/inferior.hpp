@@ -55,6 +55,7 @@ struct Inferior {
   bool is_dirty = false;   // somebody may still go through our code: it must stay
   bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
   bool is_fresh_copy = false;  // forked, and not yet looked after
+  bool is_untraced = false;  // made with CLONE_UNTRACED: found, not given to us
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
   bool has_told_hang = false;    // since a call began or ended
   bool has_told_nodes = false;  // which device nodes this program has open, and may open

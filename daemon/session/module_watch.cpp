@@ -135,7 +135,8 @@ Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, con
   if (!left) return tl::unexpected(left.error());
   if (*left) {
     inferior.had_leftovers = true;
-    note(inferior, "repaired", fmt::format("a fade that was killed had left {} breakpoints, {} of them in force", (*left)->sites, (*left)->put_back));
+    note(inferior, "repaired", fmt::format("{} {} breakpoints, {} of them in force", inferior.is_untraced ? "it was made with" : "a fade that was killed had left",
+                                           (*left)->sites, (*left)->put_back));
   } else if (auto net = space.install_net(stopped.tid, foothold.gadgets, foothold.loader_span); !net) {
     return net;
   }

@@ -87,6 +87,7 @@ Thread* Session::thread_of(pid_t tid) {
 
 Inferior& Session::add_process(pid_t pid, Inferior* parent, std::shared_ptr<Program> program) {
   auto& inferior = inferiors_[pid];
+  known_.insert(pid);
   inferior = std::make_unique<Inferior>();
   inferior->pid = pid;
   inferior->id = ++last_process_;
@@ -169,6 +170,7 @@ void Session::deliver(const Stop& stop) {
     if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     show_own_address(*thread);
     black_box_.signalled(*thread, stop.signal);
+    if (stop.signal == SIGCHLD) child_ended(*thread);
   }
   Tracee(stop.tid).resume(stop.signal);
 }
@@ -429,7 +431,10 @@ void Session::on_end(const Stop& stop) {
 }
 
 void Session::on_exit(const Stop& stop) {
-  if (Thread* thread = thread_of(stop.tid)) black_box_.dying(*thread, static_cast<int>(stop.message));
+  if (Thread* thread = thread_of(stop.tid)) {
+    black_box_.dying(*thread, static_cast<int>(stop.message));
+    if (watching_) meet_children(*thread->inferior, stop.tid);
+  }
   Tracee(stop.tid).resume();
 }
 
@@ -465,6 +470,8 @@ Session::Totals Session::totals() const {
   out.libraries = modules_.libraries();
   out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
+  if (strangers_told_ > 0)
+    out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", strangers_told_));
   if (calls_.unseen_returns() > 0)
     out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query lifecycle)", calls_.unseen_returns()));
   return out;

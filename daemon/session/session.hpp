@@ -59,6 +59,10 @@ class Session {
   void look_after_nets();
   // About ten times a second: processes that seem to hang are looked at, once.
   void look_for_hangs();
+  // About once a second: children and threads that the kernel did not give us, because they were made so, are ours from then on.
+  void look_for_strangers();
+  // About ten times a second: those that were met since are watched.
+  void watch_strangers();
   // Each thread of all processes stops once and is looked at.
   void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
@@ -142,6 +146,14 @@ class Session {
   void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp
 
+  // session_strangers.cpp
+  void know_children(const Inferior& inferior);
+  void meet_threads(Inferior& inferior);
+  void meet_children(Inferior& parent, pid_t tid);
+  void meet(Inferior& parent, pid_t maker, pid_t child);
+  void tell_stranger(const Inferior& parent, pid_t child, std::string what);
+  void child_ended(const Thread& parent);
+
   // session_look.cpp
   bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;
   void look_at(Inferior& inferior, Postmortem::Kind kind);
@@ -162,6 +174,9 @@ class Session {
   std::unordered_map<pid_t, Thread*> threads_;
   std::unordered_set<pid_t> unclaimed_;  // stopped before the event that tells who they are
   std::unordered_set<pid_t> orphans_;    // those of them that were there at the last look
+  std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have ended
+  std::vector<pid_t> unwatched_strangers_;
+  std::uint64_t strangers_told_ = 0;
   bool watching_ = true;
   Totals totals_;
   pid_t main_ = 0;

@@ -72,6 +72,7 @@ Result<void> Session::seize(pid_t pid) {
   if (main_ == 0) main_ = pid;
   started_ = true;
   auto seized = seize_threads(inferior);
+  know_children(inferior);
   if (!seized && inferior.threads.empty()) {  // it has ended before it was ours: nobody will report its end
     sink_.notice(ProcessEnded{inferior.id, clock_.now(), -1, 0});
     inferiors_.erase(pid);

@@ -233,6 +233,7 @@ void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
 }
 
 void Session::let_go() {
+  look_for_strangers();  // who goes through our code unseen must not meet its end there
   stop_watching();
   std::unordered_map<pid_t, pid_t> keepers;
   std::unordered_set<pid_t> kept;
@@ -260,6 +261,7 @@ void Session::release_orphans() {
   for (const pid_t tid : std::exchange(orphans_, unclaimed_)) {
     if (!unclaimed_.erase(tid)) continue;
     orphans_.erase(tid);
+    known_.insert(tid);
     sink_.notice(Lifecycle{.at = clock_.now(), .kind = "unwatched", .value = tid, .detail = "its parent died before the fork was seen"});
     Tracee(tid).detach();
   }

@@ -77,11 +77,13 @@ void Recording::now_and_then(Session& session) {
     session.release_orphans();
     session.look_after_nets();
     session.look_for_hangs();
+    session.watch_strangers();
     last_orphans_ = now;
   }
   if (now - last_costs_ > kCostPeriod) {
     session.report_costs();
     session.sample_cpu();
+    session.look_for_strangers();
     last_costs_ = now;
   }
 }
