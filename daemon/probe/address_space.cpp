@@ -1,6 +1,7 @@
 #include "probe/address_space.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <fstream>
@@ -94,6 +95,19 @@ Result<void> AddressSpace::retake_signal(pid_t stopped) {
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
   const auto taken = net_->take_signal(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), memory_);
   if (!taken) return tl::unexpected(taken.error());
+  return {};
+}
+
+Result<void> AddressSpace::send_signal(pid_t stopped, pid_t tid, const siginfo_t& info) {
+  if (!net_) return fail("the process was not prepared for breakpoints");
+  if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
+  const RemoteAddr at = net_->base() + NetLayout::kScratchAt;
+  if (!memory_.write(at, std::as_bytes(std::span(&info, 1)), stopped)) return fail("cannot write into the process");
+  const auto pid = static_cast<std::uint64_t>(pid_), number = static_cast<std::uint64_t>(info.si_signo);
+  const RemoteCall call(tracer_, memory_, stopped, net_->gadgets());
+  const auto done = tid != 0 ? call.syscall(SYS_rt_tgsigqueueinfo, {pid, static_cast<std::uint64_t>(tid), number, at.value, 0, 0})
+                             : call.syscall(SYS_rt_sigqueueinfo, {pid, number, at.value, 0, 0, 0});
+  if (!done || *done != 0) return fail("the process cannot send itself a signal");
   return {};
 }
 

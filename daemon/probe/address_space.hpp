@@ -3,6 +3,8 @@
 //
 // A site, once armed, is never lifted to step over it: a thread that hit goes on in the site's slot.
 #pragma once
+#include <signal.h>
+
 #include <array>
 #include <memory>
 #include <string>
@@ -101,6 +103,9 @@ class AddressSpace {
   // the net, which then must stay.
   bool set_restorer(RemoteAddr sigreturn, pid_t stopped) { return net_ && net_->set_restorer(memory_, stopped, sigreturn); }
   Result<void> retake_signal(pid_t stopped);
+  // The stopped thread sends a signal to its process, or to its thread `tid` if that is not 0, as if `info` told of another sender:
+  // only a process itself may do that. Not where the process has other numbers than we know it by.
+  Result<void> send_signal(pid_t stopped, pid_t tid, const siginfo_t& info);
 
   // The site whose int3 stands there, in the text or in the site's pad.
   Site* find(RemoteAddr address) {

@@ -1,6 +1,9 @@
 // The processes and threads of a session, as the tracing thread keeps them. Passive.
 #pragma once
+#include <signal.h>
+
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "probe/open_calls.hpp"
@@ -33,7 +36,8 @@ struct Thread {
   RemoteAddr stack_ends;  // stack pointer of the outermost frame of the last stack that was taken; null: not known
   int device = 0;     // what it last set with hipSetDevice
   // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
-  bool trap_blocked = false, trap_pending = false;
+  bool trap_blocked = false;
+  std::optional<siginfo_t> trap_waiting;
   std::uint64_t mask_given = 0;  // its signal mask as we left it when that was said last
   bool interrupted = false;   // by us: its next Trap stop is our doing
   // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
@@ -55,6 +59,8 @@ struct Inferior {
   bool is_dirty = false;   // somebody may still go through our code: it must stay
   bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
   bool is_fresh_copy = false;  // forked, and not yet looked after
+  bool has_trap_to_itself = false;  // the program waits for a SIGTRAP in its own way: nothing of ours is in its text any more
+  std::int64_t trap_waits_since = 0;  // a thread's trap_waiting; session time, 0: none
   bool is_untraced = false;  // made with CLONE_UNTRACED: found, not given to us
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
   bool has_told_hang = false;    // since a call began or ended

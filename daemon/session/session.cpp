@@ -161,7 +161,7 @@ void Session::on_signal(const Stop& stop) {
   Thread* thread = thread_of(stop.tid);
   if (!thread || stop.signal != SIGTRAP) return deliver(stop);
   if (on_breakpoint(*thread, now)) return;
-  if (thread->inferior->watched && guard_.holds_back(*thread)) return on_syscall(stop);
+  if (thread->inferior->watched && guard_.holds_back(*thread)) return on_waiting_trap(stop);
   deliver(stop);
 }
 
@@ -316,6 +316,7 @@ void Session::learn_of_child(const Stop& stop) {
       made.is_fresh_copy = !shares;
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
+      made.has_trap_to_itself = inferior.has_trap_to_itself;
       made.had_leftovers = inferior.had_leftovers;
       TrapGuard::inherit(add_thread(made, child), *parent);
     }
@@ -368,7 +369,7 @@ void Session::on_exec(const Stop& stop) {
   const TrapBelief belief = guard_.belief(*inferior.program, thread_of(former));
   Thread& thread = only_thread(inferior, former);
   inferior.program = std::make_shared<Program>(tracer_, stop.tid);
-  inferior.is_early = false;
+  inferior.is_early = inferior.has_trap_to_itself = false;
   inferior.has_told_nodes = false;
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(stop.tid);

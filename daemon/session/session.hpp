@@ -57,6 +57,8 @@ class Session {
   void release_orphans();
   // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
+  // About ten times a second: a SIGTRAP that the program blocks, and that has come, goes to who waits for it.
+  void look_after_traps();
   // About ten times a second: processes that seem to hang are looked at, once.
   void look_for_hangs();
   // About once a second: children and threads that the kernel did not give us, because they were made so, are ours from then on.
@@ -153,6 +155,13 @@ class Session {
   void meet(Inferior& parent, pid_t maker, pid_t child);
   void tell_stranger(const Inferior& parent, pid_t child, std::string what);
   void child_ended(const Thread& parent);
+
+  // session_traps.cpp
+  void on_waiting_trap(const Stop& stop);
+  void give_trap_back(Thread& stopped);
+  void send_trap(const Thread& stopped, Thread& keeper, const Thread* taker);
+  void pass_on(Thread& stopped, const Thread& taker);
+  static void take_up(Thread& stopped);
 
   // session_look.cpp
   bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;

@@ -97,6 +97,13 @@ std::string what_it_does_unstopped(pid_t tid) {
   return named(tid, number, std::strtoull(argument.c_str(), nullptr, 16));
 }
 
+std::uint64_t signals_awaited(pid_t tid, const Memory& memory) {
+  std::ifstream in(fmt::format("/proc/{}/syscall", tid));
+  std::string number, set;
+  if (!(in >> number >> set) || std::strtol(number.c_str(), nullptr, 10) != SYS_rt_sigtimedwait) return 0;
+  return memory.value<std::uint64_t>({std::strtoull(set.c_str(), nullptr, 16)}).value_or(0);
+}
+
 bool kills_itself(pid_t pid, const Registers& r) {
   const auto is_own = [pid](std::uint64_t whom) { return static_cast<pid_t>(whom) <= 0 || static_cast<pid_t>(whom) == pid; };
   switch (static_cast<long>(r.orig_rax)) {

@@ -8,6 +8,7 @@
 #include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
 #include "session/process_facts.hpp"
+#include "session/system_calls.hpp"
 
 namespace fade {
 namespace {
@@ -35,6 +36,10 @@ KernelSigaction to_kernel(const struct sigaction& libc) {
                       .restorer = reinterpret_cast<std::uint64_t>(libc.sa_restorer)};
   std::memcpy(&out.mask, &libc.sa_mask, sizeof out.mask);
   return out;
+}
+
+void send_kept(Thread& thread) {
+  if (const auto info = std::exchange(thread.trap_waiting, {})) TrapGuard::send_to(thread, *info);
 }
 
 }  // namespace
@@ -65,7 +70,7 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
 bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const {
   if (thread.trap_blocked && mask && (*mask & thread.mask_given) != thread.mask_given) {
     thread.trap_blocked = false;
-    if (std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
+    send_kept(thread);
   }
   return thread.trap_blocked;
 }
@@ -101,7 +106,7 @@ void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
     thread.trap_blocked = (mask & kTrap) != 0;
     thread.mask_given = mask & ~kTrap;
     tracee.set_signal_mask(thread.mask_given);
-    if (!thread.trap_blocked && std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
+    if (!thread.trap_blocked) send_kept(thread);
   }
   return_from(thread, registers, 0);
 }
@@ -110,7 +115,7 @@ bool TrapGuard::holds_back(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto info = tracee.siginfo();
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
-  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) return thread.trap_pending = true;
+  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) return thread.trap_waiting = info.value_or(siginfo_t{}), true;
   // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
   const bool has_action = thread.inferior->program->space->program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (has_action && !catches_signal(thread.inferior->pid, SIGTRAP))
@@ -119,12 +124,43 @@ bool TrapGuard::holds_back(Thread& thread) const {
   return false;
 }
 
-void TrapGuard::let_go(Thread& thread) const {
+Thread* TrapGuard::taker(Thread& thread) {
+  const bool is_for_any = thread.trap_waiting && is_for_the_process(*thread.trap_waiting);
+  const Memory& memory = thread.inferior->program->space->memory();
+  Thread* open = nullptr;
+  for (const auto& [tid, other] : thread.inferior->threads) {
+    if (!is_for_any && other.get() != &thread) continue;
+    if (signals_awaited(tid, memory) & kTrap) return other.get();
+    if (!open && !other->trap_blocked) open = other.get();
+  }
+  return open;
+}
+
+// Not by tgkill(2), which pthread_kill(3) and raise(3) call.
+bool TrapGuard::is_for_the_process(const siginfo_t& info) { return info.si_code != SI_TKILL; }
+
+void TrapGuard::send_to(const Thread& thread, const siginfo_t& info) {
+  siginfo_t told = info;
+  told.si_code = SI_QUEUE;
+  ::syscall(SYS_rt_tgsigqueueinfo, thread.inferior->pid, thread.tid, SIGTRAP, &told);
+}
+
+void TrapGuard::send_to_process(const Inferior& inferior, const siginfo_t& info) {
+  siginfo_t told = info;
+  told.si_code = SI_QUEUE;
+  ::syscall(SYS_rt_sigqueueinfo, inferior.pid, SIGTRAP, &told);
+}
+
+void TrapGuard::block_again(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
   if (blocks(thread, mask) && mask) tracee.set_signal_mask(*mask | kTrap);
   thread.trap_blocked = false;
-  if (std::exchange(thread.trap_pending, false)) ::syscall(SYS_tkill, thread.tid, SIGTRAP);
+}
+
+void TrapGuard::let_go(Thread& thread) const {
+  block_again(thread);
+  send_kept(thread);
 }
 
 TrapBelief TrapGuard::belief(const Program& program, const Thread* thread) const {
@@ -137,7 +173,7 @@ void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
   AddressSpace& space = *thread.inferior->program->space;
   const auto mask = tracee.signal_mask();
   thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrap));
-  thread.trap_pending = false;
+  thread.trap_waiting.reset();
   thread.mask_given = mask.value_or(0) & ~kTrap;
   if (mask) tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrap : *mask | (thread.trap_blocked ? kTrap : 0));
   if (inherited.ignored && thread.inferior->watched)

@@ -30,7 +30,16 @@ class TrapGuard {
   // A thread or process that `parent` has just made.
   static void inherit(Thread& thread, const Thread& parent);
 
-  // The thread is about to be detached: for the kernel, too, SIGTRAP is blocked again if it is meant to be.
+  // Who would have got by now what holds_back() kept for `thread`: one that sleeps for it (sigtimedwait(2)), or, if it was sent to
+  // the process, one that does not block it. nullptr: nobody.
+  static Thread* taker(Thread& thread);
+  static bool is_for_the_process(const siginfo_t& info);  // and not for one of its threads
+  // Of a stopped thread: for the kernel, too, SIGTRAP is blocked again if it is meant to be. What was kept is not sent.
+  void block_again(Thread& thread) const;
+  // Another process may speak for the sender by SI_QUEUE alone; sender and value stay.
+  static void send_to(const Thread& thread, const siginfo_t& info);
+  static void send_to_process(const Inferior& inferior, const siginfo_t& info);
+  // The thread is about to be detached: both.
   void let_go(Thread& thread) const;
 
   TrapBelief belief(const Program& program, const Thread* thread) const;

@@ -76,6 +76,7 @@ void Recording::now_and_then(Session& session) {
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
     session.look_after_nets();
+    session.look_after_traps();
     session.look_for_hangs();
     session.watch_strangers();
     last_orphans_ = now;

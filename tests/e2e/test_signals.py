@@ -87,3 +87,28 @@ def test_a_stopped_fade_run_only_delays_the_program(build, tmp_path):
     stdout, _ = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (0, b"done\n")
     assert harness.Database(tmp_path / "run.db").value("SELECT sum(calls) FROM call_stats") == 500 * 5
+
+
+# SIGTRAP is what breakpoints need, and a program may want it too, blocked and without a handler.
+WAITED = [f"{how} {sent}" for sent in ("raise", "kill", "queue", "child") for how in ("signalfd", "poll", "epoll", "wait", "sleep", "pending")]
+WAITED = [one for one in WAITED if one not in ("sleep raise", "pending child")] + ["signalfd kill dies"]
+
+
+@pytest.mark.parametrize("line", WAITED)
+def test_a_blocked_sigtrap_waits_where_the_program_looks_for_it(build, tmp_path, line):
+    alone = harness.run_alone(build, f"sigtrap_waited {line}", "v6", tmp_path)
+    supervised = harness.run_supervised(build, f"sigtrap_waited {line}", "v6", tmp_path)
+    assert (supervised.stdout, supervised.stderr, supervised.status) == (alone.stdout, alone.stderr, alone.status)
+    assert supervised.total == alone.total
+    database = harness.Database(tmp_path / "run.db")
+    unwatched = database.rows("SELECT detail FROM lifecycle WHERE kind = 'unwatched'")
+    if line.startswith("sleep"):  # somebody is there to take it, and nothing is lost
+        assert unwatched == [] and database.value("SELECT sum(calls) FROM call_stats") == sum(alone.total.values())
+    if not line.endswith("child"):  # the process has sent it itself and looks at once
+        assert line.startswith("sleep") or "blocks SIGTRAP" in unwatched[0][0]
+
+
+def test_who_gets_its_sigtrap_back_is_told_that_the_recording_ended(build, tmp_path):
+    command = [build.fade_run, "-o", "run.db", "--", *build.command("sigtrap_waited signalfd raise")]
+    ran = harness.run(command, build.environment("v6"), tmp_path)
+    assert ran.status == 0 and b"was watched no longer from some moment on: it blocks SIGTRAP" in ran.stderr

@@ -1,0 +1,110 @@
+// SIGTRAPs that a program blocks and takes without a handler: by signalfd(2), sigtimedwait(2), sigpending(2). For the kernel
+// SIGTRAP is never blocked where breakpoints are (TrapGuard), so such a signal cannot wait there. It goes to a thread that sleeps
+// for it. Where there is none, the breakpoints of that process go: the signal is the program's, and comes before what we watch.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "session/session.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::int64_t kLongest = 200'000'000;  // that a signal waits for a mask that is changed for a moment
+
+constexpr const char* kWhy = "it blocks SIGTRAP and was sent one, which cannot wait for the program where breakpoints are";
+
+bool is_from_itself(const siginfo_t& info, pid_t pid) {
+  return (info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE) && info.si_pid == read_own_pid(pid);
+}
+
+}  // namespace
+
+// What the program has sent itself is looked for in its next system call; anybody else's may come a moment later.
+void Session::on_waiting_trap(const Stop& stop) {
+  Thread& thread = *thread_of(stop.tid);
+  Inferior& inferior = *thread.inferior;
+  if (thread.trap_waiting && TrapGuard::taker(thread)) return pass_on(thread, *TrapGuard::taker(thread));
+  if (inferior.trap_waits_since == 0) inferior.trap_waits_since = std::max<std::int64_t>(1, clock_.now());
+  if (!thread.trap_waiting || !is_from_itself(*thread.trap_waiting, inferior.pid)) return go_on(thread);
+  tracer_.reap_stop(stop.tid);  // others stop meanwhile
+  give_trap_back(thread);
+}
+
+// Told as it was sent, if the stopped thread can send it itself.
+void Session::send_trap(const Thread& stopped, Thread& keeper, const Thread* taker) {
+  const auto info = std::exchange(keeper.trap_waiting, {});
+  if (!info) return;
+  if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
+  const Inferior& inferior = *stopped.inferior;
+  const bool can_speak = read_own_pid(inferior.pid) == inferior.pid;
+  if (can_speak && inferior.program->space->send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
+  if (taker) TrapGuard::send_to(*taker, *info);
+  else TrapGuard::send_to_process(inferior, *info);
+}
+
+void Session::pass_on(Thread& stopped, const Thread& taker) {
+  send_trap(stopped, stopped, &taker);
+  take_up(stopped);
+}
+
+// Only behind another stop does the kernel take up the system call that a stop interrupted.
+void Session::take_up(Thread& stopped) {
+  stopped.interrupted = true;
+  Tracee(stopped.tid).interrupt();
+  Tracee(stopped.tid).resume();
+}
+
+void Session::look_after_traps() {
+  std::vector<pid_t> waiting;
+  for (const auto& [pid, inferior] : inferiors_) {
+    if (inferior->trap_waits_since == 0 || !inferior->watched) continue;
+    bool waits = false;
+    for (const auto& [tid, thread] : inferior->threads)
+      if (thread->trap_waiting) {
+        Thread* const taker = TrapGuard::taker(*thread);
+        if (taker) TrapGuard::send_to(*taker, *std::exchange(thread->trap_waiting, {}));
+        else waits = true;
+      }
+    if (!waits) inferior->trap_waits_since = 0;
+    else if (clock_.now() - inferior->trap_waits_since > kLongest) waiting.push_back(pid);
+  }
+  for (const pid_t pid : waiting) {
+    const auto it = inferiors_.find(pid);
+    Thread* const thread = it == inferiors_.end() ? nullptr : stop_any(*it->second);
+    if (!thread) continue;  // not now
+    tracer_.reap_stop(thread->tid);
+    give_trap_back(*thread);
+  }
+}
+
+// Text first: whoever blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread stops once, behind which none has a
+// trap of ours under way, and blocks what it means to block. Then the signal is sent, to wait as it would without us.
+void Session::give_trap_back(Thread& stopped) {
+  const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
+  const std::shared_ptr<Program> program = stopped.inferior->program;
+  program->space->put_back(tid);
+  std::vector<pid_t> others;
+  for (const auto& [number, inferior] : inferiors_) {
+    if (inferior->program != program) continue;
+    inferior->watched = false;
+    inferior->has_trap_to_itself = true;
+    inferior->trap_waits_since = 0;
+    for (const auto& [other, thread] : inferior->threads) {
+      calls_.thread_ended(*thread, true);
+      if (other != tid) others.push_back(other);
+    }
+  }
+  note(stopped, "unwatched", 0, kWhy);
+  totals_.notes.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
+  at_stops_of(others, [this](Thread& thread) { guard_.block_again(thread); }, nullptr);
+  if (!thread_of(tid) || !still_runs(pid, program.get())) return;  // killed meanwhile
+  guard_.block_again(stopped);
+  if (const auto foothold = foothold_in(*stopped.inferior); foothold && program->space->give_signal_back(tid, foothold->gadgets))
+    program->space->set_program_trap_action({}, tid);
+  for (const auto& [other, thread] : stopped.inferior->threads) send_trap(stopped, *thread, nullptr);
+  take_up(stopped);
+}
+
+}  // namespace fade
