@@ -17,6 +17,7 @@
 #include "cli/attach/options.hpp"
 #include "cli/attach/watcher.hpp"
 #include "cli/handover/handover.hpp"
+#include "cli/options/output.hpp"
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
 #include "cli/table/terminal.hpp"
@@ -42,12 +43,13 @@ std::string name_of(pid_t pid) {
 int check(const std::vector<pid_t>& pids, ColorWish color) {
   const auto terminal = table::look_at_terminal(STDOUT_FILENO, use_color(color, STDOUT_FILENO));
   int status = 0;
+  std::string text;
   for (const pid_t pid : pids) {
     const auto checks = check_attach(pid, Asker::self());
-    std::fputs(check_table(pid, name_of(pid), checks, {.color = terminal.color, .utf8 = terminal.utf8}).c_str(), stdout);
+    text += check_table(pid, name_of(pid), checks, {.color = terminal.color, .utf8 = terminal.utf8});
     if (status == 0) status = status_of(checks);
   }
-  return std::fflush(stdout) == 0 ? status : kFailed;
+  return print_result(text, kFailed) == 0 ? status : kFailed;
 }
 
 struct Ended {
@@ -93,20 +95,21 @@ int misused(Error error, Control* control) {
 
 // Each process becomes a session of its own; their numbers are the result.
 int hand_over(const std::vector<pid_t>& pids, const Request& request) {
+  int status = 0;
   for (const pid_t pid : pids) {
     const auto session = handover::attach({{}, pid, {}, handover::recording_json(request.options, request.targets.tree)});
     if (!session) return report(session.error(), nullptr);
     handover::say_session(*session);
-    std::printf("%lld\n", static_cast<long long>(ipc::integer(*session, "id").value_or(0)));
+    if (status == 0) status = print_result(std::to_string(ipc::integer(*session, "id").value_or(0)) + '\n', kFailed);
   }
-  return std::fflush(stdout) == 0 ? 0 : kFailed;
+  return status;
 }
 
 int serve(Request& request, const Invocation& invocation, Control* control) {
   if (auto finished = finish(request, invocation.words, std::getenv("FADE_OUTPUT")); !finished)
     return misused(std::move(finished.error()), control);
-  if (request.dry_run) return recording::print(resolved_rules(request.options));
-  if (request.list_probes) return recording::print(recording::catalogue(request.options));
+  if (request.dry_run) return recording::print(resolved_rules(request.options), kFailed);
+  if (request.list_probes) return recording::print(recording::catalogue(request.options), kFailed);
   auto pids = find_targets(request.targets);
   if (!pids) return report(pids.error(), control);
   if (request.check) return check(*pids, invocation.color);

@@ -12,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/suggest.hpp"
+#include "cli/options/output.hpp"
 
 namespace fade::cli {
 namespace {
@@ -34,7 +35,7 @@ std::string overview() {
   return text + "  help       show this, or with a COMMAND its manual\n\nMore: fade COMMAND --help, man fade\n";
 }
 
-int print(const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1; }
+int print(const std::string& text) { return print_result(text, 1); }
 
 int unknown(const std::string& word) {
   std::vector<std::string> names{"help"};

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
 #include "base/log.hpp"
 #include "base/text_file.hpp"
 #include "cli/options/help.hpp"
+#include "cli/options/output.hpp"
 #include "cli/options/values.hpp"
 
 namespace fade::cli {
@@ -104,10 +104,11 @@ Result<void> open_log(const std::string& path) {
 }
 
 // Where a standard stream is closed, the next file opened would take its number and messages would land in it. What we
-// put there instead is closed again in whatever program we start.
+// put there instead is closed again in whatever program we start. Results that nobody gets are an error, as if it were closed;
+// messages that nobody reads are none.
 void fill_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) < 0) return;
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0) return;
 }
 
 }  // namespace
@@ -144,8 +145,8 @@ Started start(const Program& program, std::vector<Option> rows, int argc, char**
   auto invocation = interpret(program, std::move(rows), {argv + std::min(argc, 1), argv + argc}, surroundings);
   if (!invocation) return {{}, refuse(program, std::move(invocation.error()))};
   if (invocation->answer) {
-    const bool written = std::fputs(invocation->answer->c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-    return {std::move(*invocation), written ? 0 : 1};
+    const int written = print_result(*invocation->answer, program.failure_status);
+    return {std::move(*invocation), written};
   }
   log::set_level(level(*invocation));
   if (auto opened = open_log(invocation->log_file); !opened) return {{}, refuse(program, std::move(opened.error()))};

@@ -33,6 +33,7 @@ struct Program {
   std::vector<Named> known_words{};     // offered by completion: the reports of fade-query
   Completes words_complete = Completes::File;  // offered besides
   std::string components{};             // for --version: "libdw 0.188, sqlite 3.40.1"
+  int failure_status = 1;               // where --help and the like cannot be written
 };
 
 struct Invocation {

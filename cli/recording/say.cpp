@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/log.hpp"
+#include "cli/options/output.hpp"
 #include "cli/options/program.hpp"
 #include "cli/query/command.hpp"
 #include "cli/table/bytes.hpp"
@@ -13,13 +14,14 @@
 
 namespace fade::cli::recording {
 
-int print(const Result<std::vector<std::string>>& lines) {
+int print(const Result<std::vector<std::string>>& lines, int failure) {
   if (!lines) {
     log::error("{}", lines.error().text());
     return kUsageStatus;
   }
-  for (const std::string& line : *lines) std::printf("%s\n", table::printable(line).c_str());
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  std::string text;
+  for (const std::string& line : *lines) text += table::printable(line) + '\n';
+  return print_result(text, failure);
 }
 
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,

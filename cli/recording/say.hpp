@@ -10,8 +10,9 @@
 
 namespace fade::cli::recording {
 
-// Lines that were asked for instead of a recording are results and go to stdout. The status to end with.
-int print(const Result<std::vector<std::string>>& lines);
+// Lines that were asked for instead of a recording are results and go to stdout. The status to end with, `failure` where
+// they cannot be written.
+int print(const Result<std::vector<std::string>>& lines, int failure);
 
 // `block` is written where a summary is wanted; otherwise `sentences` are messages.
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,

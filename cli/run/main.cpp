@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "cli/ab/report.hpp"
 #include "cli/ab/statistics.hpp"
+#include "cli/options/output.hpp"
 #include "cli/options/program.hpp"
 #include "cli/handover/handover.hpp"
 #include "cli/recording/catalogue.hpp"
@@ -60,7 +61,7 @@ int compare(const Request& request, ColorWish wish) {
     return status_of(series.error());
   }
   const std::string text = ab::report(*series, request.options.ab_rules, style);
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const bool written = print_result(text, kOwnFailure) == 0;
   const int status = series->stopped ? end_as(*series->stopped) : ab::exit_status(*series);
   return status == 0 && (series->stopped || !written) ? kOwnFailure : status;
 }
@@ -81,8 +82,8 @@ int main(int argc, char** argv) {
   if (status) return *status;
   if (auto finished = finish(request, std::move(invocation.words), std::getenv("FADE_OUTPUT")); !finished)
     return refuse(program(), std::move(finished.error()));
-  if (request.dry_run) return recording::print(resolved_rules(request.options));
-  if (request.list_probes) return recording::print(recording::catalogue(request.options));
+  if (request.dry_run) return recording::print(resolved_rules(request.options), kOwnFailure);
+  if (request.list_probes) return recording::print(recording::catalogue(request.options), kOwnFailure);
   if (!request.options.ab_rules.empty()) return compare(request, invocation.color);
   return request.daemon ? hand_over(request.options) : supervise(request, invocation.color);
 }

@@ -9,6 +9,7 @@
 #include "cli/ab/rules.hpp"
 #include "cli/ab/statistics.hpp"
 #include "cli/handover/handover.hpp"
+#include "cli/run/ending.hpp"
 
 namespace fade::cli::run {
 namespace {
@@ -61,7 +62,8 @@ const Program& program() {
                    {"fade-run --ab 'device.*.multiProcessorCount=72' -- ./app", "is it faster with that answer? Compare 5 pairs of runs"},
                    {"fade-run --detail stats -d 30s -- ./server", "only counts and times, of the first half minute"}},
       .words = Words::Command,
-      .components = recording::components()};
+      .components = recording::components(),
+      .failure_status = kOwnFailure};
   return kProgram;
 }
 

@@ -89,6 +89,23 @@ def test_standard_streams_belong_to_the_program(fade, tmp_path):
     assert re.search(r"^fade: recording sh \(pid \d+\) to fade-sh-\d+\.db$", done.stderr, re.M)
 
 
+# Results that nobody can get are an error, as for every other program; documented in each manual.
+RESULTS = [("fade-run", "--help", 125), ("fade-run", "--list-probes", 125), ("fade-run", "--set device.0.warpSize=64 --dry-run -- true", 125),
+           ("fade-run", "--version", 125), ("fade-attach", "--help-all", 1), ("fade-attach", "--list-probes", 1), ("fade-attach", "--check 1", 1),
+           ("fade-query", "--help", 1), ("fade-query", "run.db", 1), ("fade-query", "run.db calls", 1), ("fade-query", "run.db schema", 1),
+           ("fade-query", "run.db sql 'SELECT 1'", 1), ("fade-query", "list", 1), ("fade-query", "probes", 1),
+           ("fade-query", "run.db info --format json", 1), ("fade-query", "run.db verdict", 1), ("fade-query", "run.db postmortem", 1)]
+
+
+@pytest.mark.parametrize("where, cause", [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")])
+@pytest.mark.parametrize("program, words, status", RESULTS, ids=lambda one: str(one).replace(" ", "_"))
+def test_what_cannot_be_written_is_an_error(fade, tmp_path, program, words, status, where, cause):
+    assert run(fade, tmp_path, "-q", "-o", "run.db", "--", "true").returncode == 0
+    done = subprocess.run(["sh", "-c", f'"{fade.path(program)}" {words} {where}'], cwd=tmp_path, env=fade.environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done.stderr
+    assert done.stderr.splitlines()[-2:] == [f"{program}: cannot write standard output", f"  cause: {cause}"]
+
+
 def test_closed_streams_stay_closed_for_the_program(fade, tmp_path):
     script = f'exec "{fade.path("fade-run")}" -o x.db sh -c "ls -l /proc/self/fd > fds" <&- >&- 2>&-'
     done = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=fade.environment, timeout=60)
