@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/log.hpp"
+#include "base/own_memory.hpp"
 #include "cli/attach/capability.hpp"
 #include "cli/attach/check_table.hpp"
 #include "cli/attach/console.hpp"
@@ -83,7 +84,7 @@ int supervise(const Request& request, const Invocation& invocation, Control* con
                        [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
   if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color)) return kFailed;
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
-  return outcome->bytes_differing == 0 ? 0 : kFailed;
+  return outcome->bytes_differing == 0 && !outcome->ran_short ? 0 : kFailed;
 }
 
 // The options cannot be used as they are.
@@ -120,6 +121,7 @@ int serve(Request& request, const Invocation& invocation, Control* control) {
 
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
+  own_memory::take(kFailed, ": the programs go on without fade");
   raise_ptrace_capability();
   Request request;
   const auto [invocation, status] = start(program(), rows(request), argc, argv);

@@ -13,6 +13,7 @@
 
 #include "base/fd.hpp"
 #include "base/log.hpp"
+#include "base/own_memory.hpp"
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
 #include "cli/query/target.hpp"
@@ -180,6 +181,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
 }  // namespace
 
 int main_program(int argc, char** argv) {
+  own_memory::take(1, ": no answer, or only a part of it");
   ::signal(SIGPIPE, SIG_IGN);  // `fade-query calls | head` ends by the error of the write
   Settings settings;
   const cli::Started started = cli::start(program(), option_rows(settings), argc, argv);

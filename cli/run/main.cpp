@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "base/own_memory.hpp"
 #include "cli/ab/report.hpp"
 #include "cli/ab/statistics.hpp"
 #include "cli/options/output.hpp"
@@ -77,6 +78,7 @@ int hand_over(const RunOptions& options) {
 
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
+  own_memory::take(kOwnFailure, ": a program that was started goes on without fade");
   Request request;
   auto [invocation, status] = start(program(), rows(request), argc, argv);
   if (status) return *status;

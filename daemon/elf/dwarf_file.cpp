@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/own_memory.hpp"
 #include "elf/debug_file.hpp"
 
 namespace fade::elf {
@@ -91,6 +92,7 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   DwarfFile out;
   out.dwarf_.reset(::dwarf_begin_elf(source->handle(), DWARF_C_READ, nullptr));
   if (!out.dwarf_) return fail("cannot read the debug information of " + source->name(), ::dwarf_errmsg(-1));
+  ::dwarf_new_oom_handler(out.dwarf_.get(), own_memory::ran_out);
   if (const auto done = out.attach_alternate(debug_root); !done) return tl::unexpected(done.error());
   return out;
 }
@@ -114,6 +116,7 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   alternate_file_ = std::make_unique<ElfFile>(std::move(*found));
   alternate_.reset(::dwarf_begin_elf(alternate_file_->handle(), DWARF_C_READ, nullptr));
   if (!alternate_) return fail("cannot read the debug information in " + alternate_file_->name(), ::dwarf_errmsg(-1));
+  ::dwarf_new_oom_handler(alternate_.get(), own_memory::ran_out);
   ::dwarf_setalt(dwarf_.get(), alternate_.get());
   return {};
 }

@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "base/own_memory.hpp"
+
 namespace fade {
 namespace {
 
@@ -40,6 +42,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   char leave;
   if (::read(go, &leave, 1) != 1) ::_exit(127);
   alarms.set();
+  own_memory::give_back();
   int failure = 0;
   if (*directory && ::chdir(directory) != 0) failure = errno;
   if (!failure) {

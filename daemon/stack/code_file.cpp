@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/own_memory.hpp"
 #include "elf/mapped_file.hpp"
 #include "stack/cfi_evaluator.hpp"
 
@@ -90,6 +91,7 @@ void CodeFile::find_information() {
   eh_frame_.reset(::dwarf_getcfi_elf(elf_.get()));
   if (!has_section(".debug_frame")) return;
   dwarf_.reset(::dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr));
+  if (dwarf_) ::dwarf_new_oom_handler(dwarf_.get(), own_memory::ran_out);
   if (dwarf_) debug_frame_ = ::dwarf_getcfi(dwarf_.get());
 }
 

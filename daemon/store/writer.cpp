@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -79,7 +81,7 @@ class Writer::Impl {
   Result<void> prepare(KernelFilter filter);
   void abandon();
   const std::string& path() const { return file_.path; }
-  void start();
+  Result<void> start();
   LiveTotals live() const;
   Result<Totals> finish();
 
@@ -154,12 +156,19 @@ void Writer::Impl::abandon() {
 }
 
 // Signals are the tracing thread's business.
-void Writer::Impl::start() {
+Result<void> Writer::Impl::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
+  int refused = 0;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    refused = error.code().value();
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (refused == 0) return {};
+  return fail("cannot start the thread that writes the database", std::strerror(refused), "ulimit -u and ulimit -v say what is allowed here");
 }
 
 void Writer::Impl::run() {
@@ -338,7 +347,7 @@ Result<std::unique_ptr<Writer>> Writer::open(WriterOptions options, SessionInfo 
 
 LiveTotals Writer::live() const { return impl_->live(); }
 
-void Writer::start() { impl_->start(); }
+Result<void> Writer::start() { return impl_->start(); }
 
 Result<Totals> Writer::finish() {
   const std::unique_ptr<Impl> impl = std::move(impl_);

@@ -43,7 +43,7 @@ class Writer {
   static Result<std::unique_ptr<Writer>> open(WriterOptions options, SessionInfo session, EventQueue& queue);
   ~Writer();  // finishes
 
-  void start();
+  Result<void> start();  // fails where no thread can be made
   LiveTotals live() const;  // any thread; as of the last batch
   // Closes the queue, stores what is in it, closes the file in order. Once.
   Result<Totals> finish();

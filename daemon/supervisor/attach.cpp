@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "base/log.hpp"
+#include "base/own_memory.hpp"
 #include "session/session.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/permission.hpp"
@@ -72,7 +73,7 @@ bool Attachment::wants_to_stay() {
   using Wish = AttachObserver::Wish;
   const Wish wish = observer_.wish();
   if (wish == Wish::Pause || wish == Wish::Resume) recording_.pause(wish == Wish::Pause);
-  return wish != Wish::Detach && !recording_.window_is_over();
+  return wish != Wish::Detach && !recording_.runs_short() && !recording_.window_is_over();
 }
 
 void Attachment::tell() {
@@ -102,6 +103,7 @@ void Attachment::loop(Session& session, const Tracer& tracer) {
 
 Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
+  if (auto enough = own_memory::check(); !enough) return tl::unexpected(std::move(enough.error()));
   const pid_t first = options_.pids.front();
   command_ = read_process_facts(first).command;
   if (command_.empty()) command_ = {read_thread_name(first)};
@@ -121,7 +123,7 @@ Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   observer_.attached(arrived(session));
   if (options_.snapshot) session.take_snapshot();
   else loop(session, *tracer);
-  AttachOutcome out{.ended = session.empty()};
+  AttachOutcome out{.ran_short = recording_.runs_short(), .ended = session.empty()};
   session.let_go();
   out.detach_holds = session.detach_holds();
   out.bytes_differing = session.bytes_left_changed();

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/log.hpp"
+#include "base/own_memory.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/output_name.hpp"
 #include "supervisor/step_rule.hpp"
@@ -51,8 +52,9 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
       queue_);
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
-  writer_->start();
-  return {};
+  auto started = writer_->start();
+  if (!started && options_.open_mode != OpenMode::Append) std::filesystem::remove(database_, ignored);
+  return started;
 }
 
 void Recording::begin(Session& session) {
@@ -79,6 +81,7 @@ void Recording::now_and_then(Session& session) {
     session.look_after_traps();
     session.look_for_hangs();
     session.watch_strangers();
+    look_after_memory();
     last_orphans_ = now;
   }
   if (now - last_costs_ > kCostPeriod) {
@@ -87,6 +90,13 @@ void Recording::now_and_then(Session& session) {
     session.look_for_strangers();
     last_costs_ = now;
   }
+}
+
+// Said once, at once: what follows may not come to its end.
+void Recording::look_after_memory() {
+  if (runs_short_ || !own_memory::is_scarce()) return;
+  runs_short_ = true;
+  log::error("{}", own_memory::scarcity().text());
 }
 
 RunSummary Recording::finish(Session& session) {

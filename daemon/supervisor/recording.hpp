@@ -23,6 +23,7 @@ class Recording {
   void begin(Session& session);          // before its first stop
   void now_and_then(Session& session);   // after every stop or tick
   void pause(bool on) { paused_ = on; }  // while paused nothing is recorded; rules go on being applied
+  bool runs_short() const { return runs_short_; }  // of memory, which has been said: time to let go
   bool window_is_over() const { return options_.duration_ns && clock_.now() >= options_.delay_ns.value_or(0) + *options_.duration_ns; }
 
   EventSink& sink() { return queue_; }
@@ -36,6 +37,7 @@ class Recording {
 
  private:
   void keep_window(Session& session);
+  void look_after_memory();
 
   const RecordingOptions& options_;
   const probes::Overrides& overrides_;
@@ -44,7 +46,7 @@ class Recording {
   std::unique_ptr<store::Writer> writer_;
   std::string database_;
   std::int64_t last_costs_ = 0, last_orphans_ = 0;
-  bool recording_ = true, paused_ = false;
+  bool recording_ = true, paused_ = false, runs_short_ = false;
 };
 
 }  // namespace fade

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/log.hpp"
+#include "base/own_memory.hpp"
 #include "ptrace/launch.hpp"
 #include "session/session.hpp"
 #include "supervisor/ignored_signals.hpp"
@@ -72,7 +73,7 @@ void Run::loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnSta
       announced = true;
     }
     if (session.main_ended()) relay.program_ended();
-    if (!relay.let_go_asked()) continue;
+    if (!relay.let_go_asked() && !recording_.runs_short()) continue;
     let_go_ = !session.main_ended();
     session.let_go();
   }
@@ -84,6 +85,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
       {options_.command, changed_environment(options_.environment_changes, environ), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
+  if (auto enough = own_memory::check(); !enough) return own_failure(std::move(enough.error()));
   // No file is touched before it is sure that the program may be traced.
   if (auto seized = Tracer::seize(program->pid(), options_.kill_on_exit); !seized)
     return own_failure(explain_refusal(program->pid(), std::move(seized.error()), "fade-run"));

@@ -286,3 +286,43 @@ def test_control_c_reaches_the_program(fade, tmp_path):
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 3
+
+
+# ---------------------------------------------------------------- limits of the shell
+WITHOUT_RIGHTS = "setpriv --bounding-set=-sys_resource "
+
+
+def limited(fade, tmp_path, mib, words, prefix=""):
+    script = f"ulimit -v {mib * 1024}; exec {prefix}{words}"
+    environment = {**fade.environment, "LD_LIBRARY_PATH": str(fade.folder / "tests" / "runtime" / "v6")}
+    return subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_a_limit_of_memory_is_for_the_program(fade, tmp_path):
+    """fade raises its own as far as it may: everybody to the hard limit; the program keeps it."""
+    script = f"ulimit -S -v 65536; exec {WITHOUT_RIGHTS}{fade.path('fade-run')} -o soft.db -- sh -c 'ulimit -v; ulimit -H -v'"
+    soft = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=fade.environment, capture_output=True, text=True, timeout=60)
+    assert (soft.returncode, soft.stdout) == (0, "65536\nunlimited\n")
+
+
+def test_who_has_the_right_goes_beyond_the_hard_limit(fade, tmp_path):
+    effective = int(re.search(r"CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text())[1], 16)
+    if not effective >> 24 & 1:
+        pytest.skip("no CAP_SYS_RESOURCE here")
+    done = limited(fade, tmp_path, 64, f"{fade.path('fade-run')} -o run.db -- sh -c 'ulimit -v; ulimit -H -v; ulimit -d'")
+    assert (done.returncode, done.stdout) == (0, "65536\n65536\nunlimited\n")
+
+
+@pytest.mark.parametrize("mib", [16, 18, 20, 22, 25, 30, 40, 64, 100, 150, 250, 400])
+def test_with_too_little_memory_nothing_begins_and_no_program_is_lost(fade, tmp_path, mib):
+    tracee = fade.folder / "tests" / "tracees" / "bin" / "errors"
+    alone = limited(fade, tmp_path, mib, tracee)
+    done = limited(fade, tmp_path, mib, f"{fade.path('fade-run')} -k all -o run.db -- {tracee}", WITHOUT_RIGHTS)
+    if done.returncode == 0:
+        assert done.stdout == alone.stdout and sqlite3.connect(tmp_path / "run.db").execute("SELECT clean FROM sessions").fetchone() == (1,)
+    elif done.returncode == 127:
+        assert "error while loading shared libraries" in done.stderr and mib < 64  # the loader's word; nothing has begun
+    else:
+        assert (done.returncode, done.stdout) == (125, ""), done.stderr
+        assert re.search(r"memory\b", done.stderr) and "\n  cause: " in done.stderr and "\n  fix:   ulimit -v" in done.stderr
+    assert mib < 250 or done.returncode == 0
