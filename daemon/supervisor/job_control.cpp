@@ -1,11 +1,17 @@
 #include "supervisor/job_control.hpp"
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/fd.hpp"
 
 namespace fade {
 namespace {
 
 constexpr int kStops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+
+Fd terminal() { return Fd(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)); }
 
 }  // namespace
 
@@ -36,6 +42,20 @@ bool JobControl::stop_asked() const {
 void JobControl::stop() const {
   ::pthread_sigmask(SIG_UNBLOCK, &held_, nullptr);
   ::pthread_sigmask(SIG_BLOCK, &held_, nullptr);
+}
+
+bool JobControl::has_terminal(pid_t program) {
+  const pid_t group = ::getpgid(program);
+  if (group <= 0 || group == ::getpgrp() || ::getsid(program) != ::getsid(0)) return false;
+  const Fd tty = terminal();
+  return tty && ::tcgetpgrp(tty.get()) == group;
+}
+
+void JobControl::stop_for(pid_t program) {
+  const pid_t group = ::getpgid(program);
+  ::raise(SIGSTOP);
+  if (const Fd tty = terminal(); tty && ::tcgetpgrp(tty.get()) == ::getpgrp()) ::tcsetpgrp(tty.get(), group);
+  ::kill(-group, SIGCONT);
 }
 
 }  // namespace fade

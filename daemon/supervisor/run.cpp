@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
@@ -45,18 +46,21 @@ class Run {
  private:
   void loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started);
   Result<RunOutcome> end(Session& session, const LaunchedProgram& program, const SignalRelay& relay);
-  static void stop_with(const Session& session, const JobControl& job);
+  void stop_with(const Session& session, const JobControl& job);
 
   const RunOptions& options_;
   Recording recording_;
   const probes::Overrides& overrides_;
   pid_t pid_ = 0;
   bool let_go_ = false;
+  bool stopped_for_program_ = false;  // once for each of its stops
 };
 
 // The shell waits for us in the program's place.
 void Run::stop_with(const Session& session, const JobControl& job) {
-  if (job.stop_asked() && (session.main_stopped() || session.main_ended())) job.stop();
+  const bool is_stopped = session.main_stopped();
+  if (job.stop_asked() && (is_stopped || session.main_ended())) job.stop();
+  else if (is_stopped && !std::exchange(stopped_for_program_, true) && JobControl::has_terminal(pid_)) JobControl::stop_for(pid_);
 }
 
 void Run::loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started) {
@@ -66,6 +70,7 @@ void Run::loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnSta
     const Stop stop = tracer.next();
     if (stop.kind == Stop::Kind::Gone) return;
     if (stop.kind != Stop::Kind::None) session.handle(stop);
+    if (stopped_for_program_ && !session.main_stopped()) stopped_for_program_ = false;
     if (stop.kind == Stop::Kind::None || stop.kind == Stop::Kind::Group) stop_with(session, job);
     recording_.now_and_then(session);  // may have threads stop, so not while a stop waits to be handled
     if (session.started() && !announced) {

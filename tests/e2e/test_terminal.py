@@ -1,6 +1,8 @@
 """Job control and the terminal, tried through an interactive shell: as if fade were not there."""
 import os
+import pathlib
 import signal
+import time
 
 import pexpect
 import pytest
@@ -143,3 +145,66 @@ def test_summary_only_on_request_or_terminal(build, shell):
     shell.expect("hipMalloc")  # among the top functions of the end block
     shell.expect_exact(PROMPT)
     assert status(shell) == 0
+
+
+# ---------------------------------------------------------------- a shell as the program
+INNER = "inner-test> "
+SHELL = f"env PS1='{INNER}' bash --norc --noprofile --noediting -i"
+
+
+@pytest.fixture(params=[False, True], ids=["alone", "supervised"])
+def inner(request, shell):
+    """An interactive shell, started by the outer one; both ways must go alike."""
+    say(shell, ("$FADE a.db -- " if request.param else "") + SHELL).expect_exact(INNER)
+    return shell
+
+
+def inside(shell, line, expected):
+    say(shell, line).expect(expected)
+    shell.expect_exact(INNER)
+
+
+def leave(shell, code):
+    say(shell, f"exit {code}").expect_exact(PROMPT)
+    assert status(shell) == code
+
+
+def wait_for_sleep(shell):
+    """A job of the inner shell is in the foreground: there is a process of that name, in the terminal's group."""
+    for _ in range(3000):
+        for pid in harness.descendants(shell.pid):
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)
+            if fields[0].endswith("(sleep") and fields[1].split()[2] == fields[1].split()[5] and fields[1].split()[0] == "S":
+                return
+        time.sleep(0.01)
+    raise AssertionError("no job in the foreground")
+
+
+def test_a_shell_suspends_itself(inner):
+    for _ in range(2):
+        say(inner, "suspend").expect("Stopped")
+        inner.expect_exact(PROMPT)
+        say(inner, "jobs").expect("Stopped")
+        inner.expect_exact(PROMPT)
+        inner.sendline("fg")
+        inside(inner, "echo again$((1 + 1))", "again2\r\n")
+    leave(inner, 7)
+
+
+def test_jobs_of_a_shell(inner):
+    inner.sendline("sleep 1000")
+    wait_for_sleep(inner)
+    inner.sendcontrol("z")
+    inner.expect("Stopped")
+    inner.expect_exact(INNER)
+    inside(inner, "bg", "sleep 1000 &")
+    inside(inner, "jobs", "Running")
+    inner.sendline("fg")
+    wait_for_sleep(inner)
+    inner.sendintr()
+    inner.expect_exact(INNER)
+    inside(inner, "echo left$?", "left130\r\n")
+    inside(inner, "(kill -STOP $BASHPID; echo woke$((1 + 1))) &", r"\[1\] \d+")
+    inside(inner, "until [ -n \"$(jobs -s)\" ]; do :; done; echo ready$((1 + 1))", "ready2\r\n")
+    inside(inner, "fg", "woke2\r\n")
+    leave(inner, 3)
