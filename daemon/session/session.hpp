@@ -159,6 +159,7 @@ class Session {
   // session_traps.cpp
   void on_waiting_trap(const Stop& stop);
   void give_trap_back(Thread& stopped);
+  void block_traps(std::vector<pid_t> tids, const AddressSpace& space);
   void send_trap(const Thread& stopped, Thread& keeper, const Thread* taker);
   void pass_on(Thread& stopped, const Thread& taker);
   static void take_up(Thread& stopped);

@@ -11,6 +11,8 @@
 namespace fade {
 namespace {
 
+constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
+constexpr int kMostRounds = 4;
 constexpr std::int64_t kLongest = 200'000'000;  // that a signal waits for a mask that is changed for a moment
 
 constexpr const char* kWhy = "it blocks SIGTRAP and was sent one, which cannot wait for the program where breakpoints are";
@@ -79,6 +81,23 @@ void Session::look_after_traps() {
   }
 }
 
+// A trap of ours that is still to be told must not be blocked: its thread would go on behind the int3. Nor may a thread meet the int3
+// of a pad with SIGTRAP blocked.
+void Session::block_traps(std::vector<pid_t> tids, const AddressSpace& space) {
+  for (int round = 0; round < kMostRounds && !tids.empty(); ++round) {
+    std::vector<pid_t> again;
+    at_stops_of(tids, [&](Thread& thread) {
+      const Tracee tracee(thread.tid);
+      const auto registers = tracee.registers();
+      if (registers && read_signal_sets(thread.tid).pending & kTrap) return again.push_back(thread.tid);
+      const auto own = registers && space.in_slots(registers->ip()) ? space.own_registers(*registers) : std::nullopt;
+      if (own) tracee.change_registers(*registers, *own);
+      guard_.block_again(thread);
+    }, nullptr);
+    tids = std::move(again);
+  }
+}
+
 // Text first: whoever blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread stops once, behind which none has a
 // trap of ours under way, and blocks what it means to block. Then the signal is sent, to wait as it would without us.
 void Session::give_trap_back(Thread& stopped) {
@@ -98,7 +117,7 @@ void Session::give_trap_back(Thread& stopped) {
   }
   note(stopped, "unwatched", 0, kWhy);
   totals_.notes.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
-  at_stops_of(others, [this](Thread& thread) { guard_.block_again(thread); }, nullptr);
+  block_traps(std::move(others), *program->space);
   if (!thread_of(tid) || !still_runs(pid, program.get())) return;  // killed meanwhile
   guard_.block_again(stopped);
   if (const auto foothold = foothold_in(*stopped.inferior); foothold && program->space->give_signal_back(tid, foothold->gadgets))

@@ -112,3 +112,8 @@ def test_who_gets_its_sigtrap_back_is_told_that_the_recording_ended(build, tmp_p
     command = [build.fade_run, "-o", "run.db", "--", *build.command("sigtrap_waited signalfd raise")]
     ran = harness.run(command, build.environment("v6"), tmp_path)
     assert ran.status == 0 and b"was watched no longer from some moment on: it blocks SIGTRAP" in ran.stderr
+
+
+def test_threads_go_on_while_the_program_gets_its_sigtrap_back(build, tmp_path):
+    supervised = harness.run_supervised(build, "sigtrap_busy", "v6", tmp_path)
+    assert (supervised.stdout, supervised.stderr, supervised.status) == (b"signal 5 from me, blocked 1\n", b"", 0)
