@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxDies = 20'000'000;
 constexpr std::size_t kMaxUnits = 1'000'000;
-constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxScopes = 64;
 
 bool has_dwarf(const ElfFile& file) {
   for (const char* name : {".debug_info", ".zdebug_info"}) {
@@ -49,7 +49,7 @@ bool walk_unit(Dwarf_Die unit, std::size_t& budget, const Visit& visit) {
     if (::dwarf_siblingof(&die, &open.back()) != 0) open.pop_back();
     const int tag = ::dwarf_tag(&die);
     if (tag == DW_TAG_subprogram && !visit(die)) return false;
-    if (holds_functions(tag) && open.size() < kMaxDepth && ::dwarf_child(&die, &child) == 0) open.push_back(child);
+    if (holds_functions(tag) && open.size() < kMaxScopes && ::dwarf_child(&die, &child) == 0) open.push_back(child);
   }
   return true;
 }

@@ -4,13 +4,13 @@
 #include "base/log.hpp"
 #include "session/session.hpp"
 #include "session/stop_round.hpp"
+#include "session/trap_guard.hpp"
 
 namespace fade {
 namespace {
 
 constexpr std::chrono::milliseconds kLater{2000};  // until a thread stops; in vfork or in a driver it may not
 constexpr int kMostSteps = 16;                                // no slot holds more instructions
-constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 
 bool is_birth(Stop::Kind kind) {
   return kind == Stop::Kind::Fork || kind == Stop::Kind::Vfork || kind == Stop::Kind::Clone;
