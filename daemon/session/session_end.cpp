@@ -93,7 +93,7 @@ bool Session::Farewell::step_aside(const Thread& thread, const Tracee& tracee, s
 }
 
 // A stop that we asked for comes before the trap of an int3 that the thread has just executed.
-bool Session::Farewell::is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrap) != 0; }
+bool Session::Farewell::is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrapBit) != 0; }
 
 void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal) const {
   if (signal == 0 && thread.interrupted) take_up_call(tracee);
