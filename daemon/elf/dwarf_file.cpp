@@ -4,6 +4,7 @@
 #include <elfutils/libdwelf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -72,6 +73,16 @@ bool is_called(Dwarf_Die& die, const std::string& name) {
   return (plain && name == plain) || linkage_name(die) == name;
 }
 
+// libdw takes the texts of these sections for ended, and would read on behind a damaged one.
+bool strings_end(const ElfFile& file) {
+  return std::ranges::all_of(file.sections(), [&](const Section& s) {
+    if (!s.name.ends_with("debug_str") && !s.name.ends_with("debug_line_str")) return true;
+    Elf_Scn* scn = ::elf_getscn(file.handle(), s.index);
+    const Elf_Data* data = scn ? ::elf_getdata(scn, nullptr) : nullptr;  // unpacked: libdw has done that by now
+    return !data || data->d_size == 0 || !data->d_buf || static_cast<const char*>(data->d_buf)[data->d_size - 1] == '\0';
+  });
+}
+
 }  // namespace
 
 std::string linkage_name(Dwarf_Die die) {
@@ -92,7 +103,11 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   DwarfFile out;
   out.dwarf_.reset(::dwarf_begin_elf(source->handle(), DWARF_C_READ, nullptr));
   if (!out.dwarf_) return fail("cannot read the debug information of " + source->name(), ::dwarf_errmsg(-1));
+<<<<<<< HEAD
   ::dwarf_new_oom_handler(out.dwarf_.get(), own_memory::ran_out);
+=======
+  if (!strings_end(*source)) return fail("cannot read the debug information of " + source->name(), "it is damaged: a text in it does not end");
+>>>>>>> d1c413a (Debug information with texts that do not end is refused: libdw reads on; names that clashed)
   if (const auto done = out.attach_alternate(debug_root); !done) return tl::unexpected(done.error());
   return out;
 }
@@ -116,7 +131,11 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   alternate_file_ = std::make_unique<ElfFile>(std::move(*found));
   alternate_.reset(::dwarf_begin_elf(alternate_file_->handle(), DWARF_C_READ, nullptr));
   if (!alternate_) return fail("cannot read the debug information in " + alternate_file_->name(), ::dwarf_errmsg(-1));
+<<<<<<< HEAD
   ::dwarf_new_oom_handler(alternate_.get(), own_memory::ran_out);
+=======
+  if (!strings_end(*alternate_file_)) return fail("cannot read the debug information in " + alternate_file_->name(), "it is damaged: a text in it does not end");
+>>>>>>> d1c413a (Debug information with texts that do not end is refused: libdw reads on; names that clashed)
   ::dwarf_setalt(dwarf_.get(), alternate_.get());
   return {};
 }
