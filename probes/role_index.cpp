@@ -11,7 +11,7 @@ namespace fade::probes {
 namespace {
 
 constexpr int kDeepestSearched = 4;  // structs within structs that are searched
-constexpr std::uint8_t kRegisters = 6;  // CallRecord::words
+constexpr std::uint8_t kWordRegisters = 6;  // CallRecord::words
 
 struct FoundRole {
   Role role;
@@ -53,7 +53,7 @@ RoleWord word_of(std::span<const RolePlace> places) {
   if (places.empty()) return {};
   const RolePlace& place = places.front();
   const bool on_stack = place.at.where == Location::Where::Stack;
-  const bool in_register = place.at.where == Location::Where::Integer && place.at.first < kRegisters;
+  const bool in_register = place.at.where == Location::Where::Integer && place.at.first < kWordRegisters;
   if (places.size() != 1 || place.in_memory || !(on_stack || in_register) || place.offset != 0 || place.size == 0 || place.size > 8)
     return {In::Elsewhere, 0, 0};
   return {on_stack ? In::Stack : In::Register, place.at.first, ~std::uint64_t{0} >> (64 - 8 * place.size)};

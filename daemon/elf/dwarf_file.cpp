@@ -103,11 +103,8 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   DwarfFile out;
   out.dwarf_.reset(::dwarf_begin_elf(source->handle(), DWARF_C_READ, nullptr));
   if (!out.dwarf_) return fail("cannot read the debug information of " + source->name(), ::dwarf_errmsg(-1));
-<<<<<<< HEAD
   ::dwarf_new_oom_handler(out.dwarf_.get(), own_memory::ran_out);
-=======
   if (!strings_end(*source)) return fail("cannot read the debug information of " + source->name(), "it is damaged: a text in it does not end");
->>>>>>> d1c413a (Debug information with texts that do not end is refused: libdw reads on; names that clashed)
   if (const auto done = out.attach_alternate(debug_root); !done) return tl::unexpected(done.error());
   return out;
 }
@@ -131,11 +128,8 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   alternate_file_ = std::make_unique<ElfFile>(std::move(*found));
   alternate_.reset(::dwarf_begin_elf(alternate_file_->handle(), DWARF_C_READ, nullptr));
   if (!alternate_) return fail("cannot read the debug information in " + alternate_file_->name(), ::dwarf_errmsg(-1));
-<<<<<<< HEAD
   ::dwarf_new_oom_handler(alternate_.get(), own_memory::ran_out);
-=======
   if (!strings_end(*alternate_file_)) return fail("cannot read the debug information in " + alternate_file_->name(), "it is damaged: a text in it does not end");
->>>>>>> d1c413a (Debug information with texts that do not end is refused: libdw reads on; names that clashed)
   ::dwarf_setalt(dwarf_.get(), alternate_.get());
   return {};
 }
