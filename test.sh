@@ -35,20 +35,30 @@ step "Unit tests, tracees and the stand-in runtime"
 ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
 mapfile -t parts < <(unit_parts)
-build_checked() {
-  configure dev -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
+# ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
+run_tsan() {
+  local same_layout=()
+  if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
+  "${same_layout[@]}" "build/tsan/tests/unit/unit_$1" --gtest_brief=1
+}
+# Each line ends the function if it fails.
+checked() {
+  configure dev -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=8 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
   nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
+  nice ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
   configure tsan -DFADE_TESTS=ON -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
   nice cmake --build --preset tsan --target unit_base unit_store
+  run_tsan base
+  run_tsan store
 }
 
 # Tests of programs leave most of the second core idle.
-step "Begin to build the unit tests under sanitizers, beside what follows (build/checked.log)"
+step "Begin with the unit tests under sanitizers, beside what follows (build/checked.log)"
 set -m  # a process group of its own, to end as a whole
-build_checked >build/checked.log 2>&1 &
-builder=$!
+checked >build/checked.log 2>&1 &
+checker=$!
 set +m
-trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
+trap 'kill -- "-$checker" 2>/dev/null || true' EXIT
 
 pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@" --build-dir build/release; }
 step "AMD's own runtimes"
@@ -56,20 +66,10 @@ pytest -rs tests/real
 step "The programs end to end"
 pytest tests/e2e
 
-step "Wait for the unit tests under sanitizers to be built"
-wait "$builder" || { cat build/checked.log >&2; exit 1; }
+step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer, queue and store under ThreadSanitizer"
+wait "$checker" || { cat build/checked.log >&2; exit 1; }
 trap - EXIT
+grep -E 'tests (passed|ran)|PASSED|SKIPPED' build/checked.log || true
 rm build/checked.log
-
-# ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
-step "Queue and store under ThreadSanitizer"
-same_layout=()
-if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
-for part in base store; do
-  "${same_layout[@]}" "build/tsan/tests/unit/unit_$part" --gtest_brief=1
-done
-
-step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
 
 printf '\nAll tests passed (%d s).\n' "$((SECONDS - begin))"

@@ -14,6 +14,9 @@ function(fade_settings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wswitch-enum -Wno-missing-field-initializers>
     $<$<BOOL:${FADE_WERROR}>:-Werror>)
+  if(FADE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
   if(FADE_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${FADE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${FADE_SANITIZE})

@@ -43,7 +43,7 @@ Class class_of(const Type& type, const Types& types) {
 }
 
 // Hands out registers and stack words in the order of the parameters.
-class Assignment {
+class RegisterAssignment {
  public:
   Location place(Class cls, unsigned words) {
     if (cls == Class::Integer && integers_ + words <= kIntegerRegisters) return take(Location::Where::Integer, integers_, words);
@@ -66,7 +66,7 @@ class Assignment {
 }  // namespace
 
 Result<void> assign_locations(Probe& probe, const Types& types) {
-  Assignment assignment;
+  RegisterAssignment assignment;
   // A result in memory: the caller passes its address as a hidden first argument.
   if (class_of(probe.result, types) == Class::Memory) assignment.place(Class::Integer, 1);
   for (Parameter& parameter : probe.parameters) {

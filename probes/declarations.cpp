@@ -158,7 +158,7 @@ bool parse_field_notes(Cursor& cursor, Field& field) {
   return true;
 }
 
-std::uint32_t aligned(std::uint32_t offset, std::uint32_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+std::uint32_t aligned_offset(std::uint32_t offset, std::uint32_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
 
 bool parse_field(Cursor& cursor, const Types& types, TypeDeclaration& out, std::uint32_t& end) {
   const auto written = parse_written_type(cursor, "the type of a field or '}'");
@@ -176,7 +176,7 @@ bool parse_field(Cursor& cursor, const Types& types, TypeDeclaration& out, std::
   }
   const TypeDeclaration* base = written->stars ? nullptr : types.find(written->base);
   const std::uint32_t alignment = base ? base->alignment : 8;
-  field.offset = aligned(end, alignment);
+  field.offset = aligned_offset(end, alignment);
   if (!parse_field_notes(cursor, field) || !cursor.expect(';', "after the field")) return false;
   // Fields in order and apart: whatever walks a layout takes time in proportion to its size.
   if (field.offset < end) return cursor.complain(*name, fmt::format("expected an offset of at least {}", end));
@@ -199,7 +199,7 @@ bool parse_struct_body(Cursor& cursor, const Types& types, TypeDeclaration& out)
     if (!parse_field(cursor, types, out, end)) return false;
   }
   cursor.take();
-  if (out.type.size == 0) out.type.size = aligned(end, out.alignment);
+  if (out.type.size == 0) out.type.size = aligned_offset(end, out.alignment);
   if (end > out.type.size)
     return cursor.complain(open, fmt::format("expected fields that fit into {} bytes, but they take {}", out.type.size, end));
   return true;

@@ -8,7 +8,7 @@ namespace fade::probes {
 namespace {
 
 constexpr std::string_view kMarks = "(){}[],;*&=@-.?";
-constexpr std::size_t kMostErrors = 200;  // a binary file is not worth a message for each byte
+constexpr std::size_t kMostStrangeMarks = 200;  // a binary file is not worth a message for each byte
 
 // Not <cctype>: its answers depend on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -20,7 +20,7 @@ class Lexer {
   Lexer(std::string_view text, std::vector<Diagnostic>& errors) : text_(text), errors_(errors) {}
 
   std::vector<Token> run() {
-    while (at_ < text_.size() && errors_.size() < kMostErrors) step();
+    while (at_ < text_.size() && errors_.size() < kMostStrangeMarks) step();
     emit(Token::Kind::LineEnd, at_);
     emit(Token::Kind::End, at_);
     return std::move(tokens_);

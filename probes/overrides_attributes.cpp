@@ -9,7 +9,7 @@ using enum DeviceAttribute::Form;
 
 // Attributes of whole arrays (MaxThreadsDim, MaxSurface2D ...) have no field: AMD's runtime refuses them, so no
 // element of the array is known to be the one that would be answered.
-constexpr DeviceAttribute kAttributes[] = {
+constexpr DeviceAttribute kHipAttributes[] = {
     {0, "EccEnabled", "ECCEnabled"},
     {1, "AccessPolicyMaxWindowSize", "accessPolicyMaxWindowSize"},
     {2, "AsyncEngineCount", "asyncEngineCount"},
@@ -131,19 +131,19 @@ constexpr std::string_view kPrefix = "hipDeviceAttribute";
 
 }  // namespace
 
-std::span<const DeviceAttribute> device_attributes() { return kAttributes; }
+std::span<const DeviceAttribute> device_attributes() { return kHipAttributes; }
 
 const DeviceAttribute* attribute_numbered(int number) {
-  const auto* found = std::lower_bound(std::begin(kAttributes), std::end(kAttributes), number,
+  const auto* found = std::lower_bound(std::begin(kHipAttributes), std::end(kHipAttributes), number,
                                        [](const DeviceAttribute& a, int wanted) { return a.number < wanted; });
-  return found != std::end(kAttributes) && found->number == number ? found : nullptr;
+  return found != std::end(kHipAttributes) && found->number == number ? found : nullptr;
 }
 
 const DeviceAttribute* attribute_named(std::string_view name) {
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
-  const auto* found = std::find_if(std::begin(kAttributes), std::end(kAttributes),
+  const auto* found = std::find_if(std::begin(kHipAttributes), std::end(kHipAttributes),
                                    [&](const DeviceAttribute& a) { return a.name == name; });
-  return found != std::end(kAttributes) ? found : nullptr;
+  return found != std::end(kHipAttributes) ? found : nullptr;
 }
 
 }  // namespace fade::probes

@@ -7,7 +7,7 @@
 namespace fade::probes {
 namespace {
 
-constexpr DeviceAttribute kAttributes[] = {
+constexpr DeviceAttribute kCudaAttributes[] = {
     {1, "MAX_THREADS_PER_BLOCK", "maxThreadsPerBlock"},
     {2, "MAX_BLOCK_DIM_X", "maxThreadsDim"},
     {3, "MAX_BLOCK_DIM_Y", "maxThreadsDim", 1},
@@ -123,11 +123,11 @@ constexpr DeviceAttribute kAttributes[] = {
 
 }  // namespace
 
-std::span<const DeviceAttribute> cuda_attributes() { return kAttributes; }
+std::span<const DeviceAttribute> cuda_attributes() { return kCudaAttributes; }
 
 const DeviceAttribute* cuda_attribute_numbered(int number) {
-  const auto* found = std::ranges::lower_bound(kAttributes, number, {}, &DeviceAttribute::number);
-  return found != std::end(kAttributes) && found->number == number ? found : nullptr;
+  const auto* found = std::ranges::lower_bound(kCudaAttributes, number, {}, &DeviceAttribute::number);
+  return found != std::end(kCudaAttributes) && found->number == number ? found : nullptr;
 }
 
 }  // namespace fade::probes

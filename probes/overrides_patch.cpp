@@ -14,7 +14,7 @@ namespace fade::probes {
 namespace {
 
 using Answer = DevicePath::Answer;
-using Bytes = std::vector<std::byte>;
+using AnswerBytes = std::vector<std::byte>;
 
 template <class T>
 T value_in(std::span<const std::byte> bytes) {
@@ -24,8 +24,8 @@ T value_in(std::span<const std::byte> bytes) {
 }
 
 template <class T>
-Bytes bytes_of(T value) {
-  Bytes out(sizeof value);
+AnswerBytes bytes_of(T value) {
+  AnswerBytes out(sizeof value);
   std::memcpy(out.data(), &value, sizeof value);
   return out;
 }
@@ -56,10 +56,10 @@ class Patching {
   }
 
  private:
-  using Shown = std::function<std::string(const Bytes&)>;  // of everything at the parameter
+  using Shown = std::function<std::string(const AnswerBytes&)>;  // of everything at the parameter
 
-  void put(RuleId rule, Place place, std::span<const std::byte> value, std::string field, const Shown& shown) {
-    Bytes& now = now_[place.parameter];
+  void put(RuleId rule, AnswerPlace place, std::span<const std::byte> value, std::string field, const Shown& shown) {
+    AnswerBytes& now = now_[place.parameter];
     if (place.offset + value.size() > now.size()) return;
     Patch patch{rule, -1, place.parameter, place.offset, {}, std::move(field), shown(now), {}};
     const auto target = now.begin() + place.offset;
@@ -112,8 +112,8 @@ class Patching {
     const Fact& fact = *assignment.target.fact;
     const auto place = place_of(path_, fact, 0);
     if (!place) return;
-    const Bytes value = limited(fact, assignment.bytes);
-    put(assignment.rule, *place, value, std::string(fact.name), [&](const Bytes& now) {
+    const AnswerBytes value = limited(fact, assignment.bytes);
+    put(assignment.rule, *place, value, std::string(fact.name), [&](const AnswerBytes& now) {
       return text_of(fact.type, fact.count, std::span(now).subspan(place->offset, value.size()));
     });
   }
@@ -124,7 +124,7 @@ class Patching {
     const auto place = place_of(path_, fact, element);
     if (!place) return;
     const auto value = std::span(assignment.bytes).subspan(index * fact.element_size, fact.element_size);
-    put(assignment.rule, *place, value, element_name(fact, element), [&](const Bytes& now) {
+    put(assignment.rule, *place, value, element_name(fact, element), [&](const AnswerBytes& now) {
       return text_of(fact.type, 1, std::span(now).subspan(place->offset, value.size()));
     });
   }
@@ -135,7 +135,7 @@ class Patching {
     const Target& target = assignment.target;
     const auto place = place_of(path_, *target.fact, 0);
     if (!place || place->offset + sizeof(std::uint32_t) > now_[place->parameter].size()) return;
-    const auto read = [&](const Bytes& all) { return value_in<std::uint32_t>(std::span(all).subspan(place->offset)); };
+    const auto read = [&](const AnswerBytes& all) { return value_in<std::uint32_t>(std::span(all).subspan(place->offset)); };
     std::uint32_t mask = 0, value = 0;
     for (std::uint32_t e = 0; e < target.count; ++e) {
       if (!wins(i, target.first + e)) continue;
@@ -144,7 +144,7 @@ class Patching {
     }
     if (mask == 0) return;
     const std::uint32_t told = (read(now_[place->parameter]) & ~mask) | value;
-    put(assignment.rule, *place, bytes_of(told), target_name(target), [&](const Bytes& all) {
+    put(assignment.rule, *place, bytes_of(told), target_name(target), [&](const AnswerBytes& all) {
       if (target.count == 1) return std::string((read(all) & mask) ? "1" : "0");
       return text_of(FieldType::Bits, 1, bytes_of(read(all)));
     });
@@ -156,7 +156,7 @@ class Patching {
     return now_[1].size() >= 8 ? value_in<std::uint64_t>(now_[1]) : std::numeric_limits<std::uint64_t>::max();
   }
 
-  Bytes limited(const Fact& fact, const Bytes& value) const {
+  AnswerBytes limited(const Fact& fact, const AnswerBytes& value) const {
     if (path_.answer != Answer::MemoryInfo || fact.name != "memory.free") return value;
     return bytes_of(std::min(value_in<std::uint64_t>(value), total_told()));
   }
@@ -166,7 +166,7 @@ class Patching {
     if (total == nullptr || last_for("memory.free") != nullptr || now_[0].size() < 8) return;
     if (value_in<std::uint64_t>(now_[0]) <= total_told()) return;
     put(total->rule, {0, 0}, bytes_of(total_told()), "memory.free",
-        [](const Bytes& now) { return text_of(FieldType::Size, 1, std::span(now).first(8)); });
+        [](const AnswerBytes& now) { return text_of(FieldType::Size, 1, std::span(now).first(8)); });
   }
 
   // ---- hipDeviceGetAttribute and CUDA's: every active assignment means the one answer, so the last counts
@@ -175,14 +175,14 @@ class Patching {
     const Fact* fact = last.target.fact;
     const DeviceAttribute* known = asked_attribute(path_, arguments_);
     const bool pointer = known != nullptr && known->form == DeviceAttribute::Form::Pointer;
-    const Bytes told = fact == nullptr ? last.bytes : mirrored(last, known->element);
+    const AnswerBytes told = fact == nullptr ? last.bytes : mirrored(last, known->element);
     const std::string field = fact == nullptr ? target_name(last.target) : element_name(*fact, known->element);
-    put(last.rule, {0, 0}, told, field, [&](const Bytes& now) {
+    put(last.rule, {0, 0}, told, field, [&](const AnswerBytes& now) {
       return text_of(pointer ? FieldType::Pointer : FieldType::Int, 1, std::span(now).first(told.size()));
     });
   }
 
-  static Bytes mirrored(const Assignment& assignment, std::uint32_t element) {
+  static AnswerBytes mirrored(const Assignment& assignment, std::uint32_t element) {
     const Fact& fact = *assignment.target.fact;
     const std::size_t skipped = std::size_t{element - assignment.target.first} * fact.element_size;
     const auto value = std::span(assignment.bytes).subspan(skipped, fact.element_size);
@@ -200,9 +200,9 @@ class Patching {
     const std::int32_t room = int_argument(arguments_, path_.length, 0);
     if (room <= 0) return;
     text = text.substr(0, static_cast<std::size_t>(room) - 1);
-    Bytes value(text.size() + 1);
+    AnswerBytes value(text.size() + 1);
     std::memcpy(value.data(), text.data(), text.size());
-    put(rule, {0, 0}, value, std::move(field), [](const Bytes& now) { return text_of(FieldType::Text, 1, now); });
+    put(rule, {0, 0}, value, std::move(field), [](const AnswerBytes& now) { return text_of(FieldType::Text, 1, now); });
   }
 
   void name() {
@@ -241,7 +241,7 @@ class Patching {
   const DevicePath& path_;
   Arguments arguments_;
   std::span<const Assignment* const> active_;
-  std::array<Bytes, 2> now_;
+  std::array<AnswerBytes, 2> now_;
   std::vector<Patch> patches_;
 };
 

@@ -7,27 +7,27 @@
 namespace fade::probes {
 namespace {
 
-using enum DevicePath::Answer;
+using Answer = DevicePath::Answer;
 
 constexpr DevicePath kPaths[] = {
-    {"hipGetDevicePropertiesR0600", StructR0600, 1},
-    {"hipGetDevicePropertiesR0000", StructR0000, 1},
-    {"hipGetDeviceProperties", StructR0000, 1},
-    {"hipDeviceGetAttribute", Attribute, 2, -1, 1},
-    {"hipDeviceGetName", Name, 2, 1},
-    {"hipDeviceTotalMem", Values, 1},
-    {"hipMemGetInfo", MemoryInfo},
-    {"hipDeviceComputeCapability", Values, 2},
-    {"hipDeviceGetPCIBusId", PciAddress, 2, 1},
-    {"hipDeviceGetUuid", Values, 1},
-    {"cuDeviceGetAttribute", CudaAttribute, 2, -1, 1},
-    {"cuDeviceGetName", Name, 2, 1},
-    {"cuDeviceTotalMem_v2", Values, 1},
-    {"cuMemGetInfo_v2", MemoryInfo},
-    {"cuDeviceComputeCapability", Values, 2},
-    {"cuDeviceGetPCIBusId", PciAddress, 2, 1},
-    {"cuDeviceGetUuid", Values, 1},
-    {"cuDeviceGetUuid_v2", Values, 1},
+    {"hipGetDevicePropertiesR0600", Answer::StructR0600, 1},
+    {"hipGetDevicePropertiesR0000", Answer::StructR0000, 1},
+    {"hipGetDeviceProperties", Answer::StructR0000, 1},
+    {"hipDeviceGetAttribute", Answer::Attribute, 2, -1, 1},
+    {"hipDeviceGetName", Answer::Name, 2, 1},
+    {"hipDeviceTotalMem", Answer::Values, 1},
+    {"hipMemGetInfo", Answer::MemoryInfo},
+    {"hipDeviceComputeCapability", Answer::Values, 2},
+    {"hipDeviceGetPCIBusId", Answer::PciAddress, 2, 1},
+    {"hipDeviceGetUuid", Answer::Values, 1},
+    {"cuDeviceGetAttribute", Answer::CudaAttribute, 2, -1, 1},
+    {"cuDeviceGetName", Answer::Name, 2, 1},
+    {"cuDeviceTotalMem_v2", Answer::Values, 1},
+    {"cuMemGetInfo_v2", Answer::MemoryInfo},
+    {"cuDeviceComputeCapability", Answer::Values, 2},
+    {"cuDeviceGetPCIBusId", Answer::PciAddress, 2, 1},
+    {"cuDeviceGetUuid", Answer::Values, 1},
+    {"cuDeviceGetUuid_v2", Answer::Values, 1},
 };
 
 // Facts told outside of structs and attributes.
@@ -70,8 +70,8 @@ const Spot* spot_of(const DevicePath& path, const Fact& fact) {
 }
 
 int struct_offset(const DevicePath& path, const Fact& fact) {
-  if (path.answer == StructR0000) return fact.offset_r0000;
-  return path.answer == StructR0600 ? fact.offset_r0600 : -1;
+  if (path.answer == Answer::StructR0000) return fact.offset_r0000;
+  return path.answer == Answer::StructR0600 ? fact.offset_r0600 : -1;
 }
 
 bool mirrors(const DeviceAttribute& attribute, const Target& target) {
@@ -79,7 +79,7 @@ bool mirrors(const DeviceAttribute& attribute, const Target& target) {
          attribute.field == target.fact->name && target.covers(target.fact, attribute.element);
 }
 
-bool is_attribute(const DevicePath& path) { return path.answer == Attribute || path.answer == CudaAttribute; }
+bool is_attribute(const DevicePath& path) { return path.answer == Answer::Attribute || path.answer == Answer::CudaAttribute; }
 
 std::string cuda_tellers(const Target& target) {
   std::string out;
@@ -124,54 +124,54 @@ bool Target::overlaps(const Target& other) const {
 
 const DeviceAttribute* asked_attribute(const DevicePath& path, Arguments arguments) {
   const std::int32_t number = int_argument(arguments, path.attribute, -1);
-  return path.answer == CudaAttribute ? cuda_attribute_numbered(number) : attribute_numbered(number);
+  return path.answer == Answer::CudaAttribute ? cuda_attribute_numbered(number) : attribute_numbered(number);
 }
 
 bool tells(const DevicePath& path, Arguments arguments, const Target& target) {
   if (!is_attribute(path)) return may_tell(path, target);
   const std::int32_t number = int_argument(arguments, path.attribute, -1);
   if (number < 0) return false;
-  if (path.answer == Attribute && target.attribute == number) return true;
+  if (path.answer == Answer::Attribute && target.attribute == number) return true;
   const DeviceAttribute* attribute = asked_attribute(path, arguments);
   return attribute != nullptr && mirrors(*attribute, target);
 }
 
 bool may_tell(const DevicePath& path, const Target& target) {
   if (is_attribute(path)) {
-    if (target.attribute >= 0) return path.answer == Attribute;
-    const auto all = path.answer == Attribute ? device_attributes() : cuda_attributes();
+    if (target.attribute >= 0) return path.answer == Answer::Attribute;
+    const auto all = path.answer == Answer::Attribute ? device_attributes() : cuda_attributes();
     return std::any_of(all.begin(), all.end(), [&](const DeviceAttribute& a) { return mirrors(a, target); });
   }
   if (target.fact == nullptr) return false;
   return struct_offset(path, *target.fact) >= 0 || spot_of(path, *target.fact) != nullptr;
 }
 
-std::optional<Place> place_of(const DevicePath& path, const Fact& fact, std::uint32_t element) {
+std::optional<AnswerPlace> place_of(const DevicePath& path, const Fact& fact, std::uint32_t element) {
   if (const int offset = struct_offset(path, fact); offset >= 0) {
     const std::uint32_t skipped = fact.type == FieldType::Bits ? 0 : element * fact.element_size;
-    return Place{0, static_cast<std::uint32_t>(offset) + skipped};
+    return AnswerPlace{0, static_cast<std::uint32_t>(offset) + skipped};
   }
-  if (path.answer == PciAddress) return std::nullopt;
+  if (path.answer == Answer::PciAddress) return std::nullopt;
   const Spot* spot = spot_of(path, fact);
-  return spot == nullptr ? std::nullopt : std::optional(Place{spot->parameter, 0});
+  return spot == nullptr ? std::nullopt : std::optional(AnswerPlace{spot->parameter, 0});
 }
 
 std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
   switch (path.answer) {
-    case StructR0000: return {{{0, layout_r0000().size}}};
-    case StructR0600: return {{{0, layout_r0600().size}}};
-    case Name:
-    case PciAddress: {
+    case Answer::StructR0000: return {{{0, layout_r0000().size}}};
+    case Answer::StructR0600: return {{{0, layout_r0600().size}}};
+    case Answer::Name:
+    case Answer::PciAddress: {
       const std::int32_t room = std::clamp(int_argument(arguments, path.length, 0), 0, kLongestText);
       return {{{0, static_cast<std::uint32_t>(room)}}};
     }
-    case MemoryInfo: return {{{0, 8}, {1, 8}}};
-    case Attribute:
-    case CudaAttribute: {
+    case Answer::MemoryInfo: return {{{0, 8}, {1, 8}}};
+    case Answer::Attribute:
+    case Answer::CudaAttribute: {
       const DeviceAttribute* known = asked_attribute(path, arguments);
       return {{{0, known != nullptr && known->form == DeviceAttribute::Form::Pointer ? 8u : 4u}}};
     }
-    case Values: break;
+    case Answer::Values: break;
   }
   std::array<Written, 2> out{};
   for (const Spot& spot : kSpots) {
@@ -187,7 +187,7 @@ std::string tellers_of(const Target& target) {
     if (!may_tell(path, target)) continue;
     const bool in_struct = target.fact != nullptr && struct_offset(path, *target.fact) >= 0;
     if (is_attribute(path)) {
-      add(path.answer == Attribute ? attribute_tellers(target) : cuda_tellers(target));
+      add(path.answer == Answer::Attribute ? attribute_tellers(target) : cuda_tellers(target));
     } else if (in_struct) {
       add(fmt::format("{} (byte {})", path.symbol, place_of(path, *target.fact, target.first)->offset));
     } else {

@@ -54,11 +54,11 @@ bool tells(const DevicePath& path, Arguments arguments, const Target& target);
 bool may_tell(const DevicePath& path, const Target& target);
 
 // The bytes that hold an element after a call that tells it. Not for PciAddress, whose text holds four facts.
-struct Place {
+struct AnswerPlace {
   std::uint8_t parameter = 0;
   std::uint32_t offset = 0;
 };
-std::optional<Place> place_of(const DevicePath& path, const Fact& fact, std::uint32_t element);
+std::optional<AnswerPlace> place_of(const DevicePath& path, const Fact& fact, std::uint32_t element);
 
 // Parameters that the function writes, and how many bytes of each may hold an answer; 0 bytes: unused entry.
 struct Written {

@@ -12,7 +12,7 @@ namespace fade::probes {
 namespace {
 
 constexpr std::size_t kMostParameters = 64;
-constexpr std::uint64_t kMostElements = 64 * 1024;
+constexpr std::uint64_t kLongestArray = 64 * 1024;
 
 // A parameter as it is read; its length is looked up once all names are known.
 struct Draft {
@@ -89,8 +89,8 @@ bool parse_array(Cursor& cursor, Draft& draft) {
   ++draft.written.stars;
   const Token length = cursor.peek();
   if (length.kind == Token::Kind::Number) {
-    if (length.number == 0 || length.number > kMostElements)
-      return cursor.expected(fmt::format("a length from 1 to {}", kMostElements));
+    if (length.number == 0 || length.number > kLongestArray)
+      return cursor.expected(fmt::format("a length from 1 to {}", kLongestArray));
     draft.parameter.count = static_cast<std::uint32_t>(length.number);
     cursor.take();
   } else if (length.kind == Token::Kind::Word) {

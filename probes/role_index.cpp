@@ -10,16 +10,16 @@
 namespace fade::probes {
 namespace {
 
-constexpr int kDeepest = 4;  // structs within structs that are searched
-constexpr std::uint8_t kRegisters = 6;  // CallRecord::words
+constexpr int kDeepestSearched = 4;  // structs within structs that are searched
+constexpr std::uint8_t kWordRegisters = 6;  // CallRecord::words
 
-struct Found {
+struct FoundRole {
   Role role;
   RolePlace place;
 };
 
 // Fields of a structure before those of structures within.
-void add_fields(const Types& types, const Type& type, RolePlace base, int depth, std::vector<Found>& to) {
+void add_fields(const Types& types, const Type& type, RolePlace base, int depth, std::vector<FoundRole>& to) {
   const TypeDeclaration* declaration = type.cls == TypeClass::Struct ? types.find(type.name) : nullptr;
   if (!declaration) return;
   const auto place_of = [&](const Field& field) {
@@ -34,8 +34,8 @@ void add_fields(const Types& types, const Type& type, RolePlace base, int depth,
   for (const Field& field : declaration->fields) add_fields(types, field.type, place_of(field), depth - 1, to);
 }
 
-std::vector<Found> found_in(const Probe& probe) {
-  std::vector<Found> out;
+std::vector<FoundRole> found_in(const Probe& probe) {
+  std::vector<FoundRole> out;
   std::vector<std::pair<const Type*, RolePlace>> wholes;
   for (std::size_t i = 0; i < probe.parameters.size(); ++i) {
     const Parameter& parameter = probe.parameters[i];
@@ -44,7 +44,7 @@ std::vector<Found> found_in(const Probe& probe) {
     const RolePlace& place = wholes.emplace_back(&type, RolePlace{in_memory, static_cast<std::uint8_t>(i), parameter.at, 0, type.size}).second;
     if (parameter.role != Role::None) out.push_back({parameter.role, place});
   }
-  for (const auto& [type, place] : wholes) add_fields(types_of(probe), *type, place, kDeepest, out);
+  for (const auto& [type, place] : wholes) add_fields(types_of(probe), *type, place, kDeepestSearched, out);
   return out;
 }
 
@@ -53,7 +53,7 @@ RoleWord word_of(std::span<const RolePlace> places) {
   if (places.empty()) return {};
   const RolePlace& place = places.front();
   const bool on_stack = place.at.where == Location::Where::Stack;
-  const bool in_register = place.at.where == Location::Where::Integer && place.at.first < kRegisters;
+  const bool in_register = place.at.where == Location::Where::Integer && place.at.first < kWordRegisters;
   if (places.size() != 1 || place.in_memory || !(on_stack || in_register) || place.offset != 0 || place.size == 0 || place.size > 8)
     return {In::Elsewhere, 0, 0};
   return {on_stack ? In::Stack : In::Register, place.at.first, ~std::uint64_t{0} >> (64 - 8 * place.size)};
@@ -62,9 +62,9 @@ RoleWord word_of(std::span<const RolePlace> places) {
 }  // namespace
 
 RoleIndex::RoleIndex(const Probe& probe) {
-  std::vector<Found> found = found_in(probe);
-  std::ranges::stable_sort(found, {}, &Found::role);
-  for (const Found& one : found) {
+  std::vector<FoundRole> found = found_in(probe);
+  std::ranges::stable_sort(found, {}, &FoundRole::role);
+  for (const FoundRole& one : found) {
     places_.push_back(one.place);
     ++first_[static_cast<std::size_t>(one.role) + 1];
   }

@@ -23,7 +23,7 @@ bool is_c_word(std::string_view word) {
 }
 
 // "long unsigned int" and its kin, in the spelling of the table of basic types. Empty where C has no such type.
-std::string canonical(const std::vector<std::string_view>& words) {
+std::string canonical_base(const std::vector<std::string_view>& words) {
   const auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
   const auto longs = count("long"), is_short = count("short");
   const bool other = count("char") || count("double");
@@ -77,7 +77,7 @@ std::optional<WrittenType> parse_written_type(Cursor& cursor, std::string_view w
   const Token begin = cursor.peek();
   const Words words = parse_words(cursor);
   WrittenType out{.at = begin, .base = std::string(words.name), .is_const = words.is_const};
-  if (!words.c_words.empty()) out.base = canonical(words.c_words);
+  if (!words.c_words.empty()) out.base = canonical_base(words.c_words);
   if (words.name.empty() && words.c_words.empty()) {
     cursor.expected(what);
     return std::nullopt;

@@ -12,9 +12,9 @@
 namespace fade::probes {
 namespace {
 
-constexpr std::size_t kMostElements = 64;
+constexpr std::size_t kMostShown = 64;
 constexpr std::size_t kMostBytes = 64;
-constexpr int kDeepest = 6;  // structs within structs
+constexpr int kDeepestShown = 6;  // structs within structs
 
 template <class... A>
 void append(std::string& out, fmt::format_string<A...> format, A&&... values) {
@@ -80,7 +80,7 @@ void append_any(std::string& out, const Type& type, std::span<const std::byte> b
 
 void append_list(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display, int depth) {
   const std::size_t count = bytes.size() / element.size;
-  const std::size_t shown = std::min(count, kMostElements);
+  const std::size_t shown = std::min(count, kMostShown);
   const std::string_view between = display.style == Style::Json ? "," : ", ";
   out += '[';
   for (std::size_t i = 0; i < shown; ++i) {
@@ -159,11 +159,11 @@ std::uint64_t load_word(std::span<const std::byte> bytes) {
 }
 
 void append_value(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display) {
-  append_any(out, type, bytes, display, kDeepest);
+  append_any(out, type, bytes, display, kDeepestShown);
 }
 
 void append_elements(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display) {
-  append_array(out, element, bytes, display, kDeepest);
+  append_array(out, element, bytes, display, kDeepestShown);
 }
 
 }  // namespace fade::probes

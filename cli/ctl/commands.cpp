@@ -9,7 +9,7 @@
 namespace fade::cli::ctl {
 namespace {
 
-struct Kind {
+struct OptionKind {
   unsigned use;
   const char* options;
   bool given;
@@ -17,11 +17,11 @@ struct Kind {
 
 // An option that is accepted and ignored misleads.
 Result<void> check_uses(const Command& command, const Settings& s) {
-  const Kind kinds[] = {{kRecording, "options of what to record", !recording_json(s).empty()},
+  const OptionKind kinds[] = {{kRecording, "options of what to record", !recording_json(s).empty()},
                         {kWatch, "--exe, --cgroup or --uid", !s.exe.empty() || !s.cgroup.empty() || s.uid.has_value()},
                         {kPrune, "--older or --keep-bytes", s.older_ns || s.keep_bytes},
                         {kAll, "--all", s.all}};
-  for (const Kind& kind : kinds)
+  for (const OptionKind& kind : kinds)
     if (kind.given && (command.uses & kind.use) == 0) return usage_error(fmt::format("{} takes no {}", command.name, kind.options));
   return {};
 }

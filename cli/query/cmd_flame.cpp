@@ -14,7 +14,7 @@ namespace fade::query {
 namespace {
 
 constexpr double kLeast = 1.0;         // percent of the whole
-constexpr std::size_t kMostLines = 200, kFigures = 20, kSmallestLabel = 20;
+constexpr std::size_t kMostBars = 200, kFigures = 20, kSmallestLabel = 20;
 
 bool is_held(Weight weight) { return weight == Weight::Peak || weight == Weight::Leaks; }
 
@@ -75,7 +75,7 @@ Result<void> print_tree(Context& context, const std::vector<FoldedStack>& stacks
   table::Bytes& out = *context.output.bytes;
   if (tree.total == 0) return out.write(kNothing[static_cast<std::size_t>(weight)]);
   if (auto done = out.write(bold(context, paragraph(context, title(tree, weight, style), 0)) + "\n\n"); !done) return done;
-  const std::size_t shown = std::min(tree.lines.size(), kMostLines);
+  const std::size_t shown = std::min(tree.lines.size(), kMostBars);
   for (std::size_t i = 0; i < shown; ++i)
     if (auto done = out.write(line_text(tree.lines[i], weight, style)); !done) return done;
   if (tree.left_out > 0 || shown < tree.lines.size())

@@ -74,7 +74,7 @@ Result<void> print_place(Context& context, Recording& recording, const Row& r) {
   return print_frames(context, *frames, Frames::Chosen);
 }
 
-std::string quoted(const table::Value& text) {
+std::string quoted_text(const table::Value& text) {
   std::string out = "'";
   for (const char c : table::raw_text(text)) (out += c) += c == '\'' ? "'" : "";
   return out + "'";
@@ -84,7 +84,7 @@ std::string quoted(const table::Value& text) {
 Result<void> print_section(Context& context, Recording& recording, const Page& page, const std::string& sql, const Row& t) {
   table::Bytes& out = *context.output.bytes;
   if (auto done = out.write(bold(context, paragraph(context, total_line(context, t), 2)) + "\n"); !done) return done;
-  const std::string mine = fmt::format(fmt::runtime(page.places), integer(t[3]), integer(t[5]), quoted(t[6]));
+  const std::string mine = fmt::format(fmt::runtime(page.places), integer(t[3]), integer(t[5]), quoted_text(t[6]));
   auto rows = rows_for(context, recording, fmt::format(kColumns, sql, mine, kPlaces));
   if (!rows) return tl::unexpected(rows.error());
   for (const Row& r : *rows)

@@ -17,7 +17,7 @@ using table::raw_text;
 constexpr std::size_t kMostTold = 5, kMostFrames = 40;
 constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
 
-bool wants_rows(const Context& context) {
+bool wants_postmortem_rows(const Context& context) {
   const Settings& s = context.settings;
   return context.output.format != table::Format::Table || s.sql || s.pid || s.limit || s.from_ns || s.to_ns || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
 }
@@ -156,7 +156,7 @@ constexpr std::string_view kMoments =
     "FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) ORDER BY m.start DESC LIMIT 100";
 
 // Where fade was killed itself, what ran then was not stored.
-Result<void> tell_none(Context& context, Recording& recording, const table::Value& session) {
+Result<void> tell_no_moment(Context& context, Recording& recording, const table::Value& session) {
   auto cut = rows_of(recording, "SELECT count(*) FROM sessions WHERE NOT clean AND id = coalesce(:session, id)", session);
   if (!cut) return tl::unexpected(cut.error());
   Prose page(context);
@@ -170,12 +170,12 @@ Result<void> tell_none(Context& context, Recording& recording, const table::Valu
 }  // namespace
 
 Result<void> show_postmortem(Context& context, Recording& recording) {
-  if (wants_rows(context)) return print_report(context, recording, "postmortem", context.settings);
+  if (wants_postmortem_rows(context)) return print_report(context, recording, "postmortem", context.settings);
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto moments = rows_of(recording, kMoments, *session);
   if (!moments) return tl::unexpected(moments.error());
-  if (moments->empty()) return tell_none(context, recording, *session);
+  if (moments->empty()) return tell_no_moment(context, recording, *session);
   for (std::size_t i = 0; i < std::min(moments->size(), kMostTold); ++i) {
     if (i > 0)
       if (auto done = context.output.bytes->write("\n"); !done) return done;

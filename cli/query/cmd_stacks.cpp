@@ -14,7 +14,7 @@
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kStacks = 10;
+constexpr std::size_t kStacksShown = 10;
 std::string headline(const Context& context, const Row& row) {  // stack, pid, calls, errors, total_ns, self_ns, bytes, functions
   const auto& style = context.output.style;
   const std::int64_t calls = integer(row[2]), errors = integer(row[3]), bytes = integer(row[6]);
@@ -34,7 +34,7 @@ std::string sql_of(const Context& context, const Recording& recording) {
     return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
   return fmt::format("WITH report AS (\n{}\n)\nSELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions FROM report ORDER BY {} DESC, stack LIMIT {}", sql,
-                     kOrders[static_cast<std::size_t>(weight_from_word(context.settings.weight))], kStacks + 1);
+                     kOrders[static_cast<std::size_t>(weight_from_word(context.settings.weight))], kStacksShown + 1);
 }
 
 // Of a thread that died or hung, in no call: postmortem shows it.
@@ -58,13 +58,13 @@ Result<void> show_stacks(Context& context, Recording& recording) {
   table::Bytes& out = *context.output.bytes;
   if (rows->empty() && one) return print_other(context, recording, *context.settings.stack);
   if (rows->empty()) return out.write("no call has a stack: fade-run --stacks chooses which calls do\n");
-  for (std::size_t i = 0; i < std::min(rows->size(), kStacks); ++i) {
+  for (std::size_t i = 0; i < std::min(rows->size(), kStacksShown); ++i) {
     auto frames = frames_of(context, recording, integer((*rows)[i][0]));
     if (!frames) return tl::unexpected(frames.error());
     if (auto done = out.write((i == 0 ? "" : "\n") + bold(context, paragraph(context, headline(context, (*rows)[i]), 0)) + "\n"); !done) return done;
     if (auto done = print_frames(context, *frames, one ? Frames::All : Frames::Chosen); !done) return done;
   }
-  if (rows->size() > kStacks) log::info("there are more stacks; --limit 0 lists all");
+  if (rows->size() > kStacksShown) log::info("there are more stacks; --limit 0 lists all");
   return {};
 }
 

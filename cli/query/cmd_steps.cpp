@@ -78,7 +78,7 @@ Result<void> tell_series(Context& context, Recording& recording, const Row& s) {
 }
 
 // Nothing is a step unless the user says so: what could be said.
-Result<void> tell_none(Context& context, Recording& recording) {
+Result<void> tell_no_steps(Context& context, Recording& recording) {
   auto ranges = rows_for(context, recording, "SELECT name, sum(n) FROM range_stats WHERE session = coalesce(:session, session) AND kind <> 'mark' GROUP BY name ORDER BY 2 DESC LIMIT 1");
   auto wished = rows_for(context, recording, "SELECT max(instr(options, ' --step ')) FROM sessions WHERE id = coalesce(:session, id)");
   if (!ranges || !wished) return tl::unexpected(ranges ? wished.error() : ranges.error());
@@ -105,7 +105,7 @@ Result<void> show_steps(Context& context, Recording& recording) {
                          "SELECT * FROM (" + find_report("step_summary")->sql_for([](std::string_view) { return false; }) + ") WHERE thread_id IN "
                          "(SELECT thread_id FROM steps WHERE session = coalesce(:session, session)) AND (:pid IS NULL OR pid = :pid) ORDER BY total_ns DESC LIMIT 10");
   if (!series) return tl::unexpected(series.error());
-  if (series->empty()) return tell_none(context, recording);
+  if (series->empty()) return tell_no_steps(context, recording);
   bool any_slow = false;
   std::int64_t steps = 0;
   for (const Row& s : *series) {

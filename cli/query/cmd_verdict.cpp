@@ -25,7 +25,7 @@ std::string words_for(std::string_view verdict) {
 }
 
 // Whatever asks for rows gets rows.
-bool wants_rows(const Context& context) {
+bool wants_verdict_rows(const Context& context) {
   const Settings& s = context.settings;
   return context.output.format != table::Format::Table || s.sql || s.pid || s.limit || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
 }
@@ -111,7 +111,7 @@ constexpr std::string_view kFirstErrors =
     "asking_is_watched, calls_after, failures_after, same_after, sticky, advice, t.python, t.frames FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id "
     "LEFT JOIN stack_tops t ON t.stack = k.stack WHERE session = coalesce(:session, session) ORDER BY start LIMIT 20";
 
-Result<void> tell_none(Context& context, Recording& recording, const table::Value& session) {
+Result<void> tell_no_error(Context& context, Recording& recording, const table::Value& session) {
   auto normal = rows_of(recording, "SELECT coalesce(sum(repeats), 0) FROM failures WHERE normal AND session = coalesce(:session, session)", session);
   if (!normal) return tl::unexpected(normal.error());
   Prose page(context);
@@ -124,7 +124,7 @@ Result<void> tell_none(Context& context, Recording& recording, const table::Valu
 }  // namespace
 
 Result<void> show_verdict(Context& context, Recording& recording) {
-  if (wants_rows(context)) return print_rows_of(context, recording, "verdict");
+  if (wants_verdict_rows(context)) return print_rows_of(context, recording, "verdict");
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto verdicts = rows_of(recording, "SELECT verdict, reason, evidence, advice, command, pid, processes, session FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session", *session);
@@ -136,12 +136,12 @@ Result<void> show_verdict(Context& context, Recording& recording) {
 }
 
 Result<void> show_first_error(Context& context, Recording& recording) {
-  if (wants_rows(context)) return print_rows_of(context, recording, "first_error");
+  if (wants_verdict_rows(context)) return print_rows_of(context, recording, "first_error");
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto errors = rows_of(recording, kFirstErrors, *session);
   if (!errors) return tl::unexpected(errors.error());
-  if (errors->empty()) return tell_none(context, recording, *session);
+  if (errors->empty()) return tell_no_error(context, recording, *session);
   Prose page(context);
   for (const Row& e : *errors) tell_error(page, e);
   page.heading("What cannot be seen");

@@ -11,11 +11,11 @@ namespace fade::query {
 namespace {
 
 constexpr std::size_t kInnermost = 6, kPython = 4;  // frames shown of each, where not one stack is asked for
-constexpr std::size_t kIndent = 4, kGap = 2, kSmallest = 16, kUnlimited = 200;
+constexpr std::size_t kIndent = 4, kGap = 2, kSmallest = 16, kUnlimitedFrame = 200;
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string place_of(const Row& row) {  // label, kind, inlined, library, function, file, line, system
+std::string frame_place(const Row& row) {  // label, kind, inlined, library, function, file, line, system
   const std::string library = table::raw_text(row[3]), file = table::raw_text(row[5]), line = table::raw_text(row[6]);
   std::string place = !file.empty() ? base_name(file) + (line.empty() ? "" : ":" + line) : table::is_null(row[4]) ? std::string() : base_name(library);
   if (integer(row[2]) != 0) place += place.empty() ? "inlined" : " (inlined)";
@@ -23,7 +23,7 @@ std::string place_of(const Row& row) {  // label, kind, inlined, library, functi
 }
 
 // As stack_frames, but without JSON functions, which views may not use where the file is not trusted.
-constexpr const char* kFrames = R"(WITH RECURSIVE up(parent, frame, n) AS (
+constexpr const char* kFramesOfAStack = R"(WITH RECURSIVE up(parent, frame, n) AS (
   SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER)
   UNION ALL SELECT t.parent, t.frame, n + 1 FROM up JOIN stack_tree t ON t.stack = up.parent WHERE n < 10000)
 SELECT f.label, f.kind, 0, f.library, f.function, f.file, f.line, f.system, n AS n, 1000000 AS depth FROM up JOIN frames f ON f.id = up.frame
@@ -52,16 +52,16 @@ std::vector<Fate> fates(const std::vector<Frame>& frames, Frames which) {
 }  // namespace
 
 Result<std::vector<Frame>> frames_of(const Context& context, Recording& recording, std::int64_t stack) {
-  auto rows = rows_for(context, recording, kFrames, std::to_string(stack));
+  auto rows = rows_for(context, recording, kFramesOfAStack, std::to_string(stack));
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Frame> out;
-  for (const Row& row : *rows) out.push_back({page_text(row[0]), table::printable(place_of(row)), table::raw_text(row[1]) == "python", integer(row[7]) != 0});
+  for (const Row& row : *rows) out.push_back({page_text(row[0]), table::printable(frame_place(row)), table::raw_text(row[1]) == "python", integer(row[7]) != 0});
   return out;
 }
 
 Result<void> print_frames(Context& context, const std::vector<Frame>& frames, Frames which) {
   const auto& terminal = context.output.style.terminal;
-  const std::size_t width = (terminal.width == 0 ? kUnlimited : terminal.width) - kIndent;
+  const std::size_t width = (terminal.width == 0 ? kUnlimitedFrame : terminal.width) - kIndent;
   const auto fate = fates(frames, which);
   std::size_t places = 0, labels = 0, skipped = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {

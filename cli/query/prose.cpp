@@ -9,7 +9,7 @@
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kLabel = 12, kNarrowest = 30;
+constexpr std::size_t kLabel = 12, kNarrowestProse = 30;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void Prose::heading(const std::string& words) { put("\n" + colored(table::printa
 void Prose::entry(std::string_view label, const std::string& words) {
   if (words.empty()) return;
   const std::size_t width = context_.output.style.terminal.width;
-  const auto lines = wrapped(table::printable(words), width == 0 ? 0 : std::max(width - std::min(width, kLabel), kNarrowest));
+  const auto lines = wrapped(table::printable(words), width == 0 ? 0 : std::max(width - std::min(width, kLabel), kNarrowestProse));
   for (std::size_t i = 0; i < lines.size(); ++i) put(fmt::format("  {:<{}}{}\n", i == 0 ? label : "", kLabel - 2, lines[i]));
 }
 

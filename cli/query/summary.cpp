@@ -19,9 +19,9 @@ using table::Value;
 std::string text(const Value& v) { return table::printable(table::raw_text(v)); }
 
 // One printing of a summary: where to, about what.
-class Page {
+class SummaryPage {
  public:
-  Page(Context& context, Recording& recording, Value session) : context_(context), recording_(recording), session_(std::move(session)) {}
+  SummaryPage(Context& context, Recording& recording, Value session) : context_(context), recording_(recording), session_(std::move(session)) {}
 
   Result<std::vector<Row>> rows(std::string_view sql) { return rows_of(recording_, sql, session_); }
   Result<Row> row(std::string_view sql) {
@@ -83,7 +83,7 @@ std::string ended(const Value& code, const Value& signal) {
   return "not ended yet";
 }
 
-Result<void> run_section(Page& page) {
+Result<void> run_section(SummaryPage& page) {
   auto session = page.row("SELECT command, start_ns, duration, host, kernel, fade_version, id FROM sessions WHERE id = coalesce(:session, id) ORDER BY id DESC LIMIT 1");
   if (!session) return tl::unexpected(session.error());
   auto first = page.row("SELECT exit_code, exit_signal, pid FROM processes WHERE session = coalesce(:session, session) ORDER BY id LIMIT 1");
@@ -100,7 +100,7 @@ Result<void> run_section(Page& page) {
   return {};
 }
 
-Result<void> verdict_section(Page& page) {
+Result<void> verdict_section(SummaryPage& page) {
   const std::string words = verdict(page.recording());
   if (!words.empty()) return page.put("\n" + page.alarming(words) + "\n"), Result<void>{};
   // A recording of an older fade has no verdict; the other sections stand without it.
@@ -111,7 +111,7 @@ Result<void> verdict_section(Page& page) {
   return {};
 }
 
-Result<void> processes_section(Page& page) {
+Result<void> processes_section(SummaryPage& page) {
   auto n = page.row("SELECT count(*), (SELECT count(DISTINCT process_id) FROM threads WHERE calls > 0 AND session = coalesce(:session, session)) "
                     "FROM processes WHERE session = coalesce(:session, session)");
   if (!n || integer((*n)[0]) < 2) return n ? Result<void>{} : tl::unexpected(n.error());
@@ -122,7 +122,7 @@ Result<void> processes_section(Page& page) {
 }
 
 // Where something was allocated, or kernels and copies were sent to.
-Result<void> active_devices(Page& page) {
+Result<void> active_devices(SummaryPage& page) {
   auto active = page.rows("SELECT device FROM streams WHERE device >= 0 AND launches + copies > 0 AND session = coalesce(:session, session) "
                           "UNION SELECT device FROM memory_totals WHERE device >= 0 AND memory = 'device' AND allocs > 0 AND session = coalesce(:session, session) "
                           "ORDER BY 1 LIMIT 64");
@@ -133,7 +133,7 @@ Result<void> active_devices(Page& page) {
   return {};
 }
 
-Result<void> devices_section(Page& page) {
+Result<void> devices_section(SummaryPage& page) {
   auto n = page.row("SELECT count(*) FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session)");
   if (!n || integer((*n)[0]) == 0) return n ? Result<void>{} : tl::unexpected(n.error());
   page.heading("Devices, as the program was told");
@@ -142,7 +142,7 @@ Result<void> devices_section(Page& page) {
 }
 
 // How many findings there are; the reports tell them. A recording of an older fade may have none.
-Result<void> findings_section(Page& page) {
+Result<void> findings_section(SummaryPage& page) {
   const auto found = page.rows("SELECT severity, count(*) FROM (SELECT DISTINCT severity, finding, subject, text FROM findings WHERE session = coalesce(:session, session)) "
                                "GROUP BY severity ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END");
   if (!found || found->empty()) return {};
@@ -156,7 +156,7 @@ Result<void> findings_section(Page& page) {
   return {};
 }
 
-Result<void> time_section(Page& page) {
+Result<void> time_section(SummaryPage& page) {
   auto total = page.row("SELECT sum(calls), sum(errors), sum(self_ns) FROM top WHERE session = coalesce(:session, session)");
   if (!total) return tl::unexpected(total.error());
   if (integer((*total)[0]) == 0) return {};
@@ -187,7 +187,7 @@ std::string_view direction(std::string_view word) {
 
 std::string counted(std::int64_t n, std::string_view one, std::string_view several) { return fmt::format("{} {}", human_count(n), n == 1 ? one : several); }
 
-Result<void> work_section(Page& page) {
+Result<void> work_section(SummaryPage& page) {
   auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id), coalesce(sum(in_graphs), 0) FROM kernel_runs WHERE session = coalesce(:session, session)");
   auto copies = page.rows("SELECT direction, sum(n), sum(bytes) FROM copy_sizes WHERE session = coalesce(:session, session) GROUP BY direction ORDER BY 3 DESC");
   if (!kernels || !copies) return tl::unexpected(kernels ? copies.error() : kernels.error());
@@ -200,7 +200,7 @@ Result<void> work_section(Page& page) {
   return {};
 }
 
-Result<void> memory_section(Page& page) {
+Result<void> memory_section(SummaryPage& page) {
   auto stats = page.rows("SELECT device, memory, max(peak), sum(live_at_end), sum(allocs), sum(frees) FROM memory_totals "
                          "WHERE session = coalesce(:session, session) GROUP BY device, memory ORDER BY device, memory");
   auto ooms = page.row("SELECT count(*) FROM ooms WHERE session = coalesce(:session, session)");
@@ -216,7 +216,7 @@ Result<void> memory_section(Page& page) {
   return {};
 }
 
-Result<void> errors_section(Page& page) {
+Result<void> errors_section(SummaryPage& page) {
   auto groups = page.rows("SELECT name, coalesce(error, code), sum(repeats), min(start) FROM errors WHERE session = coalesce(:session, session) "
                           "GROUP BY name, code, error ORDER BY 3 DESC");
   if (!groups || groups->empty()) return groups ? Result<void>{} : tl::unexpected(groups.error());
@@ -231,7 +231,7 @@ Result<void> errors_section(Page& page) {
   return {};
 }
 
-Result<void> postmortem_section(Page& page) {
+Result<void> postmortem_section(SummaryPage& page) {
   auto moments = page.rows("SELECT coalesce(p.exe, 'process'), m.pid, m.what, m.call FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) "
                            "AND m.kind <> 'snapshot' AND coalesce(m.signal, 0) NOT IN (1, 2, 15) ORDER BY m.start LIMIT 4");
   if (!moments || moments->empty()) return moments ? Result<void>{} : tl::unexpected(moments.error());
@@ -245,7 +245,7 @@ Result<void> postmortem_section(Page& page) {
   return {};
 }
 
-Result<void> overrides_section(Page& page) {
+Result<void> overrides_section(SummaryPage& page) {
   auto rules = page.rows("SELECT o.spec, o.hits, (SELECT was FROM override_hits h WHERE h.rule_id = o.id LIMIT 1), (SELECT became FROM override_hits h WHERE h.rule_id = o.id LIMIT 1) "
                          "FROM overrides o WHERE o.session = coalesce(:session, o.session) ORDER BY o.id LIMIT 20");
   if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
@@ -256,7 +256,7 @@ Result<void> overrides_section(Page& page) {
   return {};
 }
 
-Result<void> trust_section(Page& page) {
+Result<void> trust_section(SummaryPage& page) {
   auto drops = page.rows("SELECT reason, sum(n) FROM drops WHERE session = coalesce(:session, session) GROUP BY reason ORDER BY 2 DESC LIMIT 10");
   auto cost = page.row("SELECT coalesce(sum(stops), 0), coalesce(sum(held_ns), 0) FROM overhead WHERE session = coalesce(:session, session)");
   auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused') AND session = coalesce(:session, session) ORDER BY id LIMIT 5");
@@ -270,7 +270,7 @@ Result<void> trust_section(Page& page) {
   return {};
 }
 
-Result<void> next_section(Page& page) {
+Result<void> next_section(SummaryPage& page) {
   auto found = page.row("SELECT (SELECT count(*) FROM errors WHERE session = coalesce(:session, session)), (SELECT count(*) FROM kernel_stats WHERE session = coalesce(:session, session)), "
                         "(SELECT count(*) FROM memory_stats WHERE session = coalesce(:session, session)), (SELECT count(*) FROM call_stats WHERE session = coalesce(:session, session)), "
                         "EXISTS (SELECT 1 FROM step_ x JOIN processes p ON p.id = x.process WHERE p.session = coalesce(:session, p.session)), "
@@ -299,7 +299,7 @@ Result<void> next_section(Page& page) {
   return {};
 }
 
-using Section = Result<void> (*)(Page&);
+using Section = Result<void> (*)(SummaryPage&);
 constexpr Section kSections[] = {run_section,    verdict_section, processes_section, devices_section, findings_section, time_section, work_section,
                                  memory_section, errors_section,  postmortem_section, overrides_section, trust_section, next_section};
 
@@ -332,7 +332,7 @@ Result<void> show_summary(Context& context, Recording& recording) {
   if (auto fine = check_filters(settings, *find_report("summary")); !fine) return fine;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
-  Page page(context, recording, *session);
+  SummaryPage page(context, recording, *session);
   for (const Section section : kSections)
     if (auto done = section(page); !done) return done;
   return page.finish();

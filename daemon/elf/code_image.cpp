@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint16_t kAmdGpu = 224;          // EM_AMDGPU
 constexpr std::uint32_t kMetadataNote = 32;     // NT_AMDGPU_METADATA, code objects of version 3 and later
 constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__", kPacked = "CCOB";
-constexpr std::size_t kMostHeaders = 64, kMostEntries = 1024, kMostTriple = 256, kMostNotes = 32u << 20;
+constexpr std::size_t kMostImageHeaders = 64, kMostEntries = 1024, kMostTriple = 256, kMostNotes = 32u << 20;
 constexpr std::uint64_t kImageAlignment = 4096;  // of images in .hip_fatbin
 constexpr std::uint64_t kMostCarried = 16u << 20;  // bytes of a compressed image that travel with a call
 constexpr CodeLimits kCarriedLimits{.objects = 64, .bytes = 64u << 20, .unpacked = 512u << 20};
@@ -47,7 +47,7 @@ CodeObject read_elf(const Memory& memory, RemoteAddr at, std::string arch, std::
   const auto header = memory.value<Elf64_Ehdr>(at);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return failed(std::move(arch), "not a code object");
   if (header->e_machine != kAmdGpu || header->e_phentsize != sizeof(Elf64_Phdr)) return failed(std::move(arch), "not a code object of AMD's");
-  for (std::size_t i = 0; i < std::min<std::size_t>(header->e_phnum, kMostHeaders); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(header->e_phnum, kMostImageHeaders); ++i) {
     const auto segment = memory.value<Elf64_Phdr>(at + header->e_phoff + i * sizeof(Elf64_Phdr));
     if (!segment || segment->p_type != PT_NOTE) continue;
     if (segment->p_filesz > std::min(most_bytes, kMostNotes)) return failed(std::move(arch), "its description is too large to be read");

@@ -4,6 +4,7 @@
 #include <elfutils/libdwelf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxDies = 20'000'000;
 constexpr std::size_t kMaxUnits = 1'000'000;
-constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxScopes = 64;
 
 bool has_dwarf(const ElfFile& file) {
   for (const char* name : {".debug_info", ".zdebug_info"}) {
@@ -49,7 +50,7 @@ bool walk_unit(Dwarf_Die unit, std::size_t& budget, const Visit& visit) {
     if (::dwarf_siblingof(&die, &open.back()) != 0) open.pop_back();
     const int tag = ::dwarf_tag(&die);
     if (tag == DW_TAG_subprogram && !visit(die)) return false;
-    if (holds_functions(tag) && open.size() < kMaxDepth && ::dwarf_child(&die, &child) == 0) open.push_back(child);
+    if (holds_functions(tag) && open.size() < kMaxScopes && ::dwarf_child(&die, &child) == 0) open.push_back(child);
   }
   return true;
 }
@@ -70,6 +71,16 @@ void walk(::Dwarf* dwarf, const std::function<bool(Dwarf_Die&)>& wanted, const V
 bool is_called(Dwarf_Die& die, const std::string& name) {
   const char* plain = ::dwarf_diename(&die);  // follows origin and specification
   return (plain && name == plain) || linkage_name(die) == name;
+}
+
+// libdw takes the texts of these sections for ended, and would read on behind a damaged one.
+bool strings_end(const ElfFile& file) {
+  return std::ranges::all_of(file.sections(), [&](const Section& s) {
+    if (!s.name.ends_with("debug_str") && !s.name.ends_with("debug_line_str")) return true;
+    Elf_Scn* scn = ::elf_getscn(file.handle(), s.index);
+    const Elf_Data* data = scn ? ::elf_getdata(scn, nullptr) : nullptr;  // unpacked: libdw has done that by now
+    return !data || data->d_size == 0 || !data->d_buf || static_cast<const char*>(data->d_buf)[data->d_size - 1] == '\0';
+  });
 }
 
 }  // namespace
@@ -93,6 +104,7 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   out.dwarf_.reset(::dwarf_begin_elf(source->handle(), DWARF_C_READ, nullptr));
   if (!out.dwarf_) return fail("cannot read the debug information of " + source->name(), ::dwarf_errmsg(-1));
   ::dwarf_new_oom_handler(out.dwarf_.get(), own_memory::ran_out);
+  if (!strings_end(*source)) return fail("cannot read the debug information of " + source->name(), "it is damaged: a text in it does not end");
   if (const auto done = out.attach_alternate(debug_root); !done) return tl::unexpected(done.error());
   return out;
 }
@@ -117,6 +129,7 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   alternate_.reset(::dwarf_begin_elf(alternate_file_->handle(), DWARF_C_READ, nullptr));
   if (!alternate_) return fail("cannot read the debug information in " + alternate_file_->name(), ::dwarf_errmsg(-1));
   ::dwarf_new_oom_handler(alternate_.get(), own_memory::ran_out);
+  if (!strings_end(*alternate_file_)) return fail("cannot read the debug information in " + alternate_file_->name(), "it is damaged: a text in it does not end");
   ::dwarf_setalt(dwarf_.get(), alternate_.get());
   return {};
 }

@@ -9,11 +9,11 @@
 namespace fade::elf {
 namespace {
 
-constexpr int kMaxMembers = 65'536;
-constexpr int kMaxDepth = 8;
-constexpr int kMaxParameters = 3;
+constexpr int kMaxParts = 65'536;
+constexpr int kMaxPartDepth = 8;
+constexpr int kMaxCopyParameters = 3;
 
-bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
+bool begins(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 // "vector<int>" is constructed by "vector".
 std::string without_arguments(const std::string& name) { return name.substr(0, name.find('<')); }
@@ -27,7 +27,7 @@ bool is_default(Dwarf_Die function) {
 bool copies(Dwarf_Die constructor, const Dwarf_Die& type) {
   int seen = 0;
   bool reference_to_own = false;
-  for_each_child(constructor, kMaxParameters, [&](Dwarf_Die& parameter) {
+  for_each_child(constructor, kMaxCopyParameters, [&](Dwarf_Die& parameter) {
     if (::dwarf_tag(&parameter) != DW_TAG_formal_parameter || ++seen != 2) return true;  // the first one is `this`
     Peeled written = peel(type_die(parameter));
     const int tag = written.die ? ::dwarf_tag(&*written.die) : 0;
@@ -42,14 +42,14 @@ bool copies(Dwarf_Die constructor, const Dwarf_Die& type) {
 bool is_own_special_function(Dwarf_Die function, const Dwarf_Die& type, const std::string& class_name) {
   if (::dwarf_tag(&function) != DW_TAG_subprogram || is_default(function)) return false;
   const std::string name = name_of(function);
-  return starts_with(name, "~") || (name == class_name && !name.empty() && copies(function, type));
+  return begins(name, "~") || (name == class_name && !name.empty() && copies(function, type));
 }
 
 bool needs_address(Dwarf_Die type, int depth);
 
 bool part_needs_address(Dwarf_Die member, int depth) {
   if (!is_part(member)) return false;
-  if (number(member, DW_AT_virtuality).value_or(0) != 0 || starts_with(name_of(member), "_vptr")) return true;
+  if (number(member, DW_AT_virtuality).value_or(0) != 0 || begins(name_of(member), "_vptr")) return true;
   Peeled part = peel(type_die(member));
   if (part.die && ::dwarf_tag(&*part.die) == DW_TAG_array_type) part = peel(type_die(*part.die));
   return part.die && is_struct(::dwarf_tag(&*part.die)) && needs_address(*part.die, depth - 1);
@@ -62,7 +62,7 @@ bool needs_address(Dwarf_Die type, int depth) {
   if (told == std::uint64_t{DW_CC_pass_by_value}) return false;
   const std::string class_name = without_arguments(name_of(type));
   bool out = false;
-  for_each_child(type, kMaxMembers, [&](Dwarf_Die& member) {
+  for_each_child(type, kMaxParts, [&](Dwarf_Die& member) {
     out = is_own_special_function(member, type, class_name) || part_needs_address(member, depth);
     return !out;
   });
@@ -73,7 +73,7 @@ bool needs_address(Dwarf_Die type, int depth) {
 
 bool passed_by_address(Dwarf_Die die) {
   Peeled type = peel(type_die(die));
-  return type.die && is_struct(::dwarf_tag(&*type.die)) && needs_address(*type.die, kMaxDepth);
+  return type.die && is_struct(::dwarf_tag(&*type.die)) && needs_address(*type.die, kMaxPartDepth);
 }
 
 bool passed_as_nothing(Dwarf_Die die) {
@@ -81,7 +81,7 @@ bool passed_as_nothing(Dwarf_Die die) {
   if (!type.die || !is_struct(::dwarf_tag(&*type.die))) return false;
   if (number(*type.die, DW_AT_byte_size).value_or(~0ull) > 1 || passed_by_address(die)) return false;
   bool has_parts = false;  // an empty base class counts: then the whole is simply not understood
-  for_each_child(*type.die, kMaxMembers, [&](Dwarf_Die& member) { return !(has_parts = is_part(member)); });
+  for_each_child(*type.die, kMaxParts, [&](Dwarf_Die& member) { return !(has_parts = is_part(member)); });
   return !has_parts;
 }
 

@@ -18,7 +18,7 @@ using probes::Parameter;
 using probes::Probe;
 using probes::TypeClass;
 
-constexpr std::size_t kMaxParameters = 64;
+constexpr std::size_t kMaxPrototype = 64;
 constexpr int kMaxChildren = 1'000'000;  // of a function: its variables and blocks too
 
 probes::Type address_type(std::string name) { return {TypeClass::Pointer, 8, std::move(name)}; }
@@ -71,7 +71,7 @@ Result<void> read_signature(Dwarf_Die function, Probe& out) {
   Result<void> read;
   for_each_child(with_parameters(function), kMaxChildren, [&](Dwarf_Die& child) {
     if (::dwarf_tag(&child) != DW_TAG_formal_parameter) return true;
-    if (out.parameters.size() == kMaxParameters) read = fail("it has too many parameters");
+    if (out.parameters.size() == kMaxPrototype) read = fail("it has too many parameters");
     else read = read_parameter(child, reader, out);
     return read.has_value();
   });

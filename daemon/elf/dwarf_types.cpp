@@ -15,9 +15,9 @@ using probes::Type;
 using probes::TypeClass;
 
 constexpr int kMaxStars = 32;
-constexpr int kMaxDepth = 8;    // structs in structs
+constexpr int kMaxTypeDepth = 8;    // structs in structs
 constexpr int kMaxFields = 1024;
-constexpr int kMaxMembers = 65'536;  // with functions and types that stand in the class
+constexpr int kMaxTypeMembers = 65'536;  // with functions and types that stand in the class
 constexpr int kMaxDimensions = 8;
 constexpr int kMaxEnumerators = 4096;
 
@@ -88,7 +88,7 @@ std::string DwarfTypes::text_of(Dwarf_Die die) {
 Result<Type> DwarfTypes::type_of(Dwarf_Die die) {
   const auto type = type_die(die);
   if (!type) return Type{TypeClass::Void, 0, "void"};
-  return read(*type, kMaxDepth);
+  return read(*type, kMaxTypeDepth);
 }
 
 Result<Type> DwarfTypes::read(Dwarf_Die written, int depth) {
@@ -140,7 +140,7 @@ Result<Type> DwarfTypes::read_struct(Dwarf_Die type, Type shown, int depth) {
   probes::TypeDeclaration declaration;
   declaration.type = shown;
   Result<void> added;
-  for_each_child(type, kMaxMembers, [&](Dwarf_Die& member) {
+  for_each_child(type, kMaxTypeMembers, [&](Dwarf_Die& member) {
     if (!is_part(member)) return true;
     added = ++fields_ > kMaxFields ? fail(fmt::format("the structure {} has too many fields", shown.name))
                                    : add_field(member, declaration, depth - 1);

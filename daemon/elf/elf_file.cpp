@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxSections = 65'536;
 constexpr std::uint64_t kMaxSymbolBytes = 1ull << 30;
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxFileName = 4096;
 
 std::string libelf_says() {
   const char* text = ::elf_errmsg(-1);
@@ -26,7 +26,7 @@ std::string libelf_says() {
 std::string_view text_at(const Elf_Data* strings, std::uint64_t offset) {
   if (!strings || !strings->d_buf || offset >= strings->d_size) return {};
   const char* text = static_cast<const char*>(strings->d_buf) + offset;
-  return {text, ::strnlen(text, std::min<std::size_t>(kMaxName, strings->d_size - offset))};
+  return {text, ::strnlen(text, std::min<std::size_t>(kMaxFileName, strings->d_size - offset))};
 }
 
 bool is_wanted(const GElf_Sym& symbol) {

@@ -10,8 +10,8 @@
 namespace fade::elf {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMaxHeaders = 256, kMaxFunctions = 8u << 20;
+constexpr std::uint64_t kHeaderPage = 4096;
+constexpr std::uint64_t kMaxFrameHeaders = 256, kMaxFunctions = 8u << 20;
 
 // LSB, 10.6.2: version, then the encodings of the pointer to .eh_frame, of the count and of the table.
 struct HeaderStart {
@@ -26,11 +26,11 @@ struct Row {
 };
 
 std::optional<RemoteAddr> find_section(const DynamicImage& image, const Memory& memory) {
-  const RemoteAddr file{image.span().begin.value / kPage * kPage};
+  const RemoteAddr file{image.span().begin.value / kHeaderPage * kHeaderPage};
   const auto header = memory.value<Elf64_Ehdr>(file);
-  constexpr std::array<unsigned char, 4> kMagic{0x7f, 'E', 'L', 'F'};
-  if (!header || !std::equal(kMagic.begin(), kMagic.end(), header->e_ident)) return std::nullopt;
-  for (const auto& h : read_array<Elf64_Phdr>(memory, file + header->e_phoff, header->e_phnum, kMaxHeaders))
+  constexpr std::array<unsigned char, 4> kElfMagic{0x7f, 'E', 'L', 'F'};
+  if (!header || !std::equal(kElfMagic.begin(), kElfMagic.end(), header->e_ident)) return std::nullopt;
+  for (const auto& h : read_array<Elf64_Phdr>(memory, file + header->e_phoff, header->e_phnum, kMaxFrameHeaders))
     if (h.p_type == PT_GNU_EH_FRAME) return RemoteAddr{image.bias() + h.p_vaddr};
   return std::nullopt;
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMaxRelocations = 4'000'000;
 constexpr std::uint64_t kRelocationsAtOnce = 64 << 10;
 constexpr std::size_t kMaxImports = 16 << 10;
-constexpr std::size_t kMaxName = 256;      // longer ones are mangled: nothing that is asked for
+constexpr std::size_t kMaxImport = 256;      // longer ones are mangled: nothing that is asked for
 constexpr std::uint64_t kWindow = 16 << 10;  // of the string table at once
 constexpr std::uint64_t kMostStrings = 128 << 20;
 constexpr std::uint64_t kMaxGap = 4096;    // between slots that are read together
@@ -82,12 +82,12 @@ class Names {
   // Offsets never fall from call to call. Empty: unreadable, or longer than what is asked for.
   std::string_view at(std::uint64_t offset) {
     const bool is_last = begin_ + window_.size() >= tables_.strings_size;
-    if (offset - begin_ + (is_last ? 0 : kMaxName) > window_.size()) fill(offset);
+    if (offset - begin_ + (is_last ? 0 : kMaxImport) > window_.size()) fill(offset);
     if (offset - begin_ >= window_.size()) return {};
     const char* name = &window_[offset - begin_];
     const std::size_t room = window_.size() - (offset - begin_);
     const std::size_t length = ::strnlen(name, room);
-    return length < room && length < kMaxName ? std::string_view(name, length) : std::string_view();
+    return length < room && length < kMaxImport ? std::string_view(name, length) : std::string_view();
   }
 
  private:

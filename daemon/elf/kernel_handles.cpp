@@ -13,7 +13,7 @@ namespace fade::elf {
 namespace {
 
 constexpr const char* kRegister = "__hipRegisterFunction";
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxKernelName = 4096;
 constexpr std::size_t kMaxKernels = 1'000'000;
 
 using Bytes = std::span<const std::byte>;
@@ -135,7 +135,7 @@ class Scan {
     const Bytes bytes = file_.bytes(*section);
     if (to - section->address >= bytes.size()) return;
     const char* text = reinterpret_cast<const char*>(bytes.data()) + (to - section->address);
-    const std::size_t most = std::min<std::size_t>(kMaxName, bytes.size() - (to - section->address));
+    const std::size_t most = std::min<std::size_t>(kMaxKernelName, bytes.size() - (to - section->address));
     const std::size_t length = ::strnlen(text, most);
     const auto printable = [](char c) { return c > ' ' && c < 0x7f; };
     if (length > 0 && length < most && std::all_of(text, text + length, printable)) name_.emplace(text, length);

@@ -10,7 +10,7 @@ namespace fade::elf {
 namespace {
 
 // O_PATH first: opening a device or a FIFO for reading could have effects or block, looking at it has none.
-Fd open_regular(const std::string& path, const Mapping& mapping) {
+Fd open_mapped(const std::string& path, const Mapping& mapping) {
   const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
   if (!place || ::fstat(place.get(), &info) != 0) return Fd();
@@ -41,7 +41,7 @@ Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping) {
   };
   for (const auto& place : places) {
     if (place.empty()) continue;
-    if (Fd fd = open_regular(place, mapping)) return fd;
+    if (Fd fd = open_mapped(place, mapping)) return fd;
     // What is wrong with the file itself says more than that we lack the privilege for the first way.
     if (code == 0 || code == EPERM || code == EACCES) code = errno;
   }

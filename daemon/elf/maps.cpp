@@ -15,8 +15,8 @@
 namespace fade::elf {
 namespace {
 
-constexpr std::size_t kMaxText = 256u << 20;  // vm.max_map_count lines of ordinary length are far below
-constexpr std::uint64_t kPage = 4096;
+constexpr std::size_t kMaxMapsText = 256u << 20;  // vm.max_map_count lines of ordinary length are far below
+constexpr std::uint64_t kSmallestPage = 4096;
 constexpr std::uint64_t kTop = 0x7ffffffff000;              // end of user space with four page-table levels
 constexpr std::uint64_t kReach = (1ull << 31) - (1u << 20);  // of a rel32, less a margin for instruction lengths
 constexpr std::uint64_t kStackRoom = 256u << 20;
@@ -69,7 +69,7 @@ struct Gap {
 // What is free in [lowest, top), leaving room for growth next to the stack and the heap.
 std::vector<Gap> gaps(const Maps& maps, std::uint64_t lowest, bool leave_room) {
   std::vector<Gap> out;
-  std::uint64_t at = (lowest + kPage - 1) / kPage * kPage;
+  std::uint64_t at = (lowest + kSmallestPage - 1) / kSmallestPage * kSmallestPage;
   for (const Mapping& m : maps.all()) {
     std::uint64_t begin = m.range.begin.value, end = m.range.end.value;
     if (leave_room && m.path == "[stack]") begin -= std::min(begin, kStackRoom);
@@ -86,8 +86,8 @@ std::optional<std::uint64_t> nearest(const std::vector<Gap>& gaps, RemoteRange r
   const std::uint64_t high = reach.begin.value + kReach;
   std::optional<std::uint64_t> above;
   for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) {  // from the top down
-    const std::uint64_t begin = (std::max(gap->begin, low) + kPage - 1) / kPage * kPage;
-    const std::uint64_t end = std::min(gap->end, high) / kPage * kPage;
+    const std::uint64_t begin = (std::max(gap->begin, low) + kSmallestPage - 1) / kSmallestPage * kSmallestPage;
+    const std::uint64_t end = std::min(gap->end, high) / kSmallestPage * kSmallestPage;
     if (begin > end || end - begin < size) continue;
     if (gap->begin < reach.begin.value) return end - size;
     above = begin;
@@ -142,7 +142,7 @@ Result<Maps> read_maps(pid_t pid) {
     if (got < 0) return fail_errno("cannot read " + name);
     if (got == 0) return Maps::parse(text);
     text.append(chunk.data(), static_cast<std::size_t>(got));
-    if (text.size() > kMaxText) return fail("cannot read " + name, "it has more than 256 MiB");
+    if (text.size() > kMaxMapsText) return fail("cannot read " + name, "it has more than 256 MiB");
   }
 }
 
@@ -152,13 +152,13 @@ std::uint64_t mmap_min_addr() {
   std::array<char, 32> text{};
   const ssize_t got = fd ? ::read(fd.get(), text.data(), text.size()) : 0;
   if (got > 0) std::from_chars(text.data(), text.data() + got, value);
-  return std::max<std::uint64_t>(value, kPage);
+  return std::max<std::uint64_t>(value, kSmallestPage);
 }
 
 std::optional<RemoteAddr> free_gap_near(const Maps& maps, RemoteRange reach, std::uint64_t size, std::uint64_t lowest) {
   if (reach.end < reach.begin || reach.size() > kReach || size == 0 || size > kReach || reach.end.value > kTop)
     return std::nullopt;
-  const std::uint64_t whole = (size + kPage - 1) / kPage * kPage;
+  const std::uint64_t whole = (size + kSmallestPage - 1) / kSmallestPage * kSmallestPage;
   for (const bool leave_room : {true, false})
     if (const auto at = nearest(gaps(maps, lowest, leave_room), reach, whole)) return RemoteAddr{*at};
   return std::nullopt;

@@ -8,9 +8,17 @@
 #include <vector>
 
 namespace fade::elf {
+
+class PackedImageDecoder {
+ public:
+  virtual ~PackedImageDecoder() = default;
+  // Takes what it can from the front of `in` and writes to the front of `out`, both of which then begin behind that. False: damaged.
+  virtual bool step(std::span<const std::byte>& in, std::span<std::byte>& out) = 0;
+};
+
 namespace {
 
-constexpr std::string_view kMagic = "CCOB";
+constexpr std::string_view kPackedMagic = "CCOB";
 constexpr std::size_t kMostKept = 64u << 20;         // bytes that are unpacked and not yet forgotten
 constexpr std::size_t kInput = 64u << 10, kOutput = 1u << 20;
 constexpr std::uint64_t kMostTimes = 1000;           // code is packed to a fortieth at best; zlib packs zeros to a thousandth
@@ -23,14 +31,7 @@ struct HeaderShape {
 };
 constexpr HeaderShape kShapes[] = {{20, 0, 8, 4}, {24, 8, 12, 4}, {32, 8, 16, 8}};
 
-class Decoder {
- public:
-  virtual ~Decoder() = default;
-  // Takes what it can from the front of `in` and writes to the front of `out`, both of which then begin behind that. False: damaged.
-  virtual bool step(std::span<const std::byte>& in, std::span<std::byte>& out) = 0;
-};
-
-class ZlibDecoder final : public Decoder {
+class ZlibDecoder final : public PackedImageDecoder {
  public:
   ZlibDecoder() : ready_(::inflateInit(&stream_) == Z_OK) {}
   ~ZlibDecoder() override { ::inflateEnd(&stream_); }
@@ -54,7 +55,7 @@ class ZlibDecoder final : public Decoder {
 };
 
 // Frame behind frame, as far as anything is wanted of them.
-class ZstdDecoder final : public Decoder {
+class ZstdDecoder final : public PackedImageDecoder {
  public:
   ZstdDecoder() : context_(::ZSTD_createDCtx(), &::ZSTD_freeDCtx) {
     if (context_) ::ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMostWindow);
@@ -75,12 +76,12 @@ class ZstdDecoder final : public Decoder {
 };
 
 template <class T>
-std::unique_ptr<Decoder> make() {
+std::unique_ptr<PackedImageDecoder> make() {
   return std::make_unique<T>();
 }
-constexpr std::unique_ptr<Decoder> (*kMethods[])() = {&make<ZlibDecoder>, &make<ZstdDecoder>};
+constexpr std::unique_ptr<PackedImageDecoder> (*kMethods[])() = {&make<ZlibDecoder>, &make<ZstdDecoder>};
 
-std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, std::size_t width) {
+std::uint64_t field_at(std::span<const std::byte> bytes, std::size_t at, std::size_t width) {
   std::uint64_t out = 0;
   if (at != 0) std::memcpy(&out, bytes.data() + at, width);
   return out;
@@ -91,14 +92,14 @@ std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, std::s
 std::optional<PackedHeader> read_packed_header(const Memory& memory, RemoteAddr at) {
   std::array<std::byte, std::end(kShapes)[-1].size> bytes{};
   const std::size_t got = memory.read(at, bytes);
-  if (got < 8 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
+  if (got < 8 || std::memcmp(bytes.data(), kPackedMagic.data(), kPackedMagic.size()) != 0) return std::nullopt;
   PackedHeader out;
   std::memcpy(&out.version, bytes.data() + 4, sizeof out.version);
   std::memcpy(&out.method, bytes.data() + 6, sizeof out.method);
   if (out.version == 0 || out.version > std::size(kShapes)) return out;
   const HeaderShape& shape = kShapes[out.version - 1];
-  out.packed = number_at(bytes, shape.packed_at, shape.width);
-  out.unpacked = number_at(bytes, shape.unpacked_at, shape.width);
+  out.packed = field_at(bytes, shape.packed_at, shape.width);
+  out.unpacked = field_at(bytes, shape.unpacked_at, shape.width);
   if (got >= shape.size && out.method < std::size(kMethods)) out.size = shape.size;
   return out;
 }
@@ -113,7 +114,7 @@ struct UnpackedImage::Stream {
   const Memory& packed;
   RemoteAddr begin, next, end;            // of the image; where the next input is read; behind its last byte
   std::uint64_t declared;                 // bytes that it becomes
-  std::unique_ptr<Decoder> decoder;
+  std::unique_ptr<PackedImageDecoder> decoder;
   std::vector<std::byte> buffer = std::vector<std::byte>(kInput);
   std::span<const std::byte> in = {};     // of the buffer: not yet unpacked
   std::vector<std::byte> kept = {};

@@ -10,14 +10,14 @@
 namespace fade {
 namespace {
 
-constexpr std::array<std::uint8_t, EntryPad::kSize> kPad{
+constexpr std::array<std::uint8_t, EntryPad::kSize> kEntryPad{
     0x4C, 0x89, 0x5C, 0x24, 0xF8,  // mov %r11, -8(%rsp)
     0x4C, 0x8B, 0x1C, 0x24,        // mov (%rsp), %r11
     0xCC,                          // int3
     0x4C, 0x8B, 0x5C, 0x24, 0xF8,  // mov -8(%rsp), %r11
     0xE9, 0,    0,    0,    0,     // jmp to the slot
 };
-static_assert(kPad[EntryPad::kTrapAt] == 0xCC && kPad[EntryPad::kSwappedBack] == 0xE9 && EntryPad::kSize <= kSlotSize);
+static_assert(kEntryPad[EntryPad::kTrapAt] == 0xCC && kEntryPad[EntryPad::kSwappedBack] == 0xE9 && EntryPad::kSize <= kSlotSize);
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -101,7 +101,7 @@ Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, Remote
 }
 
 std::array<std::uint8_t, EntryPad::kSize> EntryPad::code(RemoteAddr pad, RemoteAddr slot) {
-  auto out = kPad;
+  auto out = kEntryPad;
   const std::int32_t d = distance(pad + kSize, slot);
   std::memcpy(out.data() + kSwappedBack + 1, &d, sizeof d);
   return out;

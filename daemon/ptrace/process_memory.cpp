@@ -40,6 +40,7 @@ std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) cons
 void ProcessMemory::read_all(std::span<Piece> pieces) const {
   std::array<iovec, kMostPieces> local, remote;
   FADE_CHECK(pieces.size() <= local.size());
+  if (pieces.empty()) return;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     local[i] = {pieces[i].into.data(), pieces[i].into.size()};
     remote[i] = {reinterpret_cast<void*>(pieces[i].from.value), pieces[i].into.size()};

@@ -25,7 +25,7 @@ constexpr std::uint64_t kBelowStack = 64 << 10, kAboveStack = 8 << 10;  // a fau
 constexpr int kCrashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
 constexpr int kFaults[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};  // siginfo has an address
 
-bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
+bool is_among(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
 
 std::string name_of_signal(int signal) {
   const char* name = ::sigabbrev_np(signal);
@@ -42,7 +42,7 @@ bool shares_pid_namespace(pid_t pid) {
 
 bool has_sender(int code) { return code == SI_USER || code == SI_TKILL || code == SI_QUEUE; }
 
-bool is_fault(const SignalSeen& seen) { return seen.code > 0 && is_one_of(seen.number, kFaults); }
+bool is_fault(const SignalSeen& seen) { return seen.code > 0 && is_among(seen.number, kFaults); }
 
 // A handler that raises its signal once more, so that the program dies of it (Python's faulthandler, for one): what it came for counts.
 void again(SignalSeen& seen, const SignalSeen& before) {
@@ -185,7 +185,7 @@ Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
 void BlackBox::tell_death(const Inferior& inferior, Death& death, int signal) {
   Postmortem what = by_signal(inferior, signal);
   what.postmortem = death.told = ++last_;
-  if (is_one_of(signal, kCrashes) && sentences_.size() < kMostSentences)
+  if (is_among(signal, kCrashes) && sentences_.size() < kMostSentences)
     sentences_.push_back(fmt::format("{} died of {}{}", program_name(inferior), name_of_signal(signal), running_call(inferior, what.thread)));
   send(inferior, std::move(what));
 }

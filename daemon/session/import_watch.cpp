@@ -15,7 +15,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostFiles = 4096;   // remembered
+constexpr std::size_t kMostFilesRemembered = 4096;   // remembered
 constexpr std::size_t kMostNotTaken = 8;
 constexpr std::size_t kMostFolders = 64;
 constexpr const char* kRocmRoots[] = {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"};
@@ -106,7 +106,7 @@ Bound bound_to(const Module& module, const std::string& name, std::uint64_t word
 
 const ImportWatch::FileFacts& ImportWatch::facts_of(const Memory& memory, const Module& module, const elf::DynamicImage& image,
                                                     const std::string& build_id) {
-  if (files_.size() >= kMostFiles) files_.clear();
+  if (files_.size() >= kMostFilesRemembered) files_.clear();
   const std::string& name = module.entry.name.empty() ? module.path : module.entry.name;
   const auto [at, is_new] = files_.try_emplace(fmt::format("{}\n{}\n{}", name, build_id, image.span().size()));
   if (!is_new) return at->second;

@@ -9,13 +9,13 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostFiles = 512;
+constexpr std::size_t kMostOpenFiles = 512;
 
 // Half of what we may have open is left to others.
 std::size_t most_files() {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostFiles;
-  return static_cast<std::size_t>(std::min<rlim_t>(kMostFiles, limit.rlim_cur / 2));
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostOpenFiles;
+  return static_cast<std::size_t>(std::min<rlim_t>(kMostOpenFiles, limit.rlim_cur / 2));
 }
 
 }  // namespace

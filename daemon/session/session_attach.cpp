@@ -16,13 +16,12 @@
 #include "session/in_flight.hpp"
 #include "session/session.hpp"
 #include "session/stop_round.hpp"
+#include "session/trap_guard.hpp"
 
 namespace fade {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{300};  // with threads that do not stop: in a driver, in vfork
-constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
-constexpr std::uint64_t kOfLibc = std::uint64_t{3} << 31;  // signals 32 and 33: nobody but libc itself blocks them
 constexpr int kStartTime = 500;  // looks, at a program that has just been executed
 constexpr int kAtItsEnd = 100;    // looks, at a thread that may be about to end
 constexpr int kMostLooks = 10, kEnoughLooks = 4;
@@ -284,8 +283,8 @@ void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc)
     bool somebody = false;
     for (const auto& [tid, thread] : inferiors_[pid]->threads) {
       const std::uint64_t blocked = read_signal_sets(tid).blocked;
-      somebody |= (blocked & kTrap) != 0;
-      if (!(blocked & kTrap) || (blocked & kOfLibc)) seen.erase(tid);
+      somebody |= (blocked & kTrapBit) != 0;
+      if (!(blocked & kTrapBit) || (blocked & kBitsOfLibc)) seen.erase(tid);
       else if (seen[tid]++ > 0) blocking.push_back(tid);
     }
     if (!somebody) return;

@@ -4,13 +4,13 @@
 #include "base/log.hpp"
 #include "session/session.hpp"
 #include "session/stop_round.hpp"
+#include "session/trap_guard.hpp"
 
 namespace fade {
 namespace {
 
 constexpr std::chrono::milliseconds kLater{2000};  // until a thread stops; in vfork or in a driver it may not
 constexpr int kMostSteps = 16;                                // no slot holds more instructions
-constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 
 bool is_birth(Stop::Kind kind) {
   return kind == Stop::Kind::Fork || kind == Stop::Kind::Vfork || kind == Stop::Kind::Clone;
@@ -93,7 +93,7 @@ bool Session::Farewell::step_aside(const Thread& thread, const Tracee& tracee, s
 }
 
 // A stop that we asked for comes before the trap of an int3 that the thread has just executed.
-bool Session::Farewell::is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrap) != 0; }
+bool Session::Farewell::is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrapBit) != 0; }
 
 void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal) const {
   if (signal == 0 && thread.interrupted) take_up_call(tracee);

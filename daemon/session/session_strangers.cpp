@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostAsked = 64;  // threads of a process; those of a larger one tell at their end
 
-bool has_ended(char state) { return state == 'Z' || state == 'X' || state == '\0'; }
+bool is_over(char state) { return state == 'Z' || state == 'X' || state == '\0'; }
 
 // Made by this very thread, and still there or not yet waited for. Empty where the kernel was built without the list.
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
@@ -75,7 +75,7 @@ void Session::look_for_strangers() {
 
 void Session::meet_threads(Inferior& inferior) {
   for (const pid_t tid : read_thread_ids(inferior.pid)) {
-    if (thread_of(tid) || unclaimed_.contains(tid) || has_ended(read_state(tid)) || read_tracer(tid) != 0) continue;
+    if (thread_of(tid) || unclaimed_.contains(tid) || is_over(read_state(tid)) || read_tracer(tid) != 0) continue;
     const auto seized = Tracer::seize(tid, false);
     if (!seized) inferior.is_dirty = true;
     tell_stranger(inferior, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
@@ -93,7 +93,7 @@ void Session::meet_children(Inferior& parent, pid_t tid) {
 // It is ours from here on, but is not stopped and not yet watched: another's stop may wait to be handled.
 void Session::meet(Inferior& parent, pid_t maker, pid_t child) {
   known_.insert(child);
-  if (has_ended(read_state(child))) return tell_stranger(parent, child, kEndedUnseen);
+  if (is_over(read_state(child))) return tell_stranger(parent, child, kEndedUnseen);
   if (const pid_t tracer = read_tracer(child); tracer != 0) {
     if (tracer != ::getpid()) tell_stranger(parent, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
     return;

@@ -13,11 +13,7 @@
 namespace fade {
 namespace {
 
-constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
-constexpr std::uint64_t kTrap = bit(SIGTRAP);
-// libc uses these two itself and does not let programs block them (nptl/pthread_sigmask.c).
-constexpr std::uint64_t kOfLibc = bit(32) | bit(33);
-constexpr std::uint64_t kNeverBlocked = bit(SIGKILL) | bit(SIGSTOP);  // the kernel leaves them out of every mask
+constexpr std::uint64_t kNeverBlocked = signal_bit(SIGKILL) | signal_bit(SIGSTOP);  // the kernel leaves them out of every mask
 
 std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
@@ -78,9 +74,9 @@ bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const 
 void TrapGuard::unblock(Thread& thread) {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
-  if (!mask || !(*mask & kTrap) || !tracee.set_signal_mask(*mask & ~kTrap)) return;
+  if (!mask || !(*mask & kTrapBit) || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
   thread.trap_blocked = true;
-  thread.mask_given = *mask & ~kTrap;
+  thread.mask_given = *mask & ~kTrapBit;
 }
 
 void TrapGuard::inherit(Thread& thread, const Thread& parent) {
@@ -93,18 +89,18 @@ void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   const RemoteAddr set_at{registers.rsi}, old_at{registers.rdx};
   const auto set = memory.value<std::uint64_t>(set_at);
   const int how = static_cast<int>(registers.rdi);
-  const bool concerns = thread.trap_blocked || (set && how != SIG_UNBLOCK && (*set & kTrap));
+  const bool concerns = thread.trap_blocked || (set && how != SIG_UNBLOCK && (*set & kTrapBit));
   if (!concerns || (set_at && (!set || how < SIG_BLOCK || how > SIG_SETMASK))) return;
   const Tracee tracee(thread.tid);
   const auto now = tracee.signal_mask();
   if (!now) return;
-  const std::uint64_t old = *now | (blocks(thread, now) ? kTrap : 0);
+  const std::uint64_t old = *now | (blocks(thread, now) ? kTrapBit : 0);
   if (old_at && !memory.write(old_at, bytes_of(old), thread.tid)) return;
   if (set) {
-    const std::uint64_t wish = *set & ~(kOfLibc | kNeverBlocked);
+    const std::uint64_t wish = *set & ~(kBitsOfLibc | kNeverBlocked);
     const std::uint64_t mask = how == SIG_BLOCK ? old | wish : how == SIG_UNBLOCK ? old & ~wish : wish;
-    thread.trap_blocked = (mask & kTrap) != 0;
-    thread.mask_given = mask & ~kTrap;
+    thread.trap_blocked = (mask & kTrapBit) != 0;
+    thread.mask_given = mask & ~kTrapBit;
     tracee.set_signal_mask(thread.mask_given);
     if (!thread.trap_blocked) send_kept(thread);
   }
@@ -130,7 +126,7 @@ Thread* TrapGuard::taker(Thread& thread) {
   Thread* open = nullptr;
   for (const auto& [tid, other] : thread.inferior->threads) {
     if (!is_for_any && other.get() != &thread) continue;
-    if (signals_awaited(tid, memory) & kTrap) return other.get();
+    if (signals_awaited(tid, memory) & kTrapBit) return other.get();
     if (!open && !other->trap_blocked) open = other.get();
   }
   return open;
@@ -154,7 +150,7 @@ void TrapGuard::send_to_process(const Inferior& inferior, const siginfo_t& info)
 void TrapGuard::block_again(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
-  if (blocks(thread, mask) && mask) tracee.set_signal_mask(*mask | kTrap);
+  if (blocks(thread, mask) && mask) tracee.set_signal_mask(*mask | kTrapBit);
   thread.trap_blocked = false;
 }
 
@@ -172,10 +168,10 @@ void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
   const Tracee tracee(thread.tid);
   AddressSpace& space = *thread.inferior->program->space;
   const auto mask = tracee.signal_mask();
-  thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrap));
+  thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrapBit));
   thread.trap_waiting.reset();
-  thread.mask_given = mask.value_or(0) & ~kTrap;
-  if (mask) tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrap : *mask | (thread.trap_blocked ? kTrap : 0));
+  thread.mask_given = mask.value_or(0) & ~kTrapBit;
+  if (mask) tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrapBit : *mask | (thread.trap_blocked ? kTrapBit : 0));
   if (inherited.ignored && thread.inferior->watched)
     space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
 }

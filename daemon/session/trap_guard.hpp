@@ -3,12 +3,21 @@
 // and what the program says and asks about it through libc is answered here, as if it were so. System calls that a
 // program makes without libc are not seen. Tracing thread only.
 #pragma once
+#include <signal.h>
+
+#include <cstdint>
 #include <optional>
 
 #include "ptrace/registers.hpp"
 #include "session/inferior.hpp"
 
 namespace fade {
+
+// Bits of signal sets as the kernel has them.
+constexpr std::uint64_t signal_bit(int signal) { return std::uint64_t{1} << (signal - 1); }
+inline constexpr std::uint64_t kTrapBit = signal_bit(SIGTRAP);
+// libc uses these two itself and does not let programs block them (nptl/pthread_sigmask.c).
+inline constexpr std::uint64_t kBitsOfLibc = signal_bit(32) | signal_bit(33);
 
 // What survives an exec.
 struct TrapBelief {

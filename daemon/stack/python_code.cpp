@@ -1,7 +1,6 @@
 #include "stack/python_code.hpp"
 
-#include <cstring>
-
+#include "stack/python_bytes.hpp"
 #include "stack/python_text.hpp"
 
 namespace fade {
@@ -15,13 +14,6 @@ constexpr std::uint32_t kSettledLooks = 4;
 constexpr std::size_t kMaxCodeSize = 512;
 constexpr std::size_t kMaxUnsure = 12;
 
-template <class T>
-T at(std::span<const std::byte> bytes, std::size_t offset) {
-  T out{};
-  if (offset + sizeof out <= bytes.size()) std::memcpy(&out, bytes.data() + offset, sizeof out);
-  return out;
-}
-
 }  // namespace
 
 void PythonCode::begin(std::uint64_t epoch) {
@@ -34,9 +26,9 @@ std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, con
   std::array<std::byte, kMaxCodeSize> buffer;
   const std::size_t size = layout_.code_size();
   if (code == 0 || size > buffer.size() || !memory.read_exactly({code}, std::span(buffer).first(size))) return std::nullopt;
-  const auto word = [&](std::uint32_t offset) { return at<std::uint64_t>(buffer, offset); };
+  const auto word = [&](std::uint32_t offset) { return bytes_at<std::uint64_t>(buffer, offset); };
   return Identity{.file = word(layout_.file), .name = word(layout_.name), .qualified_name = word(layout_.qualified_name),
-                  .line_table = word(layout_.line_table), .first_line = at<std::int32_t>(buffer, layout_.first_line)};
+                  .line_table = word(layout_.line_table), .first_line = bytes_at<std::int32_t>(buffer, layout_.first_line)};
 }
 
 PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memory) const {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
+
+#include "stack/python_bytes.hpp"
 
 namespace fade {
 namespace {
@@ -21,19 +22,10 @@ struct ChunkHeader {
   std::uint64_t previous, size, top;
 };
 
-template <class T>
-T at(std::span<const std::byte> bytes, std::size_t offset) {
-  T out{};
-  if (offset + sizeof out <= bytes.size()) std::memcpy(&out, bytes.data() + offset, sizeof out);
-  return out;
-}
-
 std::uint64_t chunk_size(RemoteAddr chunk, const Memory& memory) {
   const auto header = memory.value<ChunkHeader>(chunk);
   return header ? header->size : 0;
 }
-
-bool plausible(std::uint64_t pointer) { return pointer != 0 && pointer % 8 == 0 && pointer >> 47 == 0; }
 
 }  // namespace
 
@@ -49,15 +41,15 @@ RemoteAddr PythonFrames::innermost(const PythonThread& thread, const Memory& mem
 }
 
 PythonFrames::Raw PythonFrames::decode(std::span<const std::byte> bytes) const {
-  const auto reference = at<std::uint64_t>(bytes, layout_.frame_code);
+  const auto reference = bytes_at<std::uint64_t>(bytes, layout_.frame_code);
   return {.reference = reference,
           .code = reference & layout_.object_mask,
-          .previous = at<std::uint64_t>(bytes, layout_.frame_previous),
-          .instruction = at<std::uint64_t>(bytes, layout_.frame_instruction),
-          .owner = at<std::uint8_t>(bytes, layout_.frame_owner),
-          .is_entry = at<std::uint8_t>(bytes, layout_.frame_is_entry),
-          .generator = layout_.frame_generator == PythonLayout::kNone ? at<std::uint8_t>(bytes, layout_.frame_owner) == kOwnedByGenerator
-                                                                      : at<std::uint64_t>(bytes, layout_.frame_generator) != 0};
+          .previous = bytes_at<std::uint64_t>(bytes, layout_.frame_previous),
+          .instruction = bytes_at<std::uint64_t>(bytes, layout_.frame_instruction),
+          .owner = bytes_at<std::uint8_t>(bytes, layout_.frame_owner),
+          .is_entry = bytes_at<std::uint8_t>(bytes, layout_.frame_is_entry),
+          .generator = layout_.frame_generator == PythonLayout::kNone ? bytes_at<std::uint8_t>(bytes, layout_.frame_owner) == kOwnedByGenerator
+                                                                      : bytes_at<std::uint64_t>(bytes, layout_.frame_generator) != 0};
 }
 
 void PythonFrames::keep(RemoteRange other) {

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kMaxRemembered = 16384;
 constexpr std::size_t kMaxFramesRead = 6;  // by themselves, of this stack and those before it
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMarginPage = 4096;
 
 // A few frames may have come since; what lies on the same page can be read.
-RemoteRange with_margin(RemoteRange window) { return {window.begin, {(window.end.value + kPage - 1) / kPage * kPage}}; }
+RemoteRange with_margin(RemoteRange window) { return {window.begin, {(window.end.value + kMarginPage - 1) / kMarginPage * kMarginPage}}; }
 
 }  // namespace
 

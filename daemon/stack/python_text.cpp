@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
+
+#include "stack/python_bytes.hpp"
 
 namespace fade {
 namespace {
 
 constexpr std::size_t kHeader = 128;
 constexpr char32_t kReplacement = 0xfffd;
-
-template <class T>
-T at(std::span<const std::byte> bytes, std::size_t offset) {
-  T out{};
-  if (offset + sizeof out <= bytes.size()) std::memcpy(&out, bytes.data() + offset, sizeof out);
-  return out;
-}
 
 void append_utf8(std::string& out, char32_t c) {
   if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = kReplacement;
@@ -40,8 +34,8 @@ std::string to_utf8(std::span<const std::byte> bytes, std::size_t width) {
   out.reserve(bytes.size() / width);
   for (std::size_t i = 0; i + width <= bytes.size(); i += width) {
     char32_t c = std::to_integer<char32_t>(bytes[i]);
-    if (width == 2) c = at<char16_t>(bytes, i);
-    if (width == 4) c = at<char32_t>(bytes, i);
+    if (width == 2) c = bytes_at<char16_t>(bytes, i);
+    if (width == 4) c = bytes_at<char32_t>(bytes, i);
     append_utf8(out, c);
   }
   return out;
@@ -132,8 +126,8 @@ std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, co
   std::array<std::byte, kHeader> header{};
   const std::size_t header_size = std::max(layout.text_length, layout.text_state) + 8;
   if (!text || header_size > kHeader || !memory.read_exactly(text, std::span(header).first(header_size))) return std::nullopt;
-  const TextState state{at<std::uint32_t>(header, layout.text_state)};
-  const auto length = at<std::uint64_t>(header, layout.text_length);
+  const TextState state{bytes_at<std::uint32_t>(header, layout.text_state)};
+  const auto length = bytes_at<std::uint64_t>(header, layout.text_length);
   if (!state.valid() || length >> 48 != 0) return std::nullopt;
   std::vector<std::byte> bytes(std::min<std::size_t>(limit, length) * state.width());
   const RemoteAddr data = text + (state.ascii() ? layout.ascii_text : layout.compact_text);

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stack/python_bytes.hpp"
+
 namespace fade {
 namespace {
 
-constexpr std::size_t kMaxInterpreters = 64, kMaxThreads = 16384, kMaxRemembered = 16384;
+constexpr std::size_t kMaxInterpreters = 64, kMaxThreads = 16384, kMaxThreadsRemembered = 16384;
 // A new thread state may stand where the newest one was that has gone; then only time tells.
 constexpr std::chrono::seconds kStrangeFor{1};
-
-bool plausible(std::uint64_t pointer) { return pointer != 0 && pointer % 8 == 0 && pointer >> 47 == 0; }
 
 }  // namespace
 
@@ -76,13 +76,13 @@ std::optional<PythonThread> PythonThreads::find_anew(std::uint64_t fs_base, cons
          at.state.value = memory.value<std::uint64_t>(at.state + layout_.thread_next).value_or(0)) {
       auto thread = load(at, fs_base, memory);
       if (!thread) continue;
-      if (known_.size() >= kMaxRemembered) known_.clear();
+      if (known_.size() >= kMaxThreadsRemembered) known_.clear();
       known_.emplace(fs_base, Known{at.interpreter, at.state, link_to(*thread)});
       strange_.erase(fs_base);
       return thread;
     }
   }
-  if (strange_.size() >= kMaxRemembered) strange_.clear();
+  if (strange_.size() >= kMaxThreadsRemembered) strange_.clear();
   auto& strange = strange_[fs_base] = {.newest = {}, .since = std::chrono::steady_clock::now()};
   for (const Known& k : newest) strange.newest.push_back(k.state.value);
   return std::nullopt;

@@ -68,5 +68,6 @@ class BatchTable {
   bool id_is_last_ = false;         // in the table
   std::map<std::uint64_t, sqlite::Stmt> inserts_;  // by the columns that they leave empty, a bit each
 };
+inline constexpr std::int64_t kNull = BatchTable::kNull;
 
 }  // namespace fade::store

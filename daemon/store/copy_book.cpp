@@ -7,8 +7,6 @@
 namespace fade::store {
 namespace {
 
-enum : std::int64_t { kFill = -1, kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault, kDeviceToDeviceNoCu = 1024 };
-
 constexpr std::int64_t kTripsWorthARow = 16;
 constexpr int kWorthOfATrip = 4, kMostWorth = 64;
 
@@ -21,21 +19,21 @@ bool on_device(Place place) { return place == Place::Device; }
 
 // Managed memory is where it was used last, and what the ledger does not know may be a device's too: one side must be known to be one.
 std::int64_t way_by_places(Place source, Place destination) {
-  if (source == Place::Managed || destination == Place::Managed) return kDefault;
-  if (source == Place::Pinned && destination == Place::Pinned) return kHostToHost;
+  if (source == Place::Managed || destination == Place::Managed) return copy_kind::kDefault;
+  if (source == Place::Pinned && destination == Place::Pinned) return copy_kind::kHostToHost;
   const std::int64_t way = (on_device(source) ? 2 : 0) + (on_device(destination) ? 1 : 0);
-  return way == kHostToHost ? kDefault : way;
+  return way == copy_kind::kHostToHost ? copy_kind::kDefault : way;
 }
 
 }  // namespace
 
 Way way_of(std::int64_t kind, Place source, Place destination) {
-  if (kind == kDeviceToDeviceNoCu) kind = kDeviceToDevice;
-  if (kind == kDefault) kind = way_by_places(source, destination);
+  if (kind == copy_kind::kDeviceToDeviceNoCu) kind = copy_kind::kDeviceToDevice;
+  if (kind == copy_kind::kDefault) kind = way_by_places(source, destination);
   switch (kind) {
-    case kHostToDevice: return {kind, host_side(source)};
-    case kDeviceToHost: return {kind, host_side(destination)};
-    case kHostToHost: return {kind, std::min(host_side(source), host_side(destination))};
+    case copy_kind::kHostToDevice: return {kind, host_side(source)};
+    case copy_kind::kDeviceToHost: return {kind, host_side(destination)};
+    case copy_kind::kHostToHost: return {kind, std::min(host_side(source), host_side(destination))};
     default: return {kind, HostSide::None};
   }
 }
@@ -48,13 +46,13 @@ CopyBook::CopyBook(sqlite::Db& db, Failure& failure)
 
 void CopyBook::add(const Copied& c) {
   const auto bucket = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(c.bytes)));
-  Sizes& sizes = sizes_[{c.process, c.function, static_cast<std::int8_t>(std::clamp<std::int64_t>(c.way.kind, kFill, 127)), c.way.host, bucket}];
+  Sizes& sizes = sizes_[{c.process, c.function, static_cast<std::int8_t>(std::clamp<std::int64_t>(c.way.kind, copy_kind::kFill, 127)), c.way.host, bucket}];
   ++sizes.n;
   if (__builtin_add_overflow(sizes.bytes, static_cast<std::uint64_t>(c.bytes), &sizes.bytes)) sizes.bytes = ~std::uint64_t{0};
   sizes.max = std::max(sizes.max, c.bytes);
   sizes.ns += c.ns;
-  if (c.way.kind == kHostToDevice) up(c);
-  if (c.way.kind == kDeviceToHost) down(c);
+  if (c.way.kind == copy_kind::kHostToDevice) up(c);
+  if (c.way.kind == copy_kind::kDeviceToHost) down(c);
 }
 
 void CopyBook::up(const Copied& c) {

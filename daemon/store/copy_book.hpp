@@ -13,6 +13,11 @@
 
 namespace fade::store {
 
+// copy_.kind: hipMemcpyKind, and -1 of fills.
+namespace copy_kind {
+inline constexpr std::int64_t kFill = -1, kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefault = 4, kDeviceToDeviceNoCu = 1024;
+}
+
 // The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or it is not known where they are.
 enum class HostSide : std::uint8_t { None, Pageable, Pinned, Managed };
 

@@ -10,7 +10,7 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kMostBytes = 4'096;
+constexpr std::size_t kLongestName = 4'096;
 
 // Text grows only where a part stands for an earlier one (S_, T_: Itanium C++ ABI, 5.1.10). Three references to the
 // part before triple it, so 40 references make at most 1.45^40, some megabytes.
@@ -41,7 +41,7 @@ std::optional<std::string> outline(std::string_view rest) {
 }
 
 bool affordable(const std::string& name) {
-  return name.size() <= kMostBytes && std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
+  return name.size() <= kLongestName && std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
 }
 
 // Without " [clone .cold]" and what else stands behind the parameters.

@@ -6,7 +6,6 @@
 namespace fade::store {
 namespace {
 
-constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::size_t kMostInside = 10'000;  // allocations that wait for the call around theirs
 
 // Sizes come from the program: sums stop at the end of their range.

@@ -22,6 +22,8 @@
 
 namespace fade::store {
 
+inline constexpr std::int64_t kOutOfMemory = 2;  // hipErrorOutOfMemory
+
 using DeviceRow = std::int64_t;  // device_.id
 
 // Memory of another process of the recording. process: its row; 0: not known.

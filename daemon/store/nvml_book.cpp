@@ -16,7 +16,7 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kMostValues = 10'000;   // remembered, of all processes
 constexpr std::size_t kMostHandles = 10'000;
-constexpr unsigned kMostChanges = 100;        // rows of one value
+constexpr unsigned kMostNvmlChanges = 100;        // rows of one value
 
 // What stands where behind a pointer that a function fills.
 struct Teller {
@@ -49,13 +49,13 @@ constexpr std::size_t kPciNumbers = 16;  // domain, bus and device stand behind 
 template <class Names>
 bool is_one_of(const Names& names, std::string_view symbol) { return std::ranges::find(names, symbol) != std::end(names); }
 
-std::size_t size_of(FieldType type) { return type == FieldType::Size ? 8 : 4; }
+std::size_t width_of(FieldType type) { return type == FieldType::Size ? 8 : 4; }
 
 std::optional<std::string> text_at(const CallView& call, const Teller& teller) {
   const auto piece = call.piece(PieceKind::Out, teller.parameter);
   if (!piece) return std::nullopt;
   if (teller.type == FieldType::Text) return probes::text_of(teller.type, 1, piece->bytes);
-  const std::size_t size = size_of(teller.type);
+  const std::size_t size = width_of(teller.type);
   if (piece->bytes.size() < teller.offset + size) return std::nullopt;
   return probes::text_of(teller.type, 1, piece->bytes.subspan(teller.offset, size));
 }
@@ -113,7 +113,7 @@ void NvmlBook::store(const Told& told, const CallView& call, std::uint64_t handl
   // Handles of one index are one device.
   const std::uint64_t device = index ? static_cast<std::uint64_t>(*index) + 1 : handle;
   Value& value = values_[{told.process, device, std::string(name) + '\0' + call.probe.symbol}];
-  if (value.rows > 0 && (value.text == text || value.rows >= kMostChanges)) return;
+  if (value.rows > 0 && (value.text == text || value.rows >= kMostNvmlChanges)) return;
   ++value.rows;
   value.text = text;
   answer_(told.process, unless(static_cast<std::int64_t>(handle), 0), index, name, text, call.probe.symbol, told.call, told.at);

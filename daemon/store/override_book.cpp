@@ -4,7 +4,7 @@
 
 namespace fade::store {
 namespace {
-constexpr std::size_t kMostSums = 10'000;  // beyond it, values are no longer told apart
+constexpr std::size_t kMostOverrideSums = 10'000;  // beyond it, values are no longer told apart
 }
 
 OverrideBook::OverrideBook(sqlite::Db& db, Failure& failure, Directory& directory, RowId session)
@@ -20,7 +20,7 @@ void OverrideBook::on(const OverrideRule& n) {
 OverrideBook::Sum& OverrideBook::sum_of(const OverrideHit& hit) {
   const ThreadEntry* thread = directory_.thread(hit.thread);
   const ProcessId process = thread ? thread->process : 0;
-  const bool crowded = sums_.size() >= kMostSums;
+  const bool crowded = sums_.size() >= kMostOverrideSums;
   const std::string values = crowded ? std::string() : hit.was + '\0' + hit.became;
   return sums_[fmt::format("{}:{}:{}:{}:{}", hit.rule, process, crowded ? 0 : hit.caller, hit.device, hit.target) + '\0' + values];
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kKinds[] = {"signal", "exit", "hang", "snapshot"};
 
 // "function+0x12"
-std::string readable(const std::string& symbol) {
+std::string readable_symbol(const std::string& symbol) {
   const std::size_t plus = symbol.rfind("+0x");
   const auto name = demangled(symbol.substr(0, plus));
   return name && plus != symbol.npos ? *name + symbol.substr(plus) : symbol;
@@ -62,7 +62,7 @@ void PostmortemBook::write_call(RowId postmortem, const ThreadSeen& seen, const 
 
 void PostmortemBook::on(const ThreadSeen& n) {
   const RowId postmortem = row(n.postmortem), thread = directory_.thread_row(n.thread);
-  const std::string symbol = readable(n.symbol), earlier = fmt::format("{}", fmt::join(n.earlier, " > "));
+  const std::string symbol = readable_symbol(n.symbol), earlier = fmt::format("{}", fmt::join(n.earlier, " > "));
   thread_(postmortem, thread, n.at, unless_empty(n.doing), unless(directory_.module_row(n.module), 0), unless(static_cast<std::int64_t>(n.address), 0),
           n.module == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(n.offset)), unless_empty(symbol), unless(directory_.stack_row(n.stack), 0), unless_empty(earlier));
   for (const ThreadSeen::Call& call : n.calls) write_call(postmortem, n, call);

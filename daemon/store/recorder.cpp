@@ -8,7 +8,6 @@ namespace fade::store {
 namespace {
 
 constexpr std::uint64_t kRareCalls = 200;  // of each function have their arguments stored
-constexpr std::int64_t kNull = BatchTable::kNull;
 constexpr std::size_t kTop = 5;
 constexpr std::string_view kUserApi = "user";  // a program's own function allocates for itself
 

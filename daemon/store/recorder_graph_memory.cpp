@@ -7,7 +7,6 @@ namespace fade::store {
 using probes::Role;
 
 namespace {
-constexpr std::int64_t kOutOfMemory = 2;  // hipErrorOutOfMemory
 
 std::int64_t part(std::int64_t whole, std::int64_t nth, std::int64_t of) { return whole / of * nth + whole % of * nth / of; }
 }  // namespace

@@ -11,11 +11,7 @@ using probes::Kind;
 using probes::Role;
 
 namespace {
-constexpr std::int64_t kNull = BatchTable::kNull;
-constexpr std::int64_t kFill = -1;        // copy_.kind of memset
-constexpr std::int64_t kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3;
-constexpr std::int64_t kDefaultCopy = 4;  // hipMemcpyDefault
-constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMostCopied = std::numeric_limits<std::int64_t>::max();
 }
 
 // Asked once for each function.
@@ -61,17 +57,17 @@ Recorder::Handler Recorder::handler_of(const probes::Probe& probe) {
 DeviceRow Recorder::device_of(const Now& now) { return devices_.row(now.process, now.thread.device); }
 
 Way Recorder::way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const {
-  if (kind == kFill) return {kFill, HostSide::None};
-  if (kind == kHostToDevice) return store::way_of(kind, memory_.host_place_of(process, source), Place::Device);
-  if (kind == kDeviceToHost) return store::way_of(kind, Place::Device, memory_.host_place_of(process, destination));
-  if (kind == kDeviceToDevice) return store::way_of(kind, Place::Device, Place::Device);
+  if (kind == copy_kind::kFill) return {copy_kind::kFill, HostSide::None};
+  if (kind == copy_kind::kHostToDevice) return store::way_of(kind, memory_.host_place_of(process, source), Place::Device);
+  if (kind == copy_kind::kDeviceToHost) return store::way_of(kind, Place::Device, memory_.host_place_of(process, destination));
+  if (kind == copy_kind::kDeviceToDevice) return store::way_of(kind, Place::Device, Place::Device);
   return store::way_of(kind, memory_.place_of(process, source), memory_.place_of(process, destination));
 }
 
 void Recorder::on_copy(Now& now) {
   const bool fill = now.view.probe.kind == Kind::Set;
-  const std::int64_t kind = fill ? kFill : now.view.copy_kind().value_or(kDefaultCopy);
-  const auto bytes = static_cast<std::int64_t>(std::min(now.view.bytes().value_or(0), kMostBytes));
+  const std::int64_t kind = fill ? copy_kind::kFill : now.view.copy_kind().value_or(copy_kind::kDefault);
+  const auto bytes = static_cast<std::int64_t>(std::min(now.view.bytes().value_or(0), kMostCopied));
   const RowId stream = stream_of(now, &StreamBook::Stream::copies);
   const auto source = now.view.value(Role::Source), destination = now.view.value(Role::Destination);
   const Way way = way_of(now.thread.process, kind, source.value_or(0), destination.value_or(0));

@@ -11,7 +11,6 @@ using probes::Role;
 
 namespace {
 
-constexpr std::int64_t kOutOfMemory = 2;  // hipErrorOutOfMemory
 // Results of a free that mean: that is no such memory. Others are about the stream, the library's end, an earlier failure.
 constexpr std::int64_t kNoSuchMemory[] = {1, 17};  // hipErrorInvalidValue, hipErrorInvalidDevicePointer
 

@@ -5,12 +5,12 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kMostSums = 16'384;  // what is kept beyond a flush; everything is a difference, so forgetting costs nothing
+constexpr std::size_t kMostRollups = 16'384;  // what is kept beyond a flush; everything is a difference, so forgetting costs nothing
 constexpr std::int64_t kSmallCopy = 64 << 10;
 
 template <class Map>
 void forget_if_large(Map& map) {
-  if (map.size() > kMostSums) map.clear();
+  if (map.size() > kMostRollups) map.clear();
 }
 
 }  // namespace

@@ -63,12 +63,12 @@ struct Reduced {  // what is left after the size limit
   const char* reason;
 };
 Reduced reduced(OnFull on_full) {
-  constexpr Reduced kRows[] = {
+  constexpr Reduced kReduced[] = {
       {{false, false, false}, "size limit reached: nothing more is recorded"},
       {{false, false, true}, "size limit reached: calls are only counted"},
       {{false, true, true}, "size limit reached: rows of calls are dropped"},
   };
-  return kRows[static_cast<std::size_t>(on_full)];
+  return kReduced[static_cast<std::size_t>(on_full)];
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using Found = std::function<void(const std::string& id, const std::string& name)>;
 
-constexpr std::size_t kMostOfAFile = 64 << 20;  // Podman keeps all containers in one
+constexpr std::size_t kMostOfARegistry = 64 << 20;  // Podman keeps all containers in one
 
 std::string text_of(const json& object, const char* key) {
   const auto it = object.find(key);
@@ -72,7 +72,7 @@ void read_place(const Place& place, const std::string& folder, const Found& foun
   glob_t files{};
   if (::glob((folder + "/" + place.files).c_str(), 0, nullptr, &files) == 0)
     for (std::size_t i = 0; i < files.gl_pathc; ++i)
-      if (const auto text = read_bounded(files.gl_pathv[i], kMostOfAFile))
+      if (const auto text = read_bounded(files.gl_pathv[i], kMostOfARegistry))
         place.read(json::parse(*text, nullptr, false), found);  // of what is no JSON: an empty value
   ::globfree(&files);
 }

@@ -14,7 +14,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostOfAFile = 64 << 10;
+constexpr std::size_t kMostOfANode = 64 << 10;
 constexpr std::size_t kMostNodes = 1'024;  // of several machines' worth of GPUs
 constexpr std::size_t kMostBanks = 64;     // of one node
 constexpr std::size_t kMostOfAName = 64;
@@ -74,7 +74,7 @@ std::vector<int> numbered_folders(const std::string& folder, std::size_t most, s
 }
 
 std::string first_line(const std::string& path) {
-  const std::string text = read_bounded(path, kMostOfAFile).value_or("");
+  const std::string text = read_bounded(path, kMostOfANode).value_or("");
   return printable(text.substr(0, std::min(text.find('\n'), kMostOfAName)));
 }
 
@@ -104,7 +104,7 @@ void KfdReader::add_memory(KfdNode& node) const {
   auto banks = numbered_folders(folder, kMostBanks, none);
   if (banks.size() > kMostBanks) banks.resize(kMostBanks);
   for (const int bank : banks) {
-    const Properties properties(read_bounded(fmt::format("{}/{}/properties", folder, bank), kMostOfAFile).value_or(""));
+    const Properties properties(read_bounded(fmt::format("{}/{}/properties", folder, bank), kMostOfANode).value_or(""));
     const auto heap = properties["heap_type"], bytes = properties["size_in_bytes"];
     if (!heap || !bytes || *bytes > kMostBytes) continue;
     if ((std::ranges::find(kGpuMemoryHeaps, *heap) != std::end(kGpuMemoryHeaps)) != node.gpu) continue;
@@ -115,7 +115,7 @@ void KfdReader::add_memory(KfdNode& node) const {
 }
 
 Number KfdReader::pci_revision(const std::string& pci) const {
-  std::string text = read_bounded(root_ + "/bus/pci/devices/" + pci + "/revision", kMostOfAFile).value_or("");
+  std::string text = read_bounded(root_ + "/bus/pci/devices/" + pci + "/revision", kMostOfANode).value_or("");
   if (text.starts_with("0x")) text.erase(0, 2);
   const auto revision = number(text, 16);
   return revision && *revision <= 0xff ? revision : std::nullopt;
@@ -123,8 +123,8 @@ Number KfdReader::pci_revision(const std::string& pci) const {
 
 KfdNode KfdReader::node(int at) const {
   KfdNode node{.node = at, .name = first_line(node_folder(at) + "/name")};
-  node.gpu_id = number(read_bounded(node_folder(at) + "/gpu_id", kMostOfAFile).value_or(""));
-  const auto text = read_bounded(node_folder(at) + "/properties", kMostOfAFile);
+  node.gpu_id = number(read_bounded(node_folder(at) + "/gpu_id", kMostOfANode).value_or(""));
+  const auto text = read_bounded(node_folder(at) + "/properties", kMostOfANode);
   if (!text) node.problem = fmt::format("its properties cannot be read: {}", std::strerror(errno));
   const Properties properties(text.value_or(""));
   if (text && properties.empty()) node.problem = "its properties are empty";

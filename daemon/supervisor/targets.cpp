@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostMatched = 4096;  // std::regex recurses once per character
 constexpr std::size_t kMostOfAPidfile = 4096;
 constexpr int kMostScans = 10;
-constexpr int kMostAncestors = 100'000;
+constexpr int kMostParents = 100'000;
 
 using Pids = std::vector<pid_t>;
 
@@ -39,7 +39,7 @@ bool is_living_program(const ProcFiles& proc, pid_t pid) {
 std::set<pid_t> ourselves_and_ancestors(const ProcFiles& proc) {
   std::set<pid_t> out;
   pid_t at = ::getpid();
-  for (int i = 0; i < kMostAncestors && at > 0 && out.insert(at).second; ++i) at = proc.status(at).pid("PPid");
+  for (int i = 0; i < kMostParents && at > 0 && out.insert(at).second; ++i) at = proc.status(at).pid("PPid");
   return out;
 }
 

@@ -11,6 +11,12 @@
 #include "elf/dwarf_die.hpp"
 
 namespace fade::symbols {
+
+struct CodeRange {
+  std::uint64_t low = 0, high = 0;
+  Dwarf_Off die = 0;
+};
+
 namespace {
 
 constexpr std::uint64_t kMostBytes = 256u << 20;  // of debug sections, unpacked
@@ -20,11 +26,6 @@ constexpr std::size_t kMostNesting = 64, kMostInlined = 64;
 constexpr int kMostChildren = 1'000'000;
 constexpr std::size_t kMostText = 4096;
 constexpr int kUnitsAtOnce = 128;  // libdw keeps what it has read of each until it is closed
-
-struct Range {
-  std::uint64_t low = 0, high = 0;
-  Dwarf_Off die = 0;
-};
 
 std::uint64_t unpacked_size(const elf::ElfFile& file, const elf::Section& section) {
   Elf_Scn* scn = ::elf_getscn(file.handle(), section.index);
@@ -72,15 +73,15 @@ std::string function_of(Dwarf_Die& die) {
   return name;
 }
 
-std::optional<Range> covering(const std::vector<Range>& sorted, std::uint64_t address) {
-  auto after = std::upper_bound(sorted.begin(), sorted.end(), address, [](std::uint64_t a, const Range& r) { return a < r.low; });
+std::optional<CodeRange> covering(const std::vector<CodeRange>& sorted, std::uint64_t address) {
+  auto after = std::upper_bound(sorted.begin(), sorted.end(), address, [](std::uint64_t a, const CodeRange& r) { return a < r.low; });
   for (std::size_t i = 0; i < kMostNesting && after != sorted.begin(); ++i)
     if (--after; address < after->high) return *after;
   return std::nullopt;
 }
 
-void sort_by_address(std::vector<Range>& ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return std::pair(a.low, b.high) < std::pair(b.low, a.high); });
+void sort_by_address(std::vector<CodeRange>& ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const CodeRange& a, const CodeRange& b) { return std::pair(a.low, b.high) < std::pair(b.low, a.high); });
 }
 
 }  // namespace
@@ -89,10 +90,10 @@ struct SourceLines::State {
   const elf::ElfFile& file;
   std::string root;
   std::optional<elf::DwarfFile> dwarf;
-  std::vector<Range> units;
+  std::vector<CodeRange> units;
   Dwarf_Off unit = 0;             // the one that is open
   bool has_unit = false;
-  std::vector<Range> functions;   // of it
+  std::vector<CodeRange> functions;   // of it
   int opened = 0;                 // units since `dwarf` was opened
 
   Result<void> reopen() {

@@ -13,7 +13,7 @@ using probes::Parameter;
 using probes::TypeClass;
 using ::testing::HasSubstr;
 
-constexpr const char* kSource = R"(
+constexpr const char* kLibrarySource = R"(
 #include <stddef.h>
 #include <stdint.h>
 extern "C" {
@@ -75,7 +75,7 @@ class FunctionProbeTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { build(GetParam()); }
   void build(const std::string& flags) {
-    if (!test::compile(folder_, "user.cpp", kSource, "libuser.so", "-shared -fPIC -w " + flags))
+    if (!test::compile(folder_, "user.cpp", kLibrarySource, "libuser.so", "-shared -fPIC -w " + flags))
       GTEST_SKIP() << "no compiler";
     auto file = ElfFile::open(folder_ / "libuser.so");
     ASSERT_TRUE(file);

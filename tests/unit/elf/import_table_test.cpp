@@ -47,9 +47,9 @@ class Imports : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-struct Opened {
-  explicit Opened(const std::string& path) : handle(::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {}
-  ~Opened() {
+struct OpenedLazily {
+  explicit OpenedLazily(const std::string& path) : handle(::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {}
+  ~OpenedLazily() {
     if (handle) ::dlclose(handle);
   }
   std::uint64_t bias() const { return static_cast<link_map*>(handle)->l_addr; }
@@ -70,7 +70,7 @@ std::multimap<std::string, std::uint64_t> words_by_name(const ImportTable& table
 TEST_F(Imports, AreBoundToTheProviderWhenBoundAtOnce) {
   const auto path = user("-Wl,-z,now");
   if (path.empty()) GTEST_SKIP() << "no compiler";
-  const Opened lib(path);
+  const OpenedLazily lib(path);
   ASSERT_TRUE(lib.handle) << ::dlerror();
   const OwnMemory memory;
   const auto image = DynamicImage::open(memory, {lib.bias()});
@@ -85,7 +85,7 @@ TEST_F(Imports, PointIntoTheirOwnModuleUntilTheFirstCall) {
   const auto path = user("-Wl,-z,lazy -fcf-protection=none");
   if (path.empty()) GTEST_SKIP() << "no compiler";
   if (std::getenv("LD_BIND_NOW")) GTEST_SKIP() << "LD_BIND_NOW is set";
-  const Opened lib(path);
+  const OpenedLazily lib(path);
   ASSERT_TRUE(lib.handle) << ::dlerror();
   const OwnMemory memory;
   const auto image = DynamicImage::open(memory, {lib.bias()});
@@ -100,7 +100,7 @@ TEST_F(Imports, PointIntoTheirOwnModuleUntilTheFirstCall) {
 TEST_F(Imports, AreReadInAFewReads) {
   const auto path = user("-Wl,-z,now");
   if (path.empty()) GTEST_SKIP() << "no compiler";
-  const Opened lib(path);
+  const OpenedLazily lib(path);
   ASSERT_TRUE(lib.handle) << ::dlerror();
   const OwnMemory memory;
   const auto image = DynamicImage::open(memory, {lib.bias()});

@@ -8,7 +8,7 @@ namespace fade::elf {
 namespace {
 
 // What hipcc makes of kernels: a handle object each, and a constructor that tells the runtime their names.
-constexpr const char* kSource = R"(
+constexpr const char* kKernelSource = R"(
 #include <stddef.h>
 void __hipRegisterFunction(void**, const void*, char*, const char*, unsigned, void*, void*, void*, void*, int*);
 void __hipRegisterVar(void**, void*, char*, char*, int, size_t, int, int);
@@ -42,7 +42,7 @@ TEST_P(KernelHandles, AreReadFromTheConstructor) {
   const test::TemporaryFolder folder;
   if (!test::compile(folder, "rt.c", kRuntime, "librt-stand-in.so", "-shared -fPIC")) GTEST_SKIP() << "no compiler";
   const auto flags = fmt::format("{} -L{} -Wl,--no-as-needed -l:librt-stand-in.so", GetParam().flags, folder / "");
-  ASSERT_TRUE(test::compile(folder, "k.c", kSource, "k.so", flags));
+  ASSERT_TRUE(test::compile(folder, "k.c", kKernelSource, "k.so", flags));
   const auto file = ElfFile::open(folder / "k.so");
   ASSERT_TRUE(file);
   std::vector<std::string> names;

@@ -18,12 +18,12 @@ using namespace test;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-constexpr std::uint64_t kBase = 0x10000, kMega = 1u << 20;
+constexpr std::uint64_t kPackedBase = 0x10000, kMega = 1u << 20;
 constexpr CodeLimits kLimits{.objects = 64, .bytes = 2u << 20, .unpacked = 256 * kMega};
 constexpr std::string_view kDamaged = "compressed, and damaged or cut", kTooLarge = "left out because it is compressed and too large to be unpacked";
 
-BytesMemory memory_of(const std::string& image) { return BytesMemory(bytes_of(image), kBase); }
-std::vector<CodeObject> read(const std::string& image, const CodeLimits& limits = kLimits) { return read_code_objects(memory_of(image), {kBase}, limits); }
+BytesMemory memory_of(const std::string& image) { return BytesMemory(bytes_of(image), kPackedBase); }
+std::vector<CodeObject> read_packed(const std::string& image, const CodeLimits& limits = kLimits) { return read_code_objects(memory_of(image), {kPackedBase}, limits); }
 std::string one_kernel(std::string_view name, unsigned vgprs = 8) { return elf_with(metadata({kernel(name, vgprs, true)})); }
 std::string bundle_of(std::string_view name) { return bundle({{"host-x86_64-unknown-linux--", ""}, {"hipv4-amdgcn-amd-amdhsa--gfx1100", one_kernel(name)}}); }
 
@@ -39,7 +39,7 @@ std::vector<std::string> found_in(const std::string& section, const CodeLimits& 
   std::vector<std::string> out;
   const BytesMemory memory = memory_of(section);
   const auto visit = [&](const CodeObject& object) { out.push_back(object.problem.empty() ? decode_metadata(object.metadata).kernels.at(0).name : object.problem); };
-  each_code_object(memory, {{kBase}, {kBase + section.size()}}, limits, visit, [&] { return out.size() >= enough; });
+  each_code_object(memory, {{kPackedBase}, {kPackedBase + section.size()}}, limits, visit, [&] { return out.size() >= enough; });
   return out;
 }
 std::string aligned(std::string section) { return section.append((4096 - section.size() % 4096) % 4096, '\0'); }
@@ -56,7 +56,7 @@ TEST_P(Packed, HoldsWhatThePlainBundleHolds) {
                                     {"hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", one_kernel("_Z3onePf", 24) + noise(3 * kMega)},
                                     {"hipv4-amdgcn-amd-amdhsa--gfx1100", elf_with_descriptor(metadata({bare_kernel("two")}), "two", 1u << 29) + noise(kMega, 2)},
                                     {"hipv4-amdgcn-amd-amdhsa--gfx1201", one_kernel("_Z3onePf", 48)}});
-  const auto expected = read(plain), found = read(pack_as(plain));
+  const auto expected = read_packed(plain), found = read_packed(pack_as(plain));
   ASSERT_THAT(found, SizeIs(3));
   EXPECT_EQ(pack(found), pack(expected));
   EXPECT_EQ(found[0].arch, "gfx90a");
@@ -65,13 +65,13 @@ TEST_P(Packed, HoldsWhatThePlainBundleHolds) {
   EXPECT_EQ(describe(found[2]).kernels.at(0).wave_size, 32);
 }
 
-TEST_P(Packed, MayHoldOneCodeObjectAlone) { EXPECT_EQ(decode_metadata(read(pack_as(one_kernel("one"))).at(0).metadata).kernels.at(0).name, "one"); }
+TEST_P(Packed, MayHoldOneCodeObjectAlone) { EXPECT_EQ(decode_metadata(read_packed(pack_as(one_kernel("one"))).at(0).metadata).kernels.at(0).name, "one"); }
 
 TEST_P(Packed, CutAnywhereDoesNoHarmAndSaysSo) {
   const std::string whole = pack_as(bundle_of("one") + noise(300));
-  ASSERT_THAT(read(whole), SizeIs(1));
-  for (std::size_t size = 8; size < whole.size() - 400; ++size) EXPECT_FALSE(read(whole.substr(0, size)).at(0).problem.empty()) << size;
-  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_LE(read(whole.substr(0, size)).size(), 2u);
+  ASSERT_THAT(read_packed(whole), SizeIs(1));
+  for (std::size_t size = 8; size < whole.size() - 400; ++size) EXPECT_FALSE(read_packed(whole.substr(0, size)).at(0).problem.empty()) << size;
+  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_LE(read_packed(whole.substr(0, size)).size(), 2u);
 }
 
 TEST_P(Packed, WithAnyByteChangedDoesNoHarm) {
@@ -80,7 +80,7 @@ TEST_P(Packed, WithAnyByteChangedDoesNoHarm) {
     for (const int value : {0x00, 0x7f, 0x80, 0xff}) {
       std::string changed = whole;
       changed[at] = static_cast<char>(value);
-      for (const CodeObject& object : read(changed)) EXPECT_LE(object.metadata.size(), whole.size() * 40);
+      for (const CodeObject& object : read_packed(changed)) EXPECT_LE(object.metadata.size(), whole.size() * 40);
     }
 }
 
@@ -94,7 +94,7 @@ TEST_P(Packed, ThatPromisesMoreThanItHoldsIsDamaged) {
   const auto [version, method] = GetParam();
   const std::string content = bundle({{"hipv4-amdgcn-amd-amdhsa--gfx1100", one_kernel("one")}, {"hipv4-amdgcn-amd-amdhsa--gfx1201", one_kernel("two")}});
   const std::string cut = content.substr(0, content.size() / 2 + 100);
-  const auto found = read(with_header(static_cast<std::uint16_t>(version), method, content.size(), compressed(method, cut)));
+  const auto found = read_packed(with_header(static_cast<std::uint16_t>(version), method, content.size(), compressed(method, cut)));
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(decode_metadata(found[0].metadata).kernels.at(0).name, "one") << "what came before the damage is told";
   EXPECT_EQ(found[1].problem, kDamaged);
@@ -104,7 +104,7 @@ TEST_P(Packed, ThatHoldsMoreThanItSaysIsReadNoFurther) {
   const auto [version, method] = GetParam();
   const std::string image = with_header(static_cast<std::uint16_t>(version), method, 1000, compressed(method, noise(5000)));
   const BytesMemory memory = memory_of(image);
-  const UnpackedImage inside(memory, {kBase}, *read_packed_header(memory, {kBase}));
+  const UnpackedImage inside(memory, {kPackedBase}, *read_packed_header(memory, {kPackedBase}));
   std::vector<std::byte> bytes(5000);
   EXPECT_EQ(inside.read({0}, bytes), 1000u);
   EXPECT_EQ(inside.read({1000}, bytes), 0u);
@@ -113,14 +113,14 @@ TEST_P(Packed, ThatHoldsMoreThanItSaysIsReadNoFurther) {
 TEST_P(Packed, BombsAreLeftOut) {
   const std::string bomb = pack_as(bundle_of("one") + std::string(80 * kMega, '\0') + noise(100));
   ASSERT_LT(bomb.size(), kMega);
-  EXPECT_EQ(read(bomb, {.unpacked = 50 * kMega}).at(0).problem, kTooLarge);
+  EXPECT_EQ(read_packed(bomb, {.unpacked = 50 * kMega}).at(0).problem, kTooLarge);
   std::string entries = bundle({{"hipv4-amdgcn-amd-amdhsa--gfx1100", std::string(80 * kMega, '\0')}, {"hipv4-amdgcn-amd-amdhsa--gfx1201", one_kernel("one")}});
-  for (const CodeObject& object : read(pack_as(entries))) EXPECT_FALSE(object.problem.empty());
+  for (const CodeObject& object : read_packed(pack_as(entries))) EXPECT_FALSE(object.problem.empty());
 }
 
 TEST_P(Packed, TravelsAsItIs) {
   const std::string image = pack_as(bundle_of("one") + noise(20'000)), behind = image + "something else";
-  std::vector<std::byte> sent = carry(memory_of(behind), {kBase});
+  std::vector<std::byte> sent = carry(memory_of(behind), {kPackedBase});
   ASSERT_GE(sent.size(), image.size());
   sent.resize(image.size());
   EXPECT_EQ(sent, bytes_of(image));
@@ -135,7 +135,7 @@ std::string file(const std::string& name) {
 // What clang itself wrote (data/two_kernels.hip), and the figures of its assembly (-S).
 TEST(PackedByClang, OfAllThreeVersionsIsRead) {
   for (const char* name : {"clang18.ccob", "clang19.ccob", "clang21.ccob"}) {
-    const auto found = read(file(name));
+    const auto found = read_packed(file(name));
     ASSERT_THAT(found, SizeIs(3)) << name;
     std::map<std::string, CodeMetadata> codes;
     for (const CodeObject& object : found) codes[object.arch] = describe(object);
@@ -155,30 +155,30 @@ TEST(PackedByClang, OfAllThreeVersionsIsRead) {
 TEST(PackedHeaders, SayWhereTheImageEnds) {
   for (const int version : {1, 2, 3}) {
     const std::string image = packed(static_cast<std::uint16_t>(version), Method::Zstd, bundle_of("one"));
-    const auto header = read_packed_header(memory_of(image), {kBase});
+    const auto header = read_packed_header(memory_of(image), {kPackedBase});
     ASSERT_TRUE(header);
     EXPECT_EQ(header->packed, version == 1 ? 0 : image.size());
     EXPECT_EQ(header->unpacked, bundle_of("one").size());
     EXPECT_GE(most_packed(*header), image.size());
   }
-  EXPECT_FALSE(read_packed_header(memory_of("__CLANG_OFFLOAD_BUNDLE__"), {kBase}));
-  EXPECT_FALSE(read_packed_header(memory_of("CCOB"), {kBase}));
+  EXPECT_FALSE(read_packed_header(memory_of("__CLANG_OFFLOAD_BUNDLE__"), {kPackedBase}));
+  EXPECT_FALSE(read_packed_header(memory_of("CCOB"), {kPackedBase}));
 }
 
 TEST(PackedHeaders, ThatNobodyKnowsAreNotGuessed) {
   const std::string content = compressed(Method::Zstd, bundle_of("one"));
   for (const std::string& image : {with_header(4, Method::Zstd, 100, content), with_header(0, Method::Zstd, 100, content), with_header(2, Method{2}, 100, content), with_header(3, Method{0xffff}, 100, content)})
-    EXPECT_EQ(read(image).at(0).problem, "compressed in a way that is not known");
+    EXPECT_EQ(read_packed(image).at(0).problem, "compressed in a way that is not known");
 }
 
 TEST(PackedHeaders, WithWildSizesDoNoHarm) {
   const std::string whole = packed(3, Method::Zstd, bundle_of("one")) + packed(3, Method::Zlib, bundle_of("two"));
   for (const std::size_t at : {8u, 16u})
-    for (const std::uint64_t value : {0ull, 1ull, 31ull, 33ull, 0xffffffffull, 1ull << 62, ~0ull, ~0ull - kBase, ~0ull - 4095}) {
+    for (const std::uint64_t value : {0ull, 1ull, 31ull, 33ull, 0xffffffffull, 1ull << 62, ~0ull, ~0ull - kPackedBase, ~0ull - 4095}) {
       std::string changed = whole;
       std::memcpy(changed.data() + at, &value, sizeof value);
       EXPECT_LE(found_in(changed).size(), 4u);
-      EXPECT_LE(carry(memory_of(changed), {kBase}).size(), whole.size());
+      EXPECT_LE(carry(memory_of(changed), {kPackedBase}).size(), whole.size());
     }
 }
 
@@ -193,9 +193,9 @@ TEST(PackedContent, MayFollowAFrameToBeSkipped) {
 
 TEST(PackedContent, ThatIsNoCodeSaysSo) {
   const std::string_view problem = "compressed, and no code is inside";
-  EXPECT_EQ(read(packed(2, Method::Zstd, "text")).at(0).problem, problem);
-  EXPECT_EQ(read(packed(2, Method::Zstd, "")).at(0).problem, problem);
-  EXPECT_EQ(read(packed(2, Method::Zstd, packed(2, Method::Zstd, bundle_of("one")))).at(0).problem, problem) << "packed twice";
+  EXPECT_EQ(read_packed(packed(2, Method::Zstd, "text")).at(0).problem, problem);
+  EXPECT_EQ(read_packed(packed(2, Method::Zstd, "")).at(0).problem, problem);
+  EXPECT_EQ(read_packed(packed(2, Method::Zstd, packed(2, Method::Zstd, bundle_of("one")))).at(0).problem, problem) << "packed twice";
 }
 
 TEST(PackedContent, InWhateverOrderItsEntriesAreNamed) {
@@ -206,13 +206,13 @@ TEST(PackedContent, InWhateverOrderItsEntriesAreNamed) {
   std::memcpy(second.data(), plain.data() + next, 16);
   std::memcpy(plain.data() + 32, second.data(), 16);
   std::memcpy(plain.data() + next, first.data(), 16);
-  EXPECT_EQ(pack(read(packed(2, Method::Zstd, plain))), pack(read(plain)));
+  EXPECT_EQ(pack(read_packed(packed(2, Method::Zstd, plain))), pack(read_packed(plain)));
 }
 
 TEST(PackedContent, IsKeptInParts) {
   const std::string content = noise(3 * kMega) + std::string(70 * kMega, 'y') + noise(kMega, 2), image = packed(3, Method::Zstd, content);
   const BytesMemory memory = memory_of(image);
-  UnpackedImage inside(memory, {kBase}, *read_packed_header(memory, {kBase}));
+  UnpackedImage inside(memory, {kPackedBase}, *read_packed_header(memory, {kPackedBase}));
   std::vector<std::byte> bytes(kMega);
   EXPECT_EQ(inside.read({72 * kMega}, bytes), 0u) << "too far ahead";
   EXPECT_EQ(inside.unpacked(), 0u);
@@ -251,12 +251,12 @@ TEST(PackedSection, IsReadOnBehindADamagedImage) {
 
 TEST(PackedLoad, ThatIsTooLargeToBeCopiedSaysSo) {
   const std::string image = with_header(3, Method::Zstd, 1000, std::string(16 * kMega, 'x'));
-  EXPECT_EQ(carried(carry(memory_of(image), {kBase})).at(0).problem, "left out because it is compressed and too large to be copied while it is loaded");
+  EXPECT_EQ(carried(carry(memory_of(image), {kPackedBase})).at(0).problem, "left out because it is compressed and too large to be copied while it is loaded");
 }
 
 TEST(PackedLoad, ThatUnpacksToTooMuchSaysSo) {
   const std::string image = with_header(3, Method::Zstd, 513 * kMega, compressed(Method::Zstd, bundle_of("one")));
-  EXPECT_EQ(carried(carry(memory_of(image), {kBase})).at(0).problem, kTooLarge);
+  EXPECT_EQ(carried(carry(memory_of(image), {kPackedBase})).at(0).problem, kTooLarge);
 }
 
 }  // namespace

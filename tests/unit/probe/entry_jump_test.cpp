@@ -140,8 +140,8 @@ TEST(EntryJump, BranchesThatLeadBetweenAreFound) {
 // ---------------------------------------------------------------- in a program
 
 // The program is stopped, its entries are armed; it calls them `rounds` times when it goes on.
-struct Armed {
-  explicit Armed(long rounds)
+struct ArmedEntry {
+  explicit ArmedEntry(long rounds)
       : program([] {}, [rounds] {
           for (long i = 0; i < rounds; ++i)
             if (!call_entries(i)) return 1;
@@ -173,14 +173,14 @@ struct Armed {
 };
 
 TEST(EntryJump, EveryCallIsOneStopAndRegistersAndFlagsAreKept) {
-  Armed armed(10);
+  ArmedEntry armed(10);
   EXPECT_EQ(armed.space.armed(), 4u);
   EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(20));
   EXPECT_EQ(armed.hits_to_end(), 40);
 }
 
 TEST(EntryJump, TheReturnAddressStandsInARegister) {
-  Armed armed(1);
+  ArmedEntry armed(1);
   armed.program.go();
   Tracee(armed.pid()).resume();
   for (int i = 0; i < 4; ++i) {
@@ -198,7 +198,7 @@ TEST(EntryJump, TheReturnAddressStandsInARegister) {
 }
 
 TEST(EntryJump, PutBackLeavesTheTextAsItWas) {
-  Armed armed(10);
+  ArmedEntry armed(10);
   armed.space.put_back(armed.pid());
   EXPECT_THAT(test::changed_text(armed.space.memory()), IsEmpty());
   EXPECT_EQ(armed.hits_to_end(), 0);
@@ -241,7 +241,7 @@ TEST(EntryJump, IsPutBackUnderThreadsThatCome) {
 }
 
 TEST(EntryJump, ACopyOfAForkHasThemToo) {
-  Armed armed(3);
+  ArmedEntry armed(3);
   const auto copy = armed.space.fork_copy(armed.pid());
   EXPECT_EQ(copy->armed(), 4u);
   copy->put_back(armed.pid());
@@ -275,14 +275,14 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
 
 // A uprobe has the kernel write an int3 over the first byte of the function, and execute what the file has there.
 TEST(EntryJump, LeavesTheFirstInstructionToOthers) {
-  Armed armed(1);
+  ArmedEntry armed(1);
   for (const RemoteAddr entry : kEntries) EXPECT_EQ(armed.space.memory().value<std::uint32_t>(entry), 0xfa1e0ff3u);
   EXPECT_EQ(armed.hits_to_end(), 4);
 }
 
 // Who writes over a jump may have kept it, to come to its pad by a way of his own.
 TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
-  Armed armed(0);
+  ArmedEntry armed(0);
   const std::array<std::uint8_t, 5> other{0xE9, 0, 0, 0, 0};
   ASSERT_TRUE(armed.space.memory().write(kEntries[0] + 4, std::as_bytes(std::span(other)), armed.pid()));
   armed.space.put_back(armed.pid());
@@ -293,7 +293,7 @@ TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
 }
 
 TEST(EntryJump, ForgottenAndArmedAgain) {
-  Armed armed(2);
+  ArmedEntry armed(2);
   std::set<RemoteAddr> slots, again;
   for (const RemoteAddr entry : kEntries) slots.insert(armed.space.find(entry + 4)->slot);
   EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[3] + 16}, armed.pid()), 4u);
@@ -368,7 +368,7 @@ TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
 
 // Stepped from the entry to what follows the jump: where there is an address of its own, the registers are those of the entry.
 TEST(EntryJump, OwnRegistersAreThoseOfTheEntry) {
-  Armed armed(1);
+  ArmedEntry armed(1);
   const Tracee tracee(armed.pid());
   const auto was = *tracee.registers();
   const Site* site = armed.space.find(kEntries[3] + 4);

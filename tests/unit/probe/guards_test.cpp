@@ -14,7 +14,7 @@ namespace {
 using test::Waiting;
 
 // Arms everything, with the guards of libc's two functions, and dies.
-int status_after_dead_tracer(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
+int status_of_guarded(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
   Waiting program(before, after);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
     EXPECT_TRUE(test::arm_all(space, program.pid()));
@@ -32,7 +32,7 @@ sigset_t mask_now() {
 bool has(const sigset_t& set, int signal) { return ::sigismember(&set, signal) == 1; }
 
 TEST(Guards, SigtrapIsNotBlockedAndTheOthersAre) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     sigset_t all, old;
     ::sigfillset(&all);
     ::sigemptyset(&old);
@@ -49,7 +49,7 @@ TEST(Guards, SigtrapIsNotBlockedAndTheOthersAre) {
 }
 
 TEST(Guards, ErrorsOfTheMaskAreWhatTheyWere) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     sigset_t all;
     ::sigfillset(&all);
     if (::pthread_sigmask(77, &all, nullptr) != EINVAL) return 1;
@@ -60,7 +60,7 @@ TEST(Guards, ErrorsOfTheMaskAreWhatTheyWere) {
 }
 
 TEST(Guards, SignalsThatLibcKeepsForItselfStayUnblocked) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     std::uint64_t every[16];
     std::memset(every, 0xff, sizeof every);
     if (::pthread_sigmask(SIG_SETMASK, reinterpret_cast<sigset_t*>(every), nullptr) != 0) return 1;
@@ -74,7 +74,7 @@ TEST(Guards, SignalsThatLibcKeepsForItselfStayUnblocked) {
 
 // libc itself calls pthread_sigmask there with everything blocked.
 TEST(Guards, ChildrenOfPosixSpawnLive) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     if (::system("exit 3") != 3 << 8) return 1;
     std::FILE* pipe = ::popen("echo through a pipe", "r");
     char line[64] = "";
@@ -86,7 +86,7 @@ TEST(Guards, ChildrenOfPosixSpawnLive) {
 
 // A thread in which SIGTRAP is blocked without libc's knowledge asks and tells of its mask as if nothing were there.
 TEST(Guards, WhereSigtrapIsBlockedNothingTraps) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     std::uint64_t all = ~std::uint64_t{0}, none = 0;
     ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, sizeof all);
     const bool is_told = has(mask_now(), SIGTRAP) && has(mask_now(), SIGUSR1);
@@ -97,7 +97,7 @@ TEST(Guards, WhereSigtrapIsBlockedNothingTraps) {
 }
 
 TEST(Guards, OtherSignalsActionsAreLibcsBusiness) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     struct sigaction wish {}, old {};
     wish.sa_handler = SIG_IGN;
     if (::sigaction(SIGUSR1, &wish, &old) != 0 || old.sa_handler != SIG_DFL) return 1;
@@ -130,7 +130,7 @@ struct sigaction with_handler(int flags) {
 }
 
 TEST(Guards, AHandlerThatIsInstalledLateGetsTheProgramsTrapsOnly) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     const struct sigaction wish = with_handler(SA_SIGINFO);
     struct sigaction old {};
     if (::sigaction(SIGTRAP, &wish, &old) != 0 || old.sa_handler != SIG_DFL) return 1;
@@ -146,7 +146,7 @@ TEST(Guards, AHandlerThatIsInstalledLateGetsTheProgramsTrapsOnly) {
 }
 
 TEST(Guards, SignalOfLibcToo) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     if (::signal(SIGTRAP, SIG_IGN) != SIG_DFL) return 1;
     ::raise(SIGTRAP);
     if (!test::call_all(1) || ::signal(SIGTRAP, SIG_DFL) != SIG_IGN || !test::call_all(2)) return 2;
@@ -158,7 +158,7 @@ TEST(Guards, SignalOfLibcToo) {
 }
 
 TEST(Guards, AHandlerForOneTrapOnly) {
-  const int status = status_after_dead_tracer([] {
+  const int status = status_of_guarded([] {
     const struct sigaction wish = with_handler(SA_SIGINFO | static_cast<int>(SA_RESETHAND));
     ::sigaction(SIGTRAP, &wish, nullptr);
     if (!test::call_all(1)) return 1;
@@ -174,7 +174,7 @@ TEST(Guards, AHandlerForOneTrapOnly) {
 }
 
 TEST(Guards, OldAndNewActionInOnePlace) {
-  const int status = status_after_dead_tracer(
+  const int status = status_of_guarded(
       [] {
         struct sigaction both {};
         both.sa_handler = SIG_IGN;

@@ -74,15 +74,15 @@ TEST(Removal, TheDefaultActionIsTheKernelsAgain) {
   armed.expect_end(33);
 }
 
-volatile std::sig_atomic_t traps;
-void count(int) { traps = traps + 1; }
+volatile std::sig_atomic_t traps_counted;
+void count(int) { traps_counted = traps_counted + 1; }
 
 int own_handler_works() {
   struct sigaction now {};
   ::sigaction(SIGTRAP, nullptr, &now);
   ::raise(SIGTRAP);
   ::raise(SIGTRAP);
-  return now.sa_handler == count && traps == 2 ? 33 : 1;
+  return now.sa_handler == count && traps_counted == 2 ? 33 : 1;
 }
 
 TEST(Removal, TheProgramsHandlerIsTheKernelsAgain) {

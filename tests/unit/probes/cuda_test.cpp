@@ -23,7 +23,7 @@ std::map<std::string, ProbePtr> cuda_probes() {
   return out;
 }
 
-const Probe& probe(const std::string& symbol) {
+const Probe& cuda_probe(const std::string& symbol) {
   static const auto all = cuda_probes();
   return *all.at(symbol);
 }
@@ -57,13 +57,13 @@ TEST(Cuda, ResultsHaveNames) {
   EXPECT_EQ(enum_name("CUresult", 801, 0), "CUDA_ERROR_NOT_SUPPORTED");
   EXPECT_EQ(enum_name("CUresult", 2, 0), "CUDA_ERROR_OUT_OF_MEMORY");
   EXPECT_EQ(enum_name("CUdevice_attribute", 16, 0), "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT");
-  EXPECT_TRUE(probe("cuMemAlloc_v2").failed(2));
-  EXPECT_FALSE(probe("cuMemAlloc_v2").failed(0));
+  EXPECT_TRUE(cuda_probe("cuMemAlloc_v2").failed(2));
+  EXPECT_FALSE(cuda_probe("cuMemAlloc_v2").failed(0));
   for (const char* polls : {"cuStreamQuery", "cuStreamQuery_ptsz", "cuEventQuery"}) {
-    EXPECT_FALSE(probe(polls).failed(600)) << polls;
-    EXPECT_TRUE(probe(polls).failed(700)) << polls;
+    EXPECT_FALSE(cuda_probe(polls).failed(600)) << polls;
+    EXPECT_TRUE(cuda_probe(polls).failed(700)) << polls;
   }
-  EXPECT_FALSE(probe("cuCtxEnablePeerAccess").failed(704));
+  EXPECT_FALSE(cuda_probe("cuCtxEnablePeerAccess").failed(704));
 }
 
 TEST(Cuda, StructsHaveTheSizesOfCudasHeader) {

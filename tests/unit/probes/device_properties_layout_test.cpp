@@ -14,7 +14,6 @@ namespace fade::probes {
 namespace {
 
 using testing::Contains;
-using testing::Field;
 using testing::AllOf;
 using testing::Not;
 
@@ -86,7 +85,7 @@ void store(std::vector<std::byte>& bytes, std::size_t offset, T value) {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-auto is(const char* name, const char* value) { return AllOf(Field(&Property::name, name), Field(&Property::value, value)); }
+auto is(const char* name, const char* value) { return AllOf(testing::Field(&Property::name, name), testing::Field(&Property::value, value)); }
 
 TEST(DevicePropertiesDecode, ReadsTheNewForm) {
   std::vector<std::byte> bytes(1472);
@@ -112,7 +111,7 @@ TEST(DevicePropertiesDecode, ReadsTheNewForm) {
   EXPECT_THAT(properties, Contains(is("arch.hasDynamicParallelism", "1")));
   EXPECT_THAT(properties, Contains(is("arch.hasWarpVote", "0")));
   EXPECT_THAT(properties, Contains(is("hdpMemFlushCntl", "0x7f00deadb000")));
-  EXPECT_THAT(properties, Not(Contains(Field(&Property::name, "reserved"))));
+  EXPECT_THAT(properties, Not(Contains(testing::Field(&Property::name, "reserved"))));
 }
 
 TEST(DevicePropertiesDecode, ReadsTheOldForm) {
@@ -122,20 +121,20 @@ TEST(DevicePropertiesDecode, ReadsTheOldForm) {
   const auto properties = decode(layout_r0000(), bytes);
   EXPECT_THAT(properties, Contains(is("multiProcessorCount", "72")));
   EXPECT_THAT(properties, Contains(is("gcnArch", "1030")));
-  EXPECT_THAT(properties, Not(Contains(Field(&Property::name, "uuid"))));
+  EXPECT_THAT(properties, Not(Contains(testing::Field(&Property::name, "uuid"))));
 }
 
 TEST(DevicePropertiesDecode, ReservedMembersAreShownWhereTheyHoldSomething) {
   std::vector<std::byte> bytes(1472);
   store<std::int32_t>(bytes, 1032, 5);
-  EXPECT_THAT(decode(layout_r0600(), bytes), Contains(Field(&Property::name, "hipReserved")));
+  EXPECT_THAT(decode(layout_r0600(), bytes), Contains(testing::Field(&Property::name, "hipReserved")));
 }
 
 TEST(DevicePropertiesDecode, StopsWhereTheBytesEnd) {
   std::vector<std::byte> bytes(391);  // one byte short of multiProcessorCount's end
   const auto properties = decode(layout_r0600(), bytes);
   EXPECT_THAT(properties, Contains(is("deviceOverlap", "0")));
-  EXPECT_THAT(properties, Not(Contains(Field(&Property::name, "multiProcessorCount"))));
+  EXPECT_THAT(properties, Not(Contains(testing::Field(&Property::name, "multiProcessorCount"))));
   EXPECT_TRUE(decode(layout_r0600(), {}).empty());
 }
 

@@ -11,7 +11,7 @@
 namespace fade::probes {
 namespace {
 
-const Probe* probe(std::string_view symbol) {
+const Probe* probe_named(std::string_view symbol) {
   for (const ProbePtr& p : built_in_probes())
     if (p->symbol == symbol) return p.get();
   return nullptr;
@@ -64,8 +64,8 @@ TEST(Nvml, OnlyAsks) {
 TEST(Nvml, CanBeAskedForAlone) {
   const auto selection = Selection::make("nvml", {}, {}, built_in_probes());
   ASSERT_TRUE(selection);
-  EXPECT_TRUE((*selection)(*probe("nvmlDeviceGetName")));
-  EXPECT_FALSE((*selection)(*probe("hipGetDeviceCount")));
+  EXPECT_TRUE((*selection)(*probe_named("nvmlDeviceGetName")));
+  EXPECT_FALSE((*selection)(*probe_named("hipGetDeviceCount")));
 }
 
 }  // namespace

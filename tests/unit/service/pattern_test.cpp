@@ -14,7 +14,7 @@ TEST(Pattern, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(Pattern::parse(std::string(256, 'a')));
 }
 
-struct Case {
+struct Search {
   const char* pattern;
   const char* text;
   bool found;
@@ -22,11 +22,11 @@ struct Case {
 
 TEST(Pattern, FindsWhatItSays) {
   for (const auto& [pattern, text, found] : {
-           Case{"/python3[.0-9]*$", "/usr/bin/python3.11", true}, Case{"/python3[.0-9]*$", "/usr/bin/python3-config", false}, Case{"^python", "/usr/bin/python3", false},
-           Case{"^/usr/", "/usr/bin", true}, Case{"a|b|cd", "xxcd", true}, Case{"^(a|b)+$", "abba", true}, Case{"^(a|b)+$", "abca", false}, Case{"a?b", "b", true},
-           Case{"^a+$", "", false}, Case{"^a*$", "", true}, Case{"^$", "", true}, Case{"^$", "a", false}, Case{"()", "", true}, Case{"a||b", "", true}, Case{"[^/]+$", "/a/b", true},
-           Case{"^[^/]+$", "/a", false}, Case{"[\\]]", "]", true}, Case{"^a+?$", "", false}, Case{"[a-]", "-", true}, Case{"\\.so$", "libx.so", true}, Case{"\\.so$", "libxso", false}, Case{"^\\d\\w\\s$", "1_ ", true},
-           Case{"(?:ab)*c", "ababc", true}, Case{"^(a*)*$", "aaa", true}, Case{".", "\xff", true}, Case{"a$b", "ab", false}, Case{"x*", "", true}})
+           Search{"/python3[.0-9]*$", "/usr/bin/python3.11", true}, Search{"/python3[.0-9]*$", "/usr/bin/python3-config", false}, Search{"^python", "/usr/bin/python3", false},
+           Search{"^/usr/", "/usr/bin", true}, Search{"a|b|cd", "xxcd", true}, Search{"^(a|b)+$", "abba", true}, Search{"^(a|b)+$", "abca", false}, Search{"a?b", "b", true},
+           Search{"^a+$", "", false}, Search{"^a*$", "", true}, Search{"^$", "", true}, Search{"^$", "a", false}, Search{"()", "", true}, Search{"a||b", "", true}, Search{"[^/]+$", "/a/b", true},
+           Search{"^[^/]+$", "/a", false}, Search{"[\\]]", "]", true}, Search{"^a+?$", "", false}, Search{"[a-]", "-", true}, Search{"\\.so$", "libx.so", true}, Search{"\\.so$", "libxso", false}, Search{"^\\d\\w\\s$", "1_ ", true},
+           Search{"(?:ab)*c", "ababc", true}, Search{"^(a*)*$", "aaa", true}, Search{".", "\xff", true}, Search{"a$b", "ab", false}, Search{"x*", "", true}})
     EXPECT_EQ(Pattern::parse(pattern)->found_in(text), found) << pattern << " in " << text;
 }
 

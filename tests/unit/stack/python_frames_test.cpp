@@ -15,7 +15,7 @@ using test::Blocks;
 using test::small_layout;
 using Entry = PythonLayout::Entry;
 
-constexpr std::uint64_t kRuntime = 0x1000, kInterpreter = 0x2000, kThread = 0x3000, kChunk = 0x10000, kHeap = 0x50000, kStack = 0x60000;
+constexpr std::uint64_t kRuntime = 0x1000, kInterpreter = 0x2000, kThread = 0x3000, kChunk = 0x10000, kHeap = 0x50000, kCStack = 0x60000;
 constexpr std::uint64_t kCode = 0x80000, kFsBase = 0x7f0000001740;
 constexpr std::uint64_t kFrame = 32;  // bytes from one frame to the next
 constexpr std::uint8_t kOwnedByThread = 0, kOwnedByGenerator = 1, kShim = 3;
@@ -29,7 +29,7 @@ class PythonStack : public ::testing::Test {
     memory_.block(kThread, 64);
     memory_.block(kChunk, 0x4000);
     memory_.block(kHeap, 0x1000);
-    memory_.block(kStack, 0x1000);
+    memory_.block(kCStack, 0x1000);
     memory_.put<std::uint64_t>(kRuntime + layout_.interpreters, kInterpreter);
     memory_.put<std::uint64_t>(kInterpreter + layout_.threads, kThread);
     memory_.put<std::uint64_t>(kThread + layout_.thread_id, kFsBase);
@@ -87,10 +87,10 @@ TEST_F(PythonStack, EndsAtTheLimit) {
 
 TEST_F(PythonStack, ShimsCloseTheRunOfTheLoopBeforeThem) {
   const std::uint64_t outer = kChunk + 24, inner = outer + kFrame, innermost = inner + kFrame;
-  frame(kStack + 512, 0, 0, 0, kShim);
-  frame(outer, kStack + 512, kCode, 0, kOwnedByThread);
-  frame(kStack, outer, 0, 0, kShim);
-  frame(inner, kStack, kCode + 0x100, 0, kOwnedByThread);
+  frame(kCStack + 512, 0, 0, 0, kShim);
+  frame(outer, kCStack + 512, kCode, 0, kOwnedByThread);
+  frame(kCStack, outer, 0, 0, kShim);
+  frame(inner, kCStack, kCode + 0x100, 0, kOwnedByThread);
   frame(innermost, inner, kCode + 0x200, 0, kOwnedByThread);
   runs(innermost);
   const auto seen = frames();
@@ -101,10 +101,10 @@ TEST_F(PythonStack, ShimsCloseTheRunOfTheLoopBeforeThem) {
 }
 
 TEST_F(PythonStack, ALoopWithoutAFrameIsSaid) {
-  frame(kStack + 512, 0, 0, 0, kShim);
-  frame(kChunk + 24, kStack + 512, kCode, 0, kOwnedByThread);
-  frame(kStack, kChunk + 24, 0, 0, kShim);
-  runs(kStack);
+  frame(kCStack + 512, 0, 0, 0, kShim);
+  frame(kChunk + 24, kCStack + 512, kCode, 0, kOwnedByThread);
+  frame(kCStack, kChunk + 24, 0, 0, kShim);
+  runs(kCStack);
   const auto seen = frames();
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].code, 0u);
@@ -112,7 +112,7 @@ TEST_F(PythonStack, ALoopWithoutAFrameIsSaid) {
   EXPECT_EQ(seen[1].code, kCode);
   layout_.has_base_frame = true;  // 3.15: the last shim is no loop's
   walk_ = PythonFrames(layout_);
-  frame(kStack, 0, 0, 0, kShim);
+  frame(kCStack, 0, 0, 0, kShim);
   EXPECT_TRUE(frames().empty());
 }
 
@@ -316,10 +316,10 @@ class PythonEvidence : public PythonCodes {
  protected:
   PythonEvidence() {
     constexpr std::uint64_t outer = kChunk + 24, inner = outer + kFrame;
-    frame(kStack + 512, 0, 0, 0, kShim);
-    frame(outer, kStack + 512, kCode, 0, kOwnedByThread);
-    frame(kStack, outer, 0, 0, kShim);
-    frame(kHeap, kStack, kCode, 2, kOwnedByGenerator);
+    frame(kCStack + 512, 0, 0, 0, kShim);
+    frame(outer, kCStack + 512, kCode, 0, kOwnedByThread);
+    frame(kCStack, outer, 0, 0, kShim);
+    frame(kHeap, kCStack, kCode, 2, kOwnedByGenerator);
     frame(inner, kHeap, kCode, 0, kOwnedByThread);
     runs(inner);
   }

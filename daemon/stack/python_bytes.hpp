@@ -1,0 +1,21 @@
+// What the interpreter's memory holds, once it is copied. Nothing of it is trusted.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace fade {
+
+// 0 beyond the end.
+template <class T>
+T bytes_at(std::span<const std::byte> bytes, std::size_t offset) {
+  T out{};
+  if (offset + sizeof out <= bytes.size()) std::memcpy(&out, bytes.data() + offset, sizeof out);
+  return out;
+}
+
+// Whether it may point at an object of a program.
+constexpr bool plausible(std::uint64_t pointer) { return pointer != 0 && pointer % 8 == 0 && pointer >> 47 == 0; }
+
+}  // namespace fade
