@@ -151,6 +151,7 @@ class Session {
   // session_strangers.cpp
   void know_children(const Inferior& inferior);
   void meet_threads(Inferior& inferior);
+  void forget_the_gone();
   void meet_children(Inferior& parent, pid_t tid);
   void meet(Inferior& parent, pid_t maker, pid_t child);
   void tell_stranger(const Inferior& parent, pid_t child, std::string what);
@@ -184,7 +185,8 @@ class Session {
   std::unordered_map<pid_t, Thread*> threads_;
   std::unordered_set<pid_t> unclaimed_;  // stopped before the event that tells who they are
   std::unordered_set<pid_t> orphans_;    // those of them that were there at the last look
-  std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have ended
+  std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have just ended
+  std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
   std::vector<pid_t> unwatched_strangers_;
   std::uint64_t strangers_told_ = 0;
   bool watching_ = true;

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "base/log.hpp"
@@ -71,6 +73,14 @@ void Session::look_for_strangers() {
     for (const auto& [tid, thread] : inferior->threads) meet_children(*inferior, tid);
   }
   watch_strangers();
+  forget_the_gone();
+}
+
+// A program may start others for weeks, and a number that is free is given again.
+void Session::forget_the_gone() {
+  if (known_.size() < most_known_) return;
+  std::erase_if(known_, [](pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; });
+  most_known_ = std::max(most_known_, 2 * known_.size());
 }
 
 void Session::meet_threads(Inferior& inferior) {
