@@ -82,10 +82,10 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
   return frame;
 }
 
-// From the registers set for the call to its exit. SIGSTOP cannot be blocked: it is sent again afterwards. A group-stop
-// needs no help: the process is in it whatever one thread does.
+// From the registers set for the call to its exit. SIGSTOP cannot be blocked, and in a new program nothing is: what comes is sent again
+// afterwards. A group-stop needs no help: the process is in it whatever one thread does.
 std::optional<long> RemoteCall::run() const {
-  bool stop_again = false;
+  std::vector<int> met;
   int stops = 0;
   for (int syscall_stops = 0; syscall_stops < 2;) {
     if (!tracee_.resume_to_syscall()) return std::nullopt;
@@ -93,17 +93,17 @@ std::optional<long> RemoteCall::run() const {
     if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exit || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed)
       return std::nullopt;
     syscall_stops += stop.kind == Stop::Kind::Syscall;
-    stop_again |= stop.kind == Stop::Kind::Signal && stop.signal == SIGSTOP;
+    if (stop.kind == Stop::Kind::Signal) met.push_back(stop.signal);
     if (++stops > kMostStops) return std::nullopt;
   }
   const auto after = tracee_.registers();
-  if (stop_again) ::syscall(SYS_tkill, tracee_.tid(), SIGSTOP);
+  for (const int signal : met) ::syscall(SYS_tkill, tracee_.tid(), signal);
   if (!after) return std::nullopt;
   return static_cast<long>(after->rax);
 }
 
 // The registers first and the mask second, and back in the other order: whenever we die, the thread either is as it was
-// or stands on the frame, which restores both. Blocked signals alone would stay. The frame may lie on what is not the
+// or stands on the frame, which restores both. Blocked signals alone would stay; without a frame none is blocked. The frame may lie on what is not the
 // thread's: its stack may be a small one of its own making (sigaltstack, a coroutine's) and end there.
 std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
   const auto saved = tracee_.registers();
@@ -119,7 +119,7 @@ std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6
   call.orig_rax = ~std::uint64_t{0};  // no system call is being restarted
   std::tie(call.rdi, call.rsi, call.rdx, call.r10, call.r8, call.r9) = std::tuple_cat(arguments);
   std::optional<long> result;
-  if (tracee_.set_registers(call) && tracee_.set_signal_mask(~std::uint64_t{0})) result = run();
+  if (tracee_.set_registers(call) && (!gadgets_.sigreturn || tracee_.set_signal_mask(~std::uint64_t{0}))) result = run();
   tracee_.set_signal_mask(*mask);
   tracee_.set_registers(*saved);
   memory_.write(below.at, below.bytes, tracee_.tid());

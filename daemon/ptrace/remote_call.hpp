@@ -1,5 +1,6 @@
 // Runs system calls in a stopped thread. Self-completing: the thread gets a frame that restores all of it by itself
-// (rt_sigreturn(2)), so that it goes on unharmed if we die in the middle. All signals are blocked meanwhile.
+// (rt_sigreturn(2)), so that it goes on unharmed if we die in the middle. All signals are blocked meanwhile, where the frame gives the mask
+// back; else they are sent again.
 #pragma once
 #include <array>
 #include <cstdint>

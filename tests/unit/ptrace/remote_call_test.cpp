@@ -193,5 +193,67 @@ TEST(RemoteCallOfADyingTracer, ThreadGoesOnWhereverTheTracerWasKilled) {
   EXPECT_GT(at, 20);  // there was something to kill
 }
 
+struct Waiting {
+  std::atomic<bool> is_there{false}, enough{false};
+};
+
+// As a program at its first instruction: what registers and red zone hold does not matter, its signal mask does.
+int wait_with_free_registers(Waiting& waiting) {
+  sigset_t before, after;
+  ::sigprocmask(SIG_SETMASK, nullptr, &before);
+  asm volatile("sub $128, %%rsp; movb $1, (%1); 1: cmpb $0, (%0); je 1b; add $128, %%rsp" ::"b"(&waiting.enough), "r"(&waiting.is_there)
+               : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+  ::sigprocmask(SIG_SETMASK, nullptr, &after);
+  for (int signal = 1; signal < 32; ++signal)
+    if (::sigismember(&before, signal) != ::sigismember(&after, signal)) return signal;
+  return 0;
+}
+
+TEST(RemoteCallOfADyingTracer, FirstCallInAProgramLeavesItsMask) {
+  bool killed = true;
+  int at = 1;
+  for (; killed; ++at) {
+    Shared<Waiting> waiting;
+    Child tracee([&] { return wait_with_free_registers(*waiting); });
+    tracee.go();
+    ASSERT_TRUE(test::eventually([&] { return waiting->is_there.load(); }));
+    killed = test::kill_tracer_at(at, [&] {
+      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
+      if (!tracer.seize(tracee.pid(), false)) return;
+      Tracee(tracee.pid()).interrupt();
+      tracer.next_of(tracee.pid());
+      const ProcessMemory memory(tracee.pid());
+      if (RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}) != tracee.pid()) return;
+      Tracee(tracee.pid()).resume();
+    });
+    waiting->enough = true;
+    const int status = tracee.wait();
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << " after system call stop " << at;
+    ASSERT_EQ(WEXITSTATUS(status), 0) << "after system call stop " << at << ": the number of a signal that was blocked";
+  }
+  EXPECT_GT(at, 12);  // there was something to kill
+}
+
+// It cannot be blocked there, or it would stay so.
+TEST(RemoteCallOfADyingTracer, SignalsOfTheFirstCallComeAfterwards) {
+  Shared<Waiting> waiting;
+  Child tracee([&] { return wait_with_free_registers(*waiting); });
+  tracee.go();
+  ASSERT_TRUE(test::eventually([&] { return waiting->is_there.load(); }));
+  const Tracer tracer = test::make_tracer();
+  ASSERT_TRUE(tracer.seize(tracee.pid(), false));
+  Tracee(tracee.pid()).interrupt();
+  ASSERT_EQ(tracer.next_of(tracee.pid()).kind, Stop::Kind::Trap);
+  ::kill(tracee.pid(), SIGTERM);
+  const ProcessMemory memory(tracee.pid());
+  EXPECT_EQ(RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}), tracee.pid());
+  Tracee(tracee.pid()).resume();
+  const Stop stop = tracer.next_of(tracee.pid());
+  EXPECT_EQ(stop.signal, SIGTERM);
+  Tracee(tracee.pid()).detach(SIGTERM);
+  const int status = tracee.wait();
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+}
+
 }  // namespace
 }  // namespace fade
