@@ -204,14 +204,15 @@ bool AddressSpace::rewrite_table(pid_t stopped) {
 Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) {
   if (guard != Guard::None) address = guarded_address(address);
   Site* known = find(address);
-  if (!known)
-    if (const auto behind = sites_.find(address + kEndbr64.size()); behind != sites_.end() && behind->second.is_entry_jump()) known = &behind->second;
+  for (const std::uint8_t lead : kLeads)
+    if (const auto behind = sites_.find(address + lead); !known && behind != sites_.end() && behind->second.is_entry_jump() && behind->second.lead.length == lead)
+      known = &behind->second;
   if (known && !known->is_lifted) return known;
   if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
   // What was under a jump may be where a thread stands by now.
   if (known && known->guard == guard && !known->is_entry_jump() && set_again(*known, stopped)) return known;
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
-  const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, stopped)
+  const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, {}, stopped)
                                                                  : make_trap(address, guard, stopped);
   if (!site) return tl::unexpected(site.error());
   return keep(*site);
@@ -222,7 +223,10 @@ Result<Site*> AddressSpace::arm_entry(RemoteAddr function, pid_t stopped, std::u
   if (!place || find(*place)) return arm(function, stopped);
   if (auto may = may_arm(*place); !may) return tl::unexpected(may.error());
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
-  const auto site = make_jump(*place, Guard::None, stopped);
+  const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(function);
+  const auto lead = bytes ? entry_lead(*bytes) : std::nullopt;
+  if (!lead) return fail("the code of a function cannot be read");
+  const auto site = make_jump(*place, Guard::None, *lead, stopped);
   if (!site) return tl::unexpected(site.error());
   return keep(*site);
 }
@@ -277,7 +281,7 @@ void AddressSpace::put_back(pid_t stopped) {
   for (auto& [address, site] : sites_) {
     if (site.is_lifted) continue;
     is_copied_ |= site.is_entry_jump() && !is_set(site);
-    site.is_lifted = !is_set(site) || put_back(site, stopped);
+    site.is_lifted = !is_set(site) || put_back(site, stopped) || !is_set(site);  // its library may go meanwhile
   }
 }
 

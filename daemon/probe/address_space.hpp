@@ -24,6 +24,7 @@ struct Site {
   std::uint8_t original = 0;  // the byte under the int3
   std::array<std::uint8_t, 4> behind{};  // those that a jump covers, too
   std::uint8_t length = 0;    // of the instruction that went into the slot, or of all that did
+  EntryLead lead;             // of a jump at an entry: what stands before the site
   Guard guard = Guard::None;
   Way way = Way::Trap;
   bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
@@ -121,6 +122,8 @@ class AddressSpace {
   // The same for the entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch
   // leads: with a jump behind its first instruction, where those behind it allow one. arm() of the same function gives that site.
   Result<Site*> arm_entry(RemoteAddr function, pid_t stopped, std::uint64_t untouched);
+  // Where that jump would be; nullopt: there would be none.
+  std::optional<RemoteAddr> place_of_jump(RemoteAddr function, std::uint64_t untouched) const;
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
@@ -172,9 +175,8 @@ class AddressSpace {
   RemoteAddr guarded_address(RemoteAddr function) const;
   Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
   bool can_jump(RemoteAddr address) const;
-  std::optional<RemoteAddr> place_of_jump(RemoteAddr function, std::uint64_t untouched) const;
   bool is_under_jump(RemoteAddr address) const;
-  Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
+  Result<Site> make_jump(RemoteAddr address, Guard guard, EntryLead lead, pid_t stopped);
   bool recover_text(Site& site) const;
   bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;
 

@@ -12,12 +12,13 @@ namespace {
 
 constexpr std::array<std::uint8_t, EntryPad::kSize> kEntryPad{
     0x4C, 0x89, 0x5C, 0x24, 0xF8,  // mov %r11, -8(%rsp)
-    0x4C, 0x8B, 0x1C, 0x24,        // mov (%rsp), %r11
+    0x4C, 0x8B, 0x5C, 0x24, 0,     // mov depth(%rsp), %r11
     0xCC,                          // int3
     0x4C, 0x8B, 0x5C, 0x24, 0xF8,  // mov -8(%rsp), %r11
     0xE9, 0,    0,    0,    0,     // jmp to the slot
 };
-static_assert(kEntryPad[EntryPad::kTrapAt] == 0xCC && kEntryPad[EntryPad::kSwappedBack] == 0xE9 && EntryPad::kSize <= kSlotSize);
+static_assert(kEntryPad[EntryPad::kDepthAt] == 0 && kEntryPad[EntryPad::kTrapAt] == 0xCC && kEntryPad[EntryPad::kSwappedBack] == 0xE9 &&
+              EntryPad::kSize <= kSlotSize);
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -41,6 +42,8 @@ bool stays_at_home(const Instruction& in, Bytes bytes) {
   return in.opcode == 0x89 && is_at_stack;
 }
 
+bool is_endbr64(Bytes bytes) { return bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin()); }
+
 std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::int32_t>(to.value - from.value); }
 
 void append_jump(std::vector<std::uint8_t>& code, RemoteAddr from, RemoteAddr to) {
@@ -53,14 +56,21 @@ void append_jump(std::vector<std::uint8_t>& code, RemoteAddr from, RemoteAddr to
 
 }  // namespace
 
-std::optional<std::uint8_t> entry_jump_length(Bytes bytes) {
+std::optional<EntryLead> entry_lead(Bytes function) {
+  if (is_endbr64(function)) return EntryLead{.length = kEndbr64.size(), .depth = 0};
+  const auto in = decode_instruction(function);
+  if (!in || !is_legacy(*in) || in->opcode < 0x50 || in->opcode > 0x57 || in->length > 2) return std::nullopt;
+  return EntryLead{.length = in->length, .depth = 8};
+}
+
+std::optional<std::uint8_t> entry_jump_length(Bytes bytes, EntryLead lead) {
   std::size_t length = 0;
   while (length < kJumpSize) {
     const Bytes rest = bytes.subspan(length);
     const auto in = decode_instruction(rest);
     if (!in) return std::nullopt;
     const bool moves = moves_stack(*in, rest);
-    if (!moves && (length == 0 || !stays_at_home(*in, rest))) return std::nullopt;
+    if (!moves && ((length == 0 && lead.depth == 0) || !stays_at_home(*in, rest))) return std::nullopt;
     length += in->length;
   }
   return static_cast<std::uint8_t>(length);
@@ -92,7 +102,7 @@ std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std:
 }
 
 Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, RemoteAddr slot) {
-  const auto length = entry_jump_length(bytes);
+  const auto length = entry_jump_length(bytes, {.length = 1, .depth = 8});  // whoever asks has seen what stands before
   if (!length) return fail(fmt::format("no jump has room at {:#x}", site.value));
   const auto covered = bytes.first(*length);
   RelocatedInstruction out{.code = {covered.begin(), covered.end()}, .length = *length};
@@ -100,8 +110,9 @@ Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, Remote
   return out;
 }
 
-std::array<std::uint8_t, EntryPad::kSize> EntryPad::code(RemoteAddr pad, RemoteAddr slot) {
+std::array<std::uint8_t, EntryPad::kSize> EntryPad::code(RemoteAddr pad, RemoteAddr slot, std::uint8_t depth) {
   auto out = kEntryPad;
+  out[kDepthAt] = depth;
   const std::int32_t d = distance(pad + kSize, slot);
   std::memcpy(out.data() + kSwappedBack + 1, &d, sizeof d);
   return out;

@@ -3,8 +3,8 @@
 // process.
 //
 // Five bytes are too many to be written under a thread that stands among them: only where none can have come yet, and none comes
-// but by the first of them. It stands behind an endbr64, which is left alone: a uprobe (perf, bpftrace) is put on the first byte
-// of a function, and executes what the file says is there.
+// but by the first of them. It stands behind the function's first instruction, which is left alone: a uprobe (perf, bpftrace) is put
+// there, and executes what the file says.
 #pragma once
 #include <array>
 #include <optional>
@@ -17,9 +17,16 @@ namespace fade {
 constexpr std::array<std::uint8_t, 4> kEndbr64{0xF3, 0x0F, 0x1E, 0xFA};
 constexpr std::uint64_t kJumpSize = 5;
 
-// How many bytes of whole instructions a jump covers, `bytes` standing behind the endbr64 of a function. nullopt: they are no prologue,
-// whose first instruction moves the stack pointer and which touches nothing but registers and the stack.
-std::optional<std::uint8_t> entry_jump_length(std::span<const std::uint8_t> bytes);
+// The first instruction of a function, an endbr64 or the push of a register, and how far it moves the stack pointer.
+struct EntryLead {
+  std::uint8_t length = 0, depth = 0;
+};
+std::optional<EntryLead> entry_lead(std::span<const std::uint8_t> function);
+constexpr std::uint8_t kLeads[] = {1, 2, 4};  // lengths
+
+// How many bytes of whole instructions a jump covers, `bytes` standing behind the lead. nullopt: they are no prologue, which moves the stack
+// pointer first and touches nothing but registers and the stack.
+std::optional<std::uint8_t> entry_jump_length(std::span<const std::uint8_t> bytes, EntryLead lead);
 
 // Which of `wanted` a branch in `code`, which stands at `at`, may lead to. Every byte is taken for the beginning of an instruction: so
 // none is missed, and some are found that are none.
@@ -30,11 +37,12 @@ Result<RelocatedInstruction> relocate_entry(std::span<const std::uint8_t> bytes,
 
 // Code that leaves every register and flag as it was: %r11 waits below the stack pointer, where a called function may write.
 struct EntryPad {
-  static constexpr std::size_t kTrapAt = 9, kSize = 20;
-  static constexpr std::size_t kSwapped = kTrapAt, kSwappedBack = 15;  // from here to there %r11 is the return address
+  static constexpr std::size_t kDepthAt = 9, kTrapAt = 10, kSize = 21;
+  static constexpr std::size_t kSwapped = kTrapAt, kSwappedBack = 16;  // from here to there %r11 is the return address
   static constexpr std::uint64_t kKept = 8;                            // %r11 itself is so far below the stack pointer
 
-  static std::array<std::uint8_t, kSize> code(RemoteAddr pad, RemoteAddr slot);
+  // `depth`: of the return address below the stack pointer's place at the entry.
+  static std::array<std::uint8_t, kSize> code(RemoteAddr pad, RemoteAddr slot, std::uint8_t depth);
 };
 
 }  // namespace fade

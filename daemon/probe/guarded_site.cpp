@@ -45,7 +45,7 @@ std::array<std::uint8_t, 5> jump(RemoteAddr from, RemoteAddr to) {
 
 std::vector<std::uint8_t> pad_code(const Site& site) {
   if (site.is_entry_jump()) {
-    const auto code = EntryPad::code(site.pad(), site.slot);
+    const auto code = EntryPad::code(site.pad(), site.slot, site.lead.depth);
     return {code.begin(), code.end()};
   }
   std::vector<std::uint8_t> out(kPad.begin(), kPad.end());
@@ -92,14 +92,16 @@ bool AddressSpace::can_jump(RemoteAddr address) const {
   return moved && moved->length >= 5 && std::equal(bytes->begin(), bytes->begin() + moved->length, moved->code.begin());
 }
 
-// The place behind the endbr64 of a function, if a jump has room there: within one block of 16 bytes, as processors fetch them, so that
+// The place behind the first instruction of a function, if a jump has room there: within one block of 16 bytes, as processors fetch them, so that
 // nobody ever executes half of what is written.
 std::optional<RemoteAddr> AddressSpace::place_of_jump(RemoteAddr function, std::uint64_t untouched) const {
   constexpr std::uint64_t kFetched = 16;
-  const RemoteAddr address = guarded_address(function);
-  const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
-  const auto length = bytes && address != function ? entry_jump_length(*bytes) : std::nullopt;
-  if (!length || kEndbr64.size() + *length > untouched || address.value % kFetched + kJumpSize > kFetched) return std::nullopt;
+  const auto bytes = memory_.value<std::array<std::uint8_t, 32>>(function);
+  const auto lead = bytes ? entry_lead(*bytes) : std::nullopt;
+  if (!lead) return std::nullopt;
+  const RemoteAddr address = function + lead->length;
+  const auto length = entry_jump_length(std::span(*bytes).subspan(lead->length, 16), *lead);
+  if (!length || lead->length + *length > untouched || address.value % kFetched + kJumpSize > kFetched) return std::nullopt;
   for (std::uint64_t i = 1; i < *length; ++i)
     if (sites_.contains(address + i)) return std::nullopt;
   return address;
@@ -112,12 +114,12 @@ bool AddressSpace::is_under_jump(RemoteAddr address) const {
   return false;
 }
 
-Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stopped) {
+Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, EntryLead lead, pid_t stopped) {
   const auto slot = slots_for(Way::Jump, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
   if (!bytes) return fail("the code of a function cannot be read");
-  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .guard = guard, .way = Way::Jump,
+  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .lead = lead, .guard = guard, .way = Way::Jump,
             .armed_at = boottime_ns()};
   std::copy_n(bytes->begin() + 1, site.behind.size(), site.behind.begin());
   const auto moved = guarded_code(*bytes, site);
@@ -165,6 +167,7 @@ bool AddressSpace::is_set(const Site& site) const {
 // would have written there.
 bool AddressSpace::recover_text(Site& site) const {
   if (site.way != Way::Jump) return true;
+  if (site.is_entry_jump()) site.lead.depth = memory_.value<std::uint8_t>(site.pad() + EntryPad::kDepthAt).value_or(0);
   const auto moved = memory_.value<std::array<std::uint8_t, 5>>(site.slot + (site.guard == Guard::None ? 0 : Site::kGuardSize));
   const auto wanted = pad_code(site);
   std::vector<std::uint8_t> pad(wanted.size());

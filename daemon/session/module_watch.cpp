@@ -285,19 +285,19 @@ bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage
 }
 
 // Where branches of the library lead to the bytes that a jump would cover, its first one excepted.
-std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Memory& memory, const elf::DynamicImage& image,
+std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                                     const std::vector<elf::DynamicSymbol>& functions) const {
   constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16;
   std::unordered_set<RemoteAddr> covered, out;
   for (const auto& function : functions)
-    if (!function.ifunc && by_symbol_.contains(function.name))
-      for (std::uint64_t i = 1; i < kJumpSize; ++i) covered.insert(image.address(function) + kEndbr64.size() + i);
+    if (const auto place = !function.ifunc && by_symbol_.contains(function.name) ? space.place_of_jump(image.address(function), kSlotSize) : std::nullopt)
+      for (std::uint64_t i = 1; i < kJumpSize; ++i) covered.insert(*place + i);
   std::vector<std::uint8_t> piece(kPiece + kLongest);
   for (const elf::Segment& segment : image.segments()) {
     if (!segment.executable) continue;
     for (RemoteAddr at = segment.range.begin; at < segment.range.end; at = at + kPiece) {
       const std::size_t wanted = std::min<std::uint64_t>(piece.size(), segment.range.end - at);
-      const std::size_t got = memory.read(at, std::as_writable_bytes(std::span(piece).first(wanted)));
+      const std::size_t got = space.memory().read(at, std::as_writable_bytes(std::span(piece).first(wanted)));
       if (got < wanted) return covered;  // not seen: all may be
       out.merge(branched_to(std::span(piece).first(got), at, covered));
     }
@@ -327,10 +327,10 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, con
   AddressSpace& space = *inferior.program->space;
   const auto functions = image.all_functions();
   const bool is_untouched = !found.role.empty() && this->is_untouched(inferior, image);
-  const auto branches = is_untouched ? branches_behind_entries(space.memory(), image, functions) : std::unordered_set<RemoteAddr>();
-  const auto is_branched_to = [&](RemoteAddr function) {
-    for (std::uint64_t i = 1; i < kJumpSize; ++i)
-      if (branches.contains(function + kEndbr64.size() + i)) return true;
+  const auto branches = is_untouched ? branches_behind_entries(space, image, functions) : std::unordered_set<RemoteAddr>();
+  const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
+    for (std::uint64_t i = 1; i < kEndbr64.size() + kJumpSize; ++i)
+      if (branches.contains(function + i)) return true;
     return false;
   };
   for (const NamedCode& code : code_of(functions, [&](const std::string& name) { return probe_for(name, found); })) {

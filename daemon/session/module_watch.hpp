@@ -74,7 +74,7 @@ class ModuleWatch {
            Guard guard = Guard::None);
   bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);
   bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const;
-  std::unordered_set<RemoteAddr> branches_behind_entries(const Memory& memory, const elf::DynamicImage& image,
+  std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                          const std::vector<elf::DynamicSymbol>& functions) const;
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);

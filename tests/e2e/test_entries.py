@@ -1,4 +1,4 @@
-"""How entries of functions are changed: by a jump behind their endbr64 where nothing of the library can have run, by an int3 elsewhere; and that
+"""How entries of functions are changed: by a jump behind their first instruction where nothing of the library can have run, by an int3 elsewhere; and that
 signals which meet threads there make no call count twice, or not at all."""
 import sys
 
@@ -7,7 +7,7 @@ import pytest
 import harness
 
 INT3, JUMP = "cc", "e9"
-ENDBR64 = "f30f1efa"
+ENDBR64, PUSH = "f30f1efa", "55"
 
 # Tells the first five bytes of a function, then calls under a storm of signals whose handler calls, too.
 PROGRAM = """
@@ -46,7 +46,7 @@ def supervised(build, folder, runtime, shape, rounds):
 
 
 @pytest.mark.parametrize("shape", ["alone", "threads"])
-@pytest.mark.parametrize("runtime, begins", [("v5", INT3), ("v6", ENDBR64 + JUMP), ("plt", INT3)])
+@pytest.mark.parametrize("runtime, begins", [("v5", PUSH + JUMP), ("v6", ENDBR64 + JUMP), ("plt", INT3)])
 def test_jump_where_nothing_can_have_run_and_every_call_counts(build, tmp_path, runtime, begins, shape):
     ran, said = supervised(build, tmp_path, runtime, shape, 3000)
     assert said[0].startswith(begins) and said[1] == "done True"

@@ -11,7 +11,6 @@ asm(R"(
         .text
         .balign 64
 fade_entry_5:
-        endbr64
         push %rbp
         mov %rsp, %rbp
         push %r15
@@ -38,6 +37,18 @@ fade_entry_7:
         add $0x28, %rsp
         ret
         .balign 16
+fade_entry_8:
+        push %r14
+        push %r13
+        push %r12
+        push %rbx
+        lea 8(%rdi), %rax
+        pop %rbx
+        pop %r12
+        pop %r13
+        pop %r14
+        ret
+        .balign 16
 fade_entry_r11:
         endbr64
         push %r11
@@ -59,7 +70,7 @@ fade_call_r11:
 1:      xor %eax, %eax
         ret
 )");
-extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_r11(), fade_call_r11(long);
+extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long), fade_entry_r11(), fade_call_r11(long);
 
 namespace fade {
 namespace {
@@ -69,11 +80,15 @@ using test::Waiting;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const RemoteAddr kEntries[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7),
+const RemoteAddr kEntries[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7), address_of(fade_entry_8),
                                address_of(reinterpret_cast<const void*>(fade_entry_r11))};
+constexpr std::uint64_t kLeadOf[] = {1, 4, 4, 2, 4};
+constexpr int kEntryCount = 5;
+
+const Site* jump_at(AddressSpace& space, int i) { return space.find(kEntries[i] + kLeadOf[i]); }
 
 bool call_entries(long n) {
-  return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_call_r11(n + 9) == n + 10;
+  return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8 && fade_call_r11(n + 9) == n + 10;
 }
 
 bool arm_entries(AddressSpace& space, pid_t stopped) {
@@ -90,7 +105,7 @@ bool arm_entries(AddressSpace& space, pid_t stopped) {
 std::optional<int> length_of(std::initializer_list<int> bytes) {
   std::vector<std::uint8_t> code(bytes.begin(), bytes.end());
   code.resize(16, 0x90);
-  const auto length = entry_jump_length(code);
+  const auto length = entry_jump_length(code, {.length = 4, .depth = 0});
   return length ? std::optional<int>(*length) : std::nullopt;
 }
 
@@ -116,7 +131,27 @@ TEST(EntryJump, HasNoneForWhatIsNoPrologueMayFaultBranchOrMeansItsPlace) {
   EXPECT_EQ(length_of({0x66, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // push bp
   EXPECT_EQ(length_of({0x83, 0xEC, 0x28, 0x55, 0x55}), std::nullopt);              // sub $0x28, esp
   EXPECT_EQ(length_of({0xCC, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // somebody's breakpoint
-  EXPECT_EQ(entry_jump_length(std::array<std::uint8_t, 2>{0x55, 0x55}), std::nullopt);  // the end of the memory
+  EXPECT_EQ(entry_jump_length(std::array<std::uint8_t, 2>{0x55, 0x55}, {}), std::nullopt);  // the end of the memory
+}
+
+TEST(EntryJump, TheFirstInstructionIsAnEndbr64OrAPush) {
+  const auto lead_of = [](std::initializer_list<std::uint8_t> bytes) { return entry_lead(std::vector(bytes)); };
+  EXPECT_EQ(lead_of({0xF3, 0x0F, 0x1E, 0xFA})->length, 4);
+  EXPECT_EQ(lead_of({0xF3, 0x0F, 0x1E, 0xFA})->depth, 0);
+  EXPECT_EQ(lead_of({0x55})->length, 1);
+  EXPECT_EQ(lead_of({0x55})->depth, 8);
+  EXPECT_EQ(lead_of({0x41, 0x57})->length, 2);
+  EXPECT_EQ(lead_of({0x41, 0x57})->depth, 8);
+  EXPECT_FALSE(lead_of({0x66, 0x55}));              // push bp
+  EXPECT_FALSE(lead_of({0x6A, 0x01}));              // push $1
+  EXPECT_FALSE(lead_of({0xFF, 0x35, 1, 0, 0, 0}));  // push 1(rip)
+  EXPECT_FALSE(lead_of({0x48, 0x83, 0xEC, 0x28}));  // sub $0x28, rsp
+  EXPECT_FALSE(lead_of({0xCC}));
+  EXPECT_FALSE(lead_of({}));
+  // Behind a push we are in a prologue.
+  const std::array<std::uint8_t, 16> frame{0x48, 0x89, 0xE5, 0x41, 0x57};  // mov rsp, rbp; push r15
+  EXPECT_EQ(entry_jump_length(frame, {.length = 1, .depth = 8}), 5);
+  EXPECT_EQ(entry_jump_length(frame, {.length = 4, .depth = 0}), std::nullopt);
 }
 
 // What gcc makes of a loop that passes arguments on the stack: its head is a push right behind the prologue.
@@ -174,24 +209,24 @@ struct ArmedEntry {
 
 TEST(EntryJump, EveryCallIsOneStopAndRegistersAndFlagsAreKept) {
   ArmedEntry armed(10);
-  EXPECT_EQ(armed.space.armed(), 4u);
-  EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(20));
-  EXPECT_EQ(armed.hits_to_end(), 40);
+  EXPECT_EQ(armed.space.armed(), 5u);
+  EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(25));
+  EXPECT_EQ(armed.hits_to_end(), 50);
 }
 
 TEST(EntryJump, TheReturnAddressStandsInARegister) {
   ArmedEntry armed(1);
   armed.program.go();
   Tracee(armed.pid()).resume();
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kEntryCount; ++i) {
     ASSERT_TRUE(armed.next_hit());
     const auto registers = *Tracee(armed.pid()).registers();
     const Site* site = armed.space.find(registers.ip() - 1);
     ASSERT_NE(site, nullptr);
-    EXPECT_EQ(site->address, kEntries[i] + 4);
+    EXPECT_EQ(site, jump_at(armed.space, i));
     EXPECT_TRUE(site->is_entry_pad(registers.ip() - 1));
     EXPECT_EQ(site->beyond(registers.ip() - 1), registers.ip());
-    EXPECT_EQ(armed.space.memory().value<std::uint64_t>(registers.sp()), registers.r11);
+    EXPECT_EQ(armed.space.memory().value<std::uint64_t>(registers.sp() + site->lead.depth), registers.r11);
     Tracee(armed.pid()).resume();
   }
   test::expect_exit(armed.program.finish(), 33);
@@ -243,7 +278,7 @@ TEST(EntryJump, IsPutBackUnderThreadsThatCome) {
 TEST(EntryJump, ACopyOfAForkHasThemToo) {
   ArmedEntry armed(3);
   const auto copy = armed.space.fork_copy(armed.pid());
-  EXPECT_EQ(copy->armed(), 4u);
+  EXPECT_EQ(copy->armed(), 5u);
   copy->put_back(armed.pid());
   EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
   EXPECT_EQ(armed.hits_to_end(), 0);
@@ -265,7 +300,7 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
   const auto over = space.arm_entry(kEntries[1], pid, 16);
   ASSERT_TRUE(over);
   EXPECT_EQ((*over)->way, Way::Trap);
-  const auto next_is_near = space.arm_entry(kEntries[0], pid, 8);
+  const auto next_is_near = space.arm_entry(kEntries[0], pid, 5);
   ASSERT_TRUE(next_is_near);
   EXPECT_EQ((*next_is_near)->way, Way::Trap);
   space.put_back(pid);
@@ -276,17 +311,21 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
 // A uprobe has the kernel write an int3 over the first byte of the function, and execute what the file has there.
 TEST(EntryJump, LeavesTheFirstInstructionToOthers) {
   ArmedEntry armed(1);
-  for (const RemoteAddr entry : kEntries) EXPECT_EQ(armed.space.memory().value<std::uint32_t>(entry), 0xfa1e0ff3u);
-  EXPECT_EQ(armed.hits_to_end(), 4);
+  for (int i = 0; i < kEntryCount; ++i) {
+    std::vector<std::byte> first(kLeadOf[i]);
+    ASSERT_TRUE(armed.space.memory().read_exactly(kEntries[i], first));
+    EXPECT_EQ(std::memcmp(first.data(), reinterpret_cast<const void*>(kEntries[i].value), first.size()), 0);
+  }
+  EXPECT_EQ(armed.hits_to_end(), 5);
 }
 
 // Who writes over a jump may have kept it, to come to its pad by a way of his own.
 TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
   ArmedEntry armed(0);
   const std::array<std::uint8_t, 5> other{0xE9, 0, 0, 0, 0};
-  ASSERT_TRUE(armed.space.memory().write(kEntries[0] + 4, std::as_bytes(std::span(other)), armed.pid()));
+  ASSERT_TRUE(armed.space.memory().write(kEntries[1] + 4, std::as_bytes(std::span(other)), armed.pid()));
   armed.space.put_back(armed.pid());
-  EXPECT_EQ((armed.space.memory().value<std::array<std::uint8_t, 5>>(kEntries[0] + 4)), other);
+  EXPECT_EQ((armed.space.memory().value<std::array<std::uint8_t, 5>>(kEntries[1] + 4)), other);
   EXPECT_FALSE(armed.space.remove(armed.pid(), test::gadgets()));
   EXPECT_TRUE(armed.space.has_net());
   EXPECT_EQ(armed.hits_to_end(), 0);
@@ -295,17 +334,17 @@ TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
 TEST(EntryJump, ForgottenAndArmedAgain) {
   ArmedEntry armed(2);
   std::set<RemoteAddr> slots, again;
-  for (const RemoteAddr entry : kEntries) slots.insert(armed.space.find(entry + 4)->slot);
-  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[3] + 16}, armed.pid()), 4u);
-  for (const RemoteAddr entry : kEntries) {
-    EXPECT_EQ(armed.space.find(entry + 4), nullptr);
-    const auto original = std::span(reinterpret_cast<const std::byte*>(entry.value + 4), 5);
-    ASSERT_TRUE(armed.space.memory().write(entry + 4, original, armed.pid()));
+  for (int i = 0; i < kEntryCount; ++i) slots.insert(jump_at(armed.space, i)->slot);
+  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[4] + 16}, armed.pid()), 5u);
+  for (int i = 0; i < kEntryCount; ++i) {
+    EXPECT_EQ(jump_at(armed.space, i), nullptr);
+    const RemoteAddr at = kEntries[i] + kLeadOf[i];
+    ASSERT_TRUE(armed.space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), 5), armed.pid()));
   }
   ASSERT_TRUE(arm_entries(armed.space, armed.pid()));
-  for (const RemoteAddr entry : kEntries) again.insert(armed.space.find(entry + 4)->slot);
+  for (int i = 0; i < kEntryCount; ++i) again.insert(jump_at(armed.space, i)->slot);
   EXPECT_EQ(again, slots) << "a library that is loaded again and again takes no more room";
-  EXPECT_EQ(armed.hits_to_end(), 8);
+  EXPECT_EQ(armed.hits_to_end(), 10);
 }
 
 // ---------------------------------------------------------------- without the tracer
@@ -329,7 +368,7 @@ TEST(EntryJump, TracerKilledAnywhere) {
       for (int hits = 0; hits < 2;) hits += test::handle_stop(space, tracer.next_of(program.pid()));
       tracer.next_of(program.pid());
       space.put_back(program.pid());
-      for (int left = 8; left > 0; --left) test::handle_stop(space, tracer.next_of(program.pid()));
+      for (int left = 10; left > 0; --left) test::handle_stop(space, tracer.next_of(program.pid()));
     });
     const int status = program.finish();
     ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
@@ -348,8 +387,8 @@ TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
     const auto taken = space.take_over(program.pid());
     ASSERT_TRUE(taken) << taken.error().text();
     ASSERT_TRUE(*taken);
-    EXPECT_EQ((*taken)->sites, 4u);
-    EXPECT_EQ((*taken)->put_back, 4u);
+    EXPECT_EQ((*taken)->sites, 5u);
+    EXPECT_EQ((*taken)->put_back, 5u);
     EXPECT_EQ((*taken)->foreign, 0u);
     EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
     for (const RemoteAddr entry : kEntries) {
@@ -357,7 +396,7 @@ TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
       ASSERT_TRUE(site);
       EXPECT_EQ((*site)->way, Way::Trap) << "a thread may stand there by now";
     }
-    EXPECT_THAT(test::changed_text(space.memory()), SizeIs(4));
+    EXPECT_THAT(test::changed_text(space.memory()), SizeIs(5));
     space.put_back(program.pid());
     Tracee(program.pid()).detach();
   }
@@ -371,7 +410,7 @@ TEST(EntryJump, OwnRegistersAreThoseOfTheEntry) {
   ArmedEntry armed(1);
   const Tracee tracee(armed.pid());
   const auto was = *tracee.registers();
-  const Site* site = armed.space.find(kEntries[3] + 4);
+  const Site* site = jump_at(armed.space, 4);
   auto at_entry = was;
   at_entry.rip = site->address.value;
   at_entry.r11 = 0x1122334455667788;
@@ -400,7 +439,7 @@ TEST(EntryJump, OwnRegistersAreThoseOfTheEntry) {
   EXPECT_EQ(hit_again, 3);
   EXPECT_EQ(tracee.registers()->r11, at_entry.r11);
   tracee.set_registers(was);
-  EXPECT_EQ(armed.hits_to_end(), 4);
+  EXPECT_EQ(armed.hits_to_end(), 5);
 }
 
 }  // namespace
