@@ -69,7 +69,7 @@ endfunction()
 function(standin_compile target)
   target_include_directories(${target} PRIVATE ${standin_dir} ${standin_dir}/include)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -fexceptions $<$<COMPILE_LANGUAGE:C>:-O1 -fvisibility=hidden -fno-omit-frame-pointer>)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -fexceptions $<$<COMPILE_LANGUAGE:C>:-O1 -falign-functions=16 -fvisibility=hidden -fno-omit-frame-pointer>)
 endfunction()
 
 function(fade_standin name)
