@@ -44,6 +44,18 @@ bool stays_at_home(const Instruction& in, Bytes bytes) {
 
 bool is_endbr64(Bytes bytes) { return bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin()); }
 
+// How the distance of a branch is written that begins with such a byte.
+enum class BranchForm : std::uint8_t { None, Short, Near, Conditional };
+
+constexpr auto kBranchForms = [] {
+  std::array<BranchForm, 256> out{};
+  for (std::size_t opcode = 0x70; opcode <= 0x7F; ++opcode) out[opcode] = BranchForm::Short;
+  for (const std::size_t opcode : {0xE0, 0xE1, 0xE2, 0xE3, 0xEB}) out[opcode] = BranchForm::Short;
+  for (const std::size_t opcode : {0xE8, 0xE9}) out[opcode] = BranchForm::Near;
+  out[0x0F] = BranchForm::Conditional;
+  return out;
+}();
+
 std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::int32_t>(to.value - from.value); }
 
 void append_jump(std::vector<std::uint8_t>& code, RemoteAddr from, RemoteAddr to) {
@@ -91,12 +103,11 @@ std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std:
     return std::int64_t{d};
   };
   for (std::size_t i = 0; i + 1 < code.size(); ++i) {
-    const std::uint8_t opcode = code[i];
-    const bool is_short = opcode == 0xEB || (opcode & 0xF0) == 0x70 || (opcode & 0xFC) == 0xE0;
-    const bool is_near = opcode == 0xE8 || opcode == 0xE9, is_conditional = opcode == 0x0F && (code[i + 1] & 0xF0) == 0x80;
-    if (is_short) leads_to(i + 2, static_cast<std::int8_t>(code[i + 1]));
-    if (is_near && i + 5 <= code.size()) leads_to(i + 5, distance_at(i + 1));
-    if (is_conditional && i + 6 <= code.size()) leads_to(i + 6, distance_at(i + 2));
+    const BranchForm form = kBranchForms[code[i]];
+    if (form == BranchForm::None) continue;
+    if (form == BranchForm::Short) leads_to(i + 2, static_cast<std::int8_t>(code[i + 1]));
+    else if (form == BranchForm::Near && i + 5 <= code.size()) leads_to(i + 5, distance_at(i + 1));
+    else if (form == BranchForm::Conditional && (code[i + 1] & 0xF0) == 0x80 && i + 6 <= code.size()) leads_to(i + 6, distance_at(i + 2));
   }
   return out;
 }
