@@ -329,6 +329,8 @@ class EventSink {
   virtual void call(CallRecord record, std::span<const std::byte> payload) = 0;
   // Notices are seen by the reader before any call that is put in after them.
   virtual void notice(Notice notice) = 0;
+  // The tracing thread keeps to this CPU, -1: to none. Who reads is kept off it where there is another one.
+  virtual void keeps_to(int /*cpu*/) {}
 };
 
 }  // namespace fade

@@ -1,5 +1,7 @@
 #include "base/event_queue.hpp"
 
+#include <unistd.h>
+
 #include "base/clock.hpp"
 
 namespace fade {
@@ -67,9 +69,15 @@ void EventQueue::close() {
   filled_.notify_one();
 }
 
+void EventQueue::keeps_to(int cpu) {
+  const std::lock_guard lock(mutex_);
+  if (reader_ && !reader_->all_but(cpu)) reader_->restore();
+}
+
 bool EventQueue::take(Batch& batch, std::chrono::milliseconds patience) {
   batch.clear();
   std::unique_lock lock(mutex_);
+  if (!reader_) reader_.emplace(::gettid());
   filled_.wait_for(lock, patience, [&] { return closed_ || full_ || batch_.urgent; });
   std::swap(batch, batch_);
   full_ = false;

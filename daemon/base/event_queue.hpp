@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "base/thread_cpus.hpp"
 
 namespace fade {
 
@@ -40,6 +41,7 @@ class EventQueue final : public EventSink {
   // Tracing thread.
   void call(CallRecord record, std::span<const std::byte> payload) override;
   void notice(Notice notice) override;
+  void keeps_to(int cpu) override;
   void close();                       // nothing more will come
   std::int64_t waited_ns() const;     // time spent waiting for room
 
@@ -57,6 +59,7 @@ class EventQueue final : public EventSink {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable filled_, emptied_;
   Batch batch_;
+  std::optional<ThreadCpus> reader_;  // the writer thread, once it has come
   std::int64_t waited_ns_ = 0;
   std::uint64_t discarded_ = 0;
   bool closed_ = false;

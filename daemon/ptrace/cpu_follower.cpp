@@ -12,9 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "base/fd.hpp"
-
 namespace fade {
 namespace {
 
@@ -37,19 +34,6 @@ int last_cpu(pid_t tid) {
   return cpu;
 }
 
-// How long this thread has waited for a CPU while it could have run (Documentation/scheduler/sched-stats.rst).
-std::int64_t waited_for_cpu() {
-  const Fd fd(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
-  char text[128];
-  const ssize_t n = fd ? ::read(fd.get(), text, sizeof text) : -1;
-  if (n <= 0) return 0;
-  const std::string_view all(text, static_cast<std::size_t>(n));
-  const auto space = all.find(' ');
-  std::int64_t waited = 0;
-  if (space != std::string_view::npos) std::from_chars(all.data() + space + 1, all.data() + all.size(), waited);
-  return waited;
-}
-
 bool set_policy(int policy) {
   const sched_param none{};
   return ::sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &none) == 0;
@@ -61,64 +45,79 @@ bool may_come_back() {
   return ::geteuid() == 0 || (::getrlimit(RLIMIT_NICE, &nice) == 0 && nice.rlim_cur >= 20);
 }
 
-// Tenths of the time. To wait until the tracee has gone to sleep after it woke us is normal; that is less than half.
-constexpr std::int64_t kStarving = 9;
-constexpr std::uint32_t kLooks = 0xff;         // the last eight
-constexpr int kManyMoves = 6;                  // of them
+constexpr std::uint32_t kLooks = 0xf;  // the last four
+constexpr int kManyMoves = 3;          // of them
+constexpr std::uint32_t kRarely = 64;  // windows from one look to the next where the tracee stays
+// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it has gone to sleep.
+constexpr std::int64_t kAtOnce = 150;  // ns
+constexpr std::int64_t kStarving = 9;  // tenths of a window
+constexpr std::int64_t kStarved = 4'000'000;           // ns
+constexpr std::int64_t kWorthIt = 20;                  // times what it cost
 constexpr std::int64_t kLongestPause = 60'000'000'000;
 
 }  // namespace
 
-void CpuFollower::look(pid_t tid) {
-  pace_ = follow(tid) ? kOften : std::min(2 * pace_, kSeldom);
-  next_look_ = stops_ + pace_;
-  if (!yields_) consider_yielding();
+// How long this thread has waited for a CPU while it could have run (Documentation/scheduler/sched-stats.rst).
+std::int64_t CpuFollower::waited() {
+  if (!schedstat_) schedstat_ = Fd(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
+  char text[128];
+  const ssize_t n = schedstat_ ? ::pread(schedstat_.get(), text, sizeof text, 0) : -1;
+  if (n <= 0) return 0;
+  const std::string_view all(text, static_cast<std::size_t>(n));
+  const auto space = all.find(' ');
+  std::int64_t waited = 0;
+  if (space != std::string_view::npos) std::from_chars(all.data() + space + 1, all.data() + all.size(), waited);
+  return waited;
+}
+
+bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
+  const std::int64_t all = waited(), here = all - waited_ns_, length = now - std::exchange(window_, now);
+  waited_ns_ = all;
+  const bool together = here > kAtOnce * std::exchange(stops_, 0);
+  if (yields_) {
+    starved_ns_ = here * 10 > length * kStarving ? starved_ns_ + here : 0;
+    if (starved_ns_ >= kStarved) stop_yielding(now);
+  }
+  if (++still_ < (together ? kRarely : looks_after_) && cpu_ >= 0) return false;
+  still_ = 0;
+  const bool moved = follow(tid);
+  if (!together) looks_after_ = moved ? 1 : std::min(2 * looks_after_, kRarely);
+  moves_ = (moves_ << 1 | moved) & kLooks;
+  if (!yields_ && std::popcount(moves_) >= kManyMoves && now >= not_before_) yield(now);
+  return moved;
 }
 
 // Returns whether it had moved.
 bool CpuFollower::follow(pid_t tid) {
   const int cpu = last_cpu(tid);
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return false;
-  recent_moves_ = (recent_moves_ << 1 | (cpu != cpu_)) & kLooks;
-  if (cpu == cpu_) return false;
-  if (cpu_ < 0 && ::sched_getaffinity(0, sizeof before_, &before_) != 0) return true;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  if (::sched_setaffinity(0, sizeof set, &set) == 0) cpu_ = cpu;
+  if (cpu == cpu_ || !cpus_.only(cpu)) return false;
+  cpu_ = cpu;
   return true;
 }
 
-void CpuFollower::consider_yielding() {
-  if (std::popcount(recent_moves_) < kManyMoves || boottime_ns() < not_before_) return;
-  not_before_ = boottime_ns() + kLongestPause;  // where it is forbidden, do not ask again soon
-  if (!may_come_back() || !set_policy(SCHED_IDLE)) return;
+void CpuFollower::yield(std::int64_t now) {
+  not_before_ = now + kLongestPause;  // where it is forbidden, or waiting could not be told, do not ask again soon
+  if (waited_ns_ == 0 || !may_come_back() || !set_policy(SCHED_IDLE)) return;
   yields_ = true;
-  recent_moves_ = 0;
-  window_ = yields_since_ = boottime_ns();
-  waited_ns_ = waited_for_cpu();
+  starved_ns_ = 0;
+  yields_since_ = now;
 }
 
-void CpuFollower::check_waiting() {
-  const std::int64_t now = boottime_ns();
-  if (now - window_ < kWindow) return;
-  const std::int64_t waited = waited_for_cpu();
-  const bool starves = (waited - waited_ns_) * 10 > (now - window_) * kStarving;
-  window_ = now;
-  waited_ns_ = waited;
-  if (!starves || !set_policy(SCHED_OTHER)) return;
+void CpuFollower::stop_yielding(std::int64_t now) {
+  if (!set_policy(SCHED_OTHER)) return;
   yields_ = false;
-  recent_moves_ = 0;
-  // What went well for as long as we paused was worth it.
-  pause_ns_ = now - yields_since_ > pause_ns_ ? kPause : std::min(2 * pause_ns_, kLongestPause);
+  moves_ = 0;
+  const bool worth_it = now - yields_since_ > kWorthIt * starved_ns_;
+  pause_ns_ = worth_it ? kShortestPause : std::min(2 * pause_ns_, kLongestPause);
   not_before_ = now + pause_ns_;
 }
 
 void CpuFollower::rest() {
   if (std::exchange(yields_, false)) set_policy(SCHED_OTHER);
-  if (std::exchange(cpu_, -1) >= 0) ::sched_setaffinity(0, sizeof before_, &before_);
-  recent_moves_ = 0;
-  next_look_ = 0;
+  cpus_.restore();
+  cpu_ = -1;
+  moves_ = 0;
+  window_ = 0;
 }
 
 }  // namespace fade

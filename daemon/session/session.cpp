@@ -214,7 +214,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   tracee.resume();
   account(charged, now);
   calls_.flush();
-  follower_.saw(thread.tid);
+  if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
   return true;
 }
 

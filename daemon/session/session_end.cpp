@@ -26,6 +26,7 @@ void Session::stop_watching() {
   look_at_imports(true);
   watching_ = false;
   follower_.rest();
+  sink_.keeps_to(-1);
   std::vector<pid_t> pids;
   for (const auto& [pid, inferior] : inferiors_) pids.push_back(pid);
   for (const pid_t pid : pids) {
