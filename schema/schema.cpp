@@ -1,6 +1,57 @@
 #include "schema/schema.hpp"
 
+#include <algorithm>
+
 namespace fade::schema {
+namespace {
+
+constexpr std::string_view kCreateView = "CREATE VIEW ", kSpace = " \t\n";
+
+// What begins at `at` and may have a semicolon inside: a comment, a quoted text or name. Returns where it ends; `at` where nothing of that kind begins.
+std::size_t behind_quoted(std::string_view text, std::size_t at) {
+  const auto behind = [&](std::string_view mark, std::size_t from) {
+    const std::size_t found = text.find(mark, from);
+    return found == text.npos ? text.size() : found + mark.size();
+  };
+  if (text[at] == '\'' || text[at] == '"') return behind(text.substr(at, 1), at + 1);  // a doubled quote is two texts side by side
+  if (text.substr(at, 2) == "--") return behind("\n", at);
+  if (text.substr(at, 2) == "/*") return behind("*/", at + 2);
+  return at;
+}
+
+std::size_t end_of_statement(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] != ';') {
+    const std::size_t end = behind_quoted(text, at);
+    at = end == at ? at + 1 : end;
+  }
+  return std::min(at, text.size());
+}
+
+// Comments and empty statements between two others.
+std::size_t behind_blanks(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    const bool is_comment = text.substr(at, 2) == "--" || text.substr(at, 2) == "/*";
+    if (is_comment) at = behind_quoted(text, at);
+    else if (text[at] == ';' || kSpace.find(text[at]) != kSpace.npos) ++at;
+    else break;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<View> each_view() {
+  const std::string_view text = views();
+  std::vector<View> out;
+  for (std::size_t at = behind_blanks(text, 0); at < text.size(); at = behind_blanks(text, at)) {
+    const std::size_t end = end_of_statement(text, at);
+    const std::string_view sql = text.substr(at, text.find_last_not_of(kSpace, end - 1) + 1 - at);
+    const std::string_view behind = sql.substr(std::min(kCreateView.size(), sql.size()));
+    out.push_back({behind.substr(0, behind.find_first_of(" (\n")), sql});
+    at = end;
+  }
+  return out;
+}
 
 const Report* find_report(std::string_view name) {
   for (const Report& report : reports())

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace fade::schema {
 
@@ -14,6 +15,13 @@ inline constexpr int kVersion = 3;                           // PRAGMA user_vers
 std::string_view tables();
 std::string_view views();  // with the view of findings
 std::string_view docs();  // fills doc_
+
+struct View {
+  std::string_view name;
+  std::string_view sql;  // the statement as SQLite keeps it: from CREATE to its last word
+};
+// The statements of views(), one by one.
+std::vector<View> each_view();
 std::string_view gpus();  // the reference table of GPUs, tab separated
 
 struct Report {

@@ -42,6 +42,7 @@ class DynamicImage {
   // The main program, from AT_PHDR and AT_PHNUM of the auxiliary vector.
   static Result<DynamicImage> open_program(const Memory& memory, RemoteAddr at_phdr, std::uint64_t at_phnum);
 
+  const Memory& memory() const { return *memory_; }
   // What is added to addresses in the file: l_addr of the link map.
   std::uint64_t bias() const { return bias_; }
   RemoteAddr address(const DynamicSymbol& symbol) const { return {bias_ + symbol.offset}; }

@@ -11,5 +11,7 @@ namespace fade::elf {
 // Tries /proc/PID/map_files (also deleted files and memfd; needs privileges), the path as the process sees it, and
 // the program's own link; takes only a regular file whose inode is the mapped one. Devices are never opened.
 Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping);
+// The same by a thread that is known to live.
+Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping);
 
 }  // namespace fade::elf

@@ -203,30 +203,14 @@ bool AddressSpace::rewrite_table(pid_t stopped) {
 
 Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) {
   if (guard != Guard::None) address = guarded_address(address);
-  Site* known = find(address);
-  for (const std::uint8_t lead : kLeads)
-    if (const auto behind = sites_.find(address + lead); !known && behind != sites_.end() && behind->second.is_entry_jump() && behind->second.lead.length == lead)
-      known = &behind->second;
+  Site* known = find_entry(address);
   if (known && !known->is_lifted) return known;
   if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
   // What was under a jump may be where a thread stands by now.
   if (known && known->guard == guard && !known->is_entry_jump() && set_again(*known, stopped)) return known;
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
-  const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, {}, stopped)
+  const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, stopped)
                                                                  : make_trap(address, guard, stopped);
-  if (!site) return tl::unexpected(site.error());
-  return keep(*site);
-}
-
-Result<Site*> AddressSpace::arm_entry(RemoteAddr function, pid_t stopped, std::uint64_t untouched) {
-  const auto place = find(function) ? std::nullopt : place_of_jump(function, untouched);
-  if (!place || find(*place)) return arm(function, stopped);
-  if (auto may = may_arm(*place); !may) return tl::unexpected(may.error());
-  if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
-  const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(function);
-  const auto lead = bytes ? entry_lead(*bytes) : std::nullopt;
-  if (!lead) return fail("the code of a function cannot be read");
-  const auto site = make_jump(*place, Guard::None, *lead, stopped);
   if (!site) return tl::unexpected(site.error());
   return keep(*site);
 }

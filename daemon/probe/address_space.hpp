@@ -119,11 +119,19 @@ class AddressSpace {
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
-  // The same for the entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch
-  // leads: with a jump behind its first instruction, where those behind it allow one. arm() of the same function gives that site.
-  Result<Site*> arm_entry(RemoteAddr function, pid_t stopped, std::uint64_t untouched);
-  // Where that jump would be; nullopt: there would be none.
-  std::optional<RemoteAddr> place_of_jump(RemoteAddr function, std::uint64_t untouched) const;
+  // The entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch leads: there a
+  // jump may stand behind its first instruction, where those behind it allow one.
+  struct FunctionEntry {
+    RemoteAddr function;
+    std::uint64_t untouched = 0;
+    std::vector<std::uint8_t> code;  // what stands there
+
+    static FunctionEntry read(const Memory& memory, RemoteAddr function, std::uint64_t untouched);
+  };
+  // Sites for all of them, in few writes; arm() of the same function gives that site. In the same order.
+  std::vector<Result<Site*>> arm_entries(std::span<const FunctionEntry> entries, pid_t stopped);
+  // Where a jump would be; nullopt: there would be none.
+  std::optional<RemoteAddr> place_of_jump(const FunctionEntry& entry) const;
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
@@ -176,9 +184,18 @@ class AddressSpace {
   Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
   bool can_jump(RemoteAddr address) const;
   bool is_under_jump(RemoteAddr address) const;
-  Result<Site> make_jump(RemoteAddr address, Guard guard, EntryLead lead, pid_t stopped);
+  Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   bool recover_text(Site& site) const;
   bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;
+
+  // entry_sites.cpp
+  struct Plan;
+  Site* find_entry(RemoteAddr function);
+  void arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, pid_t stopped);
+  Result<Plan> plan_entry(const FunctionEntry& entry, pid_t stopped);
+  bool write_slots(std::span<const Plan> plans, pid_t stopped) const;
+  bool write_entries(std::span<const Plan> plans, pid_t stopped);
+  bool put_in_first(const Site& site, pid_t stopped) const;
 
   // address_space_ends.cpp
   const SlotArea* area_of(RemoteAddr address) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "probe/instruction.hpp"
 
@@ -58,14 +59,6 @@ constexpr auto kBranchForms = [] {
 
 std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::int32_t>(to.value - from.value); }
 
-void append_jump(std::vector<std::uint8_t>& code, RemoteAddr from, RemoteAddr to) {
-  const std::int32_t d = distance(from + kJumpSize, to);
-  std::uint8_t bytes[4];
-  std::memcpy(bytes, &d, sizeof d);
-  code.push_back(0xE9);
-  code.insert(code.end(), bytes, bytes + sizeof bytes);
-}
-
 }  // namespace
 
 std::optional<EntryLead> entry_lead(Bytes function) {
@@ -117,7 +110,14 @@ Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, Remote
   if (!length) return fail(fmt::format("no jump has room at {:#x}", site.value));
   const auto covered = bytes.first(*length);
   RelocatedInstruction out{.code = {covered.begin(), covered.end()}, .length = *length};
-  append_jump(out.code, slot + *length, site + *length);
+  std::ranges::copy(jump_code(slot + *length, site + *length), std::back_inserter(out.code));
+  return out;
+}
+
+std::array<std::uint8_t, kJumpSize> jump_code(RemoteAddr from, RemoteAddr to) {
+  std::array<std::uint8_t, kJumpSize> out{0xE9};
+  const std::int32_t d = distance(from + kJumpSize, to);
+  std::memcpy(out.data() + 1, &d, sizeof d);
   return out;
 }
 

@@ -35,6 +35,8 @@ std::unordered_set<RemoteAddr> branched_to(std::span<const std::uint8_t> code, R
 // The code of the slot: these instructions, and the way to what follows them. Refuses where entry_jump_length() does.
 Result<RelocatedInstruction> relocate_entry(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot);
 
+std::array<std::uint8_t, kJumpSize> jump_code(RemoteAddr from, RemoteAddr to);
+
 // Code that leaves every register and flag as it was: %r11 waits below the stack pointer, where a called function may write.
 struct EntryPad {
   static constexpr std::size_t kDepthAt = 9, kTrapAt = 10, kSize = 21;

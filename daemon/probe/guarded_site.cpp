@@ -36,13 +36,6 @@ constexpr auto kPad = std::to_array<std::uint8_t>({
 });
 static_assert(kPad[Site::kPadTrapAt] == kInt3 && kPad.size() == Site::kPadTrapAt + 6 && kPad.size() <= kSlotSize);
 
-std::array<std::uint8_t, 5> jump(RemoteAddr from, RemoteAddr to) {
-  std::array<std::uint8_t, 5> out{kJump};
-  const auto distance = static_cast<std::uint32_t>(to.value - (from.value + 5));
-  std::memcpy(out.data() + 1, &distance, sizeof distance);
-  return out;
-}
-
 std::vector<std::uint8_t> pad_code(const Site& site) {
   if (site.is_entry_jump()) {
     const auto code = EntryPad::code(site.pad(), site.slot, site.lead.depth);
@@ -50,7 +43,7 @@ std::vector<std::uint8_t> pad_code(const Site& site) {
   }
   std::vector<std::uint8_t> out(kPad.begin(), kPad.end());
   const std::size_t at = Site::kPadTrapAt + 1;
-  const auto last = jump(site.pad() + at, site.slot + Site::kGuardSize);
+  const auto last = jump_code(site.pad() + at, site.slot + Site::kGuardSize);
   std::ranges::copy(last, out.begin() + at);
   return out;
 }
@@ -92,21 +85,6 @@ bool AddressSpace::can_jump(RemoteAddr address) const {
   return moved && moved->length >= 5 && std::equal(bytes->begin(), bytes->begin() + moved->length, moved->code.begin());
 }
 
-// The place behind the first instruction of a function, if a jump has room there: within one block of 16 bytes, as processors fetch them, so that
-// nobody ever executes half of what is written.
-std::optional<RemoteAddr> AddressSpace::place_of_jump(RemoteAddr function, std::uint64_t untouched) const {
-  constexpr std::uint64_t kFetched = 16;
-  const auto bytes = memory_.value<std::array<std::uint8_t, 32>>(function);
-  const auto lead = bytes ? entry_lead(*bytes) : std::nullopt;
-  if (!lead) return std::nullopt;
-  const RemoteAddr address = function + lead->length;
-  const auto length = entry_jump_length(std::span(*bytes).subspan(lead->length, 16), *lead);
-  if (!length || lead->length + *length > untouched || address.value % kFetched + kJumpSize > kFetched) return std::nullopt;
-  for (std::uint64_t i = 1; i < *length; ++i)
-    if (sites_.contains(address + i)) return std::nullopt;
-  return address;
-}
-
 // Whether a jump covers the byte, its own first one excepted.
 bool AddressSpace::is_under_jump(RemoteAddr address) const {
   for (std::uint64_t back = 1; back < 16; ++back)
@@ -114,12 +92,12 @@ bool AddressSpace::is_under_jump(RemoteAddr address) const {
   return false;
 }
 
-Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, EntryLead lead, pid_t stopped) {
+Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stopped) {
   const auto slot = slots_for(Way::Jump, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
   if (!bytes) return fail("the code of a function cannot be read");
-  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .lead = lead, .guard = guard, .way = Way::Jump,
+  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .guard = guard, .way = Way::Jump,
             .armed_at = boottime_ns()};
   std::copy_n(bytes->begin() + 1, site.behind.size(), site.behind.begin());
   const auto moved = guarded_code(*bytes, site);
@@ -127,8 +105,7 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, EntryLead 
   site.length = moved->length;
   const bool done = memory_.write(site.slot, as_bytes(moved->code), stopped) &&
                     memory_.write(site.pad(), as_bytes(pad_code(site)), stopped) &&
-                    net_->set(memory_, stopped, site.table_entry()) &&
-                    (site.is_entry_jump() || net_->set(memory_, stopped, site.pad_entry())) && put_in(site, stopped);
+                    net_->set(memory_, stopped, site.table_entry()) && net_->set(memory_, stopped, site.pad_entry()) && put_in(site, stopped);
   return done ? Result<Site>(site) : fail("cannot write a jump into the process");
 }
 
@@ -147,7 +124,7 @@ bool AddressSpace::write_text(const Site& site, std::array<std::uint8_t, 5> byte
 }
 
 bool AddressSpace::put_in(const Site& site, pid_t stopped) const {
-  if (site.way == Way::Jump) return write_text(site, jump(site.address, site.pad()), stopped);
+  if (site.way == Way::Jump) return write_text(site, jump_code(site.address, site.pad()), stopped);
   return memory_.write(site.address, std::as_bytes(std::span(&kInt3, 1)), stopped);
 }
 
@@ -160,7 +137,7 @@ bool AddressSpace::put_back(const Site& site, pid_t stopped) const {
 bool AddressSpace::is_set(const Site& site) const {
   if (memory_.value<std::uint8_t>(site.address) == kInt3) return true;
   return site.way == Way::Jump &&
-         memory_.value<std::array<std::uint8_t, 5>>(site.address) == jump(site.address, site.pad());
+         memory_.value<std::array<std::uint8_t, 5>>(site.address) == jump_code(site.address, site.pad());
 }
 
 // The bytes of a site as they were, read from where they were moved to. False: what stands in the slots is not what we

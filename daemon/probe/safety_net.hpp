@@ -94,6 +94,9 @@ class SafetyNet {
   // From now on a thread that stands at the site without us goes on in its slot; slot 0 forgets the site, but its entry
   // stays taken. Not when is_full().
   bool set(const ProcessMemory& memory, pid_t stopped, const Entry& entry);
+  // The same for many at once, in one write where they are many. Should we be killed in the middle, some of them are not there.
+  bool set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries);
+  static constexpr std::size_t kMostAtOnce = 512;  // have room where the table is not full
   bool is_full() const { return sites_ >= kMostSites; }
   // The table anew, without the entries of forgotten sites. False if these are too many, too. At no moment is a live
   // site missing.

@@ -57,10 +57,16 @@ void ProcessMemory::read_all(std::span<Piece> pieces) const {
 
 bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
   if (to.value >> 63) return false;
-  if (mem_ && ::pwrite(mem_.get(), bytes.data(), bytes.size(), static_cast<off_t>(to.value)) ==
-                  static_cast<ssize_t>(bytes.size()))
-    return true;
-  return poke(to, bytes, stopped);
+  return write_by_file(to, bytes) || poke(to, bytes, stopped);
+}
+
+// The kernel copies page by page and looks for a kill in between.
+bool ProcessMemory::write_at_once(RemoteAddr to, std::span<const std::byte> bytes) const {
+  return to.value % kPage + bytes.size() <= kPage && to.value >> 63 == 0 && write_by_file(to, bytes);
+}
+
+bool ProcessMemory::write_by_file(RemoteAddr to, std::span<const std::byte> bytes) const {
+  return mem_ && ::pwrite(mem_.get(), bytes.data(), bytes.size(), static_cast<off_t>(to.value)) == static_cast<ssize_t>(bytes.size());
 }
 
 // PTRACE_POKETEXT writes whole aligned words: keep what stands around ours.

@@ -26,8 +26,11 @@ class ProcessMemory final : public Memory {
   bool writes_without_stop() const { return static_cast<bool>(mem_); }
   // True only if every byte was written; read-only and executable pages too. `stopped` is any stopped thread of the process.
   bool write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
+  // Within one page: all of it or, should we be killed meanwhile, nothing. False: not written, or there is no way to do that.
+  bool write_at_once(RemoteAddr to, std::span<const std::byte> bytes) const;
 
  private:
+  bool write_by_file(RemoteAddr to, std::span<const std::byte> bytes) const;
   bool poke(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
 
   pid_t pid_;

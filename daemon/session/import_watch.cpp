@@ -118,7 +118,7 @@ const ImportWatch::FileFacts& ImportWatch::facts_of(const Memory& memory, const 
 
 void ImportWatch::loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image, const std::string& soname,
                          const std::string& build_id) {
-  const FileFacts& facts = facts_of(inferior.program->space->memory(), module, image, build_id);
+  const FileFacts& facts = facts_of(image.memory(), module, image, build_id);
   module.links = facts.links;
   if (facts.table) module.imports = std::make_shared<ModuleImports>(ModuleImports{.table = facts.table, .bias = image.bias()});
   if (facts.table || !family_of(soname, module.entry.name).name.empty()) tell_origin(inferior, module, soname);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/living_thread.hpp"
 #include "elf/mapped_file.hpp"
 
 namespace fade {
@@ -21,20 +22,25 @@ std::size_t most_files() {
 }  // namespace
 
 bool ModuleFiles::has_room() {
-  const std::size_t most = most_files();
-  if (open_.size() >= most) std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
-  return open_.size() < most;
+  if (open_.size() >= most_) std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
+  return open_.size() < most_;
+}
+
+const elf::Maps& ModuleFiles::maps(pid_t thread) {
+  if (maps_) return *maps_;
+  living_ = living_thread(thread);
+  most_ = most_files();
+  return maps_.emplace(elf::read_maps(living_).value_or(elf::Maps()));
 }
 
 std::shared_ptr<const Fd> ModuleFiles::of(pid_t thread, RemoteAddr begin) {
-  if (!maps_) maps_ = elf::read_maps(thread).value_or(elf::Maps());
-  const elf::Mapping* mapping = maps_->find(begin);
+  const elf::Mapping* mapping = maps(thread).find(begin);
   if (!mapping || !mapping->has_file()) return nullptr;
   const FileId id{mapping->device, mapping->inode};
   if (const auto known = open_.find(id); known != open_.end())
     if (auto file = known->second.lock()) return file;
   if (!has_room()) return nullptr;
-  auto fd = elf::open_mapped_file(thread, *mapping);
+  auto fd = elf::open_mapped_file_of(living_, *mapping);
   if (!fd) return nullptr;
   auto file = std::make_shared<const Fd>(std::move(*fd));
   open_[id] = file;

@@ -15,6 +15,8 @@ class ModuleFiles {
  public:
   // What is mapped has changed, or another process is looked at.
   void look_again() { maps_.reset(); }
+  // What the process of `thread` has mapped, read once.
+  const elf::Maps& maps(pid_t thread);
   // The file that is mapped at `begin` of the process of `thread`, open for reading; null: it cannot be had, or so many are
   // held open that it could become a matter for the rest of us. A file is opened once, however many processes map it.
   std::shared_ptr<const Fd> of(pid_t thread, RemoteAddr begin);
@@ -24,6 +26,8 @@ class ModuleFiles {
   bool has_room();
 
   std::optional<elf::Maps> maps_;
+  pid_t living_ = 0;      // a thread of that process
+  std::size_t most_ = 0;  // may be held open
   // An open file keeps its number.
   std::map<FileId, std::weak_ptr<const Fd>> open_;
 };

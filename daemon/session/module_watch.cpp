@@ -7,6 +7,7 @@
 
 #include "base/glob.hpp"
 #include "base/log.hpp"
+#include "base/page_cache.hpp"
 #include "elf/dwarf_prototype.hpp"
 #include "elf/elf_file.hpp"
 #include "elf/maps.hpp"
@@ -65,9 +66,8 @@ std::string version_in(const std::string& path) {
 }
 
 // Not what /proc says where the loader was started by hand, with the program as its argument.
-std::string program_path(pid_t pid, RemoteAddr begin) {
-  const auto maps = elf::read_maps(pid);
-  const elf::Mapping* mapping = maps ? maps->find(begin) : nullptr;
+std::string program_path(pid_t pid, const elf::Maps& maps, RemoteAddr begin) {
+  const elf::Mapping* mapping = maps.find(begin);
   return mapping && mapping->has_file() ? mapping->path : read_process_facts(pid).exe;
 }
 
@@ -82,8 +82,7 @@ bool matches(const SymbolRequest& request, const std::string& path, const std::s
          request.library == path;
 }
 
-Result<elf::DynamicImage> image_of(const Inferior& inferior, const elf::LinkMapEntry& entry) {
-  const Memory& memory = inferior.program->space->memory();
+Result<elf::DynamicImage> image_of(const Inferior& inferior, const elf::LinkMapEntry& entry, const Memory& memory) {
   auto image = elf::DynamicImage::open(memory, {entry.l_addr});
   if (image || !entry.name.empty()) return image;
   // The program itself where it is not position independent: its header is not at its bias.
@@ -154,12 +153,13 @@ Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const
 
 void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   Program& program = *inferior.program;
-  const auto loaded = program.link_map->reread(program.space->memory());
+  const PageCache memory(program.space->memory());
+  const auto loaded = program.link_map->reread(memory);
   program.is_list_doubtful = !loaded || loaded->damaged;
   if (!loaded) return note(inferior, "note", loaded.error().text());
   is_arriving_ = true;
   changed(program);
-  add_all(inferior, any, loaded->added);
+  add_all(inferior, any, loaded->added, memory);
   is_arriving_ = false;
   look_for_cuda_runtime(inferior);
   for (Module& module : program.modules) module.reserved = true;  // enter() did
@@ -169,12 +169,13 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
 void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   Program& program = *inferior.program;
   if (!program.link_map) return;
-  const auto change = program.link_map->update(program.space->memory());
+  const PageCache memory(program.space->memory());
+  const auto change = program.link_map->update(memory);
   program.is_list_doubtful |= !change || change->damaged;
   if (!change) return note(inferior, "note", change.error().text());
   if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
-  add_all(inferior, thread, change->added);
+  add_all(inferior, thread, change->added, memory);
   if (!change->added.empty()) look_for_cuda_runtime(inferior);
   reserve_slots(program, thread);
   if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
@@ -182,10 +183,11 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
 }
 
 // libc first: should we die in between, nobody may have a breakpoint who could still block SIGTRAP.
-void ModuleWatch::add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries) {
+void ModuleWatch::add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries,
+                          const Memory& memory) {
   std::vector<Result<elf::DynamicImage>> images;
   for (const auto& entry : entries) {
-    images.push_back(image_of(inferior, entry));
+    images.push_back(image_of(inferior, entry, memory));
     if (images.back()) arm_libc(inferior, thread, *images.back());
   }
   for (std::size_t i = 0; i < entries.size(); ++i)
@@ -236,9 +238,9 @@ void ModuleWatch::reserve_slots(Program& program, const Thread& thread) {
 }
 
 ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry& entry,
-                                     const elf::DynamicImage& image) const {
+                                     const elf::DynamicImage& image) {
   Found found{.path = entry.name, .soname = image.soname(), .role = role_of(image), .build_id = image.build_id()};
-  if (entry.name.empty()) found.path = program_path(inferior.pid, image.span().begin);
+  if (entry.name.empty()) found.path = program_path(inferior.pid, files_.maps(inferior.pid), image.span().begin);
   found.wanted = !found.role.empty() || std::ranges::any_of(wishes_.symbols, [&](const SymbolRequest& request) {
     return matches(request, found.path, found.soname);
   }) || std::ranges::any_of(wishes_.probes, [&](const probes::ProbePtr& probe) {
@@ -246,11 +248,10 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
   });
   if (!found.wanted) return found;
   // The link map has the name the loader used; the version stands in the name behind the symbolic links.
-  if (const auto maps = elf::read_maps(inferior.pid))
-    if (const elf::Mapping* mapping = maps->find(image.span().begin); mapping && mapping->has_file()) {
-      found.version = version_in(mapping->path);
-      found.path = mapping->path;
-    }
+  if (const elf::Mapping* mapping = files_.maps(inferior.pid).find(image.span().begin); mapping && mapping->has_file()) {
+    found.version = version_in(mapping->path);
+    found.path = mapping->path;
+  }
   if (found.role.starts_with("hip")) found.major = library_major(image, found.soname);
   return found;
 }
@@ -286,12 +287,14 @@ bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage
 
 // Where branches of the library lead to the bytes that a jump would cover, its first one excepted.
 std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
-                                                                    const std::vector<elf::DynamicSymbol>& functions) const {
+                                                                    const std::vector<elf::DynamicSymbol>& functions,
+                                                                    const Memory& text) const {
   constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16;
   std::unordered_set<RemoteAddr> covered, out;
   for (const auto& function : functions)
-    if (const auto place = !function.ifunc && by_symbol_.contains(function.name) ? space.place_of_jump(image.address(function), kSlotSize) : std::nullopt)
-      for (std::uint64_t i = 1; i < kJumpSize; ++i) covered.insert(*place + i);
+    if (!function.ifunc && by_symbol_.contains(function.name))
+      if (const auto place = space.place_of_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize)))
+        for (std::uint64_t i = 1; i < kJumpSize; ++i) covered.insert(*place + i);
   std::vector<std::uint8_t> piece(kPiece + kLongest);
   for (const elf::Segment& segment : image.segments()) {
     if (!segment.executable) continue;
@@ -301,6 +304,25 @@ std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Addres
       if (got < wanted) return covered;  // not seen: all may be
       out.merge(branched_to(std::span(piece).first(got), at, covered));
     }
+  }
+  return out;
+}
+
+std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space, const elf::DynamicImage& image,
+                                                                 const std::vector<elf::DynamicSymbol>& functions,
+                                                                 const std::vector<NamedCode>& wanted, bool may_jump) const {
+  const PageCache text(space.memory());
+  const auto branches = may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
+  const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
+    for (std::uint64_t i = 1; i < kEndbr64.size() + kJumpSize; ++i)
+      if (branches.contains(function + i)) return true;
+    return false;
+  };
+  std::vector<AddressSpace::FunctionEntry> out;
+  for (const NamedCode& code : wanted) {
+    const RemoteAddr address{image.bias() + code.offset};
+    const bool is_free = may_jump && !code.ifunc && !is_branched_to(address);
+    out.push_back(AddressSpace::FunctionEntry::read(text, address, is_free ? up_to_next(functions, code.offset) : 0));
   }
   return out;
 }
@@ -324,21 +346,15 @@ probes::ProbePtr ModuleWatch::probe_for(const std::string& name, const Found& fo
 std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image,
                                    const Found& found) {
   std::uint32_t sites = 0, chosen_before = 0;
-  AddressSpace& space = *inferior.program->space;
   const auto functions = image.all_functions();
-  const bool is_untouched = !found.role.empty() && this->is_untouched(inferior, image);
-  const auto branches = is_untouched ? branches_behind_entries(space, image, functions) : std::unordered_set<RemoteAddr>();
-  const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
-    for (std::uint64_t i = 1; i < kEndbr64.size() + kJumpSize; ++i)
-      if (branches.contains(function + i)) return true;
-    return false;
-  };
-  for (const NamedCode& code : code_of(functions, [&](const std::string& name) { return probe_for(name, found); })) {
-    const RemoteAddr address{image.bias() + code.offset};
+  const std::vector<NamedCode> wanted = code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
+  const bool may_jump = !found.role.empty() && is_untouched(inferior, image);
+  const auto armed = inferior.program->space->arm_entries(entries_of(*inferior.program->space, image, functions, wanted, may_jump), thread.tid);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const NamedCode& code = wanted[i];
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
                                            : functions_.function(code.probe, found.path, found.major, code.other_names);
-    const std::uint64_t untouched = is_untouched && !code.ifunc && !is_branched_to(address) ? up_to_next(functions, code.offset) : 0;
-    sites += take(inferior, space.arm_entry(address, thread.tid, untouched), entry, code.probe->symbol);
+    sites += take(inferior, armed[i], entry, code.probe->symbol);
     chosen_before += code.ifunc && is_arriving_;
   }
   if (chosen_before > 0)

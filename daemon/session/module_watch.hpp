@@ -17,6 +17,7 @@
 #include "session/import_watch.hpp"
 #include "session/inferior.hpp"
 #include "session/module_files.hpp"
+#include "session/named_code.hpp"
 #include "session/process_facts.hpp"
 
 namespace fade {
@@ -60,14 +61,14 @@ class ModuleWatch {
  private:
   struct Found;  // what a look at a new module says
   Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
-  void add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries);
+  void add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries, const Memory& memory);
   void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   void look_for_cuda_runtime(const Inferior& inferior);
   void changed(Program& program);
   static void reserve_slots(Program& program, const Thread& thread);
   void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
-  Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) const;
+  Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   probes::ProbePtr probe_for(const std::string& name, const Found& found) const;
   std::uint32_t arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image, const Found& found);
   bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
@@ -75,7 +76,10 @@ class ModuleWatch {
   bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);
   bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const;
   std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
-                                                         const std::vector<elf::DynamicSymbol>& functions) const;
+                                                         const std::vector<elf::DynamicSymbol>& functions, const Memory& text) const;
+  std::vector<AddressSpace::FunctionEntry> entries_of(const AddressSpace& space, const elf::DynamicImage& image,
+                                                      const std::vector<elf::DynamicSymbol>& functions,
+                                                      const std::vector<NamedCode>& wanted, bool may_jump) const;
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/page_cache.hpp"
 #include "session/program.hpp"
 
 namespace fade {
@@ -15,11 +16,12 @@ ProgramStacks::ProgramStacks(CodeFiles& files, const Program& program, std::uint
 PythonStacks* ProgramStacks::python(const Program& program, std::string& problem) {
   if (python_) return &*python_;
   const Memory& memory = program.space->memory();
+  const PageCache looked(memory);
   const std::uint32_t looked_at = last_module_;
   for (const Module& module : program.modules) {
     if (module.id <= looked_at) continue;
     last_module_ = std::max(last_module_, module.id);
-    const auto image = elf::DynamicImage::open(memory, module.span.begin);
+    const auto image = elf::DynamicImage::open(looked, module.span.begin);
     if (!image || python_) continue;
     auto found = PythonStacks::in(*image, memory);
     if (!found) problem = found.error().text();

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/page_cache.hpp"
 #include "base/remote.hpp"
 
 namespace fade {
@@ -76,6 +77,26 @@ TEST(MemoryValue, IsWholeOrNothing) {
   EXPECT_TRUE(memory.value<std::uint64_t>({0x1000}));
   EXPECT_FALSE(memory.value<std::uint64_t>({0x1001}));
   EXPECT_TRUE(memory.value<char>({0x1007}));
+}
+
+TEST(PageCache, ReadsEachPageOnceAndAsFarAsThereIsMemory) {
+  std::string content(0x3000, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i / 3);
+  const Piece memory(0x1000, content);
+  const PageCache cache(memory);
+  for (const std::uint64_t at : {0x1000, 0x1ffd, 0x1500, 0x2ffe, 0x3ff8}) {
+    std::array<char, 8> got{};
+    EXPECT_EQ(cache.read({at}, std::as_writable_bytes(std::span(got))), 8u) << at;
+    EXPECT_EQ(std::string_view(got.data(), got.size()), std::string_view(content).substr(at - 0x1000, 8)) << at;
+  }
+  EXPECT_EQ(memory.reads.size(), 3u);
+  std::array<std::byte, 16> rest;
+  EXPECT_EQ(cache.read({0x3ffa}, rest), 6u);
+  EXPECT_EQ(cache.read({0x4000}, rest), 0u);
+  EXPECT_EQ(cache.read({0x10}, rest), 0u);
+  EXPECT_EQ(cache.read({~std::uint64_t{7}}, rest), 0u) << "behind the end of all addresses";
+  std::vector<std::byte> much(0x8000);
+  EXPECT_EQ(cache.read({0x1000}, much), 0x3000u) << "at once";
 }
 
 }  // namespace

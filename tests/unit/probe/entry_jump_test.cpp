@@ -69,7 +69,20 @@ fade_call_r11:
         ret
 1:      xor %eax, %eax
         ret
+        .balign 16
+fade_many:
+        .rept 600
+        endbr64
+        push %rbx
+        mov %rdi, %rbx
+        push %rdx
+        pop %rdx
+        pop %rbx
+        ret
+        .balign 16
+        .endr
 )");
+extern "C" const unsigned char fade_many[];
 extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long), fade_entry_r11(), fade_call_r11(long);
 
 namespace fade {
@@ -91,13 +104,17 @@ bool call_entries(long n) {
   return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8 && fade_call_r11(n + 9) == n + 10;
 }
 
+Result<Site*> arm_entry(AddressSpace& space, RemoteAddr function, pid_t stopped, std::uint64_t untouched) {
+  const auto entry = AddressSpace::FunctionEntry::read(space.memory(), function, untouched);
+  return space.arm_entries(std::span(&entry, 1), stopped).front();
+}
+
 bool arm_entries(AddressSpace& space, pid_t stopped) {
   const RemoteAddr page{kEntries[0].value & ~std::uint64_t{0xfff}};
   if (!space.has_net() && !space.install_net(stopped, test::gadgets(), {page, page + 0x1000})) return false;
-  return std::ranges::all_of(kEntries, [&](RemoteAddr entry) {
-    const auto site = space.arm_entry(entry, stopped, 16);
-    return site && (*site)->is_entry_jump();
-  });
+  std::vector<AddressSpace::FunctionEntry> entries;
+  for (const RemoteAddr entry : kEntries) entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), entry, 16));
+  return std::ranges::all_of(space.arm_entries(entries, stopped), [](const auto& site) { return site && (*site)->is_entry_jump(); });
 }
 
 // ---------------------------------------------------------------- which can
@@ -284,6 +301,49 @@ TEST(EntryJump, ACopyOfAForkHasThemToo) {
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
 
+// More than go into the table at once, some of them known before, twice among them, or not to be touched.
+TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
+  constexpr std::uint64_t kMany = 600, kSize = 16;
+  const RemoteAddr first{reinterpret_cast<std::uint64_t>(fade_many)};
+  Waiting program([] {}, [&] {
+    for (std::uint64_t i = 0; i < kMany; ++i) reinterpret_cast<void (*)()>((first + i * kSize).value)();
+    return 33;
+  });
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  const pid_t pid = program.pid();
+  ASSERT_TRUE(test::seize_all(tracer, pid));
+  ASSERT_TRUE(space.install_net(pid, test::gadgets(), {first, first + kMany * kSize}));
+  const auto known = space.arm(first + 5 * kSize, pid);
+  ASSERT_TRUE(known);
+  std::vector<AddressSpace::FunctionEntry> entries;
+  for (std::uint64_t i = 0; i < kMany; ++i) entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), first + i * kSize, i % 7 == 0 ? 0 : kSize));
+  entries.push_back(entries[1]);
+  const auto sites = space.arm_entries(entries, pid);
+  ASSERT_EQ(sites.size(), kMany + 1);
+  std::set<RemoteAddr> slots;
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    ASSERT_TRUE(sites[i]) << sites[i].error().text();
+    EXPECT_EQ((*sites[i])->is_entry_jump(), i % 7 != 0 && i != 5) << i;
+    EXPECT_EQ((*sites[i])->address, first + i * kSize + (i % 7 != 0 && i != 5 ? 4 : 0)) << i;
+    slots.insert((*sites[i])->slot);
+  }
+  EXPECT_EQ(*sites[5], *known);
+  EXPECT_EQ(*sites[kMany], *sites[1]);
+  EXPECT_EQ(slots.size(), kMany);
+  const auto net = SafetyNet::find(space.memory(), *elf::read_maps(pid));
+  ASSERT_TRUE(net && *net);
+  const auto table = (*net)->entries(space.memory());
+  ASSERT_TRUE(table);
+  EXPECT_THAT(*table, SizeIs(kMany));
+  program.go();
+  Tracee(pid).resume();
+  std::uint64_t hits = 0;
+  for (Stop stop = tracer.next_of(pid); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid)) hits += test::handle_stop(space, stop);
+  test::expect_exit(program.finish(), 33);
+  EXPECT_EQ(hits, kMany);
+}
+
 TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
   Waiting program([] {}, [] { return call_entries(1) ? 33 : 1; });
   const Tracer tracer = test::make_tracer();
@@ -291,16 +351,16 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
   const pid_t pid = program.pid();
   ASSERT_TRUE(test::seize_all(tracer, pid));
   ASSERT_TRUE(space.install_net(pid, test::gadgets(), {kEntries[0], kEntries[0] + 64}));
-  const auto jump = space.arm_entry(kEntries[2], pid, 16);
+  const auto jump = arm_entry(space, kEntries[2], pid, 16);
   ASSERT_TRUE(jump);
   EXPECT_EQ(*space.arm(kEntries[2], pid), *jump) << "one site for one function";
   EXPECT_FALSE(space.arm(kEntries[2] + 8, pid));
   ASSERT_TRUE(space.arm(kEntries[2] + 13, pid)) << "that is behind it";
   ASSERT_TRUE(space.arm(kEntries[1] + 5, pid));
-  const auto over = space.arm_entry(kEntries[1], pid, 16);
+  const auto over = arm_entry(space, kEntries[1], pid, 16);
   ASSERT_TRUE(over);
   EXPECT_EQ((*over)->way, Way::Trap);
-  const auto next_is_near = space.arm_entry(kEntries[0], pid, 5);
+  const auto next_is_near = arm_entry(space, kEntries[0], pid, 5);
   ASSERT_TRUE(next_is_near);
   EXPECT_EQ((*next_is_near)->way, Way::Trap);
   space.put_back(pid);

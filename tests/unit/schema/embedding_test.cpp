@@ -26,6 +26,14 @@ TEST(Embedding, HoldsTheFindingsBehindTheViewsAndTheReferenceTable) {
   EXPECT_THAT(std::string(gpus()), HasSubstr("Radeon RX 6800 XT\t73bf:c1\t"));
 }
 
+TEST(Embedding, TellsTheViewsApart) {
+  const auto views = each_view();
+  ASSERT_GE(views.size(), 30u);
+  for (const View& view : views) EXPECT_TRUE(view.sql.starts_with("CREATE VIEW " + std::string(view.name)) && !view.sql.ends_with(';')) << view.name;
+  EXPECT_EQ(views.front().name, "sessions");
+  EXPECT_EQ(views.back().name, "findings");
+}
+
 TEST(Embedding, FindsReportsByName) {
   EXPECT_EQ(find_report("no such report"), nullptr);
   EXPECT_EQ(find_report(""), nullptr);

@@ -49,6 +49,17 @@ TEST_F(File, IsOnePlainFileForItsOwnerAtTheEnd) {
   EXPECT_THAT(rows("SELECT kind, cwd, command, options, detail, clean, end_ns > start_ns, host <> '' FROM sessions"), ElementsAre("run|/home|prog|-o x|calls|1|1|1"));
 }
 
+TEST_F(File, HasTheSchemaThatSqliteMakesOfItsStatements) {
+  record_one();
+  auto made = sqlite::Db::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  ASSERT_TRUE(made && made->exec(schema::tables()) && made->exec(schema::views()));
+  for (const std::string type : {"table", "view"}) {
+    const std::string all = "SELECT json_group_array(json_array(type, name, tbl_name, sql)) FROM (SELECT * FROM sqlite_master WHERE type = '" + type + "' ORDER BY name)";
+    EXPECT_EQ(value(all), made->text(all).value_or("?"));
+  }
+  EXPECT_EQ(value("SELECT count(*) FROM sqlite_master WHERE type = 'view' AND rootpage <> 0"), "0");
+}
+
 TEST_F(File, ThatExistsIsRefused) {
   record_one();
   const Error error = refused(OpenMode::Create);

@@ -1,0 +1,142 @@
+// Sites at the entries of functions, many at once: a library has hundreds, and each write into the program is a system call.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "probe/address_space.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kCodeRead = 32, kLongestInstruction = 16;
+
+std::span<const std::uint8_t> code_from(const AddressSpace::FunctionEntry& entry, RemoteAddr address) {
+  const auto behind = std::span(entry.code).subspan(std::min<std::size_t>(address - entry.function, entry.code.size()));
+  return behind.first(std::min(behind.size(), kLongestInstruction));
+}
+
+}  // namespace
+
+// A site that is not there yet, and what its slots will hold.
+struct AddressSpace::Plan {
+  Site site;
+  std::vector<std::uint8_t> code;  // of the slot, and of the pad behind it
+  std::size_t index = 0;           // of the entry
+};
+
+AddressSpace::FunctionEntry AddressSpace::FunctionEntry::read(const Memory& memory, RemoteAddr function, std::uint64_t untouched) {
+  FunctionEntry out{function, untouched, std::vector<std::uint8_t>(kCodeRead)};
+  out.code.resize(memory.read(function, std::as_writable_bytes(std::span(out.code))));
+  return out;
+}
+
+// Within one block of 16 bytes, as processors fetch them, so that nobody ever executes half of what is written.
+std::optional<RemoteAddr> AddressSpace::place_of_jump(const FunctionEntry& entry) const {
+  constexpr std::uint64_t kFetched = 16;
+  const auto lead = entry_lead(entry.code);
+  if (!lead) return std::nullopt;
+  const RemoteAddr address = entry.function + lead->length;
+  const auto length = entry_jump_length(code_from(entry, address), *lead);
+  if (!length || lead->length + *length > entry.untouched || address.value % kFetched + kJumpSize > kFetched) return std::nullopt;
+  for (std::uint64_t i = 1; i < *length; ++i)
+    if (sites_.contains(address + i)) return std::nullopt;
+  return address;
+}
+
+// What stands at the entry of a function: in its first instruction, or the jump behind it.
+Site* AddressSpace::find_entry(RemoteAddr function) {
+  if (Site* known = find(function)) return known;
+  for (const std::uint8_t lead : kLeads)
+    if (const auto it = sites_.find(function + lead); it != sites_.end() && it->second.is_entry_jump() && it->second.lead.length == lead)
+      return &it->second;
+  return nullptr;
+}
+
+std::vector<Result<Site*>> AddressSpace::arm_entries(std::span<const FunctionEntry> entries, pid_t stopped) {
+  std::vector<Result<Site*>> out(entries.size(), nullptr);
+  for (std::size_t at = 0; at < entries.size(); at += SafetyNet::kMostAtOnce) {
+    const std::size_t some = std::min(SafetyNet::kMostAtOnce, entries.size() - at);
+    arm_some(entries.subspan(at, some), std::span(out).subspan(at, some), stopped);
+  }
+  return out;
+}
+
+void AddressSpace::arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, pid_t stopped) {
+  std::vector<Plan> plans;
+  std::vector<std::size_t> others;
+  std::unordered_set<RemoteAddr> planned;
+  const Result<void> room = net_ ? make_room(stopped) : fail("the process was not prepared for breakpoints");
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!room || find_entry(entries[i].function) || !planned.insert(entries[i].function).second) {
+      others.push_back(i);
+    } else if (auto plan = plan_entry(entries[i], stopped)) {
+      plan->index = i;
+      plans.push_back(std::move(*plan));
+    } else {
+      out[i] = tl::unexpected(std::move(plan.error()));
+    }
+  }
+  const bool prepared = write_slots(plans, stopped) && write_entries(plans, stopped);
+  for (const Plan& plan : plans) {
+    if (prepared && put_in_first(plan.site, stopped)) out[plan.index] = keep(plan.site);
+    else out[plan.index] = fail(fmt::format("cannot write a breakpoint at {:#x}", plan.site.address.value));
+  }
+  for (const std::size_t i : others) out[i] = arm(entries[i].function, stopped);
+}
+
+Result<AddressSpace::Plan> AddressSpace::plan_entry(const FunctionEntry& entry, pid_t stopped) {
+  const auto place = place_of_jump(entry);
+  Site site{.address = place.value_or(entry.function), .way = place ? Way::Jump : Way::Trap, .armed_at = boottime_ns()};
+  if (auto may = may_arm(site.address); !may) return tl::unexpected(may.error());
+  const auto bytes = code_from(entry, site.address);
+  if (bytes.empty()) return fail("the code of a function cannot be read");
+  const auto slot = slots_for(site.way, site.address, stopped);
+  if (!slot) return tl::unexpected(slot.error());
+  site.slot = *slot;
+  site.original = bytes[0];
+  if (place) site.lead = *entry_lead(entry.code);
+  if (place) std::copy_n(bytes.begin() + 1, site.behind.size(), site.behind.begin());
+  auto moved = guarded_code(bytes, site);
+  if (!moved) {
+    free_of(site.way).push_back(site.slot);
+    return tl::unexpected(moved.error());
+  }
+  site.length = moved->length;
+  Plan out{site, std::move(moved->code)};
+  out.code.resize(kSlotSize);
+  if (place) std::ranges::copy(EntryPad::code(site.pad(), site.slot, site.lead.depth), std::back_inserter(out.code));
+  if (place) out.code.resize(2 * kSlotSize);
+  return out;
+}
+
+// Slots that are neighbours in one write.
+bool AddressSpace::write_slots(std::span<const Plan> plans, pid_t stopped) const {
+  std::vector<std::uint8_t> run;
+  RemoteAddr begin;
+  const auto write = [&] { return run.empty() || memory_.write(begin, std::as_bytes(std::span(run)), stopped); };
+  for (const Plan& plan : plans) {
+    if (plan.site.slot != begin + run.size()) {
+      if (!write()) return false;
+      run.clear();
+      begin = plan.site.slot;
+    }
+    run.insert(run.end(), plan.code.begin(), plan.code.end());
+  }
+  return write();
+}
+
+bool AddressSpace::write_entries(std::span<const Plan> plans, pid_t stopped) {
+  std::vector<SafetyNet::Entry> entries;
+  for (const Plan& plan : plans) entries.push_back(plan.site.table_entry());
+  return entries.empty() || net_->set_all(memory_, stopped, entries);
+}
+
+// Where nobody is yet, a jump needs no int3 before it is whole, if it comes whole or not at all.
+bool AddressSpace::put_in_first(const Site& site, pid_t stopped) const {
+  if (site.way != Way::Jump) return put_in(site, stopped);
+  const auto jump = jump_code(site.address, site.pad());
+  return memory_.write_at_once(site.address, std::as_bytes(std::span(jump))) || put_in(site, stopped);
+}
+
+}  // namespace fade
