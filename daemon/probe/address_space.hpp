@@ -130,8 +130,9 @@ class AddressSpace {
   };
   // Sites for all of them, in few writes; arm() of the same function gives that site. In the same order.
   std::vector<Result<Site*>> arm_entries(std::span<const FunctionEntry> entries, pid_t stopped);
-  // Where a jump would be; nullopt: there would be none.
-  std::optional<RemoteAddr> place_of_jump(const FunctionEntry& entry) const;
+  // Where no branch may lead if it is to have a jump: the instructions which that would be written over, its own place excepted. Empty
+  // where there are none, or it would have no jump anyway.
+  std::vector<RemoteAddr> under_jump(const FunctionEntry& entry) const;
   // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
@@ -190,6 +191,7 @@ class AddressSpace {
 
   // entry_sites.cpp
   struct Plan;
+  std::optional<RemoteAddr> place_of_jump(const FunctionEntry& entry) const;
   Site* find_entry(RemoteAddr function);
   void arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, pid_t stopped);
   Result<Plan> plan_entry(const FunctionEntry& entry, pid_t stopped);

@@ -23,20 +23,24 @@ static_assert(kEntryPad[EntryPad::kDepthAt] == 0 && kEntryPad[EntryPad::kTrapAt]
 
 using Bytes = std::span<const std::uint8_t>;
 
-bool is_legacy(const Instruction& in) { return in.map == Instruction::Map::OneByte && !in.operand_size_prefix; }
+// With a REX prefix or none: a byte in its middle begins nothing that anybody would branch to, as he would to what follows a `lock`.
+bool is_legacy(const Instruction& in, Bytes bytes) {
+  const bool has_rex = (bytes[0] & 0xF0) == 0x40;
+  return in.map == Instruction::Map::OneByte && bytes[has_rex] == in.opcode;
+}
 
 std::uint8_t modrm(const Instruction& in, Bytes bytes) { return bytes[in.modrm_offset]; }
 
 // push of a register; sub of a number from %rsp
 bool moves_stack(const Instruction& in, Bytes bytes) {
-  if (!is_legacy(in)) return false;
-  if (in.opcode >= 0x50 && in.opcode <= 0x57) return in.length <= 2;
+  if (!is_legacy(in, bytes)) return false;
+  if (in.opcode >= 0x50 && in.opcode <= 0x57) return true;
   return (in.opcode == 0x81 || in.opcode == 0x83) && bytes[0] == 0x48 && modrm(in, bytes) == 0xEC;
 }
 
 // mov or xor between registers; mov of a register into the function's own part of the stack
 bool stays_at_home(const Instruction& in, Bytes bytes) {
-  if (!is_legacy(in)) return false;
+  if (!is_legacy(in, bytes)) return false;
   const bool is_move = in.opcode == 0x89 || in.opcode == 0x8B || in.opcode == 0x31 || in.opcode == 0x33;
   if (is_move && modrm(in, bytes) >= 0xC0) return true;
   const bool is_at_stack = (modrm(in, bytes) & 0xC7) == 0x44 && bytes[in.modrm_offset + 1u] == 0x24;  // disp8(%rsp)
@@ -64,7 +68,7 @@ std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::
 std::optional<EntryLead> entry_lead(Bytes function) {
   if (is_endbr64(function)) return EntryLead{.length = kEndbr64.size(), .depth = 0};
   const auto in = decode_instruction(function);
-  if (!in || !is_legacy(*in) || in->opcode < 0x50 || in->opcode > 0x57 || in->length > 2) return std::nullopt;
+  if (!in || !is_legacy(*in, function) || in->opcode < 0x50 || in->opcode > 0x57) return std::nullopt;
   return EntryLead{.length = in->length, .depth = 8};
 }
 
@@ -79,6 +83,16 @@ std::optional<std::uint8_t> entry_jump_length(Bytes bytes, EntryLead lead) {
     length += in->length;
   }
   return static_cast<std::uint8_t>(length);
+}
+
+std::vector<std::uint8_t> starts_under_jump(Bytes bytes) {
+  std::vector<std::uint8_t> out;
+  for (std::size_t at = 0;;) {
+    const auto in = decode_instruction(bytes.subspan(at));
+    at += in ? in->length : kJumpSize;
+    if (at >= kJumpSize) return out;
+    out.push_back(static_cast<std::uint8_t>(at));
+  }
 }
 
 std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std::unordered_set<RemoteAddr>& wanted) {

@@ -28,6 +28,10 @@ constexpr std::uint8_t kLeads[] = {1, 2, 4};  // lengths
 // pointer first and touches nothing but registers and the stack.
 std::optional<std::uint8_t> entry_jump_length(std::span<const std::uint8_t> bytes, EntryLead lead);
 
+// Where further instructions begin among the bytes that a jump there is written over, counted from its first one. A branch that leads
+// there would meet half of it. Elsewhere in them none leads: they would be other instructions then than those that callers of the function execute.
+std::vector<std::uint8_t> starts_under_jump(std::span<const std::uint8_t> bytes);
+
 // Which of `wanted` a branch in `code`, which stands at `at`, may lead to. Every byte is taken for the beginning of an instruction: so
 // none is missed, and some are found that are none.
 std::unordered_set<RemoteAddr> branched_to(std::span<const std::uint8_t> code, RemoteAddr at, const std::unordered_set<RemoteAddr>& wanted);

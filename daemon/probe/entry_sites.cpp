@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_set>
 
 #include "base/clock.hpp"
 #include "probe/address_space.hpp"
@@ -31,7 +33,7 @@ AddressSpace::FunctionEntry AddressSpace::FunctionEntry::read(const Memory& memo
   return out;
 }
 
-// Within one block of 16 bytes, as processors fetch them, so that nobody ever executes half of what is written.
+// Where a jump would be; nullopt: there would be none. Within one block of 16 bytes, as processors fetch them, so that nobody ever executes half of what is written.
 std::optional<RemoteAddr> AddressSpace::place_of_jump(const FunctionEntry& entry) const {
   constexpr std::uint64_t kFetched = 16;
   const auto lead = entry_lead(entry.code);
@@ -42,6 +44,14 @@ std::optional<RemoteAddr> AddressSpace::place_of_jump(const FunctionEntry& entry
   for (std::uint64_t i = 1; i < *length; ++i)
     if (sites_.contains(address + i)) return std::nullopt;
   return address;
+}
+
+std::vector<RemoteAddr> AddressSpace::under_jump(const FunctionEntry& entry) const {
+  std::vector<RemoteAddr> out;
+  const auto place = place_of_jump(entry);
+  if (!place) return out;
+  for (const std::uint8_t start : starts_under_jump(code_from(entry, *place))) out.push_back(*place + start);
+  return out;
 }
 
 // What stands at the entry of a function: in its first instruction, or the jump behind it.

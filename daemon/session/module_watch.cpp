@@ -285,19 +285,20 @@ bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage
   return image.is_unrelocated().value_or(false) || (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);
 }
 
-// Where branches of the library lead to the bytes that a jump would cover, its first one excepted.
+// Where branches of the library lead to what a jump would be written over. Of one that has very much text, it is not known.
 std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                                     const std::vector<elf::DynamicSymbol>& functions,
                                                                     const Memory& text) const {
-  constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16;
+  constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16, kMostText = 64 << 20;
   std::unordered_set<RemoteAddr> covered, out;
   for (const auto& function : functions)
     if (!function.ifunc && by_symbol_.contains(function.name))
-      if (const auto place = space.place_of_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize)))
-        for (std::uint64_t i = 1; i < kJumpSize; ++i) covered.insert(*place + i);
+      for (const RemoteAddr start : space.under_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize))) covered.insert(start);
   std::vector<std::uint8_t> piece(kPiece + kLongest);
+  std::uint64_t seen = 0;
   for (const elf::Segment& segment : image.segments()) {
     if (!segment.executable) continue;
+    if ((seen += segment.range.size()) > kMostText || seen < segment.range.size()) return covered;
     for (RemoteAddr at = segment.range.begin; at < segment.range.end; at = at + kPiece) {
       const std::size_t wanted = std::min<std::uint64_t>(piece.size(), segment.range.end - at);
       const std::size_t got = space.memory().read(at, std::as_writable_bytes(std::span(piece).first(wanted)));

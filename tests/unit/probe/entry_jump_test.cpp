@@ -144,6 +144,8 @@ TEST(EntryJump, HasNoneForWhatIsNoPrologueMayFaultBranchOrMeansItsPlace) {
   EXPECT_EQ(length_of({0x55, 0xE8, 1, 0, 0, 0}), std::nullopt);                    // push; call
   EXPECT_EQ(length_of({0xE9, 1, 0, 0, 0}), std::nullopt);                          // jmp
   EXPECT_EQ(length_of({0x55, 0x85, 0xFF, 0x74, 0x01, 0x55}), std::nullopt);        // push; test; jz
+  EXPECT_EQ(length_of({0x55, 0x2E, 0x89, 0xF8, 0x55}), std::nullopt);              // push; mov with a prefix of no use; push
+  EXPECT_EQ(length_of({0x55, 0xF0, 0x48, 0x89, 0xE5}), std::nullopt);              // push; lock mov, which is none
   EXPECT_EQ(length_of({0xC3}), std::nullopt);                                      // ret
   EXPECT_EQ(length_of({0x66, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // push bp
   EXPECT_EQ(length_of({0x83, 0xEC, 0x28, 0x55, 0x55}), std::nullopt);              // sub $0x28, esp
@@ -169,6 +171,16 @@ TEST(EntryJump, TheFirstInstructionIsAnEndbr64OrAPush) {
   const std::array<std::uint8_t, 16> frame{0x48, 0x89, 0xE5, 0x41, 0x57};  // mov rsp, rbp; push r15
   EXPECT_EQ(entry_jump_length(frame, {.length = 1, .depth = 8}), 5);
   EXPECT_EQ(entry_jump_length(frame, {.length = 4, .depth = 0}), std::nullopt);
+}
+
+TEST(EntryJump, IsWrittenOverTheBeginningsOfInstructions) {
+  using Bytes = std::vector<std::uint8_t>;
+  const auto starts = [](Bytes bytes) { return bytes.resize(16, 0x90), starts_under_jump(bytes); };
+  EXPECT_EQ(starts({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), (Bytes{1, 4}));                    // push rbp; mov rsp, rbp; push r15
+  EXPECT_EQ(starts({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}), (Bytes{4}));     // sub $0x28, rsp; mov rdi, 0x18(rsp)
+  EXPECT_EQ(starts({0x57, 0x56, 0x52, 0x51, 0x41, 0x50}), (Bytes{1, 2, 3, 4}));              // push rdi, rsi, rdx, rcx, r8
+  EXPECT_EQ(starts({0x48, 0x81, 0xEC, 0, 1, 0, 0}), (Bytes{}));                              // sub $0x100, rsp
+  EXPECT_EQ(starts_under_jump(Bytes{0x55, 0x48}), (Bytes{1}));                               // the end of the memory
 }
 
 // What gcc makes of a loop that passes arguments on the stack: its head is a push right behind the prologue.
