@@ -40,15 +40,16 @@ CREATE TABLE device_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal
 
 -- ---------------------------------------------------------------- events
 -- id: handed out at entry, so in order of entry. dur NULL: never returned (unwound_ tells). up: id - id of the enclosing call.
--- result NULL: 0, or no result. The id is the last column: SQLite appends rows with fewer steps so (batch_table.hpp).
-CREATE TABLE call_    (ts INTEGER NOT NULL, dur INTEGER, thread INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER,
-                       up INTEGER, result INTEGER, launch INTEGER, id INTEGER PRIMARY KEY) STRICT;
+-- result NULL: 0, or no result. The id is the last column: SQLite appends rows with fewer steps so (batch_table.hpp). Only fade's writer
+-- puts rows into this table and copy_, and they are integers: SQLite is not asked to check each value (STRICT, NOT NULL).
+CREATE TABLE call_    (ts INTEGER, dur INTEGER, thread INTEGER, fn INTEGER, caller INTEGER,
+                       up INTEGER, result INTEGER, launch INTEGER, id INTEGER PRIMARY KEY);
 -- Calls that were left by an exception, longjmp, cancellation or the end of the thread; ts_end is when that was noticed.
 CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
 CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object
--- kind: hipMemcpyKind, or -1 for fills (memset)
+-- In the order in which they returned; no key, as SQLite would look for each one's place. kind: hipMemcpyKind, or -1 for fills (memset)
 -- memory: of the host's side: 1 pageable as far as was seen, 2 pinned, 3 managed; NULL: no such side, or not known.
-CREATE TABLE copy_    (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER) STRICT;
+CREATE TABLE copy_    (call INTEGER, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER);
 -- Written when freed, or at the end while still live (ts_end NULL). kind: memory_kind_.id. caller: of the outermost watched call around it.
 -- bytes NULL: not known, of memory of others. call, fn, caller of what a graph allocates: those that put it into the graph.
 CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER,

@@ -18,10 +18,11 @@ struct Index {
   const char* helps;
 };
 // Partial and small where that serves: most columns of most calls are NULL.
-constexpr std::array<Index, 5> kIndexes{{
+constexpr std::array<Index, 6> kIndexes{{
     {"fade_call_fn", "call_(fn, ts)", "calls --name"},
     {"fade_call_slow", "call_(dur)", "calls --slower-than, --sort -duration_ns"},
     {"fade_call_launch", "call_(launch) WHERE launch IS NOT NULL", "launches"},
+    {"fade_copy_call", "copy_(call)", "copies of a call"},
     {"fade_alloc_time", "alloc_(ts, ts_end)", "memory --peak, allocs --from"},
     {"fade_error_time", "error_(ts)", "errors --from"},
 }};

@@ -120,7 +120,8 @@ Result<void> BatchTable::attach(sqlite::Db& db) {
   Result<sqlite::Stmt> names = db.prepare("SELECT name, pk FROM pragma_table_info('" + target_ + "') ORDER BY cid");
   if (!names) return tl::unexpected(std::move(names.error()));
   for (Result<bool> row = names->step(); row && *row; row = names->step()) {
-    id_is_last_ = has_ids() && names->integer(1) == 1;
+    has_ids_ = has_ids_ || (on_conflict_.empty() && names->integer(1) == 1);
+    id_is_last_ = has_ids_ && names->integer(1) == 1;
     names_.insert(id_is_last_ ? names_.begin() : names_.end(), std::string(names->text(0)));
   }
   if (has_ids()) last_id_ = db.integer("SELECT max(rowid) FROM " + target_).value_or(0);
@@ -139,8 +140,9 @@ Result<sqlite::Stmt*> BatchTable::insert_without(std::uint64_t empty) {
     into += (into.empty() ? "" : ",") + names_[column];
     from += (from.empty() ? "" : ",") + (empty >> column & 1 ? std::string("NULL") : "c" + std::to_string(column));
   }
-  std::string sql = "INSERT INTO " + target_ + "(" + into + ") SELECT " + from + " FROM " + source();
-  if (!has_ids()) sql += " WHERE true ON CONFLICT " + on_conflict_;
+  // OR ROLLBACK: a statement that cannot end half done keeps no copies of the pages it changes. The recorder gives up either way.
+  std::string sql = std::string("INSERT ") + (has_ids() ? "OR ROLLBACK " : "") + "INTO " + target_ + "(" + into + ") SELECT " + from + " FROM " + source();
+  if (!on_conflict_.empty()) sql += " WHERE true ON CONFLICT " + on_conflict_;
   Result<sqlite::Stmt> insert = db_->prepare(sql);
   if (!insert) return tl::unexpected(std::move(insert.error()));
   return &(inserts_[empty] = std::move(*insert));
@@ -182,7 +184,7 @@ Result<void> BatchTable::flush() {
     const bool appended = next_stretch();
     const Result<sqlite::Stmt*> insert = insert_without(empty | (appended ? kId : 0));
     done = insert ? (*insert)->run() : tl::unexpected(insert.error());
-    for (std::size_t i = first_; i < end_; ++i) last_id_ = std::max(last_id_, *row(i));
+    for (std::size_t i = first_; has_ids_ && i < end_; ++i) last_id_ = std::max(last_id_, *row(i));
   }
   clear();
   return done;

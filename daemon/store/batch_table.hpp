@@ -18,8 +18,8 @@ class BatchTable {
  public:
   static constexpr std::int64_t kNull = std::numeric_limits<std::int64_t>::min();
 
-  // `target` is the table, `columns` how many it has, at most 64. The first cell of a row is its INTEGER PRIMARY KEY, which is the
-  // first or (better) the last column.
+  // `target` is the table, `columns` how many it has, at most 64. The first cell of a row is its INTEGER PRIMARY KEY, if it has one:
+  // the first or (better) the last column.
   BatchTable(std::string target, std::size_t columns) : target_(std::move(target)), columns_(columns) {}
   // Of a table with another key: `on_conflict` is what becomes of rows that are there already.
   BatchTable(std::string target, std::size_t columns, std::string on_conflict)
@@ -45,7 +45,7 @@ class BatchTable {
   const std::int64_t* row(std::size_t at) const { return cells_.data() + at * columns_; }
   std::size_t first() const { return first_; }  // row of those that are being inserted, and the one behind the last
   std::size_t end() const { return end_; }
-  bool has_ids() const { return on_conflict_.empty(); }
+  bool has_ids() const { return has_ids_; }
   std::int64_t last_id() const { return last_id_; }  // the greatest in the table, 0: it is empty
 
  private:
@@ -65,6 +65,7 @@ class BatchTable {
   std::int64_t last_id_ = 0;
   sqlite::Db* db_ = nullptr;
   std::vector<std::string> names_;  // of columns, in the order of cells
+  bool has_ids_ = false;            // an INTEGER PRIMARY KEY
   bool id_is_last_ = false;         // in the table
   std::map<std::uint64_t, sqlite::Stmt> inserts_;  // by the columns that they leave empty, a bit each
 };

@@ -59,14 +59,11 @@ std::optional<std::string> CallView::message() const {
   return narrowed(wide->bytes);
 }
 
-std::int64_t CallView::result() const {
-  const probes::Type& type = probe.result;
-  if (type.cls == TypeClass::Void) return 0;
-  if (type.size == 0 || type.size >= 8) return static_cast<std::int64_t>(record.result);
+ResultWord ResultWord::of(const probes::Type& type) {
+  if (type.cls == TypeClass::Void) return {.is_void = true};
+  if (type.size == 0 || type.size >= 8) return {};
   const bool is_signed = type.cls == TypeClass::Signed || type.cls == TypeClass::Enum || type.cls == TypeClass::Char;
-  const unsigned shift = 64 - type.size * 8;
-  const std::uint64_t top = record.result << shift;
-  return is_signed ? static_cast<std::int64_t>(top) >> shift : static_cast<std::int64_t>(top >> shift);
+  return {.shift = static_cast<std::uint8_t>(64 - type.size * 8), .is_signed = is_signed};
 }
 
 std::string CallView::result_name() const {

@@ -12,6 +12,20 @@
 
 namespace fade::store {
 
+// Where in the register of results a function's number is.
+struct ResultWord {
+  std::uint8_t shift = 0;
+  bool is_signed = false, is_void = false;
+
+  static ResultWord of(const probes::Type& type);
+  // The word as the signed or unsigned number of the result's size; 0 for void.
+  std::int64_t value(std::uint64_t word) const {
+    if (is_void) return 0;
+    const std::uint64_t top = word << shift;
+    return is_signed ? static_cast<std::int64_t>(top) >> shift : static_cast<std::int64_t>(top >> shift);
+  }
+};
+
 struct CallView {
   const probes::Probe& probe;
   const CallRecord& record;
@@ -27,8 +41,7 @@ struct CallView {
   // Of a range or mark: what the program calls it. Nothing where that could not be read.
   std::optional<std::string> message() const;
   std::string args_json() const { return probes::args_json(probe, record, payload, library_major); }
-  // The result word as the signed or unsigned number of the result's size; 0 for void.
-  std::int64_t result() const;
+  std::int64_t result() const { return ResultWord::of(probe.result).value(record.result); }
   // Empty where the result's type has no name for it.
   std::string result_name() const;
 };

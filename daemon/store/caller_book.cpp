@@ -8,14 +8,6 @@ CallerBook::CallerBook(sqlite::Db& db, Failure& failure, const Libraries& librar
              "INSERT INTO caller_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET n = n + excluded.n, errors = errors + excluded.errors, "
              "total = total + excluded.total, self = self + excluded.self") {}
 
-void CallerBook::call(RowId process, LibraryId library, RowId function, std::int64_t ns, std::int64_t self_ns, bool failed) {
-  Sum& sum = sums_[{process, function, library}];
-  ++sum.n;
-  sum.errors += failed;
-  sum.total += ns;
-  sum.self += self_ns;
-}
-
 void CallerBook::flush() {
   for (const auto& [key, sum] : sums_) write_(key.process, libraries_.path(key.library), key.function, sum.n, sum.errors, sum.total, sum.self);
   sums_.clear();

@@ -13,8 +13,19 @@ class CallerBook {
  public:
   CallerBook(sqlite::Db& db, Failure& failure, const Libraries& libraries);
 
-  // `ns` between entry and return, `self_ns` without watched calls inside.
-  void call(RowId process, LibraryId library, RowId function, std::int64_t ns, std::int64_t self_ns, bool failed);
+  struct Sum {
+    std::uint64_t n = 0, errors = 0;
+    std::int64_t total = 0, self = 0;
+
+    // `ns` between entry and return, `self_ns` without watched calls inside.
+    void add(std::int64_t ns, std::int64_t self_ns, bool failed) {
+      ++n;
+      errors += failed;
+      total += ns;
+      self += self_ns;
+    }
+  };
+  Sum& calls(RowId process, LibraryId library, RowId function) { return sums_[{process, function, library}]; }  // until the next flush
   void flush();
 
  private:
@@ -27,10 +38,6 @@ class CallerBook {
     std::size_t operator()(const Key& k) const {
       return (static_cast<std::size_t>(k.process) * 1'000'003 + static_cast<std::size_t>(k.function)) * 1'000'003 + k.library;
     }
-  };
-  struct Sum {
-    std::uint64_t n = 0, errors = 0;
-    std::int64_t total = 0, self = 0;
   };
 
   const Libraries& libraries_;

@@ -117,6 +117,8 @@ void Directory::on(const FunctionDefined& n) {
   entry.is_marker = probe.group == "marker";
   entry.waits = waits(probe);
   entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;
+  entry.launch = LaunchWords(probe);
+  entry.result = ResultWord::of(probe.result);
   const bool is_void = probe.result.cls == probes::TypeClass::Void;
   function_(entry.row, session_, probe.symbol, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
             is_void ? "void" : probe.result.name, probe.has_success ? std::optional(probe.success) : std::nullopt);

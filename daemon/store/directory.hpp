@@ -9,6 +9,8 @@
 
 #include "base/event.hpp"
 #include "probes/probe.hpp"
+#include "store/call_view.hpp"
+#include "store/launch_memo.hpp"
 #include "store/libraries.hpp"
 #include "store/memory_actions.hpp"
 #include "store/rollups.hpp"
@@ -32,6 +34,8 @@ struct FunctionEntry {
   bool waits = false;           // for the GPU
   bool separates_steps = false;
   bool names_kernel = false;    // in a parameter: it launches that one
+  LaunchWords launch{};         // where that is told
+  ResultWord result{};
 };
 struct ThreadEntry {
   RowId row = 0;

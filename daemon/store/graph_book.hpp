@@ -49,6 +49,7 @@ class GraphBook {
   // Any call of the kind "graph", and those of events that lead a capture into another stream.
   // True: it has put kernels to run.
   bool call(const GraphCall& call);
+  bool capturing() const { return capturing_ > 0; }  // any process
   bool capturing(ProcessId process) const { return capturing_ > 0 && processes_.contains(process); }
   // A launch into that stream: true where it went into a graph instead of running.
   bool capture(ProcessId process, std::uint64_t stream, const GraphKernel& kernel);

@@ -9,7 +9,6 @@
 namespace fade::store {
 namespace {
 
-constexpr int kFirstOctave = 7;  // 128 ns
 
 void put(std::vector<std::byte>& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
@@ -66,14 +65,6 @@ void sql_sum_end(sqlite3_context* context) {
 }
 
 }  // namespace
-
-std::size_t Histogram::bucket_of(std::int64_t ns) {
-  if (ns < (1 << kFirstOctave)) return 0;
-  const auto value = static_cast<std::uint64_t>(ns);
-  const int octave = static_cast<int>(std::bit_width(value)) - 1;
-  const std::size_t half = (value >> (octave - 1)) & 1;
-  return std::min(static_cast<std::size_t>(octave - kFirstOctave) * 2 + half, kBuckets - 1);
-}
 
 std::int64_t Histogram::begin_of(std::size_t bucket) {
   if (bucket == 0) return 0;

@@ -1,7 +1,9 @@
 // How often calls lasted how long: 64 buckets, two to an octave, from 128 ns to nine minutes. Stored as a blob of
 // LEB128 pairs (bucket, calls), and the SQL functions that work on such blobs. Knows nothing of calls.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +17,13 @@ class Histogram {
  public:
   static constexpr std::size_t kBuckets = 64;
 
-  static std::size_t bucket_of(std::int64_t ns);
+  static std::size_t bucket_of(std::int64_t ns) {
+    if (ns < (1 << kFirstOctave)) return 0;
+    const auto value = static_cast<std::uint64_t>(ns);
+    const int octave = static_cast<int>(std::bit_width(value)) - 1;
+    const std::size_t half = (value >> (octave - 1)) & 1;
+    return std::min(static_cast<std::size_t>(octave - kFirstOctave) * 2 + half, kBuckets - 1);
+  }
   static std::int64_t begin_of(std::size_t bucket);  // shortest duration that belongs there
 
   void add(std::int64_t ns) { ++counts_[bucket_of(ns)]; }
@@ -29,6 +37,8 @@ class Histogram {
   static Histogram decode(std::span<const std::byte> blob);  // what is malformed is left out
 
  private:
+  static constexpr int kFirstOctave = 7;  // 128 ns
+
   std::array<std::uint64_t, kBuckets> counts_{};
 };
 

@@ -1,13 +1,11 @@
 #include "store/idle_book.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 namespace fade::store {
 namespace {
 
-constexpr std::int64_t kShortest = 100'000;  // ns: what is shorter is how programs call
 constexpr std::size_t kMostKept = 400, kMostWritten = 100;  // the rest stands in where late calls cut a longer one into pieces
 
 }  // namespace
@@ -45,22 +43,9 @@ void IdleBook::cover(Process& process, const Call& call) {
   for (const auto& [from, what] : left) add(process, from, what);
 }
 
-void IdleBook::call(const Call& given) {
-  if (!last_ || last_row_ != given.process) {
-    const auto found = processes_.find(given.process);
-    if (found == processes_.end()) return;  // it has ended
-    last_row_ = given.process;
-    last_ = &found->second;
-  }
-  Process& process = *last_;
-  Call call = given;
-  if (call.is_open) call.exit = std::numeric_limits<std::int64_t>::max();
-  if (call.entry < process.busy_until) cover(process, call);
-  else add(process, process.busy_until, {call.entry, process.last, call.call});
-  process.has_calls = true;
-  if (call.exit < process.busy_until) return;
-  process.busy_until = call.exit;
-  process.last = call.call;
+IdleBook::Process* IdleBook::of(RowId process) {
+  const auto found = processes_.find(process);
+  return found == processes_.end() ? nullptr : &found->second;
 }
 
 void IdleBook::write(RowId row, Process& process) {
@@ -85,7 +70,6 @@ void IdleBook::end_process(RowId row, std::int64_t at) {
   if (process.has_calls && at > process.busy_until) add(process, process.busy_until, {at, process.last, 0});
   write(row, process);
   processes_.erase(found);
-  last_ = nullptr;
 }
 
 void IdleBook::end_recording(std::int64_t at) {

@@ -2,6 +2,7 @@
 // had work left from before. A few hundred are kept per process while it runs, so that no report has to look through all calls.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -12,21 +13,16 @@ namespace fade::store {
 
 class IdleBook {
  public:
+  static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
+
   struct Call {  // an outermost one
-    RowId call = 0, process = 0;
-    std::int64_t entry = 0, exit = 0;
-    bool is_open = false;  // it never returned, and may have been running to the end
+    RowId call = 0;
+    std::int64_t entry = 0, exit = 0;  // exit kOpen: it never returned, and may have been running to the end
   };
 
   IdleBook(sqlite::Db& db, Failure& failure);
 
   void begin_process(RowId process, std::int64_t at);
-  void call(const Call& call);
-  void end_process(RowId process, std::int64_t at);
-  void end_recording(std::int64_t at);
-  void flush();
-
- private:
   struct Gap {
     std::int64_t to = 0;
     RowId before = 0, after = 0;  // calls; 0: the begin or the end of the process
@@ -37,14 +33,27 @@ class IdleBook {
     bool has_calls = false, changed = false;
     std::map<std::int64_t, Gap> gaps;  // by their begin; they do not overlap
   };
+  Process* of(RowId process);  // nullptr: it has ended. It stays where it is until then
+  static void call(Process& process, const Call& call) {
+    if (call.entry - process.busy_until >= kShortest) add(process, process.busy_until, {call.entry, process.last, call.call});
+    else if (call.entry < process.busy_until && !process.gaps.empty()) cover(process, call);
+    process.has_calls = true;
+    if (call.exit < process.busy_until) return;
+    process.busy_until = call.exit;
+    process.last = call.call;
+  }
+  void end_process(RowId process, std::int64_t at);
+  void end_recording(std::int64_t at);
+  void flush();
+
+ private:
+  static constexpr std::int64_t kShortest = 100'000;  // ns: what is shorter is how programs call
 
   static void add(Process& process, std::int64_t from, const Gap& gap);
   static void cover(Process& process, const Call& call);
   void write(RowId row, Process& process);
 
   std::unordered_map<RowId, Process> processes_;
-  RowId last_row_ = 0;
-  Process* last_ = nullptr;  // of that row, in processes_, whose elements stay where they are
   Write clear_, idle_;
 };
 

@@ -73,6 +73,7 @@ std::size_t KernelBook::LaunchHash::operator()(const LaunchKey& k) const {
 
 void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module) {
   recent(handle) = {};
+  ++renamed_;
   if (handles_[process].size() >= kMostEntries) end_process(process);
   auto& handles = handles_[process];
   if (name.empty()) {
@@ -86,6 +87,7 @@ void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view 
 
 void KernelBook::same(ProcessId process, std::uint64_t handle, std::uint64_t known) {
   recent(handle) = {};
+  ++renamed_;
   auto& handles = handles_[process];
   const auto source = handles.find(known);
   if (source == handles.end()) {
@@ -108,10 +110,12 @@ void KernelBook::unload(ProcessId process, std::uint64_t module) {
   }
   modules->second.erase(of_module);
   recent_ = {};
+  ++renamed_;
 }
 
 void KernelBook::end_process(ProcessId process) {
   recent_ = {};
+  ++renamed_;
   handles_.erase(process);
   of_modules_.erase(process);
 }
@@ -132,6 +136,7 @@ const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t han
     if (handles.size() >= kMostEntries) {
       handles.clear();
       recent_ = {};
+      ++renamed_;
     }
     found = handles.emplace(handle, Handle{{fmt::format("{:#x}", handle), {}, 0}, {}}).first;
   }

@@ -49,6 +49,7 @@ class KernelBook {
   RowId geometry(const probes::LaunchShape& shape);
   RowId launch(RowId kernel, RowId geometry, RowId stream, bool captured);
   void end_process(ProcessId process);
+  std::uint64_t renamed() const { return renamed_; }  // changes when a handle may mean another kernel
 
  private:
   struct Named {
@@ -96,6 +97,7 @@ class KernelBook {
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
   RecentMap<ShapeKey, RowId, ShapeHash> geometries_;
   RecentMap<LaunchKey, RowId, LaunchHash> launches_;
+  std::uint64_t renamed_ = 0;
   RowId last_kernel_, last_geometry_, last_launch_;
   Write kernel_, geometry_, launch_;
 };

@@ -30,11 +30,10 @@ PostmortemBook::PostmortemBook(sqlite::Db& db, Failure& failure, Directory& dire
       call_(db, failure, "INSERT OR REPLACE INTO postmortem_call_ VALUES (?,?,?,?,?,?,?,?)"),
       last_call_(db, failure, "INSERT OR REPLACE INTO postmortem_last_ VALUES (?,?,?,?,?,?,?,?)") {}
 
-void PostmortemBook::left(ThreadId thread, const Left& call) {
+PostmortemBook::Last& PostmortemBook::last_of(ThreadId thread) {
   if (thread >= last_.size()) last_.resize(std::max<std::size_t>(thread + 1, last_.size() * 2));
   if (!last_[thread]) last_[thread] = std::make_unique<Last>();
-  Last& last = *last_[thread];
-  last.calls[last.n++ % kLast] = call;
+  return *last_[thread];
 }
 
 void PostmortemBook::on(const ThreadEnded& notice) {

@@ -21,17 +21,19 @@ class PostmortemBook {
     std::int64_t at = 0, end = 0, result = 0;
     bool returned = false;
   };
-  void left(ThreadId thread, const Left& call);
+  static constexpr std::size_t kLast = 8;
+  struct Last {
+    std::array<Left, kLast> calls;
+    std::size_t n = 0;  // ever
+
+    void left(const Left& call) { calls[n++ % kLast] = call; }
+  };
+  Last& last_of(ThreadId thread);  // until the thread ends
   void on(const ThreadEnded& notice);
   void on(const Postmortem& notice);
   void on(const ThreadSeen& notice);
 
  private:
-  static constexpr std::size_t kLast = 8;
-  struct Last {
-    std::array<Left, kLast> calls;
-    std::size_t n = 0;  // ever
-  };
   RowId row(PostmortemId id) const { return static_cast<RowId>(id) + base_; }
   void write_call(RowId postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call);
 

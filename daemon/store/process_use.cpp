@@ -1,6 +1,6 @@
 #include "store/process_use.hpp"
 
-#include <algorithm>
+#include <optional>
 
 namespace fade::store {
 
@@ -17,38 +17,17 @@ ProcessUse::ProcessUse(sqlite::Db& db, Failure& failure)
              "first_launch = min(coalesce(first_launch, excluded.first_launch), coalesce(excluded.first_launch, first_launch)), "
              "last_launch = max(coalesce(last_launch, excluded.last_launch), coalesce(excluded.last_launch, last_launch))") {}
 
-void ProcessUse::call(const Call& call) {
-  if (!last_second_ || last_process_ != call.process) {
-    last_process_ = call.process;
-    last_second_ = &now_[call.process];
-  }
-  Second& second = *last_second_;
-  const std::int64_t sec = call.at / 1'000'000'000;
-  if (second.sec != sec) {
-    write(call.process, second);
-    second.sec = sec;
-  }
-  ++second.calls;
-  second.errors += call.failed;
-  if (!call.launch) return;
-  ++(call.failed ? second.failed_launches : second.launches);
-  if (call.failed) return;
-  second.first_launch = std::min(second.first_launch.value_or(call.at), call.at);
-  second.last_launch = std::max(second.last_launch.value_or(call.at), call.at);
-}
-
-void ProcessUse::write(RowId process, Second& second) {
+// Writes what there is of the second before.
+void ProcessUse::begin(Second& second, std::int64_t sec) {
+  const bool launched = second.launches > 0;
   if (second.calls > 0)
-    write_(process, second.sec, second.calls, second.errors, second.launches, second.failed_launches, second.first_launch, second.last_launch);
-  second = Second{};
+    write_(second.process, second.sec, second.calls, second.errors, second.launches, second.failed_launches,
+           launched ? std::optional(second.first_launch) : std::nullopt, launched ? std::optional(second.last_launch) : std::nullopt);
+  second = {.process = second.process, .sec = sec};
 }
 
 void ProcessUse::flush() {
-  for (auto& [process, second] : now_) {
-    const std::int64_t sec = second.sec;
-    write(process, second);
-    second.sec = sec;
-  }
+  for (auto& [process, second] : now_) begin(second, second.sec);
 }
 
 }  // namespace fade::store

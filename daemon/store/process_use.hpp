@@ -1,8 +1,9 @@
 // What each process does with the GPU, second by second: calls, failures, launches. What verdicts are made from; only what
 // cannot be had from other rollups, which do not tell processes apart over time.
 #pragma once
+#include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <unordered_map>
 
 #include "probes/probe.hpp"
@@ -18,27 +19,41 @@ bool starts_kernels(const probes::Probe& probe);
 class ProcessUse {
  public:
   struct Call {
-    RowId process = 0;
-    std::int64_t at = 0;  // its entry
+    std::int64_t at = 0, sec = 0;  // its entry, in nanoseconds and in whole seconds
     bool failed = false, launch = false;
+  };
+  struct Second {
+    RowId process = 0;
+    std::int64_t sec = 0;
+    std::uint64_t calls = 0, errors = 0, launches = 0, failed_launches = 0;
+    std::int64_t first_launch = kNever, last_launch = -1;
   };
 
   ProcessUse(sqlite::Db& db, Failure& failure);
 
-  void call(const Call& call);
+  // Of a process: it stays where it is.
+  Second& of(RowId process) {
+    Second& second = now_[process];
+    second.process = process;
+    return second;
+  }
+  void call(Second& second, const Call& call) {
+    if (second.sec != call.sec) begin(second, call.sec);
+    ++second.calls;
+    second.errors += call.failed;
+    if (!call.launch) return;
+    ++(call.failed ? second.failed_launches : second.launches);
+    if (call.failed) return;
+    second.first_launch = std::min(second.first_launch, call.at);
+    second.last_launch = std::max(second.last_launch, call.at);
+  }
   void flush();
 
  private:
-  struct Second {
-    std::int64_t sec = 0;
-    std::uint64_t calls = 0, errors = 0, launches = 0, failed_launches = 0;
-    std::optional<std::int64_t> first_launch, last_launch;
-  };
-  void write(RowId process, Second& second);
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  void begin(Second& second, std::int64_t sec);
 
   std::unordered_map<RowId, Second> now_;  // by process
-  RowId last_process_ = 0;
-  Second* last_second_ = nullptr;  // of that process, in now_, whose elements stay where they are
   Write write_;
 };
 

@@ -38,6 +38,7 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
 
 void Recorder::keep(Keep keep) {
   keep_ = keep;
+  ++lanes_told_;  // what launches are remembered by has rows or not
   memory_.keep_rows(keep.allocs);
   ranges_.keep_rows(keep.calls);
 }
@@ -62,37 +63,69 @@ void Recorder::flush_rows() {
 }
 
 void Recorder::call(const CallRecord& record, std::span<const std::byte> payload) {
-  FunctionEntry* function = directory_.function(record.function);
-  ThreadEntry* thread = directory_.thread(record.thread);
-  if (!keep_.sums || !function || !thread) {
+  Lane* lane = keep_.sums ? lane_of(record) : nullptr;
+  if (!lane) {
     ++dropped_;
     ++left_out_;
     return;
   }
+  FunctionEntry& function = *lane->function;
   const bool returned = record.flags & kReturned;
   const std::int64_t end = returned || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
-  Now now{record, {*function->probe, record, payload, function->library_major}, *function, *thread, directory_.call_row(record.id), directory_.process_row(thread->process),
-          record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0, 0};
-  if (returned) now.result = now.view.result();
+  Now now{record, {*function.probe, record, payload, function.library_major}, *lane, function, *lane->thread, directory_.call_row(record.id), lane->process,
+          record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0, returned ? function.result.value(record.result) : 0, second_of(record.entry_ns)};
   ++calls_;
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
   last_ns_ = std::max(last_ns_, end);
   const std::int64_t self = sum_up(now);
-  (this->*handlers_[record.function])(now);
-  if (memory_.waits_for_outer() && function->probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
+  (this->*lane->handler)(now);
+  if (memory_.waits_for_outer() && function.probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (now.ran && !now.failed) copies_.launch(now.process);
-  if (!function->is_marker) follow_work(now, self);
-  if (!(record.flags & kOpenAtEnd)) postmortems_.left(record.thread, {now.call, function->row, now.at, now.end, now.result, returned});
+  if (!function.is_marker) follow_work(now, self);
+  if (!(record.flags & kOpenAtEnd)) lane->last->left({now.call, function.row, now.at, now.end, now.result, returned});
   write_call(now);
+}
+
+Recorder::Lane* Recorder::lane_of(const CallRecord& record) {
+  Lane& lane = lanes_[(record.thread * 37 + record.function) % kLanes];
+  if (lane.told == lanes_told_ && lane.thread_id == record.thread && lane.function_id == record.function) return &lane;
+  return look_up(record, lane);
+}
+
+Recorder::Lane* Recorder::look_up(const CallRecord& record, Lane& lane) {
+  lane = {};
+  FunctionEntry* function = directory_.function(record.function);
+  ThreadEntry* thread = directory_.thread(record.thread);
+  if (!function || !thread) return nullptr;
+  const RowId process = directory_.process_row(thread->process);
+  lane = {.told = lanes_told_, .thread_id = record.thread, .function_id = record.function, .function = function, .thread = thread, .process = process,
+          .handler = handlers_[record.function], .sums = rollups_.lane(thread->row, function->row), .use = &uses_.of(process),
+          .idle = idle_.of(process), .last = &postmortems_.last_of(record.thread)};
+  come_from(lane, directory_.library_of(record.caller));
+  return &lane;
+}
+
+void Recorder::come_from(Lane& lane, LibraryId library) {
+  lane.library = library;
+  lane.from_library = &callers_.calls(lane.process, library, lane.function->row);
+}
+
+std::int64_t Recorder::second_of(std::int64_t at) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  if (at >= second_begins_ && at - second_begins_ < kSecond) return second_;
+  second_ = at / kSecond;
+  second_begins_ = second_ * kSecond;
+  return second_;
 }
 
 // Steps, waits, and the times in which nothing is called.
 void Recorder::follow_work(const Now& now, std::int64_t self) {
   const FunctionEntry& function = now.function;
   const CallRecord& record = now.record;
-  uses_.call({now.process, now.at, now.failed, now.ran});
-  if (record.parent == 0) idle_.call({now.call, now.process, now.at, now.end, !now.returned && !(record.flags & kUnwound)});
+  uses_.call(*now.lane.use, {now.at, now.sec, now.failed, now.ran});
+  const bool is_open = !(record.flags & (kReturned | kUnwound));
+  if (record.parent == 0 && now.lane.idle) IdleBook::call(*now.lane.idle, {now.call, now.at, is_open ? IdleBook::kOpen : now.end});
   if (function.waits) waits_.call(now.call, now.process, function.row, directory_.site_row(record.caller), now.ns);
   if (!steps_.has_rule()) return;
   const StepCall call{now.thread.process, now.call, now.process, now.thread.row, function.row, now.end, now.ns, self,
@@ -104,12 +137,12 @@ void Recorder::follow_work(const Now& now, std::int64_t self) {
 // Returns the time of the call without watched calls inside.
 std::int64_t Recorder::sum_up(const Now& now) {
   const CallRecord& record = now.record;
-  const RowId function = now.function.row;
-  const std::int64_t self = rollups_.call(now.call, directory_.call_row(record.parent), now.thread.row, function, now.at, now.ns, now.failed);
-  callers_.call(now.process, directory_.library_of(record.caller), function, now.ns, self, now.failed);
+  const std::int64_t self = rollups_.call(now.lane.sums, now.call, directory_.call_row(record.parent), now.sec, now.ns, now.failed);
+  if (const LibraryId library = directory_.library_of(record.caller); library != now.lane.library) come_from(now.lane, library);
+  now.lane.from_library->add(now.ns, self, now.failed);
   if (record.stack == 0) return self;
   const bool allocated = allocates(*now.function.probe) && now.returned && !now.failed && !is_captured(now);
-  stacks_.count({record.stack, now.call, function, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.failed});
+  stacks_.count({record.stack, now.call, now.function.row, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.failed});
   return self;
 }
 
@@ -145,6 +178,7 @@ void Recorder::note_result(const Now& now) {
 }
 
 void Recorder::flush_sums() {
+  ++lanes_told_;
   rollups_.flush();
   streams_.flush();
   graphs_.flush();

@@ -21,6 +21,7 @@
 #include "store/graph_book.hpp"
 #include "store/frame_namer.hpp"
 #include "store/kernel_book.hpp"
+#include "store/launch_memo.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
@@ -61,25 +62,52 @@ class Recorder {
   LiveTotals live() const;
 
  private:
+  struct Now;
+  using Handler = void (Recorder::*)(Now&);
+  // What the calls of one function in one thread have in common, looked up once for many of them.
+  struct Lane {
+    std::uint64_t told = 0;  // lanes_told_ when it was looked up
+    ThreadId thread_id = 0;
+    FunctionId function_id = 0;
+    LibraryId library = 0;   // that the last call came from
+    FunctionEntry* function = nullptr;
+    ThreadEntry* thread = nullptr;
+    RowId process = 0;
+    Handler handler = nullptr;
+    Rollups::Lane sums;
+    CallerBook::Sum* from_library = nullptr;
+    ProcessUse::Second* use = nullptr;
+    IdleBook::Process* idle = nullptr;  // nullptr: the process has ended
+    PostmortemBook::Last* last = nullptr;
+  };
   // One call while it is recorded.
   struct Now {
     const CallRecord& record;
     CallView view;
+    Lane& lane;
     FunctionEntry& function;
     ThreadEntry& thread;
     RowId call, process;
     std::int64_t at, end, ns;  // end, ns: of the moment it was entered where it never returned
     bool returned, failed;
     std::int64_t result;  // 0 where it never returned
+    std::int64_t sec;     // whole seconds of `at`
     RowId launch = BatchTable::kNull;
     bool wanted = true;  // has a row
     bool ran = false;    // put kernels to run, or tried to
   };
-  using Handler = void (Recorder::*)(Now&);
   static Handler handler_of(const probes::Probe& probe);
 
   void call(const CallRecord& record, std::span<const std::byte> payload);
+  Lane* lane_of(const CallRecord& record);  // nullptr: it is not known whose call that is
+  Lane* look_up(const CallRecord& record, Lane& lane);
+  void come_from(Lane& lane, LibraryId library);
+  std::int64_t second_of(std::int64_t at);
   void on_launch(Now& now);
+  void launch_named(Now& now);
+  void launch_listed(Now& now);
+  std::uint64_t launches_told() const { return lanes_told_ + streams_.forgotten() + kernels_.renamed(); }
+  static void launch_again(Now& now, const LaunchMemo::Launch& known);
   void on_graph(Now& now);
   void on_module_load(Now& now);
   void on_module_unload(Now& now);
@@ -112,7 +140,7 @@ class Recorder {
   std::optional<GraphMemory> graph_memory(const Now& now);
   void launch_memory(const Now& now);
   Way way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const;
-  void launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth);
+  LaunchSum& launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth);
   GraphKernel graph_kernel(const Now& now, const probes::KernelUse& use);
   std::uint64_t stream_handle(const Now& now, std::uint64_t handle) const;
   StreamBook::User user_of(const Now& now);
@@ -128,7 +156,7 @@ class Recorder {
   void on_notice(const ProcessStarted& n);
   void on_notice(const ProcessExec& n);
   void on_notice(const ProcessEnded& n);
-  void on_notice(const ThreadStarted& n) { directory_.on(n); }
+  void on_notice(const ThreadStarted& n);
   void on_notice(const ThreadEnded& n);
   void on_notice(const ModuleLoaded& n);
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
@@ -181,6 +209,11 @@ class Recorder {
   Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_, more_launch_;
 
   std::vector<Handler> handlers_;  // by FunctionId
+  static constexpr std::size_t kLanes = 512;
+  std::vector<Lane> lanes_{kLanes};
+  std::uint64_t lanes_told_ = 1;  // changes when what lanes point to may have become another
+  LaunchMemo launches_;
+  std::int64_t second_ = 0, second_begins_ = 0;  // of the calls that come now
   Keep keep_;
   RowId last_call_id_ = 0;
   std::int64_t last_ns_ = 0;  // when the last thing happened that was recorded

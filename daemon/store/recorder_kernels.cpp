@@ -41,30 +41,59 @@ RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use
   return stream->row;
 }
 
-void Recorder::launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
+LaunchSum& Recorder::launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
   const KernelBook::Kernel kernel = kernels_.kernel(now.thread.process, use.kernel, now.call);
   const RowId geometry = kernels_.geometry(use.shape.value_or(kUnknown));
   const bool captured = !now.failed && use.stream && graphs_.capture(now.thread.process, *use.stream, {kernel.row, geometry});
   now.ran = !captured;
-  if (!captured) rollups_.launch(kernel.row, geometry, now.at, now.ns, now.failed);
+  LaunchSum& sum = rollups_.launches(kernel.row, geometry);
+  if (!captured) sum.add(now.at, now.ns, now.failed);
   now.wanted = nth == 0 ? kernel.wanted : now.wanted || kernel.wanted;
-  if (!keep_.calls || !kernel.wanted) return;
+  if (!keep_.calls || !kernel.wanted) return sum;
   const RowId launch = kernels_.launch(kernel.row, geometry, stream, captured);
   if (now.launch == BatchTable::kNull) now.launch = launch;
   else more_launch_(now.call, nth, launch);
+  return sum;
 }
 
 // Where a launching function calls another one, the inner call is the launch: hipLaunchByPtr.
 void Recorder::on_launch(Now& now) {
   if (now.thread.launched_in == now.record.id) return;
   now.thread.launched_in = now.record.parent;
-  if (const auto handle = now.function.names_kernel ? now.view.value(Role::Kernel) : std::nullopt) {
-    const auto stream = now.view.value(Role::Stream);
-    StreamBook::Stream* used = stream_used(now, stream);
-    launch_kernel(now, {*handle, now.view.launch_shape(), stream}, used ? used->row : 0, 0);
-    if (used) used->launches += now.ran;
-    return;
-  }
+  return now.function.names_kernel ? launch_named(now) : launch_listed(now);
+}
+
+void Recorder::launch_again(Now& now, const LaunchMemo::Launch& known) {
+  now.ran = true;
+  now.wanted = known.wanted;
+  now.launch = known.row;
+  known.sum->add(now.at, now.ns, now.failed);
+  if (!known.stream) return;
+  known.stream->changed = true;
+  ++known.stream->launches;
+}
+
+void Recorder::launch_named(Now& now) {
+  LaunchMemo::Key key;
+  key.size = now.function.launch.size();
+  key.hash = now.function.launch.read(now.record, now.view.payload, key.words);
+  key.function = now.record.function;
+  key.process = now.thread.process;
+  key.device = now.thread.device;
+  const bool is_told = key.hash != 0 && !graphs_.capturing();
+  if (is_told)
+    if (const LaunchMemo::Launch* known = launches_.find(key, launches_told())) return launch_again(now, *known);
+  const auto handle = now.view.value(Role::Kernel);
+  if (!handle) return launch_listed(now);
+  const auto stream = now.view.value(Role::Stream);
+  StreamBook::Stream* used = stream_used(now, stream);
+  LaunchSum& sum = launch_kernel(now, {*handle, now.view.launch_shape(), stream}, used ? used->row : 0, 0);
+  if (used) used->launches += now.ran;
+  const bool is_threads_own = stream && stream_handle(now, *stream) == kPerThreadStream;
+  if (is_told && !is_threads_own) launches_.remember(key, launches_told(), {&sum, used, now.launch, now.wanted});
+}
+
+void Recorder::launch_listed(Now& now) {
   now.ran = true;
   std::int64_t nth = 0;
   for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) {

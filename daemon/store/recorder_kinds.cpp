@@ -116,13 +116,20 @@ void Recorder::on(const Notice& notice) {
 }
 
 void Recorder::on_notice(const ProcessStarted& n) {
+  ++lanes_told_;
   directory_.on(n);
   const RowId process = directory_.process_row(n.process);
   idle_.begin_process(process, n.at);
   steps_.process_known(process, n.process);
 }
 
+void Recorder::on_notice(const ThreadStarted& n) {
+  ++lanes_told_;
+  directory_.on(n);
+}
+
 void Recorder::on_notice(const ThreadEnded& n) {
+  ++lanes_told_;
   directory_.on(n);
   last_ns_ = std::max(last_ns_, n.at);
   ranges_.end_thread(directory_.thread_row(n.thread), n.at);
@@ -131,6 +138,7 @@ void Recorder::on_notice(const ThreadEnded& n) {
 }
 
 void Recorder::on_notice(const FunctionDefined& n) {
+  ++lanes_told_;
   directory_.on(n);
   FunctionEntry* function = directory_.function(n.function);
   if (!function) return;
@@ -151,6 +159,7 @@ void Recorder::on_notice(const KernelNamed& n) {
 }
 
 void Recorder::on_notice(const ProcessExec& n) {
+  ++lanes_told_;
   directory_.on(n);
   ranges_.exec_process(directory_.process_row(n.process), n.at);
   steps_.process_ended(directory_.process_row(n.process), n.at);
@@ -160,6 +169,7 @@ void Recorder::on_notice(const ProcessExec& n) {
 }
 
 void Recorder::on_notice(const ProcessEnded& n) {
+  ++lanes_told_;
   directory_.on(n);
   last_ns_ = std::max(last_ns_, n.at);
   ranges_.end_process(directory_.process_row(n.process), n.at);

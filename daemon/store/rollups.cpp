@@ -15,17 +15,6 @@ void forget_if_large(Map& map) {
 
 }  // namespace
 
-void CallSum::add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf) {
-  min = n == 0 ? ns : std::min(min, ns);
-  max = std::max(max, ns);
-  ++n;
-  errors += failed;
-  leaves += leaf;
-  total += ns;
-  self += self_ns;
-  histogram.add(ns);
-}
-
 void CallSum::add(const CallSum& other) {
   if (other.n == 0) return;
   min = n == 0 ? other.min : std::min(min, other.min);
@@ -72,45 +61,24 @@ Rollups::Inside Rollups::take_inside(RowId call) {
   return node ? std::move(node.mapped()) : Inside{};
 }
 
-std::int64_t Rollups::call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed) {
-  const Inside inside = inside_.empty() ? Inside{} : take_inside(call);
-  CallSum& sum = parent == 0 ? calls_[{thread, function, 0}] : sum_within(parent, thread, function, ns);
+std::int64_t Rollups::nested(const Lane& lane, RowId call, RowId parent, std::int64_t ns, bool failed) {
+  const Inside inside = take_inside(call);
+  CallSum& sum = parent == 0 ? *lane.from_outside : sum_within(parent, lane.thread, lane.function, ns);
   const std::int64_t self = std::max<std::int64_t>(0, ns - inside.ns);
   sum.add(ns, self, failed, inside.by_function.empty());
-  for (const auto& [callee, calls] : inside.by_function) calls_[{thread, callee, function}].add(calls);
-  auto& [second, total] = functions_[function];
-  count_second(function, second, call, at, ns);
-  ++total.calls;
-  total.errors += failed;
-  total.total_ns += ns;
+  for (const auto& [callee, calls] : inside.by_function) calls_[{lane.thread, callee, lane.function}].add(calls);
   return self;
 }
 
-void Rollups::count_second(RowId function, Second& second, RowId call, std::int64_t at, std::int64_t ns) {
-  const std::int64_t sec = at / 1'000'000'000;
-  if (second.sec != sec) {
-    write_second(function, second);
-    second.sec = sec;
-    second.first_call = call;
-  }
-  ++second.n;
-  second.total += ns;
-  second.first_call = std::min(second.first_call, call);
+void Rollups::begin_second(RowId function, Second& second, std::int64_t sec, RowId call) {
+  write_second(function, second);
+  second.sec = sec;
+  second.first_call = call;
 }
 
 void Rollups::write_second(RowId function, Second& second) {
   if (second.n > 0) second_(second.sec, function, second.n, second.total, second.first_call);
   second = Second{};
-}
-
-void Rollups::launch(RowId kernel, RowId geometry, std::int64_t at, std::int64_t ns, bool failed) {
-  LaunchSum& sum = launches_[{kernel, geometry, 0}];
-  sum.first = sum.n == 0 ? at : std::min(sum.first, at);
-  sum.last = std::max(sum.last, at);
-  ++sum.n;
-  sum.errors += failed;
-  sum.ns += ns;
-  sum.max = std::max(sum.max, ns);
 }
 
 void Rollups::copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns) {
@@ -142,7 +110,7 @@ void Rollups::flush() {
   flush_calls();
   for (auto& [function, sums] : functions_) write_second(function, sums.second);
   for (const auto& [key, sum] : launches_)
-    launch_(key.first, key.second, sum.n, sum.errors, sum.ns, sum.max, sum.first, sum.last);
+    if (sum.n > 0) launch_(key.first, key.second, sum.n, sum.errors, sum.ns, sum.max, sum.first, sum.last);
   for (const auto& [key, sum] : copies_)
     copy_(key.first, key.second, key.third, sum.n, sum.bytes, sum.max, sum.small, sum.ns);
   for (const auto& [key, sum] : stops_) stop_(key.first, key.second, sum.stops, sum.held);

@@ -1,6 +1,7 @@
 // Sums over calls, kept in memory as what is new since the last flush and added to the rollup tables there. Calls
 // inside a call arrive before it does; their share waits until the function of the outer call is known.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -22,8 +23,32 @@ struct CallSum {
   std::int64_t total = 0, self = 0, min = 0, max = 0;
   Histogram histogram;
 
-  void add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf);
+  void add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf) {
+    min = n == 0 ? ns : std::min(min, ns);
+    max = std::max(max, ns);
+    ++n;
+    errors += failed;
+    leaves += leaf;
+    total += ns;
+    self += self_ns;
+    histogram.add(ns);
+  }
   void add(const CallSum& other);
+};
+
+// Launches of one kernel in one geometry.
+struct LaunchSum {
+  std::uint64_t n = 0, errors = 0;
+  std::int64_t ns = 0, max = 0, first = 0, last = 0;
+
+  void add(std::int64_t at, std::int64_t took, bool failed) {
+    first = n == 0 ? at : std::min(first, at);
+    last = std::max(last, at);
+    ++n;
+    errors += failed;
+    ns += took;
+    max = std::max(max, took);
+  }
 };
 
 struct FunctionTotal {
@@ -35,10 +60,34 @@ class Rollups {
  public:
   Rollups(sqlite::Db& db, Failure& failure);
 
-  // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0.
+  struct Second {  // one function's open bucket of call_bucket_
+    std::int64_t sec = -1;
+    std::uint64_t n = 0;
+    std::int64_t total = 0;
+    RowId first_call = 0;
+  };
+  struct OfFunction {
+    Second second;
+    FunctionTotal total;
+  };
+  // Where the calls of a function in a thread are added up. Until the next flush.
+  struct Lane {
+    RowId thread = 0, function = 0;
+    CallSum* from_outside = nullptr;  // of those that are in no other call
+    OfFunction* all = nullptr;
+  };
+  Lane lane(RowId thread, RowId function) { return {thread, function, &calls_[{thread, function, 0}], &functions_[function]}; }
+
+  // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0. `sec`: of `at`.
   // Returns its time without calls inside.
-  std::int64_t call(RowId call, RowId parent, RowId thread, RowId function, std::int64_t at, std::int64_t ns, bool failed);
-  void launch(RowId kernel, RowId geometry, std::int64_t at, std::int64_t ns, bool failed);
+  std::int64_t call(const Lane& lane, RowId call, RowId parent, std::int64_t sec, std::int64_t ns, bool failed) {
+    count(lane, call, sec, ns, failed);
+    if (parent != 0 || !inside_.empty()) return nested(lane, call, parent, ns, failed);
+    lane.from_outside->add(ns, ns, failed, true);
+    return ns;
+  }
+  // Until the next flush.
+  LaunchSum& launches(RowId kernel, RowId geometry) { return launches_[{kernel, geometry, 0}]; }
   void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
   void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);
 
@@ -66,24 +115,10 @@ class Rollups {
     std::size_t operator()(const StatKey& k) const { return mix(k.thread, k.function, k.parent); }
     std::size_t operator()(const PairKey& k) const { return mix(k.first, k.second, k.third); }
   };
-  struct Second {  // one function's open bucket of call_bucket_
-    std::int64_t sec = -1;
-    std::uint64_t n = 0;
-    std::int64_t total = 0;
-    RowId first_call = 0;
-  };
-  struct OfFunction {
-    Second second;
-    FunctionTotal total;
-  };
   struct Inside {  // what happened within a call that has not returned
     RowId thread = 0;
     std::int64_t ns = 0;
     std::vector<std::pair<RowId, CallSum>> by_function;
-  };
-  struct LaunchSum {
-    std::uint64_t n = 0, errors = 0;
-    std::int64_t ns = 0, max = 0, first = 0, last = 0;
   };
   struct CopySum {
     std::uint64_t n = 0, bytes = 0, small = 0;
@@ -97,7 +132,18 @@ class Rollups {
 
   Inside take_inside(RowId call);
   CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns);
-  void count_second(RowId function, Second& second, RowId call, std::int64_t at, std::int64_t ns);
+  std::int64_t nested(const Lane& lane, RowId call, RowId parent, std::int64_t ns, bool failed);
+  void count(const Lane& lane, RowId call, std::int64_t sec, std::int64_t ns, bool failed) {
+    auto& [second, total] = *lane.all;
+    if (second.sec != sec) begin_second(lane.function, second, sec, call);
+    ++second.n;
+    second.total += ns;
+    second.first_call = std::min(second.first_call, call);
+    ++total.calls;
+    total.errors += failed;
+    total.total_ns += ns;
+  }
+  void begin_second(RowId function, Second& second, std::int64_t sec, RowId call);
   void write_second(RowId function, Second& second);
   void flush_calls();
 

@@ -38,6 +38,7 @@ void StreamBook::destroy(RowId process, std::uint64_t handle, std::int64_t at) {
   end_(found->second.row, at);
   streams.erase(found);
   recent_ = {};
+  ++forgotten_;
 }
 
 StreamBook::Stream& StreamBook::used(const User& user, std::uint64_t handle) {
@@ -73,6 +74,7 @@ void StreamBook::end_process(RowId process) {
   for (auto& [handle, stream] : streams_[process]) write_uses(stream);
   streams_.erase(process);
   recent_ = {};
+  ++forgotten_;
 }
 
 void StreamBook::flush() {

@@ -48,6 +48,7 @@ class StreamBook {
   DeviceRow device_of(RowId process, std::uint64_t handle) const;
   void end_process(RowId process);
   void flush();
+  std::uint64_t forgotten() const { return forgotten_; }  // changes when a stream is no more where it was, or its handle means another
 
  private:
   // Most uses are of a few streams. They stay where they are until they are destroyed.
@@ -63,6 +64,7 @@ class StreamBook {
 
   std::unordered_map<RowId, std::unordered_map<std::uint64_t, Stream>> streams_;
   std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
+  std::uint64_t forgotten_ = 0;
   RowId last_;
   Write insert_, options_, end_, uses_;
 };

@@ -103,6 +103,17 @@ TEST_F(BatchTables, ColumnsWithoutValuesAreNullInThatBatchOnly) {
   db_.close();
 }
 
+TEST_F(BatchTables, WithoutAKeyEveryRowIsAppended) {
+  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(id INTEGER, value INTEGER)"));
+  ASSERT_TRUE(table_.attach(db_));
+  for (const std::int64_t id : {5, 9, 5, 1}) table_.add(id, id * 10);
+  ASSERT_TRUE(table_.flush());
+  table_.add(9, BatchTable::kNull);
+  ASSERT_TRUE(table_.flush());
+  EXPECT_THAT(rows(), ElementsAre(Pair(1, 10), Pair(5, 50), Pair(5, 50), Pair(9, 90), Pair(9, -1)));
+  EXPECT_EQ(*db_.integer("SELECT id FROM number_ WHERE rowid = 4"), 1);
+}
+
 TEST_F(BatchTables, WithAnotherKeyEqualRowsMeet) {
   ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(id INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (id)) STRICT, WITHOUT ROWID"));
   BatchTable sums("number_", 2, "DO UPDATE SET value = value + excluded.value");

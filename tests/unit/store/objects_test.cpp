@@ -67,6 +67,64 @@ TEST_F(Launches, FindNamesThatModuleFunctionsWereGotBy) {
   EXPECT_THAT(rows("SELECT name, grid_x, block_x, shared_bytes, stream FROM launches"), ElementsAre("saxpy|10|128|64|0"));
 }
 
+// The same words again mean the same launch, but for what they do not tell.
+class RepeatedLaunches : public Recording {
+ protected:
+  void launch(const std::string& function, std::uint64_t stream, ThreadId thread = 1) {
+    const CallRecord record = tracee->begin(function, {0x500, 1ull << 32 | 4, 1, 1ull << 32 | 64, 1, ++arguments_}, thread);
+    tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 2>{512, stream});
+    tracee->put(record);
+  }
+
+ private:
+  std::uint64_t arguments_ = 0x7ffd00001000;
+};
+
+TEST_F(RepeatedLaunches, GoToTheDefaultStreamOfTheThreadsDevice) {
+  open();
+  for (const std::uint64_t device : {0, 1, 0}) {
+    tracee->call("hipSetDevice", {device});
+    launch("hipLaunchKernel", 0);
+    launch("hipLaunchKernel", 0);
+  }
+  finish();
+  EXPECT_THAT(rows("SELECT device, launches FROM streams ORDER BY device"), ElementsAre("0|4", "1|2"));
+}
+
+TEST_F(RepeatedLaunches, GoToEachThreadsOwnStream) {
+  open();
+  tracee->thread(2, 1, 101);
+  for (int i = 0; i < 2; ++i)
+    for (const ThreadId thread : {1, 2}) {
+      launch("hipLaunchKernel_spt", 0, thread);
+      launch("hipLaunchKernel", 2, thread);
+      launch("hipLaunchKernel", 0, thread);
+    }
+  finish();
+  EXPECT_THAT(rows("SELECT kind, tid, launches FROM streams ORDER BY tid"), ElementsAre("default||4", "per-thread default|100|4", "per-thread default|101|4"));
+}
+
+TEST_F(RepeatedLaunches, AreNotRunWhileTheirStreamIsCaptured) {
+  open();
+  for (int i = 0; i < 2; ++i) launch("hipLaunchKernel", 0xa0);
+  tracee->call("hipStreamBeginCapture", {0xa0, 0});
+  for (int i = 0; i < 2; ++i) launch("hipLaunchKernel", 0xa0);
+  tracee->call("hipStreamEndCapture", {0xa0, 0x7ffd0000});
+  launch("hipLaunchKernel", 0xa0);
+  finish();
+  EXPECT_THAT(rows("SELECT captured, count(*) FROM launches GROUP BY 1"), ElementsAre("0|3", "1|2"));
+  EXPECT_EQ(value("SELECT launches FROM kernel_stats"), "3");
+}
+
+TEST_F(RepeatedLaunches, CountForTheirThread) {
+  open();
+  tracee->thread(2, 1, 101);
+  for (int i = 0; i < 6; ++i) launch("hipLaunchKernel", 0xa0, 1 + i % 2);
+  tracee->fail("hipLaunchKernel", 1);
+  finish();
+  EXPECT_THAT(rows("SELECT tid, sum(calls), sum(errors) FROM call_stats GROUP BY 1"), ElementsAre("100|4|1", "101|3|0"));
+}
+
 TEST_F(Launches, InAnotherProcessDoNotTakeItsNames) {
   open();
   tracee->process(2, 200, 1);

@@ -56,7 +56,8 @@ TEST_F(Views, NamesOfRocpdAreThere) {
 
 TEST_F(Views, TablesArePrivateByNameAndStrict) {
   for (const std::string& table : strings("SELECT name FROM sqlite_master WHERE type = 'table'")) EXPECT_EQ(table.back(), '_') << table;
-  EXPECT_THAT(strings("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT%'"), testing::IsEmpty());
+  EXPECT_THAT(strings("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT%'"), testing::UnorderedElementsAre("call_", "copy_"))
+      << "only where millions of rows come from one writer";
 }
 
 TEST_F(Views, NoIndexSlowsTheRecordingDown) {
