@@ -378,13 +378,20 @@ WITH
                   coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) AS crashed, coalesce(u.exit_signal, 0) > 0 OR coalesce(u.exit_code, 0) > 0 AS ended_badly,
                   coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) OR (coalesce(u.exit_code, 0) > 0 AND u.exit_code NOT IN (129, 130, 137, 143)) AS failed_itself,   -- not told to end
                   u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
-                  u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL AS is_launcher
+                  u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL AS is_launcher,
+                  CASE WHEN u.launches > 0 THEN NULL
+                       WHEN EXISTS (SELECT 1 FROM drop_ d WHERE d.session = u.session AND d.reason = 'the database could not be written')
+                         THEN 'the database could not be written, and launches may be among what is missing'
+                       WHEN u.functions_watched > 0 AND NOT EXISTS (SELECT 1 FROM function_ f WHERE f.session = u.session AND f.kind = 'launch')
+                         AND EXISTS (SELECT 1 FROM session_ s WHERE s.id = u.session AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*'))
+                         THEN 'HIP was loaded, but launches of kernels were not watched' END AS blind
            FROM u LEFT JOIN ended e ON e.process_id = u.process_id LEFT JOIN blocked k ON k.process_id = u.process_id),
   timed AS (SELECT x.*, b.name AS failed_function, coalesce(b.error, b.code) AS failed_result, b.class AS failed_class, b.meaning AS failed_meaning, b.advice AS failed_advice, b.code AS failed_code,
                    CASE WHEN b.start > coalesce(x.last_launch, -1) THEN b.start ELSE b.last END AS failed_at
             FROM seen x LEFT JOIN bad b ON b.id = x.failure_id),
   judged AS (SELECT t.*,
-    CASE WHEN hip_library IS NULL AND unwatched IS NOT NULL AND unwatched NOT GLOB '*static program*' AND unwatched NOT GLOB '*32-bit*' THEN 'UNWATCHED'
+    CASE WHEN blind IS NOT NULL AND NOT crashed AND NOT (blocked_id IS NOT NULL AND failed_itself) THEN 'UNWATCHED'
+         WHEN hip_library IS NULL AND unwatched IS NOT NULL AND unwatched NOT GLOB '*static program*' AND unwatched NOT GLOB '*32-bit*' THEN 'UNWATCHED'
          WHEN hip_library IS NULL THEN 'NOT_LOADED'
          WHEN calls = 0 THEN 'LOADED_UNUSED'
          WHEN launches > 0 AND ended_id IS NOT NULL AND NOT failed_itself AND until - failed_at >= 1000000000 AND (until - failed_at) * 10 >= until - first_launch THEN 'STOPPED_USING'
@@ -398,11 +405,12 @@ WITH
          WHEN refused IS NOT NULL THEN 'permission' WHEN visible_devices IS NOT NULL THEN 'hidden' WHEN missing IS NOT NULL THEN 'no node' ELSE 'no device' END AS lack
     FROM timed t),
   told AS (SELECT j.*, iif(lack = 'no device', (SELECT group_concat(x.detail, '; ') FROM lifecycle_ x WHERE x.process = j.process_id AND x.kind = 'device-closed'), NULL) AS closed,   -- nobody forbids it but the kernel
-    CASE WHEN verdict IN ('NOT_LOADED', 'UNWATCHED') THEN NOT is_launcher AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
+    CASE WHEN hip_library IS NULL THEN NOT is_launcher AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
          ELSE NOT (is_copy AND calls = 0) END AS working
     FROM judged j)
 SELECT session, process_id, pid, command, verdict, working,
-  CASE WHEN verdict = 'UNWATCHED' THEN 'it was not watched: ' || unwatched
+  CASE WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN blind
+       WHEN verdict = 'UNWATCHED' THEN 'it was not watched: ' || unwatched
        WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'its PyTorch is a CPU-only build'
        WHEN verdict = 'NOT_LOADED' AND torch_gpu_library IS NOT NULL THEN 'its PyTorch is built for GPUs, but no HIP library was loaded'
        WHEN verdict = 'NOT_LOADED' AND is_launcher THEN 'it only started other programs'
@@ -437,6 +445,8 @@ SELECT session, process_id, pid, command, verdict, working,
     || coalesce((SELECT '; only a part was recorded (' || trim(s.options) || ')' FROM session_ s WHERE s.id = told.session
                  AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*' OR s.options GLOB '*--delay*' OR s.options GLOB '*--duration*')), ''), 3) AS evidence,
   CASE WHEN verdict = 'USED' OR is_launcher OR NOT working THEN NULL
+       WHEN verdict = 'UNWATCHED' AND blind GLOB 'the database*' THEN 'fade-query drops tells how much is missing; record again where there is room.'
+       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN 'Record again without -e, --include and --exclude, or with the group kernel.'
        WHEN verdict = 'UNWATCHED' THEN 'fade-query lifecycle shows why; record a program that runs as you, and without --exe or --only-rank.'
        WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'Install the ROCm build of PyTorch; python3 -c ''import torch; print(torch.version.hip)'' must not print None.'
        WHEN verdict = 'NOT_LOADED' AND cuda_library IS NOT NULL THEN 'The program was built for CUDA: use a build for ROCm, or run it through ZLUDA.'

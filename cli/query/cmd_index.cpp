@@ -52,7 +52,8 @@ Result<void> build(sqlite3* db, const Index& index, bool shown) {
   sqlite3_progress_handler(db, 0, nullptr, nullptr);
   if (code != SQLITE_OK) return fail(fmt::format("cannot build index {}", index.name), sqlite3_errmsg(db));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - progress.since).count();
-  log::info("{}{} in {:.1f} s, for {}", shown ? "\r" : "", index.name, seconds, index.helps);
+  if (shown && ::write(STDERR_FILENO, "\r", 1) < 0) return {};
+  log::info("{} in {:.1f} s, for {}", index.name, seconds, index.helps);
   return {};
 }
 

@@ -15,7 +15,7 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"QUERIED_ONLY", "the program asked about GPUs and gave them no work"},
     {"LOADED_UNUSED", "HIP was loaded and not called"},
     {"NOT_LOADED", "HIP was never loaded: no AMD GPU was used through it"},
-    {"UNWATCHED", "fade could not watch the program"},
+    {"UNWATCHED", "it cannot be told, because fade did not watch it"},
 };
 
 std::string words_for(std::string_view verdict) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 
@@ -10,6 +11,26 @@ namespace {
 std::atomic<Level> current{Level::Info};
 std::atomic<int> destination{STDERR_FILENO};
 std::string_view program = "fade";
+
+// How many bytes of a control character stand at the beginning: C0 but for newline and tab, DEL, C1, and what reorders text.
+std::size_t control_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return byte(0) == '\n' || byte(0) == '\t' ? 0 : 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;
+  const bool reorders = byte(0) == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) || (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
+  return reorders ? 3 : 0;
+}
+
+// Messages quote programs, files and SQLite's words about a recording: nothing of that may steer the terminal.
+std::string harmless(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t control = control_length(text), taken = std::max<std::size_t>(control, 1);
+    for (const char c : text.substr(0, taken)) out += control > 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+    text.remove_prefix(taken);
+  }
+  return out;
+}
 }  // namespace
 
 void set_level(Level level) { current = level; }
@@ -19,7 +40,7 @@ void set_program(std::string_view name) { program = name; }
 
 void write(Level level, std::string_view text) {
   if (current < level) return;
-  const std::string line = fmt::format("{}: {}\n", program, text);  // one write: lines of two processes do not mix
+  const std::string line = fmt::format("{}: {}\n", program, harmless(text));  // one write: lines of two processes do not mix
   if (::write(destination, line.data(), line.size()) < 0) return;  // nobody is left to tell
 }
 

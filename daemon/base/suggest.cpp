@@ -16,8 +16,8 @@ std::size_t replacement_cost(char a, char b) {
   return lower(a) == lower(b) ? 1 : 2;
 }
 
-// What two different words of this length may differ by and still be taken for each other.
-std::size_t tolerance_x2(std::string_view word) { return std::max<std::size_t>(2, word.size() * 2 / 3); }
+// What two different words of this length may differ by and still be taken for each other; -z and -o have nothing in common.
+std::size_t tolerance_x2(std::string_view word) { return word.size() < 3 ? 1 : std::max<std::size_t>(2, word.size() * 2 / 3); }
 
 }  // namespace
 

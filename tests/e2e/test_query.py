@@ -346,3 +346,16 @@ def test_names_in_a_recording_cannot_reach_the_terminal(build, query, recording,
             text = query(copy, report, "-f", form).stdout
             assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", text), (form, report)
     assert "\x1b" not in query("list", folder=tmp_path).stdout
+
+
+def test_what_sqlite_says_of_a_recording_cannot_reach_the_terminal(query, recording, tmp_path):
+    copy = tmp_path / "evil.db"
+    copy.write_bytes(recording.read_bytes())
+    connection = sqlite3.connect(copy)
+    connection.execute("PRAGMA writable_schema = 1")
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'FROM', 'FROM \"' || char(27) || '[31m' || char(155) || '2J' || char(8238) || char(7) || '\", ') WHERE type = 'view'")
+    connection.commit()
+    connection.close()
+    for report in ("summary", "top", "check"):
+        text = query(copy, report).stderr
+        assert "no such table" in text and not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text), text

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 
 import pexpect
@@ -63,6 +64,30 @@ def test_hip_that_is_never_called(steps):
 def test_hip_of_which_nothing_is_watched(steps):
     found = overall(steps("count", "--include", "^no_such_function$"))
     assert found["verdict"] == "LOADED_UNUSED" and "only a part was recorded" in found["evidence"] and "--include" in found["advice"]
+
+
+def test_what_could_not_be_written_is_not_denied(steps, query, tmp_path):
+    """As a full disk leaves it: the row of the loss is there, and no call."""
+    database = steps("count alloc copy")
+    connection = sqlite3.connect(database)
+    connection.execute("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 9, 'the database could not be written')")
+    connection.commit()
+    connection.close()
+    found = overall(database)
+    assert found["verdict"] == "UNWATCHED" and "could not be written" in found["reason"] and "fade-query drops" in found["advice"]
+
+
+@pytest.mark.parametrize("groups", ["mem,copy", "device", "stream"])
+def test_launches_that_are_not_watched_are_not_denied(steps, query, tmp_path, groups):
+    found = overall(steps("count alloc copy launch=3", "-e", groups))
+    assert found["verdict"] == "UNWATCHED" and "launches of kernels were not watched" in found["reason"] and "-e" in found["advice"]
+    assert "only a part was recorded" in found["evidence"]
+    assert "UNWATCHED" in query(tmp_path / "run.db", "check", "--fail-on", "not-used").stdout
+
+
+@pytest.mark.parametrize("words, failing, verdict", [("alloc exit=3", "hipMalloc:1:2", "FAILED"), ("alloc abort", "", "FAILED"), ("alloc launch=3", "hipMalloc:1:2", "UNWATCHED")])
+def test_what_fails_itself_failed_though_launches_are_not_watched(steps, words, failing, verdict):
+    assert overall(steps(words, "-e", "mem", FADE_STANDIN_FAIL=failing))["verdict"] == verdict
 
 
 def test_a_program_that_only_asks(steps):

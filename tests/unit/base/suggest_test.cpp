@@ -20,6 +20,9 @@ TEST(Suggest, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(nearest("xyz", kWords), "");
   EXPECT_EQ(nearest("", kWords), "");
   EXPECT_EQ(nearest("kernel", {}), "");
+  const std::vector<std::string> letters = {"-o", "-q"};
+  EXPECT_EQ(nearest("-z", letters), "");
+  EXPECT_EQ(nearest("-Q", letters), "-q");
   EXPECT_EQ(nearest(std::string(100'000, 'k'), kWords), "");
 }
 
