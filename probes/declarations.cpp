@@ -52,8 +52,10 @@ bool parse_versions(Cursor& cursor, EnumValue& value) {
   if (cursor.accept('-')) {
     value.to = kNewest;
     if (!cursor.sees(']')) {
+      const Token at = cursor.peek();
       const auto last = parse_bound(cursor);
       if (!last) return false;
+      if (last->last < value.from) return cursor.complain(at, "expected a version that is not before the first one");
       value.to = last->last;
     }
   }

@@ -184,6 +184,7 @@ bool parse_parameters(Cursor& cursor, const Types& types, Probe& out) {
     if (!parse_parameter(cursor, types, drafts.size() + 1, draft) || !add_draft(cursor, drafts, std::move(draft))) return false;
     if (cursor.sees(')')) break;
     if (!cursor.expect(',', "or ')' after the parameter")) return false;
+    if (cursor.sees(')')) return cursor.complain(cursor.peek(), "expected a parameter after ','");
   }
   if (!cursor.expect(')', "after the parameters")) return false;
   if (!resolve_lengths(cursor, drafts)) return false;

@@ -77,7 +77,7 @@ Result<void> take_environment(const Program& program, const std::vector<Option>&
   const std::string text = variable(surroundings, program.environment);
   if (text.empty()) return {};
   const std::string name(program.environment);
-  auto given = read_arguments(rows, Words::None, split_words(text));
+  auto given = split_words(text).and_then([&](std::vector<std::string> words) { return read_arguments(rows, Words::None, std::move(words)); });
   if (!given) return tl::unexpected(with_context(name, std::move(given.error())));
   return assign_all(rows, *given, name + ": ");
 }

@@ -114,7 +114,29 @@ Result<Given> read_arguments(const std::vector<Option>& rows, Words words, std::
   return given;
 }
 
-std::vector<std::string> split_words(const std::string& text) {
+namespace {
+
+// Where a quoted word begins that never ends; npos: all do. A quote in the middle of a word is a character like any other.
+std::size_t open_quote(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\v\f", kQuotes = "'\"`";
+  for (std::size_t at = text.find_first_not_of(kBlanks); at != text.npos; at = text.find_first_not_of(kBlanks, at)) {
+    if (kQuotes.find(text[at]) == kQuotes.npos) {
+      at = text.find_first_of(kBlanks, at);
+      if (at == text.npos) return at;
+      continue;
+    }
+    std::size_t end = text.find(text[at], at + 1);
+    while (end != text.npos && text[end - 1] == '\\') end = text.find(text[at], end + 1);
+    if (end == text.npos) return at;
+    at = end + 1;
+  }
+  return text.npos;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> split_words(const std::string& text) {
+  if (const std::size_t open = open_quote(text); open != text.npos) return fail("a quote is not closed: " + text.substr(open));
   std::vector<std::string> words = CLI::detail::split_up(text);
   std::erase(words, "");
   return words;

@@ -24,8 +24,8 @@ struct Given {
 
 Result<Given> read_arguments(const std::vector<Option>& rows, Words words, std::vector<std::string> arguments);
 
-// Words as a shell would see them: blanks separate, quotes join.
-std::vector<std::string> split_words(const std::string& text);
+// Words as a shell would see them: blanks separate, quotes join. A quote that is never closed is an error.
+Result<std::vector<std::string>> split_words(const std::string& text);
 
 // Keys above the first [section] are those of the rows in the group kGeneral; then those of [section] count, other
 // programs' sections do not.

@@ -162,6 +162,8 @@ TEST_F(ProgramTest, MistakesInAFileNameTheFile) {
 TEST_F(ProgramTest, MistakesInTheEnvironmentNameTheVariable) {
   environment_["FADE_OPTIONS"] = "--ouput x";
   EXPECT_THAT(error({"prog"}), HasSubstr("FADE_OPTIONS: unknown option '--ouput'"));
+  environment_["FADE_OPTIONS"] = "--follow -o \"never closed";
+  EXPECT_THAT(error({"prog"}), HasSubstr("FADE_OPTIONS: a quote is not closed: \"never closed"));
   environment_["FADE_OPTIONS"] = "-o x prog";
   EXPECT_THAT(error({"prog"}), HasSubstr("FADE_OPTIONS: unexpected argument 'prog'"));
 }

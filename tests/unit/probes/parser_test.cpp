@@ -114,10 +114,12 @@ TEST(Parser, SaysWhereAndWhatItExpected) {
   EXPECT_THAT(errors_in("api hip\nint f(out void *a)"), ElementsAre(HasSubstr("uint8_t name[LENGTH]")));
   EXPECT_THAT(errors_in("api hip\nint f(out int a[n], int *n)"), ElementsAre(HasSubstr("2:17: expected a number or a parameter")));
   EXPECT_THAT(errors_in("api hip\nint f(int a, int a)"), ElementsAre(HasSubstr("expected a new name")));
+  EXPECT_THAT(errors_in("api hip\nint f(int a,)"), ElementsAre(HasSubstr("2:13: expected a parameter after ','")));
   EXPECT_THAT(errors_in("api hip\nint f(long double a)"), ElementsAre(HasSubstr("a type that C has")));
   EXPECT_THAT(errors_in("int f(int a)"), ElementsAre(HasSubstr("1:1: expected library \"PATTERN\" or api hip")));
   EXPECT_THAT(errors_in("library libfoo.so"), ElementsAre(HasSubstr("1:9: expected a pattern")));
-  EXPECT_THAT(errors_in("enum e { A = 1 [7-6 }"), ElementsAre(HasSubstr("expected ']' after the versions")));
+  EXPECT_THAT(errors_in("enum e { A = 1 [6-7 }"), ElementsAre(HasSubstr("expected ']' after the versions")));
+  EXPECT_THAT(errors_in("enum e { A = 1 [9-3] }"), ElementsAre(HasSubstr("1:19: expected a version that is not before the first one")));
   EXPECT_THAT(errors_in("struct s"), ElementsAre(HasSubstr("expected a size in bytes")));
   EXPECT_THAT(errors_in("struct s 4 { long a; }"), ElementsAre(HasSubstr("fit into 4 bytes, but they take 8")));
   EXPECT_THAT(errors_in("struct s { long a; int b @at(4); }"), ElementsAre(HasSubstr("an offset of at least 8")));
