@@ -136,7 +136,7 @@ std::string state_text(const Recording& r) {
   if (r.state == State::Running && *r.holder > 0)
     return fmt::format("still being recorded (process {} has it open): numbers are from now", *r.holder);
   if (r.state == State::Running) return "still being recorded: numbers are from now";
-  return "not closed cleanly (fade was killed or is still running): the last moments may be missing";
+  return "not closed cleanly (fade was killed, could not write, or is still running): the last moments may be missing";
 }
 
 std::vector<FoundFile> recordings_in(const std::string& directory) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,21 +23,26 @@ namespace {
 constexpr rlim_t kToBegin = rlim_t{160} << 20;  // free: 40 MiB are used by a run of nothing, libraries of a GPU stack take more
 constexpr rlim_t kToLetGo = rlim_t{48} << 20;   // free: what taking leave of a large program needs
 
+constexpr rlim_t kStack = rlim_t{8} << 20, kLeastStack = rlim_t{512} << 10;  // 128 KiB were too little
+constexpr std::size_t kThreadStack = std::size_t{2} << 20;
+
 constexpr const char* kFix = "ulimit -v unlimited; or limit the program alone: fade-run -- sh -c 'ulimit -v LIMIT; exec COMMAND'";
 
 struct Limit {
   __rlimit_resource what;
+  rlim_t enough;
   rlimit given{};
   bool is_changed = false;
 };
-std::array<Limit, 2> limits{{{RLIMIT_AS}, {RLIMIT_DATA}}};
+std::array<Limit, 3> limits{{{RLIMIT_AS, RLIM_INFINITY}, {RLIMIT_DATA, RLIM_INFINITY}, {RLIMIT_STACK, kStack}}};
 int end_status = 1;
 const char* end_consequence = "";
 
 // Only who has CAP_SYS_RESOURCE may go beyond the hard limit.
-bool raise(__rlimit_resource what, const rlimit& given) {
-  const rlimit all{RLIM_INFINITY, RLIM_INFINITY}, most{given.rlim_max, given.rlim_max};
-  return ::setrlimit(what, &all) == 0 || (given.rlim_cur != given.rlim_max && ::setrlimit(what, &most) == 0);
+bool raise(const Limit& limit) {
+  const rlimit& given = limit.given;
+  const rlimit all{limit.enough, std::max(limit.enough, given.rlim_max)}, most{std::min(limit.enough, given.rlim_max), given.rlim_max};
+  return ::setrlimit(limit.what, &all) == 0 || (given.rlim_cur != most.rlim_cur && ::setrlimit(limit.what, &most) == 0);
 }
 
 rlim_t allowed() {
@@ -55,6 +61,23 @@ std::optional<rlim_t> left() {
   return limit - std::min(limit, used);
 }
 
+// libc took the size of new threads' stacks from the limit that this program began with.
+void give_threads_a_stack() {
+  pthread_attr_t attributes;
+  std::size_t size = 0;
+  if (::pthread_getattr_default_np(&attributes) != 0) return;
+  if (::pthread_attr_getstacksize(&attributes, &size) == 0 && size < kThreadStack && ::pthread_attr_setstacksize(&attributes, kThreadStack) == 0)
+    ::pthread_setattr_default_np(&attributes);
+  ::pthread_attr_destroy(&attributes);
+}
+
+Result<void> check_stack() {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_STACK, &now) != 0 || now.rlim_cur >= kLeastStack) return {};
+  return fail("fade has too little memory", fmt::format("the stack of this shell's programs is limited to {} KiB (ulimit -s), and fade needs {}", now.rlim_cur >> 10, kLeastStack >> 10),
+              "ulimit -s 8192; or limit the program alone: fade-run -- sh -c 'ulimit -s LIMIT; exec COMMAND'");
+}
+
 void say(const char* text) {
   if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
 }
@@ -66,7 +89,8 @@ void take(int status, const char* consequence) {
   end_consequence = consequence;
   std::set_new_handler(ran_out);
   for (Limit& limit : limits)
-    if (::getrlimit(limit.what, &limit.given) == 0 && limit.given.rlim_cur != RLIM_INFINITY) limit.is_changed = raise(limit.what, limit.given);
+    if (::getrlimit(limit.what, &limit.given) == 0 && limit.given.rlim_cur < limit.enough) limit.is_changed = raise(limit);
+  give_threads_a_stack();
 }
 
 void give_back() {
@@ -75,6 +99,7 @@ void give_back() {
 }
 
 Result<void> check() {
+  if (auto stack = check_stack(); !stack) return stack;
   const auto free = left();
   if (!free || *free >= kToBegin) return {};
   return fail("fade has too little memory", fmt::format("the address space of this shell's programs is limited to {} MiB (ulimit -v), and fade needs {} MiB more than it has", allowed() >> 20, ((kToBegin - *free) >> 20) + 1),

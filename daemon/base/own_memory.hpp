@@ -1,4 +1,4 @@
-// The memory that fade may have itself. Limits of the shell (ulimit -v, -d) are meant for the program: fade raises its own as far as
+// The memory that fade may have itself. Limits of the shell (ulimit -v, -d, -s) are meant for the program: fade raises its own as far as
 // the kernel lets it, gives the program what it was given, and says so before it runs out. Set up by main(), before threads.
 #pragma once
 #include "base/result.hpp"

@@ -313,6 +313,20 @@ def test_who_has_the_right_goes_beyond_the_hard_limit(fade, tmp_path):
     assert (done.returncode, done.stdout) == (0, "65536\n65536\nunlimited\n")
 
 
+def test_a_small_stack_is_the_programs_where_fade_may_have_a_larger_one(fade, tmp_path):
+    effective = int(re.search(r"CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text())[1], 16)
+    script = "ulimit -s 128; exec {}{} -o {}.db -- sh -c 'ulimit -s'"
+    run = lambda prefix, name: subprocess.run(["sh", "-c", script.format(prefix, fade.path("fade-run"), name)], cwd=tmp_path, env=fade.environment,  # noqa: E731
+                                              capture_output=True, text=True, timeout=60)
+    refused = run(WITHOUT_RIGHTS, "refused")
+    assert (refused.returncode, refused.stdout) == (125, "")
+    assert "limited to 128 KiB (ulimit -s)" in refused.stderr and "\n  fix:   ulimit -s 8192" in refused.stderr
+    if effective >> 24 & 1:
+        done = run("", "run")
+        assert (done.returncode, done.stdout) == (0, "128\n")
+        assert sqlite3.connect(tmp_path / "run.db").execute("SELECT clean FROM sessions").fetchone() == (1,)
+
+
 @pytest.mark.parametrize("mib", [16, 18, 20, 22, 25, 30, 40, 64, 100, 150, 250, 400])
 def test_with_too_little_memory_nothing_begins_and_no_program_is_lost(fade, tmp_path, mib):
     tracee = fade.folder / "tests" / "tracees" / "bin" / "errors"

@@ -127,7 +127,7 @@ TEST(Open, WhatAKilledWriterLeftIsTakenIntoTheFile) {
   auto r = open_recording(path);
   ASSERT_TRUE(r) << r.error().text();
   EXPECT_EQ(r->state, State::Unclosed);
-  EXPECT_THAT(state_text(*r), HasSubstr("not closed cleanly (fade was killed or is still running)"));
+  EXPECT_THAT(state_text(*r), HasSubstr("not closed cleanly (fade was killed, could not write, or is still running)"));
   EXPECT_EQ(first(*r, "SELECT name FROM threads LIMIT 1"), Value{std::string("in the log")});
   EXPECT_FALSE(std::filesystem::exists(path + "-wal") && std::filesystem::file_size(path + "-wal") > 0);
 }
