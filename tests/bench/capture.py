@@ -23,7 +23,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=pathlib.Path, required=True, help="folder that CMake built into")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds [7]")
-    parser.add_argument("--calls", type=int, default=30_000, help="calls of one supervised run [30000]")
+    parser.add_argument("--calls", type=int, default=60_000, help="calls of one supervised run [60000]")
     parser.add_argument("--only", choices=("calls", "whole"), help="calls: cost of one call; whole: start-up, threads, memory, store, query")
     parser.add_argument("--quick", action="store_true", help="3 rounds and small files: a first look")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
