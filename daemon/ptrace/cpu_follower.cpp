@@ -78,7 +78,8 @@ bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
     starved_ns_ = here * 10 > length * kStarving ? starved_ns_ + here : 0;
     if (starved_ns_ >= kStarved) stop_yielding(now);
   }
-  if (++still_ < (together ? kRarely : looks_after_) && cpu_ >= 0) return false;
+  if (++still_ < (together ? kRarely : looks_after_) && has_looked_) return false;
+  has_looked_ = true;
   still_ = 0;
   const bool moved = follow(tid);
   if (!together) looks_after_ = moved ? 1 : std::min(2 * looks_after_, kRarely);
@@ -116,6 +117,7 @@ void CpuFollower::rest() {
   if (std::exchange(yields_, false)) set_policy(SCHED_OTHER);
   cpus_.restore();
   cpu_ = -1;
+  has_looked_ = false;
   moves_ = 0;
   window_ = 0;
 }

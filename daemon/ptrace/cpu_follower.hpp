@@ -41,6 +41,7 @@ class CpuFollower {
   std::int64_t window_ = 0;     // when it began
   std::uint32_t stops_ = 0;     // in this window
   std::uint32_t still_ = 0, looks_after_ = 1;  // windows since the last look, and how many before the next one
+  bool has_looked_ = false;
   ThreadCpus cpus_;
   int cpu_ = -1;
   std::uint32_t moves_ = 0;        // one bit for each of the last looks: the tracee had moved
