@@ -76,6 +76,12 @@ void reap(pid_t tid) {
   ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WEXITED | WNOHANG | __WALL);
 }
 
+Stop taken(const siginfo_t& info) {
+  const Stop stop = to_stop(info);
+  if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) reap(stop.tid);
+  return stop;
+}
+
 constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;
 
 void ignore_tick(int) {}
@@ -121,9 +127,13 @@ Result<void> Tracer::seize(pid_t tid, bool kill_on_exit) {
 Stop Tracer::next() const {
   siginfo_t info{};
   if (::waitid(P_ALL, 0, &info, kLook) != 0) return {.kind = errno == ECHILD ? Stop::Kind::Gone : Stop::Kind::None};
-  const Stop stop = to_stop(info);
-  if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) reap(stop.tid);
-  return stop;
+  return taken(info);
+}
+
+Stop Tracer::next_if_stopped(pid_t tid) const {
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook | WNOHANG) != 0 || info.si_pid == 0) return {};
+  return taken(info);
 }
 
 void Tracer::reap_end(pid_t tid) const { reap(tid); }

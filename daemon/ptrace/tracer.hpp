@@ -26,6 +26,7 @@ class Tracer {
   static Result<void> seize(pid_t tid, bool kill_on_exit);
 
   Stop next() const;            // any tracee; blocks until there is one or a signal came
+  Stop next_if_stopped(pid_t tid) const;  // the same of one tracee; None: it has not stopped, or is gone. Does not block
   Stop next_of(pid_t tid) const;  // one tracee only, ignoring interruptions
   // The same, but nullopt where the tracee has not stopped in time (to a tick): it may sleep where nothing
   // interrupts it.

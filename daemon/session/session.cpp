@@ -73,7 +73,8 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
       calls_(sink, clock_, functions_, overrides, stacks_),
-      black_box_(sink, clock_, functions_) {
+      black_box_(sink, clock_, functions_),
+      turns_(tracer) {
   if (options_.stacks.is_on())
     black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
 }
@@ -108,6 +109,7 @@ Thread& Session::add_thread(Inferior& inferior, pid_t tid) {
   thread->inferior = &inferior;
   sink_.notice(ThreadStarted{thread->id, inferior.id, clock_.now(), tid, read_thread_name(tid)});
   threads_[tid] = thread.get();
+  turns_.came(tid);
   return *(inferior.threads[tid] = std::move(thread));
 }
 
@@ -123,6 +125,7 @@ void Session::end_thread(Thread& thread, bool process_ended) {
   calls_.thread_ended(thread, process_ended);
   sink_.notice(ThreadEnded{thread.id, clock_.now(), thread.name});
   threads_.erase(thread.tid);
+  turns_.went(thread.tid);
   thread.inferior->threads.erase(thread.tid);
 }
 

@@ -15,6 +15,7 @@
 #include "ptrace/stop.hpp"
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
+#include "ptrace/turns.hpp"
 #include "session/black_box.hpp"
 #include "session/call_tracker.hpp"
 #include "session/hold_times.hpp"
@@ -47,6 +48,8 @@ class Session {
   // Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed) or EAGAIN. What was seized is let_go()'s to
   // give back, also then.
   Result<void> watch(pid_t pid);
+  // The next stop of any tracee, for handle(); blocks as Tracer::next() does.
+  Stop next() { return turns_.next(); }
   void handle(const Stop& stop);
   // Now and then: sends what has added up, and what has been bound since.
   void report_costs(bool at_end = false);
@@ -180,6 +183,7 @@ class Session {
   TrapGuard guard_;
   BlackBox black_box_;
   CpuFollower follower_;
+  Turns turns_;
 
   std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
   std::unordered_map<pid_t, Thread*> threads_;

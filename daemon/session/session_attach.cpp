@@ -239,7 +239,7 @@ std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::millisecon
 std::optional<Stop> Session::wait_for(pid_t tid, std::chrono::nanoseconds patience) {
   const std::int64_t until = boottime_ns() + patience.count();
   while (thread_of(tid) && boottime_ns() < until) {
-    const Stop stop = tracer_.next();
+    const Stop stop = next();
     if (stop.kind == Stop::Kind::Gone) return std::nullopt;
     if (stop.tid == tid && stop.kind != Stop::Kind::Exited && stop.kind != Stop::Kind::Killed) return stop;
     handle(stop);
@@ -300,7 +300,7 @@ void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc)
 
 // Has them stop and go on. Who does not in time is left out, and who has another stop first has that handled.
 void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds) {
-  StopRound round(tracer_, [this](pid_t tid) {
+  StopRound round(turns_, [this](pid_t tid) {
     Thread* thread = thread_of(tid);
     if (thread) thread->interrupted = true;
     return thread && Tracee(tid).interrupt();

@@ -145,7 +145,7 @@ bool Session::Farewell::one(pid_t tid, std::int64_t since) {
 }
 
 void Session::Farewell::all_others() {
-  StopRound round(s_.tracer_, [this](pid_t tid) { return ask(tid); });
+  StopRound round(s_.turns_, [this](pid_t tid) { return ask(tid); });
   for (const auto& [tid, thread] : s_.threads_)
     if (!keepers_.contains(tid) && !gone_.contains(tid)) round.add(tid);
   while (const auto stop = round.next(kLater)) {

@@ -13,8 +13,8 @@ constexpr std::int64_t kWaited = 20'000;  // whose stop was waited for that long
 
 }  // namespace
 
-StopRound::StopRound(const Tracer& tracer, std::function<bool(pid_t)> ask)
-    : tracer_(tracer), ask_(std::move(ask)), at_once_(kFirst), progress_(boottime_ns()) {}
+StopRound::StopRound(Turns& turns, std::function<bool(pid_t)> ask)
+    : turns_(turns), ask_(std::move(ask)), at_once_(kFirst), progress_(boottime_ns()) {}
 
 void StopRound::ask_more() {
   while (asked_.size() < at_once_ && !left_.empty()) {
@@ -31,7 +31,7 @@ std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
     ask_more();
     const std::int64_t before = boottime_ns();
     if (asked_.empty() || before - progress_ > patience.count()) return std::nullopt;
-    const Stop stop = tracer_.next();
+    const Stop stop = turns_.next();
     if (stop.kind == Stop::Kind::Gone) return std::nullopt;
     if (stop.kind != Stop::Kind::None) {
       came_ = boottime_ns();

@@ -7,14 +7,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ptrace/tracer.hpp"
+#include "ptrace/turns.hpp"
 
 namespace fade {
 
 class StopRound {
  public:
   // `ask` has a thread stop. False: it has ended.
-  StopRound(const Tracer& tracer, std::function<bool(pid_t)> ask);
+  StopRound(Turns& turns, std::function<bool(pid_t)> ask);
 
   void add(pid_t tid) { left_.push_back(tid); }
   // The next stop of any tracee, for the caller to handle; done() when it was the one asked for. nullopt: nobody is left,
@@ -30,7 +30,7 @@ class StopRound {
  private:
   void ask_more();
 
-  const Tracer& tracer_;
+  Turns& turns_;
   const std::function<bool(pid_t)> ask_;
   std::vector<pid_t> left_;
   std::unordered_map<pid_t, std::int64_t> asked_;  // since when it may stand still

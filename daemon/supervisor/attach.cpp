@@ -29,7 +29,7 @@ class Attachment {
  private:
   Result<void> with_all(Session& session, Result<void> (Session::*step)(pid_t));
   Attached arrived(const Session& session) const;
-  void loop(Session& session, const Tracer& tracer);
+  void loop(Session& session);
   bool wants_to_stay();
   void tell();
 
@@ -85,11 +85,11 @@ void Attachment::tell() {
                   .memory_bytes = live.memory_bytes, .peak_bytes = live.peak_bytes, .database_bytes = live.database_bytes});
 }
 
-void Attachment::loop(Session& session, const Tracer& tracer) {
+void Attachment::loop(Session& session) {
   std::int64_t last_wish = 0;
   constexpr std::int64_t kWishPeriod = 20'000'000;
   while (!session.empty()) {
-    const Stop stop = tracer.next();
+    const Stop stop = session.next();
     if (stop.kind == Stop::Kind::Gone) return;
     if (stop.kind != Stop::Kind::None) session.handle(stop);
     recording_.now_and_then(session);
@@ -122,7 +122,7 @@ Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   }
   observer_.attached(arrived(session));
   if (options_.snapshot) session.take_snapshot();
-  else loop(session, *tracer);
+  else loop(session);
   AttachOutcome out{.ran_short = recording_.runs_short(), .ended = session.empty()};
   session.let_go();
   out.detach_holds = session.detach_holds();

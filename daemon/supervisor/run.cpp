@@ -44,7 +44,7 @@ class Run {
   Result<RunOutcome> execute(SessionOptions session, OnStarted on_started);
 
  private:
-  void loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started);
+  void loop(Session& session, SignalRelay& relay, OnStarted on_started);
   Result<RunOutcome> end(Session& session, const LaunchedProgram& program, const SignalRelay& relay);
   void stop_with(const Session& session, const JobControl& job);
 
@@ -63,11 +63,11 @@ void Run::stop_with(const Session& session, const JobControl& job) {
   else if (is_stopped && !std::exchange(stopped_for_program_, true) && JobControl::has_terminal(pid_)) JobControl::stop_for(pid_);
 }
 
-void Run::loop(Session& session, const Tracer& tracer, SignalRelay& relay, OnStarted on_started) {
+void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
   const JobControl job;
   bool announced = false;
   while (!session.empty()) {
-    const Stop stop = tracer.next();
+    const Stop stop = session.next();
     if (stop.kind == Stop::Kind::Gone) return;
     if (stop.kind != Stop::Kind::None) session.handle(stop);
     if (stopped_for_program_ && !session.main_stopped()) stopped_for_program_ = false;
@@ -102,7 +102,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   session.adopt(pid_ = program->pid());
   SignalRelay relay(program->pid());
   program->release();
-  loop(session, *tracer, relay, on_started);
+  loop(session, relay, on_started);
   return end(session, *program, relay);
 }
 

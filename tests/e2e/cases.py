@@ -27,6 +27,11 @@ CASES = [
     Case("kernels 30", CORE),
     Case("chain", CORE),
     Case("nested", CORE, holds=("SELECT count(*) >= 3 FROM calls WHERE parent_id IS NOT NULL",)),
+    Case("stack_words 30", CORE, holds=(
+        shared_bytes_are("hipLaunchKernel", range(1000, 1030)), shared_bytes_are("hipModuleLaunchKernel", range(2000, 2030)),
+        "SELECT count(*) = 30 FROM calls WHERE name = 'hipMemcpy2D' AND json_extract(args, '$.kind') = 'hipMemcpyHostToHost'",
+        "SELECT count(*) = 3 AND min(n) = 30 FROM (SELECT count(*) AS n FROM calls WHERE name NOT LIKE 'hipStream%'"
+        " AND json_extract(args, '$.stream') IS NOT NULL GROUP BY json_extract(args, '$.stream'))")),
     Case("every_function", "v5 v6 v7 plt stripped"),
     Case("hard_entries", "hard"),
     Case("pointers", "v6 v7 plt ifunc hard wheel"),
