@@ -57,7 +57,9 @@ void AddressSpace::mend_copy(pid_t stopped) {
     if (!site.is_lifted && site.armed_at > horizon && !is_set(site)) missing.push_back(site);
   for (const Site& site : missing) {
     sites_.erase(site.address);
-    const auto again = arm(site.address, stopped, site.guard);
+    if (site.way == Way::Jump) pads_.erase(site.pad_trap());
+    // Where a jump stood behind the first instruction, an int3 stands in it: what stands behind it knows of none.
+    const auto again = arm(site.address - site.lead.length, stopped, site.guard);
     if (!again) continue;  // a library that was loaded meanwhile: the child has not got it
     (*again)->entry = site.entry;
     (*again)->call_site = site.call_site;

@@ -25,6 +25,7 @@ struct Site {
   std::array<std::uint8_t, 4> behind{};  // those that a jump covers, too
   std::uint8_t length = 0;    // of the instruction that went into the slot, or of all that did
   EntryLead lead;             // of a jump at an entry: what stands before the site
+  bool shows_words = false;   // its pad brings the words on the stack
   Guard guard = Guard::None;
   Way way = Way::Trap;
   bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
@@ -41,8 +42,9 @@ struct Site {
   static constexpr std::size_t kPadTrapAt = 39;
   RemoteAddr pad() const { return slot + kSlotSize; }
   bool is_entry_jump() const { return way == Way::Jump && guard == Guard::None; }
-  RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? EntryPad::kTrapAt : kPadTrapAt); }
-  // Whether a hit of the int3 at `trap` was in the pad of an entry: the return address stands in %r11, and the thread goes on by itself.
+  EntryPad entry_pad() const { return {lead.depth, shows_words}; }
+  RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? entry_pad().trap_at() : kPadTrapAt); }
+  // Whether a hit of the int3 at `trap` was in the pad of an entry, which shows what it should, and the thread goes on by itself.
   bool is_entry_pad(RemoteAddr trap) const { return is_entry_jump() && trap == pad_trap(); }
   // Where a thread that hit it goes on.
   RemoteAddr beyond(RemoteAddr trap) const { return is_entry_pad(trap) ? trap + 1 : slot; }
@@ -125,6 +127,7 @@ class AddressSpace {
     RemoteAddr function;
     std::uint64_t untouched = 0;
     std::vector<std::uint8_t> code;  // what stands there
+    std::size_t stack_words = 0;     // of its arguments
 
     static FunctionEntry read(const Memory& memory, RemoteAddr function, std::uint64_t untouched);
   };

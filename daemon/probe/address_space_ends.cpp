@@ -199,11 +199,9 @@ std::optional<Registers> AddressSpace::own_registers(const Registers& registers)
   const auto site = sites_.find(*own);
   if (site == sites_.end() || !site->second.is_entry_jump()) return out;
   const std::uint64_t offset = registers.ip() - site->second.pad();  // huge before it
-  if (offset < EntryPad::kSwapped || offset >= EntryPad::kSwappedBack) return out;
-  const auto kept = memory_.value<std::uint64_t>(registers.sp() - EntryPad::kKept);
-  if (!kept) return std::nullopt;
-  out.r11 = *kept;
-  return out;
+  const EntryPad pad = site->second.entry_pad();
+  if (offset < pad.kept_at() || offset >= kSlotSize || pad.restore(out, memory_)) return out;
+  return std::nullopt;
 }
 
 // Frames that are over leave such words in parts of the stack that nobody has written to since, so a word alone proves

@@ -11,15 +11,21 @@
 namespace fade {
 namespace {
 
-constexpr std::array<std::uint8_t, EntryPad::kSize> kEntryPad{
-    0x4C, 0x89, 0x5C, 0x24, 0xF8,  // mov %r11, -8(%rsp)
-    0x4C, 0x8B, 0x5C, 0x24, 0,     // mov depth(%rsp), %r11
-    0xCC,                          // int3
-    0x4C, 0x8B, 0x5C, 0x24, 0xF8,  // mov -8(%rsp), %r11
-    0xE9, 0,    0,    0,    0,     // jmp to the slot
+// A register that a pad uses: how `mov` to and from disp8(%rsp) begins, less its opcode, and the register in a stop.
+struct PadRegister {
+  std::uint8_t rex, modrm;
+  unsigned long long user_regs_struct::* shown;
 };
-static_assert(kEntryPad[EntryPad::kDepthAt] == 0 && kEntryPad[EntryPad::kTrapAt] == 0xCC && kEntryPad[EntryPad::kSwappedBack] == 0xE9 &&
-              EntryPad::kSize <= kSlotSize);
+constexpr PadRegister kPadRegisters[] = {
+    {0x4C, 0x5C, &user_regs_struct::r11}, {0x48, 0x44, &user_regs_struct::rax}, {0x4C, 0x54, &user_regs_struct::r10}};
+constexpr std::uint8_t kStore = 0x89, kLoad = 0x8B, kWord = 8;
+constexpr std::size_t kMoveSize = 5;
+static_assert(EntryPad::kMostCode <= kSlotSize);
+
+std::span<const PadRegister> used_by(const EntryPad& pad) { return std::span(kPadRegisters).first(pad.with_words ? 1 + EntryPad::kWords : 1); }
+
+// Of the register of that index.
+std::uint8_t kept(std::size_t index) { return static_cast<std::uint8_t>((index + 1) * kWord); }
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -135,12 +141,40 @@ std::array<std::uint8_t, kJumpSize> jump_code(RemoteAddr from, RemoteAddr to) {
   return out;
 }
 
-std::array<std::uint8_t, EntryPad::kSize> EntryPad::code(RemoteAddr pad, RemoteAddr slot, std::uint8_t depth) {
-  auto out = kEntryPad;
-  out[kDepthAt] = depth;
-  const std::int32_t d = distance(pad + kSize, slot);
-  std::memcpy(out.data() + kSwappedBack + 1, &d, sizeof d);
+std::vector<std::uint8_t> EntryPad::code(RemoteAddr pad, RemoteAddr slot) const {
+  const auto used = used_by(*this);
+  std::vector<std::uint8_t> out;
+  const auto move = [&](std::uint8_t opcode, const PadRegister& one, int at) {
+    out.insert(out.end(), {one.rex, opcode, one.modrm, 0x24, static_cast<std::uint8_t>(at)});
+  };
+  for (std::size_t i = 0; i < used.size(); ++i) move(kStore, used[i], -kept(i));
+  for (std::size_t i = 0; i < used.size(); ++i) move(kLoad, used[i], depth + static_cast<int>(i) * kWord);
+  out.push_back(0xCC);
+  for (std::size_t i = 0; i < used.size(); ++i) move(kLoad, used[i], -kept(i));
+  std::ranges::copy(jump_code(pad + out.size(), slot), std::back_inserter(out));
   return out;
+}
+
+EntryPad EntryPad::like(std::span<const std::uint8_t, kMostCode> code) {
+  EntryPad out{.with_words = code[kMoveSize + 1] == kStore};  // the second move
+  out.depth = code[out.kept_at() + kMoveSize - 1];
+  return out;
+}
+
+std::span<const std::uint64_t> EntryPad::shown(const Registers& registers, std::array<std::uint64_t, 1 + kWords>& into) const {
+  const auto used = used_by(*this);
+  for (std::size_t i = 0; i < used.size(); ++i) into[i] = registers.*used[i].shown;
+  return std::span(into).first(used.size());
+}
+
+bool EntryPad::restore(Registers& registers, const Memory& memory) const {
+  const auto used = used_by(*this);
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const auto was = memory.value<std::uint64_t>(registers.sp() - kept(i));
+    if (!was) return false;
+    registers.*used[i].shown = *was;
+  }
+  return true;
 }
 
 }  // namespace fade

@@ -10,7 +10,9 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/remote.hpp"
 #include "probe/relocate.hpp"
+#include "ptrace/registers.hpp"
 
 namespace fade {
 
@@ -41,14 +43,27 @@ Result<RelocatedInstruction> relocate_entry(std::span<const std::uint8_t> bytes,
 
 std::array<std::uint8_t, kJumpSize> jump_code(RemoteAddr from, RemoteAddr to);
 
-// Code that leaves every register and flag as it was: %r11 waits below the stack pointer, where a called function may write.
+// Code that leaves every register and flag as it was. At its int3 the return address stands in %r11 and, of a function that takes two
+// words of arguments on the stack, these in %rax and %r10: registers that carry nothing into a C function. Meanwhile what was in them waits
+// below the stack pointer, where a called function may write.
 struct EntryPad {
-  static constexpr std::size_t kDepthAt = 9, kTrapAt = 10, kSize = 21;
-  static constexpr std::size_t kSwapped = kTrapAt, kSwappedBack = 16;  // from here to there %r11 is the return address
-  static constexpr std::uint64_t kKept = 8;                            // %r11 itself is so far below the stack pointer
+  std::uint8_t depth = 0;  // of the return address below the stack pointer's place at the entry
+  bool with_words = false;
 
-  // `depth`: of the return address below the stack pointer's place at the entry.
-  static std::array<std::uint8_t, kSize> code(RemoteAddr pad, RemoteAddr slot, std::uint8_t depth);
+  static constexpr std::uint8_t kWords = 2;
+  static constexpr std::size_t kMostCode = 51;
+
+  std::size_t trap_at() const { return with_words ? 30 : 10; }  // where its int3 stands
+  // Where it begins to load; what was in the registers can be read in memory from here on.
+  std::size_t kept_at() const { return with_words ? 15 : 5; }
+  std::vector<std::uint8_t> code(RemoteAddr pad, RemoteAddr slot) const;
+  // The pad whose code `code` may be; what it returns says what there would have to be.
+  static EntryPad like(std::span<const std::uint8_t, kMostCode> code);
+
+  // What the int3 shows of a thread that stands there: the return address, and the words if it has them.
+  std::span<const std::uint64_t> shown(const Registers& registers, std::array<std::uint64_t, 1 + kWords>& into) const;
+  // Puts back what was in the registers before. False: it cannot be read.
+  bool restore(Registers& registers, const Memory& memory) const;
 };
 
 }  // namespace fade

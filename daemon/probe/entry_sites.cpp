@@ -28,7 +28,7 @@ struct AddressSpace::Plan {
 };
 
 AddressSpace::FunctionEntry AddressSpace::FunctionEntry::read(const Memory& memory, RemoteAddr function, std::uint64_t untouched) {
-  FunctionEntry out{function, untouched, std::vector<std::uint8_t>(kCodeRead)};
+  FunctionEntry out{.function = function, .untouched = untouched, .code = std::vector<std::uint8_t>(kCodeRead)};
   out.code.resize(memory.read(function, std::as_writable_bytes(std::span(out.code))));
   return out;
 }
@@ -106,6 +106,7 @@ Result<AddressSpace::Plan> AddressSpace::plan_entry(const FunctionEntry& entry, 
   site.slot = *slot;
   site.original = bytes[0];
   if (place) site.lead = *entry_lead(entry.code);
+  site.shows_words = place && entry.stack_words == EntryPad::kWords;
   if (place) std::copy_n(bytes.begin() + 1, site.behind.size(), site.behind.begin());
   auto moved = guarded_code(bytes, site);
   if (!moved) {
@@ -115,7 +116,7 @@ Result<AddressSpace::Plan> AddressSpace::plan_entry(const FunctionEntry& entry, 
   site.length = moved->length;
   Plan out{site, std::move(moved->code)};
   out.code.resize(kSlotSize);
-  if (place) std::ranges::copy(EntryPad::code(site.pad(), site.slot, site.lead.depth), std::back_inserter(out.code));
+  if (place) std::ranges::copy(site.entry_pad().code(site.pad(), site.slot), std::back_inserter(out.code));
   if (place) out.code.resize(2 * kSlotSize);
   return out;
 }

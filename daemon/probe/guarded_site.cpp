@@ -37,10 +37,7 @@ constexpr auto kPad = std::to_array<std::uint8_t>({
 static_assert(kPad[Site::kPadTrapAt] == kInt3 && kPad.size() == Site::kPadTrapAt + 6 && kPad.size() <= kSlotSize);
 
 std::vector<std::uint8_t> pad_code(const Site& site) {
-  if (site.is_entry_jump()) {
-    const auto code = EntryPad::code(site.pad(), site.slot, site.lead.depth);
-    return {code.begin(), code.end()};
-  }
+  if (site.is_entry_jump()) return site.entry_pad().code(site.pad(), site.slot);
   std::vector<std::uint8_t> out(kPad.begin(), kPad.end());
   const std::size_t at = Site::kPadTrapAt + 1;
   const auto last = jump_code(site.pad() + at, site.slot + Site::kGuardSize);
@@ -144,7 +141,13 @@ bool AddressSpace::is_set(const Site& site) const {
 // would have written there.
 bool AddressSpace::recover_text(Site& site) const {
   if (site.way != Way::Jump) return true;
-  if (site.is_entry_jump()) site.lead.depth = memory_.value<std::uint8_t>(site.pad() + EntryPad::kDepthAt).value_or(0);
+  if (site.is_entry_jump()) {
+    std::array<std::uint8_t, EntryPad::kMostCode> code{};
+    memory_.read(site.pad(), std::as_writable_bytes(std::span(code)));
+    const EntryPad found = EntryPad::like(code);
+    site.lead.depth = found.depth;
+    site.shows_words = found.with_words;
+  }
   const auto moved = memory_.value<std::array<std::uint8_t, 5>>(site.slot + (site.guard == Guard::None ? 0 : Site::kGuardSize));
   const auto wanted = pad_code(site);
   std::vector<std::uint8_t> pad(wanted.size());

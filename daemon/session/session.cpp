@@ -234,6 +234,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
     if (left && left->table) modules_.table_given(*thread.inferior, thread, functions_[left->entry], *left->table);
   }
   if (site.entry == 0) return charged;
+  std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
   Registers at_entry = registers;  // what was executed before the site has moved nothing else
   at_entry.rsp += site.lead.depth;
   switch (functions_[site.entry].what) {
@@ -245,7 +246,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
       is_alive(*thread.inferior, functions_[site.entry], std::nullopt);
-      calls_.enter(thread, site.entry, at_entry, in_pad ? RemoteAddr{registers.r11} : RemoteAddr{});
+      calls_.enter(thread, site.entry, at_entry, in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>());
       break;
   }
   return site.entry;
