@@ -24,6 +24,18 @@ constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else 
 
 std::span<const std::byte> bytes_of(std::span<const std::uint64_t> words) { return std::as_bytes(words); }
 
+// Who comes to a function by ways of his own may keep data where others keep the return address: no breakpoint belongs there.
+bool is_code(Program& program, pid_t tid, RemoteAddr address) {
+  const auto is_known = [&] { return std::ranges::any_of(program.code, [&](const RemoteRange& range) { return range.contains(address); }); };
+  if (is_known()) return true;
+  const auto maps = elf::read_maps(tid);
+  if (!maps) return true;  // the thread is gone
+  program.code.clear();
+  for (const elf::Mapping& mapping : maps->all())
+    if (mapping.executable) program.code.push_back(mapping.range);
+  return is_known();
+}
+
 }  // namespace
 
 std::uint64_t CallTracker::argument(const Parameter& parameter, const OpenCall& call) const {
@@ -63,20 +75,19 @@ void CallTracker::look_at_kernels(Thread& thread, const probes::Probe& probe, co
 }
 
 // The return address and, in the same read, the argument words behind it.
-RemoteAddr CallTracker::read_entry(const Thread& thread, const Entry& entry, const Registers& registers, RemoteAddr known, const Memory& memory,
-                                   OpenCall& call) {
+RemoteAddr CallTracker::read_entry(const Thread& thread, const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack,
+                                   const Memory& memory, OpenCall& call) {
   std::array<std::uint64_t, 1 + 255> words;
   const std::size_t wanted = 1 + (entry.probe ? entry.probe->stack_words : 0u);
-  const auto into = std::as_writable_bytes(std::span(words).first(wanted));
-  words[0] = known.value;
-  const std::size_t got = known && wanted == 1 ? 1 : memory.read(registers.sp(), into) / 8;
-  if (got == 0) return {};
-  if (wanted > 1) append_piece(call.payload, {.kind = PieceKind::Stack}, bytes_of(std::span(words).subspan(1, got - 1)));
+  if (on_stack.size() < wanted)
+    on_stack = std::span(words).first(memory.read(registers.sp(), std::as_writable_bytes(std::span(words).first(wanted))) / 8);
+  if (on_stack.empty()) return {};
+  if (wanted > 1) append_piece(call.payload, {.kind = PieceKind::Stack}, bytes_of(on_stack.subspan(1, std::min(wanted, on_stack.size()) - 1)));
   if (entry.probe && entry.probe->sse_words > 0) {
     if (const auto sse = Tracee(thread.tid).sse_words())
       append_piece(call.payload, {.kind = PieceKind::Sse}, bytes_of(std::span(*sse).first(entry.probe->sse_words)));
   }
-  return {words[0]};
+  return {on_stack[0]};
 }
 
 void CallTracker::fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call) {
@@ -124,6 +135,7 @@ CallSite& CallTracker::call_site(Thread& thread, RemoteAddr return_address) {
   if (!is_new) return it->second;
   CallSite& site = it->second;
   site.id = ++last_call_site_;
+  site.is_code = is_code(program, thread.tid, return_address);
   CallSiteSeen seen{.site = site.id, .process = thread.inferior->id, .address = return_address.value};
   if (const Module* module = program.module_at(return_address)) {
     site.library = module->path;
@@ -153,12 +165,14 @@ bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr r
     site = nullptr;
   }
   if (!site || site->is_lifted) {
-    const auto armed = call_site.refused ? tl::unexpected(Error{}) : space.arm(return_address, thread.tid);
+    const Result<Site*> armed = call_site.refused    ? tl::unexpected(Error{})
+                                : !call_site.is_code ? fail(fmt::format("{:#x} is no code", return_address.value))
+                                                     : space.arm(return_address, thread.tid);
     if (!armed) {
       ++unseen_returns_;
       if (!std::exchange(call_site.refused, true))
         sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
-                               "returns to " + call_site.library + " cannot be seen: " + armed.error().message});
+                               fmt::format("returns to {} cannot be seen: {}", call_site.library.empty() ? "memory of no library" : call_site.library, armed.error().message)});
       return false;
     }
     site = *armed;
@@ -209,7 +223,7 @@ bool CallTracker::is_needed(const Entry& entry) const {
          (!overrides_.empty() && (overrides_.touches(entry.probe->symbol) || entry.probe->kind == probes::Kind::SetDevice));
 }
 
-void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, RemoteAddr return_address) {
+void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack) {
   const Entry& entry = functions_[index];
   unwound(thread, registers.sp());
   const bool counted = entry.what == Entry::What::Function && recording_;
@@ -220,7 +234,7 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   call.record.thread = thread.id;
   const bool with_stack = counted && stacks_.policy().wants_every(*entry.probe);
   call.return_address =
-      read_entry(thread, entry, registers, return_address, with_stack ? stacks_.look(thread, registers) : thread.inferior->program->space->memory(), call);
+      read_entry(thread, entry, registers, on_stack, with_stack ? stacks_.look(thread, registers) : thread.inferior->program->space->memory(), call);
   if (counted) {
     call.record.id = ++last_call_;
     call.record.parent = thread.calls.innermost();
@@ -231,8 +245,10 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   call.record.caller = site.id;
   if (counted && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
-  call.record.entry_ns = clock_.now();
-  if (!watch_return(thread, site, call.return_address)) return close(std::move(call), 0);
+  if (!watch_return(thread, site, call.return_address)) {
+    call.record.entry_ns = clock_.now();
+    return close(std::move(call), 0);
+  }
   thread.inferior->open_by_sp[call.sp] = &thread;
   thread.calls.push(std::move(call)).record.entry_ns = clock_.now();  // what we did since is not the call's time
 }

@@ -31,8 +31,8 @@ class CallTracker {
     std::optional<TableGiven> table;
   };
 
-  // The thread hit the site of `entry`. `return_address` where it is known, else null: it is read from the stack.
-  void enter(Thread& thread, std::uint32_t entry, const Registers& registers, RemoteAddr return_address);
+  // The thread hit the site of `entry`. `on_stack`: the return address and what follows it on the stack, as far as they are known already.
+  void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack);
   // The thread hit a place that calls return to, at time `now`; nullopt: no open call returns here now.
   std::optional<Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   // Sends what is complete.
@@ -49,7 +49,8 @@ class CallTracker {
     CallRecord record;
     std::vector<std::byte> payload;
   };
-  RemoteAddr read_entry(const Thread& thread, const Entry& entry, const Registers& registers, RemoteAddr known, const Memory& memory, OpenCall& call);
+  static RemoteAddr read_entry(const Thread& thread, const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack,
+                               const Memory& memory, OpenCall& call);
   void look_at_kernels(Thread& thread, const probes::Probe& probe, const OpenCall& call);
   std::uint64_t kernel_around(const Thread& thread) const;
   void fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call);

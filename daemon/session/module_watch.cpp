@@ -324,6 +324,7 @@ std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSp
     const RemoteAddr address{image.bias() + code.offset};
     const bool is_free = may_jump && !code.ifunc && !is_branched_to(address);
     out.push_back(AddressSpace::FunctionEntry::read(text, address, is_free ? up_to_next(functions, code.offset) : 0));
+    out.back().stack_words = code.probe->stack_words;
   }
   return out;
 }
@@ -424,6 +425,7 @@ void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::Li
   });
   if (it == modules.end()) return;
   inferior.program->space->forget(it->span, thread.tid);
+  inferior.program->code.clear();
   std::erase_if(inferior.program->call_sites, [&](const auto& item) { return it->span.contains(item.first); });
   std::erase_if(inferior.program->named_kernels, [&](const auto& item) { return it->span.contains({item.first}); });
   sink_.notice(ModuleUnloaded{it->id, clock_.now()});

@@ -51,6 +51,7 @@ struct CallSite {
   std::string library;      // path; empty: not in a module
   bool refused = false;     // no site could be armed there
   bool changeable = false;  // in memory without a file: generated code, which may be written again
+  bool is_code = true;      // it could be executed when it was first seen
 };
 
 struct KernelName {
@@ -90,6 +91,7 @@ struct Program {
   bool is_list_doubtful = false;   // modules may be missing in link_map that have run
   bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
+  std::vector<RemoteRange> code;  // what could be executed, when that was last looked up
   RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
 };
 

@@ -52,3 +52,14 @@ def test_jump_where_nothing_can_have_run_and_every_call_counts(build, tmp_path, 
     assert said[0].startswith(begins) and said[1] == "done True"
     recorded = harness.summed(harness.Database(tmp_path / "run.db").counts("call_stats"))
     assert recorded == ran.total and recorded["hipMalloc"] == 3000
+
+
+def test_data_where_a_return_address_should_be_is_left_alone(build, tmp_path):
+    (tmp_path / "odd.probes").write_text('library "odd_return"\nvoid odd()\n')
+    alone = harness.run_alone(build, "odd_return", "v6", tmp_path)
+    supervised = harness.run_supervised(build, "odd_return", "v6", tmp_path, options=("--probes", tmp_path / "odd.probes"))
+    assert alone.stdout == supervised.stdout == b"90 90\n" and supervised.status == 0
+    database = harness.Database(tmp_path / "run.db")
+    assert database.value("SELECT sum(calls) FROM call_stats WHERE name = 'odd'") == 6
+    refusals = [detail for (detail,) in database.rows("SELECT detail FROM lifecycle WHERE kind = 'refused'")]
+    assert len(refusals) == 2 and all(detail.endswith(" is no code") for detail in refusals)
