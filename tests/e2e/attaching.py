@@ -191,6 +191,11 @@ class Attachment:
         assert self.process.poll() is None, self.says()
         return self
 
+    def tells(self, text):
+        """Sooner or later: what it has to say comes behind what has_come() waits for."""
+        until(lambda: text in self.says() or self.process.poll() is not None, text)
+        assert text in self.says()
+
     def leave(self, how=signal.SIGTERM):
         """Detaches. The recording."""
         self.process.send_signal(how)

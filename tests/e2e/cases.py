@@ -19,6 +19,12 @@ class Case:
 NO_OPEN_CALLS = "SELECT count(*) = 0 FROM calls WHERE state = 'open'"
 HAS_UNWOUND = "SELECT count(*) > 0 FROM calls WHERE state = 'unwound'"
 
+
+def shared_bytes_are(name, values):
+    return (f"SELECT group_concat(n, ' ') = '{' '.join(map(str, values))}' FROM"
+            f" (SELECT json_extract(args, '$.sharedMemBytes') AS n FROM calls WHERE name = '{name}' ORDER BY id)")
+
+
 CASES = [
     Case("loop 200", CORE),
     Case("calls", CORE),
@@ -52,6 +58,8 @@ CASES = [
     # threads
     Case("threads 8 50", CORE),
     Case("threads 1000 2", SHAPES),
+    Case("compete 6 6000", SHAPES, holds=(
+        "SELECT count(*) = 6 AND 10 * min(n) >= avg(n) FROM (SELECT count(*) AS n FROM calls WHERE name = 'hipMemcpy' GROUP BY thread_id)",)),
     Case("threads_churn 40", SHAPES),
     Case("leader_exits", SHAPES),
     Case("exit_from_thread", free=True, slack=5),

@@ -181,7 +181,7 @@ def calls(target, times):
 def test_hip_is_loaded_after_we_came_and_again(build, start, attach):
     target = start("late")
     attachment = attach(target).has_come()
-    assert "no HIP library is loaded yet" in attachment.says()
+    attachment.tells("no HIP library is loaded yet")
     for runtime, times in (("v6", 5), ("v6", 6), ("v7", 7)):
         loads(target, build, runtime)
         calls(target, times)
