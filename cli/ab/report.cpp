@@ -41,7 +41,7 @@ std::string heading(std::string_view words, const Style& style) {
 }
 
 std::string row(std::string_view label, const std::string& without, const std::string& with, const std::string& difference) {
-  const auto right = [](const std::string& text) { return std::string(18 - std::min<std::size_t>(18, table::display_width(text)), ' ') + text; };
+  const auto right = [](const std::string& text) { return std::string(18 - std::min<std::size_t>(17, table::display_width(text)), ' ') + text; };
   return fmt::format("  {:<16}{}{}{}{}\n", label, right(without), right(with), difference.empty() ? "" : "  ", difference);
 }
 
@@ -222,7 +222,7 @@ std::vector<std::string> remarks(const Series& series, const Sides& sides, const
   std::vector<double> later;
   for (std::size_t i = 1; i < series.runs.size(); ++i) later.push_back(static_cast<double>(series.runs[i].wall_ns));
   if (static_cast<double>(series.runs[0].wall_ns) > kColdStart * median(later))
-    out.push_back("the first run was much longer than the others, as with cold caches: compare again");
+    out.push_back("the first run took far longer than the others (cold caches?): compare again");
   const Comparison held = times(sides, &Figures::held_ns), wall = times(sides, &Figures::wall_ns);
   const bool differs = wall.verdict == Verdict::Less || wall.verdict == Verdict::More;
   if (held.without > wall.without / 2 || (differs && std::fabs(held.difference) > std::fabs(wall.difference) / 2))

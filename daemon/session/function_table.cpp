@@ -3,14 +3,12 @@
 namespace fade {
 
 FunctionTable::FunctionTable(EventSink& sink) : sink_(sink) {
-  entries_.resize(4);
-  entries_[loader()].what = Entry::What::Loader;
-  entries_[set_action()].what = Entry::What::Sigaction;
-  entries_[set_mask()].what = Entry::What::Sigmask;
+  add({});
+  for (const auto what : {Entry::What::Loader, Entry::What::Sigaction, Entry::What::Sigmask}) add({.what = what});  // loader(), set_action(), set_mask()
 }
 
 std::uint32_t FunctionTable::add(Entry entry) {
-  entries_.push_back(std::move(entry));
+  entries_.push_back(std::make_unique<Entry>(std::move(entry)));
   return static_cast<std::uint32_t>(entries_.size() - 1);
 }
 
@@ -39,11 +37,11 @@ std::uint32_t FunctionTable::resolver(const probes::ProbePtr& probe, const std::
 }
 
 void FunctionTable::report_costs() {
-  for (Entry& entry : entries_) {
-    if (entry.stops == 0) continue;
-    sink_.notice(StopCost{entry.function, entry.stops, entry.held_ns});
-    entry.stops = 0;
-    entry.held_ns = 0;
+  for (const auto& entry : entries_) {
+    if (entry->stops == 0) continue;
+    sink_.notice(StopCost{entry->function, entry->stops, entry->held_ns});
+    entry->stops = 0;
+    entry->held_ns = 0;
   }
 }
 

@@ -1,8 +1,8 @@
 // What can begin at a site: the functions of a session, each known once per library file, with what must be fetched
 // when they are called. Indexes count from 1 and stay; shared by all processes of the session.
 #pragma once
-#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +43,7 @@ class FunctionTable {
                          const std::vector<std::string>& other_names = {});
   std::uint32_t resolver(const probes::ProbePtr& probe, const std::string& library, int library_major);
 
-  Entry& operator[](std::uint32_t index) { return entries_[index]; }
-  const std::deque<Entry>& all() const { return entries_; }
+  Entry& operator[](std::uint32_t index) { return *entries_[index]; }
   // Sends what stops have cost since the last time.
   void report_costs();
 
@@ -53,7 +52,7 @@ class FunctionTable {
   std::uint32_t add(Entry entry);
 
   EventSink& sink_;
-  std::deque<Entry> entries_;  // [0] stands for "nothing"
+  std::vector<std::unique_ptr<Entry>> entries_;  // [0] stands for "nothing"
   std::map<Key, std::uint32_t> functions_, resolvers_;
   FunctionId last_function_ = 0;
 };

@@ -147,7 +147,7 @@ void Session::note(const Thread& thread, std::string kind, std::int64_t value, s
 
 // ---------------------------------------------------------------- stops
 
-void Session::handle(const Stop& stop) {
+std::int64_t Session::handle(const Stop& stop) {
   using Kind = Stop::Kind;
   static constexpr std::pair<Kind, Handler> kHandlers[] = {
       {Kind::Signal, &Session::on_signal},  {Kind::Group, &Session::on_group},    {Kind::Trap, &Session::on_trap_stop},
@@ -155,12 +155,14 @@ void Session::handle(const Stop& stop) {
       {Kind::Exec, &Session::on_exec},      {Kind::VforkDone, &Session::on_syscall}, {Kind::Syscall, &Session::on_syscall},
       {Kind::Exited, &Session::on_end},     {Kind::Killed, &Session::on_end},     {Kind::Exit, &Session::on_exit},
   };
-  for (const auto& [kind, handler] : kHandlers)
-    if (kind == stop.kind) return (this->*handler)(stop);
+  last_time_ = clock_.now();
+  const auto* found = std::ranges::find(kHandlers, stop.kind, &std::pair<Kind, Handler>::first);
+  if (found != std::end(kHandlers)) (this->*found->second)(stop);
+  return last_time_;
 }
 
 void Session::on_signal(const Stop& stop) {
-  const std::int64_t now = clock_.now();
+  const std::int64_t now = last_time_;  // before others are handled meanwhile
   Thread* thread = thread_of(stop.tid);
   if (!thread || stop.signal != SIGTRAP) return deliver(stop);
   if (on_breakpoint(*thread, now)) return;
@@ -272,7 +274,8 @@ void Session::sample_cpu() {
 }
 
 void Session::account(std::uint32_t entry, std::int64_t since) {
-  const std::int64_t held = clock_.now() - since;
+  last_time_ = clock_.now();
+  const std::int64_t held = last_time_ - since;
   ++totals_.stops;
   totals_.stopped_ns += held;
   ++functions_[entry].stops;
@@ -416,7 +419,10 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
     // From inside exec to its end: only there do registers that we set count.
     tracee.resume_to_syscall();
     const Stop stop = tracer_.next_of(thread.tid);
-    if (stop.kind != Stop::Kind::Syscall) return handle(stop);
+    if (stop.kind != Stop::Kind::Syscall) {
+      handle(stop);
+      return;
+    }
     if (const auto begun = modules_.begin(inferior, thread.tid, *facts); !begun)
       reason = begun.error().text();
     else

@@ -50,7 +50,9 @@ class Session {
   Result<void> watch(pid_t pid);
   // The next stop of any tracee, for handle(); blocks as Tracer::next() does.
   Stop next() { return turns_.next(); }
-  void handle(const Stop& stop);
+  // Returns the time of the session when it had been handled, or a little earlier: after every stop nobody else need
+  // look at the clock.
+  std::int64_t handle(const Stop& stop);
   // Now and then: sends what has added up, and what has been bound since.
   void report_costs(bool at_end = false);
   // Now and then: how much CPU time each process has used.
@@ -175,6 +177,7 @@ class Session {
   const Tracer& tracer_;
   EventSink& sink_;
   const SessionClock clock_;
+  std::int64_t last_time_ = 0;  // that was looked up for a stop
   const SessionOptions options_;
   FunctionTable functions_;
   ModuleWatch modules_;

@@ -30,8 +30,8 @@ class Attachment {
   Result<void> with_all(Session& session, Result<void> (Session::*step)(pid_t));
   Attached arrived(const Session& session) const;
   void loop(Session& session);
-  bool wants_to_stay();
-  void tell();
+  bool wants_to_stay(std::int64_t now);
+  void tell(std::int64_t now);
 
   const AttachOptions& options_;
   const probes::Overrides& overrides_;
@@ -69,15 +69,14 @@ Attached Attachment::arrived(const Session& session) const {
   return out;
 }
 
-bool Attachment::wants_to_stay() {
+bool Attachment::wants_to_stay(std::int64_t now) {
   using Wish = AttachObserver::Wish;
   const Wish wish = observer_.wish();
   if (wish == Wish::Pause || wish == Wish::Resume) recording_.pause(wish == Wish::Pause);
-  return wish != Wish::Detach && !recording_.runs_short() && !recording_.window_is_over();
+  return wish != Wish::Detach && !recording_.runs_short() && !recording_.window_is_over(now);
 }
 
-void Attachment::tell() {
-  const std::int64_t now = recording_.clock().now();
+void Attachment::tell(std::int64_t now) {
   if (now - last_tick_ < kTickPeriod) return;
   last_tick_ = now;
   const store::LiveTotals live = recording_.live();
@@ -91,13 +90,12 @@ void Attachment::loop(Session& session) {
   while (!session.empty()) {
     const Stop stop = session.next();
     if (stop.kind == Stop::Kind::Gone) return;
-    if (stop.kind != Stop::Kind::None) session.handle(stop);
-    recording_.now_and_then(session);
-    tell();
-    const std::int64_t now = recording_.clock().now();
+    const std::int64_t now = stop.kind != Stop::Kind::None ? session.handle(stop) : recording_.clock().now();
+    recording_.now_and_then(session, now);
+    tell(now);
     if (now - last_wish < kWishPeriod) continue;
     last_wish = now;
-    if (!wants_to_stay()) return;
+    if (!wants_to_stay(now)) return;
   }
 }
 

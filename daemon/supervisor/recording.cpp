@@ -64,17 +64,16 @@ void Recording::begin(Session& session) {
 }
 
 // --delay and --duration: what happens outside of the window is not recorded.
-void Recording::keep_window(Session& session) {
-  const bool wanted = !paused_ && clock_.now() >= options_.delay_ns.value_or(0) && !window_is_over();
+void Recording::keep_window(Session& session, std::int64_t now) {
+  const bool wanted = !paused_ && now >= options_.delay_ns.value_or(0) && !window_is_over(now);
   if (wanted == recording_) return;
   session.set_recording(recording_ = wanted);
   // After the window a call need not cost anything, unless rules go on being applied.
-  if (window_is_over() && overrides_.empty()) session.stop_watching();
+  if (window_is_over(now) && overrides_.empty()) session.stop_watching();
 }
 
-void Recording::now_and_then(Session& session) {
-  keep_window(session);
-  const std::int64_t now = clock_.now();
+void Recording::now_and_then(Session& session, std::int64_t now) {
+  keep_window(session, now);
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
     session.look_after_nets();

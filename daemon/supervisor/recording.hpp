@@ -21,10 +21,10 @@ class Recording {
   // `kind`: run or attach. `command` is of process `pid`; its first word is the program.
   Result<void> open(std::string kind, std::vector<std::string> command, pid_t pid);
   void begin(Session& session);          // before its first stop
-  void now_and_then(Session& session);   // after every stop or tick
+  void now_and_then(Session& session, std::int64_t now);  // after every stop or tick
   void pause(bool on) { paused_ = on; }  // while paused nothing is recorded; rules go on being applied
   bool runs_short() const { return runs_short_; }  // of memory, which has been said: time to let go
-  bool window_is_over() const { return options_.duration_ns && clock_.now() >= options_.delay_ns.value_or(0) + *options_.duration_ns; }
+  bool window_is_over(std::int64_t now) const { return options_.duration_ns && now >= options_.delay_ns.value_or(0) + *options_.duration_ns; }
 
   EventSink& sink() { return queue_; }
   const SessionClock& clock() const { return clock_; }
@@ -36,7 +36,7 @@ class Recording {
   void discard();
 
  private:
-  void keep_window(Session& session);
+  void keep_window(Session& session, std::int64_t now);
   void look_after_memory();
 
   const RecordingOptions& options_;

@@ -69,10 +69,10 @@ void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
   while (!session.empty()) {
     const Stop stop = session.next();
     if (stop.kind == Stop::Kind::Gone) return;
-    if (stop.kind != Stop::Kind::None) session.handle(stop);
+    const std::int64_t now = stop.kind != Stop::Kind::None ? session.handle(stop) : recording_.clock().now();
     if (stopped_for_program_ && !session.main_stopped()) stopped_for_program_ = false;
     if (stop.kind == Stop::Kind::None || stop.kind == Stop::Kind::Group) stop_with(session, job);
-    recording_.now_and_then(session);  // may have threads stop, so not while a stop waits to be handled
+    recording_.now_and_then(session, now);  // may have threads stop, so not while a stop waits to be handled
     if (session.started() && !announced) {
       on_started(options_.command[0], pid_, recording_.database());
       announced = true;
