@@ -7,6 +7,7 @@ namespace fade::store {
 namespace {
 
 constexpr std::size_t kWorthAStatement = 16;  // rows
+constexpr std::size_t kMostStatements = 64;   // for columns with one value
 constexpr std::uint64_t kId = 1;              // as an empty column: SQLite gives the next one
 
 // https://www.sqlite.org/vtab.html: an eponymous table that can only be scanned from the first row to the last.
@@ -126,37 +127,47 @@ Result<void> BatchTable::attach(sqlite::Db& db) {
   }
   if (has_ids()) last_id_ = db.integer("SELECT max(rowid) FROM " + target_).value_or(0);
   db_ = &db;
-  if (const auto all = insert_without(0); !all) return tl::unexpected(all.error());
+  if (const auto all = insert_of({}); !all) return tl::unexpected(all.error());
   return {};
 }
 
 // What SQLite need not fetch for every row costs next to nothing. Columns in the order of the table are not copied once more.
-Result<sqlite::Stmt*> BatchTable::insert_without(std::uint64_t empty) {
-  if (const auto known = inserts_.find(empty); known != inserts_.end()) return &known->second;
+Result<sqlite::Stmt*> BatchTable::insert_of(const Shape& shape) {
+  if (const auto known = inserts_.find(shape); known != inserts_.end()) return &known->second;
   std::string into, from;
   for (std::size_t i = 0; i < columns_; ++i) {
     const std::size_t column = (i + id_is_last_) % columns_;
-    if (column == 0 && (empty & kId)) continue;
+    const std::uint64_t bit = std::uint64_t{1} << column;
+    if (column == 0 && (shape.empty & kId)) continue;
     into += (into.empty() ? "" : ",") + names_[column];
-    from += (from.empty() ? "" : ",") + (empty >> column & 1 ? std::string("NULL") : "c" + std::to_string(column));
+    from += (from.empty() ? "" : ",") + (shape.empty & bit ? std::string("NULL") : (shape.same & bit ? "?" + std::to_string(column + 1) : "c" + std::to_string(column)));
   }
   // OR ROLLBACK: a statement that cannot end half done keeps no copies of the pages it changes. The recorder gives up either way.
   std::string sql = std::string("INSERT ") + (has_ids() ? "OR ROLLBACK " : "") + "INTO " + target_ + "(" + into + ") SELECT " + from + " FROM " + source();
   if (!on_conflict_.empty()) sql += " WHERE true ON CONFLICT " + on_conflict_;
   Result<sqlite::Stmt> insert = db_->prepare(sql);
   if (!insert) return tl::unexpected(std::move(insert.error()));
-  return &(inserts_[empty] = std::move(*insert));
+  return &(inserts_[shape] = std::move(*insert));
 }
 
-// Those that no row has a value for: as a rule a look at the first row tells.
-std::uint64_t BatchTable::empty_columns() const {
-  std::uint64_t empty = 0;
-  for (std::size_t column = 0; column < columns_; ++column) {
-    std::size_t cell = column;
-    while (cell < used_ && cells_[cell] == kNull) cell += columns_;
-    if (cell >= used_) empty |= std::uint64_t{1} << column;
+Result<void> BatchTable::insert(const Shape& shape) {
+  const Result<sqlite::Stmt*> insert = insert_of(shape);
+  if (!insert) return tl::unexpected(insert.error());
+  for (std::size_t column = 0; column < columns_; ++column)
+    if (shape.same >> column & 1) (*insert)->bind_int(static_cast<int>(column + 1), cells_[column]);
+  return (*insert)->run();
+}
+
+BatchTable::Shape BatchTable::shape() const {
+  Shape out;
+  const bool is_worth_it = rows() >= kWorthAStatement && inserts_.size() < kMostStatements;
+  for (std::size_t column = has_ids_; used_ > 0 && column < columns_; ++column) {
+    if (differ_[column] != 0) continue;
+    const std::uint64_t bit = std::uint64_t{1} << column;
+    if (cells_[column] == kNull) out.empty |= bit;
+    else if (is_worth_it) out.same |= bit;
   }
-  return empty;
+  return out;
 }
 
 // Rows from first_ on for one statement. True: their ids are the next ones, one by one, so that SQLite need not look for rows that have them.
@@ -178,12 +189,12 @@ bool BatchTable::next_stretch() {
 }
 
 Result<void> BatchTable::flush() {
-  const std::uint64_t empty = used_ == 0 ? 0 : empty_columns();
+  const Shape all = shape();
   Result<void> done;
   for (first_ = 0; done && first_ < rows(); first_ = end_) {
-    const bool appended = next_stretch();
-    const Result<sqlite::Stmt*> insert = insert_without(empty | (appended ? kId : 0));
-    done = insert ? (*insert)->run() : tl::unexpected(insert.error());
+    Shape these = all;
+    if (next_stretch()) these.empty |= kId;
+    done = insert(these);
     for (std::size_t i = first_; has_ids_ && i < end_; ++i) last_id_ = std::max(last_id_, *row(i));
   }
   clear();

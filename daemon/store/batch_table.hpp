@@ -3,6 +3,7 @@
 // writes that table.
 #pragma once
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -33,8 +34,11 @@ class BatchTable {
   template <class... A>
   void add(A... values) {
     if (cells_.size() < used_ + columns_) cells_.resize(std::max(cells_.size() * 2, kFirstRows * columns_));
+    if (used_ == 0) differ_.assign(columns_, 0);
     std::int64_t* cell = cells_.data() + used_;
-    ((*cell++ = static_cast<std::int64_t>(values)), ...);
+    const std::int64_t* first = cells_.data();
+    std::int64_t* differ = differ_.data();
+    ((*cell = static_cast<std::int64_t>(values), *differ++ |= *cell++ ^ *first++), ...);
     used_ += columns_;
   }
   std::size_t rows() const { return used_ / columns_; }
@@ -52,22 +56,30 @@ class BatchTable {
   static constexpr std::size_t kFirstRows = 256;
 
   std::string source() const { return target_ + "src"; }
-  std::uint64_t empty_columns() const;
+  // Columns that have one value in all rows, a bit each: SQLite need not ask for it row by row.
+  struct Shape {
+    std::uint64_t empty = 0;  // NULL; the id's: it is the next one
+    std::uint64_t same = 0;   // another, which is bound
+    auto operator<=>(const Shape&) const = default;
+  };
+  Shape shape() const;
   bool next_stretch();
-  Result<sqlite::Stmt*> insert_without(std::uint64_t empty);
+  Result<sqlite::Stmt*> insert_of(const Shape& shape);
+  Result<void> insert(const Shape& shape);
 
   const std::string target_;
   const std::size_t columns_;
   const std::string on_conflict_;
   std::vector<std::int64_t> cells_;  // room for rows
   std::size_t used_ = 0;             // cells that are rows
+  std::vector<std::int64_t> differ_;  // of each column the bits in which not all rows are as the first
   std::size_t first_ = 0, end_ = 0;
   std::int64_t last_id_ = 0;
   sqlite::Db* db_ = nullptr;
   std::vector<std::string> names_;  // of columns, in the order of cells
   bool has_ids_ = false;            // an INTEGER PRIMARY KEY
   bool id_is_last_ = false;         // in the table
-  std::map<std::uint64_t, sqlite::Stmt> inserts_;  // by the columns that they leave empty, a bit each
+  std::map<Shape, sqlite::Stmt> inserts_;
 };
 inline constexpr std::int64_t kNull = BatchTable::kNull;
 

@@ -72,7 +72,8 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   FunctionEntry& function = *lane->function;
   const bool returned = record.flags & kReturned;
   const std::int64_t end = returned || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
-  Now now{record, {*function.probe, record, payload, function.library_major}, *lane, function, *lane->thread, directory_.call_row(record.id), lane->process,
+  const CallView view{*function.probe, record, payload, function.library_major};
+  Now now{record, view, *lane, function, *lane->thread, directory_.call_row(record.id), lane->process,
           record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0, returned ? function.result.value(record.result) : 0, second_of(record.entry_ns)};
   ++calls_;
   failed_ += now.failed;

@@ -83,7 +83,7 @@ class Recorder {
   // One call while it is recorded.
   struct Now {
     const CallRecord& record;
-    CallView view;
+    const CallView& view;
     Lane& lane;
     FunctionEntry& function;
     ThreadEntry& thread;

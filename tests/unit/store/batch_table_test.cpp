@@ -103,6 +103,48 @@ TEST_F(BatchTables, ColumnsWithoutValuesAreNullInThatBatchOnly) {
   db_.close();
 }
 
+TEST_F(BatchTables, ColumnsThatAreTheSameInAllRowsKeepTheirValueInThatBatchOnly) {
+  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, other INTEGER, id INTEGER PRIMARY KEY) STRICT"));
+  BatchTable wide("number_", 3);
+  ASSERT_TRUE(wide.attach(db_));
+  std::string wanted;
+  const auto put = [&](std::int64_t id, std::int64_t value, std::int64_t other) {
+    wide.add(id, value, other);
+    wanted += std::to_string(id) + " " + std::to_string(value) + " " + std::to_string(other) + ",";
+  };
+  for (std::int64_t id = 1; id <= 40; ++id) put(id, 5, id * 2);
+  ASSERT_TRUE(wide.flush());
+  for (std::int64_t id = 41; id <= 80; ++id) put(id, -6, 0);
+  ASSERT_TRUE(wide.flush());
+  for (std::int64_t id = 81; id <= 120; ++id) put(id, id == 120 ? 8 : 7, 0);      // but for the last
+  for (std::int64_t id = 130; id <= 170; ++id) put(id, id == 170 ? 1LL << 62 : 7, 0);  // the same table in two stretches
+  ASSERT_TRUE(wide.flush());
+  put(171, 9, 9);
+  ASSERT_TRUE(wide.flush());
+  EXPECT_EQ(db_.text("SELECT group_concat(id || ' ' || value || ' ' || other, ',') || ',' FROM (SELECT * FROM number_ ORDER BY id)"), wanted);
+  db_.close();
+}
+
+// Every batch may have one of its own: the statements for them are not kept without end.
+TEST_F(BatchTables, ManyShapesOfBatches) {
+  std::string columns;
+  for (int i = 0; i < 10; ++i) columns += "c" + std::to_string(i) + " INTEGER,";
+  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(" + columns + "id INTEGER PRIMARY KEY) STRICT"));
+  BatchTable wide("number_", 11);
+  ASSERT_TRUE(wide.attach(db_));
+  std::int64_t id = 0, sum = 0;
+  for (std::int64_t shape = 0; shape < 1024; ++shape) {
+    for (std::int64_t row = 1; row <= 20; ++row) {
+      const auto cell = [&](int column) { const std::int64_t value = shape >> column & 1 ? row : 3; sum += value; return value; };
+      wide.add(++id, cell(0), cell(1), cell(2), cell(3), cell(4), cell(5), cell(6), cell(7), cell(8), cell(9));
+    }
+    ASSERT_TRUE(wide.flush());
+  }
+  EXPECT_EQ(*db_.integer("SELECT count(*) FROM number_"), id);
+  EXPECT_EQ(*db_.integer("SELECT sum(c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7 + c8 + c9) FROM number_"), sum);
+  db_.close();
+}
+
 TEST_F(BatchTables, WithoutAKeyEveryRowIsAppended) {
   ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(id INTEGER, value INTEGER)"));
   ASSERT_TRUE(table_.attach(db_));
