@@ -43,16 +43,13 @@ Stop Turns::one_of_all() {
 
 // Who has not stopped since it was asked is forgotten until it stops again.
 Stop Turns::one_of_lately() {
-  while (!lately_.empty()) {
-    const pid_t tid = lately_.front();
-    lately_.pop_front();
-    const auto it = stopped_since_.find(tid);
-    if (it == stopped_since_.end()) continue;  // gone
-    if (std::exchange(it->second, tid == last_) || tid == last_) lately_.push_back(tid);
-    else stopped_since_.erase(it);
-    return ask(tid);
-  }
-  return {};
+  if (lately_.empty()) return {};
+  const pid_t tid = lately_.front();
+  lately_.pop_front();
+  const auto it = stopped_since_.find(tid);
+  if (std::exchange(it->second, tid == last_) || tid == last_) lately_.push_back(tid);
+  else stopped_since_.erase(it);
+  return ask(tid);
 }
 
 // Not who has just had his turn: it has been resumed a moment ago.

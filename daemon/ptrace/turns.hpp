@@ -25,13 +25,13 @@ class Turns {
   void came(pid_t tid) { threads_.insert(tid); }
   void went(pid_t tid) {
     threads_.erase(tid);
-    stopped_since_.erase(tid);
+    if (stopped_since_.erase(tid) > 0) std::erase(lately_, tid);
   }
 
   // As Tracer::next().
   Stop next();
 
-  std::size_t remembered() const { return lately_.size(); }  // threads, and what is left of those that have gone
+  std::size_t remembered() const { return lately_.size(); }  // threads that stopped lately
 
  private:
   Stop next_of_turn();
@@ -44,8 +44,8 @@ class Turns {
   const Tracer& tracer_;
   std::set<pid_t> threads_;
   pid_t asked_last_ = 0;               // of all threads
-  std::deque<pid_t> lately_;           // who has stopped lately, the next one to be asked in front; also some who have gone
-  std::unordered_map<pid_t, bool> stopped_since_;  // of those who have not gone: since they were asked
+  std::deque<pid_t> lately_;           // who has stopped lately, the next one to be asked in front
+  std::unordered_map<pid_t, bool> stopped_since_;  // of each of them: since it was asked
   pid_t first_ = 0;                    // whose turn it is; 0: nobody's
   pid_t last_ = 0;                     // who stopped last
   int misses_ = 0;                     // of first_, in a row

@@ -107,6 +107,18 @@ TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoom) {
   EXPECT_LE(turns.remembered(), 100u);
 }
 
+// Nor where others stop so often that those who stopped lately are hardly ever asked.
+TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoomBesideBusyOnes) {
+  constexpr int kRounds = 300, kBusy = 12;
+  start([]() -> int {
+    for (int i = 0; i < kBusy; ++i) std::thread(trap_for_ever).detach();
+    for (int round = 0; round < kRounds; ++round) std::thread([] { asm volatile("int3"); }).join();
+    ::_exit(0);
+  });
+  while (run(1000)) EXPECT_LE(turns.remembered(), kBusy + 4u);
+  EXPECT_GT(traps.size(), kRounds);
+}
+
 // A thread that was to be asked may have gone.
 TEST_F(TurnsTest, ThreadsComeAndGo) {
   start([] {
