@@ -17,7 +17,6 @@ using probes::Parameter;
 using probes::Role;
 
 constexpr std::size_t kMaxString = 256;
-constexpr std::size_t kMostCallSites = 1'000'000;  // of one program: a target decides how many there are
 constexpr std::size_t kMaxPointed = 4096;  // bytes behind one pointer
 constexpr std::size_t kMostDevices = 64;   // of one program, whose addresses are kept
 constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else is mapped that close below it
@@ -130,7 +129,7 @@ void CallTracker::fetch_out(const Thread& thread, const Entry& entry, OpenCall& 
 
 CallSite& CallTracker::call_site(Thread& thread, RemoteAddr return_address) {
   Program& program = *thread.inferior->program;
-  if (program.call_sites.size() >= kMostCallSites && !program.call_sites.contains(return_address)) return other_site_ = {};
+  if (program.call_sites.size() >= most_call_sites_ && !program.call_sites.contains(return_address)) return other_site_;
   const auto [it, is_new] = program.call_sites.try_emplace(return_address);
   if (!is_new) return it->second;
   CallSite& site = it->second;
@@ -156,18 +155,27 @@ CallSite& CallTracker::call_site(Thread& thread, RemoteAddr return_address) {
   return site;
 }
 
+// Why nothing may be armed there.
+Result<void> CallTracker::may_arm(const CallSite& call_site, RemoteAddr return_address) const {
+  if (call_site.refused) return tl::unexpected(Error{});
+  if (call_site.id == 0) return fail(fmt::format("calls come from more than {} places", most_call_sites_));
+  if (!call_site.is_code) return fail(fmt::format("{:#x} is no code", return_address.value));
+  return {};
+}
+
 // False where the return cannot be seen; the reason is recorded.
 bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
-  AddressSpace& space = *thread.inferior->program->space;
+  Program& program = *thread.inferior->program;
+  AddressSpace& space = *program.space;
   Site* site = space.find(return_address);
   if (site && call_site.changeable && space.memory().value<std::uint8_t>(return_address) != 0xCC) {
     space.forget({return_address, return_address + 1}, thread.tid);  // generated code was written again
     site = nullptr;
+    program.code.clear();
+    call_site.is_code = is_code(program, thread.tid, return_address);
   }
-  if (!site || site->is_lifted) {
-    const Result<Site*> armed = call_site.refused    ? tl::unexpected(Error{})
-                                : !call_site.is_code ? fail(fmt::format("{:#x} is no code", return_address.value))
-                                                     : space.arm(return_address, thread.tid);
+  if (!site || site->is_lifted || call_site.id == 0) {
+    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm(return_address, thread.tid); });
     if (!armed) {
       ++unseen_returns_;
       if (!std::exchange(call_site.refused, true))

@@ -21,8 +21,8 @@ namespace fade {
 class CallTracker {
  public:
   CallTracker(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const probes::Overrides& overrides,
-              StackCapture& stacks)
-      : sink_(sink), clock_(clock), functions_(functions), overrides_(overrides), stacks_(stacks), kernels_(sink) {}
+              StackCapture& stacks, std::size_t most_call_sites)
+      : sink_(sink), clock_(clock), functions_(functions), overrides_(overrides), stacks_(stacks), most_call_sites_(most_call_sites), kernels_(sink) {}
 
   struct Left {
     std::uint32_t entry = 0;      // what was left
@@ -56,6 +56,7 @@ class CallTracker {
   void fetch_pointed(const Thread& thread, const Entry& entry, OpenCall& call);
   void fetch_out(const Thread& thread, const Entry& entry, OpenCall& call) const;
   CallSite& call_site(Thread& thread, RemoteAddr return_address);
+  Result<void> may_arm(const CallSite& call_site, RemoteAddr return_address) const;
   bool watch_return(Thread& thread, CallSite& site, RemoteAddr return_address);
   bool is_needed(const Entry& entry) const;
   static void forget_open(Thread& thread, RemoteAddr sp);
@@ -72,13 +73,14 @@ class CallTracker {
   FunctionTable& functions_;
   const probes::Overrides& overrides_;
   StackCapture& stacks_;
+  const std::size_t most_call_sites_;  // of one program
   ModuleSymbols symbols_;
   KernelNames kernels_;
   std::vector<Complete> complete_;
   std::vector<std::byte> buffer_;
   CallId last_call_ = 0;
   CallSiteId last_call_site_ = 0;
-  CallSite other_site_;  // for calls from more places than are kept apart
+  CallSite other_site_;  // for calls from more places than are kept apart, which has no id
   std::uint64_t unseen_returns_ = 0;
   bool recording_ = true;
 };

@@ -72,7 +72,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       functions_(sink),
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
-      calls_(sink, clock_, functions_, overrides, stacks_),
+      calls_(sink, clock_, functions_, overrides, stacks_, options_.most_call_sites),
       black_box_(sink, clock_, functions_),
       turns_(tracer) {
   if (options_.stacks.is_on())

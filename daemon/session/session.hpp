@@ -32,6 +32,7 @@ struct SessionOptions {
   bool follow = true;                      // children of the first process
   std::optional<std::regex> child_filter;  // only programs whose path matches are watched
   std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
+  std::size_t most_call_sites = 1'000'000;  // places of one program that calls come from: a target decides how many there are
   std::int64_t hang_ns = 0;                // a process with calls running, none of which ends for so long, hangs; 0: never
 };
 

@@ -100,6 +100,24 @@ TEST_F(SessionTest, CallsThatAreLeftWithoutReturningAreUnwound) {
   }
 }
 
+// A program may have code made for every call. What comes from one place too many is counted, and says that its return was not seen.
+TEST_F(SessionTest, CallsFromMorePlacesThanAreKeptApart) {
+  SessionOptions options = everything();
+  options.most_call_sites = 5;
+  const auto all = run({tracee("calls")}), some = run({tracee("calls")}, "v6", std::move(options));
+  EXPECT_EQ(some.status, 0);
+  EXPECT_EQ(some.sink.counts(), all.sink.counts());
+  EXPECT_EQ(some.sink.all<CallSiteSeen>().size(), 5u);
+  int unseen = 0;
+  for (const auto& call : some.sink.calls) {
+    EXPECT_EQ(call.record.caller != 0, (call.record.flags & kReturned) != 0);
+    EXPECT_EQ(call.record.flags & (kUnwound | kOpenAtEnd), 0);
+    unseen += call.record.caller == 0;
+  }
+  EXPECT_GT(unseen, 5);
+  EXPECT_THAT(some.sink.lifecycle("refused"), ::testing::ElementsAre(::testing::HasSubstr("calls come from more than 5 places")));
+}
+
 TEST_F(SessionTest, LibraryThatIsLoadedAgainAndAgain) {
   const auto ran = run({tracee("dlopen_loop"), "libamdhip64.so.6", "6"});
   EXPECT_EQ(ran.status, 0);
