@@ -21,6 +21,7 @@ using table::printable;
 
 constexpr std::size_t kWidth = 78;      // of what may be long
 constexpr std::size_t kMostKernels = 10;
+constexpr std::size_t kEndingsWidth = 24;
 
 using Runs = std::vector<const Figures*>;
 
@@ -90,14 +91,14 @@ std::string ending(const Figures& run) {
   return run.exit_signal != 0 ? fmt::format("signal {}", run.exit_signal) : fmt::format("exit status {}", run.exit_code);
 }
 
-// "0", or "0 (4 runs), signal 11 (1 run)".
+// "0", or "0 (4x), signal 11 (1x)", or how many kinds there are where that is too long for a column.
 std::string endings(const Runs& runs) {
   std::map<std::string, std::uint64_t> found;
   for (const Figures* run : runs) ++found[run->exit_signal != 0 ? ending(*run) : std::to_string(run->exit_code)];
   if (found.size() == 1) return found.begin()->first;
   std::string text;
   for (const auto& [what, n] : found) text += fmt::format("{}{} ({}x)", text.empty() ? "" : ", ", what, n);
-  return text;
+  return text.size() > kEndingsWidth ? fmt::format("{} kinds", found.size()) : text;
 }
 
 std::string table_of(const Sides& sides, const Style& style) {

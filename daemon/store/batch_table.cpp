@@ -160,13 +160,14 @@ Result<void> BatchTable::insert(const Shape& shape) {
 
 BatchTable::Shape BatchTable::shape() const {
   Shape out;
-  const bool is_worth_it = rows() >= kWorthAStatement && inserts_.size() < kMostStatements;
   for (std::size_t column = has_ids_; used_ > 0 && column < columns_; ++column) {
     if (differ_[column] != 0) continue;
     const std::uint64_t bit = std::uint64_t{1} << column;
     if (cells_[column] == kNull) out.empty |= bit;
-    else if (is_worth_it) out.same |= bit;
+    else if (rows() >= kWorthAStatement) out.same |= bit;
   }
+  const Shape appended{out.empty | kId, out.same};
+  if (inserts_.size() >= kMostStatements && !inserts_.contains(out) && !inserts_.contains(appended)) out.same = 0;
   return out;
 }
 

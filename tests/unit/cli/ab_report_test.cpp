@@ -65,7 +65,7 @@ TEST(Report, SaysWhatAnEngineerAsks) {
   EXPECT_THAT(text, Not(HasSubstr("never applied")));
 }
 
-// All that a report may say, in turn: what is noted besides depends on how the runs went.
+// What is said besides depends on how the runs went.
 TEST(Report, FitsEightyColumns) {
   const std::vector<std::pair<const char*, std::function<void(Series&)>>> turns{
       {"(10 launches a run)", [](Series& s) { for (Figures& f : s.runs) f.kernels[0].kernel = std::string(300, 'k'); }},
@@ -75,7 +75,8 @@ TEST(Report, FitsEightyColumns) {
       {"not recorded", [](Series& s) { for (Figures& f : s.runs) f.dropped = 123'456'789; }},
       {"interrupted", [](Series& s) { s.stopped = RunOutcome{.interrupted = true}; s.pairs = 1000; }},
       {" h ", [](Series& s) { for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].wall_ns = 100'000'000'000'000 + static_cast<std::int64_t>(i * i) * 1'000'000'000'000; }},
-      {"signal 11", [](Series& s) { for (std::size_t i = 0; i < 4; ++i) s.runs[i].exit_signal = 11; }}};
+      {"signal 11 (2x)", [](Series& s) { for (std::size_t i = 0; i < 4; ++i) s.runs[i].exit_signal = 11; }},
+      {"3 kinds", [](Series& s) { for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].exit_code = static_cast<int>(100 + i / 2 % 3); }}};
   for (const auto& [words, turn] : turns) {
     Series s = series(5);
     turn(s);

@@ -287,7 +287,6 @@ TEST(EntryJump, ACopyOfAForkHasThemToo) {
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
 
-// More than go into the table at once, some of them known before, twice among them, or not to be touched.
 // Its sites are at the functions' beginnings: what a session reads at a site it reads as it is there.
 TEST(EntryJump, ACopyOfAnEarlierForkGetsOrdinarySites) {
   ArmedEntry armed(2);
@@ -305,6 +304,7 @@ TEST(EntryJump, ACopyOfAnEarlierForkGetsOrdinarySites) {
   EXPECT_EQ(armed.hits_to_end(*copy), 2 * kEntryCount);
 }
 
+// More than go into the table at once, some of them known before, twice among them, or not to be touched.
 TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   constexpr std::uint64_t kMany = 600, kSize = 16;
   const RemoteAddr first{reinterpret_cast<std::uint64_t>(fade_many)};
