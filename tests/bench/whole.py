@@ -7,6 +7,7 @@ import measure
 import report
 
 MODULES = 150
+WRITER_RUNS = 9
 MODULE = "int bench_module_{0}(void) {{ return {0}; }}\n"
 
 
@@ -79,15 +80,24 @@ def memory(world, quick):
     yield [f"fade-run, peak memory, {calls:,} calls", f"{peak:.0f} MB", report.goal("<=", 100, peak, "MB", 0)]
 
 
+def writer_speed(output):
+    """Millions of calls."""
+    return float(re.search(r"([\d.]+) M calls/s of writer CPU", output)[1])
+
+
 def store(world, quick):
     """The writer alone, fed as fast as it takes; and what a summary of its file costs."""
     many, file_calls = (2_000_000, 1_000_000) if quick else (24_000_000, 10_000_000)
     say("the writer")
     program = world.bench / "store_bench"
     peak, output = measure.peak_memory_mb([program, many, world.folder], world.environment(), world.folder)
-    speed = float(re.search(r"([\d.]+) M calls/s of writer CPU", output)[1])
     size = float(re.search(r"([\d.]+) bytes per call", output)[1])
-    yield [f"writer: calls per second of its CPU, {many:,} calls", f"{speed:.2f} M", report.goal(">=", 1.5, speed, "M")]
+    # One long run is at the mercy of what else the machine does; several show how much that is.
+    short = many // WRITER_RUNS
+    speeds = [writer_speed(measure.peak_memory_mb([program, short, world.folder], world.environment(), world.folder)[1]) for _ in range(WRITER_RUNS)]
+    speed = measure.median(speeds)
+    yield [f"writer: calls per second of its CPU, {short:,} calls, {WRITER_RUNS} runs", f"{speed:.2f} M ({min(speeds):.2f} to {max(speeds):.2f})",
+           report.goal(">=", 1.5, speed, "M")]
     yield ["writer: file size per call", f"{size:.1f} bytes", report.goal("<=", 40, size, "bytes", 0)]
     yield ["writer and its queue: peak memory", f"{peak:.0f} MB", report.goal("<=", 100, peak, "MB", 0)]
     yield from summary(world, program, file_calls)
