@@ -43,15 +43,15 @@ CREATE VIEW launches AS
 SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
        st.id AS stream_id, st.handle AS stream, iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, 0 AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
+       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, CAST(0 AS INTEGER) AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
 FROM call_ c JOIN launch_ l ON l.id = c.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
 JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device LEFT JOIN call_stack_ ck ON ck.call = c.id
 UNION ALL
-SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
+SELECT m.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
        st.id AS stream_id, st.handle AS stream, iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
        l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, m.nth AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
-FROM more_launch_ m JOIN call_ c ON c.id = m.call JOIN launch_ l ON l.id = m.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
+FROM more_launch_ m CROSS JOIN call_ c ON c.id = m.call JOIN launch_ l ON l.id = m.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
 JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device LEFT JOIN call_stack_ ck ON ck.call = c.id;
 
 CREATE VIEW kernel_stats AS
@@ -736,9 +736,9 @@ SELECT x.graph AS graph_id, p.session, p.pid, x.kernel AS kernel_id, coalesce(k.
 FROM graph_kernel_ x JOIN graph_ g ON g.id = x.graph JOIN process_ p ON p.id = g.process JOIN kernel_ k ON k.id = x.kernel JOIN geometry_ y ON y.id = x.geometry;
 
 CREATE VIEW graph_launches AS
-SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, x.graph AS graph_id, g.kernels, g.complete, st.id AS stream_id, st.handle AS stream,
+SELECT x.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, x.graph AS graph_id, g.kernels, g.complete, st.id AS stream_id, st.handle AS stream,
        iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, d.ordinal AS device, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id
-FROM graph_launch_ x JOIN graph_ g ON g.id = x.graph JOIN call_ c ON c.id = x.call JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
+FROM graph_launch_ x CROSS JOIN call_ c ON c.id = x.call JOIN graph_ g ON g.id = x.graph JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
 LEFT JOIN stream_ st ON st.id = x.stream LEFT JOIN device_ d ON d.id = st.device;
 
 -- Like kernel_stats, with what launches of graphs ran; their time is the graph's, not the kernels'.

@@ -23,10 +23,12 @@ marked AS MATERIALIZED (
   CROSS JOIN mine i ON i.process_id = r.process AND 2 * (min(i."end", r.ts + r.dur) - max(i.start, r.ts)) >= i.duration)
 SELECT i.pid, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns,
        round(100.0 * i.duration / nullif((SELECT coalesce(p."end", s.end_ns - s.start_ns) - p.start FROM processes p JOIN sessions s ON s.id = p.session WHERE p.id = i.process_id), 0), 2) AS percent,
-       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(begin)' ELSE coalesce(b.name, '(no row)') END AS before, b.caller_library AS before_from,
-       CASE WHEN i.after_call_id IS NULL THEN '(end)' ELSE coalesce(a.name, '(no row)') END AS after, a.caller_library AS after_from,
+       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(begin)' ELSE coalesce(b.name, '(no row)') END AS before, q.library AS before_from,
+       CASE WHEN i.after_call_id IS NULL THEN '(end)' ELSE coalesce(a.name, '(no row)') END AS after, s.library AS after_from,
        (SELECT n.name FROM marked m JOIN range_name_ n ON n.id = m.name WHERE m.process_id = i.process_id AND m.start = i.start AND m.place = 1) AS in_range,
        (WITH RECURSIVE up(id) AS (SELECT stack FROM call_stack_ WHERE call = i.after_call_id
           UNION SELECT k.parent FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind <> 1 AND k.parent IS NOT NULL)
         SELECT f.file || ':' || coalesce(f.line, '?') FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind = 1 LIMIT 1) AS line
-FROM mine i LEFT JOIN calls b ON b.id = i.before_call_id LEFT JOIN calls a ON a.id = i.after_call_id
+FROM mine i
+LEFT JOIN call_ bc ON bc.id = i.before_call_id LEFT JOIN function_ b ON b.id = bc.fn LEFT JOIN call_site_ q ON q.id = bc.caller
+LEFT JOIN call_ ac ON ac.id = i.after_call_id LEFT JOIN function_ a ON a.id = ac.fn LEFT JOIN call_site_ s ON s.id = ac.caller

@@ -26,7 +26,8 @@ WHERE nth = 0 /*? AND start >= :from */ /*? AND start < :to */
   /*? AND name REGEXP :name */ /*?errors AND coalesce(result, 0) <> 0 */
   /*? AND duration >= :slower_than */
 UNION ALL
-SELECT id, start, duration, pid, tid, printf('graph %d (%d kernels)', graph_id, kernels), NULL, NULL, NULL, CASE WHEN stream <> 0 THEN stream_hex END, device, NULL, function, result
+SELECT id, start, duration, pid, tid, printf('graph %d (%d kernels)', graph_id, kernels), NULL, NULL, CAST(NULL AS INTEGER), CASE WHEN stream <> 0 THEN stream_hex END, device, NULL, function,
+       CASE WHEN duration IS NOT NULL THEN coalesce(result, 0) END
 FROM graph_launches
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */

@@ -14,7 +14,7 @@
 -- column: max_ns      duration  the longest
 WITH RECURSIVE waited AS MATERIALIZED (
   SELECT f.name, s.stack, count(*) AS calls, sum(c.dur) AS blocked_ns, max(c.dur) AS max_ns
-  FROM call_stack_ s JOIN call_ c ON c.id = s.call JOIN function_ f ON f.id = c.fn JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process
+  FROM call_stack_ s CROSS JOIN call_ c ON c.id = s.call JOIN function_ f ON f.id = c.fn JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process
   WHERE f.api = 'hip' AND (f.kind = 'sync' OR f.kind = 'copy' AND instr(f.name, 'Async') = 0)
     /*? AND p.session = :session */ /*? AND p.pid = :pid */ /*? AND f.name REGEXP :name */
   GROUP BY f.name, s.stack),
