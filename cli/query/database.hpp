@@ -36,7 +36,7 @@ class Statement {
   std::string column_name(int i) const;
   table::Value value(int i) const;
   std::string expanded_sql() const;  // with the bound values in it
-  int steps() const { return sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_VM_STEP, 0); }  // of SQLite's virtual machine, so far
+  std::uint32_t steps() const { return static_cast<std::uint32_t>(sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_VM_STEP, 0)); }  // of SQLite's machine, so far
 
  private:
   friend class Database;

@@ -133,6 +133,7 @@ Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<s
   for (;;) {
     auto row = statement.step();
     if (!row) return tl::unexpected(row.error());
+    outcome.steps = statement.steps();
     if (!*row) return outcome;
     if (most && outcome.rows >= *most) return outcome.more = true, outcome;
     for (std::size_t i = 0; i < width; ++i) cells[i] = statement.value(static_cast<int>(i));
@@ -165,6 +166,7 @@ Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optio
     for (;; ++rows) {
       auto row = statement->step();
       if (!row) return tl::unexpected(row.error());
+      all.steps = statement->steps();
       if (!*row) break;
       if (most && all.rows >= *most) return all.more = true, all;
       for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = statement->value(static_cast<int>(i));
