@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <map>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -19,13 +20,18 @@ struct TurnsTest : ::testing::Test {
   Turns turns{tracer};
   std::unique_ptr<Child> child;
   std::map<pid_t, int> traps;  // of each thread
-  std::size_t alive = 1;       // threads that were told of and whose end was not
+  std::set<pid_t> alive;       // threads that were told of and whose end was not
 
   void start(const std::function<int()>& body) {
     child = std::make_unique<Child>(body);
     ASSERT_TRUE(tracer.seize(child->pid(), true));
-    turns.came(child->pid());
+    came(child->pid());
     child->go();
+  }
+
+  void came(pid_t tid) {
+    turns.came(tid);
+    alive.insert(tid);
   }
 
   void TearDown() override {
@@ -40,9 +46,10 @@ struct TurnsTest : ::testing::Test {
       const Stop stop = turns.next();
       if (stop.kind == Stop::Kind::Gone) return false;
       if (stop.kind == Stop::Kind::None) continue;
-      if (stop.kind == Stop::Kind::Clone) turns.came(static_cast<pid_t>(stop.message)), ++alive;
+      if (stop.kind == Stop::Kind::Clone) came(static_cast<pid_t>(stop.message));
       if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) {
-        turns.went(stop.tid), --alive;
+        turns.went(stop.tid);
+        alive.erase(stop.tid);
         continue;
       }
       if (stop.kind == Stop::Kind::Signal && stop.signal == SIGTRAP) ++traps[stop.tid], --count;
@@ -105,7 +112,7 @@ TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoom) {
     return 0;
   });
   ASSERT_TRUE(run(kRounds));
-  EXPECT_LE(turns.remembered(), alive);
+  EXPECT_LE(turns.remembered(), alive.size());
 }
 
 // Nor where others stop so often that those who stopped lately are hardly ever asked. (Ends wait to be told of as stops do.)
@@ -116,7 +123,7 @@ TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoomBesideBusyOnes) {
     for (int round = 0; round < kRounds; ++round) std::thread([] { asm volatile("int3"); }).join();
     ::_exit(0);
   });
-  while (run(1000)) EXPECT_LE(turns.remembered(), alive);
+  while (run(1000)) EXPECT_LE(turns.remembered(), alive.size());
   EXPECT_GT(traps.size(), kRounds);
 }
 
