@@ -133,9 +133,8 @@ Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<s
   for (;;) {
     auto row = statement.step();
     if (!row) return tl::unexpected(row.error());
-    outcome.steps = statement.steps();
-    if (!*row) return outcome;
-    if (most && outcome.rows >= *most) return outcome.more = true, outcome;
+    outcome.more = *row && most && outcome.rows >= *most;
+    if (!*row || outcome.more) return outcome.steps = statement.steps(), outcome;
     for (std::size_t i = 0; i < width; ++i) cells[i] = statement.value(static_cast<int>(i));
     if (auto done = sink.row(cells); !done) return tl::unexpected(done.error());
     ++outcome.rows;
@@ -166,15 +165,14 @@ Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optio
     for (;; ++rows) {
       auto row = statement->step();
       if (!row) return tl::unexpected(row.error());
-      all.steps = statement->steps();
-      if (!*row) break;
-      if (most && all.rows >= *most) return all.more = true, all;
+      all.more = *row && most && all.rows >= *most;
+      if (!*row || all.more) break;
       for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = statement->value(static_cast<int>(i));
       after = id_column != plan.columns.end() ? cells[static_cast<std::size_t>(id_column - plan.columns.begin())] : statement->value(statement->columns() - 1);
       if (auto done = sink.row(cells); !done) return tl::unexpected(done.error());
       ++all.rows;
     }
-    if (rows < kPage) return all;
+    if (rows < kPage || all.more) return all.steps = statement->steps(), all;
   }
 }
 

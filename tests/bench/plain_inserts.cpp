@@ -1,6 +1,6 @@
 // What SQLite alone takes for rows as plain as can be: one INSERT a row, bound and stepped, 10 integers and a text of 19 characters,
-// no key, WAL, no sync, pages of 4 KiB and all else as SQLite comes, 10,000 rows in a transaction. The writer is measured against it: that says something of the writer, where
-// calls per second say as much of the machine.  plain_inserts [ROWS] [DIRECTORY]
+// no key, WAL, no sync, pages of 4 KiB and all else as SQLite comes, 10,000 rows in a transaction. The writer is measured against it:
+// that says something of the writer, where calls per second say as much of the machine.  plain_inserts [ROWS] [DIRECTORY]
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
