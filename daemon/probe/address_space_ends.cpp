@@ -10,12 +10,12 @@
 #include "elf/mapped_file.hpp"
 #include "probe/address_space.hpp"
 #include "probe/instruction.hpp"
+#include "ptrace/signal_frame.hpp"
 
 namespace fade {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMostStack = 128 * 1024, kStackChunk = 16 * 1024;  // of a thread, looked through for signal frames
 
 // The pad's registers are not the program's from here to there (guarded_site.cpp).
 constexpr std::size_t kPadAsks = 8, kPadAsked = 29;
@@ -23,24 +23,6 @@ constexpr std::size_t kPadAsks = 8, kPadAsked = 29;
 RemoteAddr page_of(RemoteAddr address) { return {address.value & ~(kPage - 1)}; }
 
 using Code = std::array<std::uint8_t, kSlotSize>;
-
-// What the kernel pushes for a signal, as far as it tells such a frame from other words (arch/x86/include/asm/sigframe.h).
-struct SignalFrame {
-  std::uint64_t restorer, flags, link, stack[3], registers[16], rip, eflags, segments, error[4];
-  RemoteAddr fpstate;
-};
-static_assert(offsetof(SignalFrame, rip) == 176 && offsetof(SignalFrame, fpstate) == 232);
-
-bool is_signal_frame(const Memory& memory, RemoteAddr at) {
-  constexpr std::uint32_t kMagic1 = 0x46505853, kMagic2 = 0x46505845;  // FP_XSTATE_MAGIC1 and 2
-  constexpr std::uint64_t kSoftwareReserved = 464, kMostState = 16 * 1024;
-  const auto frame = memory.value<SignalFrame>(at);
-  if (!frame || frame->link != 0 || frame->flags > 7 || (frame->segments & 0xffff) != 0x33) return false;
-  if (frame->fpstate < at || frame->fpstate - at > kMostState) return false;
-  const auto begin = memory.value<std::array<std::uint32_t, 2>>(frame->fpstate + kSoftwareReserved);
-  if (!begin || (*begin)[0] != kMagic1 || (*begin)[1] < 4 || (*begin)[1] > kMostState) return false;
-  return memory.value<std::uint32_t>(frame->fpstate + (*begin)[1] - 4) == kMagic2;
-}
 
 // Whether an instruction of the slot begins at `offset`.
 bool is_boundary(const Code& code, std::size_t offset) {
@@ -204,22 +186,10 @@ std::optional<Registers> AddressSpace::own_registers(const Registers& registers)
   return std::nullopt;
 }
 
-// Frames that are over leave such words in parts of the stack that nobody has written to since, so a word alone proves
-// nothing: what counts is a frame that is whole.
 bool AddressSpace::refers_to_slots(RemoteAddr sp) const {
-  std::vector<RemoteAddr> words(kStackChunk / sizeof(RemoteAddr));
-  RemoteAddr at{sp.value & ~std::uint64_t{7}};
-  for (std::uint64_t left = kMostStack; left > 0; left -= kStackChunk) {
-    const std::size_t got = memory_.read(at, std::as_writable_bytes(std::span(words)));
-    for (std::size_t i = 0; i < got / sizeof(RemoteAddr); ++i) {
-      if (!words[i] || !in_slots(words[i])) continue;
-      const RemoteAddr here = at + i * sizeof(RemoteAddr);
-      if (is_signal_frame(memory_, here) || is_signal_frame(memory_, here - offsetof(SignalFrame, rip))) return true;
-    }
-    if (got < kStackChunk) return false;
-    at = at + kStackChunk;
-  }
-  return false;
+  return std::ranges::any_of(signal_frames(memory_, sp), [this](const SignalFrame& frame) {
+    return in_slots(frame.restorer) || in_slots(frame.ip);
+  });
 }
 
 // ---------------------------------------------------------------- comparison with the files

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
 #include "session/process_facts.hpp"
@@ -75,8 +76,18 @@ void TrapGuard::unblock(Thread& thread) {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
   if (!mask || !(*mask & kTrapBit) || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
+  if (is_lost_at_return(thread, *mask & ~kTrapBit)) return;
   thread.trap_blocked = true;
   thread.mask_given = *mask & ~kTrapBit;
+}
+
+// SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler of SIGTRAP
+// itself, as a rule. While it runs SIGTRAP is not held back then, as in handlers that the net calls.
+bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
+  const auto registers = Tracee(thread.tid).registers();
+  if (!registers) return false;
+  const auto frames = signal_frames(thread.inferior->program->space->memory(), registers->sp());
+  return !frames.empty() && (frames.front().mask & (given | kTrapBit)) == given;
 }
 
 void TrapGuard::inherit(Thread& thread, const Thread& parent) {

@@ -57,6 +57,7 @@ class TrapGuard {
 
  private:
   bool blocks(Thread& thread, std::optional<std::uint64_t> mask) const;
+  static bool is_lost_at_return(const Thread& thread, std::uint64_t given);
   void return_from(const Thread& thread, const Registers& registers, std::uint64_t result) const;
 };
 

@@ -162,6 +162,25 @@ def test_sigtrap_by_default(start, attach):
     assert target.process.wait(attaching.PATIENCE) == -signal.SIGTRAP
 
 
+@pytest.mark.parametrize("when_it_returns", ["attached", "detached", "killed"])
+@pytest.mark.parametrize("how", ["spins", "sleeps", "calls"])
+def test_inside_its_own_sigtrap_handler(start, attach, how, when_it_returns):
+    """There SIGTRAP is blocked, and not where the handler returns to."""
+    target = start(f"sigtrap_inside {how}")
+    assert target.ask("in") == "handled 1"
+    attachment = attach(target).has_come()
+    if when_it_returns == "detached":
+        attachment.leave()
+    if when_it_returns == "killed":
+        attachment.process.kill()
+        attachment.process.wait(attaching.PATIENCE)
+    assert [target.ask("out"), target.ask("traps"), target.ask("traps")] == ["handled 1", "handled 3", "handled 5"]
+    if when_it_returns == "attached":
+        attachment.leave()
+        assert target.ask("traps") == "handled 7"
+    assert target.end() == ("", 7)
+
+
 # ---------------------------------------------------------------- vfork
 def test_in_vfork_nothing_can_be_done(start, attach):
     target = start("vfork_waits")
