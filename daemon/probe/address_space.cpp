@@ -12,7 +12,7 @@ namespace fade {
 namespace {
 
 constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (1 << 20);
-constexpr std::uint64_t kExtraArea = 256 * 1024;
+constexpr std::uint64_t kExtraArea = 256 * 1024, kRoom = kExtraArea / 2;
 constexpr std::int64_t kForkWindow = 10'000'000'000;  // a fork's event is seen long before
 
 bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kReach; }
@@ -119,6 +119,7 @@ Result<void> AddressSpace::check_seccomp(pid_t stopped) const {
 }
 
 Result<void> AddressSpace::add_area(RemoteRange near, pid_t stopped) {
+  if (stopped == kNobody) return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
   const auto range = map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, kExtraArea);
   if (!range) return tl::unexpected(range.error());
@@ -130,7 +131,7 @@ Result<void> AddressSpace::add_area(RemoteRange near, pid_t stopped) {
 Result<void> AddressSpace::reserve(RemoteRange range, pid_t stopped) {
   if (!net_) return fail("the process was not prepared for breakpoints");
   const bool reached = std::ranges::any_of(areas_, [&](const SlotArea& area) {
-    return reaches(area.range.begin, range.begin) && reaches(area.range.end, range.begin) &&
+    return area.range.end - area.next >= kRoom && reaches(area.range.begin, range.begin) && reaches(area.range.end, range.begin) &&
            reaches(area.range.begin, range.end) && reaches(area.range.end, range.end);
   });
   return reached ? Result<void>() : add_area(range, stopped);

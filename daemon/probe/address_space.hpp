@@ -63,6 +63,10 @@ struct TextCheck {
   std::uint64_t unchecked = 0;  // bytes of ours in memory without a file, or whose file cannot be read
 };
 
+// In place of a stopped thread, where the process' memory can be written without one: no slots can be made room for then, which
+// takes a system call of the process itself. Never a thread that may be at a stop which has yet to be handled: the call would take its signal away.
+inline constexpr pid_t kNobody = 0;
+
 class AddressSpace {
  public:
   AddressSpace(const Tracer& tracer, pid_t pid) : pid_(pid), tracer_(tracer), memory_(pid) {}
@@ -117,7 +121,7 @@ class AddressSpace {
       if (const auto pad = pads_.find(address); pad != pads_.end()) it = sites_.find(pad->second);
     return it == sites_.end() ? nullptr : &it->second;
   }
-  // The armed site at `address`: an existing one, or a new one. `stopped` is any stopped thread; it may be made to run
+  // The armed site at `address`: an existing one, or a new one. `stopped` is any stopped thread, or kNobody; it may be made to run
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
@@ -136,7 +140,8 @@ class AddressSpace {
   // Where no branch may lead if it is to have a jump: the instructions which that would be written over, its own place excepted. Empty
   // where there are none, or it would have no jump anyway.
   std::vector<RemoteAddr> under_jump(const FunctionEntry& entry) const;
-  // Makes sure that later sites in `range` find a slot without a remote call: before the program forbids itself mmap.
+  // Makes sure that later sites in `range`, those of two libraries of HIP at least, find a slot without a remote call: before the program
+  // forbids itself mmap, or where nobody will be stopped.
   Result<void> reserve(RemoteRange range, pid_t stopped);
   // The memory is gone (dlclose): nothing is written back. Returns how many sites that were.
   std::size_t forget(RemoteRange range, pid_t stopped);

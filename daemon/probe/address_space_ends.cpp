@@ -1,5 +1,6 @@
 // How breakpoints of an earlier fade become ours, and how all trace of ours goes.
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -51,7 +52,9 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   if (!ranges || !entries) return tl::unexpected(ranges ? entries.error() : ranges.error());
   const auto before = net.take_signal(RemoteCall(tracer_, memory_, stopped, net.gadgets()), memory_);
   if (!before) return tl::unexpected(before.error());
-  if (before->handler != net.handler().value) net.set_program_action(memory_, stopped, *before);
+  // The default: the kernel took the net's away, and what the program had set goes on to count.
+  const bool is_taken_away = before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
+  if (before->handler != net.handler().value && !is_taken_away) net.set_program_action(memory_, stopped, *before);
   net_ = net;
   seccomp_at_start_ = seccomp_state(pid_);
   if (!adopt_areas(*ranges, *entries)) {

@@ -123,7 +123,10 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
       !memory.write(net.base_ + L::kMagicAt, bytes_of(L::kMagic), stopped))  // the last: what has it is complete
     return fail("cannot write into the process");
   const RemoteGadgets gadgets = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
-  const auto before = net.become_handler(RemoteCall(tracer, memory, stopped, gadgets), memory, L::kProgramActionAt);
+  const RemoteCall call(tracer, memory, stopped, gadgets);
+  // The kernel writes the old action when the new one is in force already: other threads must find it there before.
+  if (bootstrap.sigreturn) call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, (net.base_ + L::kProgramActionAt).value, 8, 0, 0});
+  const auto before = net.become_handler(call, memory, L::kProgramActionAt);
   if (!before) return tl::unexpected(before.error());
   net.program_action_ = *before;
   return net;

@@ -39,6 +39,7 @@ struct Thread {
   bool trap_blocked = false;
   std::optional<siginfo_t> trap_waiting;
   std::uint64_t mask_given = 0;  // its signal mask as we left it when that was said last
+  bool is_doubtful = false;      // it was there before us: its first breakpoint may yet have met a blocked SIGTRAP
   bool interrupted = false;   // by us: its next Trap stop is our doing
   // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
   RemoteAddr shown_site, shown_sp;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/glob.hpp"
+#include "base/living_thread.hpp"
 #include "base/log.hpp"
 #include "base/page_cache.hpp"
 #include "elf/dwarf_prototype.hpp"
@@ -147,11 +148,11 @@ Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const
   AddressSpace& space = *inferior.program->space;
   for (const RemoteRange& module : foothold.modules)
     if (const auto done = space.reserve(module, stopped.tid); !done) log::debug("{}", done.error().text());
-  if (const auto libc = elf::DynamicImage::open(space.memory(), foothold.libc)) arm_libc(inferior, stopped, *libc);
+  if (const auto libc = elf::DynamicImage::open(space.memory(), foothold.libc)) arm_libc(inferior, stopped.tid, *libc);
   return watch_loader(*inferior.program, stopped.tid, foothold.loader);
 }
 
-void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
+void ModuleWatch::arm_loaded(Inferior& inferior, pid_t stopped) {
   Program& program = *inferior.program;
   const PageCache memory(program.space->memory());
   const auto loaded = program.link_map->reread(memory);
@@ -159,7 +160,7 @@ void ModuleWatch::arm_loaded(Inferior& inferior, const Thread& any) {
   if (!loaded) return note(inferior, "note", loaded.error().text());
   is_arriving_ = true;
   changed(program);
-  add_all(inferior, any, loaded->added, memory);
+  add_all(inferior, stopped, loaded->added, memory);
   is_arriving_ = false;
   look_for_cuda_runtime(inferior);
   for (Module& module : program.modules) module.reserved = true;  // enter() did
@@ -175,7 +176,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   if (!change) return note(inferior, "note", change.error().text());
   if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
-  add_all(inferior, thread, change->added, memory);
+  add_all(inferior, thread.tid, change->added, memory);
   if (!change->added.empty()) look_for_cuda_runtime(inferior);
   reserve_slots(program, thread);
   if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
@@ -183,26 +184,26 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
 }
 
 // libc first: should we die in between, nobody may have a breakpoint who could still block SIGTRAP.
-void ModuleWatch::add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries,
+void ModuleWatch::add_all(Inferior& inferior, pid_t stopped, const std::vector<elf::LinkMapEntry>& entries,
                           const Memory& memory) {
   std::vector<Result<elf::DynamicImage>> images;
   for (const auto& entry : entries) {
     images.push_back(image_of(inferior, entry, memory));
-    if (images.back()) arm_libc(inferior, thread, *images.back());
+    if (images.back()) arm_libc(inferior, stopped, *images.back());
   }
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (images[i]) add(inferior, thread, entries[i], *images[i]);
+    if (images[i]) add(inferior, stopped, entries[i], *images[i]);
 }
 
-void ModuleWatch::add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) {
+void ModuleWatch::add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) {
   const Found found = look(inferior, entry, image);
   Module module{.id = ++last_module_, .entry = entry, .span = image.span(), .path = found.path, .role = found.role, .watched = found.wanted};
   inferior.program->modules.push_back(module);
-  const std::uint32_t sites = found.wanted ? arm_all(inferior, thread, image, found) : 0;
+  const std::uint32_t sites = found.wanted ? arm_all(inferior, stopped, image, found) : 0;
   sink_.notice(ModuleLoaded{.module = module.id, .process = inferior.id, .at = clock_.now(), .path = found.path,
                             .soname = found.soname, .build_id = found.build_id, .role = found.role,
                             .version = found.version, .base = image.span().begin.value, .size = image.span().size(),
-                            .sites = sites, .file = wishes_.files ? files_.of(thread.tid, module.span.begin) : nullptr});
+                            .sites = sites, .file = wishes_.files ? files_.of(living_thread(inferior.pid), module.span.begin) : nullptr});
   imports_.loaded(inferior, inferior.program->modules.back(), image, found.soname, found.build_id);
   if (found.role.empty() || is_of_markers(found.role)) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
@@ -257,13 +258,13 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
 }
 
 // Where the program speaks about signals (TrapGuard).
-void ModuleWatch::arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image) {
+void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image) {
   if (!image.lookup("__libc_start_main")) return;
   inferior.program->libc = {image.bias()};
   const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {{"sigaction", functions_.set_action(), Guard::Sigaction},
                                                                   {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
   for (const auto& [name, entry, guard] : wanted)
-    if (const auto symbol = image.lookup(name)) arm(inferior, thread.tid, image.address(*symbol), entry, name, guard);
+    if (const auto symbol = image.lookup(name)) arm(inferior, stopped, image.address(*symbol), entry, name, guard);
 }
 
 bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
@@ -345,13 +346,12 @@ probes::ProbePtr ModuleWatch::probe_for(const std::string& name, const Found& fo
   return nullptr;
 }
 
-std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image,
-                                   const Found& found) {
+std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image, const Found& found) {
   std::uint32_t sites = 0, chosen_before = 0;
   const auto functions = image.all_functions();
   const std::vector<NamedCode> wanted = code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
   const bool may_jump = !found.role.empty() && is_untouched(inferior, image);
-  const auto armed = inferior.program->space->arm_entries(entries_of(*inferior.program->space, image, functions, wanted, may_jump), thread.tid);
+  const auto armed = inferior.program->space->arm_entries(entries_of(*inferior.program->space, image, functions, wanted, may_jump), stopped);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
@@ -364,7 +364,7 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, const Thread& thread, con
            "they are IFUNCs; what callers have been bound to before fade came is not seen", chosen_before);
   std::map<std::string, RemoteAddr> addresses;
   for (const auto& probe : requested(inferior, image, found, addresses))
-    sites += arm(inferior, thread.tid, addresses[probe->symbol], functions_.function(probe, found.path, found.major), probe->symbol);
+    sites += arm(inferior, stopped, addresses[probe->symbol], functions_.function(probe, found.path, found.major), probe->symbol);
   armed_ += sites;
   return sites;
 }

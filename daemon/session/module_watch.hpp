@@ -43,8 +43,8 @@ class ModuleWatch {
   Result<void> lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
   // Then, when no fork that began before it is under way: the sites of the loader and of libc.
   Result<void> enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
-  // Then: arms what is loaded already. `any` need not be stopped where the process' memory can be written without.
-  void arm_loaded(Inferior& inferior, const Thread& any);
+  // Then: arms what is loaded already. `stopped`: a thread, or kNobody.
+  void arm_loaded(Inferior& inferior, pid_t stopped);
   // A thread stopped at the loader's site.
   void loader_stopped(Inferior& inferior, const Thread& thread);
   // An IFUNC resolver returned where its function is.
@@ -61,16 +61,16 @@ class ModuleWatch {
  private:
   struct Found;  // what a look at a new module says
   Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
-  void add_all(Inferior& inferior, const Thread& thread, const std::vector<elf::LinkMapEntry>& entries, const Memory& memory);
-  void add(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
+  void add_all(Inferior& inferior, pid_t stopped, const std::vector<elf::LinkMapEntry>& entries, const Memory& memory);
+  void add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   void look_for_cuda_runtime(const Inferior& inferior);
   void changed(Program& program);
   static void reserve_slots(Program& program, const Thread& thread);
-  void arm_libc(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image);
+  void arm_libc(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);
   Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   probes::ProbePtr probe_for(const std::string& name, const Found& found) const;
-  std::uint32_t arm_all(Inferior& inferior, const Thread& thread, const elf::DynamicImage& image, const Found& found);
+  std::uint32_t arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image, const Found& found);
   bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
            Guard guard = Guard::None);
   bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);

@@ -91,7 +91,7 @@ Result<void> Session::seize_threads(Inferior& inferior) {
       const auto seized = seize_thread(tid);
       if (!seized && seized.error().code == ESRCH) continue;
       if (!seized && read_tracer(tid) != ::getpid()) return seized;
-      if (!thread_of(tid)) add_thread(inferior, tid);
+      if (!thread_of(tid)) add_thread(inferior, tid).is_doubtful = true;
       unclaimed_.erase(tid);
     }
   }
@@ -142,7 +142,7 @@ Result<void> Session::watch(pid_t pid) {
   if (done && is_same())
     done = with_guide(inferior, [&](Thread& guide) {
       auto entered = modules_.enter(inferior, guide, *foothold);
-      if (entered && needs_stop) modules_.arm_loaded(inferior, guide);
+      if (entered && needs_stop) modules_.arm_loaded(inferior, guide.tid);
       return entered;
     });
   if (read_thread_ids(pid).empty()) return gone(pid);
@@ -150,7 +150,7 @@ Result<void> Session::watch(pid_t pid) {
   if (!done) return cannot(std::move(done.error()));
   inferior.watched = true;
   unblock_traps(pid, program, libc);  // who was in the middle of setting its mask
-  if (!needs_stop && is_same()) modules_.arm_loaded(inferior, *inferior.threads.begin()->second);
+  if (!needs_stop && is_same()) modules_.arm_loaded(inferior, kNobody);
   if (is_same() && modules_.armed() > 0) tell_calls_in_flight(inferior);
   watch_early_children();
   return {};
@@ -220,18 +220,25 @@ Thread* Session::stop_any(Inferior& inferior) {
   return nullptr;
 }
 
-// Whatever comes before our own stop goes its usual way. nullopt: it does not stop now, or has ended; its stop, if there
-// is one later, is handled as any other.
+// Whatever comes before our own stop goes its usual way, the trap of an int3 that the thread has just executed included: should we die in
+// the middle of a remote call in it, the net would meet that trap where it can tell nothing from it, and the thread would go on behind its int3.
+// nullopt: it does not stop now, or has ended; its stop, if there is one later, is handled as any other.
 std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::milliseconds patience) {
   const pid_t tid = thread.tid;
-  for (;;) {
-    if (!thread_of(tid) || !Tracee(tid).interrupt()) return std::nullopt;  // again each time: any other stop takes the request away
-    thread_of(tid)->interrupted = true;
+  for (bool is_owed = false;;) {
+    if (!thread_of(tid)) return std::nullopt;
+    if (!is_owed) {  // again each time: any other stop takes the request away
+      if (!Tracee(tid).interrupt()) return std::nullopt;
+      thread_of(tid)->interrupted = true;
+    }
     const auto stop = wait_for(tid, patience);
     if (!stop) return std::nullopt;
-    if (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) return stop;
+    const SignalSets signals = read_signal_sets(tid);
+    const bool is_ours = stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group;
+    is_owed = is_ours && (signals.pending & ~signals.blocked & kTrapBit);
+    if (is_ours && !is_owed) return stop;
     handle(*stop);
-    if (stop->kind == Stop::Kind::Exec) return std::nullopt;
+    if (stop->kind == Stop::Kind::Exec || stop->kind == Stop::Kind::Group) return std::nullopt;
   }
 }
 
@@ -332,7 +339,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;
   TrapGuard::unblock(thread);
-  modules_.arm_loaded(inferior, thread);
+  modules_.arm_loaded(inferior, thread.tid);
 }
 
 // Children that were forked while we were coming to their parent.

@@ -32,10 +32,11 @@ void Session::stop_watching() {
   for (const pid_t pid : pids) {
     const auto it = inferiors_.find(pid);  // stops of others are handled meanwhile, their ends too
     if (it == inferiors_.end()) continue;
-    const bool needs_stop = !it->second->program->space->memory().writes_without_stop();
+    const bool needs_stop = !it->second->program->space->memory().writes_without_stop() || TrapGuard::is_action_lost(*it->second);
     Thread* stopped = needs_stop ? stop_any(*it->second) : nullptr;
     if (!inferiors_.contains(pid)) continue;
-    inferiors_[pid]->program->space->put_back(stopped ? stopped->tid : pid);
+    inferiors_[pid]->program->space->put_back(stopped ? stopped->tid : kNobody);
+    if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);  // nobody looks from now on
     if (stopped) settle(*stopped);
   }
 }

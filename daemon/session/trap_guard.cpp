@@ -75,7 +75,8 @@ bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const 
 void TrapGuard::unblock(Thread& thread) {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
-  if (!mask || !(*mask & kTrapBit) || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
+  const bool is_meant = mask && (*mask & kTrapBit) && !(*mask & kBitsOfLibc);  // libc puts back what it found
+  if (!is_meant || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
   if (is_lost_at_return(thread, *mask & ~kTrapBit)) return;
   thread.trap_blocked = true;
   thread.mask_given = *mask & ~kTrapBit;
@@ -124,11 +125,18 @@ bool TrapGuard::holds_back(Thread& thread) const {
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
   if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) return thread.trap_waiting = info.value_or(siginfo_t{}), true;
   // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
-  const bool has_action = thread.inferior->program->space->program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
-  if (has_action && !catches_signal(thread.inferior->pid, SIGTRAP))
-    if (const auto taken = thread.inferior->program->space->retake_signal(thread.tid); !taken)
-      log::debug("{}", taken.error().text());
+  if (is_action_lost(*thread.inferior)) retake(thread);
   return false;
+}
+
+bool TrapGuard::is_action_lost(const Inferior& inferior) {
+  const AddressSpace& space = *inferior.program->space;
+  const bool has_action = space.has_net() && space.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
+  return has_action && !catches_signal(inferior.pid, SIGTRAP);
+}
+
+void TrapGuard::retake(const Thread& thread) {
+  if (const auto taken = thread.inferior->program->space->retake_signal(thread.tid); !taken) log::debug("{}", taken.error().text());
 }
 
 Thread* TrapGuard::taker(Thread& thread) {

@@ -34,6 +34,11 @@ class TrapGuard {
   // be delivered, and there is a handler for it.
   bool holds_back(Thread& thread) const;
 
+  // The kernel has taken the program's action away, which the net's stands for.
+  static bool is_action_lost(const Inferior& inferior);
+  // Through a stopped thread: the kernel's action is the net's again.
+  static void retake(const Thread& thread);
+
   // A stopped thread that we came to, and that blocks SIGTRAP: for the kernel it does not any more.
   static void unblock(Thread& thread);
   // A thread or process that `parent` has just made.

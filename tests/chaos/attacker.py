@@ -223,12 +223,14 @@ class Fade:
             self.process.send_signal(signal.SIGCONT)
         return self.wait_end() == -how
 
-    def clean_up(self):
+    def clean_up(self, keeps_recording=False):
         if not self.has_ended():
             self.process.kill()
             self.process.wait()
         self.socket.close()
         self.killer.close()
+        if keeps_recording:
+            return
         for suffix in ("", "-wal", "-shm", "-journal"):
             self.database.with_name(self.database.name + suffix).unlink(missing_ok=True)
 

@@ -61,7 +61,7 @@ class Life:
 
     def clean_up(self):
         if self.fade:
-            self.fade.clean_up()
+            self.fade.clean_up(keeps_recording=bool(self.outcome.text))
         if self.target:
             self.target.kill()
         if not self.outcome.text:

@@ -181,6 +181,17 @@ def test_inside_its_own_sigtrap_handler(start, attach, how, when_it_returns):
     assert target.end() == ("", 7)
 
 
+def test_a_block_that_libc_knows_nothing_of(start, attach):
+    """The kernel takes the program's handler away there, and does not get far with it: fade may die at once."""
+    target = start("sigtrap_inside spins")
+    attachment = attach(target).has_come()
+    assert target.ask("raw") == "handled 0"
+    attachment.process.kill()
+    attachment.process.wait(attaching.PATIENCE)
+    assert [target.ask("traps"), target.ask("traps")] == ["handled 2", "handled 4"]
+    assert target.end() == ("", 7)
+
+
 # ---------------------------------------------------------------- vfork
 def test_in_vfork_nothing_can_be_done(start, attach):
     target = start("vfork_waits")

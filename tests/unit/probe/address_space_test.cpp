@@ -1,5 +1,7 @@
 #include "probe/address_space.hpp"
 
+#include <sys/mman.h>
+
 #include "probe/armed.hpp"
 
 namespace fade {
@@ -102,6 +104,38 @@ TEST_F(AddressSpaceTest, ForgottenSitesAreNotTouchedAndCanBeArmedAgain) {
   ASSERT_TRUE(space->memory().write(address, std::span(&original, 1), pid()));
   EXPECT_TRUE(space->arm(address, pid()));
   EXPECT_EQ(hits_to_end(0), 50);
+}
+
+constexpr RemoteRange kFarAway{{0x200000000000}, {0x200000001000}};
+
+// Where the child stands is a stop that nobody has handled: a system call in it would take its signal away.
+TEST_F(AddressSpaceTest, NobodyMakesRoom) {
+  start(ten_rounds);
+  ASSERT_TRUE(space->install_net(pid(), test::gadgets(), kFarAway));
+  const RemoteAddr address = test::address_of(kFunctions[0]);
+  const auto refused = space->arm(address, kNobody);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("no room for more breakpoints"), std::string::npos);
+  EXPECT_THAT(test::changed_text(space->memory()), IsEmpty());
+  ASSERT_TRUE(space->reserve({address, address + 1}, pid()));
+  EXPECT_TRUE(space->arm(address, kNobody));
+  EXPECT_EQ(hits_to_end(0), 10);
+}
+
+TEST_F(AddressSpaceTest, LittleRoomIsNotEnoughToGoOnWithNobody) {
+  constexpr std::size_t kMany = 5000;
+  const auto code = static_cast<std::uint8_t*>(::mmap(nullptr, kMany, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::fill_n(code, kMany, std::uint8_t{0x90});  // nop
+  const RemoteAddr begin{reinterpret_cast<std::uint64_t>(code)};
+  start([] { return 0; });
+  ASSERT_TRUE(space->install_net(pid(), test::gadgets(), kFarAway));
+  for (std::size_t i = 0; i < kMany; ++i) {
+    if (i % (kMany / 2) == 0) {
+      ASSERT_TRUE(space->reserve({begin, begin + kMany}, pid()));
+    }
+    ASSERT_TRUE(space->arm(begin + i, kNobody)) << i;
+  }
+  ::munmap(code, kMany);
 }
 
 TEST_F(AddressSpaceTest, ProgramsActionIsKeptAndAnswered) {
