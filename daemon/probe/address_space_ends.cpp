@@ -52,8 +52,11 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   if (!ranges || !entries) return tl::unexpected(ranges ? entries.error() : ranges.error());
   const auto before = net.take_signal(RemoteCall(tracer_, memory_, stopped, net.gadgets()), memory_);
   if (!before) return tl::unexpected(before.error());
-  // The default: the kernel took the net's away, and what the program had set goes on to count.
-  const bool is_taken_away = before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
+  // The default, where sigaction(3) leads to the net: the kernel took the net's away, and what the program had set goes on to count.
+  const bool is_guarded = std::ranges::any_of(*entries, [&](const SafetyNet::Entry& entry) {
+    return entry.guard == Guard::Sigaction && memory_.value<std::uint8_t>(entry.site) == 0xCC;
+  });
+  const bool is_taken_away = is_guarded && before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (before->handler != net.handler().value && !is_taken_away) net.set_program_action(memory_, stopped, *before);
   net_ = net;
   seccomp_at_start_ = seccomp_state(pid_);

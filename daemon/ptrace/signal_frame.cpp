@@ -23,14 +23,14 @@ constexpr bool is_user_code(std::uint64_t segments) { return (segments & 0xffff)
 
 // Words alone prove nothing: what counts is a frame that is whole, with the state of the other registers where it says.
 std::optional<KernelFrame> frame_at(const Memory& memory, RemoteAddr at) {
-  constexpr std::uint32_t kMagic1 = 0x46505853, kMagic2 = 0x46505845;  // FP_XSTATE_MAGIC1 and 2
-  constexpr std::uint64_t kSoftwareReserved = 464, kMostState = 16 * 1024;
+  constexpr std::uint32_t kBegin = 0x46505853, kEnd = 0x46505845;  // FP_XSTATE_MAGIC1 and 2
+  constexpr std::uint64_t kBeginAt = 464, kMostState = 16 * 1024;
   const auto frame = memory.value<KernelFrame>(at);
   if (!frame || frame->link != 0 || frame->flags > 7 || !is_user_code(frame->segments)) return std::nullopt;
   if (frame->fpstate < at || frame->fpstate - at > kMostState) return std::nullopt;
-  const auto begin = memory.value<std::array<std::uint32_t, 2>>(frame->fpstate + kSoftwareReserved);
-  if (!begin || (*begin)[0] != kMagic1 || (*begin)[1] < 4 || (*begin)[1] > kMostState) return std::nullopt;
-  if (memory.value<std::uint32_t>(frame->fpstate + (*begin)[1] - 4) != kMagic2) return std::nullopt;
+  const auto begin = memory.value<std::array<std::uint32_t, 2>>(frame->fpstate + kBeginAt);
+  if (!begin || (*begin)[0] != kBegin || (*begin)[1] < 4 || (*begin)[1] > kMostState) return std::nullopt;
+  if (memory.value<std::uint32_t>(frame->fpstate + (*begin)[1] - 4) != kEnd) return std::nullopt;
   return frame;
 }
 

@@ -155,12 +155,13 @@ std::vector<pid_t> read_thread_ids(pid_t pid) {
 
 SignalSets read_signal_sets(pid_t tid) {
   SignalSets out;
-  const std::pair<std::string_view, std::uint64_t*> wanted[] = {{"SigPnd:\t", &out.pending}, {"ShdPnd:\t", &out.pending},
+  const std::pair<std::string_view, std::uint64_t*> wanted[] = {{"SigPnd:\t", &out.pending_alone}, {"ShdPnd:\t", &out.pending},
                                                                 {"SigBlk:\t", &out.blocked}, {"SigIgn:\t", &out.ignored},
                                                                 {"SigCgt:\t", &out.caught}};
   for (const auto& line : split(read_file(fmt::format("/proc/{}/status", tid)), '\n'))
     for (const auto& [name, set] : wanted)
-      if (line.starts_with(name)) *set |= std::strtoull(line.c_str() + name.size(), nullptr, 16);
+      if (line.starts_with(name)) *set = std::strtoull(line.c_str() + name.size(), nullptr, 16);
+  out.pending |= out.pending_alone;
   return out;
 }
 

@@ -33,6 +33,7 @@ char read_state(pid_t tid);                  // of proc_pid_stat(5): R S D Z T t
 // Signals as bits, number 1 the lowest.
 struct SignalSets {
   std::uint64_t pending = 0, blocked = 0, ignored = 0, caught = 0;  // pending: for the thread or the process
+  std::uint64_t pending_alone = 0;  // for the thread
 };
 SignalSets read_signal_sets(pid_t tid);
 bool read_is_64_bit(pid_t pid);  // the program's file; true where it cannot be read

@@ -215,7 +215,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   // A retry is no other call; a return counts once anyway.
   const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
-  if (std::exchange(thread.inferior->has_lost_net, false) || (std::exchange(thread.is_doubtful, false) && !catches_signal(thread.inferior->pid, SIGTRAP)))
+  if (std::exchange(thread.inferior->has_lost_net, false) || (thread.inferior->watched && std::exchange(thread.is_doubtful, false) && !catches_signal(thread.inferior->pid, SIGTRAP)))
     TrapGuard::retake(thread);
   tracee.resume();
   account(charged, now);

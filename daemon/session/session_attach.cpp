@@ -55,6 +55,12 @@ Result<void> seize_thread(pid_t tid) {
   }
 }
 
+// Of an int3 that the thread has executed: that waits for it alone.
+bool has_trap_to_come(pid_t tid) {
+  const SignalSets signals = read_signal_sets(tid);
+  return (signals.pending_alone & ~signals.blocked & kTrapBit) != 0;
+}
+
 RemoteRange code_of_libc(const Foothold& foothold) {
   const auto it = std::ranges::find_if(foothold.modules, [&](const RemoteRange& module) { return module.contains(foothold.libc); });
   return it == foothold.modules.end() ? RemoteRange{} : *it;
@@ -215,7 +221,7 @@ Thread* Session::stop_any(Inferior& inferior) {
   for (const pid_t tid : tids) {
     if (!still_runs(pid, program)) return nullptr;
     Thread* thread = thread_of(tid);  // may have ended while another was waited for
-    if (thread && thread->inferior->pid == pid && stop_thread(*thread, kPatience)) return thread;
+    if (thread && thread->inferior->pid == pid && stop_thread(*thread, kPatience)) return thread_of(tid);
   }
   return nullptr;
 }
@@ -233,9 +239,8 @@ std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::millisecon
     }
     const auto stop = wait_for(tid, patience);
     if (!stop) return std::nullopt;
-    const SignalSets signals = read_signal_sets(tid);
     const bool is_ours = stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group;
-    is_owed = is_ours && (signals.pending & ~signals.blocked & kTrapBit);
+    is_owed = is_ours && has_trap_to_come(tid);
     if (is_ours && !is_owed) return stop;
     handle(*stop);
     if (stop->kind == Stop::Kind::Exec || stop->kind == Stop::Kind::Group) return std::nullopt;
@@ -339,6 +344,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;
   TrapGuard::unblock(thread);
+  thread.is_doubtful = true;
   modules_.arm_loaded(inferior, thread.tid);
 }
 

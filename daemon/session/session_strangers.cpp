@@ -90,7 +90,7 @@ void Session::meet_threads(Inferior& inferior) {
     if (!seized) inferior.is_dirty = true;
     tell_stranger(inferior, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
                                         : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
-    if (seized) add_thread(inferior, tid);
+    if (seized) add_thread(inferior, tid).is_doubtful = true;
   }
 }
 

@@ -88,12 +88,13 @@ bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
   const auto registers = Tracee(thread.tid).registers();
   if (!registers) return false;
   const auto frames = signal_frames(thread.inferior->program->space->memory(), registers->sp());
-  return !frames.empty() && (frames.front().mask & (given | kTrapBit)) == given;
+  return !frames.empty() && frames.front().mask == given;
 }
 
 void TrapGuard::inherit(Thread& thread, const Thread& parent) {
   thread.trap_blocked = parent.trap_blocked;
   thread.mask_given = parent.mask_given;
+  thread.is_doubtful = parent.is_doubtful || !parent.inferior->watched;
 }
 
 void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
