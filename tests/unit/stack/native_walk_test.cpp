@@ -102,7 +102,7 @@ class Walk : public ::testing::Test {
     void* library = ::dlopen(path.c_str(), RTLD_LAZY);
     const auto part = library ? reinterpret_cast<void (*)(unsigned long)>(::dlsym(library, what)) : nullptr;
     if (!part) return 1;
-    *working = true;
+    ++*working;
     for (unsigned long turn = 0;; ++turn) part(turn);
   }
   // Stops the thread often; what libunwind sees must be what we see. Now and then (in the vDSO, in a lazy binding) it is libunwind
@@ -145,12 +145,12 @@ class Walk : public ::testing::Test {
     ASSERT_TRUE(eventually([&] {
       EXPECT_TRUE(thread.stop());
       thread.go();
-      return working->load();
+      return *working == 1;
     }));
   }
 
   static inline elf::test::TemporaryFolder* folder = nullptr;
-  const Shared<std::atomic<bool>> working;
+  const Shared<std::atomic<int>> working;  // processes that have loaded what they work with
 };
 
 TEST_F(Walk, WithoutFramePointers) {
@@ -297,13 +297,12 @@ TEST_F(Walk, ChildrenShareTheFiles) {
     return work(*folder / "libwork.so");
   });
   child.go();
-  ASSERT_TRUE(eventually([&] { return grandchild->load() != 0; }));
+  ASSERT_TRUE(eventually([&] { return *working == 2; }));
   const Tracer tracer = make_tracer();
   CodeFiles files;
   for (const pid_t pid : {child.pid(), grandchild->load()}) {
     ASSERT_TRUE(tracer.seize(pid, true));
     Stopped thread(tracer, pid);
-    await_work(thread);
     CodeMap code(files, thread.memory());
     compare(thread, code);
   }
