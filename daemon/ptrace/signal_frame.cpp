@@ -1,5 +1,6 @@
 #include "ptrace/signal_frame.hpp"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 

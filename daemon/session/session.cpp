@@ -215,13 +215,20 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   // A retry is no other call; a return counts once anyway.
   const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
-  if (std::exchange(thread.inferior->has_lost_net, false) || (thread.inferior->watched && std::exchange(thread.is_doubtful, false) && !catches_signal(thread.inferior->pid, SIGTRAP)))
-    TrapGuard::retake(thread);
+  if (may_have_lost_action(thread)) TrapGuard::retake(thread);
   tracee.resume();
   account(charged, now);
   calls_.flush();
   if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
   return true;
+}
+
+// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is likely: at the first
+// breakpoint of a thread that was there before us.
+bool Session::may_have_lost_action(Thread& thread) {
+  Inferior& inferior = *thread.inferior;
+  if (std::exchange(inferior.has_lost_net, false)) return true;
+  return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
 }
 
 // Returns the entry that the stop is charged to.
@@ -324,6 +331,7 @@ void Session::learn_of_child(const Stop& stop) {
       auto program = shares ? inferior.program : inferior.program->fork_copy(child);
       Inferior& made = add_process(child, &inferior, std::move(program));
       made.is_fresh_copy = !shares;
+      if (shares) made.guest_action = TrapGuard::action(inferior);
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
       made.has_trap_to_itself = inferior.has_trap_to_itself;
@@ -376,10 +384,11 @@ void Session::on_exec(const Stop& stop) {
   if (it == inferiors_.end()) return on_syscall(stop);
   Inferior& inferior = *it->second;
   const auto former = static_cast<pid_t>(stop.message);
-  const TrapBelief belief = guard_.belief(*inferior.program, thread_of(former));
+  const TrapBelief belief = TrapGuard::belief(inferior, thread_of(former));
   Thread& thread = only_thread(inferior, former);
   inferior.program = std::make_shared<Program>(tracer_, stop.tid);
-  inferior.is_early = inferior.has_trap_to_itself = false;
+  inferior.is_early = inferior.has_trap_to_itself = inferior.has_lost_net = false;
+  inferior.guest_action.reset();
   inferior.has_told_nodes = false;
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(stop.tid);

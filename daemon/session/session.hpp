@@ -112,6 +112,7 @@ class Session {
   void on_exit(const Stop& stop);
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
+  static bool may_have_lost_action(Thread& thread);
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
   void tell_gpu_nodes(Thread& thread, const Entry& entry);

@@ -186,7 +186,7 @@ bool Session::Farewell::take_leave(const Stop& stop) {
 void Session::Farewell::remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold) {
   AddressSpace& space = *inferior.program->space;
   if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
-  const bool uses_signal = space.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
+  const bool uses_signal = space.has_program_trap_action();
   auto done = space.give_signal_back(keeper, foothold.gadgets);
   if (done && uses_signal && inferior.threads.size() > 1) look_again(inferior, keeper);
   if (done && uses_signal && !foothold.gadgets.sigreturn) inferior.is_dirty = true;

@@ -51,14 +51,19 @@ void TrapGuard::return_from(const Thread& thread, const Registers& registers, st
 
 void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   if (static_cast<int>(registers.rdi) != SIGTRAP) return;
-  AddressSpace& space = *thread.inferior->program->space;
+  Inferior& inferior = *thread.inferior;
+  AddressSpace& space = *inferior.program->space;
   const RemoteAddr wish_at{registers.rsi}, old_at{registers.rdx};
   const auto wish = space.memory().value<struct sigaction>(wish_at);
   if (wish_at && !wish) return;  // libc will fault on it as it should
-  const auto old = to_libc(space.program_trap_action());
+  const auto old = to_libc(action(inferior));
   if (old_at && !space.memory().write(old_at, bytes_of(old), thread.tid)) return;
-  if (wish) space.set_restorer(find_sigreturn(space.memory(), thread.inferior->program->libc), thread.tid);
-  if (wish) space.set_program_trap_action(to_kernel(*wish), thread.tid);
+  if (wish && inferior.guest_action) {
+    inferior.guest_action = to_kernel(*wish);
+  } else if (wish) {
+    space.set_restorer(find_sigreturn(space.memory(), inferior.program->libc), thread.tid);
+    space.set_program_trap_action(to_kernel(*wish), thread.tid);
+  }
   return_from(thread, registers, 0);
 }
 
@@ -131,9 +136,7 @@ bool TrapGuard::holds_back(Thread& thread) const {
 }
 
 bool TrapGuard::is_action_lost(const Inferior& inferior) {
-  const AddressSpace& space = *inferior.program->space;
-  const bool has_action = space.has_net() && space.program_trap_action().handler != reinterpret_cast<std::uint64_t>(SIG_DFL);
-  return has_action && !catches_signal(inferior.pid, SIGTRAP);
+  return inferior.program->space->has_program_trap_action() && !catches_signal(inferior.pid, SIGTRAP);
 }
 
 void TrapGuard::retake(const Thread& thread) {
@@ -179,8 +182,12 @@ void TrapGuard::let_go(Thread& thread) const {
   send_kept(thread);
 }
 
-TrapBelief TrapGuard::belief(const Program& program, const Thread* thread) const {
-  const bool ignored = program.space->program_trap_action().handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
+KernelSigaction TrapGuard::action(const Inferior& inferior) {
+  return inferior.guest_action.value_or(inferior.program->space->program_trap_action());
+}
+
+TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
+  const bool ignored = action(inferior).handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
   return {.blocked = thread && thread->trap_blocked, .ignored = ignored};
 }
 

@@ -56,7 +56,9 @@ class TrapGuard {
   // The thread is about to be detached: both.
   void let_go(Thread& thread) const;
 
-  TrapBelief belief(const Program& program, const Thread* thread) const;
+  // What the process believes its action to be.
+  static KernelSigaction action(const Inferior& inferior);
+  static TrapBelief belief(const Inferior& inferior, const Thread* thread);
   // A new program stands at its first instruction; `inherited` is what its predecessor believed.
   void begin(Thread& thread, TrapBelief inherited) const;
 

@@ -112,6 +112,7 @@ CASES = [
     Case("sigtrap ignored"),
     Case("sigtrap late", SHAPES),
     Case("sigtrap ask"),
+    Case("sigtrap vfork"),
     Case("sigtrap_blocked", SHAPES),
     Case("stop_cont"),
     Case("stop_threads", free=True),

@@ -1,6 +1,8 @@
 // sigtrap HOW: SIGTRAP that belongs to the program. handler: raise and int3 of its own; default: dies of it; ignored; late: the
-// handler is installed after the first calls; ask: prints the disposition; cpp: int3 inside a probed call.
+// handler is installed after the first calls; ask: prints the disposition; vfork: a child in its memory has another action, and
+// then executes another program.
 #include <signal.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 
 #include "tracee.h"
@@ -27,6 +29,19 @@ static void show(void) {
   printf("SIGTRAP is %s\n", a.sa_handler == SIG_DFL ? "default" : a.sa_handler == SIG_IGN ? "ignored" : (void*)a.sa_sigaction == (void*)handler ? "mine" : "foreign");
 }
 
+static void child_that_ignores_it(void) {
+  int status = -1;
+  const pid_t pid = vfork();
+  if (!pid) {
+    sigaction(SIGTRAP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    show();
+    fflush(stdout);
+    execl("/proc/self/exe", "sigtrap", "ask", (char*)NULL);
+    _exit(127);
+  }
+  MUST(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "handler";
   if (!strcmp(how, "late") || !strcmp(how, "ask")) some_calls(3);
@@ -39,6 +54,7 @@ int main(int argc, char** argv) {
   } else if (strcmp(how, "default")) {
     sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO}, NULL);
     some_calls(3);
+    if (!strcmp(how, "vfork")) child_that_ignores_it();
     raise(SIGTRAP);
     own_int3();
     HIP_OK(hipLaunchHostFunc(NULL, inside, NULL));
