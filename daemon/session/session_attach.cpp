@@ -333,8 +333,8 @@ void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<vo
 void Session::mend_copy(Inferior& inferior, Thread& thread) {
   const AddressSpace& copy = *inferior.program->space;
   inferior.program->space->mend_copy(thread.tid);
-  const bool may_be_old = copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP);
-  if (watching_ && !inferior.has_trap_to_itself && copy.has_net() && may_be_old) TrapGuard::retake(thread);
+  const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
+  if (watching_ && !inferior.has_trap_to_itself && may_be_old) TrapGuard::retake(thread);
   if (copy.has_net() || !inferior.watched || !watching_) return;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
   inferior.watched = false;
