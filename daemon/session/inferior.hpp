@@ -62,7 +62,8 @@ struct Inferior {
   bool is_fresh_copy = false;  // forked, and not yet looked after
   bool has_trap_to_itself = false;  // the program waits for a SIGTRAP in its own way: nothing of ours is in its text any more
   std::int64_t trap_waits_since = 0;  // a thread's trap_waiting; session time, 0: none
-  std::optional<KernelSigaction> guest_action;  // of SIGTRAP, of a child that runs in its parent's memory (vfork(2)), whose own stays as it is
+  bool is_guest = false;     // a child that runs in its parent's memory (vfork(2)) and has actions of its own
+  std::optional<KernelSigaction> guest_action;  // of SIGTRAP, where a guest has set one: its parent's stays as it is
   bool is_untraced = false;  // made with CLONE_UNTRACED: found, not given to us
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
   bool has_told_hang = false;    // since a call began or ended

@@ -2,6 +2,8 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -125,6 +127,15 @@ std::string read_thread_name(pid_t tid) {
 }
 
 pid_t read_thread_group(pid_t tid) { return number<pid_t>(status_value(tid, "Tgid")); }
+
+pid_t read_parent(pid_t pid) { return number<pid_t>(status_value(pid, "PPid")); }
+
+Whose memory_of(pid_t child, pid_t maker) {
+  const long compared = ::syscall(SYS_kcmp, child, maker, KCMP_VM, 0, 0);
+  return compared < 0 ? Whose::Unknown : compared == 0 ? Whose::Shared : Whose::Own;
+}
+
+bool shares_memory(pid_t child, pid_t maker) { return memory_of(child, maker) == Whose::Shared; }
 
 pid_t read_own_pid(pid_t pid) {
   const std::string numbers = status_value(pid, "NStgid");  // ours first

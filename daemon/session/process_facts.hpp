@@ -25,6 +25,12 @@ ProcessFacts read_process_facts(pid_t pid);
 
 std::string read_thread_name(pid_t tid);
 pid_t read_thread_group(pid_t tid);  // 0: unknown
+pid_t read_parent(pid_t pid);        // 0: unknown
+
+// In whose memory a process runs: its own, or its maker's (vfork(2), CLONE_VM). kcmp(2).
+enum class Whose { Own, Shared, Unknown };
+Whose memory_of(pid_t child, pid_t maker);
+bool shares_memory(pid_t child, pid_t maker);
 pid_t read_own_pid(pid_t pid);         // as the process itself knows it, in its namespace; 0: unknown
 std::vector<pid_t> read_thread_ids(pid_t pid);  // what there is now; empty: no such process
 std::optional<std::int64_t> read_cpu_ns(pid_t pid);  // used by all its threads so far, user and system

@@ -331,7 +331,8 @@ void Session::learn_of_child(const Stop& stop) {
       auto program = shares ? inferior.program : inferior.program->fork_copy(child);
       Inferior& made = add_process(child, &inferior, std::move(program));
       made.is_fresh_copy = !shares;
-      if (shares) made.guest_action = TrapGuard::action(inferior);
+      made.is_guest = shares && !(flags & CLONE_SIGHAND);
+      made.guest_action = inferior.guest_action;
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
       made.has_trap_to_itself = inferior.has_trap_to_itself;
@@ -388,6 +389,7 @@ void Session::on_exec(const Stop& stop) {
   Thread& thread = only_thread(inferior, former);
   inferior.program = std::make_shared<Program>(tracer_, stop.tid);
   inferior.is_early = inferior.has_trap_to_itself = inferior.has_lost_net = false;
+  inferior.is_guest = false;
   inferior.guest_action.reset();
   inferior.has_told_nodes = false;
   if (inferior.pid == main_) started_ = true;

@@ -161,6 +161,9 @@ class Session {
   void forget_the_gone();
   void meet_children(Inferior& parent, pid_t tid);
   void meet(Inferior& parent, pid_t maker, pid_t child);
+  Result<void> adopt(Inferior& parent, pid_t child, bool is_guest);
+  void meet_guests(Inferior& host);
+  Inferior* host_of(pid_t pid);
   void tell_stranger(const Inferior& parent, pid_t child, std::string what);
   void child_ended(const Thread& parent);
 

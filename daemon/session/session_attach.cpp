@@ -71,7 +71,9 @@ RemoteRange code_of_libc(const Foothold& foothold) {
 Result<void> Session::seize(pid_t pid) {
   if (auto seized = seize_thread(pid); !seized && !has_ended(read_state(pid)))
     return tl::unexpected(std::move(seized.error()));
-  Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
+  Inferior* const host = host_of(pid);
+  Inferior& inferior = add_process(pid, host, host ? host->program : std::make_shared<Program>(tracer_, pid));
+  inferior.is_guest = host != nullptr;
   inferior.is_root = true;
   black_box_.began(inferior);
   if (main_ == 0) main_ = pid;
@@ -131,6 +133,10 @@ Result<void> Session::watch(pid_t pid) {
   const auto it = inferiors_.find(pid);
   if (it == inferiors_.end() || it->second->threads.empty()) return gone(pid);
   Inferior& inferior = *it->second;
+  if (inferior.is_guest) return {};  // until it executes a program there is its parent's to watch
+  if (const pid_t parent = read_parent(pid); shares_memory(pid, parent))
+    return cannot(Error{fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent), {},
+                        "attach to its parent, or try again later", EAGAIN});
   attached_threads_ += inferior.threads.size();
   note(*inferior.threads.begin()->second, "attach", pid);
   const Program* const program = inferior.program.get();
@@ -145,6 +151,7 @@ Result<void> Session::watch(pid_t pid) {
   Result<void> done;
   if (is_same()) done = with_guide(inferior, [&](Thread& guide) { return modules_.lay_net(inferior, guide, *foothold); });
   if (done && is_same()) await_forks(inferior);
+  if (done && is_same()) meet_guests(inferior);
   if (done && is_same())
     done = with_guide(inferior, [&](Thread& guide) {
       auto entered = modules_.enter(inferior, guide, *foothold);
@@ -331,8 +338,9 @@ void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<vo
 // The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions are from
 // before its memory.
 void Session::mend_copy(Inferior& inferior, Thread& thread) {
-  const AddressSpace& copy = *inferior.program->space;
-  inferior.program->space->mend_copy(thread.tid);
+  AddressSpace& copy = *inferior.program->space;
+  copy.mend_copy(thread.tid);
+  if (const auto of_maker = std::exchange(inferior.guest_action, {})) copy.set_program_trap_action(*of_maker, thread.tid);
   const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
   if (watching_ && !inferior.has_trap_to_itself && may_be_old) TrapGuard::retake(thread);
   if (copy.has_net() || !inferior.watched || !watching_) return;

@@ -1,11 +1,9 @@
-// Children and threads that the kernel did not give to the program's tracer: made with CLONE_UNTRACED (clone(2)). Nothing tells
+// Children and threads that the kernel did not give to the program's tracer: made with CLONE_UNTRACED (clone(2)), or there before it. Nothing tells
 // of them when they are made, so /proc is asked now and then, when a thread ends, and when a child's end is told to its parent.
 // They have the copy of our breakpoints that they were made with, and of the net, which keeps them alive without us.
 #include <fmt/format.h>
-#include <linux/kcmp.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,13 +33,6 @@ std::size_t count_threads(pid_t pid) {
   struct stat folder {};
   const bool is_there = ::stat(fmt::format("/proc/{}/task", pid).c_str(), &folder) == 0;
   return is_there && folder.st_nlink > 2 ? folder.st_nlink - 2 : 0;
-}
-
-enum class Whose { Own, Shared, Unknown };  // memory
-
-Whose memory_of(pid_t child, pid_t maker) {
-  const long compared = ::syscall(SYS_kcmp, child, maker, KCMP_VM, 0, 0);
-  return compared < 0 ? Whose::Unknown : compared == 0 ? Whose::Shared : Whose::Own;
 }
 
 constexpr const char* kEndedUnseen = "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
@@ -112,19 +103,39 @@ void Session::meet(Inferior& parent, pid_t maker, pid_t child) {
   if (memory == Whose::Unknown) parent.is_dirty = true;  // it may go through our code there
   if (memory == Whose::Unknown) return tell_stranger(parent, child, "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
   const bool shares = memory == Whose::Shared;
-  Inferior& made = add_process(child, &parent, shares ? parent.program : std::make_shared<Program>(tracer_, child));
-  made.watched = shares && parent.watched;
+  const auto seized = adopt(parent, child, shares);
+  tell_stranger(parent, child, seized ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + seized.error().text());
+  if (!shares && inferiors_.contains(child)) unwatched_strangers_.push_back(child);
+}
+
+Result<void> Session::adopt(Inferior& parent, pid_t child, bool is_guest) {
+  Inferior& made = add_process(child, &parent, is_guest ? parent.program : std::make_shared<Program>(tracer_, child));
+  made.watched = is_guest && parent.watched;
+  made.is_guest = is_guest;
   made.is_dirty = parent.is_dirty;
   made.is_untraced = true;
-  const auto seized = seize_threads(made);
-  if (!seized && shares) parent.is_dirty = true;
-  tell_stranger(parent, child, seized ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + seized.error().text());
+  auto seized = seize_threads(made);
+  if (!seized && is_guest) parent.is_dirty = true;
   if (made.threads.empty()) {
     sink_.notice(ProcessEnded{made.id, clock_.now(), -1, 0});
     inferiors_.erase(child);
-  } else if (!shares) {
-    unwatched_strangers_.push_back(child);
   }
+  return seized;
+}
+
+// Who was there before us in the memory of a process that is about to have breakpoints would meet them without a tracer. Behind await_forks():
+// nobody is just being made.
+void Session::meet_guests(Inferior& host) {
+  for (const auto& [tid, thread] : host.threads)
+    for (const pid_t child : children_of(host.pid, tid))
+      if (!inferiors_.contains(child) && !is_over(read_state(child)) && shares_memory(child, tid))
+        if (const auto adopted = adopt(host, child, true); !adopted) log::debug("process {}: {}", child, adopted.error().text());
+}
+
+// Of ours, in whose memory it runs.
+Inferior* Session::host_of(pid_t pid) {
+  const auto parent = inferiors_.find(read_parent(pid));
+  return parent != inferiors_.end() && shares_memory(pid, parent->first) ? parent->second.get() : nullptr;
 }
 
 void Session::watch_strangers() {

@@ -58,7 +58,7 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   if (wish_at && !wish) return;  // libc will fault on it as it should
   const auto old = to_libc(action(inferior));
   if (old_at && !space.memory().write(old_at, bytes_of(old), thread.tid)) return;
-  if (wish && inferior.guest_action) {
+  if (wish && inferior.is_guest) {
     inferior.guest_action = to_kernel(*wish);
   } else if (wish) {
     space.set_restorer(find_sigreturn(space.memory(), inferior.program->libc), thread.tid);

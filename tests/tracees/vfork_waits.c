@@ -1,6 +1,7 @@
 // vfork_waits [threads]: stands in vfork, where nothing interrupts it, until its child has read to the end of the input; then calls HIP.
-// threads: another one calls meanwhile.
+// threads: another one calls meanwhile. As in Python's subprocess the child has all signals blocked, and resets some.
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
@@ -16,21 +17,26 @@ static void* busy(void* arg) {
 int main(int argc, char** argv) {
   pthread_t t;
   int status = 0;
+  sigset_t every, before;
   (void)argv;
   some_calls(2);
   if (argc > 1) MUST(!pthread_create(&t, NULL, busy, NULL));
   printf("ready\n");
   fflush(stdout);
+  sigfillset(&every);
+  pthread_sigmask(SIG_BLOCK, &every, &before);
   const pid_t pid = vfork();
   if (!pid) {
     char c;
     while (read(STDIN_FILENO, &c, 1) > 0) continue;
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     _exit(4);
   }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   MUST(waitpid(pid, &status, 0) == pid);
   enough = 1;
   if (argc > 1) pthread_join(t, NULL);
   some_calls(2);
-  printf("the child ended with %d\n", WEXITSTATUS(status));
+  printf("the child ended with %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
   return 7;
 }
