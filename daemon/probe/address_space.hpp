@@ -104,7 +104,9 @@ class AddressSpace {
 
   // What the program believes its SIGTRAP action to be; the kernel's is the net's. Given as libc has it: the restorer does
   // not count.
-  KernelSigaction program_trap_action() const { return net_ ? net_->program_action() : KernelSigaction{}; }
+  KernelSigaction program_trap_action() const { return net_ ? net_->program_action(memory_) : KernelSigaction{}; }
+  // As it was told last: after an exec.
+  KernelSigaction last_trap_action() const { return net_ ? net_->last_program_action() : KernelSigaction{}; }
   bool has_program_trap_action() const { return program_trap_action().handler != 0; }  // SIG_DFL
   bool set_program_trap_action(KernelSigaction action, pid_t stopped);
   // Where libc makes its rt_sigreturn. Until it is told, a handler of the program that runs on a SIGTRAP returns into

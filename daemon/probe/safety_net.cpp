@@ -169,13 +169,18 @@ Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMe
   // The default where the program believes in another one: a trap met a blocked SIGTRAP, and the kernel took the action away.
   const bool is_taken_away = now && now->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (!now || (now->handler != handler_.value && !is_taken_away)) return {};  // the program has set another one
-  KernelSigaction action = program_action_;
+  KernelSigaction action = program_action(memory);
   if (!(action.flags & kSaRestorer)) action.restorer = restorer.value;
   action.flags |= kSaRestorer;
   if (!memory.write(at, bytes_of(action), stopped)) return fail("cannot write into the process");
   const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, at.value, 0, 8, 0, 0});
   if (!done || *done != 0) return fail("cannot set the SIGTRAP handler of the process", reason(done));
   return {};
+}
+
+// The net itself takes it back where it serves once (SA_RESETHAND).
+KernelSigaction SafetyNet::program_action(const Memory& memory) const {
+  return memory.value<KernelSigaction>(base_ + L::kProgramActionAt).value_or(program_action_);
 }
 
 // The handler last: whoever reads meanwhile meets no handler with another one's flags.

@@ -77,7 +77,9 @@ class SafetyNet {
                                 RemoteAddr restorer) const;
   // What the program believes its SIGTRAP action to be: foreign traps go there. Its restorer counts only with SA_RESTORER
   // among its flags.
-  const KernelSigaction& program_action() const { return program_action_; }
+  KernelSigaction program_action(const Memory& memory) const;
+  // As it was told last: for when the memory has gone with an exec.
+  const KernelSigaction& last_program_action() const { return program_action_; }
   bool set_program_action(const ProcessMemory& memory, pid_t stopped, const KernelSigaction& action);
   // Code outside of the net that makes an rt_sigreturn: the program's handler, called by ours, returns there.
   bool set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;

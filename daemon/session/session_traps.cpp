@@ -105,8 +105,10 @@ void Session::give_trap_back(Thread& stopped) {
   const std::shared_ptr<Program> program = stopped.inferior->program;
   program->space->put_back(tid);
   std::vector<pid_t> others;
+  bool is_shared = false;
   for (const auto& [number, inferior] : inferiors_) {
     if (inferior->program != program) continue;
+    is_shared |= number != pid;
     inferior->watched = false;
     inferior->has_trap_to_itself = true;
     inferior->trap_waits_since = 0;
@@ -120,8 +122,9 @@ void Session::give_trap_back(Thread& stopped) {
   block_traps(std::move(others), *program->space);
   if (!thread_of(tid) || !still_runs(pid, program.get())) return;  // killed meanwhile
   guard_.block_again(stopped);
-  if (const auto foothold = foothold_in(*stopped.inferior); foothold && program->space->give_signal_back(tid, foothold->gadgets))
-    program->space->set_program_trap_action({}, tid);
+  const auto foothold = foothold_in(*stopped.inferior);
+  const bool is_given = foothold && program->space->give_signal_back(tid, foothold->gadgets);
+  if (is_given && !is_shared) program->space->set_program_trap_action({}, tid);  // others' traps still go through the net
   for (const auto& [other, thread] : stopped.inferior->threads) send_trap(stopped, *thread, nullptr);
   take_up(stopped);
 }

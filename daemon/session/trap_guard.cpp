@@ -187,7 +187,8 @@ KernelSigaction TrapGuard::action(const Inferior& inferior) {
 }
 
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
-  const bool ignored = action(inferior).handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
+  const KernelSigaction last = inferior.guest_action.value_or(inferior.program->space->last_trap_action());
+  const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
   return {.blocked = thread && thread->trap_blocked, .ignored = ignored};
 }
 

@@ -58,6 +58,7 @@ class TrapGuard {
 
   // What the process believes its action to be.
   static KernelSigaction action(const Inferior& inferior);
+  // Of one that has just executed another program.
   static TrapBelief belief(const Inferior& inferior, const Thread* thread);
   // A new program stands at its first instruction; `inherited` is what its predecessor believed.
   void begin(Thread& thread, TrapBelief inherited) const;

@@ -113,6 +113,7 @@ CASES = [
     Case("sigtrap late", SHAPES),
     Case("sigtrap ask"),
     Case("sigtrap vfork"),
+    Case("sigtrap once"),
     Case("sigtrap_blocked", SHAPES),
     Case("stop_cont"),
     Case("stop_threads", free=True),

@@ -1,6 +1,6 @@
 // sigtrap HOW: SIGTRAP that belongs to the program. handler: raise and int3 of its own; default: dies of it; ignored; late: the
 // handler is installed after the first calls; ask: prints the disposition; vfork: a child in its memory has another action, and
-// then executes another program.
+// then executes another program; once: the handler serves for one signal, the next one kills.
 #include <signal.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -36,6 +36,13 @@ static void child_that_ignores_it(void) {
     sigaction(SIGTRAP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     show();
     fflush(stdout);
+    const pid_t own = fork();
+    if (!own) {
+      show();
+      fflush(stdout);
+      _exit(raise(SIGTRAP));
+    }
+    MUST(waitpid(own, &status, 0) == own && status == 0);
     execl("/proc/self/exe", "sigtrap", "ask", (char*)NULL);
     _exit(127);
   }
@@ -54,6 +61,12 @@ int main(int argc, char** argv) {
   } else if (strcmp(how, "default")) {
     sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO}, NULL);
     some_calls(3);
+    if (!strcmp(how, "once")) {
+      sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESETHAND}, NULL);
+      raise(SIGTRAP);
+      show();
+      fflush(stdout);
+    }
     if (!strcmp(how, "vfork")) child_that_ignores_it();
     raise(SIGTRAP);
     own_int3();

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
   const pid_t pid = vfork();
   if (!pid) {
     char c;
-    while (read(STDIN_FILENO, &c, 1) > 0) continue;
+    ssize_t got;
+    while ((got = read(STDIN_FILENO, &c, 1)) > 0) continue;
+    if (got < 0) _exit(5);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     _exit(4);
   }
