@@ -133,6 +133,7 @@ Result<void> Session::watch(pid_t pid) {
   const auto it = inferiors_.find(pid);
   if (it == inferiors_.end() || it->second->threads.empty()) return gone(pid);
   Inferior& inferior = *it->second;
+  if (inferior.watched) return {};   // it has executed a program since it was seized
   if (inferior.is_guest) return {};  // until it executes a program there is its parent's to watch
   if (const pid_t parent = read_parent(pid); shares_memory(pid, parent))
     return cannot(Error{fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent), {},

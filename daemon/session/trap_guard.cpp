@@ -35,6 +35,12 @@ KernelSigaction to_kernel(const struct sigaction& libc) {
   return out;
 }
 
+// libc sets masks without asking, and so do handlers that return: who has lost signals of the mask that we left has set
+// another one, and for the kernel it is what the program believes.
+bool believes_blocked(const Thread& thread, std::optional<std::uint64_t> mask) {
+  return thread.trap_blocked && !(mask && (*mask & thread.mask_given) != thread.mask_given);
+}
+
 void send_kept(Thread& thread) {
   if (const auto info = std::exchange(thread.trap_waiting, {})) TrapGuard::send_to(thread, *info);
 }
@@ -67,13 +73,9 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   return_from(thread, registers, 0);
 }
 
-// libc sets masks without asking, and so do handlers that return: who has lost signals of the mask that we left has set
-// another one, and for the kernel it is what the program believes.
 bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const {
-  if (thread.trap_blocked && mask && (*mask & thread.mask_given) != thread.mask_given) {
-    thread.trap_blocked = false;
-    send_kept(thread);
-  }
+  const bool before = std::exchange(thread.trap_blocked, believes_blocked(thread, mask));
+  if (before && !thread.trap_blocked) send_kept(thread);
   return thread.trap_blocked;
 }
 
@@ -189,7 +191,7 @@ KernelSigaction TrapGuard::action(const Inferior& inferior) {
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
   const KernelSigaction last = inferior.guest_action.value_or(inferior.program->space->last_trap_action());
   const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
-  return {.blocked = thread && thread->trap_blocked, .ignored = ignored};
+  return {.blocked = thread && believes_blocked(*thread, Tracee(inferior.pid).signal_mask()), .ignored = ignored};
 }
 
 void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {

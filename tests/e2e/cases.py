@@ -114,6 +114,7 @@ CASES = [
     Case("sigtrap ask"),
     Case("sigtrap vfork"),
     Case("sigtrap once"),
+    Case("sigtrap spawn"),
     Case("sigtrap_blocked", SHAPES),
     Case("stop_cont"),
     Case("stop_threads", free=True),
