@@ -141,7 +141,7 @@ class Session {
   Result<void> check_filters(Inferior& inferior);
   Thread* stop_any(Inferior& inferior);
   std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
-  void at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
+  std::vector<pid_t> at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
   std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);
   void settle(Thread& thread);
   void go_on(Thread& thread);

@@ -226,8 +226,14 @@ Thread* Session::stop_any(Inferior& inferior) {
   std::partition(tids.begin(), tids.end(), [&](pid_t tid) { return tid == inferior.pid; });
   const Program* const program = inferior.program.get();
   const pid_t pid = inferior.pid;
-  for (const pid_t tid : tids) {
+  const std::size_t all = tids.size();
+  for (std::size_t i = 0; i < tids.size(); ++i) {
+    const pid_t tid = tids[i];
     if (!still_runs(pid, program)) return nullptr;
+    if (i < all && read_state(tid) == 'D') {  // in vfork, or a driver, which nothing interrupts: the last to be asked
+      tids.push_back(tid);
+      continue;
+    }
     Thread* thread = thread_of(tid);  // may have ended while another was waited for
     if (thread && thread->inferior->pid == pid && stop_thread(*thread, kPatience)) return thread_of(tid);
   }
@@ -298,6 +304,7 @@ void Session::take_up_call(const Tracee& tracee) {
 // blocks it at several looks in a row, and sleeps or is elsewhere, means it; and whoever does is looked at again.
 void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc) {
   std::unordered_map<pid_t, int> seen;
+  std::unordered_set<pid_t> deaf;  // in vfork, or a driver: asked once
   for (int look = 1; look <= kMostLooks && still_runs(pid, program); ++look) {
     std::vector<pid_t> blocking;
     bool somebody = false;
@@ -305,21 +312,22 @@ void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc)
       const std::uint64_t blocked = read_signal_sets(tid).blocked;
       somebody |= (blocked & kTrapBit) != 0;
       if (!(blocked & kTrapBit) || (blocked & kBitsOfLibc)) seen.erase(tid);
-      else if (seen[tid]++ > 0) blocking.push_back(tid);
+      else if (seen[tid]++ > 0 && !deaf.contains(tid)) blocking.push_back(tid);
     }
     if (!somebody) return;
-    at_stops_of(blocking, [&](Thread& thread) {
+    const auto left = at_stops_of(blocking, [&](Thread& thread) {
       const auto registers = Tracee(thread.tid).registers();
       const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
       const bool is_elsewhere = registers && !libc.contains(registers->ip());
       if (slept || (seen[thread.tid] > kEnoughLooks && (is_elsewhere || look == kMostLooks))) TrapGuard::unblock(thread);
     }, &attach_holds_);
+    deaf.insert(left.begin(), left.end());
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
 
-// Has them stop and go on. Who does not in time is left out, and who has another stop first has that handled.
-void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds) {
+// Has them stop and go on. Who has another stop first has that handled. Returns who does not stop in time.
+std::vector<pid_t> Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds) {
   StopRound round(turns_, [this](pid_t tid) {
     Thread* thread = thread_of(tid);
     if (thread) thread->interrupted = true;
@@ -334,6 +342,7 @@ void Session::at_stops_of(const std::vector<pid_t>& tids, const std::function<vo
     if (is_asked && holds) holds->held(stop->tid, round.held(stop->tid));
     if (is_asked || !thread_of(stop->tid)) round.done(stop->tid);
   }
+  return round.rest();
 }
 
 // The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions are from

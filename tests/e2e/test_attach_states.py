@@ -1,5 +1,6 @@
 """fade-attach on programs in odd states: they are as they were, and go on as if nothing had been."""
 import os
+import pathlib
 import signal
 import time
 
@@ -213,6 +214,21 @@ def test_in_vfork_while_another_thread_calls(start, attach, runtime):
     again = attach(target).has_come()
     assert target.end() == ("the child ended with 4\n", 7)
     again.ends(0)
+
+
+def test_a_child_in_its_parents_memory_is_not_come_to_alone(start, attach):
+    target = start("vfork_waits threads")
+    until(lambda: "D" in target.states(), "vfork")
+    (child,) = [int(pid) for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+    alone = attach(child)
+    alone.ends(1)
+    assert f"it runs in the memory of its parent, process {target.pid}" in alone.says() and "fix:" in alone.says()
+    assert differing_text(target)[0] == 0
+    both = attach(target, "--tree").has_come()
+    target.calls_on()
+    recorded(both.leave())
+    assert differing_text(target)[0] == 0
+    assert target.end() == ("the child ended with 4\n", 7)
 
 
 # ---------------------------------------------------------------- births
