@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/living_thread.hpp"
 #include "base/log.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
@@ -134,8 +135,12 @@ Result<void> Session::watch(pid_t pid) {
   if (it == inferiors_.end() || it->second->threads.empty()) return gone(pid);
   Inferior& inferior = *it->second;
   if (inferior.watched) return {};   // it has executed a program since it was seized
+  if (Inferior* const host = inferior.is_guest ? nullptr : host_of(pid)) {  // which was seized after it
+    inferior.program = host->program;
+    inferior.is_guest = true;
+  }
   if (inferior.is_guest) return {};  // until it executes a program there is its parent's to watch
-  if (const pid_t parent = read_parent(pid); shares_memory(pid, parent))
+  if (const pid_t parent = read_parent(pid); shares_memory(pid, living_thread(parent)))
     return cannot(Error{fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent), {},
                         "attach to its parent, or try again later", EAGAIN});
   attached_threads_ += inferior.threads.size();

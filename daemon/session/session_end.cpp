@@ -186,7 +186,7 @@ bool Session::Farewell::take_leave(const Stop& stop) {
 void Session::Farewell::remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold) {
   AddressSpace& space = *inferior.program->space;
   if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
-  const bool uses_signal = space.has_program_trap_action();
+  const bool uses_signal = space.has_program_trap_action() || space.last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
   auto done = space.give_signal_back(keeper, foothold.gadgets);
   if (done && uses_signal && inferior.threads.size() > 1) look_again(inferior, keeper);
   if (done && uses_signal && !foothold.gadgets.sigreturn) inferior.is_dirty = true;

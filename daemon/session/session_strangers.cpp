@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "base/living_thread.hpp"
 #include "base/log.hpp"
 #include "session/session.hpp"
 
@@ -124,18 +125,20 @@ Result<void> Session::adopt(Inferior& parent, pid_t child, bool is_guest) {
 }
 
 // Who was there before us in the memory of a process that is about to have breakpoints would meet them without a tracer. Behind await_forks():
-// nobody is just being made.
+// who is made from here on is given to us by the kernel, and told of by its maker.
 void Session::meet_guests(Inferior& host) {
   for (const auto& [tid, thread] : host.threads)
-    for (const pid_t child : children_of(host.pid, tid))
-      if (!inferiors_.contains(child) && !is_over(read_state(child)) && shares_memory(child, tid))
-        if (const auto adopted = adopt(host, child, true); !adopted) log::debug("process {}: {}", child, adopted.error().text());
+    for (const pid_t child : children_of(host.pid, tid)) {
+      if (inferiors_.contains(child) || is_over(read_state(child)) || read_tracer(child) != 0 || !shares_memory(child, tid)) continue;
+      if (const auto adopted = adopt(host, child, true); !adopted) log::debug("process {}: {}", child, adopted.error().text());
+      if (const auto it = inferiors_.find(child); it != inferiors_.end()) meet_guests(*it->second);
+    }
 }
 
 // Of ours, in whose memory it runs.
 Inferior* Session::host_of(pid_t pid) {
   const auto parent = inferiors_.find(read_parent(pid));
-  return parent != inferiors_.end() && shares_memory(pid, parent->first) ? parent->second.get() : nullptr;
+  return parent != inferiors_.end() && shares_memory(pid, living_thread(parent->first)) ? parent->second.get() : nullptr;
 }
 
 void Session::watch_strangers() {

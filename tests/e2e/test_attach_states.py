@@ -224,10 +224,11 @@ def test_a_child_in_its_parents_memory_is_not_come_to_alone(start, attach):
     alone.ends(1)
     assert f"it runs in the memory of its parent, process {target.pid}" in alone.says() and "fix:" in alone.says()
     assert differing_text(target)[0] == 0
-    both = attach(target, "--tree").has_come()
-    target.calls_on()
-    recorded(both.leave())
-    assert differing_text(target)[0] == 0
+    for both in [target, "--tree"], [child, target]:
+        attachment = attach(*both).has_come()
+        target.calls_on()
+        recorded(attachment.leave())
+        assert differing_text(target)[0] == 0
     assert target.end() == ("the child ended with 4\n", 7)
 
 
