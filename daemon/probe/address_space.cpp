@@ -267,7 +267,7 @@ void AddressSpace::put_back(pid_t stopped) {
   // Where something else stands the program wrote over it, and that is what it wants there.
   for (auto& [address, site] : sites_) {
     if (site.is_lifted) continue;
-    is_copied_ |= site.is_entry_jump() && !is_set(site);
+    is_copied_ |= site.is_entry_jump() && is_written_over(site);
     site.is_lifted = !is_set(site) || put_back(site, stopped) || !is_set(site);  // its library may go meanwhile
   }
 }

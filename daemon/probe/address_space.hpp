@@ -188,6 +188,7 @@ class AddressSpace {
   bool set_again(Site& site, pid_t stopped);
   bool has_slot_code(const Site& site, std::span<const std::uint8_t> bytes) const;
   bool is_set(const Site& site) const;
+  bool is_written_over(const Site& site) const;
   bool put_in(const Site& site, pid_t stopped) const;
   bool put_back(const Site& site, pid_t stopped) const;
 

@@ -137,6 +137,13 @@ bool AddressSpace::is_set(const Site& site) const {
          memory_.value<std::array<std::uint8_t, 5>>(site.address) == jump_code(site.address, site.pad());
 }
 
+// By others. A library that was closed, and perhaps opened again at its place, took our jump with it.
+bool AddressSpace::is_written_over(const Site& site) const {
+  if (is_set(site)) return false;
+  const auto text = memory_.value<std::array<std::uint8_t, 5>>(site.address);
+  return text && *text != original_text(site) && !is_set(site);
+}
+
 // The bytes of a site as they were, read from where they were moved to. False: what stands in the slots is not what we
 // would have written there.
 bool AddressSpace::recover_text(Site& site) const {

@@ -394,6 +394,16 @@ TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
 
+// A library that was closed and opened again at its place, while its threads are about to be left.
+TEST(EntryJump, PagesGoWhereTheTextIsAsItWasByItself) {
+  ArmedEntry armed(1);
+  ASSERT_TRUE(armed.write_originals());
+  armed.space.put_back(armed.pid());
+  EXPECT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  EXPECT_FALSE(armed.space.has_net());
+  EXPECT_EQ(armed.hits_to_end(), 0);
+}
+
 TEST(EntryJump, ForgottenAndArmedAgain) {
   ArmedEntry armed(2);
   std::set<RemoteAddr> slots, again;
