@@ -1,6 +1,7 @@
-// Children and threads that the kernel did not give to the program's tracer: made with CLONE_UNTRACED (clone(2)), or there before it. Nothing tells
+// Children and threads that the kernel did not give to the program's tracer: made with CLONE_UNTRACED (clone(2)). Nothing tells
 // of them when they are made, so /proc is asked now and then, when a thread ends, and when a child's end is told to its parent.
 // They have the copy of our breakpoints that they were made with, and of the net, which keeps them alive without us.
+// And children that run in a program's memory and were there before us: they have neither yet.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
