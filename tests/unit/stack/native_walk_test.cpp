@@ -426,7 +426,8 @@ TEST_F(Walk, ASlotIsShownAsItsSite) {
   Registers in_slot = registers;
   in_slot.rip = kSlot;
   EXPECT_EQ(native_frames(with_slots, thread.tid(), in_slot, snapshot, 64), expected);
-  EXPECT_EQ(native_frames(plain, thread.tid(), in_slot, snapshot, 64), std::vector<RemoteAddr>{{kSlot}});
+  // To a map without them it is a stray address. Where a function just begins or ends, the walk goes on with who called it.
+  EXPECT_EQ(native_frames(plain, thread.tid(), in_slot, snapshot, 64).at(0), RemoteAddr{kSlot});
 }
 
 }  // namespace
