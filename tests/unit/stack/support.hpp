@@ -23,8 +23,9 @@ class Oracle {
   Oracle(const Oracle&) = delete;
   Oracle& operator=(const Oracle&) = delete;
 
-  // As NativeFrame::pc says.
-  std::vector<RemoteAddr> frames(std::size_t limit) const {
+  // As NativeFrame::pc says. `has_guessed`: of some frame libunwind knew no rule (of the vDSO's it never does: it looks for a file), so
+  // that it went by what often stands where rbp and rsp are: that may show a frame twice, or none at all.
+  std::vector<RemoteAddr> frames(std::size_t limit, bool* has_guessed = nullptr) const {
     std::vector<RemoteAddr> out;
     unw_cursor_t cursor;
     if (::unw_init_remote(&cursor, space_, thread_) != 0) return out;
@@ -32,6 +33,7 @@ class Oracle {
       unw_word_t ip = 0;
       ::unw_get_reg(&cursor, UNW_REG_IP, &ip);
       if (ip == 0) break;
+      if (has_guessed) *has_guessed |= !has_rule(cursor);
       const bool is_call = !out.empty() && ::unw_is_signal_frame(&cursor) <= 0;  // else: interrupted by a signal
       out.push_back({is_call ? ip - 1 : ip});
     } while (out.size() < limit && ::unw_step(&cursor) > 0);
@@ -39,6 +41,12 @@ class Oracle {
   }
 
  private:
+  // Of a copy: to ask changes what the next step does. Where there is none, libunwind says that the function has one byte.
+  static bool has_rule(unw_cursor_t cursor) {
+    unw_proc_info_t function;
+    return ::unw_get_proc_info(&cursor, &function) == 0 && function.end_ip > function.start_ip + 1;
+  }
+
   unw_addr_space_t space_;
   void* thread_;
 };
@@ -65,6 +73,16 @@ class Stopped {
     }
   }
   void go() const { tracee_.resume(); }
+  // Signals do not stop it meanwhile.
+  void go_on_for(std::chrono::microseconds time) const {
+    const auto end = std::chrono::steady_clock::now() + time;
+    go();
+    while (std::chrono::steady_clock::now() < end) {
+      const Stop stop = tracer_.next_if_stopped(tracee_.tid());
+      if (stop.kind == Stop::Kind::Signal) tracee_.resume(stop.signal);
+      else if (stop.kind != Stop::Kind::None) return;
+    }
+  }
   pid_t tid() const { return tracee_.tid(); }
   const ProcessMemory& memory() const { return memory_; }
   Registers registers() const { return tracee_.registers().value_or(Registers{}); }
