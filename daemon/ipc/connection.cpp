@@ -60,20 +60,22 @@ void Connection::close() {
 
 void Connection::set_deadline(asio::steady_timer& timer, std::chrono::milliseconds time) {
   timer.expires_after(time);
-  timer.async_wait([self = shared_from_this()](const Failure& cancelled) {
-    if (!cancelled) self->close();
+  timer.async_wait([self = shared_from_this(), &timer](const Failure& cancelled) {
+    // Cancelled too late, it was under way already.
+    if (!cancelled && timer.expiry() <= asio::steady_timer::clock_type::now()) self->close();
   });
 }
+
+void Connection::lift_deadline(asio::steady_timer& timer) { timer.expires_at(asio::steady_timer::time_point::max()); }
 
 // A message that has begun must end in its time, however slowly its bytes drip; who waits for an answer may be silent.
 void Connection::set_read_deadline() {
   const bool begun = decoder_.in_the_middle();
   if (begun && message_begun_) return;
   message_begun_ = begun;
-  Failure ignored;
   if (begun) set_deadline(read_deadline_, limits_.message_time);
   else if (requests_.empty()) set_deadline(read_deadline_, limits_.idle_time);
-  else read_deadline_.cancel(ignored);
+  else lift_deadline(read_deadline_);
 }
 
 void Connection::read() {
@@ -158,8 +160,7 @@ void Connection::written(const Failure& failure) {
   if (failure) return close();
   unsent_bytes_ -= unsent_.front().size();
   unsent_.pop_front();
-  Failure ignored;
-  write_deadline_.cancel(ignored);
+  lift_deadline(write_deadline_);
   if (!unsent_.empty()) return write();
   if (last_words_) close();
 }

@@ -33,6 +33,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void written(const Failure& failure);
   void set_read_deadline();
   void set_deadline(asio::steady_timer& timer, std::chrono::milliseconds time);
+  static void lift_deadline(asio::steady_timer& timer);
   void close();
 
   Server& server_;
