@@ -17,6 +17,11 @@ namespace fade {
 
 class CpuFollower {
  public:
+  CpuFollower() = default;
+  ~CpuFollower() { rest(); }  // on the thread that follows
+  CpuFollower(const CpuFollower&) = delete;
+  CpuFollower& operator=(const CpuFollower&) = delete;
+
   // At every stop of a call; `tid` is the stopped thread, `now` in ns of any clock. True: cpu() is another one than before.
   bool saw(pid_t tid, std::int64_t now) {
     ++stops_;

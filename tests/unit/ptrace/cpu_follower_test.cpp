@@ -70,6 +70,16 @@ TEST(CpuFollower, GoesWhereTheTraceeIsAndGivesTheCpusBack) {
   EXPECT_EQ(follower.cpu(), -1);
 }
 
+TEST(CpuFollower, LeavesTheThreadAsItWas) {
+  const cpu_set_t before = cpus();
+  {
+    CpuFollower follower;
+    EXPECT_TRUE(follower.saw(::gettid(), boottime_ns()));
+  }
+  const cpu_set_t after = cpus();
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
 TEST(CpuFollower, BeginsAgainAfterARest) {
   CpuFollower follower;
   follower.saw(::gettid(), kLater);
