@@ -1,9 +1,12 @@
 #include "ptrace/turns.hpp"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
+#include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
@@ -34,6 +37,8 @@ struct TurnsTest : ::testing::Test {
     alive.insert(tid);
   }
 
+  virtual void trapped(pid_t) {}
+
   void TearDown() override {
     ::kill(child->pid(), SIGKILL);
     EXPECT_FALSE(run(1 << 30));
@@ -52,7 +57,7 @@ struct TurnsTest : ::testing::Test {
         alive.erase(stop.tid);
         continue;
       }
-      if (stop.kind == Stop::Kind::Signal && stop.signal == SIGTRAP) ++traps[stop.tid], --count;
+      if (stop.kind == Stop::Kind::Signal && stop.signal == SIGTRAP) ++traps[stop.tid], --count, trapped(stop.tid);
       Tracee(stop.tid).resume();
     }
     return true;
@@ -63,48 +68,81 @@ struct TurnsTest : ::testing::Test {
   for (;;) asm volatile("int3");
 }
 
+// How long who asks for a turn waits, in stops of all threads. Whoever has no CPU asks for none.
+struct TurnsWaitedFor : TurnsTest {
+  static constexpr int kThreads = 7, kLongest = 3 * (kThreads + 1) * Turns::kStops;
+  struct Asking {
+    std::atomic<int> stops;
+    std::array<std::atomic<int>, kThreads> since;  // which of the stops were before; -1: it does not ask
+    std::array<std::atomic<pid_t>, kThreads> tids;
+  };
+  const test::Shared<Asking> asking;
+  std::array<std::vector<int>, kThreads> waited;
+
+  // By the tracee's thread.
+  void begin(int thread) const {
+    asking->since[thread] = -1;
+    asking->tids[thread] = static_cast<pid_t>(::syscall(SYS_gettid));
+  }
+  void trap(int thread) const {
+    asking->since[thread] = asking->stops.load();
+    asm volatile("int3");
+  }
+
+  // By the tracer.
+  int waits(int thread) const { return asking->since[thread] < 0 ? 0 : asking->stops - asking->since[thread]; }
+  void trapped(pid_t tid) override {
+    const int thread = static_cast<int>(std::ranges::find_if(asking->tids, [&](const auto& one) { return one == tid; }) - asking->tids.begin());
+    ASSERT_LT(thread, kThreads);
+    waited[thread].push_back(waits(thread));
+    asking->since[thread] = -1;
+    ++asking->stops;
+  }
+};
+
 // The kernel alone serves the newest of them all the time.
-TEST_F(TurnsTest, ThreadsThatStopAllTheTimeAreServedAlike) {
-  constexpr int kThreads = 6, kEach = 10'000;  // fewer are over before a busy machine has let each of them run
-  start([] {
+TEST_F(TurnsWaitedFor, ThreadsThatStopAllTheTimeAreServedAlike) {
+  constexpr int kStops = 60'000;
+  start([&] {
     std::vector<std::thread> threads;
-    for (int i = 0; i < kThreads; ++i) threads.emplace_back(trap_for_ever);
+    for (int i = 0; i < kThreads; ++i)
+      threads.emplace_back([&, i] {
+        for (begin(i);;) trap(i);
+      });
     threads[0].join();
     return 0;
   });
-  for (int stops = 0; traps.size() < kThreads && stops < kThreads * kEach; ++stops) ASSERT_TRUE(run(1));
-  traps.clear();
-  ASSERT_TRUE(run(kThreads * kEach));
+  for (int stops = 0; traps.size() < kThreads && stops < kStops; ++stops) ASSERT_TRUE(run(1));
   ASSERT_EQ(traps.size(), kThreads);
-  for (const auto& [tid, count] : traps) EXPECT_GE(count, kEach / 10) << tid << " of child " << child->pid();
+  ASSERT_TRUE(run(kStops));
+  // Another program's turn on the CPU may come between, but not for half of the time.
+  for (int i = 0; i < kThreads; ++i) {
+    waited[i].push_back(waits(i));
+    std::erase_if(waited[i], [](int stops) { return stops <= kLongest; });
+    EXPECT_LT(std::accumulate(waited[i].begin(), waited[i].end(), 0), kStops / 2) << "thread " << i << " of child " << child->pid();
+  }
 }
 
-// Nor does it wait for long who stops now and then among others that stop all the time: for how many of their stops?
-TEST_F(TurnsTest, AThreadThatStopsSeldomIsNotForgotten) {
-  constexpr int kSeldom = 20, kBusy = 6;
-  const test::Shared<std::atomic<int>> others;
-  const test::Shared<std::array<int, kSeldom>> waited;
+// Nor does it wait for long who stops now and then among others that stop all the time.
+TEST_F(TurnsWaitedFor, AThreadThatStopsSeldomIsNotForgotten) {
+  constexpr int kSeldom = 20;
   start([&]() -> int {
     std::thread seldom([&] {
-      for (int& sample : *waited) {
-        ::usleep(10'000);
-        const int before = *others;
-        asm volatile("int3");
-        sample = *others - before;
-      }
+      begin(0);
+      for (int n = 0; n < kSeldom; ++n) ::usleep(10'000), trap(0);
     });
-    for (int i = 0; i < kBusy; ++i)
-      std::thread([&] {
-        for (;; ++*others) asm volatile("int3");
+    for (int i = 1; i < kThreads; ++i)
+      std::thread([&, i] {
+        for (begin(i);;) trap(i);
       }).detach();
     seldom.join();
     ::_exit(0);
   });
   while (run(1000)) {
   }
-  EXPECT_TRUE(std::ranges::any_of(traps, [](const auto& item) { return item.second == kSeldom; }));
-  std::ranges::sort(*waited);  // not the longest ones: another program's turn on the CPU may have come between
-  EXPECT_LE((*waited)[kSeldom * 4 / 5], 3 * (kBusy + 2) * Turns::kStops);
+  ASSERT_EQ(waited[0].size(), kSeldom);
+  std::ranges::sort(waited[0]);  // not the longest ones: another program's turn on the CPU may have come between
+  EXPECT_LE(waited[0][kSeldom * 4 / 5], kLongest);
 }
 
 TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoom) {
