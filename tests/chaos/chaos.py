@@ -50,12 +50,9 @@ def live(row, index, seed, kills):
     return Life(worker["build"], row, index, seed, folder, worker["disk"], timing).live(kills)
 
 
-def lives(rows, kills, only):
-    """(row, index) of every target: one of each row after the other, until there are enough kills."""
-    if only is not None:
-        return [(row, only) for row in rows]
-    each = max(1, math.ceil(kills * 1.1 / KILLS_OF_ONE / len(rows)))  # some fades end by themselves
-    return [(row, index) for index in range(each) for row in rows]
+def rounds(kills, rows, only):
+    """Targets of each row that are likely to be enough for so many kills: some fades end by themselves."""
+    return range(only, only + 1) if only is not None else range(max(1, math.ceil(kills * 1.1 / KILLS_OF_ONE / len(rows))))
 
 
 def summed(outcomes, name):
@@ -79,11 +76,18 @@ def run(build_dir, kills, seed, jobs, rows, only=None, say=print):
     folder = tempfile.mkdtemp(prefix="fade-chaos-")
     outcomes = []
     with concurrent.futures.ProcessPoolExecutor(jobs, initializer=begin_worker, initargs=(build_dir, folder)) as pool:
-        pending = [pool.submit(live, row, index, seed, KILLS_OF_ONE) for row, index in lives(rows, kills, only)]
-        for done in concurrent.futures.as_completed(pending):
-            outcomes.append(done.result())
-            if outcomes[-1].text:
-                say(f"{outcomes[-1].text}\nagain: --seed {seed} --row {outcomes[-1].row} --target {outcomes[-1].index}\n")
+        def live_all(indexes):
+            before = len(outcomes)
+            for done in concurrent.futures.as_completed([pool.submit(live, row, index, seed, KILLS_OF_ONE) for index in indexes for row in rows]):
+                outcomes.append(done.result())
+                if outcomes[-1].text:
+                    say(f"{outcomes[-1].text}\nagain: --seed {seed} --row {outcomes[-1].row} --target {outcomes[-1].index}\n")
+            return summed(outcomes[before:], "").kills
+
+        made = brought = live_all(indexes := rounds(kills, rows, only))
+        while only is None and brought and made < kills:  # on a slow machine more of them are killed before they begin
+            indexes = range(indexes.stop, indexes.stop + 1)
+            made += (brought := live_all(indexes))
     if not any(outcome.text for outcome in outcomes):
         shutil.rmtree(folder, ignore_errors=True)
     return outcomes

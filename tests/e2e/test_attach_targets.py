@@ -143,9 +143,9 @@ def test_a_file_that_exists_is_not_overwritten(attach, start, tmp_path):
 def test_a_duration(attach, start):
     target = start("steady 2")
     target.ask("go")
-    attachment = attach(target, "-d", "300ms").has_come()
+    attachment = attach(target, "-d", "300ms")
     attachment.ends(0)
-    assert "detached from" in attachment.says() and target.tracers() == {0}
+    assert "fade: held " in attachment.says() and "detached from" in attachment.says() and target.tracers() == {0}
     target.calls_on()
     target.ask("quiet")
     finish(target)

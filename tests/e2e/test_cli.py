@@ -279,7 +279,7 @@ def test_colour_is_a_choice(fade, tmp_path, demo):
 
 
 def test_control_c_reaches_the_program(fade, tmp_path):
-    child = on_terminal(fade, tmp_path, "sh", "-c", 'trap "echo caught; exit 3" INT; echo ready; while :; do read line; done')
+    child = on_terminal(fade, tmp_path, "sh", "-c", 'trap "echo caught; exit 3" INT; echo ready; while :; do sleep 0.1; done')
     child.expect("ready")
     child.sendintr()
     child.expect("caught")

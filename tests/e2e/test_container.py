@@ -361,7 +361,7 @@ def test_beside_it_with_the_capability(serve, app, image, out, user, target):
 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_beside_it_a_call_under_way_is_named(serve, app, image, out, user):
-    served = serve(app, ["env", "FADE_STANDIN_DELAY=hipMemset:2s"], capabilities=DEFAULT_CAPABILITIES)
+    served = serve(app, ["env", "FADE_STANDIN_DELAY=hipMemset:8s"], capabilities=DEFAULT_CAPABILITIES)
     served.begin(1)
     until(lambda: pathlib.Path(f"/proc/{served.pid}/syscall").read_text().split()[0] == CLOCK_NANOSLEEP)
     attached = Attached(beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"], out, user=user, capabilities=WITH_PTRACE))

@@ -1,6 +1,7 @@
 """faded and fadectl: sessions that outlive everybody, who may have what traced, clients and workers that misbehave."""
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -238,19 +239,26 @@ def test_fade_run_and_fade_attach_may_leave_it_to_the_daemon(daemon, tmp_path):
     assert list(tmp_path.glob("*.db")) == []
 
 
+def own_program(daemon):
+    """(command, rule for --exe) of a program that nothing else on this machine runs: a rule is for all of its processes."""
+    copy = shutil.copy(daemon.build.tracees / "loop", daemon.root / "loop")
+    return f"{copy} 2000000000", f"^{re.escape(str(copy))}$"
+
+
 def test_watch_attaches_once_to_what_matches(daemon):
     daemon.start()
-    before = daemon.target()
-    rule = daemon.json("watch", "add", "--exe", "/loop$", "--detail", "stats")
+    program, rule = own_program(daemon)
+    before = daemon.target(program)
+    rule = daemon.json("watch", "add", "--exe", rule, "--detail", "stats")
     assert [one["id"] for one in daemon.json("watch", "list")] == [rule["id"]]
     unwatched = daemon.target("cpu 1000000")
     first = wait_until(lambda: (s := daemon.sessions()) and s.get(1), "the first session")
     assert (first["pid"], first["via"]) == (before.pid, "watch")
-    after = daemon.target()
+    after = daemon.target(program)
     second = wait_until(lambda: daemon.sessions().get(2), "the second session")
     assert second["pid"] == after.pid
     daemon.ctl("stop", "--all")
-    third = daemon.target()
+    third = daemon.target(program)
     wait_until(lambda: 3 in daemon.sessions(), "the third session")  # by then the first two were seen again
     assert {s["pid"] for s in daemon.sessions().values()} == {before.pid, after.pid, third.pid}
     assert free(unwatched.pid)
@@ -262,12 +270,13 @@ def test_watch_attaches_once_to_what_matches(daemon):
 
 def test_watches_outlive_the_daemon(daemon):
     faded = daemon.start()
-    rule = daemon.json("watch", "add", "--exe", "/loop$", "--cgroup", "*")
+    program, rule = own_program(daemon)
+    rule = daemon.json("watch", "add", "--exe", rule, "--cgroup", "*")
     faded.terminate()
     faded.wait(timeout=60)
     daemon.start()
     assert daemon.json("watch", "list") == [rule]
-    target = daemon.target()
+    target = daemon.target(program)
     assert wait_until(lambda: daemon.sessions().get(1), "a session")["pid"] == target.pid
 
 
@@ -302,8 +311,9 @@ def test_users_have_their_own_programs_traced_and_no_others(daemon):
 @needs_root
 def test_a_users_watch_leaves_other_users_alone(daemon):
     daemon.start()
-    roots, mine = daemon.target(), daemon.target(uid=USER)
-    daemon.ctl("watch", "add", "--exe", "loop", uid=USER)
+    program, rule = own_program(daemon)
+    roots, mine = daemon.target(program), daemon.target(program, uid=USER)
+    daemon.ctl("watch", "add", "--exe", rule, uid=USER)
     assert wait_until(lambda: daemon.sessions().get(1), "a session")["pid"] == mine.pid
     assert free(roots.pid)
 

@@ -80,13 +80,14 @@ def test_the_program_survives_the_death_of_fade_run(build, tmp_path, line, outpu
 
 
 def test_a_stopped_fade_run_only_delays_the_program(build, tmp_path):
-    process = start(build, tmp_path, "loop 500")
+    process = start(build, tmp_path, "loop 10000")
+    assert process.poll() is None, (process.returncode, *process.communicate())
     process.send_signal(signal.SIGSTOP)
     wait_until(lambda: "T" in open(f"/proc/{process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0])
     process.send_signal(signal.SIGCONT)
     stdout, _ = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (0, b"done\n")
-    assert harness.Database(tmp_path / "run.db").value("SELECT sum(calls) FROM call_stats") == 500 * 5
+    assert harness.Database(tmp_path / "run.db").value("SELECT sum(calls) FROM call_stats") == 10000 * 5
 
 
 # SIGTRAP is what breakpoints need, and a program may want it too, blocked and without a handler.

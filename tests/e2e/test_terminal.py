@@ -118,8 +118,7 @@ def test_a_program_that_was_stopped_from_elsewhere_gives_the_terminal_back(shell
 
 def test_background_reader_is_stopped_and_comes_back(shell):
     say(shell, "$FADE a.db -- $PROGRAM &").expect_exact("tty 1 1 foreground 0\r\n")
-    shell.sendline("")
-    shell.expect("Stopped")
+    say(shell, 'until [ -n "$(jobs -s)" ]; do :; done').expect("Stopped")
     say(shell, "fg").expect_exact("$PROGRAM\r\n")
     say(shell, "hello").expect_exact("got hello\r\n")
     assert quits(shell) == 4

@@ -30,19 +30,24 @@ static void* wait_in_call(void* arg) {
   return arg;
 }
 
-// Until it sleeps in the runtime's delay: clock_nanosleep, system call 230.
-static void start_waiting(void) {
-  pthread_t t;
-  char path[64], text[8] = "";
-  MUST(!pthread_create(&t, NULL, wait_in_call, NULL));
-  while (!waiting) rest(0.001);
-  snprintf(path, sizeof path, "/proc/self/task/%d/syscall", waiting);
-  while (strncmp(text, "230 ", 4)) {
+// Until that thread sleeps in that system call.
+static void await_system_call(int tid, int number) {
+  char path[64], text[64] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+  while (atoi(text) != number) {
     FILE* file = fopen(path, "r");
     MUST(file && fgets(text, sizeof text, file));
     fclose(file);
     rest(0.001);
   }
+}
+
+// Until it sleeps in the runtime's delay.
+static void start_waiting(void) {
+  pthread_t t;
+  MUST(!pthread_create(&t, NULL, wait_in_call, NULL));
+  while (!waiting) rest(0.001);
+  await_system_call(waiting, SYS_clock_nanosleep);
 }
 
 static void fault_in_copy(void) { (void)hipMemcpy((void*)64, held, 4096, hipMemcpyHostToHost); }
@@ -90,6 +95,7 @@ static int overflow(volatile int n) {
 static void* deep(void* arg) { return overflow(0) ? arg : NULL; }
 static void* give_up(void* arg) {
   some_calls(2);
+  await_system_call((int)getpid(), SYS_futex);  // the main thread waits for this one
   abort();
   return arg;
 }

@@ -57,8 +57,8 @@ int main(int argc, char** argv) {
   if (busy) signal(SIGTERM, SIG_IGN);
   const pid_t pid = start(how);
   MUST(pid > 0);
-  FILE* file = fopen("child", "w");
-  MUST(file && fprintf(file, "%d", pid) > 0 && !fclose(file));
+  FILE* file = fopen("child.new", "w");
+  MUST(file && fprintf(file, "%d", pid) > 0 && !fclose(file) && !rename("child.new", "child"));
   if (!strcmp(how, "orphan")) return 3;
   if (!strcmp(how, "silent")) usleep(20000);  // it is not waited for, and has ended by then, or has not
   else if (!strcmp(how, "thread")) while (!ended) usleep(1000);

@@ -131,10 +131,13 @@ TEST_F(ControlTest, WhatIsNoTickIsNotDropped) {
 TEST_F(ControlTest, TheLastWordWaitsForADaemonThatReadsLate) {
   fill();
   std::vector<json> all;
+  std::atomic<bool> begun = false;
   std::thread daemon([&] {
+    begun = true;
     while (all.empty() || all.back()["event"] != "ended")
       for (json& event : events()) all.push_back(std::move(event));
   });
+  while (!begun) std::this_thread::yield();  // who comes later than ended() waits for never hears of it
   control_->ended({});
   daemon.join();
   EXPECT_EQ(all.back()["ended"], false);

@@ -49,7 +49,7 @@ inline bool call_all(long n) {
 }
 
 struct Progress {
-  std::atomic<bool> enough{false};
+  std::atomic<bool> enough{false}, all_there{false};
   std::atomic<long> rounds{0};
 };
 
@@ -65,6 +65,7 @@ inline int call_until_enough(Progress& progress, int threads, long rounds_after)
   };
   std::vector<std::thread> others;
   for (int i = 1; i < threads; ++i) others.emplace_back(work);
+  progress.all_there = true;
   work();
   for (auto& thread : others) thread.join();
   return wrong == 0 ? 0 : 1;

@@ -232,7 +232,11 @@ TEST(Guards, CallsAreSeenButInTheChildOfSystem) {
   Tracee(program.pid()).resume();
   for (;;) {
     const Stop stop = test::next_stop(tracer);
-    if (stop.tid == program.pid() && stop.kind == Stop::Kind::Exited) break;
+    if (stop.tid == program.pid() && stop.kind == Stop::Kind::Exited) {
+      EXPECT_EQ(stop.status, 33);
+      program.was_reaped();
+      break;
+    }
     const auto registers = Tracee(stop.tid).registers();
     if (stop.kind == Stop::Kind::Signal && registers && space.find(registers->ip() - 1) == *masks)
       ++(stop.tid == program.pid() ? own : of_the_child);

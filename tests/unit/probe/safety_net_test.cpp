@@ -39,7 +39,7 @@ bool kill_at(int at, int threads, int most_hits) {
   Shared<Progress> progress;
   Child child([&] { return test::call_until_enough(*progress, threads, 200); });
   child.go();
-  while (progress->rounds < threads) std::this_thread::yield();
+  while (!progress->all_there || progress->rounds < threads) std::this_thread::yield();
   const bool killed = test::kill_tracer_at(at, [&] { trace(child.pid(), most_hits); });
   progress->enough = true;
   expect_right(child, at);

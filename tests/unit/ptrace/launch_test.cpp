@@ -88,7 +88,7 @@ TEST(LaunchedProgram, EndsByItselfWithoutLeave) {
 
 // `alarm` and then an exec of us: the alarm is the program's.
 TEST(LaunchedProgram, TimersThatWereSetBeforeAreItsOwn) {
-  itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 50'000}};
+  itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 2, .tv_usec = 0}};  // not before they are taken
   ::setitimer(ITIMER_REAL, &soon, nullptr);
   EXPECT_EQ(run({{"sleep", "1000"}, {}, {}}).status, -SIGALRM);
   ::getitimer(ITIMER_REAL, &soon);

@@ -192,7 +192,7 @@ TEST_F(Stacks, FramesAreNamedWhenTheWriterHasNothingElseToDo) {
   module(1, "/opt/prog", open_file(kThisProgram));
   native(1, 1, offset_of("_ZN4fade5store19named_by_its_symbolEi"));
   std::string named;
-  for (int i = 0; i < 600 && named.empty(); ++i) {
+  for (int i = 0; i < 6000 && named.empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const auto found = rows("SELECT function FROM frames WHERE function IS NOT NULL");
     if (!found.empty()) named = found[0];
