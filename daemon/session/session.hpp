@@ -138,8 +138,9 @@ class Session {
   Result<Foothold> foothold_in(const Inferior& inferior) const;
   Result<Foothold> wait_for_foothold(const Inferior& inferior) const;
   bool has_executed(Inferior& inferior);
-  Result<void> check_filters(Inferior& inferior);
-  Thread* stop_any(Inferior& inferior);
+  Result<void> check_filters(const Inferior& inferior);
+  Thread* stop_any(const Inferior& inferior);
+  Thread* stop_one_of(std::vector<pid_t> tids, pid_t pid, const Program* program);
   std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
   std::vector<pid_t> at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
   std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);

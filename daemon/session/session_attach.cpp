@@ -211,26 +211,33 @@ bool Session::has_executed(Inferior& inferior) {
 }
 
 // Threads may have filters of their own; one of each sort is asked. Most processes have none, and nobody is stopped.
-Result<void> Session::check_filters(Inferior& inferior) {
-  std::map<SeccompState, pid_t> sorts;
-  for (const auto& [tid, thread] : inferior.threads) sorts.emplace(read_seccomp_state(tid), tid);
-  for (const auto& [state, tid] : sorts) {
-    Thread* thread = state.mode == 0 ? nullptr : thread_of(tid);
-    const auto stop = thread ? stop_thread(*thread, kPatience) : std::nullopt;
-    if (!stop) continue;
-    const auto allowed = may_call(tid, kOurCalls);
-    handle(*stop);
-    if (!allowed) return allowed;
+// A filter that nobody could be asked about may kill the program for what we do.
+Result<void> Session::check_filters(const Inferior& inferior) {
+  std::map<SeccompState, std::vector<pid_t>> sorts;
+  for (const auto& [tid, thread] : inferior.threads) sorts[read_seccomp_state(tid)].push_back(tid);
+  const Program* const program = inferior.program.get();
+  const pid_t pid = inferior.pid;  // what is said of it may be gone behind a stop
+  for (const auto& [state, tids] : sorts) {
+    if (state.mode == 0) continue;
+    if (Thread* const one = stop_one_of(tids, pid, program)) {
+      const auto allowed = may_call(one->tid, kOurCalls);
+      settle(*one);
+      if (!allowed) return allowed;
+    } else if (still_runs(pid, program) && std::ranges::any_of(tids, [&](pid_t tid) { return thread_of(tid) != nullptr; })) {
+      return fail("a thread with a seccomp filter of its own is in a system call that nothing interrupts", "fade cannot see what the filter forbids", "try again later", EAGAIN);
+    }
   }
   return {};
 }
 
-Thread* Session::stop_any(Inferior& inferior) {
+Thread* Session::stop_any(const Inferior& inferior) {
   std::vector<pid_t> tids;
   for (const auto& [tid, thread] : inferior.threads) tids.push_back(tid);
   std::partition(tids.begin(), tids.end(), [&](pid_t tid) { return tid == inferior.pid; });
-  const Program* const program = inferior.program.get();
-  const pid_t pid = inferior.pid;
+  return stop_one_of(std::move(tids), inferior.pid, inferior.program.get());
+}
+
+Thread* Session::stop_one_of(std::vector<pid_t> tids, pid_t pid, const Program* program) {
   const std::size_t all = tids.size();
   for (std::size_t i = 0; i < tids.size(); ++i) {
     const pid_t tid = tids[i];

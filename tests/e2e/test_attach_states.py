@@ -296,6 +296,16 @@ def test_a_filter_that_lets_us_pass(start, attach, forbidden):
     assert target.end() == ("", 7)
 
 
+def test_a_filter_of_a_thread_that_nothing_interrupts(start, attach):
+    target = start(f"vfork_waits threads {MPROTECT}")
+    until(lambda: "D" in target.states(), "vfork")
+    attachment = attach(target)
+    attachment.ends(1)
+    assert "fade cannot see what the filter forbids" in attachment.says() and "try again later" in attachment.says()
+    assert differing_text(target)[0] == 0
+    assert target.end() == ("the child ended with 4\n", 7)
+
+
 def test_strict_mode(start, attach):
     target = start("filtered strict")
     until(lambda: target.threads()[target.pid]["Seccomp"].strip() == "1", "strict mode")

@@ -1,11 +1,12 @@
-// vfork_waits [threads]: stands in vfork, where nothing interrupts it, until its child has read to the end of the input; then calls HIP.
-// threads: another one calls meanwhile. As in Python's subprocess the child has all signals blocked, and resets some.
+// vfork_waits [threads [CALL]]: stands in vfork, where nothing interrupts it, until its child has read to the end of the input; then calls HIP.
+// threads: another one calls meanwhile. CALL: the thread in vfork may not make this system call (by number) on pain of death.
+// As in Python's subprocess the child has all signals blocked, and resets some.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "tracee.h"
+#include "seccomp.h"
 
 static atomic_int enough;
 
@@ -18,9 +19,9 @@ int main(int argc, char** argv) {
   pthread_t t;
   int status = 0;
   sigset_t every, before;
-  (void)argv;
   some_calls(2);
   if (argc > 1) MUST(!pthread_create(&t, NULL, busy, NULL));
+  if (argc > 2) forbid((unsigned)atoi(argv[2]), 0);
   printf("ready\n");
   fflush(stdout);
   sigfillset(&every);
