@@ -80,14 +80,22 @@ def test_the_program_survives_the_death_of_fade_run(build, tmp_path, line, outpu
 
 
 def test_a_stopped_fade_run_only_delays_the_program(build, tmp_path):
-    process = start(build, tmp_path, "loop 10000")
+    command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", *build.command("steady 2")]
+    process = subprocess.Popen(command, env=build.environment("v6"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(b"go\n")
+    process.stdin.flush()
+    made = lambda: sum(harness.summed(harness.read_counts(tmp_path)).values())
+    wait_until(lambda: made() > 20 or process.poll() is not None)
     assert process.poll() is None, (process.returncode, *process.communicate())
     process.send_signal(signal.SIGSTOP)
     wait_until(lambda: "T" in open(f"/proc/{process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0])
+    before = made()
     process.send_signal(signal.SIGCONT)
-    stdout, _ = process.communicate(timeout=60)
-    assert (process.returncode, stdout) == (0, b"done\n")
-    assert harness.Database(tmp_path / "run.db").value("SELECT sum(calls) FROM call_stats") == 10000 * 5
+    wait_until(lambda: made() > before + 20)
+    stdout, _ = process.communicate(b"quiet\n", timeout=60)
+    rounds = re.search(rb"quiet (\d+)\n$", stdout)
+    assert process.returncode == 7 and rounds, (process.returncode, stdout)
+    assert harness.Database(tmp_path / "run.db").value("SELECT sum(calls) FROM call_stats") == 5 * int(rounds[1])
 
 
 # SIGTRAP is what breakpoints need, and a program may want it too, blocked and without a handler.
