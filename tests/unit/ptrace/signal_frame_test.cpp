@@ -14,13 +14,16 @@ constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1
 
 // What handlers of ours see on their own stack, innermost first; `go_on` runs in the handler.
 std::vector<SignalFrame> seen;
+std::optional<RemoteAddr> returns_to;  // what stands where the innermost one is said to be, while it is there
 std::vector<std::uint64_t> went_on;
 void (*go_on)() = nullptr;
 
 void look(int, siginfo_t*, void* context) {
   went_on.push_back(static_cast<std::uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
   if (const auto next = std::exchange(go_on, nullptr)) return next();
-  seen = signal_frames(ProcessMemory(::getpid()), {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))});
+  const ProcessMemory memory(::getpid());
+  seen = signal_frames(memory, {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))});
+  if (!seen.empty()) returns_to = memory.value<RemoteAddr>(seen[0].at);
 }
 
 void handle(int signal, int other_blocked, int flags = 0) {
@@ -33,7 +36,7 @@ void handle(int signal, int other_blocked, int flags = 0) {
 
 class SignalFrames : public testing::Test {
  protected:
-  void SetUp() override { ::pthread_sigmask(SIG_SETMASK, nullptr, &before_), seen.clear(), went_on.clear(); }
+  void SetUp() override { ::pthread_sigmask(SIG_SETMASK, nullptr, &before_), seen.clear(), went_on.clear(), returns_to.reset(); }
   void TearDown() override {
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     for (const int signal : {SIGUSR1, SIGUSR2}) ::signal(signal, SIG_DFL);
@@ -55,7 +58,7 @@ TEST_F(SignalFrames, SaysWhereAHandlerReturnsToAndWithWhichMask) {
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].mask, bit(SIGTERM));
   EXPECT_EQ(seen[0].ip.value, went_on[0]);
-  EXPECT_EQ(ProcessMemory(::getpid()).value<RemoteAddr>(seen[0].at), seen[0].restorer);
+  EXPECT_EQ(returns_to, seen[0].restorer);
 }
 
 TEST_F(SignalFrames, TheInnermostComesFirst) {
