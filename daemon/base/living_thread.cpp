@@ -8,7 +8,7 @@
 namespace fade {
 namespace {
 
-bool has_ended(const std::string& folder) {
+bool ended_in(const std::string& folder) {
   std::ifstream in(folder + "/stat");
   std::string text;
   std::getline(in, text, '\0');
@@ -19,12 +19,14 @@ bool has_ended(const std::string& folder) {
 
 }  // namespace
 
+bool has_ended(pid_t tid) { return ended_in("/proc/" + std::to_string(tid)); }
+
 pid_t living_thread(pid_t pid) {
   const std::string process = "/proc/" + std::to_string(pid);
-  if (!has_ended(process)) return pid;
+  if (!ended_in(process)) return pid;
   std::error_code ended;
   for (std::filesystem::directory_iterator at(process + "/task", ended), end; !ended && at != end; at.increment(ended)) {
-    if (has_ended(at->path())) continue;
+    if (ended_in(at->path())) continue;
     const std::string name = at->path().filename();
     pid_t tid = pid;
     std::from_chars(name.data(), name.data() + name.size(), tid);

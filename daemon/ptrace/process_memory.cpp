@@ -21,6 +21,14 @@ constexpr std::size_t kPage = 4096;
 ProcessMemory::ProcessMemory(pid_t pid)
     : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDWR | O_CLOEXEC)) {}
 
+// mem_rw() in fs/proc/base.c: without a memory map nothing is read, and that is no error. Nothing is ever mapped in the last page of
+// the program's half.
+bool ProcessMemory::is_gone() const {
+  constexpr off_t kNeverMapped = 0x7fff'ffff'f000;
+  std::byte byte;
+  return mem_ && ::pread(mem_.get(), &byte, 1, kNeverMapped) == 0;
+}
+
 std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) const {
   if (from.value >> 63) return 0;  // kernel half; pread would take it for a negative offset
   const iovec local{into.data(), into.size()};
@@ -55,18 +63,21 @@ void ProcessMemory::read_all(std::span<Piece> pieces) const {
   }
 }
 
+// An exec or the end of the process takes the memory away: the file then takes 0 bytes, and `stopped` may be a thread of the new program.
 bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
   if (to.value >> 63) return false;
-  return write_by_file(to, bytes) || poke(to, bytes, stopped);
+  const ssize_t written = write_by_file(to, bytes);
+  if (written == std::ssize(bytes)) return true;
+  return written != 0 && poke(to, bytes, stopped);
 }
 
 // The kernel copies page by page and looks for a kill in between.
 bool ProcessMemory::write_at_once(RemoteAddr to, std::span<const std::byte> bytes) const {
-  return to.value % kPage + bytes.size() <= kPage && to.value >> 63 == 0 && write_by_file(to, bytes);
+  return to.value % kPage + bytes.size() <= kPage && to.value >> 63 == 0 && write_by_file(to, bytes) == std::ssize(bytes);
 }
 
-bool ProcessMemory::write_by_file(RemoteAddr to, std::span<const std::byte> bytes) const {
-  return mem_ && ::pwrite(mem_.get(), bytes.data(), bytes.size(), static_cast<off_t>(to.value)) == static_cast<ssize_t>(bytes.size());
+ssize_t ProcessMemory::write_by_file(RemoteAddr to, std::span<const std::byte> bytes) const {
+  return mem_ ? ::pwrite(mem_.get(), bytes.data(), bytes.size(), static_cast<off_t>(to.value)) : -1;
 }
 
 // PTRACE_POKETEXT writes whole aligned words: keep what stands around ours.

@@ -1,6 +1,7 @@
 #include "ptrace/remote_call.hpp"
 
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
 #include <unistd.h>
@@ -82,30 +83,42 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
   return frame;
 }
 
-// From the registers set for the call to its exit. SIGSTOP cannot be blocked, and in a new program nothing is: what comes is sent again
-// afterwards. A group-stop needs no help: the process is in it whatever one thread does.
-std::optional<long> RemoteCall::run() const {
-  std::vector<int> met;
-  int stops = 0;
-  for (int syscall_stops = 0; syscall_stops < 2;) {
-    if (!tracee_.resume_to_syscall()) return std::nullopt;
-    const Stop stop = tracer_.next_of(tracee_.tid());
-    if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exit || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed)
-      return std::nullopt;
-    syscall_stops += stop.kind == Stop::Kind::Syscall;
-    if (stop.kind == Stop::Kind::Signal) met.push_back(stop.signal);
-    if (++stops > kMostStops) return std::nullopt;
-  }
-  const auto after = tracee_.registers();
-  for (const int signal : met) ::syscall(SYS_tkill, tracee_.tid(), signal);
-  if (!after) return std::nullopt;
-  return static_cast<long>(after->rax);
+// Resumed from its last stop, a leader whose thread executes a program would make room for that program.
+bool RemoteCall::is_at_its_end() const {
+  const auto info = tracee_.siginfo();
+  return info && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
 }
 
-// The registers first and the mask second, and back in the other order: whenever we die, the thread either is as it was
-// or stands on the frame, which restores both. Blocked signals alone would stay; without a frame none is blocked. The frame may lie on what is not the
-// thread's: its stack may be a small one of its own making (sigaltstack, a coroutine's) and end there.
+// From the registers set for the call to its exit. `met`: signals that came meanwhile. A group-stop needs no help: the process is in it
+// whatever one thread does.
+RemoteCall::Ran RemoteCall::run_to_the_exit(std::vector<int>& met) const {
+  int syscall_stops = 0;
+  for (int stops = 0; stops < kMostStops; ++stops) {
+    if (!tracee_.resume_to_syscall()) return {.has_left = true};
+    const Stop stop = tracer_.next_of(tracee_.tid());
+    if (has_left(stop.kind)) return {.has_left = true};
+    if (stop.kind == Stop::Kind::Signal) met.push_back(stop.signal);
+    syscall_stops += stop.kind == Stop::Kind::Syscall;
+    if (syscall_stops < 2) continue;
+    const auto after = tracee_.registers();
+    return {.result = after ? std::optional(static_cast<long>(after->rax)) : std::nullopt, .has_left = !after};
+  }
+  return {};
+}
+
+// SIGSTOP cannot be blocked, and in a new program nothing is.
+RemoteCall::Ran RemoteCall::run() const {
+  std::vector<int> met;
+  const Ran ran = run_to_the_exit(met);
+  for (const int signal : met) ::syscall(SYS_tkill, tracee_.tid(), signal);
+  return ran;
+}
+
+// The registers first and the mask second, and back in the other order: whenever the tracer dies, the thread either is as it was or stands
+// on the frame, which restores both. Blocked signals alone would stay; without a frame none is blocked. The frame may lie on memory of
+// another owner: the stack may be a small one of the program's making (sigaltstack, a coroutine's) and end there.
 std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
+  if (is_at_its_end()) return std::nullopt;
   const auto saved = tracee_.registers();
   const auto mask = tracee_.signal_mask();
   if (!saved || !mask) return std::nullopt;
@@ -118,12 +131,13 @@ std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6
   call.rax = static_cast<std::uint64_t>(number);
   call.orig_rax = ~std::uint64_t{0};  // no system call is being restarted
   std::tie(call.rdi, call.rsi, call.rdx, call.r10, call.r8, call.r9) = std::tuple_cat(arguments);
-  std::optional<long> result;
-  if (tracee_.set_registers(call) && (!gadgets_.sigreturn || tracee_.set_signal_mask(~std::uint64_t{0}))) result = run();
+  Ran ran;
+  if (tracee_.set_registers(call) && (!gadgets_.sigreturn || tracee_.set_signal_mask(~std::uint64_t{0}))) ran = run();
+  if (ran.has_left) return std::nullopt;
   tracee_.set_signal_mask(*mask);
   tracee_.set_registers(*saved);
   memory_.write(below.at, below.bytes, tracee_.tid());
-  return result;
+  return ran.result;
 }
 
 }  // namespace fade

@@ -28,4 +28,26 @@ struct Stop {
   unsigned long message = 0;
 };
 
+// Whether the thread has left the code that it ran: it ends, has ended, or executes another program. Its registers, its memory and
+// its signal mask must not be written any more. Such a stop belongs to the handler of Tracer::next().
+constexpr bool has_left(Stop::Kind kind) {
+  switch (kind) {
+    case Stop::Kind::Gone:
+    case Stop::Kind::Exec:
+    case Stop::Kind::Exit:
+    case Stop::Kind::Exited:
+    case Stop::Kind::Killed: return true;
+    case Stop::Kind::None:
+    case Stop::Kind::Signal:
+    case Stop::Kind::Group:
+    case Stop::Kind::Trap:
+    case Stop::Kind::Fork:
+    case Stop::Kind::Vfork:
+    case Stop::Kind::Clone:
+    case Stop::Kind::VforkDone:
+    case Stop::Kind::Syscall: return false;
+  }
+  return true;
+}
+
 }  // namespace fade

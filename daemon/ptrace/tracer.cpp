@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/ucontext.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,11 +11,35 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/living_thread.hpp"
 #include "ptrace/tracee.hpp"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
+
+// fade_seize(tid, options): ptrace(PTRACE_SEIZE), its result or a negative errno. The kernel begins an interrupted one again
+// (ERESTARTNOINTR) and shows the handler of the signal the address of the system call: that handler may end it there.
+asm(R"(
+        .text
+        .type fade_seize, @function
+fade_seize:
+        mov     %rsi, %r10
+        mov     %rdi, %rsi
+        xor     %edx, %edx
+        mov     $0x4206, %edi
+        mov     $101, %eax
+fade_seize_begins:
+        syscall
+fade_seize_ends:
+        ret
+        .size fade_seize, . - fade_seize
+)");
+static_assert(PTRACE_SEIZE == 0x4206 && SYS_ptrace == 101);
+extern "C" {
+long fade_seize(long tid, long options);
+extern const char fade_seize_begins[], fade_seize_ends[];
+}
 
 namespace fade {
 namespace {
@@ -48,14 +73,9 @@ Stop ptrace_stop(pid_t tid, int status) {
     stop.kind = Stop::Kind::Syscall;
     return stop;
   }
-  for (const auto& [number, kind] : kEvents) {
-    if (event != number) continue;
-    stop.kind = kind;
-    // An exec that changed the thread's pid answers to no request until it is waited for (Linux 5.14, looks_like_a_spurious_pid in
-    // kernel/ptrace.c).
-    if (kind == Stop::Kind::Exec) reap_ptrace_stop(tid);
-    stop.message = Tracee(tid).event_message().value_or(0);
-  }
+  for (const auto& [number, kind] : kEvents)
+    if (event == number) stop.kind = kind;
+  if (stop.kind != Stop::Kind::Signal) stop.message = Tracee(tid).event_message().value_or(0);
   return stop;
 }
 
@@ -76,22 +96,34 @@ void reap(pid_t tid) {
   ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WEXITED | WNOHANG | __WALL);
 }
 
+// The kernel answers no request to a thread whose pid an exec has changed until the stop is waited for (Linux 5.13,
+// looks_like_a_spurious_pid in kernel/ptrace.c).
 Stop taken(const siginfo_t& info) {
-  const Stop stop = to_stop(info);
+  Stop stop = to_stop(info);
   if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) reap(stop.tid);
+  if (stop.kind != Stop::Kind::Exec) return stop;
+  reap_ptrace_stop(stop.tid);
+  stop.message = Tracee(stop.tid).event_message().value_or(0);
   return stop;
 }
 
 constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;
 
-void ignore_tick(int) {}
+// The tick exists to interrupt waits: that of PTRACE_SEIZE, too.
+void on_tick(int, siginfo_t*, void* context) {
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (registers[REG_RIP] != reinterpret_cast<greg_t>(fade_seize_begins)) return;
+  registers[REG_RIP] = reinterpret_cast<greg_t>(fade_seize_ends);
+  registers[REG_RAX] = -EINTR;
+}
 
 }  // namespace
 
 Result<Tracer> Tracer::create(std::chrono::milliseconds tick) {
   Tracer tracer;
   struct sigaction action {};
-  action.sa_handler = ignore_tick;  // no SA_RESTART: the tick exists to interrupt a wait
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO;  // and no SA_RESTART
   if (::sigaction(SIGALRM, &action, nullptr) != 0) return fail_errno("cannot set the handler of the tick");
   sigset_t tick_signal;
   sigemptyset(&tick_signal);
@@ -119,14 +151,20 @@ Tracer::~Tracer() {
 }
 
 Result<void> Tracer::seize(pid_t tid, bool kill_on_exit) {
-  const long options = kOptions | (kill_on_exit ? PTRACE_O_EXITKILL : 0);
-  if (::ptrace(PTRACE_SEIZE, tid, nullptr, options) == 0) return {};
-  return fail_errno("cannot trace process " + std::to_string(tid));
+  const long failed = fade_seize(tid, kOptions | (kill_on_exit ? PTRACE_O_EXITKILL : 0));
+  if (failed == 0) return {};
+  return fail_errno("cannot trace process " + std::to_string(tid), static_cast<int>(-failed));
 }
 
 Stop Tracer::next() const {
   siginfo_t info{};
   if (::waitid(P_ALL, 0, &info, kLook) != 0) return {.kind = errno == ECHILD ? Stop::Kind::Gone : Stop::Kind::None};
+  return taken(info);
+}
+
+Stop Tracer::next_if_any() const {
+  siginfo_t info{};
+  if (::waitid(P_ALL, 0, &info, kLook | WNOHANG) != 0 || info.si_pid == 0) return {};
   return taken(info);
 }
 
@@ -140,20 +178,15 @@ void Tracer::reap_end(pid_t tid) const { reap(tid); }
 
 void Tracer::reap_stop(pid_t tid) const { reap_ptrace_stop(tid); }
 
-Stop Tracer::next_of(pid_t tid) const {
-  siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook) != 0)
-    if (errno != EINTR) return {.kind = Stop::Kind::Gone, .tid = tid};
-  return to_stop(info);  // an end stays unreaped: next() reports it to whoever keeps the books
-}
+Stop Tracer::next_of(pid_t tid) const { return *next_of(tid, std::chrono::nanoseconds::max()); }
 
-// The tick ends the wait now and then; asking again and again would be either late or busy.
+// The tick ends the wait now and then. Meanwhile the thread may have ended as a leader whose threads live, which no wait reports.
 std::optional<Stop> Tracer::next_of(pid_t tid, std::chrono::nanoseconds patience) const {
-  const std::int64_t deadline = boottime_ns() + patience.count();
+  const std::int64_t since = boottime_ns();
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook) != 0) {
-    if (errno != EINTR) return Stop{.kind = Stop::Kind::Gone, .tid = tid};
-    if (boottime_ns() >= deadline) return std::nullopt;
+    if (errno != EINTR || has_ended(tid)) return Stop{.kind = Stop::Kind::Gone, .tid = tid};
+    if (boottime_ns() - since >= patience.count()) return std::nullopt;
   }
   return to_stop(info);
 }

@@ -56,6 +56,22 @@ TEST_F(ProcessMemoryTest, WriteIsAllOrFalse) {
   EXPECT_FALSE(memory->write(address_of(pages + kPage - 2), text("hello"), pid()));
 }
 
+// PTRACE_POKETEXT would write into the new program.
+TEST_F(ProcessMemoryTest, NothingIsWrittenIntoTheNextProgram) {
+  Child executes([] { return ::execl("/bin/sleep", "sleep", "60", static_cast<char*>(nullptr)); });
+  const ProcessMemory before(executes.pid());
+  ASSERT_TRUE(tracer.seize(executes.pid(), true));
+  executes.go();
+  Stop stop = tracer.next_of(executes.pid());
+  while (stop.kind != Stop::Kind::Exec) stop = tracer.next();
+  const auto registers = Tracee(executes.pid()).registers();
+  ASSERT_TRUE(registers);
+  const ProcessMemory now(executes.pid());
+  const auto word = now.value<std::uint64_t>(registers->sp());
+  EXPECT_FALSE(before.write(registers->sp(), text("overdone"), executes.pid()));
+  EXPECT_EQ(now.value<std::uint64_t>(registers->sp()), word);
+}
+
 TEST_F(ProcessMemoryTest, TextIsWritten) {
   const std::byte trap{0xCC};
   const RemoteAddr code = address_of(reinterpret_cast<void*>(&some_code));
