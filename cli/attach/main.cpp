@@ -15,6 +15,7 @@
 #include "cli/attach/console.hpp"
 #include "cli/attach/control.hpp"
 #include "cli/attach/ending.hpp"
+#include "cli/attach/held_signals.hpp"
 #include "cli/attach/options.hpp"
 #include "cli/attach/watcher.hpp"
 #include "cli/handover/handover.hpp"
@@ -59,8 +60,9 @@ struct Ended {
 };
 
 // While this runs nothing may wait for the terminal and no signal may end us; afterwards both may again.
-Ended watch(const Request& request, const Invocation& invocation, Control* control) {
+Ended watch(const Request& request, const Invocation& invocation, Control* control, HeldSignals& held) {
   const DetachSignals signals;
+  held.release();
   Keyboard keyboard(STDIN_FILENO);
   const bool live = control == nullptr && log::level() >= log::Level::Info;
   Console console(STDERR_FILENO, {.messages_to_stderr = invocation.log_file.empty(), .live = live,
@@ -71,10 +73,10 @@ Ended watch(const Request& request, const Invocation& invocation, Control* contr
   return {std::move(outcome), watcher.watched()};
 }
 
-int supervise(const Request& request, const Invocation& invocation, Control* control) {
+int supervise(const Request& request, const Invocation& invocation, Control* control, HeldSignals& held) {
   log::set_program("fade");
   ::signal(SIGTTOU, SIG_IGN);  // a message from the background must not stop us, at the end neither (stty tostop)
-  const auto [outcome, watched] = watch(request, invocation, control);
+  const auto [outcome, watched] = watch(request, invocation, control, held);
   if (!outcome) {
     log::set_program(program().name);
     return report(outcome.error(), control);
@@ -106,9 +108,10 @@ int hand_over(const std::vector<pid_t>& pids, const Request& request) {
   return status;
 }
 
-int serve(Request& request, const Invocation& invocation, Control* control) {
+int serve(Request& request, const Invocation& invocation, Control* control, HeldSignals& held) {
   if (auto finished = finish(request, invocation.words, std::getenv("FADE_OUTPUT")); !finished)
     return misused(std::move(finished.error()), control);
+  if (request.dry_run || request.list_probes || request.check || request.daemon) held.release();
   if (request.dry_run) return recording::print(resolved_rules(request.options), kFailed);
   if (request.list_probes) return recording::print(recording::catalogue(request.options), kFailed);
   auto pids = find_targets(request.targets);
@@ -116,10 +119,11 @@ int serve(Request& request, const Invocation& invocation, Control* control) {
   if (request.check) return check(*pids, invocation.color);
   if (request.daemon) return hand_over(*pids, request);
   request.options.pids = std::move(*pids);
-  return supervise(request, invocation, control);
+  return supervise(request, invocation, control, held);
 }
 
 int main(int argc, char** argv) {
+  HeldSignals held;
   std::setlocale(LC_CTYPE, "");
   own_memory::take(kFailed, ": the programs go on without fade");
   raise_ptrace_capability();
@@ -132,7 +136,7 @@ int main(int argc, char** argv) {
     if (!opened) return refuse(program(), std::move(opened.error()));
     control.emplace(std::move(*opened));
   }
-  return serve(request, invocation, control ? &*control : nullptr);
+  return serve(request, invocation, control ? &*control : nullptr, held);
 }
 
 }  // namespace

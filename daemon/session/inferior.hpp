@@ -50,9 +50,17 @@ struct Thread {
   bool is_in_group_stop = false;
 };
 
+// One program of one process. A pid may be given again, and a process may execute another program while a stop is waited for.
+struct ProgramMark {
+  pid_t pid = 0;
+  ProcessId process = 0;
+  std::uint32_t execs = 0;
+};
+
 struct Inferior {
   pid_t pid = 0;
   ProcessId id = 0;
+  std::uint32_t execs = 0;  // programs that it executed since it was first seen
   std::shared_ptr<Program> program;
   bool watched = false;    // sites are armed in it
   bool is_root = false;    // asked for by the user: followed whatever is said about children
@@ -72,6 +80,8 @@ struct Inferior {
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
+
+  ProgramMark mark() const { return {pid, id, execs}; }
 };
 
 }  // namespace fade

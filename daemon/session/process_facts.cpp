@@ -101,6 +101,8 @@ std::string redacted(const std::string& name, const std::string& value) {
   return secret ? "<redacted>" : value;
 }
 
+Error process_gone(pid_t pid) { return {fmt::format("process {} has ended", pid), {}, {}, ESRCH}; }
+
 ProcessFacts read_process_facts(pid_t pid) {
   ProcessFacts facts;
   if (const auto fields = stat_fields(pid); fields.size() > 19) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/remote.hpp"
+#include "base/result.hpp"
 
 namespace fade {
 
@@ -22,6 +23,7 @@ struct ProcessFacts {
   std::vector<std::pair<std::string, std::string>> environment;
 };
 ProcessFacts read_process_facts(pid_t pid);
+Error process_gone(pid_t pid);  // code ESRCH
 
 std::string read_thread_name(pid_t tid);
 pid_t read_thread_group(pid_t tid);  // 0: unknown

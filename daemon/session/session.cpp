@@ -86,17 +86,22 @@ Thread* Session::thread_of(pid_t tid) {
   return it == threads_.end() ? nullptr : it->second;
 }
 
-Inferior& Session::add_process(pid_t pid, Inferior* parent, std::shared_ptr<Program> program) {
+Inferior& Session::add_process(pid_t pid, const Inferior* parent, std::shared_ptr<Program> program) {
+  Inferior& made = add_process(pid, parent ? parent->id : 0, std::move(program));
+  made.watched = parent && parent->watched;
+  return made;
+}
+
+Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
   auto& inferior = inferiors_[pid];
   known_.insert(pid);
   inferior = std::make_unique<Inferior>();
   inferior->pid = pid;
   inferior->id = ++last_process_;
   inferior->program = std::move(program);
-  inferior->watched = parent && parent->watched;
   inferior->began = clock_.now();
   auto facts = read_process_facts(pid);
-  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent ? parent->id : 0, .at = clock_.now(), .pid = pid,
+  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent, .at = clock_.now(), .pid = pid,
                               .ppid = facts.ppid, .uid = facts.uid, .start_ticks = facts.start_ticks, .exe = facts.exe,
                               .command = std::move(facts.command), .environment = std::move(facts.environment)});
   return *inferior;
@@ -115,7 +120,7 @@ Thread& Session::add_thread(Inferior& inferior, pid_t tid) {
 
 void Session::adopt(pid_t pid) {
   if (main_ == 0) main_ = pid;
-  Inferior& inferior = add_process(pid, nullptr, std::make_shared<Program>(tracer_, pid));
+  Inferior& inferior = add_process(pid, ProcessId{0}, std::make_shared<Program>(tracer_, pid));
   inferior.is_root = true;
   add_thread(inferior, pid);
   black_box_.began(inferior);
@@ -147,17 +152,30 @@ void Session::note(const Thread& thread, std::string kind, std::int64_t value, s
 
 // ---------------------------------------------------------------- stops
 
+Stop Session::next() {
+  if (!strangers_.empty()) watch_strangers();
+  return empty() ? Stop{.kind = Stop::Kind::Gone} : turns_.next();
+}
+
 std::int64_t Session::handle(const Stop& stop) {
   using Kind = Stop::Kind;
-  static constexpr std::pair<Kind, Handler> kHandlers[] = {
-      {Kind::Signal, &Session::on_signal},  {Kind::Group, &Session::on_group},    {Kind::Trap, &Session::on_trap_stop},
-      {Kind::Fork, &Session::on_child},     {Kind::Vfork, &Session::on_child},    {Kind::Clone, &Session::on_child},
-      {Kind::Exec, &Session::on_exec},      {Kind::VforkDone, &Session::on_syscall}, {Kind::Syscall, &Session::on_syscall},
-      {Kind::Exited, &Session::on_end},     {Kind::Killed, &Session::on_end},     {Kind::Exit, &Session::on_exit},
-  };
   last_time_ = clock_.now();
-  const auto* found = std::ranges::find(kHandlers, stop.kind, &std::pair<Kind, Handler>::first);
-  if (found != std::end(kHandlers)) (this->*found->second)(stop);
+  switch (stop.kind) {
+    case Kind::None:
+    case Kind::Gone: break;
+    case Kind::Signal: on_signal(stop); break;
+    case Kind::Group: on_group(stop); break;
+    case Kind::Trap: on_trap_stop(stop); break;
+    case Kind::Fork:
+    case Kind::Vfork:
+    case Kind::Clone: on_child(stop); break;
+    case Kind::Exec: on_exec(stop); break;
+    case Kind::VforkDone:
+    case Kind::Syscall: on_syscall(stop); break;
+    case Kind::Exit: on_exit(stop); break;
+    case Kind::Exited:
+    case Kind::Killed: on_end(stop); break;
+  }
   return last_time_;
 }
 
@@ -380,22 +398,30 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   return leader;
 }
 
+// What was known of the process is of a program that it runs no longer. `former`: the tid of the thread that executed the new one, 0 where
+// that is not known.
+Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
+  Thread& thread = only_thread(inferior, former);
+  ++inferior.execs;
+  inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
+  inferior.is_early = inferior.has_trap_to_itself = inferior.has_lost_net = false;
+  inferior.is_guest = false;
+  inferior.guest_action.reset();
+  inferior.has_told_nodes = false;
+  if (inferior.pid == main_) started_ = true;
+  auto facts = read_process_facts(inferior.pid);
+  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});
+  note(thread, "exec", 0, facts.exe);
+  return thread;
+}
+
 void Session::on_exec(const Stop& stop) {
   const auto it = inferiors_.find(stop.tid);
   if (it == inferiors_.end()) return on_syscall(stop);
   Inferior& inferior = *it->second;
   const auto former = static_cast<pid_t>(stop.message);
   const TrapBelief belief = TrapGuard::belief(inferior, thread_of(former));
-  Thread& thread = only_thread(inferior, former);
-  inferior.program = std::make_shared<Program>(tracer_, stop.tid);
-  inferior.is_early = inferior.has_trap_to_itself = inferior.has_lost_net = false;
-  inferior.is_guest = false;
-  inferior.guest_action.reset();
-  inferior.has_told_nodes = false;
-  if (inferior.pid == main_) started_ = true;
-  auto facts = read_process_facts(stop.tid);
-  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});
-  note(thread, "exec", 0, facts.exe);
+  Thread& thread = begin_anew(inferior, former);
   if (!options_.follow && !inferior.is_root) return leave_alone(inferior, stop.tid);
   begin_program(inferior, thread, belief);
 }
@@ -428,13 +454,11 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
   const Tracee tracee(thread.tid);
   inferior.watched = false;
   if (reason.empty()) {
-    // From inside exec to its end: only there do registers that we set count.
+    // From inside exec to its exit: only there do registers that are set count.
     tracee.resume_to_syscall();
     const Stop stop = tracer_.next_of(thread.tid);
-    if (stop.kind != Stop::Kind::Syscall) {
-      handle(stop);
-      return;
-    }
+    if (has_left(stop.kind)) return;
+    if (stop.kind != Stop::Kind::Syscall) return (void)handle(stop);
     if (const auto begun = modules_.begin(inferior, thread.tid, *facts); !begun)
       reason = begun.error().text();
     else
@@ -444,7 +468,7 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
   if (!reason.empty()) {
     note(thread, "unwatched", 0, reason);
     log::debug("process {} runs unwatched: {}", inferior.pid, reason);
-    if (inferior.pid == main_) totals_.notes.push_back("the program was not watched: " + reason);
+    if (inferior.pid == main_ && watching_) totals_.notes.push_back("the program was not watched: " + reason);
   }
   tracee.resume();
 }

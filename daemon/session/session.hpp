@@ -43,14 +43,17 @@ class Session {
 
   // A process that was just seized and has not yet executed its program. The first one is the main process.
   void adopt(pid_t pid);
-  // A running process: all its threads become tracees, none stops. Fails with EPERM or ESRCH.
+  // While `asked` is set, seize() and watch() look at it about every 20 ms. They fail with ECANCELED as soon as it says true.
+  void leave_when(std::function<bool()> asked);
+  // A running process: all its threads become tracees, none stops. Stops of tracees are handled meanwhile. Fails with EPERM, ESRCH
+  // or ECANCELED.
   Result<void> seize(pid_t pid);
   // Then: it is watched from now on. None of its threads stands still for longer than a few remote system calls take.
-  // Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed) or EAGAIN. What was seized is let_go()'s to
+  // Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED. What was seized is let_go()'s to
   // give back, also then.
   Result<void> watch(pid_t pid);
-  // The next stop of any tracee, for handle(); blocks as Tracer::next() does.
-  Stop next() { return turns_.next(); }
+  // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be handled.
+  Stop next();
   // Returns the time of the session when it had been handled, or a little earlier: after every stop nobody else need
   // look at the clock.
   std::int64_t handle(const Stop& stop);
@@ -67,10 +70,8 @@ class Session {
   void look_after_traps();
   // About ten times a second: processes that seem to hang are looked at, once.
   void look_for_hangs();
-  // About once a second: children and threads that the kernel did not give us, because they were made so, are ours from then on.
+  // About once a second, while no stop waits to be handled: finds children and threads that were made with CLONE_UNTRACED.
   void look_for_strangers();
-  // About ten times a second: those that were met since are watched.
-  void watch_strangers();
   // Each thread of all processes stops once and is looked at.
   void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
@@ -87,7 +88,7 @@ class Session {
   bool started() const { return started_; }  // the main process has executed its program
   bool main_ended() const { return main_ended_; }
   bool main_stopped() const;  // the main process is there, and stopped by a signal
-  bool empty() const { return inferiors_.empty(); }
+  bool empty() const { return inferiors_.empty() && strangers_.empty(); }
   int main_status() const { return main_status_; }  // exit status, or
   int main_signal() const { return main_signal_; }  // what killed it
 
@@ -120,11 +121,13 @@ class Session {
   void show_own_address(Thread& thread);
 
   Thread* thread_of(pid_t tid);
-  Inferior& add_process(pid_t pid, Inferior* parent, std::shared_ptr<Program> program);
+  Inferior& add_process(pid_t pid, const Inferior* parent, std::shared_ptr<Program> program);
+  Inferior& add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
   Thread& add_thread(Inferior& inferior, pid_t tid);
   void end_thread(Thread& thread, bool process_ended);
   void end_process(Inferior& inferior, const Stop& stop);
   Thread& only_thread(Inferior& inferior, pid_t former);
+  Thread& begin_anew(Inferior& inferior, pid_t former);
   void learn_of_child(const Stop& stop);
   void start_child(pid_t tid);
   void leave_alone(Inferior& inferior, pid_t tid);
@@ -133,22 +136,31 @@ class Session {
   void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {});
   void look_at_imports(bool all);
 
+  // session_seize.cpp
+  Result<void> seize_thread(pid_t tid);
+  Result<void> seize_threads(pid_t pid);
+  Result<bool> seize_some(pid_t pid);
+  void claim(Inferior& inferior, pid_t tid);
+  void serve_stops();
+  bool gives_up();
+  static Error asked_to_leave();
+  Inferior* inferior_of(pid_t pid);
+
   // session_attach.cpp
-  Result<void> seize_threads(Inferior& inferior);
   Result<Foothold> foothold_in(const Inferior& inferior) const;
-  Result<Foothold> wait_for_foothold(const Inferior& inferior) const;
-  bool has_executed(Inferior& inferior);
+  Result<Foothold> wait_for_foothold(ProgramMark program);
+  void await_exec(const Inferior& inferior);
   Result<void> check_filters(const Inferior& inferior);
   Thread* stop_any(const Inferior& inferior);
-  Thread* stop_one_of(std::vector<pid_t> tids, pid_t pid, const Program* program);
+  Thread* stop_one_of(std::vector<pid_t> tids, ProgramMark program);
   std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
   std::vector<pid_t> at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
   std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);
   void settle(Thread& thread);
   void go_on(Thread& thread);
   static void take_up_call(const Tracee& tracee);
-  bool still_runs(pid_t pid, const Program* program) const;
-  void unblock_traps(pid_t pid, const Program* program, RemoteRange libc);
+  bool still_runs(ProgramMark program) const;
+  void unblock_traps(ProgramMark program, RemoteRange libc);
   Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work);
   void await_forks(const Inferior& inferior);
   void mend_copy(Inferior& inferior, Thread& thread);
@@ -162,10 +174,20 @@ class Session {
   void forget_the_gone();
   void meet_children(Inferior& parent, pid_t tid);
   void meet(Inferior& parent, pid_t maker, pid_t child);
-  Result<void> adopt(Inferior& parent, pid_t child, bool is_guest);
-  void meet_guests(Inferior& host);
+  // A child that was made with CLONE_UNTRACED, and what it has of its parent, which may be gone by now.
+  struct Stranger {
+    pid_t pid = 0, parent_pid = 0;
+    ProcessId parent = 0;
+    std::shared_ptr<Program> host;  // its parent's, in whose memory it runs; null: it has a memory of its own
+    bool is_watched = false, is_dirty = false;
+  };
+  static Stranger stranger(const Inferior& parent, pid_t child, bool is_guest);
+  Result<void> adopt(const Stranger& stranger);
+  void watch_stranger(const Stranger& stranger);
+  void watch_strangers();
+  void meet_guests(pid_t host);
   Inferior* host_of(pid_t pid);
-  void tell_stranger(const Inferior& parent, pid_t child, std::string what);
+  void tell_stranger(ProcessId parent, pid_t child, std::string what);
   void child_ended(const Thread& parent);
 
   // session_traps.cpp
@@ -200,8 +222,11 @@ class Session {
   std::unordered_set<pid_t> orphans_;    // those of them that were there at the last look
   std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have just ended
   std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
-  std::vector<pid_t> unwatched_strangers_;
+  std::vector<Stranger> strangers_;  // found, and not yet tracees
   std::uint64_t strangers_told_ = 0;
+  std::function<bool()> leave_asked_;
+  std::int64_t last_leave_look_ = 0;
+  bool leaves_early_ = false;
   bool watching_ = true;
   Totals totals_;
   pid_t main_ = 0;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{300};  // with threads that do not stop: in a driver, in vfork
 constexpr int kStartTime = 500;  // looks, at a program that has just been executed
-constexpr int kAtItsEnd = 100;    // looks, at a thread that may be about to end
+constexpr std::int64_t kLongestExec = 2'000'000'000;  // from the end of the old program to the stop of the new one
 constexpr int kMostLooks = 10, kEnoughLooks = 4;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::size_t kCopied = 256 * 1024, kMostFrames = 256;  // of each stack
@@ -39,23 +39,6 @@ constexpr PlannedCall kOurCalls[] = {
 };
 constexpr PlannedCall kRestart[] = {{"restart_syscall", SYS_restart_syscall}};
 
-bool has_ended(char state) { return state == 'Z' || state == 'X' || state == '\0'; }
-
-tl::unexpected<Error> gone(pid_t pid) {
-  return fail(fmt::format("process {} has ended", pid), {}, {}, ESRCH);
-}
-
-// A thread whose end has begun is refused as if it were forbidden, and looks alive for a moment; so does one whose tracer is just
-// letting it go.
-Result<void> seize_thread(pid_t tid) {
-  for (int look = 0;; ++look) {
-    auto seized = Tracer::seize(tid, false);
-    if (seized || seized.error().code != EPERM || look == kAtItsEnd || read_tracer(tid) != 0) return seized;
-    if (has_ended(read_state(tid))) return gone(tid);
-    std::this_thread::sleep_for(kBetweenLooks);
-  }
-}
-
 // Of an int3 that the thread has executed: that waits for it alone.
 bool has_trap_to_come(pid_t tid) {
   const SignalSets signals = read_signal_sets(tid);
@@ -69,70 +52,34 @@ RemoteRange code_of_libc(const Foothold& foothold) {
 
 }  // namespace
 
-Result<void> Session::seize(pid_t pid) {
-  if (auto seized = seize_thread(pid); !seized && !has_ended(read_state(pid)))
-    return tl::unexpected(std::move(seized.error()));
-  Inferior* const host = host_of(pid);
-  Inferior& inferior = add_process(pid, host, host ? host->program : std::make_shared<Program>(tracer_, pid));
-  inferior.is_guest = host != nullptr;
-  inferior.is_root = true;
-  black_box_.began(inferior);
-  if (main_ == 0) main_ = pid;
-  started_ = true;
-  auto seized = seize_threads(inferior);
-  know_children(inferior);
-  if (!seized && inferior.threads.empty()) {  // it has ended before it was ours: nobody will report its end
-    sink_.notice(ProcessEnded{inferior.id, clock_.now(), -1, 0});
-    inferiors_.erase(pid);
-  }
-  return seized;
-}
-
-// Until a look at the list shows nobody new. Threads made by a seized one are ours by themselves.
-Result<void> Session::seize_threads(Inferior& inferior) {
-  std::unordered_set<pid_t> seen;
-  for (bool again = true; again;) {
-    again = false;
-    for (const pid_t tid : read_thread_ids(inferior.pid)) {
-      if (!seen.insert(tid).second) continue;
-      again = true;
-      if (has_ended(read_state(tid))) continue;  // a leader that exited before its threads
-      const auto seized = seize_thread(tid);
-      if (!seized && seized.error().code == ESRCH) continue;
-      if (!seized && read_tracer(tid) != ::getpid()) return seized;
-      if (!thread_of(tid)) add_thread(inferior, tid).is_doubtful = true;
-      unclaimed_.erase(tid);
-    }
-  }
-  if (inferior.threads.empty()) return gone(inferior.pid);
-  return {};
-}
-
 Result<Foothold> Session::foothold_in(const Inferior& inferior) const {
   const Memory& memory = inferior.program->space->memory();
   auto facts = read_auxiliary_vector(inferior.pid, memory);
-  if (!facts) return gone(inferior.pid);
+  if (!facts) return tl::unexpected(process_gone(inferior.pid));
   if (!read_is_64_bit(inferior.pid)) return fail("it is a 32-bit program", {}, {}, ENOTSUP);
   if (!facts->loader_base) facts->loader_base = loader_run_as_program(memory, *facts);
   if (!facts->loader_base) return fail("it is a static program: it cannot load HIP", {}, {}, ENOTSUP);
   return find_foothold(memory, *facts);
 }
 
-Result<Foothold> Session::wait_for_foothold(const Inferior& inferior) const {
-  for (int look = 0;; ++look) {
-    auto foothold = foothold_in(inferior);
-    if (foothold || foothold.error().code != EAGAIN) return foothold;
+// A program that has just begun needs its stops handled to get on.
+Result<Foothold> Session::wait_for_foothold(ProgramMark program) {
+  for (int look = 0; still_runs(program); ++look) {
+    auto foothold = foothold_in(*inferior_of(program.pid));
+    if (foothold || foothold.error().code != EAGAIN || gives_up()) return foothold;
     if (look == kStartTime) return foothold.error().code = ENOTSUP, foothold;
+    serve_stops();
     std::this_thread::sleep_for(kBetweenLooks);
   }
+  return tl::unexpected(process_gone(program.pid));
 }
 
 Result<void> Session::watch(pid_t pid) {
-  const auto cannot = [pid](Error why) {
-    return tl::unexpected(with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
+  const auto cannot = [&](Error why) {
+    return tl::unexpected(leaves_early_ ? asked_to_leave() : with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
   };
   const auto it = inferiors_.find(pid);
-  if (it == inferiors_.end() || it->second->threads.empty()) return gone(pid);
+  if (it == inferiors_.end() || it->second->threads.empty()) return tl::unexpected(process_gone(pid));
   Inferior& inferior = *it->second;
   if (inferior.watched) return {};   // it has executed a program since it was seized
   if (Inferior* const host = inferior.is_guest ? nullptr : host_of(pid)) {  // which was seized after it
@@ -145,39 +92,41 @@ Result<void> Session::watch(pid_t pid) {
                         "attach to its parent, or try again later", EAGAIN});
   attached_threads_ += inferior.threads.size();
   note(*inferior.threads.begin()->second, "attach", pid);
-  const Program* const program = inferior.program.get();
-  const auto is_same = [&] { return still_runs(pid, program); };  // each stop that is handled may be its end
-  const auto foothold = wait_for_foothold(inferior);
-  if (!foothold && has_executed(inferior)) return {};
+  const ProgramMark program = inferior.mark();
+  const auto is_same = [&] { return still_runs(program); };  // each stop that is handled may be its end
+  const auto foothold = wait_for_foothold(program);
+  if (!foothold && is_same()) await_exec(inferior);
+  if (!foothold && !is_same()) return inferiors_.contains(pid) ? Result<void>() : tl::unexpected(process_gone(pid));
   if (!foothold) return cannot(foothold.error());
   if (const auto allowed = check_filters(inferior); !allowed) return cannot(allowed.error());
   const RemoteRange libc = code_of_libc(*foothold);
-  unblock_traps(pid, program, libc);
+  unblock_traps(program, libc);
   const bool needs_stop = is_same() && !inferior.program->space->memory().writes_without_stop();
   Result<void> done;
   if (is_same()) done = with_guide(inferior, [&](Thread& guide) { return modules_.lay_net(inferior, guide, *foothold); });
   if (done && is_same()) await_forks(inferior);
-  if (done && is_same()) meet_guests(inferior);
+  if (done && is_same()) meet_guests(pid);
   if (done && is_same())
     done = with_guide(inferior, [&](Thread& guide) {
       auto entered = modules_.enter(inferior, guide, *foothold);
       if (entered && needs_stop) modules_.arm_loaded(inferior, guide.tid);
       return entered;
     });
-  if (read_thread_ids(pid).empty()) return gone(pid);
+  if (read_thread_ids(pid).empty()) return tl::unexpected(process_gone(pid));
+  if (!done && is_same()) await_exec(inferior);
   if (!is_same()) return {};  // it executed another program meanwhile, which is watched from its start
   if (!done) return cannot(std::move(done.error()));
   inferior.watched = true;
-  unblock_traps(pid, program, libc);  // who was in the middle of setting its mask
+  unblock_traps(program, libc);  // who was in the middle of setting its mask
   if (!needs_stop && is_same()) modules_.arm_loaded(inferior, kNobody);
   if (is_same() && modules_.armed() > 0) tell_calls_in_flight(inferior);
   watch_early_children();
   return {};
 }
 
-bool Session::still_runs(pid_t pid, const Program* program) const {
-  const auto it = inferiors_.find(pid);
-  return it != inferiors_.end() && it->second->program.get() == program && !it->second->threads.empty();
+bool Session::still_runs(ProgramMark program) const {
+  const auto it = inferiors_.find(program.pid);
+  return it != inferiors_.end() && it->second->id == program.process && it->second->execs == program.execs && !it->second->threads.empty();
 }
 
 // One of its threads stands still for what only a stopped thread can do.
@@ -202,12 +151,14 @@ void Session::await_forks(const Inferior& inferior) {
   at_stops_of(awake, [](Thread&) {}, &attach_holds_);
 }
 
-// An exec under way has taken the memory away before its stop is seen. The new program is watched from its start.
-bool Session::has_executed(Inferior& inferior) {
-  const Program* const program = inferior.program.get();
-  const pid_t pid = inferior.pid;
+// An exec under way takes memory and threads away before its stop is seen. Handles stops until it is, or until it is sure that there is no
+// exec. The new program is watched from its start.
+void Session::await_exec(const Inferior& inferior) {
+  const ProgramMark program = inferior.mark();
+  const std::shared_ptr<AddressSpace> space = inferior.program->space;  // `inferior` may be gone behind a stop
   if (Thread* const any = stop_any(inferior)) settle(*any);
-  return inferiors_.contains(pid) && !still_runs(pid, program);
+  const std::int64_t until = boottime_ns() + kLongestExec;
+  while (still_runs(program) && space->memory().is_gone() && boottime_ns() < until && !gives_up()) handle(turns_.next());
 }
 
 // Threads may have filters of their own; one of each sort is asked. Most processes have none, and nobody is stopped.
@@ -215,15 +166,14 @@ bool Session::has_executed(Inferior& inferior) {
 Result<void> Session::check_filters(const Inferior& inferior) {
   std::map<SeccompState, std::vector<pid_t>> sorts;
   for (const auto& [tid, thread] : inferior.threads) sorts[read_seccomp_state(tid)].push_back(tid);
-  const Program* const program = inferior.program.get();
-  const pid_t pid = inferior.pid;  // what is said of it may be gone behind a stop
+  const ProgramMark program = inferior.mark();  // `inferior` may be gone behind a stop
   for (const auto& [state, tids] : sorts) {
     if (state.mode == 0) continue;
-    if (Thread* const one = stop_one_of(tids, pid, program)) {
+    if (Thread* const one = stop_one_of(tids, program)) {
       const auto allowed = may_call(one->tid, kOurCalls);
       settle(*one);
       if (!allowed) return allowed;
-    } else if (still_runs(pid, program) && std::ranges::any_of(tids, [&](pid_t tid) { return thread_of(tid) != nullptr; })) {
+    } else if (still_runs(program) && std::ranges::any_of(tids, [&](pid_t tid) { return thread_of(tid) != nullptr; })) {
       return fail("a thread with a seccomp filter of its own is in a system call that nothing interrupts", "fade cannot see what the filter forbids", "try again later", EAGAIN);
     }
   }
@@ -234,20 +184,20 @@ Thread* Session::stop_any(const Inferior& inferior) {
   std::vector<pid_t> tids;
   for (const auto& [tid, thread] : inferior.threads) tids.push_back(tid);
   std::partition(tids.begin(), tids.end(), [&](pid_t tid) { return tid == inferior.pid; });
-  return stop_one_of(std::move(tids), inferior.pid, inferior.program.get());
+  return stop_one_of(std::move(tids), inferior.mark());
 }
 
-Thread* Session::stop_one_of(std::vector<pid_t> tids, pid_t pid, const Program* program) {
+Thread* Session::stop_one_of(std::vector<pid_t> tids, ProgramMark program) {
   const std::size_t all = tids.size();
   for (std::size_t i = 0; i < tids.size(); ++i) {
     const pid_t tid = tids[i];
-    if (!still_runs(pid, program)) return nullptr;
+    if (!still_runs(program) || gives_up()) return nullptr;
     if (i < all && read_state(tid) == 'D') {  // in vfork, or a driver, which nothing interrupts: the last to be asked
       tids.push_back(tid);
       continue;
     }
     Thread* thread = thread_of(tid);  // may have ended while another was waited for
-    if (thread && thread->inferior->pid == pid && stop_thread(*thread, kPatience)) return thread_of(tid);
+    if (thread && thread->inferior->pid == program.pid && stop_thread(*thread, kPatience)) return thread_of(tid);
   }
   return nullptr;
 }
@@ -269,15 +219,15 @@ std::optional<Stop> Session::stop_thread(Thread& thread, std::chrono::millisecon
     is_owed = is_ours && has_trap_to_come(tid);
     if (is_ours && !is_owed) return stop;
     handle(*stop);
-    if (stop->kind == Stop::Kind::Exec || stop->kind == Stop::Kind::Group) return std::nullopt;
+    if (has_left(stop->kind) || stop->kind == Stop::Kind::Group) return std::nullopt;
   }
 }
 
 // The others go their usual way meanwhile: in vfork a thread waits for a child that waits for us.
 std::optional<Stop> Session::wait_for(pid_t tid, std::chrono::nanoseconds patience) {
   const std::int64_t until = boottime_ns() + patience.count();
-  while (thread_of(tid) && boottime_ns() < until) {
-    const Stop stop = next();
+  while (thread_of(tid) && boottime_ns() < until && !gives_up()) {
+    const Stop stop = turns_.next();
     if (stop.kind == Stop::Kind::Gone) return std::nullopt;
     if (stop.tid == tid && stop.kind != Stop::Kind::Exited && stop.kind != Stop::Kind::Killed) return stop;
     handle(stop);
@@ -314,13 +264,13 @@ void Session::take_up_call(const Tracee& tracee) {
 // TrapGuard's rule for threads that were there before us: for the kernel SIGTRAP is never blocked. libc (`libc` is its code)
 // blocks all signals for moments and then sets the mask that it found, and a handler's are blocked while it runs: only who
 // blocks it at several looks in a row, and sleeps or is elsewhere, means it; and whoever does is looked at again.
-void Session::unblock_traps(pid_t pid, const Program* program, RemoteRange libc) {
+void Session::unblock_traps(ProgramMark program, RemoteRange libc) {
   std::unordered_map<pid_t, int> seen;
   std::unordered_set<pid_t> deaf;  // in vfork, or a driver: asked once
-  for (int look = 1; look <= kMostLooks && still_runs(pid, program); ++look) {
+  for (int look = 1; look <= kMostLooks && still_runs(program) && !gives_up(); ++look) {
     std::vector<pid_t> blocking;
     bool somebody = false;
-    for (const auto& [tid, thread] : inferiors_[pid]->threads) {
+    for (const auto& [tid, thread] : inferiors_[program.pid]->threads) {
       const std::uint64_t blocked = read_signal_sets(tid).blocked;
       somebody |= (blocked & kTrapBit) != 0;
       if (!(blocked & kTrapBit) || (blocked & kBitsOfLibc)) seen.erase(tid);
@@ -346,7 +296,7 @@ std::vector<pid_t> Session::at_stops_of(const std::vector<pid_t>& tids, const st
     return thread && Tracee(tid).interrupt();
   });
   for (const pid_t tid : tids) round.add(tid);
-  while (const auto stop = round.next(kPatience)) {
+  while (const auto stop = gives_up() ? std::nullopt : round.next(kPatience)) {
     Thread* thread = round.has(stop->tid) ? thread_of(stop->tid) : nullptr;
     const bool is_asked = thread && (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group);
     if (is_asked) look(*thread);
@@ -389,9 +339,9 @@ void Session::watch_early_children() {
 
 // Threads sleep most of the time: whether one may be in a call shows without a stop.
 void Session::tell_calls_in_flight(Inferior& inferior) {
-  const pid_t pid = inferior.pid;
-  const Program* const program = inferior.program.get();
-  const ProcessMemory& memory = inferior.program->space->memory();
+  const ProgramMark mark = inferior.mark();
+  const std::shared_ptr<AddressSpace> space = inferior.program->space;  // `inferior` may be gone behind a stop
+  const ProcessMemory& memory = space->memory();
   const CallsInFlight calls(*inferior.program, functions_);
   std::vector<pid_t> candidates;
   for (const auto& [tid, thread] : inferior.threads)
@@ -406,7 +356,7 @@ void Session::tell_calls_in_flight(Inferior& inferior) {
     const auto registers = Tracee(thread.tid).registers();
     if (registers) copies.push_back({thread.tid, *registers, StackSnapshot(memory, registers->sp(), kCopied)});
   }, &attach_holds_);
-  if (copies.empty() || !still_runs(pid, program)) return;
+  if (copies.empty() || !still_runs(mark)) return;
   CodeMap& code = stacks_.of(*inferior.program).code();
   for (const auto& [tid, registers, stack] : copies)
     for (const std::string& name : calls.of(native_frames(code, tid, registers, stack, kMostFrames)))

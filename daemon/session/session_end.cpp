@@ -9,7 +9,8 @@
 namespace fade {
 namespace {
 
-constexpr std::chrono::milliseconds kLater{2000};  // until a thread stops; in vfork or in a driver it may not
+// Until a thread stops; in vfork or in a driver it may not. All of let_go() is to take less than 2 s where some do not.
+constexpr std::chrono::milliseconds kForRound{1000}, kForOne{300};
 constexpr int kMostSteps = 16;                                // no slot holds more instructions
 
 bool is_birth(Stop::Kind kind) {
@@ -18,6 +19,13 @@ bool is_birth(Stop::Kind kind) {
 bool is_end(Stop::Kind kind) {
   return kind == Stop::Kind::Exited || kind == Stop::Kind::Killed || kind == Stop::Kind::Gone;
 }
+
+// Where a thread stands once it was moved out of our code as far as possible.
+enum class Place {
+  Outside,
+  Inside,  // in the middle of an instruction that was moved; or a signal without a tracer met it there, and its handler runs now
+  Left,    // nowhere: it ends, or another thread has executed a program
+};
 
 }  // namespace
 
@@ -41,57 +49,62 @@ void Session::stop_watching() {
   }
 }
 
-// Text has been put back while everybody ran. A few threads at a time are stopped, moved out of our code where they stand
+// Text has been put back while all threads ran. A few threads at a time are stopped, moved out of our code where they stand
 // there, and detached: from then on they cannot come back. The last one of a process takes our pages out.
+//
+// A process may end or execute another program at any of these stops. Whatever is kept across one is found again by its number.
 class Session::Farewell {
  public:
   // `keepers`: the last thread of each process to go.
   Farewell(Session& session, std::unordered_set<pid_t> keepers) : s_(session), keepers_(std::move(keepers)) {}
 
   void all_others();
-  void last(Inferior& inferior, pid_t keeper);
+  void last(pid_t pid, pid_t keeper);
 
  private:
   bool one(pid_t tid, std::int64_t since);
   bool ask(pid_t tid);
   bool take_leave(const Stop& stop);
+  bool leave_program(const Stop& stop);
   bool part_with(const Stop& stop);
   static bool is_owed_trap(pid_t tid);
-  bool stand_aside(const Thread& thread, const Tracee& tracee) const;
-  bool step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const;
+  Place stand_aside(const Thread& thread, const Tracee& tracee) const;
+  Place step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
-  void remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold);
-  void look_again(Inferior& inferior, pid_t keeper);
+  void part_with_the_rest(ProgramMark program, pid_t keeper);
+  void move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold);
+  void remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold);
+  void look_again(ProgramMark program, pid_t keeper);
+  void stays_dirty(pid_t tid);
 
   Session& s_;
   std::unordered_set<pid_t> keepers_, gone_;
 };
 
-// Moves a thread to where it would stand without us. False: it is in the middle of an instruction that we moved, or was
-// interrupted there by a signal, without us, whose handler runs now.
-bool Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) const {
+// Moves a thread to where it would stand without us.
+Place Session::Farewell::stand_aside(const Thread& thread, const Tracee& tracee) const {
   std::vector<int> met;
-  const bool done = step_aside(thread, tracee, met);
+  const Place place = step_aside(thread, tracee, met);
   for (const int signal : met) ::syscall(SYS_tkill, tracee.tid(), signal);
-  return done;
+  return place;
 }
 
 // `met`: signals that came instead of the trap of a step.
-bool Session::Farewell::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
+Place Session::Farewell::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
   const AddressSpace& space = *thread.inferior->program->space;
   const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.refers_to_slots(sp); };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
-    if (!registers) return true;
+    if (!registers) return Place::Left;
     const auto own = space.own_registers(*registers);
-    if (own && !tracee.change_registers(*registers, *own)) return true;
-    if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp());
-    if (!tracee.step()) return true;
+    if (own && !tracee.change_registers(*registers, *own)) return Place::Left;
+    if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
+    if (!tracee.step()) return Place::Left;
     const Stop stop = s_.tracer_.next_of(tracee.tid());
-    if (is_end(stop.kind)) return true;
+    if (has_left(stop.kind)) return Place::Left;
     if (stop.kind == Stop::Kind::Signal && stop.signal != SIGTRAP) met.push_back(stop.signal);
   }
-  return false;
+  return Place::Inside;
 }
 
 // A stop that we asked for comes before the trap of an int3 that the thread has just executed.
@@ -101,6 +114,10 @@ void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal)
   if (signal == 0 && thread.interrupted) take_up_call(tracee);
   s_.guard_.let_go(thread);
   tracee.detach(signal);
+}
+
+void Session::Farewell::stays_dirty(pid_t tid) {
+  if (const Thread* const thread = s_.thread_of(tid)) thread->inferior->is_dirty = true;
 }
 
 // True: the thread is detached. False: it had to go on for a moment, and will stop again.
@@ -121,25 +138,28 @@ bool Session::Farewell::part_with(const Stop& stop) {
   const RemoteAddr trap = registers->ip() - 1;
   if (site && (site->needs_proof() || site->is_entry_pad(trap)))
     if (const auto info = tracee.siginfo(); info && info->si_code != SI_KERNEL) site = nullptr;
-  if (site) {  // with a trap under way only its slot is a safe place to be found dead at; from there it stands aside
+  if (site) {  // the trap is not delivered yet: should fade die here, the thread must continue in the slot
     tracee.set_ip(site->beyond(trap));
     tracee.interrupt();
     tracee.resume();
     return false;
   }
-  if (!stand_aside(*thread, tracee)) thread->inferior->is_dirty = true;
+  const Place place = stand_aside(*thread, tracee);
+  if (place == Place::Left) return false;
+  thread->inferior->is_dirty |= place == Place::Inside;
   detach(*thread, tracee, is_signal ? stop.signal : 0);
   return true;
 }
 
-// Nobody but it. False: it does not stop.
+// Waits for one thread alone. False: it does not stop.
 bool Session::Farewell::one(pid_t tid, std::int64_t since) {
   if (!ask(tid)) return true;
   for (;;) {
-    const auto stop = s_.tracer_.next_of(tid, kLater);
-    if (!stop) return false;
-    if (is_end(stop->kind)) s_.tracer_.reap_end(tid);
-    if (is_end(stop->kind) || !s_.thread_of(tid) || take_leave(*stop)) break;
+    const auto seen = s_.tracer_.next_of(tid, kForOne);
+    if (!seen) return false;
+    if (is_end(seen->kind)) s_.tracer_.reap_end(tid);
+    if (is_end(seen->kind) || !s_.thread_of(tid)) break;
+    if (take_leave(seen->kind == Stop::Kind::Exec ? s_.tracer_.next_if_stopped(tid) : *seen)) break;
   }
   s_.detach_holds_.held(tid, s_.clock_.now() - since);
   return gone_.insert(tid), true;
@@ -149,9 +169,11 @@ void Session::Farewell::all_others() {
   StopRound round(s_.turns_, [this](pid_t tid) { return ask(tid); });
   for (const auto& [tid, thread] : s_.threads_)
     if (!keepers_.contains(tid) && !gone_.contains(tid)) round.add(tid);
-  while (const auto stop = round.next(kLater)) {
+  while (const auto stop = round.next(kForRound)) {
     if (is_birth(stop->kind) && stop->message > 0) round.add(static_cast<pid_t>(stop->message));
-    if (keepers_.contains(stop->tid) || !s_.thread_of(stop->tid)) {
+    if (stop->kind == Stop::Kind::Exec) {
+      if (!leave_program(*stop)) round.add(stop->tid);
+    } else if (keepers_.contains(stop->tid) || !s_.thread_of(stop->tid)) {
       s_.handle(*stop);
     } else if (is_end(stop->kind) || take_leave(*stop)) {
       s_.detach_holds_.held(stop->tid, round.held(stop->tid));
@@ -161,8 +183,10 @@ void Session::Farewell::all_others() {
   }
   for (const pid_t tid : s_.unclaimed_)
     if (gone_.insert(tid).second) Tracee(tid).detach();
-  for (const pid_t tid : round.rest())
-    if (Thread* thread = s_.thread_of(tid)) thread->inferior->is_dirty = true;
+  for (const pid_t tid : round.rest()) {
+    stays_dirty(tid);
+    gone_.insert(tid);  // it is not asked again; the kernel detaches it when fade ends
+  }
 }
 
 bool Session::Farewell::ask(pid_t tid) {
@@ -173,32 +197,61 @@ bool Session::Farewell::ask(pid_t tid) {
   return false;
 }
 
-// Of a thread at any stop but its end. True: it is detached.
+// The new program begins as any other that is not watched. Its only thread has the pid of the process, whichever thread executed it.
+// False: that thread is asked to stop once more.
+bool Session::Farewell::leave_program(const Stop& stop) {
+  s_.handle(stop);
+  keepers_.erase(stop.tid);
+  gone_.erase(stop.tid);
+  return !ask(stop.tid);
+}
+
+// True: the thread is detached, or has ended.
 bool Session::Farewell::take_leave(const Stop& stop) {
-  if (is_birth(stop.kind)) s_.learn_of_child(stop);
-  if (stop.kind != Stop::Kind::Exec && stop.kind != Stop::Kind::Exit) return part_with(stop);
-  detach(*s_.thread_of(stop.tid), Tracee(stop.tid), 0);  // nothing of ours is in its new program, and who ends does not come back
+  switch (stop.kind) {
+    case Stop::Kind::Fork:
+    case Stop::Kind::Vfork:
+    case Stop::Kind::Clone: return s_.learn_of_child(stop), part_with(stop);
+    case Stop::Kind::Exec: return leave_program(stop);
+    case Stop::Kind::Exit: return detach(*s_.thread_of(stop.tid), Tracee(stop.tid), 0), true;
+    case Stop::Kind::Signal:
+    case Stop::Kind::Group:
+    case Stop::Kind::Trap:
+    case Stop::Kind::VforkDone:
+    case Stop::Kind::Syscall: return part_with(stop);
+    case Stop::Kind::None: return false;
+    case Stop::Kind::Gone:
+    case Stop::Kind::Exited:
+    case Stop::Kind::Killed: return true;
+  }
   return true;
 }
 
-// With nobody else left in our code it can go. A process that shares its memory with another of ours keeps it, and one whose
+// With no other thread left in our code it can go. A process that shares its memory with another of ours keeps it, and one whose
 // handler may have been called so that it returns through us.
-void Session::Farewell::remove_pages(Inferior& inferior, pid_t keeper, const Foothold& foothold) {
-  AddressSpace& space = *inferior.program->space;
-  if (inferior.is_dirty || inferior.program.use_count() > 1 || !space.has_net()) return;
-  const bool uses_signal = space.has_program_trap_action() || space.last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
-  auto done = space.give_signal_back(keeper, foothold.gadgets);
-  if (done && uses_signal && inferior.threads.size() > 1) look_again(inferior, keeper);
-  if (done && uses_signal && !foothold.gadgets.sigreturn) inferior.is_dirty = true;
-  if (done && !inferior.is_dirty) done = space.remove(keeper, foothold.gadgets);
-  if (!done) log::debug("our pages stay in process {}: {}", inferior.pid, done.error().text());
+void Session::Farewell::remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold) {
+  Inferior* inferior = s_.inferior_of(program.pid);
+  AddressSpace* space = inferior->program->space.get();
+  if (inferior->is_dirty || inferior->program.use_count() > 1 || !space->has_net()) return;
+  const bool uses_signal = space->has_program_trap_action() || space->last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
+  auto done = space->give_signal_back(keeper, foothold.gadgets);
+  if (done && uses_signal && inferior->threads.size() > 1) {
+    look_again(program, keeper);
+    if (!s_.still_runs(program)) return;
+    inferior = s_.inferior_of(program.pid);
+    space = inferior->program->space.get();
+  }
+  if (done && uses_signal && !foothold.gadgets.sigreturn) inferior->is_dirty = true;
+  if (done && !inferior->is_dirty) done = space->remove(keeper, foothold.gadgets);
+  if (!done) log::debug("our pages stay in process {}: {}", program.pid, done.error().text());
 }
 
 // A signal of the program's own may have sent a thread into our handler before the action was its own again. None comes
-// there any more; who is there is no longer asleep.
-void Session::Farewell::look_again(Inferior& inferior, pid_t keeper) {
+// there any more; a thread that is there is no longer asleep.
+void Session::Farewell::look_again(ProgramMark program, pid_t keeper) {
   s_.tracer_.reap_stop(keeper);
-  for (const pid_t tid : read_thread_ids(inferior.pid)) {
+  Inferior& inferior = *s_.inferior_of(program.pid);
+  for (const pid_t tid : read_thread_ids(program.pid)) {
     if (tid == keeper || read_state(tid) == 'S') continue;
     if (const auto seized = Tracer::seize(tid, false); !seized) {
       inferior.is_dirty |= seized.error().code != ESRCH;
@@ -210,27 +263,40 @@ void Session::Farewell::look_again(Inferior& inferior, pid_t keeper) {
   all_others();
 }
 
-void Session::Farewell::last(Inferior& inferior, pid_t keeper) {
-  const AddressSpace& space = *inferior.program->space;
-  if (const auto check = space.has_net() ? space.differing() : TextCheck{}) s_.bytes_left_changed_ += check->ours;
-  const auto foothold = s_.foothold_in(inferior);
-  const std::int64_t since = s_.clock_.now();
-  Thread* thread = s_.thread_of(keeper);
-  const auto stop = thread ? s_.stop_thread(*thread, kLater) : std::nullopt;
-  thread = s_.thread_of(keeper);
-  if (!stop || !thread) return (void)one(keeper, since);
-  std::vector<pid_t> others;  // born to it since
-  for (const auto& [tid, other] : inferior.threads)
+// Threads that were born to the process meanwhile.
+void Session::Farewell::part_with_the_rest(ProgramMark program, pid_t keeper) {
+  std::vector<pid_t> others;
+  for (const auto& [tid, other] : s_.inferior_of(program.pid)->threads)
     if (tid != keeper && !gone_.contains(tid)) others.push_back(tid);
   for (const pid_t tid : others)
-    if (!one(tid, s_.clock_.now())) inferior.is_dirty = true;
-  const Tracee tracee(keeper);
-  const bool is_owed = is_owed_trap(keeper);  // then part_with() has it go on for a moment
-  if (!is_owed && !stand_aside(*thread, tracee)) inferior.is_dirty = true;
-  if (foothold && !is_owed) remove_pages(inferior, keeper, *foothold);
-  tracee.interrupt();
-  tracee.resume();
-  one(keeper, since);  // only behind a new stop does the kernel take up its system call or group-stop again
+    if (!one(tid, s_.clock_.now())) stays_dirty(tid);
+}
+
+// The keeper stands still.
+void Session::Farewell::move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold) {
+  Thread* const thread = s_.thread_of(keeper);
+  if (!s_.still_runs(program) || !thread || is_owed_trap(keeper)) return;  // part_with() has it go on for a moment
+  const Place place = stand_aside(*thread, Tracee(keeper));
+  if (place == Place::Inside) thread->inferior->is_dirty = true;
+  if (place != Place::Left && foothold) remove_pages(program, keeper, *foothold);
+}
+
+void Session::Farewell::last(pid_t pid, pid_t keeper) {
+  const Inferior& inferior = *s_.inferior_of(pid);
+  const ProgramMark program = inferior.mark();
+  if (const AddressSpace& space = *inferior.program->space; space.has_net())
+    if (const auto check = space.differing()) s_.bytes_left_changed_ += check->ours;
+  const auto foothold = s_.foothold_in(inferior);
+  const std::int64_t since = s_.clock_.now();
+  Thread* const thread = s_.thread_of(keeper);
+  const auto stop = thread ? s_.stop_thread(*thread, kForOne) : std::nullopt;
+  if (stop && s_.still_runs(program)) {
+    part_with_the_rest(program, keeper);
+    move_out(program, keeper, foothold);
+    Tracee(keeper).interrupt();
+    Tracee(keeper).resume();  // only behind a new stop does the kernel take up its system call or group-stop again
+  }
+  if (!one(keeper, since)) stays_dirty(keeper);
   keepers_.erase(keeper);
 }
 
@@ -251,8 +317,8 @@ void Session::let_go() {
   Farewell farewell(*this, std::move(kept));
   farewell.all_others();
   for (const auto& [pid, tid] : keepers)
-    if (const auto it = inferiors_.find(pid); it != inferiors_.end()) farewell.last(*it->second, tid);
-  farewell.all_others();  // whom the last ones gave birth to
+    if (inferiors_.contains(pid)) farewell.last(pid, tid);
+  farewell.all_others();  // children of the last ones
   threads_.clear();
   unclaimed_.clear();
   inferiors_.clear();

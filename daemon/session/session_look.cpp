@@ -52,6 +52,7 @@ void Session::take_snapshot() {
 // is seen from outside.
 void Session::look_at(Inferior& inferior, Postmortem::Kind kind) {
   const pid_t pid = inferior.pid;
+  const ProgramMark mark = inferior.mark();
   const std::shared_ptr<Program> program = inferior.program;
   const PostmortemId postmortem = black_box_.begin(inferior, kind, kind == Postmortem::Kind::Hang ? inferior.quiet_ns : 0);
   std::vector<pid_t> tids;
@@ -60,7 +61,7 @@ void Session::look_at(Inferior& inferior, Postmortem::Kind kind) {
   at_stops_of(tids, [&](Thread& thread) {
     if (const auto registers = Tracee(thread.tid).registers()) seen[thread.tid] = black_box_.look(thread, &*registers);
   }, nullptr);
-  if (still_runs(pid, program.get()))
+  if (still_runs(mark))
     for (const auto& [tid, thread] : inferiors_[pid]->threads)
       if (!seen.contains(tid)) seen[tid] = black_box_.look(*thread, nullptr);
   for (auto& [tid, one] : seen) black_box_.tell(postmortem, std::move(one), *program, pid);

@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::size_t kMostAsked = 64;  // threads of a process; those of a larger one tell at their end
 
-bool is_over(char state) { return state == 'Z' || state == 'X' || state == '\0'; }
-
 // Made by this very thread, and still there or not yet waited for. Empty where the kernel was built without the list.
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::ifstream in(fmt::format("/proc/{}/task/{}/children", pid, tid));
@@ -50,10 +48,10 @@ void Session::know_children(const Inferior& inferior) {
     for (const pid_t child : children_of(inferior.pid, tid)) known_.insert(child);
 }
 
-void Session::tell_stranger(const Inferior& parent, pid_t child, std::string what) {
+void Session::tell_stranger(ProcessId parent, pid_t child, std::string what) {
   ++strangers_told_;
-  log::debug("process {}, child of {}: {}", child, parent.pid, what);
-  sink_.notice(Lifecycle{.at = clock_.now(), .process = parent.id, .kind = "untraced", .value = child, .detail = std::move(what)});
+  log::debug("process {}, child of a process that is watched: {}", child, what);
+  sink_.notice(Lifecycle{.at = clock_.now(), .process = parent, .kind = "untraced", .value = child, .detail = std::move(what)});
 }
 
 void Session::look_for_strangers() {
@@ -76,12 +74,14 @@ void Session::forget_the_gone() {
   most_known_ = std::max(most_known_, 2 * known_.size());
 }
 
+// EINTR: the thread's process executes a program just now. The thread is looked for again.
 void Session::meet_threads(Inferior& inferior) {
   for (const pid_t tid : read_thread_ids(inferior.pid)) {
-    if (thread_of(tid) || unclaimed_.contains(tid) || is_over(read_state(tid)) || read_tracer(tid) != 0) continue;
+    if (thread_of(tid) || unclaimed_.contains(tid) || has_ended(tid) || read_tracer(tid) != 0) continue;
     const auto seized = Tracer::seize(tid, false);
+    if (!seized && seized.error().code == EINTR) continue;
     if (!seized) inferior.is_dirty = true;
-    tell_stranger(inferior, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
+    tell_stranger(inferior.id, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
                                         : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
     if (seized) add_thread(inferior, tid).is_doubtful = true;
   }
@@ -93,62 +93,70 @@ void Session::meet_children(Inferior& parent, pid_t tid) {
     if (!known_.contains(child) && !unclaimed_.contains(child) && !is_init(parent.pid)) meet(parent, tid, child);
 }
 
-// It is ours from here on, but is not stopped and not yet watched: another's stop may wait to be handled.
+// The child becomes a tracee later: a stop waits to be handled now, and that of another thread may have to be handled before.
 void Session::meet(Inferior& parent, pid_t maker, pid_t child) {
   known_.insert(child);
-  if (is_over(read_state(child))) return tell_stranger(parent, child, kEndedUnseen);
+  if (has_ended(child)) return tell_stranger(parent.id, child, kEndedUnseen);
   if (const pid_t tracer = read_tracer(child); tracer != 0) {
-    if (tracer != ::getpid()) tell_stranger(parent, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
+    if (tracer != ::getpid()) tell_stranger(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
     return;
   }
   const Whose memory = memory_of(child, maker);
   if (memory == Whose::Unknown) parent.is_dirty = true;  // it may go through our code there
-  if (memory == Whose::Unknown) return tell_stranger(parent, child, "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
-  const bool shares = memory == Whose::Shared;
-  const auto seized = adopt(parent, child, shares);
-  tell_stranger(parent, child, seized ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + seized.error().text());
-  if (!shares && inferiors_.contains(child)) unwatched_strangers_.push_back(child);
+  if (memory == Whose::Unknown) return tell_stranger(parent.id, child, "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
+  strangers_.push_back(stranger(parent, child, memory == Whose::Shared));
 }
 
-Result<void> Session::adopt(Inferior& parent, pid_t child, bool is_guest) {
-  Inferior& made = add_process(child, &parent, is_guest ? parent.program : std::make_shared<Program>(tracer_, child));
-  made.watched = is_guest && parent.watched;
-  made.is_guest = is_guest;
-  made.is_dirty = parent.is_dirty;
+Session::Stranger Session::stranger(const Inferior& parent, pid_t child, bool is_guest) {
+  return {child, parent.pid, parent.id, is_guest ? parent.program : nullptr, is_guest && parent.watched, parent.is_dirty};
+}
+
+Result<void> Session::adopt(const Stranger& stranger) {
+  if (inferiors_.contains(stranger.pid)) return {};
+  auto program = stranger.host ? stranger.host : std::make_shared<Program>(tracer_, stranger.pid);
+  Inferior& made = add_process(stranger.pid, stranger.parent, std::move(program));
+  made.watched = stranger.is_watched;
+  made.is_guest = stranger.host != nullptr;
+  made.is_dirty = stranger.is_dirty;
   made.is_untraced = true;
-  auto seized = seize_threads(made);
-  if (!seized && is_guest) parent.is_dirty = true;
-  if (made.threads.empty()) {
-    sink_.notice(ProcessEnded{made.id, clock_.now(), -1, 0});
-    inferiors_.erase(child);
-  }
+  auto seized = seize_threads(stranger.pid);
+  if (Inferior* const parent = inferior_of(stranger.parent_pid); parent && !seized && stranger.host) parent->is_dirty = true;
   return seized;
 }
 
-// Who was there before us in the memory of a process that is about to have breakpoints would meet them without a tracer. Behind await_forks():
-// who is made from here on is given to us by the kernel, and told of by its maker.
-void Session::meet_guests(Inferior& host) {
-  for (const auto& [tid, thread] : host.threads)
-    for (const pid_t child : children_of(host.pid, tid)) {
-      if (inferiors_.contains(child) || is_over(read_state(child)) || read_tracer(child) != 0 || !shares_memory(child, tid)) continue;
-      if (const auto adopted = adopt(host, child, true); !adopted) log::debug("process {}: {}", child, adopted.error().text());
-      if (const auto it = inferiors_.find(child); it != inferiors_.end()) meet_guests(*it->second);
-    }
+// Children that were in the memory of a process before it has breakpoints would meet these without a tracer. Behind await_forks(): a child
+// that is made from here on is told of by its maker, and is a tracee by itself.
+void Session::meet_guests(pid_t host) {
+  std::vector<Stranger> guests;
+  if (const Inferior* const inferior = inferior_of(host))
+    for (const auto& [tid, thread] : inferior->threads)
+      for (const pid_t child : children_of(host, tid))
+        if (!inferiors_.contains(child) && !has_ended(child) && read_tracer(child) == 0 && shares_memory(child, tid))
+          guests.push_back(stranger(*inferior, child, true));
+  for (const Stranger& guest : guests) {
+    if (const auto adopted = adopt(guest); !adopted) log::debug("process {}: {}", guest.pid, adopted.error().text());
+    meet_guests(guest.pid);
+  }
 }
 
-// Of ours, in whose memory it runs.
+// The process of this session in whose memory `pid` runs; null: none.
 Inferior* Session::host_of(pid_t pid) {
-  const auto parent = inferiors_.find(read_parent(pid));
-  return parent != inferiors_.end() && shares_memory(pid, living_thread(parent->first)) ? parent->second.get() : nullptr;
+  Inferior* const parent = inferior_of(read_parent(pid));
+  return parent && shares_memory(pid, living_thread(parent->pid)) ? parent : nullptr;
 }
 
 void Session::watch_strangers() {
-  for (const pid_t child : std::exchange(unwatched_strangers_, {})) {
-    const auto watched = watching_ && inferiors_.contains(child) ? watch(child) : Result<void>{};
-    const auto it = inferiors_.find(child);
-    if (!watched && it != inferiors_.end() && !it->second->threads.empty())
-      note(*it->second->threads.begin()->second, "unwatched", 0, watched.error().text());
-  }
+  for (const Stranger& stranger : std::exchange(strangers_, {})) watch_stranger(stranger);
+}
+
+void Session::watch_stranger(const Stranger& stranger) {
+  auto done = adopt(stranger);
+  tell_stranger(stranger.parent, stranger.pid,
+                done ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + done.error().text());
+  if (stranger.host || !watching_ || !inferiors_.contains(stranger.pid)) return;
+  done = watch(stranger.pid);
+  const Inferior* const made = inferior_of(stranger.pid);
+  if (!done && made && !made->threads.empty()) note(*made->threads.begin()->second, "unwatched", 0, done.error().text());
 }
 
 // Its parent hears of the end of a child that nobody has told us of.
@@ -158,7 +166,7 @@ void Session::child_ended(const Thread& parent) {
   const pid_t pid = parent.inferior->pid;
   if (known_.contains(info->si_pid) || read_own_pid(pid) != pid || is_init(pid)) return;
   known_.insert(info->si_pid);
-  if (options_.follow) tell_stranger(*parent.inferior, info->si_pid, kEndedUnseen);
+  if (options_.follow) tell_stranger(parent.inferior->id, info->si_pid, kEndedUnseen);
 }
 
 }  // namespace fade

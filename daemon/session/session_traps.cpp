@@ -102,6 +102,7 @@ void Session::block_traps(std::vector<pid_t> tids, const AddressSpace& space) {
 // trap of ours under way, and blocks what it means to block. Then the signal is sent, to wait as it would without us.
 void Session::give_trap_back(Thread& stopped) {
   const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
+  const ProgramMark mark = stopped.inferior->mark();
   const std::shared_ptr<Program> program = stopped.inferior->program;
   program->space->put_back(tid);
   std::vector<pid_t> others;
@@ -120,7 +121,7 @@ void Session::give_trap_back(Thread& stopped) {
   note(stopped, "unwatched", 0, kWhy);
   totals_.notes.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
   block_traps(std::move(others), *program->space);
-  if (!thread_of(tid) || !still_runs(pid, program.get())) return;  // killed meanwhile
+  if (!thread_of(tid) || !still_runs(mark)) return;  // killed meanwhile, or it executed another program
   guard_.block_again(stopped);
   const auto foothold = foothold_in(*stopped.inferior);
   const bool is_given = foothold && program->space->give_signal_back(tid, foothold->gadgets);

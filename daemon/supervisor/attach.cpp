@@ -27,9 +27,11 @@ class Attachment {
   Result<AttachOutcome> execute(SessionOptions session);
 
  private:
+  Result<void> come(Session& session);
   Result<void> with_all(Session& session, Result<void> (Session::*step)(pid_t));
   Attached arrived(const Session& session) const;
   void loop(Session& session);
+  bool is_asked_to_leave();
   bool wants_to_stay(std::int64_t now);
   void tell(std::int64_t now);
 
@@ -69,11 +71,15 @@ Attached Attachment::arrived(const Session& session) const {
   return out;
 }
 
-bool Attachment::wants_to_stay(std::int64_t now) {
+bool Attachment::is_asked_to_leave() {
   using Wish = AttachObserver::Wish;
   const Wish wish = observer_.wish();
   if (wish == Wish::Pause || wish == Wish::Resume) recording_.pause(wish == Wish::Pause);
-  return wish != Wish::Detach && !recording_.runs_short() && !recording_.window_is_over(now);
+  return wish == Wish::Detach;
+}
+
+bool Attachment::wants_to_stay(std::int64_t now) {
+  return !is_asked_to_leave() && !recording_.runs_short() && !recording_.window_is_over(now);
 }
 
 void Attachment::tell(std::int64_t now) {
@@ -99,6 +105,20 @@ void Attachment::loop(Session& session) {
   }
 }
 
+// No file is touched before it is sure that the processes may be traced, and they are not watched before there is a file.
+Result<void> Attachment::come(Session& session) {
+  session.leave_when([this] { return is_asked_to_leave(); });
+  Result<void> come = with_all(session, &Session::seize);
+  if (come) come = recording_.open("attach", command_, options_.pids.front());
+  const bool has_file = come.has_value();
+  if (come) come = with_all(session, &Session::watch);
+  session.leave_when({});
+  if (come) return come;
+  session.let_go();
+  if (has_file) recording_.discard();
+  return come;
+}
+
 Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
   if (auto enough = own_memory::check(); !enough) return tl::unexpected(std::move(enough.error()));
@@ -108,16 +128,8 @@ Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   auto tracer = Tracer::create();
   if (!tracer) return tl::unexpected(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
-  // No file is touched before it is sure that the processes may be traced, and they are not before there is a file.
-  Result<void> ready = with_all(session, &Session::seize);
-  if (ready) ready = recording_.open("attach", command_, first);
-  if (!ready) return session.let_go(), tl::unexpected(std::move(ready.error()));
   recording_.begin(session);
-  if (auto watched = with_all(session, &Session::watch); !watched) {
-    session.let_go();
-    recording_.discard();
-    return tl::unexpected(std::move(watched.error()));
-  }
+  if (auto come = this->come(session); !come) return tl::unexpected(std::move(come.error()));
   observer_.attached(arrived(session));
   if (options_.snapshot) session.take_snapshot();
   else loop(session);

@@ -79,7 +79,6 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
     session.look_after_nets();
     session.look_after_traps();
     session.look_for_hangs();
-    session.watch_strangers();
     look_after_memory();
     last_orphans_ = now;
   }

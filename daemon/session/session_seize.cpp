@@ -1,0 +1,127 @@
+// How the threads of running processes become tracees. PTRACE_SEIZE waits for a lock that an exec holds until all other threads of its
+// process have ended (cred_guard_mutex; de_thread() in fs/exec.c). Those that are tracees end only when their last stop is handled. So
+// stops are handled between two attempts.
+//
+// A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word, the new program
+// has none, and the memory that was opened is of the old one.
+#include <unistd.h>
+
+#include <thread>
+
+#include "base/living_thread.hpp"
+#include "session/session.hpp"
+
+namespace fade {
+namespace {
+
+constexpr int kAtItsEnd = 100;  // attempts at a thread that may be about to end
+constexpr std::chrono::milliseconds kBetweenAttempts{1};
+constexpr int kServedAtOnce = 256;                    // stops
+constexpr std::int64_t kLeavePeriod = 20'000'000;  // between looks at the wish to leave
+
+bool is_ours(pid_t tid) { return read_tracer(tid) == ::getpid(); }
+
+}  // namespace
+
+Inferior* Session::inferior_of(pid_t pid) {
+  const auto it = inferiors_.find(pid);
+  return it == inferiors_.end() ? nullptr : it->second.get();
+}
+
+void Session::leave_when(std::function<bool()> asked) {
+  leave_asked_ = std::move(asked);
+  last_leave_look_ = -kLeavePeriod;
+  leaves_early_ = false;
+}
+
+Error Session::asked_to_leave() { return {"fade was asked to leave before it had come to the program", "nothing is recorded", {}, ECANCELED}; }
+
+bool Session::gives_up() {
+  if (!leave_asked_ || leaves_early_) return leaves_early_;
+  const std::int64_t now = clock_.now();
+  if (now - last_leave_look_ < kLeavePeriod) return false;
+  last_leave_look_ = now;
+  return leaves_early_ = leave_asked_();
+}
+
+void Session::serve_stops() {
+  for (int i = 0; i < kServedAtOnce; ++i) {
+    const Stop stop = tracer_.next_if_any();
+    if (stop.kind == Stop::Kind::None) return;
+    handle(stop);
+  }
+}
+
+// A thread whose end has begun is refused as if it were forbidden, and looks alive for a moment. So does one whose tracer is just
+// letting it go.
+Result<void> Session::seize_thread(pid_t tid) {
+  for (int refusals = 0;;) {
+    auto seized = Tracer::seize(tid, false);
+    if (seized) return seized;
+    const int code = seized.error().code;
+    if (gives_up()) return tl::unexpected(asked_to_leave());
+    if (code == EINTR) {
+      serve_stops();
+      continue;
+    }
+    if (code != EPERM || ++refusals > kAtItsEnd || read_tracer(tid) != 0) return seized;
+    if (has_ended(tid)) return tl::unexpected(process_gone(tid));
+    std::this_thread::sleep_for(kBetweenAttempts);
+  }
+}
+
+Result<void> Session::seize(pid_t pid) {
+  if (gives_up()) return tl::unexpected(asked_to_leave());
+  if (auto seized = seize_thread(pid); !seized && !has_ended(pid)) return tl::unexpected(std::move(seized.error()));
+  Inferior* const host = host_of(pid);
+  Inferior& inferior = add_process(pid, host, host ? host->program : std::make_shared<Program>(tracer_, pid));
+  inferior.is_guest = host != nullptr;
+  inferior.is_root = true;
+  black_box_.began(inferior);
+  if (main_ == 0) main_ = pid;
+  started_ = true;
+  auto seized = seize_threads(pid);
+  if (const Inferior* const there = inferior_of(pid)) know_children(*there);
+  return seized;
+}
+
+// Until a look finds nothing but tracees: threads that a tracee makes are tracees by themselves.
+Result<void> Session::seize_threads(pid_t pid) {
+  Result<bool> found_more = true;
+  while (found_more && *found_more) found_more = seize_some(pid);
+  Inferior* const inferior = inferior_of(pid);
+  if (inferior && inferior->threads.empty()) {  // it ended before it was ours: its end is not reported
+    sink_.notice(ProcessEnded{inferior->id, clock_.now(), -1, 0});
+    inferiors_.erase(pid);
+  }
+  if (!found_more) return tl::unexpected(std::move(found_more.error()));
+  return inferiors_.contains(pid) ? Result<void>() : tl::unexpected(process_gone(pid));
+}
+
+// True: there were threads that were no tracees yet.
+Result<bool> Session::seize_some(pid_t pid) {
+  bool found = false;
+  for (const pid_t tid : read_thread_ids(pid)) {
+    if (has_ended(tid)) continue;  // a leader that exited before its threads, for example
+    const bool is_new = !is_ours(tid);
+    if (is_new) {
+      found = true;
+      const auto seized = seize_thread(tid);
+      if (!seized && seized.error().code == ESRCH) continue;
+      if (!seized && !is_ours(tid)) return tl::unexpected(seized.error());
+    }
+    Inferior* const inferior = inferior_of(pid);  // stops were handled: it may have ended
+    if (!inferior) return tl::unexpected(process_gone(pid));
+    if (is_new && tid == pid && inferior->program->space->memory().is_gone()) begin_anew(*inferior, 0);
+    claim(*inferior, tid);
+  }
+  return found;
+}
+
+// A thread that its maker has not told of yet may stand in its first stop already.
+void Session::claim(Inferior& inferior, pid_t tid) {
+  if (!thread_of(tid)) add_thread(inferior, tid).is_doubtful = true;
+  if (unclaimed_.erase(tid)) start_child(tid);
+}
+
+}  // namespace fade
