@@ -35,35 +35,42 @@ AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
     : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
       pads_(parent.pads_), free_slots_(parent.free_slots_), free_pairs_(parent.free_pairs_), foreign_(parent.foreign_),
       seccomp_at_start_(parent.seccomp_at_start_),
-      is_put_back_(parent.is_put_back_), is_copied_(parent.is_copied_) {}
+      is_guarded_(parent.is_guarded_), is_put_back_(parent.is_put_back_), is_copied_(parent.is_copied_) {}
 
 std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
   return std::shared_ptr<AddressSpace>(new AddressSpace(*this, child));
 }
 
+void AddressSpace::forget_missing_net() {
+  if (net_ && !net_->stands_in(memory_)) forget_all();
+}
+
 void AddressSpace::mend_copy(pid_t stopped) {
-  if (net_ && !net_->stands_in(memory_)) return forget_all();
+  forget_missing_net();
   const auto lost = std::erase_if(areas_, [&](const SlotArea& area) { return !memory_.value<std::byte>(area.range.begin); });
   if (net_ && !areas_.empty()) net_->mend_ranges(memory_, stopped, std::span(areas_).subspan(1));
   if (lost > 0) {  // some may have been in them
     free_slots_.clear();
     free_pairs_.clear();
   }
-  for (const auto& [address, site] : sites_)
-    if (site.is_lifted && is_set(site)) put_back(site, stopped);
+  for (const bool guards : {false, true})
+    for (const auto& [address, site] : sites_)
+      if (site.is_lifted && is_guard_of_libc(site.guard) == guards && is_set(site)) put_back(site, stopped);
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_)
     if (!site.is_lifted && site.armed_at > horizon && !is_set(site)) missing.push_back(site);
+  std::ranges::stable_partition(missing, is_guard_of_libc, &Site::guard);
   for (const Site& site : missing) {
     sites_.erase(site.address);
-    if (site.way == Way::Jump) pads_.erase(site.pad_trap());
+    if (site.has_pad_trap()) pads_.erase(site.pad_trap());
     // Where a jump stood behind the first instruction, an int3 stands in it: what stands behind it knows of none.
     const auto again = arm(site.address - site.lead.length, stopped, site.guard);
     if (!again) continue;  // a library that was loaded meanwhile: the child has not got it
     (*again)->entry = site.entry;
     (*again)->call_site = site.call_site;
   }
+  if (net_) net_->set_guarded(memory_, stopped, is_guarded_ && !is_put_back_);
 }
 
 void AddressSpace::forget_all() {
@@ -74,7 +81,7 @@ void AddressSpace::forget_all() {
   free_slots_.clear();
   free_pairs_.clear();
   foreign_.clear();
-  is_put_back_ = is_copied_ = false;
+  is_guarded_ = is_put_back_ = is_copied_ = false;
 }
 
 Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
@@ -199,7 +206,7 @@ bool AddressSpace::rewrite_table(pid_t stopped) {
   std::vector<SafetyNet::Entry> live(foreign_);
   for (const auto& [address, site] : sites_) {
     live.push_back(site.table_entry());
-    if (site.way == Way::Jump && site.guard != Guard::None) live.push_back(site.pad_entry());
+    if (site.has_pad_entry()) live.push_back(site.pad_entry());
   }
   return net_->rewrite(memory_, stopped, live);
 }
@@ -212,8 +219,7 @@ Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) 
   // What was under a jump may be where a thread stands by now.
   if (known && known->guard == guard && !known->is_entry_jump() && set_again(*known, stopped)) return known;
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
-  const auto site = guard == Guard::Sigmask && can_jump(address) ? make_jump(address, guard, stopped)
-                                                                 : make_trap(address, guard, stopped);
+  const auto site = make_site(address, guard, stopped);
   if (!site) return tl::unexpected(site.error());
   return keep(*site);
 }
@@ -236,8 +242,15 @@ Site* AddressSpace::keep(const Site& site) {
     std::erase_if(pads_, [&](const auto& pad) { return pad.second == site.address; });
     it->second = site;
   }
-  if (site.way == Way::Jump) pads_[site.pad_trap()] = site.address;
+  if (site.has_pad_trap()) pads_[site.pad_trap()] = site.address;
   return &it->second;
+}
+
+Result<Site> AddressSpace::make_site(RemoteAddr address, Guard guard, pid_t stopped) {
+  const GuardForm& form = form_of(guard);
+  if (form.jumps && can_jump(address, guard)) return make_jump(address, guard, stopped);
+  if (form.needs_jump) return fail(fmt::format("no jump can stand at {:#x}", address.value));
+  return make_trap(address, guard, stopped);
 }
 
 Result<Site> AddressSpace::make_trap(RemoteAddr address, Guard guard, pid_t stopped) {
@@ -254,9 +267,8 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
     if (!range.contains(item.first)) return false;
     net_->set(memory_, stopped, {.site = item.first});
     free_of(site.way).push_back(site.slot);
-    if (site.way != Way::Jump) return true;
-    if (site.guard != Guard::None) net_->set(memory_, stopped, {.site = site.pad_trap()});
-    pads_.erase(site.pad_trap());
+    if (site.has_pad_entry()) net_->set(memory_, stopped, {.site = site.pad_trap()});
+    if (site.has_pad_trap()) pads_.erase(site.pad_trap());
     return true;
   });
 }
@@ -264,9 +276,15 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
 void AddressSpace::put_back(pid_t stopped) {
   if (is_put_back_) return;
   is_put_back_ = true;
+  set_guarded(false, stopped);
+  for (const bool guards : {false, true}) put_back_all(guards, stopped);
+}
+
+// Guards go last: an int3 that outlives them and fade may kill.
+void AddressSpace::put_back_all(bool guards, pid_t stopped) {
   // Where something else stands the program wrote over it, and that is what it wants there.
   for (auto& [address, site] : sites_) {
-    if (site.is_lifted) continue;
+    if (site.is_lifted || is_guard_of_libc(site.guard) != guards) continue;
     is_copied_ |= site.is_entry_jump() && is_written_over(site);
     site.is_lifted = !is_set(site) || put_back(site, stopped) || !is_set(site);  // its library may go meanwhile
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "probe/entry_jump.hpp"
+#include "probe/guard_pad.hpp"
 #include "probe/relocate.hpp"
 #include "probe/safety_net.hpp"
 #include "ptrace/registers.hpp"
@@ -34,21 +35,26 @@ struct Site {
   std::uint32_t entry = 0;      // index of what begins here
   std::uint32_t call_site = 0;  // calls return to here
 
-  // Only behind a one-byte instruction does a thread ever stand one byte past the site without having hit it.
-  bool needs_proof() const { return length == 1; }
-
-  static constexpr std::size_t kGuardSize = 19;  // of what stands before a guarded instruction in its slot
-  // Of a site that jumps: its pad, and the int3 there.
-  static constexpr std::size_t kPadTrapAt = 39;
-  RemoteAddr pad() const { return slot + kSlotSize; }
   bool is_entry_jump() const { return way == Way::Jump && guard == Guard::None; }
+  bool is_guard_jump() const { return way == Way::Jump && guard != Guard::None; }
+  // A thread may stand one byte past the int3 without having hit it: behind a one-byte instruction, and where a guard's
+  // pad left its int3 out.
+  bool needs_proof() const { return length == 1 || is_guard_jump(); }
+
+  // Where the moved instruction stands.
+  RemoteAddr moved() const { return slot + (form_of(guard).leads_through_net ? kGuardSize : 0); }
+  // Of a site that jumps: its pad, and the int3 there.
+  RemoteAddr pad() const { return slot + kSlotSize; }
   EntryPad entry_pad() const { return {lead.depth, shows_words}; }
-  RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? entry_pad().trap_at() : kPadTrapAt); }
+  bool has_pad_trap() const { return is_entry_jump() || (is_guard_jump() && form_of(guard).trap_at != 0); }
+  RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? entry_pad().trap_at() : form_of(guard).trap_at); }
   // Whether a hit of the int3 at `trap` was in the pad of an entry, which shows what it should, and the thread goes on by itself.
   bool is_entry_pad(RemoteAddr trap) const { return is_entry_jump() && trap == pad_trap(); }
   // Where a thread that hit it goes on.
   RemoteAddr beyond(RemoteAddr trap) const { return is_entry_pad(trap) ? trap + 1 : slot; }
   SafetyNet::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
+  // The net must send a thread at the pad's int3 to the slot. A thread in the pad of an entry goes on by itself.
+  bool has_pad_entry() const { return is_guard_jump() && has_pad_trap(); }
   SafetyNet::Entry pad_entry() const { return {pad_trap(), slot, original, length, guard, Way::Pad}; }
 };
 
@@ -73,9 +79,11 @@ class AddressSpace {
   // The same sites in the copy of memory that a fork made.
   std::shared_ptr<AddressSpace> fork_copy(pid_t child) const;
 
+  // Of a copy of memory from before there was a net: it is without one, and without sites.
+  void forget_missing_net();
   // Between a fork and the event that tells of it, sites may have been armed in the parent that the child's memory has
-  // not got: arms them there too. And the other way round, where they were put back. A copy from before there was a net
-  // is without one, and without sites. At the child's first stop.
+  // not got: arms them there too. And the other way round, where they were put back. At the child's first stop, when the
+  // net is its SIGTRAP handler.
   void mend_copy(pid_t stopped);
 
   const ProcessMemory& memory() const { return memory_; }
@@ -128,6 +136,11 @@ class AddressSpace {
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
+  // Guards of libc stand from now on, or stand no longer. They are armed before, and are put back after it is told.
+  bool set_guarded(bool guarded, pid_t stopped);
+  // Where libc's syscall(2), which begins at `function`, looks at the result: the place of Guard::Clone. nullopt: it has
+  // another shape, or a jump stands there already.
+  std::optional<RemoteAddr> behind_system_call(RemoteAddr function) const;
   // The entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch leads: there a
   // jump may stand behind its first instruction, where those behind it allow one.
   struct FunctionEntry {
@@ -183,6 +196,7 @@ class AddressSpace {
   Result<void> may_arm(RemoteAddr address) const;
   Result<void> make_room(pid_t stopped);
   Site* keep(const Site& site);
+  Result<Site> make_site(RemoteAddr address, Guard guard, pid_t stopped);
   Result<Site> make_trap(RemoteAddr address, Guard guard, pid_t stopped);
   Result<Site> make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped);
   bool set_again(Site& site, pid_t stopped);
@@ -191,11 +205,13 @@ class AddressSpace {
   bool is_written_over(const Site& site) const;
   bool put_in(const Site& site, pid_t stopped) const;
   bool put_back(const Site& site, pid_t stopped) const;
+  void put_back_all(bool guards, pid_t stopped);
 
   // guarded_site.cpp
   RemoteAddr guarded_address(RemoteAddr function) const;
   Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
-  bool can_jump(RemoteAddr address) const;
+  std::vector<std::uint8_t> pad_code(const Site& site) const;
+  bool can_jump(RemoteAddr address, Guard guard) const;
   bool is_under_jump(RemoteAddr address) const;
   Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   bool recover_text(Site& site) const;
@@ -231,6 +247,7 @@ class AddressSpace {
   std::vector<RemoteAddr> free_pairs_;  // of jumps: a slot and its pad
   std::vector<SafetyNet::Entry> foreign_;  // left over, and not ours to touch
   std::string seccomp_at_start_;
+  bool is_guarded_ = false;
   bool is_put_back_ = false;
   bool is_copied_ = false;  // who wrote over a jump of ours may lead others to its pad
 };

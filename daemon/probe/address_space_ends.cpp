@@ -18,9 +18,6 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-// The pad's registers are not the program's from here to there (guarded_site.cpp).
-constexpr std::size_t kPadAsks = 8, kPadAsked = 29;
-
 RemoteAddr page_of(RemoteAddr address) { return {address.value & ~(kPage - 1)}; }
 
 using Code = std::array<std::uint8_t, kSlotSize>;
@@ -59,6 +56,7 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   const bool is_taken_away = is_guarded && before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (before->handler != net.handler().value && !is_taken_away) net.set_program_action(memory_, stopped, *before);
   net_ = net;
+  set_guarded(false, stopped);  // until libc's guards stand again
   seccomp_at_start_ = seccomp_state(pid_);
   if (!adopt_areas(*ranges, *entries)) {
     net_.reset();
@@ -66,7 +64,9 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
     return fail("what an earlier fade left in the process cannot be used", "its table names slots that are none");
   }
   Leftovers leftovers;
-  for (const auto& entry : *entries) adopt(entry, leftovers, stopped);
+  for (const bool guards : {false, true})
+    for (const auto& entry : *entries)
+      if (is_guard_of_libc(entry.guard) == guards) adopt(entry, leftovers, stopped);
   return leftovers;
 }
 
@@ -101,7 +101,7 @@ void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pi
   is_believed = is_believed && has_slot_code(site, std::span(bytes).first(got));
   if (was_set && (!is_believed || !put_back(site, stopped))) {
     foreign_.push_back(entry);
-    if (site.way == Way::Jump && site.guard != Guard::None) foreign_.push_back(site.pad_entry());
+    if (site.has_pad_entry()) foreign_.push_back(site.pad_entry());
     ++leftovers.foreign;
     return;
   }
@@ -161,8 +161,10 @@ std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
   if (!site || !code || !is_boundary(*code, offset)) return std::nullopt;
   const bool in_pad = site->way == Way::Jump && slot == site->pad();
   if (in_pad && site->is_entry_jump()) return site->address;
-  const bool before = in_pad ? offset < kPadAsks || (offset > kPadAsked && offset <= Site::kPadTrapAt)
-                             : offset == 0 || (site->guard != Guard::None && offset <= Site::kGuardSize);
+  const GuardForm& form = form_of(site->guard);
+  const bool is_changed = offset >= form.changed_from && offset <= form.changed_to && form.changed_to > 0;
+  const bool before = in_pad ? !is_changed && offset <= form.trap_at
+                             : offset == 0 || (form.leads_through_net && offset <= kGuardSize);
   if (before) return site->address;
   // All that a slot does behind a jump's place is done elsewhere: whoever stands at the jump has finished here.
   if ((*code)[offset] != 0xE9 || offset + 5 > kSlotSize) return std::nullopt;
@@ -175,8 +177,9 @@ std::optional<RemoteAddr> AddressSpace::own_address(RemoteAddr in_slot) const {
 RemoteAddr AddressSpace::hit_again(RemoteAddr in_slot) const {
   const SlotArea* area = area_of(in_slot);
   const Site* site = area ? site_of_slot(in_slot - (in_slot - area->range.begin) % kSlotSize) : nullptr;
-  const bool is_ahead = site && site->way == Way::Jump && in_slot >= site->pad() && in_slot <= site->pad_trap();
-  return site && !is_ahead && own_address(in_slot) == site->address ? site->address : RemoteAddr{};
+  if (!site || (site->way == Way::Jump && !site->has_pad_trap())) return {};
+  const bool is_ahead = site->way == Way::Jump && in_slot >= site->pad() && in_slot <= site->pad_trap();
+  return !is_ahead && own_address(in_slot) == site->address ? site->address : RemoteAddr{};
 }
 
 std::optional<Registers> AddressSpace::own_registers(const Registers& registers) const {

@@ -1,11 +1,6 @@
-// Sites at libc functions that decide about SIGTRAP.
-//
-// Before the moved instruction, their slots lead through a guard of the net (net_code.S). And pthread_sigmask is reached by
-// a jump, not by an int3: between fork and exec of posix_spawn(3), system(3) and popen(3) libc calls it with all signals
-// blocked, and an int3 that meets a blocked SIGTRAP kills where no tracer is. The jump leads to a pad, which asks the
-// kernel what is blocked, and executes its int3 only where that is harmless. What is common to all jumps is here, too.
+// Sites that keep int3 harmless where a fade was killed (guard_pad.hpp), and what is common to all jumps.
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "probe/address_space.hpp"
@@ -13,37 +8,7 @@
 namespace fade {
 namespace {
 
-constexpr std::uint8_t kInt3 = 0xCC, kJump = 0xE9;
-// lea behind this(%rip), %r11; movabs $guard, %rax; jmp *%rax
-constexpr std::array<std::uint8_t, Site::kGuardSize> kThroughGuard{0x4C, 0x8D, 0x1D, 12, 0, 0, 0, 0x48, 0xB8, 0,
-                                                                   0,    0,    0,    0,  0, 0, 0, 0xFF, 0xE0};
-constexpr std::size_t kGuardAt = 9;
-
-constexpr auto kPad = std::to_array<std::uint8_t>({
-    0x49, 0x89, 0xF0,                    // mov %rsi, %r8
-    0x49, 0x89, 0xD1,                    // mov %rdx, %r9
-    0x31, 0xF6,                          // xor %esi, %esi
-    0x48, 0x8D, 0x54, 0x24, 0xF8,        // lea -8(%rsp), %rdx
-    0x41, 0xBA, 8, 0, 0, 0,              // mov $8, %r10d
-    0xB8, 14, 0, 0, 0,                   // mov $14 (rt_sigprocmask), %eax
-    0x0F, 0x05,                          // syscall
-    0x4C, 0x89, 0xC6,                    // mov %r8, %rsi
-    0x4C, 0x89, 0xCA,                    // mov %r9, %rdx
-    0xF6, 0x44, 0x24, 0xF8, 0x10,        // testb $0x10, -8(%rsp)
-    0x75, 0x01,                          // jnz over the int3
-    kInt3,                               // kPadTrapAt
-    kJump, 0,    0,    0,    0,          // jmp to the moved instruction, past the guard
-});
-static_assert(kPad[Site::kPadTrapAt] == kInt3 && kPad.size() == Site::kPadTrapAt + 6 && kPad.size() <= kSlotSize);
-
-std::vector<std::uint8_t> pad_code(const Site& site) {
-  if (site.is_entry_jump()) return site.entry_pad().code(site.pad(), site.slot);
-  std::vector<std::uint8_t> out(kPad.begin(), kPad.end());
-  const std::size_t at = Site::kPadTrapAt + 1;
-  const auto last = jump_code(site.pad() + at, site.slot + Site::kGuardSize);
-  std::ranges::copy(last, out.begin() + at);
-  return out;
-}
+constexpr std::uint8_t kInt3 = 0xCC;
 
 std::array<std::uint8_t, 5> original_text(const Site& site) {
   return {site.original, site.behind[0], site.behind[1], site.behind[2], site.behind[3]};
@@ -63,23 +28,38 @@ RemoteAddr AddressSpace::guarded_address(RemoteAddr function) const {
 
 Result<RelocatedInstruction> AddressSpace::guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const {
   if (site.is_entry_jump()) return relocate_entry(bytes, site.address, site.slot);
-  if (site.guard == Guard::None) return relocate(bytes, site.address, site.slot);
-  auto moved = relocate(bytes, site.address, site.slot + Site::kGuardSize);
-  if (!moved) return moved;
-  std::vector<std::uint8_t> code(kThroughGuard.begin(), kThroughGuard.end());
-  const std::uint64_t guard = net_->guard_code(site.guard).value;
-  std::memcpy(code.data() + kGuardAt, &guard, sizeof guard);
+  auto moved = relocate(bytes, site.address, site.moved());
+  if (moved && site.is_guard_jump()) keep_padding(*moved, bytes);
+  if (!moved || !form_of(site.guard).leads_through_net) return moved;
+  std::vector<std::uint8_t> code = way_through_net(net_->guard_code(site.guard));
   code.insert(code.end(), moved->code.begin(), moved->code.end());
   if (code.size() > kSlotSize) return fail("no slot has room for a guard and the instruction");
   return RelocatedInstruction{std::move(code), moved->length};
 }
 
-// One instruction that has room for a jump, and that can be read from where it was moved to.
-bool AddressSpace::can_jump(RemoteAddr address) const {
+std::vector<std::uint8_t> AddressSpace::pad_code(const Site& site) const {
+  if (site.is_entry_jump()) return site.entry_pad().code(site.pad(), site.slot);
+  // A thread that the pad of Sigmask lets go on has been shown to be harmless: it goes past the net's code.
+  const RemoteAddr after = site.guard == Guard::Clone ? site.slot : site.moved();
+  return guard_pad(site.guard, site.pad(), after, net_->guard_code(site.guard));
+}
+
+bool AddressSpace::can_jump(RemoteAddr address, Guard guard) const {
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
-  if (!bytes) return false;
-  const auto moved = relocate(*bytes, address, address);
-  return moved && moved->length >= 5 && std::equal(bytes->begin(), bytes->begin() + moved->length, moved->code.begin());
+  return bytes && guard_jump_length(guard, *bytes, address);
+}
+
+std::optional<RemoteAddr> AddressSpace::behind_system_call(RemoteAddr function) const {
+  constexpr std::array<std::uint8_t, 8> kWanted{0x0F, 0x05, 0x48, 0x3D, 0x01, 0xF0, 0xFF, 0xFF};  // syscall; cmp $-4095, %rax
+  const auto code = memory_.value<std::array<std::uint8_t, 48>>(function);
+  if (!code) return std::nullopt;
+  const auto [begin, end] = std::ranges::search(*code, kWanted);
+  return begin == end ? std::nullopt : std::optional(function + static_cast<std::uint64_t>(begin - code->begin()) + 2);
+}
+
+bool AddressSpace::set_guarded(bool guarded, pid_t stopped) {
+  is_guarded_ = guarded;
+  return net_ && net_->set_guarded(memory_, stopped, guarded);
 }
 
 // Whether a jump covers the byte, its own first one excepted.
@@ -102,7 +82,8 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stop
   site.length = moved->length;
   const bool done = memory_.write(site.slot, as_bytes(moved->code), stopped) &&
                     memory_.write(site.pad(), as_bytes(pad_code(site)), stopped) &&
-                    net_->set(memory_, stopped, site.table_entry()) && net_->set(memory_, stopped, site.pad_entry()) && put_in(site, stopped);
+                    net_->set(memory_, stopped, site.table_entry()) &&
+                    (!site.has_pad_entry() || net_->set(memory_, stopped, site.pad_entry())) && put_in(site, stopped);
   return done ? Result<Site>(site) : fail("cannot write a jump into the process");
 }
 
@@ -155,7 +136,7 @@ bool AddressSpace::recover_text(Site& site) const {
     site.lead.depth = found.depth;
     site.shows_words = found.with_words;
   }
-  const auto moved = memory_.value<std::array<std::uint8_t, 5>>(site.slot + (site.guard == Guard::None ? 0 : Site::kGuardSize));
+  const auto moved = memory_.value<std::array<std::uint8_t, 5>>(site.moved());
   const auto wanted = pad_code(site);
   std::vector<std::uint8_t> pad(wanted.size());
   if (!moved || (*moved)[0] != site.original || !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))) || pad != wanted)

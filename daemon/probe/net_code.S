@@ -7,7 +7,9 @@
         .set NET_DATA,        -0x1000
         .set NET_TABLE_NOW,   0x20
         .set NET_RESTORER,    0x28
-        .set NET_RANGES,      0x70      # pairs of begin, end of slot areas; ends with a zero begin
+        .set NET_OUR_ACTION,  0x30
+        .set NET_GUARDED,     0x78
+        .set NET_RANGES,      0x80      # pairs of begin, end of slot areas; ends with a zero begin
         .set NET_TABLE_BITS,  14
         .set ACTION_HANDLER,  NET_DATA  # what the program believes its SIGTRAP action to be
         .set ACTION_FLAGS,    NET_DATA + 8
@@ -24,6 +26,13 @@
         .set SA_RESETHAND_BIT, 31
         .set LIBC_MASK,       8         # struct sigaction of libc: handler, 128 bytes of mask, flags
         .set LIBC_FLAGS,      136
+        .set SIGACTION_SIZE,  32        # what rt_sigaction(2) takes
+        .set CLONE_VM,        0x100
+        .set CLEAR_SIGHAND_AT, 4        # CLONE_CLEAR_SIGHAND, 1 << 32: the byte, and its bit there
+        .set CLEAR_SIGHAND,   1
+        .set CLONE_ARGS_LEAST, 64       # of struct clone_args
+        .set CLONE_ARGS_SIZES, 64
+        .set EINVAL,          22
         .set SYS_rt_sigaction, 13
         .set SYS_rt_sigprocmask, 14
         .set SYS_rt_sigreturn, 15
@@ -32,7 +41,7 @@
 
         .section .rodata
         .globl fade_net_code, fade_net_code_end, fade_net_handler, fade_net_sigreturn, fade_net_syscall_ret
-        .globl fade_net_sigaction, fade_net_sigmask
+        .globl fade_net_sigaction, fade_net_sigmask, fade_net_may_trap, fade_net_clone
         .balign 16
 fade_net_code:
 fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext); all registers come back by rt_sigreturn
@@ -58,8 +67,8 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         jmp     .Lprobe
 .Lfound:
         mov     8(%rbx,%r10), %r11
-        shl     $16, %r11               # the upper bits are for a later fade
-        shr     $16, %r11
+        shl     $17, %r11               # the upper bits are for a later fade
+        shr     $17, %r11
         jz      .Lforeign
         mov     %r11, UC_RIP(%rdx)
         ret
@@ -139,7 +148,7 @@ fade_net_syscall_ret:
         ret
 
 # The guards stand between the slot of a libc function's first instruction and that instruction, whose address is in
-# %r11. Where SIGTRAP is not concerned they go on there, with nothing changed but %rax, %r11 and flags.
+# %r11. Where SIGTRAP is not concerned they go on there, with nothing changed but %rax, %rcx, %r11 and flags.
 
 fade_net_sigmask:                       # pthread_sigmask(edi how, rsi set, rdx old): SIGTRAP stays unblocked
         cmp     $SIG_UNBLOCK, %edi
@@ -190,5 +199,86 @@ fade_net_sigaction:                     # sigaction(edi signal, rsi action, rdx 
         ret
 .Lcall:
         jmp     *%r11
+
+# Called from the pad at the loader's function for debuggers. Returns in %eax whether an int3 is harmless: the kernel
+# would deliver its SIGTRAP, and not to a handler that the program has set before libc's guards stood.
+fade_net_may_trap:
+        sub     $SIGACTION_SIZE, %rsp
+        xor     %esi, %esi
+        mov     %rsp, %rdx
+        mov     $8, %r10d
+        mov     $SYS_rt_sigprocmask, %eax
+        syscall
+        testb   $TRAP_BIT, (%rsp)
+        jnz     .Lmust_not
+        call    .Lask_action
+        cmp     $1, %rax                # SIG_DFL, as in the child of a clone3 without handlers, or SIG_IGN
+        jbe     .Lmust_not
+        lea     fade_net_handler(%rip), %rcx
+        cmp     %rcx, %rax
+        je      .Lmay
+        mov     fade_net_code - NET_CODE + NET_GUARDED(%rip), %eax
+        jmp     .Lanswered
+.Lmay:
+        mov     $1, %eax
+        jmp     .Lanswered
+.Lmust_not:
+        xor     %eax, %eax
+.Lanswered:
+        add     $SIGACTION_SIZE, %rsp
+        ret
+
+# The kernel's action for SIGTRAP into the 32 bytes above the return address; its handler into %rax.
+.Lask_action:
+        lea     8(%rsp), %rdx
+        mov     $SIGTRAP, %edi
+        xor     %esi, %esi
+        mov     $8, %r10d
+        mov     $SYS_rt_sigaction, %eax
+        syscall
+        mov     8(%rsp), %rax
+        ret
+
+# Stands behind the system call of libc's syscall(2), whose result is in %rax. The child of a clone3 is known by what the
+# kernel has left of its arguments: %rdi leads to a struct clone_args of %rsi bytes. A system call that is tried again, as
+# clone3 is where a tracer interrupts it, comes by here as well.
+fade_net_clone:
+        test    %rax, %rax
+        jnz     .Lcall
+        lea     -CLONE_ARGS_LEAST(%rsi), %rcx
+        cmp     $CLONE_ARGS_SIZES, %rcx
+        jae     .Lcall
+        mov     %r11, %r9
+        mov     %rdi, %r8
+        sub     $SIGACTION_SIZE, %rsp
+        call    .Lask_action
+        test    %rax, %rax
+        jnz     .Lwas_no_child          # a handler, or SIG_IGN
+        mov     $-1, %edi               # no way to set a mask: the kernel refuses it when it has read the mask
+        mov     %r8, %rsi
+        xor     %edx, %edx
+        mov     $8, %r10d
+        mov     $SYS_rt_sigprocmask, %eax
+        syscall
+        cmp     $-EINVAL, %eax
+        jne     .Lwas_no_child          # nothing can be read there
+        testb   $CLEAR_SIGHAND, CLEAR_SIGHAND_AT(%r8)
+        jz      .Lwas_no_child
+        testl   $CLONE_VM, (%r8)        # what the program believes stands in its parent's memory then
+        jnz     .Lbelief_kept
+        cmpq    $1, fade_net_code - NET_CODE + ACTION_HANDLER(%rip)
+        je      .Lbelief_kept           # SIG_IGN stays
+        movq    $0, fade_net_code - NET_CODE + ACTION_HANDLER(%rip)
+.Lbelief_kept:
+        mov     $SIGTRAP, %edi
+        lea     fade_net_code - NET_CODE + NET_OUR_ACTION(%rip), %rsi
+        xor     %edx, %edx
+        mov     $8, %r10d
+        mov     $SYS_rt_sigaction, %eax
+        syscall
+.Lwas_no_child:
+        add     $SIGACTION_SIZE, %rsp
+        xor     %eax, %eax
+        jmp     *%r9
 fade_net_code_end:
         .section .note.GNU-stack,"",@progbits

@@ -17,7 +17,7 @@
 
 extern "C" {
 extern const std::byte fade_net_code[], fade_net_code_end[], fade_net_handler[], fade_net_sigreturn[],
-    fade_net_syscall_ret[], fade_net_sigaction[], fade_net_sigmask[];
+    fade_net_syscall_ret[], fade_net_sigaction[], fade_net_sigmask[], fade_net_may_trap[], fade_net_clone[];
 }
 
 namespace fade {
@@ -27,7 +27,7 @@ using L = NetLayout;
 
 constexpr std::uint64_t kSaRestorer = 0x04000000;
 constexpr int kMostAttempts = 8;
-constexpr int kSlotBits = 48, kLengthShift = 56, kGuardShift = 60, kWayShift = 62;  // of the second word of an entry
+constexpr int kSlotBits = 47, kLengthShift = 55, kGuardShift = 59, kWayShift = 62;  // of the second word of an entry
 constexpr std::array<std::uint8_t, 3> kSyscallRet{0x0F, 0x05, 0xC3};
 constexpr std::array<std::uint8_t, 7> kSigreturn{0xB8, 15, 0, 0, 0, 0x0F, 0x05};
 
@@ -56,7 +56,7 @@ SafetyNet::Entry unpack(const Words& words) {
           .slot = {words[1] & ((std::uint64_t{1} << kSlotBits) - 1)},
           .original = static_cast<std::uint8_t>(words[1] >> kSlotBits),
           .length = static_cast<std::uint8_t>(words[1] >> kLengthShift & 15),
-          .guard = static_cast<Guard>(words[1] >> kGuardShift & 3),
+          .guard = static_cast<Guard>(words[1] >> kGuardShift & 7),
           .way = static_cast<Way>(words[1] >> kWayShift)};
 }
 
@@ -106,7 +106,8 @@ SafetyNet::SafetyNet(RemoteAddr base)
       handler_(code_at(base, fade_net_handler)),
       sigreturn_(code_at(base, fade_net_sigreturn)),
       syscall_ret_(code_at(base, fade_net_syscall_ret)),
-      guards_{code_at(base, fade_net_sigaction), code_at(base, fade_net_sigmask)},
+      guards_{code_at(base, fade_net_sigaction), code_at(base, fade_net_sigmask), code_at(base, fade_net_may_trap),
+              code_at(base, fade_net_clone)},
       table_(base + L::kTablesAt) {}
 
 Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped,
@@ -192,6 +193,10 @@ bool SafetyNet::set_program_action(const ProcessMemory& memory, pid_t stopped, c
 
 bool SafetyNet::set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const {
   return memory.write(base_ + L::kRestorerAt, bytes_of(restorer.value), stopped);
+}
+
+bool SafetyNet::set_guarded(const ProcessMemory& memory, pid_t stopped, bool guarded) const {
+  return memory.write(base_ + L::kGuardedAt, bytes_of(std::uint64_t{guarded}), stopped);
 }
 
 SlotArea SafetyNet::slots() const {
@@ -306,7 +311,7 @@ Result<SafetyNet> SafetyNet::adopt(const Memory& memory, const elf::Maps& maps, 
 bool SafetyNet::read_code(const Memory& memory) {
   const auto ours = memory.value<KernelSigaction>(base_ + L::kOurActionAt);
   const auto syscall_ret = memory.value<RemoteAddr>(base_ + L::kSyscallAt);
-  const auto guards = memory.value<std::array<RemoteAddr, 2>>(base_ + L::kGuardsAt);
+  const auto guards = memory.value<std::array<RemoteAddr, kGuards>>(base_ + L::kGuardsAt);
   if (!ours || !syscall_ret || !guards) return false;
   handler_ = {ours->handler};
   sigreturn_ = {ours->restorer};
@@ -340,7 +345,7 @@ Result<std::vector<SafetyNet::Entry>> SafetyNet::entries(const Memory& memory) c
   for (const Words& w : *words) {
     const Entry entry = unpack(w);
     if (!entry.site || !entry.slot) continue;
-    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Sigmask || entry.way > Way::Pad)
+    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Clone || entry.way > Way::Pad)
       return damaged("its table is not what it should be");
     out.push_back(entry);
   }

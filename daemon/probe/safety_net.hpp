@@ -16,13 +16,14 @@ namespace fade {
 // Layout, offsets from the base. net_code.S knows them too. One page of data that the program's own threads write (rw-),
 // then all the rest (r-x): so the header always begins a mapping of the kernel's, whatever is mapped beside it.
 struct NetLayout {
-  static constexpr std::uint64_t kMagic = 0x32'54'45'4e'45'44'41'46;  // "FADENET2"
+  static constexpr std::uint64_t kMagic = 0x33'54'45'4e'45'44'41'46;  // "FADENET3"
   static constexpr std::uint64_t kProgramActionAt = 0x0, kScratchAt = 0x40, kDataSize = 0x1000;
   static constexpr std::uint64_t kHeaderAt = kDataSize, kMagicAt = kHeaderAt, kGeometryAt = kHeaderAt + 0x8;
   static constexpr std::uint64_t kTableNowAt = kHeaderAt + 0x20, kRestorerAt = kHeaderAt + 0x28;
   static constexpr std::uint64_t kOurActionAt = kHeaderAt + 0x30, kSyscallAt = kHeaderAt + 0x50;
-  static constexpr std::uint64_t kGuardsAt = kHeaderAt + 0x58;  // two
-  static constexpr std::uint64_t kRangesAt = kHeaderAt + 0x70, kRanges = 56;  // pairs, then a zero
+  static constexpr std::uint64_t kGuardsAt = kHeaderAt + 0x58;  // kGuards
+  static constexpr std::uint64_t kGuardedAt = kHeaderAt + 0x78;
+  static constexpr std::uint64_t kRangesAt = kHeaderAt + 0x80, kRanges = 55;  // pairs, then a zero
   static constexpr std::uint64_t kCodeAt = kHeaderAt + 0x400, kCodeEnd = kHeaderAt + 0x1000;
   static constexpr std::uint64_t kTableBits = 14, kTableEntries = 1 << kTableBits, kTableSize = kTableEntries * 16;
   static constexpr std::uint64_t kTablesAt = kCodeEnd;  // two, of which one is in force
@@ -41,9 +42,16 @@ struct SlotArea {
   RemoteAddr next;
 };
 
-// Functions of libc that must not make SIGTRAP useless to us. A thread that goes on in the slot of such a site passes
-// through code of the net which does what the function would, but for SIGTRAP.
-enum class Guard : std::uint8_t { None, Sigaction, Sigmask };
+// Sites that keep int3 harmless (guard_pad.hpp).
+//   Sigaction, Sigmask: functions of libc that could make SIGTRAP useless to the net. Code of the net does what the
+//                       function would, but for SIGTRAP.
+//   Loader:             the loader's function for debuggers. Code of the net decides whether an int3 is harmless there.
+//   Clone:              libc's syscall(2). Code of the net gives a child that clone3(2) made without signal handlers
+//                       (CLONE_CLEAR_SIGHAND) the net's handler.
+enum class Guard : std::uint8_t { None, Sigaction, Sigmask, Loader, Clone };
+constexpr std::size_t kGuards = 4;  // that have code in the net
+// The other sites rely on these. They are armed first and put back last.
+constexpr bool is_guard_of_libc(Guard guard) { return guard != Guard::None && guard != Guard::Loader; }
 
 // How a site leads to its slot: by an int3 in the text; by a jump in the text to the pad (the slot behind its slot), in
 // which an int3 stands; Pad: that int3.
@@ -90,7 +98,11 @@ class SafetyNet {
   RemoteRange range() const { return {base_, base_ + NetLayout::kSize}; }
   RemoteGadgets gadgets() const { return {syscall_ret_, sigreturn_}; }
   RemoteAddr ret() const { return syscall_ret_ + 2; }  // a `ret`
-  RemoteAddr guard_code(Guard guard) const { return guards_[guard == Guard::Sigmask]; }
+  // Not for Guard::None.
+  RemoteAddr guard_code(Guard guard) const { return guards_[static_cast<std::size_t>(guard) - 1]; }
+  // Tells the Loader's guard whether libc's guards stand. While they do, a handler that is not the net's is trusted to
+  // be the work of a program that fade sees.
+  bool set_guarded(const ProcessMemory& memory, pid_t stopped, bool guarded) const;
   SlotArea slots() const;
 
   // From now on a thread that stands at the site without us goes on in its slot; slot 0 forgets the site, but its entry
@@ -128,7 +140,7 @@ class SafetyNet {
 
   RemoteAddr base_;
   RemoteAddr handler_, sigreturn_, syscall_ret_;
-  std::array<RemoteAddr, 2> guards_;
+  std::array<RemoteAddr, kGuards> guards_;
   RemoteAddr table_;  // the one in force
   KernelSigaction program_action_;
   std::uint64_t sites_ = 0;  // entries of the table in use, forgotten ones included

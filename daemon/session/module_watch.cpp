@@ -122,7 +122,7 @@ Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const Auxilia
 }
 
 Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const elf::Loader& loader) {
-  const auto site = program.space->arm(loader.debug_state, stopped);
+  const auto site = program.space->arm(loader.debug_state, stopped, Guard::Loader);
   if (!site) return tl::unexpected(site.error());
   (*site)->entry = functions_.loader();
   program.link_map.emplace(loader.r_debug);
@@ -263,8 +263,16 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
   inferior.program->libc = {image.bias()};
   const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {{"sigaction", functions_.set_action(), Guard::Sigaction},
                                                                   {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
-  for (const auto& [name, entry, guard] : wanted)
-    if (const auto symbol = image.lookup(name)) arm(inferior, stopped, image.address(*symbol), entry, name, guard);
+  bool is_guarded = true;
+  for (const auto& [name, entry, guard] : wanted) {
+    const auto symbol = image.lookup(name);
+    is_guarded &= symbol && arm(inferior, stopped, image.address(*symbol), entry, name, guard);
+  }
+  AddressSpace& space = *inferior.program->space;
+  if (is_guarded) space.set_guarded(true, stopped);
+  const auto system_call = image.lookup("syscall");
+  const auto place = system_call ? space.behind_system_call(image.address(*system_call)) : std::nullopt;
+  if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
 }
 
 bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,

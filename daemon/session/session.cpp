@@ -42,6 +42,8 @@ void is_alive(Inferior& inferior, const Entry& entry, std::optional<std::uint64_
   inferior.has_told_hang = false;
 }
 
+constexpr std::uint64_t kCloneClearSighand = std::uint64_t{1} << 32;  // clone3(2); not in each libc's headers
+
 // The flags of the clone, clone3, fork or vfork that `registers` stand in (at its ptrace event).
 std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
   switch (registers.orig_rax) {
@@ -350,7 +352,7 @@ void Session::learn_of_child(const Stop& stop) {
       Inferior& made = add_process(child, &inferior, std::move(program));
       made.is_fresh_copy = !shares;
       made.is_guest = shares && !(flags & CLONE_SIGHAND);
-      made.guest_action = inferior.guest_action;
+      made.guest_action = flags & kCloneClearSighand ? TrapGuard::without_handler(TrapGuard::action(inferior)) : inferior.guest_action;
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
       made.has_trap_to_itself = inferior.has_trap_to_itself;

@@ -188,6 +188,10 @@ KernelSigaction TrapGuard::action(const Inferior& inferior) {
   return inferior.guest_action.value_or(inferior.program->space->program_trap_action());
 }
 
+KernelSigaction TrapGuard::without_handler(const KernelSigaction& action) {
+  return action.handler == reinterpret_cast<std::uint64_t>(SIG_IGN) ? action : KernelSigaction{};
+}
+
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
   const KernelSigaction last = inferior.guest_action.value_or(inferior.program->space->last_trap_action());
   const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);

@@ -75,6 +75,14 @@ inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
   return true;
 }
 
+// The status of a program in which a tracer has done `arm` and was killed. `before` runs before that, `after` behind it.
+inline int status_once_abandoned(const std::function<void(AddressSpace&, pid_t)>& arm, const std::function<int()>& after,
+                                 const std::function<void()>& before = [] {}) {
+  Waiting program(before, after);
+  trace_and_die(program.pid(), [&](AddressSpace& space) { arm(space, program.pid()); });
+  return program.finish();
+}
+
 // Whether libc's text is ours, of which the process is a fork.
 inline bool has_own_libc(const Memory& memory) {
   return std::ranges::all_of(kGuarded, [&](const auto& guarded) {

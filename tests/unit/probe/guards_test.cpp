@@ -15,12 +15,11 @@ using test::Waiting;
 
 // Arms everything, with the guards of libc's two functions, and dies.
 int status_of_guarded(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
-  Waiting program(before, after);
-  test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-    EXPECT_TRUE(test::arm_all(space, program.pid()));
-    EXPECT_TRUE(test::arm_guarded(space, program.pid()));
-  });
-  return program.finish();
+  const auto arm = [](AddressSpace& space, pid_t stopped) {
+    EXPECT_TRUE(test::arm_all(space, stopped));
+    EXPECT_TRUE(test::arm_guarded(space, stopped));
+  };
+  return test::status_once_abandoned(arm, after, before);
 }
 
 sigset_t mask_now() {
