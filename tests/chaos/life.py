@@ -181,7 +181,7 @@ class Life:
         self.outcome.repaired += bool(self.fade.query("SELECT count(*) FROM lifecycle WHERE kind = 'repaired'"))
         if changed := self.target.changed_text():
             raise Wrong(f"text was left changed: {changed}")
-        if not self.was_attacked:
+        if not self.was_attacked and not self.target.executes():
             self.compare(before)
         self.gone()
 
@@ -189,7 +189,7 @@ class Life:
         """Where nobody was killed there is no trace. Threads and libraries may have come and gone; our pages stay where a
         child shares them, or a signal handler will return into them."""
         after = self.target.state()
-        may_stay = set(self.row.modes) & set("fgB")
+        may_stay = set(self.row.modes) & set("fgBk")
         for state in (before, after) if may_stay else ():
             state["code"] = []
             for fields in state["threads"].values():

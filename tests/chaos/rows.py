@@ -22,6 +22,11 @@ ROWS = [
     Row("v5", "sfx", 1, launched=True), Row("v6", "sfxp", 4, launched=True), Row("hard", "s", 64, launched=True),
     Row("v6", "sfxlcg", 4, launched=True), Row("v5", "sfpbBcg", 4, launched=True),
     Row("v6", "sfx", 4, faults=True), Row("v5", "sfxpbBlcgm", 4),
+    # executes itself
+    Row("v6", "se", 1), Row("v5", "sxpe", 4), Row("hard", "sfbe", 4), Row("v6", "slBe", 4), Row("v6", "sce", 16),
+    Row("v6", "sfxe", 4, launched=True), Row("v5", "splBe", 4, launched=True),
+    # has children without signal handlers
+    Row("v6", "sk", 1), Row("v5", "skBl", 4), Row("hard", "sfxk", 4, launched=True), Row("v6", "ske", 4),
 ]
 
 

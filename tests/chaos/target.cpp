@@ -5,10 +5,13 @@
 //   B  has a SIGTRAP handler and uses it             l  opens and closes LIBRARY, another copy of the runtime
 //   c  threads are born and die                      g  signals meet the callers, whose handler calls HIP
 //   m  the first thread calls too                    L  the first thread ends before the others
+//   k  children without signal handlers (clone3 with CLONE_CLEAR_SIGHAND), every other one kept from the tracer
+//   e  executes itself every few ten milliseconds, by its first thread or another one; not with m and L
 // "chaos child FD" is what it executes.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -38,16 +41,19 @@ constexpr const char* kNames[] = {"hipMalloc", "hipMemcpy", "hipMemset", "hipDev
 
 // What all processes of the tree did, in memory that they share.
 struct Tally {
-  std::atomic<std::uint64_t> calls[kFunctions], children, thrown, caught, raised, trapped, waits, interrupted, signals, opened, threads;
+  std::atomic<std::uint64_t> calls[kFunctions], begun[kFunctions], execs, children, thrown, caught, raised, trapped, waits, interrupted, signals, opened, threads;
+  std::atomic<bool> ends, wrong;  // stay over an exec
 };
 Tally* tally;
 int tally_fd;
 std::atomic<bool> enough{false};
 std::atomic<int> wrong{0};
+bool executes;  // calls that an exec ends have begun only: each is added up at once
 thread_local std::atomic<std::uint64_t> mine[kFunctions];
 
 void complain(const char* what, int line) {
   wrong = 1;
+  if (tally) tally->wrong = true;
   fprintf(stderr, "%d: %s: %m\n", line, what);
 }
 #define RIGHT(condition) \
@@ -58,6 +64,18 @@ void complain(const char* what, int line) {
 void add_up() {
   for (int i = 0; i < kFunctions; ++i) tally->calls[i] += mine[i].exchange(0);
 }
+
+// A call, which ends where its scope does.
+class Counted {
+ public:
+  explicit Counted(Function which) : which_(which) { ++(executes ? tally->begun[which_] : mine[which_]); }
+  ~Counted() { tally->calls[which_] += executes; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  Function which_;
+};
 
 // guarded(f, a, b, c, d, broken): f(a, b, c, d) with a pattern in every register that a function must keep; counts those
 // that were not kept.
@@ -153,7 +171,7 @@ hipError_t call(Function which, hipError_t (*function)(Arguments...), std::type_
   std::uint64_t broken = 0, words[4] = {};
   std::size_t i = 0;
   ((words[i++] = (std::uint64_t)arguments), ...);
-  ++mine[which];
+  const Counted counted(which);
   const long result = guarded(reinterpret_cast<void*>(function), words[0], words[1], words[2], words[3], &broken);
   RIGHT(broken == 0);
   return static_cast<hipError_t>(static_cast<int>(result));
@@ -205,7 +223,7 @@ void* calls(void* seed) {
   }
   std::uint64_t expected = first;
   for (std::uint64_t i = 0; i < rounds; ++i) expected = same_without_device(expected);
-  RIGHT(state == expected && rounds > 0);
+  RIGHT(state == expected && (rounds > 0 || executes));
   add_up();
   return nullptr;
 }
@@ -235,7 +253,7 @@ void* threads_come_and_go(void*) {
 void throws(void* depth_) {
   int depth = *static_cast<int*>(depth_) - 1;
   if (depth <= 0) throw std::runtime_error("through the call");
-  ++mine[HostFunction];
+  const Counted counted(HostFunction);
   hipLaunchHostFunc(nullptr, throws, &depth);
 }
 
@@ -244,7 +262,7 @@ void* exceptions(void*) {
     int depth = 1 + i % 3;
     ++tally->thrown;
     try {
-      ++mine[HostFunction];
+      const Counted counted(HostFunction);
       hipLaunchHostFunc(nullptr, throws, &depth);
       RIGHT(!"it was thrown");
     } catch (const std::runtime_error&) {
@@ -258,7 +276,7 @@ void* exceptions(void*) {
 
 void* waits(void*) {
   int ends[2];
-  MUST(!pipe2(ends, O_NONBLOCK));
+  MUST(!pipe2(ends, O_NONBLOCK | O_CLOEXEC));
   int never = 0;
   for (int i = 0; !enough; ++i) {
     timespec pause{0, 1'000'000 + i % 7 * 500'000}, at;
@@ -310,14 +328,14 @@ void* opens_and_closes(void* library) {
     const auto release = reinterpret_cast<hipError_t (*)(void*)>(dlsym(handle, "hipFree"));
     for (int i = 0; i < 5; ++i) {
       void* p = nullptr;
+      const Counted allocated(Malloc), released(Free);
       RIGHT(allocate(&p, 64) == hipSuccess && release(p) == hipSuccess);
     }
-    tally->calls[Malloc] += 5;
-    tally->calls[Free] += 5;
     RIGHT(!dlclose(handle));
     ++tally->opened;
     usleep(2000);
   }
+  add_up();
   return nullptr;
 }
 
@@ -360,13 +378,48 @@ void* forks(void*) {
   return nullptr;
 }
 
+void* children_without_handlers(void*) {
+  constexpr std::uint64_t kClearSighand = std::uint64_t{1} << 32;
+  for (int i = 0; !enough; ++i) {
+    clone_args wish{};
+    wish.flags = kClearSighand | (i % 2 ? CLONE_UNTRACED : 0);
+    wish.exit_signal = SIGCHLD;
+    const auto pid = static_cast<pid_t>(syscall(SYS_clone3, &wish, sizeof wish));
+    if (!pid) _exit(child(2));
+    RIGHT(pid > 0);
+    ended_well(pid);
+    usleep(3000);
+  }
+  return nullptr;
+}
+
+// ---------------------------------------------------------------- execs
+
+char** own_arguments;
+
+// Every third program is executed by the first thread.
+bool is_for_the_first_thread() { return tally->execs % 3 == 0; }
+
+void execute_self() {
+  usleep(20'000 + tally->execs % 5 * 10'000);
+  if (enough) return;
+  ++tally->execs;
+  execve("/proc/self/exe", own_arguments, environ);
+  RIGHT(!"it executed itself");
+}
+
+void* executes_itself(void*) {
+  if (!is_for_the_first_thread()) execute_self();
+  return nullptr;
+}
+
 // ---------------------------------------------------------------- the whole
 
 std::vector<pthread_t> callers, all;  // outlive the first thread
 
 void calls_in_handler(int) {
   ++tally->signals;
-  ++mine[Synchronize];
+  const Counted counted(Synchronize);
   hipDeviceSynchronize();
 }
 
@@ -412,6 +465,8 @@ pthread_t start(void* (*work)(void*), void* arg = nullptr) {
 
 void tell() {
   printf("{\"wrong\": %d", wrong.load());
+  for (int i = 0; executes && i < kFunctions; ++i)
+    printf(", \"begun %s\": %llu", kNames[i], static_cast<unsigned long long>(tally->begun[i].load()));
   for (int i = 0; i < kFunctions; ++i) printf(", \"%s\": %llu", kNames[i], static_cast<unsigned long long>(tally->calls[i].load()));
   const std::pair<const char*, std::atomic<std::uint64_t>*> rest[] = {
       {"children", &tally->children}, {"thrown", &tally->thrown},   {"caught", &tally->caught},   {"raised", &tally->raised},
@@ -427,10 +482,13 @@ void* waits_for_the_end(void*) {
   int signal;
   sigemptyset(&end);
   sigaddset(&end, SIGUSR1);
-  while (sigwait(&end, &signal)) continue;
-  enough = true;
+  while (!tally->ends && sigwait(&end, &signal)) continue;
+  tally->ends = enough = true;
   for (pthread_t t : all) pthread_join(t, nullptr);
-  RIGHT(tally->thrown == tally->caught && tally->raised == tally->trapped && tally->interrupted == 0);
+  while (executes && waitpid(-1, nullptr, 0) > 0) continue;  // children of programs that it was before
+  RIGHT(executes || (tally->thrown == tally->caught && tally->raised == tally->trapped));
+  RIGHT(tally->interrupted == 0);
+  if (tally->wrong) wrong = 1;
   tell();
   _exit(wrong);
 }
@@ -442,17 +500,30 @@ void map_tally(int fd) {
   tally = static_cast<Tally*>(map);
 }
 
+int make_tally() {
+  const int fd = memfd_create("tally", 0);
+  MUST(!ftruncate(fd, sizeof(Tally)));
+  char number[16];
+  snprintf(number, sizeof number, "%d", fd);
+  MUST(!setenv("FADE_CHAOS_TALLY", number, 1));
+  return fd;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MUST(argc > 2);
   if (!strcmp(argv[1], "child")) {
     map_tally(atoi(argv[2]));
+    executes = getenv("FADE_CHAOS_EXECUTES") != nullptr;
     return child(2);
   }
-  map_tally(memfd_create("tally", 0));
-  MUST(!ftruncate(tally_fd, sizeof(Tally)));
   const auto is_on = [modes = argv[1]](char mode) { return strchr(modes, mode) != nullptr; };
+  own_arguments = argv;
+  executes = is_on('e');
+  const char* const inherited = executes ? getenv("FADE_CHAOS_TALLY") : nullptr;
+  if (executes) MUST(!setenv("FADE_CHAOS_EXECUTES", "1", 1));
+  map_tally(inherited ? atoi(inherited) : make_tally());
   signal(SIGTERM, SIG_IGN);
   sigset_t ends, user;
   sigemptyset(&ends);
@@ -469,15 +540,17 @@ int main(int argc, char** argv) {
   sigaddset(&user, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &user, nullptr);
   const std::pair<char, void* (*)(void*)> kinds[] = {{'f', forks}, {'x', exceptions}, {'p', waits}, {'B', raises_traps},
-                                                     {'l', opens_and_closes}, {'c', threads_come_and_go}, {'g', sends_signals}};
+                                                     {'l', opens_and_closes}, {'c', threads_come_and_go}, {'g', sends_signals},
+                                                     {'k', children_without_handlers}, {'e', executes_itself}};
   for (const auto& [mode, work] : kinds)
     if (is_on(mode)) all.push_back(start(work, mode == 'l' ? argv[3] : nullptr));
   if (is_on('m')) all.push_back(pthread_self());
   start(waits_for_the_end);
   may_go = true;
   may_go.notify_all();
-  printf("ready %d\n", getpid());
+  if (!inherited) printf("ready %d\n", getpid());
   fflush(stdout);
+  if (executes && is_for_the_first_thread()) execute_self();
   if (is_on('m')) calls(reinterpret_cast<void*>(99));
   while (!is_on('L') && !is_on('m')) pause();
   pthread_exit(nullptr);
