@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include "supervisor/process_title.hpp"
 #include "supervisor/relayed_signals.hpp"
@@ -35,21 +36,26 @@ bool keep_only(int notes, int pidfd) {
   return true;
 }
 
-// No other process of the user may read the memory of fade, or take the witness for fade-run because their program is the same file.
 void depend_on(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);  // it ended before
-  ::prctl(PR_SET_DUMPABLE, 0);
   if (::chdir("/") != 0) ::_exit(1);
 }
 
 [[noreturn]] void be_witness(int notes, int pidfd, pid_t program, LetGoWish& wish) {
   if (!keep_only(notes, pidfd)) ::_exit(1);
+  ::prctl(PR_SET_DUMPABLE, 0);  // pidof(8) would take the witness for fade-run, because their program is the same file
   const sigset_t relayed = relayed_signals();
   const int signals = ::signalfd(-1, &relayed, SFD_NONBLOCK | SFD_CLOEXEC);
   if (signals < 0) ::_exit(1);
   WitnessLoop(0, signals, 1, program, wish).run();
   ::_exit(0);
+}
+
+// Empty where the kernel, or a container's filter, does not let signals be sent this way.
+Fd pidfd_of(pid_t pid) {
+  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return fd && ::syscall(SYS_pidfd_send_signal, fd.get(), 0, nullptr, 0) == 0 ? std::move(fd) : Fd();
 }
 
 LetGoWish* shared_wish() {
@@ -79,7 +85,7 @@ SignalWitness::SignalWitness(pid_t program, const std::vector<std::string>& comm
 }
 
 void SignalWitness::start(pid_t program, const std::string& title) {
-  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
+  const Fd pidfd = pidfd_of(program);
   int ends[2];
   if (!pidfd || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
   notes_ = Fd(ends[0]);

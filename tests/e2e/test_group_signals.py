@@ -149,6 +149,19 @@ def test_a_signal_to_one_process(build, both, number, place):
     assert both(hears(build, place), how, before=[sys.executable, "-c", LEADER]) == [(heard(number), STATUS)] * 2
 
 
+def test_a_signal_to_the_group_of_a_stopped_job(build, both):
+    """fade-run takes it long after the witness."""
+    def how(started):
+        started.read(b"ready\n")
+        os.kill(started.pid, signal.SIGSTOP)
+        while not re.search(r"\) T", status_line(started.pid)):
+            time.sleep(0.005)
+        os.killpg(started.pid, signal.SIGTERM)
+        os.kill(started.pid, signal.SIGCONT)
+        return started.end()
+    assert both(hears(build), how) == [(heard(signal.SIGTERM), STATUS)] * 2
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_two_signals_to_the_group_do_not_end_the_recording(build, both, number):
     def how(started):
