@@ -1,10 +1,10 @@
-// What ps(1) shows of a process.
+// The name and the command line that ps(1) shows of a process.
 #pragma once
 #include <string>
 
 namespace fade {
 
-// Where the kernel looks for the command line of this process, and of the children that it forks.
+// The memory that the kernel takes for the command line of this process, and of the children that it forks.
 struct TitlePlace {
   char* begin = nullptr;
   char* end = nullptr;  // of the environment, which stands behind the arguments

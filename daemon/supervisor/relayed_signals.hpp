@@ -6,7 +6,7 @@
 
 namespace fade {
 
-// And the real-time signals. SIGALRM is the tick's too (Tracer).
+// relayed_signals() adds the real-time signals. SIGALRM is the tick's too (Tracer).
 inline constexpr std::array kRelayed{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
                                      SIGURG, SIGWINCH, SIGIO, SIGPWR, SIGXCPU, SIGSTKFLT};
 

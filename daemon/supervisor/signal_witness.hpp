@@ -1,8 +1,8 @@
 // The witness: a process in the process group of fade-run that gets what the group gets. It decides whether the program needs a signal that
 // fade-run caught, and passes it on. A signal that the witness got too was for the group: the program had its own copy.
 //
-// The witness has no descriptor of fade-run's, blocks all signals, and ends with fade-run, however that ends. It is a child of fade-run, is
-// called signal-witness, and its command line holds the program's: what a user chooses by the program's command line gets it, too.
+// The witness has no descriptor of fade-run's, blocks all signals, and ends with fade-run, however that ends. It is a child of fade-run and
+// is called signal-witness. Its command line holds the program's: pkill -f with a part of it signals fade-run, program and witness.
 #pragma once
 #include <sys/types.h>
 

@@ -14,7 +14,7 @@
 namespace fade {
 namespace {
 
-// What sends a signal to each process of a group, or of a cgroup, comes to the witness in that time.
+// A sender that signals one process after the other, as systemd does with a cgroup, comes to the witness in that time.
 constexpr std::int64_t kGrace = 10'000'000;  // ns
 
 siginfo_t queued(const SignalNote& note) {
@@ -82,13 +82,13 @@ bool WitnessLoop::is_decided(const SignalNote& note, std::int64_t now) {
   return true;
 }
 
-// Without fade the program would be what fade-run is. Where fade-run leads the group, the program would lead it, and could not leave it.
+// The program would be in the place of fade-run without fade. A leader of a group cannot leave it, so the program would be in the group.
 void WitnessLoop::group_got(const SignalNote& note) const {
   const pid_t own = ::getpgrp(), of_program = ::getpgid(program_);
   if (of_program != own && own == ::getppid()) send_to_program(note);
 }
 
-// What the program sends to its parent is for the process that it would have as its parent without fade.
+// The program sends to its parent, which would be the parent of fade-run without fade.
 void WitnessLoop::fade_got(const SignalNote& note) {
   if (note.key.sender == program_) return send_to_parent(note);
   send_to_program(note);

@@ -1,7 +1,7 @@
 """Signals to the whole process group arrive once; those to fade-run alone are passed on. Every case is run without fade as well.
 
-A program counts what it hears until SIGUSR2, which is sent to the process that was started: fade-run or, without fade, the program. What
-fade-run passes on keeps its order, so SIGUSR2 comes after everything that was sent before."""
+A program counts what it hears until SIGUSR2, which is sent to the process that was started: fade-run or, without fade, the program. Signals
+that are passed on keep their order, so SIGUSR2 comes after everything that was sent before."""
 import contextlib
 import fcntl
 import os
@@ -218,7 +218,7 @@ def test_the_witness_dies_with_fade_run(build, tmp_path):
         while re.search(r"\) [^ZX]", status_line(witness)):
             time.sleep(0.005)
         os.kill(program, signal.SIGUSR2)
-        assert started.process.stdout.read() == b""  # nothing was heard, and nobody holds the pipe
+        assert started.process.stdout.read() == b""  # it heard nothing, and no process holds the pipe
 
 
 def status_line(pid):
