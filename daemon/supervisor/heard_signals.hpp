@@ -1,8 +1,9 @@
-// Tells signals for the whole process group from signals for fade-run alone, which the kernel does not. The witness is another process
-// of the group: a signal that both got was for the group, and the program has a copy of its own.
+// Tells signals for the whole process group from signals for fade-run alone, which the kernel does not. The witness is
+// another process of the group: a signal that both got was for the group, and the program has a copy of its own.
 //
-// The kernel keeps one pending signal of each number (real-time signals queue up), and two processes need not merge alike. So a signal
-// that comes a moment after one of the same sender for the group counts as one with it. Memory of a fixed size; async-signal-safe.
+// The kernel keeps one pending signal of each number (real-time signals queue up), and two processes need not merge
+// alike. So a signal that comes a moment after one of the same sender for the group counts as one with it. Memory of a
+// fixed size; async-signal-safe.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -23,7 +23,8 @@ class LetGoWish {
   }
 
  private:
-  static constexpr std::int64_t kSoonest = 200'000'000, kLatest = 3'000'000'000;  // ns; sooner it is one request, sent twice
+  // ns. Sooner it is one request that was sent twice.
+  static constexpr std::int64_t kSoonest = 200'000'000, kLatest = 3'000'000'000;
   std::atomic<std::int64_t> last_{0};
   std::atomic<bool> is_asked_{false};
 };

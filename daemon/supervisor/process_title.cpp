@@ -25,11 +25,14 @@ TitlePlace title_place() {
   const std::vector<std::string> words{std::istream_iterator<std::string>(fields), {}};
   constexpr std::size_t first = kArgumentsBegin - kAfterName;
   if (words.size() < first + 4) return {};
-  const auto place = [&](std::size_t i) { return reinterpret_cast<char*>(std::strtoull(words[first + i].c_str(), nullptr, 10)); };
+  const auto place = [&](std::size_t i) {
+    return reinterpret_cast<char*>(std::strtoull(words[first + i].c_str(), nullptr, 10));
+  };
   return {.begin = place(0), .end = place(1) == place(2) ? place(3) : place(1)};
 }
 
-// A command line that does not end with a NUL where the arguments end goes on to the first NUL, says the kernel (fs/proc/base.c).
+// A command line that does not end with a NUL where the arguments end goes on to the first NUL, says the kernel
+// (fs/proc/base.c).
 void set_title(const TitlePlace& place, const char* name, const std::string& title) {
   ::prctl(PR_SET_NAME, name);
   if (place.begin == nullptr || place.end <= place.begin) return;

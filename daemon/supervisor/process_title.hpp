@@ -12,8 +12,8 @@ struct TitlePlace {
 
 TitlePlace title_place();  // empty where /proc does not tell
 
-// Makes `title` the command line of the calling process, and `name` its name (at most 15 characters). The arguments and the environment
-// that the process began with are lost. Async-signal-safe.
+// Makes `title` the command line of the calling process, and `name` its name (at most 15 characters). The arguments and
+// the environment that the process began with are lost. Async-signal-safe.
 void set_title(const TitlePlace& place, const char* name, const std::string& title);
 
 }  // namespace fade

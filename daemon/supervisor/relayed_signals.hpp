@@ -1,4 +1,5 @@
-// The signals that fade-run catches in the program's place: all that a program may wait for, and that would end fade-run.
+// The signals that fade-run catches in the program's place: all that a program may wait for, and that would end
+// fade-run.
 #pragma once
 #include <signal.h>
 

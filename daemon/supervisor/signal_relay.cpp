@@ -36,7 +36,10 @@ bool is_of_terminal(int signal, const siginfo_t& info) {
 
 SignalNote note_of(int signal, const siginfo_t& info) {
   const bool has_pid = has_sender(info);
-  return {.key = {signal, info.si_code, has_pid ? info.si_pid : 0}, .parent = ::getppid(), .when = clock_ns(CLOCK_MONOTONIC), .value = has_pid ? info.si_value : sigval{}};
+  return {.key = {signal, info.si_code, has_pid ? info.si_pid : 0},
+          .parent = ::getppid(),
+          .when = clock_ns(CLOCK_MONOTONIC),
+          .value = has_pid ? info.si_value : sigval{}};
 }
 
 // Without a witness. The program's own signals are for its group, more likely than for its parent.
@@ -94,7 +97,8 @@ SignalRelay::SignalRelay(pid_t to, const SignalWitness& witness) : witness_(witn
   const sigset_t relayed = relayed_signals();
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     struct sigaction before {};
-    if (sigismember(&relayed, signal) == 1 && ::sigaction(signal, &action, &before) == 0) before_.emplace_back(signal, before);
+    if (sigismember(&relayed, signal) != 1 || ::sigaction(signal, &action, &before) != 0) continue;
+    before_.emplace_back(signal, before);
   }
   parents_death = of_parents_death_ = take_over_parents_death();
 }

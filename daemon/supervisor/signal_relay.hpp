@@ -1,7 +1,8 @@
-// Catches the signals of fade-run while it runs a program. A handler tells the witness of each (signal_witness.hpp), which passes on
-// those that the program has no copy of. Two INT or TERM within three seconds, for fade-run alone, ask fade to let the program go. One
-// of them is enough when the program has ended and only its children are left. The signal that fade-run asked for at its parent's end
-// (PR_SET_PDEATHSIG) goes to the program. Signals of the tick's timer go to the handler that was there before. One object at a time.
+// Catches the signals of fade-run while it runs a program. A handler tells the witness of each (signal_witness.hpp),
+// which passes on those that the program has no copy of. Two INT or TERM within three seconds, for fade-run alone, ask
+// fade to let the program go. One of them is enough when the program has ended and only its children are left. The
+// signal that fade-run asked for at its parent's end (PR_SET_PDEATHSIG) goes to the program. Signals of the tick's
+// timer go to the handler that was there before. One object at a time.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>

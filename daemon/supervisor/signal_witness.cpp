@@ -27,8 +27,8 @@ std::string title(const std::vector<std::string>& command) {
   return fmt::format("{} of process {}: {}", kName, ::getpid(), fmt::join(command, " "));
 }
 
-// A descriptor that the witness kept would keep a pipe from its end, or a terminal from its hangup. 0 and 1 are free afterwards for
-// what it does need.
+// A descriptor that the witness kept would keep a pipe from its end, or a terminal from its hangup. 0 and 1 are free
+// afterwards for what it does need.
 bool keep_only(int notes, int pidfd) {
   const int high_notes = ::fcntl(notes, F_DUPFD, 3), high_pidfd = ::fcntl(pidfd, F_DUPFD, 3);
   if (::dup2(high_notes, 0) < 0 || ::dup2(high_pidfd, 1) < 0) return false;
@@ -103,7 +103,8 @@ void SignalWitness::start(pid_t program, const std::string& title) {
   notes_.close();
 }
 
-// A stopped witness would not end. Where SIGCHLD is ignored the kernel has forgotten it, and its number may be another's.
+// A stopped witness would not end. Where SIGCHLD is ignored the kernel has forgotten it, and its number may be
+// another's.
 SignalWitness::~SignalWitness() {
   notes_.close();
   if (pid_ != 0 && is_our_child(pid_)) {

@@ -45,8 +45,8 @@ void WitnessLoop::run() {
 }
 
 void WitnessLoop::wait() const {
-  timespec left{};
-  if (used_ != 0) left.tv_nsec = std::clamp<std::int64_t>(waiting_[0].when + kGrace - clock_ns(CLOCK_MONOTONIC), 0, kGrace);
+  const std::int64_t until = waiting_[0].when + kGrace;
+  const timespec left{.tv_nsec = std::clamp<std::int64_t>(until - clock_ns(CLOCK_MONOTONIC), 0, kGrace)};
   pollfd sources[] = {{notes_, POLLIN, 0}, {signals_, POLLIN, 0}};
   ::ppoll(sources, 2, used_ != 0 ? &left : nullptr, nullptr);
 }
@@ -63,13 +63,18 @@ void WitnessLoop::take_notes() {
 void WitnessLoop::hear_signals() {
   signalfd_siginfo info{};
   while (::read(signals_, &info, sizeof info) == sizeof info)
-    heard_.hear({static_cast<int>(info.ssi_signo), info.ssi_code, static_cast<pid_t>(info.ssi_pid)}, clock_ns(CLOCK_MONOTONIC));
+    heard_.hear({static_cast<int>(info.ssi_signo), info.ssi_code, static_cast<pid_t>(info.ssi_pid)},
+                clock_ns(CLOCK_MONOTONIC));
 }
 
 void WitnessLoop::decide() {
   const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
-  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(used_);
-  used_ = static_cast<std::size_t>(std::remove_if(waiting_.begin(), end, [&](const SignalNote& note) { return is_decided(note, now); }) - waiting_.begin());
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < used_; ++i) {
+    const SignalNote note = waiting_[i];
+    if (!is_decided(note, now)) waiting_[left++] = note;
+  }
+  used_ = left;
 }
 
 bool WitnessLoop::is_decided(const SignalNote& note, std::int64_t now) {
@@ -82,7 +87,8 @@ bool WitnessLoop::is_decided(const SignalNote& note, std::int64_t now) {
   return true;
 }
 
-// The program would be in the place of fade-run without fade. A leader of a group cannot leave it, so the program would be in the group.
+// The program would be in the place of fade-run without fade. A leader of a group cannot leave it, so the program would
+// be in the group.
 void WitnessLoop::group_got(const SignalNote& note) const {
   const pid_t own = ::getpgrp(), of_program = ::getpgid(program_);
   if (of_program != own && own == ::getppid()) send_to_program(note);

@@ -1,4 +1,5 @@
-// The work of the witness (signal_witness.hpp). It runs in a child of a process that may have threads: async-signal-safe, no allocation.
+// The work of the witness (signal_witness.hpp). It runs in a child of a process that may have threads:
+// async-signal-safe, no allocation.
 #pragma once
 #include <sys/types.h>
 
@@ -13,8 +14,8 @@ namespace fade {
 
 class WitnessLoop {
  public:
-  // `notes`: a socket of SignalNotes, one a message. `signals`: a signalfd of the relayed signals. `pidfd`: of the program. The caller
-  // owns all three.
+  // `notes`: a socket of SignalNotes, one a message. `signals`: a signalfd of the relayed signals. `pidfd`: of the
+  // program. The caller owns all three.
   WitnessLoop(int notes, int signals, int pidfd, pid_t program, LetGoWish& wish)
       : notes_(notes), signals_(signals), pidfd_(pidfd), program_(program), wish_(wish) {}
 

@@ -1,7 +1,7 @@
-"""Signals to the whole process group arrive once; those to fade-run alone are passed on. Every case is run without fade as well.
+"""Signals to the whole process group arrive once; those to fade-run alone are passed on. Every case also runs without fade.
 
-A program counts what it hears until SIGUSR2, which is sent to the process that was started: fade-run or, without fade, the program. Signals
-that are passed on keep their order, so SIGUSR2 comes after everything that was sent before."""
+A program counts what it hears until SIGUSR2, which is sent to the process that was started: fade-run or, without fade, the
+program. Signals that are passed on keep their order, so SIGUSR2 comes after everything that was sent before."""
 import contextlib
 import fcntl
 import os
@@ -21,7 +21,7 @@ SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.
 RT = 40  # a real-time signal
 STATUS = 7  # of the program
 
-# A process group whose leader is not fade-run, as of a script: starts its arguments and says their number and how they ended.
+# A process group whose leader is not fade-run, as of a script: starts its arguments, says their number and ends as they end.
 LEADER = """
 import signal, subprocess, sys
 for number in (1, 2, 3, 10, 15, 40):
@@ -202,7 +202,8 @@ def test_a_signal_to_each_process_of_a_job(build, tmp_path, number):
 
 
 def test_the_command_line_of_the_witness(build, tmp_path):
-    with Started(under_fade(build, tmp_path, hears(build, "a", "b c")), env=build.environment("v6"), cwd=tmp_path) as started:
+    command = under_fade(build, tmp_path, hears(build, "a", "b c"))
+    with Started(command, env=build.environment("v6"), cwd=tmp_path) as started:
         started.read(b"ready\n")
         with open(f"/proc/{witness_of(started.pid)}/cmdline", encoding="utf-8") as file:
             title = file.read().rstrip("\0")
@@ -307,7 +308,8 @@ def test_shell_scripts(both, script):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
 def test_a_script_that_ends_its_jobs(build, both, number):
     """Has the program as a job, and signals its own group in the end."""
-    script = f'trap "trap : {int(number)}; kill -{int(number)} 0" EXIT; sh -c \'echo pid $$; exec "$@"\' sh "$@" & read line; exit 3'
+    job = """sh -c 'echo pid $$; exec "$@"' sh "$@" &"""
+    script = f'trap "trap : {int(number)}; kill -{int(number)} 0" EXIT; {job} read line; exit 3'
 
     def how(started):
         started.number()

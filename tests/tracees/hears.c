@@ -1,6 +1,6 @@
-// Counts the signals it hears until SIGUSR2 comes, and prints the counts. The words say what it does first: "group" makes a process
-// group of its own, "session" a session, as far as the kernel lets it; "send NUMBER TIMES MS" sends a signal to its group, with pauses
-// between; "parent NUMBER" sends one to its parent.
+// Counts the signals it hears until SIGUSR2 comes, and prints the counts. The words say what it does first: "group"
+// makes a process group of its own, "session" a session, as far as the kernel lets it; "send NUMBER TIMES MS" sends a
+// signal to its group, with pauses between; "parent NUMBER" sends one to its parent.
 #include <signal.h>
 #include <time.h>
 

@@ -27,11 +27,13 @@ TEST(HeardSignals, ASignalIsItsNumberItsCodeAndItsSender) {
   EXPECT_TRUE(heard.answers_for(note(key(SIGTERM), 0)));
 }
 
-// The kernel has one pending signal of a number for each process: the witness hears one where fade-run hears two, and the reverse.
+// The kernel has one pending signal of a number for each process: the witness hears one where fade-run hears two, and
+// the reverse.
 TEST(HeardSignals, SignalsOfOneMomentAreOne) {
   HeardSignals heard;
   heard.hear(key(SIGTERM), 0);
-  for (const std::int64_t when : {std::int64_t{0}, HeardSignals::kMerge}) EXPECT_TRUE(heard.answers_for(note(key(SIGTERM), when)));
+  for (const std::int64_t when : {std::int64_t{0}, HeardSignals::kMerge})
+    EXPECT_TRUE(heard.answers_for(note(key(SIGTERM), when)));
   heard.hear(key(SIGTERM), 0);
   heard.hear(key(SIGTERM), 1);
   EXPECT_TRUE(heard.answers_for(note(key(SIGTERM), kLater + 1)));

@@ -37,7 +37,10 @@ struct TermReceiver {
 };
 
 SignalNote note(int code) {
-  return {.key = {SIGTERM, code, 1}, .parent = ::getppid(), .when = clock_ns(CLOCK_MONOTONIC), .value = {.sival_int = 42}};
+  return {.key = {SIGTERM, code, 1},
+          .parent = ::getppid(),
+          .when = clock_ns(CLOCK_MONOTONIC),
+          .value = {.sival_int = 42}};
 }
 
 TEST(SignalWitness, PassesOnWhatItDidNotGet) {
@@ -99,7 +102,8 @@ TEST(SignalWitness, LeavesTheMaskOfItsMaker) {
   const TermReceiver receiver;
   const SignalWitness witness(receiver.pid, {});
   ::sigprocmask(SIG_SETMASK, nullptr, &after);
-  for (int signal = 1; signal <= SIGRTMAX; ++signal) EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+  for (int signal = 1; signal <= SIGRTMAX; ++signal)
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
 }
 
 }  // namespace
