@@ -1,7 +1,7 @@
 """Signals to the whole process group arrive once; those to fade-run alone are passed on. Every case also runs without fade.
 
-A program counts what it hears until SIGUSR2, which is sent to the process that was started: fade-run or, without fade, the
-program. Signals that are passed on keep their order, so SIGUSR2 comes after everything that was sent before."""
+A program counts what it hears until END, which is sent to the process that was started: fade-run or, without fade, the
+program. Signals that are passed on keep their order, so END comes after everything that was sent before."""
 import contextlib
 import fcntl
 import os
@@ -19,6 +19,7 @@ import harness
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1]
 RT = 40  # a real-time signal
+END = 50  # of several that wait, the kernel delivers the one with the lowest number first
 STATUS = 7  # of the program
 
 # A process group whose leader is not fade-run, as of a script: starts its arguments, says their number and ends as they end.
@@ -56,7 +57,7 @@ class Started:
         self.pid = int(self.process.stdout.readline().split()[1])
 
     def end(self):
-        os.kill(self.pid, signal.SIGUSR2)
+        os.kill(self.pid, END)
         heard, _ = self.process.communicate(timeout=60)
         return heard, self.process.returncode
 
@@ -182,7 +183,7 @@ def test_two_signals_to_fade_run_alone_let_the_program_go(build, tmp_path):
             os.kill(started.pid, signal.SIGTERM)
             time.sleep(0.5)  # two at once are one
         assert started.process.wait(60) == 125
-        os.kill(program, signal.SIGUSR2)
+        os.kill(program, END)
         assert started.process.stdout.read() == b"TERM 2\n"
 
 
@@ -218,7 +219,7 @@ def test_the_witness_dies_with_fade_run(build, tmp_path):
         started.process.wait()
         while re.search(r"\) [^ZX]", status_line(witness)):
             time.sleep(0.005)
-        os.kill(program, signal.SIGUSR2)
+        os.kill(program, END)
         assert started.process.stdout.read() == b""  # it heard nothing, and no process holds the pipe
 
 
