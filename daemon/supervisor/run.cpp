@@ -89,6 +89,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   auto program = LaunchedProgram::fork_waiting(
       {options_.command, changed_environment(options_.environment_changes, environ), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
+  const SignalWitness witness(program->pid(), options_.command);
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
   if (auto enough = own_memory::check(); !enough) return own_failure(std::move(enough.error()));
   // No file is touched before it is sure that the program may be traced.
@@ -100,7 +101,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
   recording_.begin(session);
   session.adopt(pid_ = program->pid());
-  SignalRelay relay(program->pid());
+  SignalRelay relay(program->pid(), witness);
   program->release();
   loop(session, relay, on_started);
   return end(session, *program, relay);

@@ -1,6 +1,7 @@
 #include "supervisor/signal_relay.hpp"
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,48 +9,68 @@
 #include <iterator>
 
 #include "base/clock.hpp"
+#include "supervisor/relayed_signals.hpp"
 
 namespace fade {
 namespace {
 
-// All that a program may wait for, and that would end fade. SIGALRM is the tick's too (Tracer).
-constexpr int kRelayed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
-                            SIGURG, SIGWINCH, SIGIO, SIGPWR, SIGXCPU, SIGSTKFLT};
 constexpr int kInterrupts[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+constexpr int kFromTerminal[] = {SIGINT, SIGQUIT, SIGHUP, SIGWINCH};
+
+bool is_one_of(int signal, const auto& set) { return std::ranges::find(set, signal) != std::end(set); }
 
 // A handler has nothing but globals.
 std::atomic<pid_t> receiver{0};
+std::atomic<const SignalWitness*> helper{nullptr};
 std::atomic<int> parents_death{0};  // the signal that was asked for; ours comes as SIGRTMAX
-std::atomic<std::int64_t> last_request{0};
-std::atomic<bool> let_go{false}, interrupted_by_signal{false};
-// Between these: a wish. Sooner it is one signal that came twice, to us and to our process group.
-constexpr std::int64_t kSoonest = 200'000'000, kLatest = 3'000'000'000;
+std::atomic<bool> interrupted_by_signal{false};
+LetGoWish direct_wish;  // without a witness
+struct sigaction tick {};
 
-void ask_to_let_go() {
-  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
-  const std::int64_t since = now - last_request.exchange(now);
-  if (since > kSoonest && since < kLatest) let_go = true;
+// Not the kernel, and not a timer of ours.
+bool has_sender(const siginfo_t& info) { return info.si_code <= 0 && info.si_code != SI_TIMER; }
+
+bool is_of_terminal(int signal, const siginfo_t& info) {
+  return info.si_code == SI_KERNEL && is_one_of(signal, kFromTerminal);
 }
 
-// Not the kernel, which speaks for the terminal, and not a timer of ours.
-bool is_from_somebody(const siginfo_t& info) { return info.si_code <= 0 && info.si_code != SI_TIMER; }
-
-void pass_on(pid_t to, int signal, const siginfo_t& info) {
-  if (signal == SIGRTMAX && parents_death != 0) ::kill(to, parents_death);
-  else if (info.si_code == SI_QUEUE) ::sigqueue(to, signal, info.si_value);
-  else ::kill(to, signal);
+SignalNote note_of(int signal, const siginfo_t& info) {
+  const bool has_pid = has_sender(info);
+  return {.key = {signal, info.si_code, has_pid ? info.si_pid : 0},
+          .parent = ::getppid(),
+          .when = clock_ns(CLOCK_MONOTONIC),
+          .value = has_pid ? info.si_value : sigval{}};
 }
 
-void relay(int signal, siginfo_t* info, void*) {
+// Without a witness. The program's own signals are for its group, more likely than for its parent.
+void pass_on(pid_t to, const SignalNote& note) {
+  if (note.key.code == SI_KERNEL || note.key.sender == to) return;
+  if (note.key.code == SI_QUEUE) ::sigqueue(to, note.key.signal, note.value);
+  else ::kill(to, note.key.signal);
+  direct_wish.request(note.key.signal, note.when);
+}
+
+void relay_to(pid_t to, int signal, const siginfo_t& info) {
+  if (signal == SIGRTMAX && parents_death != 0) {
+    ::kill(to, parents_death);
+    return;
+  }
+  const SignalNote note = note_of(signal, info);
+  const SignalWitness* witness = helper;
+  if (!witness || !witness->tell(note)) pass_on(to, note);
+}
+
+void relay(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
-  const bool ends = signal == SIGINT || signal == SIGTERM;
   const pid_t to = receiver;
-  if (std::ranges::find(kInterrupts, signal) != std::end(kInterrupts)) interrupted_by_signal = true;
-  if (to == 0) {
-    if (ends) let_go = true;
-  } else if (is_from_somebody(*info)) {
-    pass_on(to, signal, *info);
-    if (ends) ask_to_let_go();
+  const bool is_own = has_sender(*info) && info->si_pid == to;
+  if (is_one_of(signal, kInterrupts) && !is_own) interrupted_by_signal = true;
+  if (signal == SIGALRM && info->si_code == SI_TIMER) {
+    if ((tick.sa_flags & SA_SIGINFO) != 0) tick.sa_sigaction(signal, info, context);
+  } else if (to == 0) {
+    if (signal == SIGINT || signal == SIGTERM) direct_wish.ask();
+  } else if (has_sender(*info) || is_of_terminal(signal, *info)) {
+    relay_to(to, signal, *info);
   }
   errno = saved;
 }
@@ -63,19 +84,22 @@ int take_over_parents_death() {
 
 }  // namespace
 
-SignalRelay::SignalRelay(pid_t to) {
+SignalRelay::SignalRelay(pid_t to, const SignalWitness& witness) : witness_(witness) {
   receiver = to;
-  last_request = 0;
-  let_go = interrupted_by_signal = false;
+  helper = &witness;
+  direct_wish.forget();
+  interrupted_by_signal = false;
+  ::sigaction(SIGALRM, nullptr, &tick);
   struct sigaction action {};
   action.sa_sigaction = relay;
   action.sa_flags = SA_SIGINFO;
-  const auto take = [&](int signal) {
+  sigfillset(&action.sa_mask);  // the handler of a second signal would run before that of the first
+  const sigset_t relayed = relayed_signals();
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     struct sigaction before {};
-    if (::sigaction(signal, &action, &before) == 0) before_.emplace_back(signal, before);
-  };
-  std::ranges::for_each(kRelayed, take);
-  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) take(signal);
+    if (sigismember(&relayed, signal) != 1 || ::sigaction(signal, &action, &before) != 0) continue;
+    before_.emplace_back(signal, before);
+  }
   parents_death = of_parents_death_ = take_over_parents_death();
 }
 
@@ -83,11 +107,12 @@ SignalRelay::~SignalRelay() {
   if (of_parents_death_ != 0) ::prctl(PR_SET_PDEATHSIG, of_parents_death_);
   parents_death = 0;
   for (const auto& [signal, before] : before_) ::sigaction(signal, &before, nullptr);
+  helper = nullptr;
 }
 
 void SignalRelay::program_ended() { receiver = 0; }
 
-bool SignalRelay::let_go_asked() const { return let_go; }
+bool SignalRelay::let_go_asked() const { return direct_wish.is_asked() || witness_.let_go_asked(); }
 
 bool SignalRelay::interrupted() const { return interrupted_by_signal; }
 

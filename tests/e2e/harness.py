@@ -73,15 +73,26 @@ def read_counts(folder):
     return {pid: dict(names) for pid, names in counts.items()}
 
 
-def descendants(pid):
+WITNESS = "signal-witness"  # a helper of fade-run's
+
+
+def children_by_name():
+    """pid -> (pid of a child, its name), of all processes."""
     children = collections.defaultdict(list)
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            text = stat.read_text(errors="replace")
-            children[int(re.sub(r".*\)", "", text, flags=re.S).split()[1])].append(int(stat.parent.name))
+            name, rest = re.fullmatch(r"\d+ \((.*)\) (.*)", stat.read_text(errors="replace"), re.S).groups()
+            children[int(rest.split()[1])].append((int(stat.parent.name), name))
+    return children
+
+
+def descendants(pid):
+    """A process, its children and theirs, without the witnesses of fade-run, which end with it."""
+    everything = children_by_name()
+    children = {parent: [child for child, name in found if name != WITNESS] for parent, found in everything.items()}
     found = [pid]
     for one in found:
-        found += children[one]
+        found += children.get(one, [])
     return found
 
 

@@ -239,6 +239,18 @@ def test_fade_run_and_fade_attach_may_leave_it_to_the_daemon(daemon, tmp_path):
     assert list(tmp_path.glob("*.db")) == []
 
 
+def test_signals_come_once_where_the_daemon_records(daemon, tmp_path):
+    daemon.start()
+    command = [str(daemon.build.fade_run), "--daemon", "--", *daemon.build.command("hears")]
+    environment = {**daemon.environment, **daemon.build.environment("v6")}
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+    assert process.stdout.readline() == b"ready\n"
+    os.killpg(process.pid, signal.SIGTERM)
+    os.kill(process.pid, signal.SIGHUP)
+    os.kill(process.pid, 50)  # ends it
+    assert process.communicate(timeout=60)[0] == b"HUP 1\nTERM 1\n" and process.returncode == 7
+
+
 def own_program(daemon):
     """(command, rule for --exe) of a program that nothing else on this machine runs: a rule is for all of its processes."""
     copy = shutil.copy(daemon.build.tracees / "loop", daemon.root / "loop")
