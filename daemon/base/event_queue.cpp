@@ -38,11 +38,9 @@ void EventQueue::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t p
 
 void EventQueue::call(CallRecord record, std::span<const std::byte> payload) {
   std::unique_lock lock(mutex_);
+  ++handed_over_;
   wait_for_room(lock, payload.size());
-  if (discarding_) {
-    ++discarded_;
-    return;
-  }
+  if (discarding_) return;
   record.payload_at = static_cast<std::uint32_t>(batch_.payload.size());
   record.payload_size = static_cast<std::uint32_t>(payload.size());
   batch_.payload.insert(batch_.payload.end(), payload.begin(), payload.end());
@@ -88,7 +86,6 @@ bool EventQueue::take(Batch& batch, std::chrono::milliseconds patience) {
 void EventQueue::discard() {
   const std::lock_guard lock(mutex_);
   discarding_ = true;
-  discarded_ += batch_.calls.size();
   batch_.clear();
   emptied_.notify_one();
 }
@@ -98,9 +95,9 @@ std::int64_t EventQueue::waited_ns() const {
   return waited_ns_;
 }
 
-std::uint64_t EventQueue::discarded() const {
+std::uint64_t EventQueue::handed_over() const {
   const std::lock_guard lock(mutex_);
-  return discarded_;
+  return handed_over_;
 }
 
 }  // namespace fade

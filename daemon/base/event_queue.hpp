@@ -48,9 +48,9 @@ class EventQueue final : public EventSink {
   // Writer thread: waits until there is something (at most `patience`, at once if urgent), then swaps it into
   // `batch`, whose old content is dropped but whose memory is kept. False when closed and empty.
   bool take(Batch& batch, std::chrono::milliseconds patience);
-  // Writer thread: the writer has given up (disk full): from now on everything is thrown away and counted.
+  // Writer thread: the writer has given up (disk full): from now on everything is thrown away.
   void discard();
-  std::uint64_t discarded() const;
+  std::uint64_t handed_over() const;  // calls that were put in, with those that were thrown away
 
  private:
   void wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes);
@@ -61,7 +61,7 @@ class EventQueue final : public EventSink {
   Batch batch_;
   std::optional<ThreadCpus> reader_;  // the writer thread, once it has come
   std::int64_t waited_ns_ = 0;
-  std::uint64_t discarded_ = 0;
+  std::uint64_t handed_over_ = 0;
   bool closed_ = false;
   bool discarding_ = false;
   bool full_ = false;  // the tracing thread waits for room: whatever is there must be taken now

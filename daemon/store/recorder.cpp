@@ -63,10 +63,11 @@ void Recorder::flush_rows() {
 }
 
 void Recorder::call(const CallRecord& record, std::span<const std::byte> payload) {
+  ++applied_;
   Lane* lane = keep_.sums ? lane_of(record) : nullptr;
   if (!lane) {
     ++dropped_;
-    ++left_out_;
+    ++(keep_.sums ? unknown_ : left_out_);
     return;
   }
   FunctionEntry& function = *lane->function;
@@ -153,6 +154,7 @@ void Recorder::write_call(const Now& now) {
   left_out_ += !keep_.calls && detail_ != Detail::Stats;
   if (now.result != 0) note_result(now);
   if (!row) return;
+  ++rows_;
   const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
   call_rows_.add(now.call, now.at, now.returned ? now.ns : kNull, now.thread.row, now.function.row,
                  record.caller == 0 ? kNull : directory_.site_row(record.caller), up, now.result == 0 ? kNull : now.result, now.launch);
@@ -195,7 +197,13 @@ void Recorder::flush_sums() {
   stacks_.flush();
   callers_.flush();
   last_call_(session_, last_call_id_);
+  write_unknown();
   flush_rows();
+}
+
+void Recorder::write_unknown() {
+  if (unknown_ > 0) drop_(session_, last_ns_, 0, unknown_, "nothing is known of their function or thread");
+  unknown_ = 0;
 }
 
 void Recorder::finish() {
@@ -212,14 +220,14 @@ void Recorder::finish() {
 
 LiveTotals Recorder::live() const {
   const auto [used, peak] = memory_.in_use();
-  return {.calls = calls_, .errors = failed_, .dropped = dropped_, .memory_bytes = used, .peak_bytes = peak};
+  return {.calls = calls_, .errors = failed_, .dropped = dropped_ + never_came_, .memory_bytes = used, .peak_bytes = peak};
 }
 
 Totals Recorder::totals() const {
   Totals out;
   out.calls = calls_;
   out.errors = failed_;
-  out.dropped = dropped_;
+  out.dropped = never_came_;
   out.overrides = overrides_.hits();
   out.processes = directory_.processes();
   out.threads = directory_.threads();

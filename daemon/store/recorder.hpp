@@ -11,6 +11,7 @@
 #include "base/recording.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
+#include "store/call_account.hpp"
 #include "store/copy_book.hpp"
 #include "store/code_book.hpp"
 #include "store/caller_book.hpp"
@@ -57,7 +58,9 @@ class Recorder {
 
   void keep(Keep keep);
   std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
+  Applied applied() const { return {rows_, applied_ - rows_, dropped_}; }
   const std::optional<Error>& failure() const { return failure_.error; }
+  // Of what was applied. `dropped` of the totals: only what the tracing side did not hand over.
   Totals totals() const;
   LiveTotals live() const;
 
@@ -149,6 +152,7 @@ class Recorder {
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
   std::array<BatchTable*, 4> batch_tables() { return {&call_rows_, &copy_rows_, &alloc_rows_, &bucket_rows_}; }
   void flush_rows();
+  void write_unknown();
 
   void end_kernels(ProcessId process);
 
@@ -218,6 +222,9 @@ class Recorder {
   RowId last_call_id_ = 0;
   std::int64_t last_ns_ = 0;  // when the last thing happened that was recorded
   std::uint64_t calls_ = 0, failed_ = 0, dropped_ = 0, left_out_ = 0;
+  std::uint64_t applied_ = 0, rows_ = 0;
+  std::uint64_t never_came_ = 0;  // calls that the tracing side says it did not hand over
+  std::uint64_t unknown_ = 0;  // calls of a function or thread that was never told of; since the last flush
 };
 
 }  // namespace fade::store

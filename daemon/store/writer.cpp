@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "store/call_account.hpp"
 #include "store/database_file.hpp"
 #include "store/kfd_rows.hpp"
 #include "store/recorder.hpp"
@@ -83,21 +84,24 @@ class Writer::Impl {
   const std::string& path() const { return file_.path; }
   Result<void> start();
   LiveTotals live() const;
-  Result<Totals> finish();
+  Totals finish();
 
  private:
   void run();
   void tell();
   void store(const Batch& batch, std::int64_t since);
   void name_frames();
-  void begin();
+  bool begin();
   void commit();
+  bool end_transaction();
+  bool write_sums();
   void checkpoint();
   void check_size();
-  void write_limit();
+  void write_limit(Failure& failure);
   void give_up(const Error& error);
   void close_session();
-  Result<void> write_end();
+  void write_rest();
+  void write_end(Failure& failure);
   void write_loss();
 
   const WriterOptions options_;
@@ -113,13 +117,11 @@ class Writer::Impl {
   sqlite::Stmt pages_;
   std::int64_t oldest_ = 0;     // when the first batch of this transaction may have begun
   std::int64_t sums_at_ = 0;    // when rollups were written last
-  std::uint64_t uncommitted_ = 0;
-  std::uint64_t lost_ = 0;
+  CallAccount account_;
   int wal_pages_ = 0;
   std::optional<std::int64_t> limit_at_;  // when the size limit was reached
   RowId limit_row_ = 0;
   bool gave_up_ = false;
-  Result<void> closed_{};
 
   mutable std::mutex live_mutex_;
   LiveTotals live_;  // protected by the mutex
@@ -188,11 +190,10 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
   if (!batch.empty()) {
     if (!txn_) {
       oldest_ = since;
-      begin();
+      if (!begin()) return;
     }
-    uncommitted_ += batch.calls.size();
-    if (!gave_up_) recorder_->apply(batch);
-    if (!gave_up_ && recorder_->failure()) give_up(*recorder_->failure());
+    recorder_->apply(batch);
+    if (recorder_->failure()) return give_up(*recorder_->failure());
   }
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
 }
@@ -201,8 +202,7 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
 void Writer::Impl::name_frames() {
   const std::int64_t now = boottime_ns();
   if (txn_ || !recorder_->names().is_due(now)) return;
-  begin();
-  if (gave_up_) return;
+  if (!begin()) return;
   recorder_->names().name_some(now);
   if (recorder_->failure()) return give_up(*recorder_->failure());
   commit();
@@ -210,7 +210,11 @@ void Writer::Impl::name_frames() {
 
 void Writer::Impl::tell() {
   LiveTotals now = recorder_->live();
-  now.dropped += lost_ + queue_.discarded();
+  if (gave_up_) {
+    const std::uint64_t handed_over = queue_.handed_over();
+    now.dropped = account_.dropped(handed_over);
+    now.calls = handed_over - now.dropped;
+  }
   const std::lock_guard lock(live_mutex_);
   now.database_bytes = live_.database_bytes;
   live_ = now;
@@ -221,25 +225,44 @@ LiveTotals Writer::Impl::live() const {
   return live_;
 }
 
-void Writer::Impl::begin() {
+// False: the database cannot be written any more.
+bool Writer::Impl::begin() {
   Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
   if (txn) txn_.emplace(std::move(*txn));
   else give_up(txn.error());
+  return txn_.has_value();
 }
 
 void Writer::Impl::commit() {
   const std::int64_t now = boottime_ns();
   if (now - sums_at_ >= kSumsAfter) {
     recorder_->flush_sums();
-    write_limit();
     sums_at_ = now;
-    if (recorder_->failure()) return give_up(*recorder_->failure());
+    if (!write_sums()) return;
   }
-  if (Result<void> done = txn_->commit(); !done) return give_up(done.error());
-  txn_.reset();
-  uncommitted_ = 0;
+  if (!end_transaction()) return;
   check_size();
   checkpoint();
+}
+
+// The recorder has written its sums; with them goes what belongs to them.
+bool Writer::Impl::write_sums() {
+  Failure failure;
+  if (!recorder_->failure()) write_limit(failure);
+  else failure.note(*recorder_->failure());
+  if (failure) give_up(*failure.error);
+  else account_.sums_written(recorder_->applied());
+  return !failure;
+}
+
+bool Writer::Impl::end_transaction() {
+  if (Result<void> done = txn_->commit(); !done) {
+    give_up(done.error());
+    return false;
+  }
+  txn_.reset();
+  account_.committed(recorder_->applied());
+  return true;
 }
 
 // A reader may keep the log from being used again; beyond 256 MB we wait for it a moment.
@@ -266,9 +289,8 @@ void Writer::Impl::check_size() {
   log::info("{} has reached {} MB; {}", file_.path, options_.max_bytes >> 20, left.reason);
 }
 
-void Writer::Impl::write_limit() {
+void Writer::Impl::write_limit(Failure& failure) {
   if (!limit_at_) return;
-  Failure failure;
   Write write(file_.db, failure, "INSERT OR REPLACE INTO drop_ (id, session, ts, dur, n, reason) VALUES (?,?,?,?,?,?)");
   write(limit_row_ == 0 ? std::nullopt : std::optional(limit_row_), row_, *limit_at_, session_.clock.now() - *limit_at_,
         recorder_->rows_left_out(), reduced(options_.on_full).reason);
@@ -279,57 +301,59 @@ void Writer::Impl::give_up(const Error& error) {
   if (gave_up_) return;
   gave_up_ = true;
   txn_.reset();
+  account_.rolled_back();
   queue_.discard();
-  lost_ += std::exchange(uncommitted_, 0);
   log::error("cannot write {}: {}; the program runs on, what it does from now on is not recorded", file_.path, error.cause);
 }
 
-// The row that tells of the loss needs a little room; where there is none, the message has to do.
+// The row that tells of the loss needs a little room; where there is none, the message and the totals have to do.
 void Writer::Impl::write_loss() {
   Failure failure;
+  const std::uint64_t lost = account_.lost(queue_.handed_over());
   Write write(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,0,?,'the database could not be written')");
-  write(row_, session_.clock.now(), lost_ + queue_.discarded());
+  write(row_, session_.clock.now(), lost);
 }
 
-Result<void> Writer::Impl::write_end() {
-  Failure failure;
+void Writer::Impl::write_end(Failure& failure) {
   Write write(file_.db, failure, "UPDATE session_ SET end_ns = ?2, clean = 1 WHERE id = ?1");
   write(row_, session_.clock.real_ns + session_.clock.now());
-  if (failure) return tl::unexpected(std::move(*failure.error));
-  return {};
+}
+
+// Everything that waits, in one transaction: where it fails, the session is not closed.
+void Writer::Impl::write_rest() {
+  if (!txn_ && !begin()) return;
+  recorder_->finish();
+  if (!write_sums()) return;
+  Failure failure;
+  write_end(failure);
+  if (failure) return give_up(*failure.error);
+  end_transaction();
 }
 
 void Writer::Impl::close_session() {
+  if (!gave_up_) write_rest();
   if (gave_up_) return write_loss();
-  if (!txn_) begin();
-  if (txn_) {
-    recorder_->finish();
-    write_limit();
-    if (recorder_->failure()) give_up(*recorder_->failure());
-  }
-  if (txn_) closed_ = write_end();
-  if (txn_ && closed_) closed_ = txn_->commit();
-  txn_.reset();
-  if (gave_up_) return write_loss();
-  if (closed_) closed_ = make_single_file(file_);
+  if (Result<void> done = make_single_file(file_); !done)
+    log::info("{} could not be brought into one file: {}; what stands beside it (-wal) belongs to it", file_.path, done.error().cause);
 }
 
-Result<Totals> Writer::Impl::finish() {
+Totals Writer::Impl::finish() {
   queue_.close();
   if (thread_.joinable()) thread_.join();
+  const std::uint64_t handed_over = queue_.handed_over(), dropped = account_.dropped(handed_over);
   Totals totals = recorder_->totals();
-  totals.dropped += lost_ + queue_.discarded();
+  totals.calls = handed_over - dropped;
+  totals.dropped += dropped;
   recorder_.reset();
   pages_ = {};
   file_.db.close();
-  if (!closed_) return tl::unexpected(with_context("cannot close " + file_.path, closed_.error()));
   return totals;
 }
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Writer::~Writer() {
-  if (impl_) (void)finish();
+  if (impl_) finish();
 }
 
 Result<std::unique_ptr<Writer>> Writer::open(WriterOptions options, SessionInfo session, EventQueue& queue) {
@@ -349,7 +373,7 @@ LiveTotals Writer::live() const { return impl_->live(); }
 
 Result<void> Writer::start() { return impl_->start(); }
 
-Result<Totals> Writer::finish() {
+Totals Writer::finish() {
   const std::unique_ptr<Impl> impl = std::move(impl_);
   return impl->finish();
 }
