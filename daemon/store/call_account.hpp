@@ -28,6 +28,8 @@ class CallAccount {
   }
   void rolled_back() { open_ = stored_; }
 
+  std::uint64_t never_applied() const { return open_.never_applied; }
+
   std::uint64_t accounted() const { return stored_.rows + stored_.others + stored_.never_applied; }
   std::uint64_t lost(std::uint64_t handed_over) const { return handed_over - accounted(); }
   // Calls of which the database holds nothing, or only their number.

@@ -18,6 +18,7 @@
 #include "store/call_account.hpp"
 #include "store/database_file.hpp"
 #include "store/kfd_rows.hpp"
+#include "store/outage.hpp"
 #include "store/recorder.hpp"
 
 namespace fade::store {
@@ -31,6 +32,8 @@ constexpr std::int64_t kSumsAfter = 1'000'000'000;
 constexpr int kPassivePages = 4'000;                    // 64 MB of WAL
 constexpr int kRestartPages = 16'384;                   // 256 MB
 constexpr int kRestartPatience = 50;                    // ms that readers may hold a restart up
+constexpr int kLockPatience = 100;                      // ms that one attempt waits for a lock; how many attempts says Outage
+constexpr int kClosePatience = 2'000;                   // ms that readers may hold the last checkpoint up
 
 std::string boot_id() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
@@ -77,7 +80,8 @@ Reduced reduced(OnFull on_full) {
 class Writer::Impl {
  public:
   Impl(WriterOptions options, SessionInfo session, EventQueue& queue, DatabaseFile file)
-      : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)) {}
+      : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)),
+        outage_(queue, session_.clock, file_.path) {}
 
   Result<void> prepare(KernelFilter filter);
   void abandon();
@@ -91,7 +95,10 @@ class Writer::Impl {
   void tell();
   void store(const Batch& batch, std::int64_t since);
   void name_frames();
+  template <class Attempt>
+  bool insist(const Attempt& attempt);
   bool begin();
+  void write_outages();
   void commit();
   bool end_transaction();
   bool write_sums();
@@ -118,6 +125,8 @@ class Writer::Impl {
   std::int64_t oldest_ = 0;     // when the first batch of this transaction may have begun
   std::int64_t sums_at_ = 0;    // when rollups were written last
   CallAccount account_;
+  Outage outage_;
+  std::vector<Outage::Report> outages_;  // which no row tells of yet
   int wal_pages_ = 0;
   std::optional<std::int64_t> limit_at_;  // when the size limit was reached
   RowId limit_row_ = 0;
@@ -140,6 +149,7 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
   if (!pages) return tl::unexpected(std::move(pages.error()));
   pages_ = std::move(*pages);
+  sqlite3_busy_timeout(db.get(), kLockPatience);
   sqlite3_wal_hook(
       db.get(),
       [](void* self, sqlite3*, const char*, int count) {
@@ -202,7 +212,10 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
 void Writer::Impl::name_frames() {
   const std::int64_t now = boottime_ns();
   if (txn_ || !recorder_->names().is_due(now)) return;
-  if (!begin()) return;
+  Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
+  if (!txn && Outage::is_lock(txn.error())) return;  // another time
+  if (!txn) return give_up(txn.error());
+  txn_.emplace(std::move(*txn));
   recorder_->names().name_some(now);
   if (recorder_->failure()) return give_up(*recorder_->failure());
   commit();
@@ -210,6 +223,7 @@ void Writer::Impl::name_frames() {
 
 void Writer::Impl::tell() {
   LiveTotals now = recorder_->live();
+  now.dropped += account_.never_applied() + queue_.refused();
   if (gave_up_) {
     const std::uint64_t handed_over = queue_.handed_over();
     now.dropped = account_.dropped(handed_over);
@@ -225,12 +239,46 @@ LiveTotals Writer::Impl::live() const {
   return live_;
 }
 
-// False: the database cannot be written any more.
+// Until no other process has the database locked. False: it cannot be written any more.
+template <class Attempt>
+bool Writer::Impl::insist(const Attempt& attempt) {
+  const std::int64_t since = session_.clock.now();
+  for (;;) {
+    const Result<void> done = attempt();
+    if (!done && (!Outage::is_lock(done.error()) || !outage_.goes_on(since))) {
+      give_up(done.error());
+      return false;
+    }
+    if (done) break;
+    tell();
+  }
+  if (const auto report = outage_.end()) outages_.push_back(*report);
+  return true;
+}
+
 bool Writer::Impl::begin() {
-  Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
-  if (txn) txn_.emplace(std::move(*txn));
-  else give_up(txn.error());
-  return txn_.has_value();
+  const bool begun = insist([&]() -> Result<void> {
+    Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
+    if (!txn) return tl::unexpected(txn.error());
+    txn_.emplace(std::move(*txn));
+    return {};
+  });
+  if (begun) write_outages();
+  return begun && !gave_up_;
+}
+
+void Writer::Impl::write_outages() {
+  if (outages_.empty()) return;
+  Failure failure;
+  Write note(file_.db, failure, "INSERT INTO lifecycle_ (session, ts, kind, value, detail) VALUES (?,?,'locked',?,?)");
+  Write drop(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,'another process had the database locked')");
+  for (const Outage::Report& outage : outages_) {
+    note(row_, outage.at, outage.refused, outage.text());
+    if (outage.refused > 0) drop(row_, outage.at, outage.duration, outage.refused);
+    account_.drop_written(outage.refused);
+  }
+  outages_.clear();
+  if (failure) give_up(*failure.error);
 }
 
 void Writer::Impl::commit() {
@@ -256,10 +304,7 @@ bool Writer::Impl::write_sums() {
 }
 
 bool Writer::Impl::end_transaction() {
-  if (Result<void> done = txn_->commit(); !done) {
-    give_up(done.error());
-    return false;
-  }
+  if (!insist([&] { return txn_->commit(); })) return false;
   txn_.reset();
   account_.committed(recorder_->applied());
   return true;
@@ -271,7 +316,7 @@ void Writer::Impl::checkpoint() {
   const bool restart = wal_pages_ > kRestartPages;
   if (restart) sqlite3_busy_timeout(file_.db.get(), kRestartPatience);
   sqlite3_wal_checkpoint_v2(file_.db.get(), nullptr, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  if (restart) sqlite3_busy_timeout(file_.db.get(), 2000);
+  if (restart) sqlite3_busy_timeout(file_.db.get(), kLockPatience);
 }
 
 void Writer::Impl::check_size() {
@@ -333,6 +378,7 @@ void Writer::Impl::write_rest() {
 void Writer::Impl::close_session() {
   if (!gave_up_) write_rest();
   if (gave_up_) return write_loss();
+  sqlite3_busy_timeout(file_.db.get(), kClosePatience);
   if (Result<void> done = make_single_file(file_); !done)
     log::info("{} could not be brought into one file: {}; what stands beside it (-wal) belongs to it", file_.path, done.error().cause);
 }

@@ -128,9 +128,9 @@ class Tracee {
 // One process (pid 100) with one thread, recorded into a file.
 class Recording : public testing::Test {
  protected:
-  void open(WriterOptions options = {}) {
+  void open(WriterOptions options = {}, EventQueue::Limits limits = {}) {
     options.path = path;
-    queue = std::make_unique<EventQueue>();
+    queue = std::make_unique<EventQueue>(limits);
     auto opened = Writer::open(options, {.cwd = "/home", .command = {"prog"}, .options = "-o x"}, *queue);
     ASSERT_TRUE(opened) << opened.error().text();
     writer = std::move(*opened);

@@ -207,6 +207,88 @@ TEST_F(Trouble, CallsOfAnUnknownFunctionAreARow) {
   EXPECT_THAT(rows("SELECT n, reason FROM drops"), ElementsAre("1|nothing is known of their function or thread"));
 }
 
+// Another process that has the database locked, until it is told to let go. A connection of our own is as good.
+class Locked : public Trouble {
+ protected:
+  static constexpr EventQueue::Limits kSmall{.calls = 50, .payload_bytes = 1 << 20, .notices = 1000};
+
+  void SetUp() override {
+    log::set_level(log::Level::Silent);
+    open({}, kSmall);
+    tracee->fail("hipSetDevice", 101);  // stored at once
+    wait_until_stored(1);
+    other = std::move(*sqlite::Db::open(path, SQLITE_OPEN_READWRITE));
+    ASSERT_TRUE(other.exec("BEGIN IMMEDIATE"));
+  }
+  void let_go() { ASSERT_TRUE(other.exec("ROLLBACK")); }
+  void call(int times) {
+    for (int i = 0; i < times; ++i) tracee->call("hipDeviceSynchronize");
+    made += static_cast<std::uint64_t>(times);
+  }
+  // More than memory holds.
+  void call_until_refused() {
+    while (queue->refused() == 0) call(100);
+  }
+
+  sqlite::Db other;
+  std::uint64_t made = 1;
+};
+
+TEST_F(Locked, CallsThatFindRoomAreKept) {
+  call(150);
+  let_go();
+  const Totals totals = finish();
+  EXPECT_EQ(totals.dropped, 0u);
+  EXPECT_EQ(totals.calls, made);
+  EXPECT_EQ(value("SELECT count(*) FROM call_"), "151");
+  EXPECT_EQ(value("SELECT count(*) FROM drop_"), "0");
+}
+
+TEST_F(Locked, TheRecordingGoesOnAfterwards) {
+  call_until_refused();
+  let_go();
+  wait_until_stored(2);
+  call(1000);
+  const Totals totals = finish();
+  EXPECT_GT(totals.dropped, 0u);
+  EXPECT_GT(totals.calls, 1000u);
+  expect_exact(made, totals);
+  EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(totals.calls));
+  EXPECT_EQ(value("SELECT clean FROM session_"), "1");
+  EXPECT_EQ(value("SELECT n FROM drops WHERE reason = 'another process had the database locked' AND duration > 0"), std::to_string(totals.dropped));
+  EXPECT_EQ(value("SELECT value FROM lifecycle WHERE kind = 'locked'"), std::to_string(totals.dropped));
+}
+
+TEST_F(Locked, OnceMoreAndAgain) {
+  for (int round = 0; round < 2; ++round) {
+    call_until_refused();
+    const std::int64_t stored = seen_by_reader("SELECT count(*) FROM call_");
+    let_go();
+    wait_until_stored(stored + 1);
+    while (!other.exec("BEGIN IMMEDIATE")) std::this_thread::yield();
+  }
+  let_go();
+  expect_exact(made, finish());
+  EXPECT_EQ(value("SELECT count(*) FROM drops"), "2");
+}
+
+TEST_F(Locked, UntilTheRecordingHasEnded) {
+  call_until_refused();
+  const Totals totals = finish();
+  EXPECT_EQ(totals.calls, 1u);
+  EXPECT_EQ(totals.dropped, made - 1);
+  EXPECT_EQ(value("SELECT count(*) FROM call_"), "1");
+  EXPECT_EQ(value("SELECT clean FROM session_"), "0");
+}
+
+TEST_F(Locked, AndThenAFailureLeavesNoCallUncounted) {
+  call_until_refused();
+  ASSERT_TRUE(other.exec("CREATE TRIGGER refuse BEFORE INSERT ON drop_ WHEN new.reason GLOB 'another*' BEGIN SELECT raise(FAIL, 'refused'); END; COMMIT"));
+  const Totals totals = finish();
+  EXPECT_EQ(totals.calls, 1u);
+  expect_exact(made, totals);
+}
+
 TEST_F(Trouble, AReaderThatStaysDoesNotTakeTheTotalsAway) {
   log::set_level(log::Level::Silent);
   open();
