@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,20 +44,27 @@ namespace fade::store {
 struct Keep {
   bool calls = true;   // rows of calls, copies and arguments
   bool allocs = true;  // rows of allocations
-  bool sums = true;    // rollups, errors, properties
+  bool sums = true;    // rollups, errors, properties; without them nothing but ends and moments of trouble is recorded any more
+  bool timeline = true;  // sums by seconds and milliseconds, samples of CPU time
 };
 
 class Recorder {
  public:
   Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step = {});
 
-  void apply(const Batch& batch);
+  // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums() and keep() less.
+  using Look = std::function<void()>;
+  void apply(const Batch& batch, const Look& look = {});
   void flush_sums();   // rollups; about every second
+  std::uint64_t sums_waiting() const { return sums_waiting_; }  // at most so many of functions in threads are new since
   void finish();       // live allocations and everything that waits
+  // Says how many more bytes may be written of what can be done without: allocations that were never freed, names of frames.
+  void set_room(Room room);
 
   FrameNamer& names() { return names_; }  // of frames; finish() names what is left
 
   void keep(Keep keep);
+  void fail(const Error& error) { failure_.note(error); }  // nothing is written any more
   std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
   Applied applied() const { return {rows_, applied_ - rows_, dropped_}; }
   const std::optional<Error>& failure() const { return failure_.error; }
@@ -177,7 +185,7 @@ class Recorder {
   void on_notice(const ThreadSeen& n) { postmortems_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
-  void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
+  void on_notice(const CpuUsed& n) { if (keep_.timeline) cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
   void on_notice(const StopCost& n) { rollups_.stops(session_, directory_.function_row(n.function), n.stops, n.held_ns); }
 
   const RowId session_;
@@ -215,6 +223,7 @@ class Recorder {
   std::vector<Handler> handlers_;  // by FunctionId
   static constexpr std::size_t kLanes = 512;
   std::vector<Lane> lanes_{kLanes};
+  std::uint64_t sums_waiting_ = 0;
   std::uint64_t lanes_told_ = 1;  // changes when what lanes point to may have become another
   LaunchMemo launches_;
   std::int64_t second_ = 0, second_begins_ = 0;  // of the calls that come now

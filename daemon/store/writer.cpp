@@ -20,6 +20,7 @@
 #include "store/kfd_rows.hpp"
 #include "store/outage.hpp"
 #include "store/recorder.hpp"
+#include "store/size_limit.hpp"
 
 namespace fade::store {
 namespace {
@@ -33,6 +34,7 @@ constexpr int kPassivePages = 4'000;                    // 64 MB of WAL
 constexpr int kRestartPages = 16'384;                   // 256 MB
 constexpr int kRestartPatience = 50;                    // ms that readers may hold a restart up
 constexpr int kLockPatience = 100;                      // ms that one attempt waits for a lock; how many attempts says Outage
+constexpr std::uint64_t kLeastRoom = 256 << 10;         // bytes, beyond an empty recording
 constexpr int kClosePatience = 2'000;                   // ms that readers may hold the last checkpoint up
 
 std::string boot_id() {
@@ -62,17 +64,9 @@ Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail d
   return sqlite3_last_insert_rowid(db.get());
 }
 
-struct Reduced {  // what is left after the size limit
-  Keep keep;
-  const char* reason;
-};
-Reduced reduced(OnFull on_full) {
-  constexpr Reduced kReduced[] = {
-      {{false, false, false}, "size limit reached: nothing more is recorded"},
-      {{false, false, true}, "size limit reached: calls are only counted"},
-      {{false, true, true}, "size limit reached: rows of calls are dropped"},
-  };
-  return kReduced[static_cast<std::size_t>(on_full)];
+tl::unexpected<Error> too_small(std::uint64_t empty) {
+  const std::uint64_t least = (empty + kLeastRoom + (1 << 20) - 1) >> 20;
+  return fail("the size limit is too small", fmt::format("a recording without a call has {} KB", empty >> 10), fmt::format("--max-size {}M", least));
 }
 
 }  // namespace
@@ -81,7 +75,7 @@ class Writer::Impl {
  public:
   Impl(WriterOptions options, SessionInfo session, EventQueue& queue, DatabaseFile file)
       : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)),
-        outage_(queue, session_.clock, file_.path) {}
+        outage_(queue, session_.clock, file_.path), limit_(options_.max_bytes, options_.on_full, options_.detail) {}
 
   Result<void> prepare(KernelFilter filter);
   void abandon();
@@ -103,8 +97,10 @@ class Writer::Impl {
   bool end_transaction();
   bool write_sums();
   void checkpoint();
+  std::uint64_t bytes();
+  std::uint64_t room();
+  void look_at_size();
   void check_size();
-  void write_limit(Failure& failure);
   void give_up(const Error& error);
   void close_session();
   void write_rest();
@@ -128,8 +124,8 @@ class Writer::Impl {
   Outage outage_;
   std::vector<Outage::Report> outages_;  // which no row tells of yet
   int wal_pages_ = 0;
-  std::optional<std::int64_t> limit_at_;  // when the size limit was reached
-  RowId limit_row_ = 0;
+  SizeLimit limit_;
+  std::uint64_t page_size_ = 0;
   bool gave_up_ = false;
 
   mutable std::mutex live_mutex_;
@@ -146,9 +142,12 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
   recorder_->names().look_for_debug_files_in(options_.debug_root);
-  Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  Result<sqlite::Stmt> pages = db.prepare("PRAGMA page_count");
   if (!pages) return tl::unexpected(std::move(pages.error()));
   pages_ = std::move(*pages);
+  page_size_ = static_cast<std::uint64_t>(db.integer("PRAGMA page_size").value_or(0));
+  recorder_->set_room([this] { return room(); });
+  if (file_.is_new && !limit_.has_room(bytes(), kLeastRoom)) return too_small(bytes());
   sqlite3_busy_timeout(db.get(), kLockPatience);
   sqlite3_wal_hook(
       db.get(),
@@ -202,7 +201,7 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
       oldest_ = since;
       if (!begin()) return;
     }
-    recorder_->apply(batch);
+    recorder_->apply(batch, limit_.is_near(bytes()) ? Recorder::Look([this] { look_at_size(); }) : Recorder::Look());
     if (recorder_->failure()) return give_up(*recorder_->failure());
   }
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
@@ -296,8 +295,8 @@ void Writer::Impl::commit() {
 // The recorder has written its sums; with them goes what belongs to them.
 bool Writer::Impl::write_sums() {
   Failure failure;
-  if (!recorder_->failure()) write_limit(failure);
-  else failure.note(*recorder_->failure());
+  if (recorder_->failure()) failure.note(*recorder_->failure());
+  else limit_.write(file_.db, failure, row_, session_.clock.now(), recorder_->rows_left_out());
   if (failure) give_up(*failure.error);
   else account_.sums_written(recorder_->applied());
   return !failure;
@@ -319,32 +318,46 @@ void Writer::Impl::checkpoint() {
   if (restart) sqlite3_busy_timeout(file_.db.get(), kLockPatience);
 }
 
-void Writer::Impl::check_size() {
+// Of the file, when what is under way is committed.
+std::uint64_t Writer::Impl::bytes() {
   const Result<bool> row = pages_.step();
-  const auto bytes = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
+  const auto pages = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
   pages_.reset();
-  {
-    const std::lock_guard lock(live_mutex_);
-    live_.database_bytes = bytes;
-  }
-  if (limit_at_ || options_.max_bytes == 0 || bytes < options_.max_bytes) return;
-  const Reduced left = reduced(options_.on_full);
-  recorder_->keep(left.keep);
-  limit_at_ = session_.clock.now();
-  log::info("{} has reached {} MB; {}", file_.path, options_.max_bytes >> 20, left.reason);
+  return pages * page_size_;
 }
 
-void Writer::Impl::write_limit(Failure& failure) {
-  if (!limit_at_) return;
-  Write write(file_.db, failure, "INSERT OR REPLACE INTO drop_ (id, session, ts, dur, n, reason) VALUES (?,?,?,?,?,?)");
-  write(limit_row_ == 0 ? std::nullopt : std::optional(limit_row_), row_, *limit_at_, session_.clock.now() - *limit_at_,
-        recorder_->rows_left_out(), reduced(options_.on_full).reason);
-  if (limit_row_ == 0) limit_row_ = sqlite3_last_insert_rowid(file_.db.get());
+std::uint64_t Writer::Impl::room() {
+  if (options_.max_bytes == 0) return room_without_end();
+  const std::uint64_t used = bytes();
+  return used < options_.max_bytes ? options_.max_bytes - used : 0;
+}
+
+// Within a transaction, while calls come: sums are written early enough to be counted.
+void Writer::Impl::look_at_size() {
+  if (gave_up_ || recorder_->failure()) return;
+  if (limit_.wants_sums(bytes(), recorder_->sums_waiting())) {
+    recorder_->flush_sums();
+    if (!write_sums()) return;
+    limit_.sums_written(bytes());
+  }
+  check_size();
+}
+
+void Writer::Impl::check_size() {
+  const std::uint64_t now = bytes();
+  {
+    const std::lock_guard lock(live_mutex_);
+    live_.database_bytes = now;
+  }
+  if (!limit_.look(now, session_.clock.now(), recorder_->rows_left_out())) return;
+  recorder_->keep(limit_.keep());
+  log::info("{} has {} of {} MB; {}", file_.path, now >> 20, options_.max_bytes >> 20, limit_.reason());
 }
 
 void Writer::Impl::give_up(const Error& error) {
   if (gave_up_) return;
   gave_up_ = true;
+  recorder_->fail(error);  // it may be in the middle of a batch
   txn_.reset();
   account_.rolled_back();
   queue_.discard();

@@ -43,10 +43,15 @@ class Trouble : public Recording {
     auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);  // takes in a log that was left
     EXPECT_EQ(*db->integer("SELECT count(*) FROM call_") + *db->integer("SELECT sum(n) FROM drop_"), static_cast<std::int64_t>(made));
   }
+  // Of another program, which waits where it has to.
+  sqlite::Db another_connection() {
+    auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
+    if (db) sqlite3_busy_timeout(db->get(), 60'000);
+    return std::move(*db);
+  }
   // From now on no row of a call with that number can be inserted.
   void refuse_call(int number) {
-    auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
-    ASSERT_TRUE(db->exec("CREATE TRIGGER refuse AFTER INSERT ON call_ WHEN new.id = " + std::to_string(number) + " BEGIN SELECT raise(FAIL, 'refused'); END"));
+    ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse AFTER INSERT ON call_ WHEN new.id = " + std::to_string(number) + " BEGIN SELECT raise(FAIL, 'refused'); END"));
   }
   void wait_until_stored(std::int64_t calls) {
     while (seen_by_reader("SELECT count(*) FROM call_") < calls) std::this_thread::yield();
@@ -189,9 +194,7 @@ TEST_F(Trouble, TheSizeLimitAndThenAFailureLeaveNoCallUncounted) {
   log::set_level(log::Level::Silent);
   open({.max_bytes = 2 << 20});
   const int before = call_until([&] { return limit_reached(); });
-  auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
-  ASSERT_TRUE(db->exec("CREATE TRIGGER refuse BEFORE INSERT ON error_ BEGIN SELECT raise(FAIL, 'refused'); END"));
-  db->close();
+  ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse BEFORE INSERT ON error_ BEGIN SELECT raise(FAIL, 'refused'); END"));
   for (int i = 0; i < 1000; ++i) tracee->call("hipDeviceSynchronize");
   tracee->fail("hipSetDevice", 101);
   expect_exact(static_cast<std::uint64_t>(before) + 1001, finish());
@@ -217,7 +220,7 @@ class Locked : public Trouble {
     open({}, kSmall);
     tracee->fail("hipSetDevice", 101);  // stored at once
     wait_until_stored(1);
-    other = std::move(*sqlite::Db::open(path, SQLITE_OPEN_READWRITE));
+    other = another_connection();
     ASSERT_TRUE(other.exec("BEGIN IMMEDIATE"));
   }
   void let_go() { ASSERT_TRUE(other.exec("ROLLBACK")); }
@@ -265,7 +268,7 @@ TEST_F(Locked, OnceMoreAndAgain) {
     const std::int64_t stored = seen_by_reader("SELECT count(*) FROM call_");
     let_go();
     wait_until_stored(stored + 1);
-    while (!other.exec("BEGIN IMMEDIATE")) std::this_thread::yield();
+    ASSERT_TRUE(other.exec("BEGIN IMMEDIATE"));
   }
   let_go();
   expect_exact(made, finish());
