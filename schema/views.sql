@@ -380,7 +380,7 @@ WITH
                   u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
                   u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL AS is_launcher,
                   CASE WHEN u.launches > 0 THEN NULL
-                       WHEN EXISTS (SELECT 1 FROM drop_ d WHERE d.session = u.session AND d.reason = 'the database could not be written')
+                       WHEN EXISTS (SELECT 1 FROM drop_ d WHERE d.session = u.session AND d.reason IN ('the database could not be written', 'another process had the database locked'))
                          THEN 'the database could not be written, and launches may be among what is missing'
                        WHEN u.functions_watched > 0 AND NOT EXISTS (SELECT 1 FROM function_ f WHERE f.session = u.session AND f.kind = 'launch')
                          AND EXISTS (SELECT 1 FROM session_ s WHERE s.id = u.session AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*'))
@@ -445,7 +445,7 @@ SELECT session, process_id, pid, command, verdict, working,
     || coalesce((SELECT '; only a part was recorded (' || trim(s.options) || ')' FROM session_ s WHERE s.id = told.session
                  AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*' OR s.options GLOB '*--delay*' OR s.options GLOB '*--duration*')), ''), 3) AS evidence,
   CASE WHEN verdict = 'USED' OR is_launcher OR NOT working THEN NULL
-       WHEN verdict = 'UNWATCHED' AND blind GLOB 'the database*' THEN 'fade-query drops tells how much is missing; record again where there is room.'
+       WHEN verdict = 'UNWATCHED' AND blind GLOB 'the database*' THEN 'fade-query drops tells how much is missing, and why; record again where there is room and no other process locks the database.'
        WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN 'Record again without -e, --include and --exclude, or with the group kernel.'
        WHEN verdict = 'UNWATCHED' THEN 'fade-query lifecycle shows why; record a program that runs as you, and without --exe or --only-rank.'
        WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'Install the ROCm build of PyTorch; python3 -c ''import torch; print(torch.version.hip)'' must not print None.'

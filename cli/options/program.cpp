@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/log.hpp"
+#include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/output.hpp"
@@ -97,9 +98,9 @@ log::Level level(const Invocation& invocation) {
 
 Result<void> open_log(const std::string& path) {
   if (path.empty()) return {};
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-  if (fd < 0) return fail_errno("cannot write messages to " + path);
-  log::set_destination(fd);  // stays open until the process ends
+  Result<Fd> file = open_output_file(path, OutputMode::Append, 0600);
+  if (!file) return tl::unexpected(with_context("cannot write messages", std::move(file.error())));
+  log::set_destination(file->release());  // stays open until the process ends
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/log.hpp"
+#include "base/output_file.hpp"
 #include "base/path.hpp"
 #include "cli/query/command.hpp"
 #include "cli/table/human.hpp"
@@ -62,6 +63,7 @@ Result<void> build(sqlite3* db, const Index& index, bool shown) {
 Result<void> build_indexes(Context& context, Recording& recording) {
   if (recording.state == State::Running)
     return fail("cannot index " + recording.path, "it is still being recorded, and indexes slow that down much", "wait for its end");
+  if (auto allowed = check_output_file(recording.path); !allowed) return allowed;
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(literal_path(recording.path).c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   const std::unique_ptr<sqlite3, Close> db(raw);

@@ -1,6 +1,5 @@
 #include "cli/query/program.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -13,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/log.hpp"
+#include "base/output_file.hpp"
 #include "base/own_memory.hpp"
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
@@ -69,11 +69,9 @@ bool is_of_recording(const std::string& output, const std::string& recording) {
 Result<Fd> open_output(const Settings& settings, const std::string& recording) {
   if (is_of_recording(settings.output, recording))
     return fail("cannot write " + settings.output, "it is the recording that is read", "name another file");
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (settings.force ? O_TRUNC : O_EXCL);
-  Fd fd(::open(settings.output.c_str(), flags, 0666));
-  if (fd) return fd;
-  if (errno == EEXIST) return fail("cannot write " + settings.output, "it exists", "add --force to overwrite it", EEXIST);
-  return fail_errno("cannot write " + settings.output);
+  Result<Fd> fd = open_output_file(settings.output, settings.force ? OutputMode::Overwrite : OutputMode::New, 0666);
+  if (!fd && fd.error().code == EEXIST) return fail("cannot write " + settings.output, "it exists", "add --force to overwrite it", EEXIST);
+  return fd;
 }
 
 void tell_what_was_left_out(const Outcome& outcome) {
@@ -140,8 +138,9 @@ Result<std::string> choose_recording(const Target& target) {
 
 // A file that we made for an answer that there is not would be in the way of the next attempt.
 void drop_if_empty(const Fd& file, const Settings& settings) {
-  struct stat about {};
-  if (file && !settings.force && ::fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
+  struct stat about {}, named {};
+  if (!file || settings.force || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size != 0) return;
+  if (::lstat(settings.output.c_str(), &named) == 0 && named.st_ino == about.st_ino && named.st_dev == about.st_dev)
     ::unlink(settings.output.c_str());
 }
 

@@ -259,7 +259,7 @@ Result<void> overrides_section(SummaryPage& page) {
 Result<void> trust_section(SummaryPage& page) {
   auto drops = page.rows("SELECT reason, sum(n) FROM drops WHERE session = coalesce(:session, session) GROUP BY reason ORDER BY 2 DESC LIMIT 10");
   auto cost = page.row("SELECT coalesce(sum(stops), 0), coalesce(sum(held_ns), 0) FROM overhead WHERE session = coalesce(:session, session)");
-  auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused') AND session = coalesce(:session, session) ORDER BY id LIMIT 5");
+  auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused', 'locked') AND session = coalesce(:session, session) ORDER BY id LIMIT 5");
   if (!drops || !cost || !notes) return tl::unexpected(!drops ? drops.error() : !cost ? cost.error() : notes.error());
   page.heading("What to trust");
   for (const Row& d : *drops) page.line(page.alarming(fmt::format("{} not recorded: {}", human_count(integer(d[1])), text(d[0]))));

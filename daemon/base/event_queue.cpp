@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/clock.hpp"
 
 namespace fade {
@@ -22,27 +24,40 @@ void Batch::clear() {
 
 EventQueue::EventQueue(Limits limits) : limits_(limits) {}
 
-void EventQueue::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes) {
-  const auto has_room = [&] {
-    return discarding_ || batch_.empty() ||
-           (batch_.calls.size() < limits_.calls && batch_.notices.size() < limits_.notices &&
-            batch_.payload.size() + payload_bytes <= limits_.payload_bytes);
-  };
-  if (has_room()) return;
+bool EventQueue::has_room(std::size_t payload_bytes) const {
+  const std::size_t times = stalled_ ? kStallRoom : 1;
+  return discarding_ || batch_.empty() ||
+         (batch_.calls.size() < limits_.calls * times && batch_.notices.size() < limits_.notices * times &&
+          batch_.payload.size() + payload_bytes <= limits_.payload_bytes * times);
+}
+
+// False: a stall lasts too long.
+bool EventQueue::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes) {
+  if (has_room(payload_bytes)) return true;
   full_ = true;
   filled_.notify_one();
   const std::int64_t since = boottime_ns();
-  emptied_.wait(lock, has_room);
+  while (!has_room(payload_bytes) && !(stalled_ && patience_ <= std::chrono::nanoseconds(0))) {
+    if (!stalled_) {
+      emptied_.wait(lock);
+      continue;
+    }
+    const std::int64_t before = boottime_ns();
+    emptied_.wait_for(lock, patience_);
+    patience_ -= std::chrono::nanoseconds(boottime_ns() - before);
+  }
   waited_ns_ += boottime_ns() - since;
+  return has_room(payload_bytes);
 }
 
 void EventQueue::call(CallRecord record, std::span<const std::byte> payload) {
   std::unique_lock lock(mutex_);
-  wait_for_room(lock, payload.size());
-  if (discarding_) {
-    ++discarded_;
+  ++handed_over_;
+  if (!wait_for_room(lock, payload.size())) {
+    ++refused_;
     return;
   }
+  if (discarding_) return;
   record.payload_at = static_cast<std::uint32_t>(batch_.payload.size());
   record.payload_size = static_cast<std::uint32_t>(payload.size());
   batch_.payload.insert(batch_.payload.end(), payload.begin(), payload.end());
@@ -52,9 +67,11 @@ void EventQueue::call(CallRecord record, std::span<const std::byte> payload) {
   filled_.notify_one();
 }
 
+// In a stall a batch that is full of calls has room for notices yet.
 void EventQueue::notice(Notice notice) {
   std::unique_lock lock(mutex_);
-  wait_for_room(lock, 0);
+  if (!stalled_) wait_for_room(lock, 0);
+  if (stalled_ && batch_.notices.size() >= limits_.notices * kStallRoom) start_discarding();
   if (discarding_) return;
   const bool urgent = is_urgent(notice) && !batch_.urgent;
   batch_.notices.push_back({batch_.calls.size(), std::move(notice)});
@@ -85,12 +102,44 @@ bool EventQueue::take(Batch& batch, std::chrono::milliseconds patience) {
   return !(closed_ && batch.empty());
 }
 
-void EventQueue::discard() {
-  const std::lock_guard lock(mutex_);
+void EventQueue::start_discarding() {
   discarding_ = true;
-  discarded_ += batch_.calls.size();
   batch_.clear();
   emptied_.notify_one();
+}
+
+void EventQueue::discard() {
+  const std::lock_guard lock(mutex_);
+  start_discarding();
+}
+
+bool EventQueue::discards() const {
+  const std::lock_guard lock(mutex_);
+  return discarding_;
+}
+
+void EventQueue::stall(std::chrono::nanoseconds patience) {
+  const std::lock_guard lock(mutex_);
+  stalled_ = true;
+  patience_ = patience;
+  refused_ = 0;
+  emptied_.notify_one();
+}
+
+std::uint64_t EventQueue::refused() const {
+  const std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+std::uint64_t EventQueue::resume() {
+  const std::lock_guard lock(mutex_);
+  stalled_ = false;
+  return std::exchange(refused_, 0);
+}
+
+bool EventQueue::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 std::int64_t EventQueue::waited_ns() const {
@@ -98,9 +147,9 @@ std::int64_t EventQueue::waited_ns() const {
   return waited_ns_;
 }
 
-std::uint64_t EventQueue::discarded() const {
+std::uint64_t EventQueue::handed_over() const {
   const std::lock_guard lock(mutex_);
-  return discarded_;
+  return handed_over_;
 }
 
 }  // namespace fade

@@ -1,6 +1,7 @@
 // The only thing the tracing thread and the writer thread share. The tracing thread fills a batch; the writer takes
 // it whole and leaves an empty one. Bounded: when the batch is full the tracing thread waits (and with it the
-// stopped thread), so nothing is lost; how long it waited is counted.
+// stopped thread), so nothing is lost; how long it waited is counted. While the database cannot be written for a time (a stall)
+// the batch may grow, and the wait has an end: calls that find no room then are counted.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -48,12 +49,26 @@ class EventQueue final : public EventSink {
   // Writer thread: waits until there is something (at most `patience`, at once if urgent), then swaps it into
   // `batch`, whose old content is dropped but whose memory is kept. False when closed and empty.
   bool take(Batch& batch, std::chrono::milliseconds patience);
-  // Writer thread: the writer has given up (disk full): from now on everything is thrown away and counted.
+  // Writer thread: the writer has given up (disk full): from now on everything is thrown away.
   void discard();
-  std::uint64_t discarded() const;
+  bool discards() const;
+  // Writer thread: the database cannot be written for now. A batch may hold kStallRoom times as much. When that is full, the tracing
+  // thread waits for `patience` in all, and refuses calls after that. Notices are never refused, because later calls are not
+  // understood without them: a notice without room makes the queue discard everything.
+  void stall(std::chrono::nanoseconds patience);
+  std::uint64_t refused() const;  // calls, in this stall
+  std::uint64_t resume();         // ends the stall; returns refused()
+
+  // Any thread.
+  bool closed() const;
+  std::uint64_t handed_over() const;  // calls that were put in, with those that were refused or discarded
+
+  static constexpr std::size_t kStallRoom = 4;
 
  private:
-  void wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes);
+  bool has_room(std::size_t payload_bytes) const;
+  bool wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes);
+  void start_discarding();
 
   const Limits limits_;
   mutable std::mutex mutex_;  // guards everything below
@@ -61,7 +76,9 @@ class EventQueue final : public EventSink {
   Batch batch_;
   std::optional<ThreadCpus> reader_;  // the writer thread, once it has come
   std::int64_t waited_ns_ = 0;
-  std::uint64_t discarded_ = 0;
+  std::uint64_t handed_over_ = 0, refused_ = 0;
+  std::chrono::nanoseconds patience_{};  // left in this stall
+  bool stalled_ = false;
   bool closed_ = false;
   bool discarding_ = false;
   bool full_ = false;  // the tracing thread waits for room: whatever is there must be taken now

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/output_file.hpp"
 #include "base/path.hpp"
 #include "schema/schema.hpp"
 #include "store/gpu_table.hpp"
@@ -114,6 +115,19 @@ Result<void> same_file(const std::string& path, int fd) {
   return fail("cannot write " + path, "somebody replaced it just now", kElsewhere);
 }
 
+// SQLite opens what stands beside the file by its name. A file of another user there could be read and changed by that user.
+Result<void> check_companions(const std::string& path) {
+  struct stat main {}, beside {};
+  const bool has_main = ::lstat(path.c_str(), &main) == 0;
+  for (const char* suffix : kFiles) {
+    if (*suffix == '\0' || ::lstat((path + suffix).c_str(), &beside) != 0) continue;
+    const bool is_known = beside.st_uid == ::geteuid() || beside.st_uid == 0 || (has_main && beside.st_uid == main.st_uid);
+    if (!is_known) return fail("cannot write " + path, path + suffix + " is of another user", kElsewhere, EPERM);
+    if (!S_ISREG(beside.st_mode)) return fail("cannot write " + path, path + suffix + " is not a file", kElsewhere, EPERM);
+  }
+  return {};
+}
+
 Result<void> connect(DatabaseFile& file) {
   Result<sqlite::Db> db = sqlite::Db::open(literal_path(file.path), SQLITE_OPEN_READWRITE);
   if (!db) return tl::unexpected(std::move(db.error()));
@@ -194,6 +208,8 @@ bool is_network_file_system(long magic) {
 
 Result<DatabaseFile> open_database(const std::string& path, OpenMode mode) {
   const bool is_new = mode != OpenMode::Append || !exists(path);
+  if (auto allowed = check_output_file(path); !allowed) return tl::unexpected(std::move(allowed.error()));
+  if (auto allowed = check_companions(path); !allowed) return tl::unexpected(std::move(allowed.error()));
   Result<Fd> fd = open_fd(path, mode);
   if (!fd) return tl::unexpected(std::move(fd.error()));
   DatabaseFile file;
@@ -207,6 +223,7 @@ Result<DatabaseFile> open_database(const std::string& path, OpenMode mode) {
   if (ready) ready = same_file(path, file.lock.get());
   if (ready)
     if (auto done = prepare(file); !done) ready = tl::unexpected(with_context("cannot set up " + path, std::move(done.error())));
+  if (ready) ready = check_companions(path);  // SQLite has opened them by now
   if (ready) return file;
   abandon(file);
   return tl::unexpected(std::move(ready.error()));

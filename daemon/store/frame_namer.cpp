@@ -15,6 +15,7 @@ namespace fade::store {
 namespace {
 
 constexpr std::int64_t kPause = 10'000'000'000;
+constexpr std::size_t kFramesAtOnce = 16;
 constexpr std::size_t kMostName = 1'000;  // bytes; templates can be longer, and nobody reads that far
 
 // Cut between characters.
@@ -80,7 +81,9 @@ void FrameNamer::name(File& file) {
   auto names = symbols::FileNames::open(Fd(::fcntl(file.fd->get(), F_DUPFD_CLOEXEC, 0)), file.path, debug_root_, lines_wanted(file.path));
   if (!names) return log::debug("{}", names.error().text());
   std::sort(frames.begin(), frames.end(), [](const Waiting& a, const Waiting& b) { return std::tie(a.offset, a.frame) < std::tie(b.offset, b.frame); });
-  for (const Waiting& waiting : frames) {
+  for (std::size_t n = 0; n < frames.size(); ++n) {
+    if (n % kFramesAtOnce == 0 && room_() < kFramesAtOnce * kMostName) return;
+    const Waiting& waiting = frames[n];
     const std::vector<symbols::Place> places = names->at(waiting.offset);
     if (places.empty()) continue;
     const symbols::Place& called = places.back();

@@ -21,6 +21,7 @@ class FrameNamer {
   FrameNamer(sqlite::Db& db, Failure& failure);
 
   void look_for_debug_files_in(std::string root) { debug_root_ = std::move(root); }
+  void set_room(Room room) { room_ = std::move(room); }  // without room frames keep their addresses
   void on(const ModuleLoaded& notice);
   void on(const FrameSeen& notice, RowId row);
 
@@ -48,6 +49,7 @@ class FrameNamer {
   void name(File& file);
 
   std::string debug_root_;
+  Room room_ = room_without_end;
   std::map<FileId, File> files_;
   std::unordered_map<ModuleId, File*> modules_;
   Write frame_, inline_;

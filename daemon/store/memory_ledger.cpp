@@ -6,6 +6,7 @@
 namespace fade::store {
 namespace {
 
+constexpr std::uint64_t kRowBytes = 80;       // of an allocation, with its part of the pages
 constexpr std::size_t kMostInside = 10'000;  // allocations that wait for the call around theirs
 
 // Sizes come from the program: sums stop at the end of their range.
@@ -42,7 +43,7 @@ void MemoryLedger::Sum::change(std::int64_t by, std::int64_t at) {
 }
 
 void MemoryLedger::close_bucket(const UseKey& key, Use& use) {
-  if (use.ms_changed)
+  if (use.ms_changed && has_timeline_)
     bucket_rows_.add(use.ms, key.first, static_cast<int>(key.second), use.used, use.ms_peak, use.ms_allocs, use.ms_frees);
   use.ms_peak = use.used;
   use.ms_allocs = use.ms_frees = 0;
@@ -347,13 +348,17 @@ Place MemoryLedger::place_of(ProcessId process, std::uint64_t address) const {
 void MemoryLedger::write_live(ProcessId process) {
   const auto owner = live_.find(process);
   if (owner == live_.end()) return;
-  for (const auto& [key, allocation] : owner->second.live) write_row(allocation, kNull, kNull);
+  const std::uint64_t fit = room_() / kRowBytes;
+  for (const auto& [key, allocation] : owner->second.live) {
+    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, kNull, kNull);
+    else ++without_row_;
+  }
   live_.erase(owner);
 }
 
 void MemoryLedger::fall_to_nothing(const UseKey& key, Use& use, std::int64_t at) {
   close_bucket(key, use);
-  if (use.used != 0) bucket_rows_.add(std::max(use.ms, at / 1'000'000) + 1, key.first, static_cast<int>(key.second), 0, 0, 0, 0);
+  if (use.used != 0 && has_timeline_) bucket_rows_.add(std::max(use.ms, at / 1'000'000) + 1, key.first, static_cast<int>(key.second), 0, 0, 0, 0);
   devices_[key.first].used = 0;
 }
 

@@ -86,6 +86,9 @@ class MemoryLedger {
   void end_recording();
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
+  void end_timeline() { has_timeline_ = false; }  // its table gets no more rows
+  void set_room(Room room) { room_ = std::move(room); }
+  std::uint64_t without_row() const { return without_row_; }  // never freed, and there was no room for their rows
   void flush();  // sums; the timeline goes to its table's rows
   // Most bytes of device memory that were live at once, by device.
   std::vector<std::pair<DeviceRow, std::uint64_t>> peaks() const;
@@ -178,7 +181,9 @@ class MemoryLedger {
   BatchTable& alloc_rows_;
   BatchTable& bucket_rows_;  // of the timeline
   std::int64_t last_alloc_id_;
-  bool keep_rows_ = true;
+  bool keep_rows_ = true, has_timeline_ = true;
+  Room room_ = room_without_end;
+  std::uint64_t without_row_ = 0;
   Write stat_, holder_, owner_;
 };
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 namespace fade::store {
 namespace {
 
 constexpr std::uint64_t kRareCalls = 200;  // of each function have their arguments stored
 constexpr std::size_t kTop = 5;
+constexpr std::size_t kLookAfter = 512;              // calls and notices
+constexpr std::size_t kLookAfterPayload = 64 << 10;  // bytes of the batch
 constexpr std::string_view kUserApi = "user";  // a program's own function allocates for itself
 
 bool allocates(const probes::Probe& probe) { return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc; }
@@ -40,17 +43,35 @@ void Recorder::keep(Keep keep) {
   keep_ = keep;
   ++lanes_told_;  // what launches are remembered by has rows or not
   memory_.keep_rows(keep.allocs);
+  if (!keep.timeline) memory_.end_timeline();
+  if (!keep.timeline) rollups_.end_timeline();
   ranges_.keep_rows(keep.calls);
 }
 
-void Recorder::apply(const Batch& batch) {
-  std::size_t next = 0;
+// Only sums and ends have room: what would add rows is left out.
+bool adds_rows(const Notice& notice) {
+  return std::visit([](const auto& n) {
+    using N = std::decay_t<decltype(n)>;
+    return std::is_same_v<N, ProcessStarted> || std::is_same_v<N, ThreadStarted> || std::is_same_v<N, ModuleLoaded> || std::is_same_v<N, FunctionDefined> ||
+           std::is_same_v<N, CallSiteSeen> || std::is_same_v<N, KernelNamed> || std::is_same_v<N, FrameSeen> || std::is_same_v<N, StackSeen> ||
+           std::is_same_v<N, Lifecycle> || std::is_same_v<N, CpuUsed> || std::is_same_v<N, ModuleOrigin> || std::is_same_v<N, ImportsBound>;
+  }, notice);
+}
+
+void Recorder::apply(const Batch& batch, const Look& look) {
+  std::size_t next = 0, done = 0, payload_done = 0;
   const std::span<const std::byte> payload(batch.payload);
   for (std::size_t i = 0; i <= batch.calls.size(); ++i) {
-    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next) on(batch.notices[next].notice);
+    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next, ++done)
+      if (keep_.sums || !adds_rows(batch.notices[next].notice)) on(batch.notices[next].notice);
     if (i == batch.calls.size() || failure_) break;
     const CallRecord& record = batch.calls[i];
     call(record, payload.subspan(record.payload_at, record.payload_size));
+    if (!look || (++done < kLookAfter && record.payload_at - payload_done < kLookAfterPayload)) continue;
+    flush_rows();
+    look();
+    done = 0;
+    payload_done = record.payload_at;
   }
   flush_rows();
 }
@@ -63,10 +84,11 @@ void Recorder::flush_rows() {
 }
 
 void Recorder::call(const CallRecord& record, std::span<const std::byte> payload) {
+  ++applied_;
   Lane* lane = keep_.sums ? lane_of(record) : nullptr;
   if (!lane) {
     ++dropped_;
-    ++left_out_;
+    ++(keep_.sums ? unknown_ : left_out_);
     return;
   }
   FunctionEntry& function = *lane->function;
@@ -96,6 +118,7 @@ Recorder::Lane* Recorder::lane_of(const CallRecord& record) {
 
 Recorder::Lane* Recorder::look_up(const CallRecord& record, Lane& lane) {
   lane = {};
+  ++sums_waiting_;
   FunctionEntry* function = directory_.function(record.function);
   ThreadEntry* thread = directory_.thread(record.thread);
   if (!function || !thread) return nullptr;
@@ -112,7 +135,9 @@ void Recorder::come_from(Lane& lane, LibraryId library) {
   lane.from_library = &callers_.calls(lane.process, library, lane.function->row);
 }
 
+// Without a timeline everything belongs to its last second.
 std::int64_t Recorder::second_of(std::int64_t at) {
+  if (!keep_.timeline) return second_;
   constexpr std::int64_t kSecond = 1'000'000'000;
   if (at >= second_begins_ && at - second_begins_ < kSecond) return second_;
   second_ = at / kSecond;
@@ -153,6 +178,7 @@ void Recorder::write_call(const Now& now) {
   left_out_ += !keep_.calls && detail_ != Detail::Stats;
   if (now.result != 0) note_result(now);
   if (!row) return;
+  ++rows_;
   const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
   call_rows_.add(now.call, now.at, now.returned ? now.ns : kNull, now.thread.row, now.function.row,
                  record.caller == 0 ? kNull : directory_.site_row(record.caller), up, now.result == 0 ? kNull : now.result, now.launch);
@@ -180,6 +206,7 @@ void Recorder::note_result(const Now& now) {
 
 void Recorder::flush_sums() {
   ++lanes_told_;
+  sums_waiting_ = 0;
   rollups_.flush();
   streams_.flush();
   graphs_.flush();
@@ -195,7 +222,18 @@ void Recorder::flush_sums() {
   stacks_.flush();
   callers_.flush();
   last_call_(session_, last_call_id_);
+  write_unknown();
   flush_rows();
+}
+
+void Recorder::write_unknown() {
+  if (unknown_ > 0) drop_(session_, last_ns_, 0, unknown_, "nothing is known of their function or thread");
+  unknown_ = 0;
+}
+
+void Recorder::set_room(Room room) {
+  names_.set_room(room);
+  memory_.set_room(std::move(room));
 }
 
 void Recorder::finish() {
@@ -203,6 +241,8 @@ void Recorder::finish() {
   steps_.finish(session_, last_ns_);
   idle_.end_recording(last_ns_);
   memory_.end_recording();
+  if (const std::uint64_t n = memory_.without_row(); n > 0)
+    lifecycle_(session_, last_ns_, std::nullopt, std::nullopt, "note", n, "size limit reached: allocations that were never freed have no rows");
   codes_.finish();
   flush_rows();
   rollups_.finish();
@@ -212,14 +252,14 @@ void Recorder::finish() {
 
 LiveTotals Recorder::live() const {
   const auto [used, peak] = memory_.in_use();
-  return {.calls = calls_, .errors = failed_, .dropped = dropped_, .memory_bytes = used, .peak_bytes = peak};
+  return {.calls = calls_, .errors = failed_, .dropped = dropped_ + never_came_, .memory_bytes = used, .peak_bytes = peak};
 }
 
 Totals Recorder::totals() const {
   Totals out;
   out.calls = calls_;
   out.errors = failed_;
-  out.dropped = dropped_;
+  out.dropped = never_came_;
   out.overrides = overrides_.hits();
   out.processes = directory_.processes();
   out.threads = directory_.threads();

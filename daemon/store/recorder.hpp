@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/recording.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
+#include "store/call_account.hpp"
 #include "store/copy_book.hpp"
 #include "store/code_book.hpp"
 #include "store/caller_book.hpp"
@@ -42,22 +44,31 @@ namespace fade::store {
 struct Keep {
   bool calls = true;   // rows of calls, copies and arguments
   bool allocs = true;  // rows of allocations
-  bool sums = true;    // rollups, errors, properties
+  bool sums = true;    // rollups, errors, properties; without them nothing but ends and moments of trouble is recorded any more
+  bool timeline = true;  // sums by seconds and milliseconds, samples of CPU time
 };
 
 class Recorder {
  public:
   Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step = {});
 
-  void apply(const Batch& batch);
+  // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums() and keep() less.
+  using Look = std::function<void()>;
+  void apply(const Batch& batch, const Look& look = {});
   void flush_sums();   // rollups; about every second
+  std::uint64_t sums_waiting() const { return sums_waiting_; }  // at most so many of functions in threads are new since
   void finish();       // live allocations and everything that waits
+  // Says how many more bytes may be written of what can be done without: allocations that were never freed, names of frames.
+  void set_room(Room room);
 
   FrameNamer& names() { return names_; }  // of frames; finish() names what is left
 
   void keep(Keep keep);
+  void fail(const Error& error) { failure_.note(error); }  // nothing is written any more
   std::uint64_t rows_left_out() const { return left_out_; }  // calls that got no row because of keep()
+  Applied applied() const { return {rows_, applied_ - rows_, dropped_}; }
   const std::optional<Error>& failure() const { return failure_.error; }
+  // Of what was applied. `dropped` of the totals: only what the tracing side did not hand over.
   Totals totals() const;
   LiveTotals live() const;
 
@@ -149,6 +160,7 @@ class Recorder {
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
   std::array<BatchTable*, 4> batch_tables() { return {&call_rows_, &copy_rows_, &alloc_rows_, &bucket_rows_}; }
   void flush_rows();
+  void write_unknown();
 
   void end_kernels(ProcessId process);
 
@@ -173,7 +185,7 @@ class Recorder {
   void on_notice(const ThreadSeen& n) { postmortems_.on(n); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
-  void on_notice(const CpuUsed& n) { cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
+  void on_notice(const CpuUsed& n) { if (keep_.timeline) cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
   void on_notice(const StopCost& n) { rollups_.stops(session_, directory_.function_row(n.function), n.stops, n.held_ns); }
 
   const RowId session_;
@@ -211,6 +223,7 @@ class Recorder {
   std::vector<Handler> handlers_;  // by FunctionId
   static constexpr std::size_t kLanes = 512;
   std::vector<Lane> lanes_{kLanes};
+  std::uint64_t sums_waiting_ = 0;
   std::uint64_t lanes_told_ = 1;  // changes when what lanes point to may have become another
   LaunchMemo launches_;
   std::int64_t second_ = 0, second_begins_ = 0;  // of the calls that come now
@@ -218,6 +231,9 @@ class Recorder {
   RowId last_call_id_ = 0;
   std::int64_t last_ns_ = 0;  // when the last thing happened that was recorded
   std::uint64_t calls_ = 0, failed_ = 0, dropped_ = 0, left_out_ = 0;
+  std::uint64_t applied_ = 0, rows_ = 0;
+  std::uint64_t never_came_ = 0;  // calls that the tracing side says it did not hand over
+  std::uint64_t unknown_ = 0;  // calls of a function or thread that was never told of; since the last flush
 };
 
 }  // namespace fade::store

@@ -77,7 +77,7 @@ void Rollups::begin_second(RowId function, Second& second, std::int64_t sec, Row
 }
 
 void Rollups::write_second(RowId function, Second& second) {
-  if (second.n > 0) second_(second.sec, function, second.n, second.total, second.first_call);
+  if (second.n > 0 && has_timeline_) second_(second.sec, function, second.n, second.total, second.first_call);
   second = Second{};
 }
 
@@ -117,6 +117,11 @@ void Rollups::flush() {
   launches_.clear();
   copies_.clear();
   stops_.clear();
+}
+
+void Rollups::end_timeline() {
+  for (auto& [function, sums] : functions_) write_second(function, sums.second);
+  has_timeline_ = false;
 }
 
 std::vector<std::pair<RowId, FunctionTotal>> Rollups::totals() const {

@@ -91,6 +91,7 @@ class Rollups {
   void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
   void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);
 
+  void end_timeline();  // from now on nothing is added up by seconds
   void flush();
   void finish();  // and calls whose outer call never came
 
@@ -153,6 +154,7 @@ class Rollups {
   RecentMap<PairKey, LaunchSum, Hash> launches_;
   RecentMap<PairKey, CopySum, Hash> copies_;
   std::unordered_map<PairKey, StopSum, Hash> stops_;
+  bool has_timeline_ = true;
   Write stat_, second_, launch_, copy_, stop_;
 };
 

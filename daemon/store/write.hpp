@@ -1,6 +1,9 @@
 // A prepared statement that changes the database, and the first thing that went wrong with any of them. After a
 // failure every further write does nothing: the recorder's owner looks at the Failure once per batch and gives up.
 #pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -36,6 +39,10 @@ class Write {
   sqlite::Stmt stmt_;
   Failure* failure_;
 };
+
+// How many more bytes may be written of what can be done without.
+using Room = std::function<std::uint64_t()>;
+inline std::uint64_t room_without_end() { return std::numeric_limits<std::uint64_t>::max(); }
 
 // What an INTEGER column cannot tell from a value is stored as NULL.
 inline std::optional<std::int64_t> unless(std::int64_t value, std::int64_t nothing) {

@@ -15,9 +15,12 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "store/call_account.hpp"
 #include "store/database_file.hpp"
 #include "store/kfd_rows.hpp"
+#include "store/outage.hpp"
 #include "store/recorder.hpp"
+#include "store/size_limit.hpp"
 
 namespace fade::store {
 namespace {
@@ -30,6 +33,9 @@ constexpr std::int64_t kSumsAfter = 1'000'000'000;
 constexpr int kPassivePages = 4'000;                    // 64 MB of WAL
 constexpr int kRestartPages = 16'384;                   // 256 MB
 constexpr int kRestartPatience = 50;                    // ms that readers may hold a restart up
+constexpr int kLockPatience = 100;                      // ms that one attempt waits for a lock; how many attempts says Outage
+constexpr std::uint64_t kLeastRoom = 256 << 10;         // bytes, beyond an empty recording
+constexpr int kClosePatience = 2'000;                   // ms that readers may hold the last checkpoint up
 
 std::string boot_id() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
@@ -58,17 +64,9 @@ Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail d
   return sqlite3_last_insert_rowid(db.get());
 }
 
-struct Reduced {  // what is left after the size limit
-  Keep keep;
-  const char* reason;
-};
-Reduced reduced(OnFull on_full) {
-  constexpr Reduced kReduced[] = {
-      {{false, false, false}, "size limit reached: nothing more is recorded"},
-      {{false, false, true}, "size limit reached: calls are only counted"},
-      {{false, true, true}, "size limit reached: rows of calls are dropped"},
-  };
-  return kReduced[static_cast<std::size_t>(on_full)];
+tl::unexpected<Error> too_small(std::uint64_t empty) {
+  const std::uint64_t least = (empty + kLeastRoom + (1 << 20) - 1) >> 20;
+  return fail("the size limit is too small", fmt::format("a recording without a call has {} KB", empty >> 10), fmt::format("--max-size {}M", least));
 }
 
 }  // namespace
@@ -76,28 +74,37 @@ Reduced reduced(OnFull on_full) {
 class Writer::Impl {
  public:
   Impl(WriterOptions options, SessionInfo session, EventQueue& queue, DatabaseFile file)
-      : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)) {}
+      : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)),
+        outage_(queue, session_.clock, file_.path), limit_(options_.max_bytes, options_.on_full, options_.detail) {}
 
   Result<void> prepare(KernelFilter filter);
   void abandon();
   const std::string& path() const { return file_.path; }
   Result<void> start();
   LiveTotals live() const;
-  Result<Totals> finish();
+  Totals finish();
 
  private:
   void run();
   void tell();
   void store(const Batch& batch, std::int64_t since);
   void name_frames();
-  void begin();
+  template <class Attempt>
+  bool insist(const Attempt& attempt);
+  bool begin();
+  void write_outages();
   void commit();
+  bool end_transaction();
+  bool write_sums();
   void checkpoint();
+  std::uint64_t bytes();
+  std::uint64_t room();
+  void look_at_size();
   void check_size();
-  void write_limit();
   void give_up(const Error& error);
   void close_session();
-  Result<void> write_end();
+  void write_rest();
+  void write_end(Failure& failure);
   void write_loss();
 
   const WriterOptions options_;
@@ -113,13 +120,13 @@ class Writer::Impl {
   sqlite::Stmt pages_;
   std::int64_t oldest_ = 0;     // when the first batch of this transaction may have begun
   std::int64_t sums_at_ = 0;    // when rollups were written last
-  std::uint64_t uncommitted_ = 0;
-  std::uint64_t lost_ = 0;
+  CallAccount account_;
+  Outage outage_;
+  std::vector<Outage::Report> outages_;  // which no row tells of yet
   int wal_pages_ = 0;
-  std::optional<std::int64_t> limit_at_;  // when the size limit was reached
-  RowId limit_row_ = 0;
+  SizeLimit limit_;
+  std::uint64_t page_size_ = 0;
   bool gave_up_ = false;
-  Result<void> closed_{};
 
   mutable std::mutex live_mutex_;
   LiveTotals live_;  // protected by the mutex
@@ -135,9 +142,13 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
   recorder_->names().look_for_debug_files_in(options_.debug_root);
-  Result<sqlite::Stmt> pages = db.prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  Result<sqlite::Stmt> pages = db.prepare("PRAGMA page_count");
   if (!pages) return tl::unexpected(std::move(pages.error()));
   pages_ = std::move(*pages);
+  page_size_ = static_cast<std::uint64_t>(db.integer("PRAGMA page_size").value_or(0));
+  recorder_->set_room([this] { return room(); });
+  if (file_.is_new && !limit_.has_room(bytes(), kLeastRoom)) return too_small(bytes());
+  sqlite3_busy_timeout(db.get(), kLockPatience);
   sqlite3_wal_hook(
       db.get(),
       [](void* self, sqlite3*, const char*, int count) {
@@ -188,11 +199,10 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
   if (!batch.empty()) {
     if (!txn_) {
       oldest_ = since;
-      begin();
+      if (!begin()) return;
     }
-    uncommitted_ += batch.calls.size();
-    if (!gave_up_) recorder_->apply(batch);
-    if (!gave_up_ && recorder_->failure()) give_up(*recorder_->failure());
+    recorder_->apply(batch, limit_.is_near(bytes()) ? Recorder::Look([this] { look_at_size(); }) : Recorder::Look());
+    if (recorder_->failure()) return give_up(*recorder_->failure());
   }
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
 }
@@ -201,8 +211,10 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
 void Writer::Impl::name_frames() {
   const std::int64_t now = boottime_ns();
   if (txn_ || !recorder_->names().is_due(now)) return;
-  begin();
-  if (gave_up_) return;
+  Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
+  if (!txn && Outage::is_lock(txn.error())) return;  // another time
+  if (!txn) return give_up(txn.error());
+  txn_.emplace(std::move(*txn));
   recorder_->names().name_some(now);
   if (recorder_->failure()) return give_up(*recorder_->failure());
   commit();
@@ -210,7 +222,12 @@ void Writer::Impl::name_frames() {
 
 void Writer::Impl::tell() {
   LiveTotals now = recorder_->live();
-  now.dropped += lost_ + queue_.discarded();
+  now.dropped += account_.never_applied() + queue_.refused();
+  if (gave_up_) {
+    const std::uint64_t handed_over = queue_.handed_over();
+    now.dropped = account_.dropped(handed_over);
+    now.calls = handed_over - now.dropped;
+  }
   const std::lock_guard lock(live_mutex_);
   now.database_bytes = live_.database_bytes;
   live_ = now;
@@ -221,25 +238,75 @@ LiveTotals Writer::Impl::live() const {
   return live_;
 }
 
-void Writer::Impl::begin() {
-  Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
-  if (txn) txn_.emplace(std::move(*txn));
-  else give_up(txn.error());
+// Until no other process has the database locked. False: it cannot be written any more.
+template <class Attempt>
+bool Writer::Impl::insist(const Attempt& attempt) {
+  const std::int64_t since = session_.clock.now();
+  for (;;) {
+    const Result<void> done = attempt();
+    if (!done && (!Outage::is_lock(done.error()) || !outage_.goes_on(since))) {
+      give_up(done.error());
+      return false;
+    }
+    if (done) break;
+    tell();
+  }
+  if (const auto report = outage_.end()) outages_.push_back(*report);
+  return true;
+}
+
+bool Writer::Impl::begin() {
+  const bool begun = insist([&]() -> Result<void> {
+    Result<sqlite::Txn> txn = sqlite::Txn::begin(file_.db);
+    if (!txn) return tl::unexpected(txn.error());
+    txn_.emplace(std::move(*txn));
+    return {};
+  });
+  if (begun) write_outages();
+  return begun && !gave_up_;
+}
+
+void Writer::Impl::write_outages() {
+  if (outages_.empty()) return;
+  Failure failure;
+  Write note(file_.db, failure, "INSERT INTO lifecycle_ (session, ts, kind, value, detail) VALUES (?,?,'locked',?,?)");
+  Write drop(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,'another process had the database locked')");
+  for (const Outage::Report& outage : outages_) {
+    note(row_, outage.at, outage.refused, outage.text());
+    if (outage.refused > 0) drop(row_, outage.at, outage.duration, outage.refused);
+    account_.drop_written(outage.refused);
+  }
+  outages_.clear();
+  if (failure) give_up(*failure.error);
 }
 
 void Writer::Impl::commit() {
   const std::int64_t now = boottime_ns();
   if (now - sums_at_ >= kSumsAfter) {
     recorder_->flush_sums();
-    write_limit();
     sums_at_ = now;
-    if (recorder_->failure()) return give_up(*recorder_->failure());
+    if (!write_sums()) return;
   }
-  if (Result<void> done = txn_->commit(); !done) return give_up(done.error());
-  txn_.reset();
-  uncommitted_ = 0;
+  if (!end_transaction()) return;
   check_size();
   checkpoint();
+}
+
+// The recorder has written its sums; with them goes what belongs to them.
+bool Writer::Impl::write_sums() {
+  Failure failure;
+  if (recorder_->failure()) failure.note(*recorder_->failure());
+  else limit_.write(file_.db, failure, row_, session_.clock.now(), recorder_->rows_left_out());
+  if (failure) give_up(*failure.error);
+  else account_.sums_written(recorder_->applied());
+  return !failure;
+}
+
+bool Writer::Impl::end_transaction() {
+  if (!insist([&] { return txn_->commit(); })) return false;
+  txn_.reset();
+  account_.committed(recorder_->applied());
+  return true;
 }
 
 // A reader may keep the log from being used again; beyond 256 MB we wait for it a moment.
@@ -248,88 +315,104 @@ void Writer::Impl::checkpoint() {
   const bool restart = wal_pages_ > kRestartPages;
   if (restart) sqlite3_busy_timeout(file_.db.get(), kRestartPatience);
   sqlite3_wal_checkpoint_v2(file_.db.get(), nullptr, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  if (restart) sqlite3_busy_timeout(file_.db.get(), 2000);
+  if (restart) sqlite3_busy_timeout(file_.db.get(), kLockPatience);
+}
+
+// Of the file, when what is under way is committed.
+std::uint64_t Writer::Impl::bytes() {
+  const Result<bool> row = pages_.step();
+  const auto pages = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
+  pages_.reset();
+  return pages * page_size_;
+}
+
+std::uint64_t Writer::Impl::room() {
+  if (options_.max_bytes == 0) return room_without_end();
+  const std::uint64_t used = bytes();
+  return used < options_.max_bytes ? options_.max_bytes - used : 0;
+}
+
+// Within a transaction, while calls come: sums are written early enough to be counted.
+void Writer::Impl::look_at_size() {
+  if (gave_up_ || recorder_->failure()) return;
+  if (limit_.wants_sums(bytes(), recorder_->sums_waiting())) {
+    recorder_->flush_sums();
+    if (!write_sums()) return;
+    limit_.sums_written(bytes());
+  }
+  check_size();
 }
 
 void Writer::Impl::check_size() {
-  const Result<bool> row = pages_.step();
-  const auto bytes = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
-  pages_.reset();
+  const std::uint64_t now = bytes();
   {
     const std::lock_guard lock(live_mutex_);
-    live_.database_bytes = bytes;
+    live_.database_bytes = now;
   }
-  if (limit_at_ || options_.max_bytes == 0 || bytes < options_.max_bytes) return;
-  const Reduced left = reduced(options_.on_full);
-  recorder_->keep(left.keep);
-  limit_at_ = session_.clock.now();
-  log::info("{} has reached {} MB; {}", file_.path, options_.max_bytes >> 20, left.reason);
-}
-
-void Writer::Impl::write_limit() {
-  if (!limit_at_) return;
-  Failure failure;
-  Write write(file_.db, failure, "INSERT OR REPLACE INTO drop_ (id, session, ts, dur, n, reason) VALUES (?,?,?,?,?,?)");
-  write(limit_row_ == 0 ? std::nullopt : std::optional(limit_row_), row_, *limit_at_, session_.clock.now() - *limit_at_,
-        recorder_->rows_left_out(), reduced(options_.on_full).reason);
-  if (limit_row_ == 0) limit_row_ = sqlite3_last_insert_rowid(file_.db.get());
+  if (!limit_.look(now, session_.clock.now(), recorder_->rows_left_out())) return;
+  recorder_->keep(limit_.keep());
+  log::info("{} has {} of {} MB; {}", file_.path, now >> 20, options_.max_bytes >> 20, limit_.reason());
 }
 
 void Writer::Impl::give_up(const Error& error) {
   if (gave_up_) return;
   gave_up_ = true;
+  recorder_->fail(error);  // it may be in the middle of a batch
   txn_.reset();
+  account_.rolled_back();
   queue_.discard();
-  lost_ += std::exchange(uncommitted_, 0);
   log::error("cannot write {}: {}; the program runs on, what it does from now on is not recorded", file_.path, error.cause);
 }
 
-// The row that tells of the loss needs a little room; where there is none, the message has to do.
+// The row that tells of the loss needs a little room; where there is none, the message and the totals have to do.
 void Writer::Impl::write_loss() {
   Failure failure;
+  const std::uint64_t lost = account_.lost(queue_.handed_over());
   Write write(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,0,?,'the database could not be written')");
-  write(row_, session_.clock.now(), lost_ + queue_.discarded());
+  write(row_, session_.clock.now(), lost);
 }
 
-Result<void> Writer::Impl::write_end() {
-  Failure failure;
+void Writer::Impl::write_end(Failure& failure) {
   Write write(file_.db, failure, "UPDATE session_ SET end_ns = ?2, clean = 1 WHERE id = ?1");
   write(row_, session_.clock.real_ns + session_.clock.now());
-  if (failure) return tl::unexpected(std::move(*failure.error));
-  return {};
+}
+
+// Everything that waits, in one transaction: where it fails, the session is not closed.
+void Writer::Impl::write_rest() {
+  if (!txn_ && !begin()) return;
+  recorder_->finish();
+  if (!write_sums()) return;
+  Failure failure;
+  write_end(failure);
+  if (failure) return give_up(*failure.error);
+  end_transaction();
 }
 
 void Writer::Impl::close_session() {
+  if (!gave_up_) write_rest();
   if (gave_up_) return write_loss();
-  if (!txn_) begin();
-  if (txn_) {
-    recorder_->finish();
-    write_limit();
-    if (recorder_->failure()) give_up(*recorder_->failure());
-  }
-  if (txn_) closed_ = write_end();
-  if (txn_ && closed_) closed_ = txn_->commit();
-  txn_.reset();
-  if (gave_up_) return write_loss();
-  if (closed_) closed_ = make_single_file(file_);
+  sqlite3_busy_timeout(file_.db.get(), kClosePatience);
+  if (Result<void> done = make_single_file(file_); !done)
+    log::info("{} could not be brought into one file: {}; what stands beside it (-wal) belongs to it", file_.path, done.error().cause);
 }
 
-Result<Totals> Writer::Impl::finish() {
+Totals Writer::Impl::finish() {
   queue_.close();
   if (thread_.joinable()) thread_.join();
+  const std::uint64_t handed_over = queue_.handed_over(), dropped = account_.dropped(handed_over);
   Totals totals = recorder_->totals();
-  totals.dropped += lost_ + queue_.discarded();
+  totals.calls = handed_over - dropped;
+  totals.dropped += dropped;
   recorder_.reset();
   pages_ = {};
   file_.db.close();
-  if (!closed_) return tl::unexpected(with_context("cannot close " + file_.path, closed_.error()));
   return totals;
 }
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Writer::~Writer() {
-  if (impl_) (void)finish();
+  if (impl_) finish();
 }
 
 Result<std::unique_ptr<Writer>> Writer::open(WriterOptions options, SessionInfo session, EventQueue& queue) {
@@ -349,7 +432,7 @@ LiveTotals Writer::live() const { return impl_->live(); }
 
 Result<void> Writer::start() { return impl_->start(); }
 
-Result<Totals> Writer::finish() {
+Totals Writer::finish() {
   const std::unique_ptr<Impl> impl = std::move(impl_);
   return impl->finish();
 }

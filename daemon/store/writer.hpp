@@ -1,6 +1,7 @@
 // The thread that stores what a session records. It takes batches from the queue, hands them to the Recorder and
-// commits at most every 200 ms, at once where a batch is urgent. Nothing it meets stops the program: when the file
-// cannot be written any more it says so once, throws the rest away and counts it.
+// commits at most every 200 ms, at once where a batch is urgent. Nothing it meets stops the program. After a time in which another
+// process has the file locked, the recording goes on (Outage). When the file cannot be written any more, the writer says so once,
+// throws the rest away and counts it (CallAccount).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -45,8 +46,9 @@ class Writer {
 
   Result<void> start();  // fails where no thread can be made
   LiveTotals live() const;  // any thread; as of the last batch
-  // Closes the queue, stores what is in it, closes the file in order. Once.
-  Result<Totals> finish();
+  // Closes the queue, stores what is in it, closes the file in order. Once. Calls and dropped calls of the totals add up to the calls
+  // that were put into the queue, whatever failed.
+  Totals finish();
 
  private:
   class Impl;

@@ -99,9 +99,7 @@ void Recording::look_after_memory() {
 
 RunSummary Recording::finish(Session& session) {
   session.report_costs(true);
-  auto finished = writer_->finish();
-  if (!finished) log::error("{}", finished.error().text());
-  const store::Totals totals = finished ? std::move(*finished) : store::Totals{};
+  const store::Totals totals = writer_->finish();
   const Session::Totals seen = session.totals();
   RunSummary out{.database = database_, .duration_ns = clock_.now(), .calls = totals.calls, .errors = totals.errors,
                  .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
@@ -116,7 +114,7 @@ RunSummary Recording::finish(Session& session) {
 }
 
 void Recording::discard() {
-  (void)writer_->finish();
+  writer_->finish();
   std::error_code ignored;
   if (options_.open_mode != OpenMode::Append) std::filesystem::remove(database_, ignored);
 }

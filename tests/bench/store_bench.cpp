@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
   ::stat(path.c_str(), &status);
   if (!keep) ::unlink(path.c_str());
   const auto n = static_cast<double>(calls);
-  fmt::print("{} calls: {:.2f} M calls/s of writer CPU, {:.2f} M calls/s of wall time, {:.1f} bytes per call, {} MB resident\n", totals ? totals->calls : 0,
+  fmt::print("{} calls: {:.2f} M calls/s of writer CPU, {:.2f} M calls/s of wall time, {:.1f} bytes per call, {} MB resident\n", totals.calls,
              n / writer_s / 1e6, n / wall_s / 1e6, static_cast<double>(status.st_size) / n, resident_mb());
   return totals ? 0 : 1;
 }

@@ -131,6 +131,25 @@ TEST_F(File, BehindASymbolicLinkIsRefused) {
   EXPECT_THAT(refused(OpenMode::Append).cause, HasSubstr("symbolic link"));
 }
 
+TEST_F(File, BesideALogOfAnotherUserIsRefused) {
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    const std::string planted = path + suffix;
+    std::ofstream(planted) << "planted";
+    if (::chown(planted.c_str(), 65'534, 65'534) != 0) GTEST_SKIP() << "needs root";
+    for (const OpenMode mode : {OpenMode::Create, OpenMode::Overwrite, OpenMode::Append}) EXPECT_THAT(refused(mode).cause, HasSubstr(planted + " is of another user"));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    ASSERT_TRUE(std::filesystem::remove(planted)) << "it was taken away";
+  }
+}
+
+TEST_F(File, OfAnotherUserInASharedFolderIsNotAddedTo) {
+  record_one();
+  if (::chown(path.c_str(), 65'534, 65'534) != 0) GTEST_SKIP() << "needs root";
+  ::chmod(path.c_str(), 0666);
+  ::chmod(directory.path().c_str(), 01777);
+  EXPECT_THAT(refused(OpenMode::Append).cause, HasSubstr("file of another user"));
+}
+
 TEST_F(File, InAPlaceThatCannotBeWrittenSaysSo) {
   for (const char* where : {"/proc/x.db", "/no such directory/x.db"}) {
     EventQueue other;

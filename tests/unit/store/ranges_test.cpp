@@ -260,7 +260,7 @@ TEST(OpenRanges, HaveARowAfterAFlush) {
   }
   EXPECT_THAT(shown(), ElementsAre("long|open"));
   tracee.call("roctxRangePop");
-  ASSERT_TRUE((*writer)->finish());
+  (*writer)->finish();
   EXPECT_THAT(shown(), ElementsAre("long|program"));
 }
 

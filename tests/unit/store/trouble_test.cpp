@@ -37,6 +37,25 @@ class Trouble : public Recording {
     return calls;
   }
   bool limit_reached() { return std::filesystem::file_size(path) > 0 && value("SELECT count(*) FROM drops") != "0"; }
+  // Every call that was made is stored, or counted as not stored: in the totals, and in the file where it could be written.
+  void expect_exact(std::uint64_t made, const Totals& totals) {
+    EXPECT_EQ(totals.calls + totals.dropped, made);
+    auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);  // takes in a log that was left
+    EXPECT_EQ(*db->integer("SELECT count(*) FROM call_") + *db->integer("SELECT sum(n) FROM drop_"), static_cast<std::int64_t>(made));
+  }
+  // Of another program, which waits where it has to.
+  sqlite::Db another_connection() {
+    auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
+    if (db) sqlite3_busy_timeout(db->get(), 60'000);
+    return std::move(*db);
+  }
+  // From now on no row of a call with that number can be inserted.
+  void refuse_call(int number) {
+    ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse AFTER INSERT ON call_ WHEN new.id = " + std::to_string(number) + " BEGIN SELECT raise(FAIL, 'refused'); END"));
+  }
+  void wait_until_stored(std::int64_t calls) {
+    while (seen_by_reader("SELECT count(*) FROM call_") < calls) std::this_thread::yield();
+  }
   // While the file is made or locked there is nothing to see.
   std::int64_t seen_by_reader(const char* sql) {
     auto db = sqlite::Db::open(path, SQLITE_OPEN_READONLY);
@@ -104,7 +123,7 @@ TEST_F(Trouble, FullDiskIsToldOnceAndTheProgramRunsOn) {
     while (seen_by_reader("SELECT count(*) FROM call_") == 0) std::this_thread::yield();
     constexpr int kCalls = 1'000'000;
     for (int i = 0; i < kCalls; ++i) tracee->call("hipDeviceSynchronize");
-    const Totals totals = writer->finish().value_or(Totals{});
+    const Totals totals = writer->finish();
     writer.reset();
     EXPECT_GT(totals.dropped, 0u);
   });
@@ -119,6 +138,172 @@ TEST_F(Trouble, FullDiskIsToldOnceAndTheProgramRunsOn) {
   EXPECT_EQ(*db->text("PRAGMA integrity_check"), "ok");
   EXPECT_GT(*db->integer("SELECT count(*) FROM calls"), 0);
   EXPECT_EQ(*db->integer("SELECT clean FROM sessions"), 0);
+}
+
+TEST_F(Trouble, AFullDiskLeavesNoCallUncounted) {
+  const int status = run_in_child([&] {
+    log::set_level(log::Level::Silent);
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4 << 20, 4 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    open();
+    constexpr int kCalls = 1'000'000;
+    for (int i = 0; i < kCalls; ++i) tracee->call("hipDeviceSynchronize");
+    const Totals totals = writer->finish();
+    writer.reset();
+    EXPECT_EQ(totals.calls + totals.dropped, std::uint64_t{kCalls});
+    const std::int64_t stored = seen_by_reader("SELECT count(*) FROM call_");
+    EXPECT_GT(stored, 0);
+    EXPECT_EQ(totals.calls, static_cast<std::uint64_t>(stored));
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Trouble, AStatementThatFailsHalfWayThroughABatchLeavesNoCallUncounted) {
+  log::set_level(log::Level::Silent);
+  open();
+  tracee->fail("hipSetDevice", 101);  // stored at once
+  wait_until_stored(1);
+  refuse_call(150);
+  for (int i = 0; i < 300; ++i) tracee->call("hipDeviceSynchronize");
+  const Totals totals = finish();
+  EXPECT_EQ(totals.calls, 1u);
+  expect_exact(301, totals);
+  EXPECT_EQ(value("SELECT clean FROM session_"), "0");
+}
+
+TEST_F(Trouble, AnEndThatCannotBeStoredLeavesNoCallUncounted) {
+  const int status = run_in_child([&] {
+    log::set_level(log::Level::Silent);
+    open();
+    tracee->fail("hipSetDevice", 101);  // stored at once
+    wait_until_stored(1);
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 10; ++i) tracee->call("hipDeviceSynchronize");
+    const Totals totals = writer->finish();
+    writer.reset();
+    EXPECT_EQ(totals.calls, 1u);
+    EXPECT_EQ(totals.dropped, 10u);
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Trouble, TheSizeLimitAndThenAFailureLeaveNoCallUncounted) {
+  log::set_level(log::Level::Silent);
+  open({.max_bytes = 2 << 20});
+  const int before = call_until([&] { return limit_reached(); });
+  ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse BEFORE INSERT ON error_ BEGIN SELECT raise(FAIL, 'refused'); END"));
+  for (int i = 0; i < 1000; ++i) tracee->call("hipDeviceSynchronize");
+  tracee->fail("hipSetDevice", 101);
+  expect_exact(static_cast<std::uint64_t>(before) + 1001, finish());
+}
+
+TEST_F(Trouble, CallsOfAnUnknownFunctionAreARow) {
+  open();
+  CallRecord record = tracee->begin("hipDeviceSynchronize");
+  record.function = 77;
+  tracee->put(record);
+  tracee->call("hipDeviceSynchronize");
+  expect_exact(2, finish());
+  EXPECT_THAT(rows("SELECT n, reason FROM drops"), ElementsAre("1|nothing is known of their function or thread"));
+}
+
+// Another process that has the database locked, until it is told to let go. A connection of our own is as good.
+class Locked : public Trouble {
+ protected:
+  static constexpr EventQueue::Limits kSmall{.calls = 50, .payload_bytes = 1 << 20, .notices = 1000};
+
+  void SetUp() override {
+    log::set_level(log::Level::Silent);
+    open({}, kSmall);
+    tracee->fail("hipSetDevice", 101);  // stored at once
+    wait_until_stored(1);
+    other = another_connection();
+    ASSERT_TRUE(other.exec("BEGIN IMMEDIATE"));
+  }
+  void let_go() { ASSERT_TRUE(other.exec("ROLLBACK")); }
+  void call(int times) {
+    for (int i = 0; i < times; ++i) tracee->call("hipDeviceSynchronize");
+    made += static_cast<std::uint64_t>(times);
+  }
+  // More than memory holds.
+  void call_until_refused() {
+    while (queue->refused() == 0) call(100);
+  }
+
+  sqlite::Db other;
+  std::uint64_t made = 1;
+};
+
+TEST_F(Locked, CallsThatFindRoomAreKept) {
+  call(150);
+  let_go();
+  const Totals totals = finish();
+  EXPECT_EQ(totals.dropped, 0u);
+  EXPECT_EQ(totals.calls, made);
+  EXPECT_EQ(value("SELECT count(*) FROM call_"), "151");
+  EXPECT_EQ(value("SELECT count(*) FROM drop_"), "0");
+}
+
+TEST_F(Locked, TheRecordingGoesOnAfterwards) {
+  call_until_refused();
+  let_go();
+  wait_until_stored(2);
+  call(1000);
+  const Totals totals = finish();
+  EXPECT_GT(totals.dropped, 0u);
+  EXPECT_GT(totals.calls, 1000u);
+  expect_exact(made, totals);
+  EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(totals.calls));
+  EXPECT_EQ(value("SELECT clean FROM session_"), "1");
+  EXPECT_EQ(value("SELECT n FROM drops WHERE reason = 'another process had the database locked' AND duration > 0"), std::to_string(totals.dropped));
+  EXPECT_EQ(value("SELECT value FROM lifecycle WHERE kind = 'locked'"), std::to_string(totals.dropped));
+}
+
+TEST_F(Locked, OnceMoreAndAgain) {
+  for (int round = 0; round < 2; ++round) {
+    call_until_refused();
+    const std::int64_t stored = seen_by_reader("SELECT count(*) FROM call_");
+    let_go();
+    wait_until_stored(stored + 1);
+    ASSERT_TRUE(other.exec("BEGIN IMMEDIATE"));
+  }
+  let_go();
+  expect_exact(made, finish());
+  EXPECT_EQ(value("SELECT count(*) FROM drops"), "2");
+}
+
+TEST_F(Locked, UntilTheRecordingHasEnded) {
+  call_until_refused();
+  const Totals totals = finish();
+  EXPECT_EQ(totals.calls, 1u);
+  EXPECT_EQ(totals.dropped, made - 1);
+  EXPECT_EQ(value("SELECT count(*) FROM call_"), "1");
+  EXPECT_EQ(value("SELECT clean FROM session_"), "0");
+}
+
+TEST_F(Locked, AndThenAFailureLeavesNoCallUncounted) {
+  call_until_refused();
+  ASSERT_TRUE(other.exec("CREATE TRIGGER refuse BEFORE INSERT ON drop_ WHEN new.reason GLOB 'another*' BEGIN SELECT raise(FAIL, 'refused'); END; COMMIT"));
+  const Totals totals = finish();
+  EXPECT_EQ(totals.calls, 1u);
+  expect_exact(made, totals);
+}
+
+TEST_F(Trouble, AReaderThatStaysDoesNotTakeTheTotalsAway) {
+  log::set_level(log::Level::Silent);
+  open();
+  tracee->fail("hipSetDevice", 101);  // stored at once
+  wait_until_stored(1);
+  auto reader = sqlite::Db::open(path, SQLITE_OPEN_READONLY);
+  EXPECT_EQ(*reader->integer("SELECT count(*) FROM call_"), 1);
+  tracee->call("hipDeviceSynchronize");
+  const Totals totals = finish();
+  EXPECT_EQ(totals.calls, 2u);
+  EXPECT_EQ(*reader->integer("SELECT count(*) FROM call_"), 2);
+  EXPECT_EQ(*reader->integer("SELECT clean FROM session_"), 1);
 }
 
 TEST_F(Trouble, KilledWriterLosesNothingThatAReaderHasSeen) {
