@@ -107,7 +107,7 @@ class Way {
   int links_ = 0;
 };
 
-// As fs.protected_regular has it: where many may make files, one of another user was put there for somebody to write to.
+// As fs.protected_regular has it: where many users make files, one of another user may lie in wait for our data.
 bool is_planted(const Fd& folder, const struct stat& file) {
   struct stat about {};
   if (file.st_uid == ::geteuid() || ::fstat(folder.get(), &about) != 0) return false;
@@ -119,9 +119,10 @@ const char* why_not(const Place& place, const struct stat& about) {
   if (S_ISDIR(about.st_mode)) return "it is a folder";
   if (S_ISBLK(about.st_mode)) return "it is a disk";
   if (place.given) return nullptr;
-  if (S_ISREG(about.st_mode)) return is_planted(place.folder, about) ? "it is a file of another user in a folder that all may write to" : nullptr;
-  if (!is_trusted(about.st_uid)) return S_ISFIFO(about.st_mode) ? "it is a FIFO of another user" : "it is a device or socket of another user";
-  return nullptr;
+  if (S_ISREG(about.st_mode))
+    return is_planted(place.folder, about) ? "it is a file of another user in a folder that all may write to" : nullptr;
+  if (is_trusted(about.st_uid)) return nullptr;
+  return S_ISFIFO(about.st_mode) ? "it is a FIFO of another user" : "it is a device or socket of another user";
 }
 
 Result<Fd> open_thing(const std::string& path, const Place& place, OutputMode mode) {

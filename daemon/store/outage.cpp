@@ -10,7 +10,7 @@
 namespace fade::store {
 namespace {
 
-constexpr std::int64_t kWorthTelling = 1'000'000'000;  // a shorter one that costs no call is nobody's concern
+constexpr std::int64_t kWorthTelling = 1'000'000'000;  // a shorter one that costs no call is not told
 
 std::int64_t ns_of(std::chrono::nanoseconds time) { return time.count(); }
 
@@ -48,8 +48,8 @@ std::optional<Outage::Report> Outage::end() {
 
 std::string Outage::Report::text() const {
   const double seconds = static_cast<double>(duration) / 1e9;
-  return fmt::format("another process had the database locked for {:.1f} s; {}", seconds,
-                     refused == 0 ? std::string("every call was kept") : fmt::format("{} {} not recorded", refused, refused == 1 ? "call was" : "calls were"));
+  const std::string cost = refused == 0 ? "every call was kept" : fmt::format("{} {} not recorded", refused, refused == 1 ? "call was" : "calls were");
+  return fmt::format("another process had the database locked for {:.1f} s; {}", seconds, cost);
 }
 
 }  // namespace fade::store

@@ -22,7 +22,8 @@ constexpr Stage kWithoutTimeline{kSums, -1, 8 * kMega, "size limit reached: call
 constexpr Stage kEnd{kNothing, 3, 256 * kMega, "size limit reached: nothing more is recorded"};
 constexpr std::array kStop{Stage{kNothing, -2, 16 * kMega, kEnd.reason}};
 constexpr std::array kStats{kWithoutAllocations, kWithoutTimeline, kEnd};
-constexpr std::array kDropCalls{Stage{kAllButCalls, -10, 256 * kMega, "size limit reached: rows of calls are dropped"}, kWithoutAllocations, kWithoutTimeline, kEnd};
+constexpr Stage kWithoutCalls{kAllButCalls, -10, 256 * kMega, "size limit reached: rows of calls are dropped"};
+constexpr std::array kDropCalls{kWithoutCalls, kWithoutAllocations, kWithoutTimeline, kEnd};
 
 // Where only sums are kept from the beginning, there are no rows to leave out.
 std::span<const Stage> stages(OnFull on_full, Detail detail) {
@@ -54,7 +55,9 @@ Keep SizeLimit::keep() const { return reached_ ? reached_->keep : Keep{}; }
 
 const char* SizeLimit::reason() const { return reached_ ? reached_->reason : ""; }
 
-bool SizeLimit::is_near(std::uint64_t bytes) const { return most_ != 0 && !ahead_.empty() && bytes + kNear >= begins_at(ahead_.front(), most_); }
+bool SizeLimit::is_near(std::uint64_t bytes) const {
+  return most_ != 0 && !ahead_.empty() && bytes + kNear >= begins_at(ahead_.front(), most_);
+}
 
 bool SizeLimit::wants_sums(std::uint64_t bytes, std::uint64_t waiting) const {
   return most_ != 0 && !ahead_.empty() && bytes + waiting * kSumBytes >= bytes_with_sums_ + most_ / kSumsPart;

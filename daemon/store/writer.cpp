@@ -66,7 +66,8 @@ Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail d
 
 tl::unexpected<Error> too_small(std::uint64_t empty) {
   const std::uint64_t least = (empty + kLeastRoom + (1 << 20) - 1) >> 20;
-  return fail("the size limit is too small", fmt::format("a recording without a call has {} KB", empty >> 10), fmt::format("--max-size {}M", least));
+  return fail("the size limit is too small", fmt::format("a recording without a call has {} KB", empty >> 10),
+              fmt::format("--max-size {}M", least));
 }
 
 }  // namespace
@@ -270,7 +271,8 @@ void Writer::Impl::write_outages() {
   if (outages_.empty()) return;
   Failure failure;
   Write note(file_.db, failure, "INSERT INTO lifecycle_ (session, ts, kind, value, detail) VALUES (?,?,'locked',?,?)");
-  Write drop(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,'another process had the database locked')");
+  Write drop(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) "
+                                "VALUES (?,?,?,?,'another process had the database locked')");
   for (const Outage::Report& outage : outages_) {
     note(row_, outage.at, outage.refused, outage.text());
     if (outage.refused > 0) drop(row_, outage.at, outage.duration, outage.refused);
