@@ -210,9 +210,9 @@ void CallTracker::forget_open(Thread& thread, RemoteAddr sp) {
   if (it != thread.inferior->open_by_sp.end() && it->second == &thread) thread.inferior->open_by_sp.erase(it);
 }
 
-void CallTracker::unwound(Thread& thread, RemoteAddr sp) {
+void CallTracker::unwound(Thread& thread, const CallFrame& frame) {
   const Memory& memory = thread.inferior->program->space->memory();
-  for (OpenCall& call : thread.calls.take_unwound(sp, memory, [&] { return stack_of(thread, sp); })) {
+  for (OpenCall& call : thread.calls.take_unwound(frame, memory, [&] { return stack_of(thread, frame.sp); })) {
     forget_open(thread, call.sp);
     close(std::move(call), kUnwound);
   }
@@ -231,9 +231,18 @@ bool CallTracker::is_needed(const Entry& entry) const {
          (!overrides_.empty() && (overrides_.touches(entry.probe->symbol) || entry.probe->kind == probes::Kind::SetDevice));
 }
 
+// The return address matters where the frame may be that of an open call, which jumped here.
+CallFrame CallTracker::frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack) {
+  CallFrame frame{.sp = sp, .entry = entry};
+  if (!thread.calls.has_frame_at(sp)) return frame;
+  if (!on_stack.empty()) frame.return_address = {on_stack[0]};
+  else frame.return_address = thread.inferior->program->space->memory().value<RemoteAddr>(sp).value_or(RemoteAddr{});
+  return frame;
+}
+
 void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack) {
   const Entry& entry = functions_[index];
-  unwound(thread, registers.sp());
+  unwound(thread, frame_at_entry(thread, index, registers.sp(), on_stack));
   const bool counted = entry.what == Entry::What::Function && recording_;
   if (!counted && !is_needed(entry)) return;
   OpenCall call{.sp = registers.sp(), .entry = index};
@@ -320,18 +329,25 @@ void CallTracker::follow_device(Thread& thread, const Entry& entry, const OpenCa
     thread.device = static_cast<int>(argument(*device, call));
 }
 
-std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Registers& registers,
-                                                    RemoteAddr return_address, std::int64_t now) {
+std::span<const CallTracker::Left> CallTracker::leave(Thread& thread, const Registers& registers,
+                                                      RemoteAddr return_address, std::int64_t now) {
+  left_.clear();
   const RemoteAddr sp = registers.sp() - 8;
   auto& open_by_sp = thread.inferior->open_by_sp;
   const auto owner = open_by_sp.find(sp);
-  if (owner == open_by_sp.end()) return std::nullopt;
-  OpenCall* open = owner->second->calls.find(return_address, sp);  // of another thread where a fiber has moved
-  if (!open) return std::nullopt;
-  OpenCall call = owner->second->calls.remove(*open);
+  if (owner == open_by_sp.end()) return {};
+  OpenCalls& calls = owner->second->calls;  // of another thread where a fiber has moved
+  OpenCall* open = calls.find(return_address, sp);
+  if (!open) return {};
+  OpenCall innermost = calls.remove(*open);
   open_by_sp.erase(owner);
-  unwound(thread, sp);
+  unwound(thread, {.sp = sp, .return_address = return_address});
+  left_.push_back(returned(thread, std::move(innermost), registers, now));
+  while ((open = calls.find(return_address, sp))) left_.push_back(returned(thread, calls.remove(*open), registers, now));
+  return left_;
+}
 
+CallTracker::Left CallTracker::returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now) {
   const Entry& entry = functions_[call.entry];
   if (entry.what != Entry::What::Function) return Left{call.entry, registers.result(), true, {}};
   call.record.exit_ns = now;
@@ -342,7 +358,7 @@ std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Regist
   const bool failed = entry.probe->failed(call.record.result);
   if (failed) call.record.flags |= kFailed;
   if (failed && call.record.id != 0 && call.record.stack == 0 && stacks_.policy().wants_failed())
-    call.record.stack = stacks_.at_return(thread, registers, return_address);  // its caller's frames are still what they were
+    call.record.stack = stacks_.at_return(thread, registers, call.return_address);  // its caller's frames are still what they were
   fetch_out(thread, entry, call);
   if (!failed) {
     correct(thread, entry, call);

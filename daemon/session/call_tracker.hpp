@@ -33,8 +33,9 @@ class CallTracker {
 
   // The thread hit the site of `entry`. `on_stack`: the return address and what follows it on the stack, as far as they are known already.
   void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack);
-  // The thread hit a place that calls return to, at time `now`; nullopt: no open call returns here now.
-  std::optional<Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
+  // The thread hit a place that calls return to, at time `now`. Gives the calls that ended, innermost first: several where a function
+  // jumped into another one, none where no open call returns here now. Valid until the next leave().
+  std::span<const Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   // Sends what is complete.
   void flush();
 
@@ -60,7 +61,9 @@ class CallTracker {
   bool watch_return(Thread& thread, CallSite& site, RemoteAddr return_address);
   bool is_needed(const Entry& entry) const;
   static void forget_open(Thread& thread, RemoteAddr sp);
-  void unwound(Thread& thread, RemoteAddr sp);  // a call or return at `sp` shows which open calls are gone
+  void unwound(Thread& thread, const CallFrame& frame);  // a call or return there shows which open calls are gone
+  static CallFrame frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack);
+  Left returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now);
   void close(OpenCall call, std::uint16_t flags);
   void correct(Thread& thread, const Entry& entry, OpenCall& call);
   void place(Thread& thread, probes::DeviceCall& call);
@@ -77,6 +80,7 @@ class CallTracker {
   ModuleSymbols symbols_;
   KernelNames kernels_;
   std::vector<Complete> complete_;
+  std::vector<Left> left_;  // of the last return
   std::vector<std::byte> buffer_;
   CallId last_call_ = 0;
   CallSiteId last_call_site_ = 0;

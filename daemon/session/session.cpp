@@ -249,17 +249,22 @@ bool Session::may_have_lost_action(Thread& thread) {
   return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
 }
 
+void Session::call_ended(Thread& thread, const CallTracker::Left& left) {
+  const Entry& entry = functions_[left.entry];
+  if (!left.internal) tell_gpu_nodes(thread, entry);
+  is_alive(*thread.inferior, entry, left.result);
+  if (left.internal) modules_.resolved(*thread.inferior, thread, entry, {left.result});
+  if (left.table) modules_.table_given(*thread.inferior, thread, entry, *left.table);
+}
+
 // Returns the entry that the stop is charged to.
 std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now) {
   std::uint32_t charged = 0;
   if (site.call_site != 0) {
-    const auto left = calls_.leave(thread, registers, site.address, now);
-    if (left) charged = left->entry;
-    if (left && !left->internal) tell_gpu_nodes(thread, functions_[left->entry]);
-    if (left) is_alive(*thread.inferior, functions_[left->entry], left->result);
-    if (left && left->internal)
-      modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
-    if (left && left->table) modules_.table_given(*thread.inferior, thread, functions_[left->entry], *left->table);
+    for (const CallTracker::Left& left : calls_.leave(thread, registers, site.address, now)) {
+      charged = left.entry;
+      call_ended(thread, left);
+    }
   }
   if (site.entry == 0) return charged;
   std::array<std::uint64_t, 1 + EntryPad::kWords> shown;

@@ -114,6 +114,7 @@ class Session {
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
   static bool may_have_lost_action(Thread& thread);
+  void call_ended(Thread& thread, const CallTracker::Left& left);
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
   void tell_gpu_nodes(Thread& thread, const Entry& entry);
