@@ -17,9 +17,14 @@ using probes::Parameter;
 using probes::Role;
 
 constexpr std::size_t kMaxString = 256;
+constexpr std::size_t kMaxName = 4096;  // of what is known by its whole text: kernels' names (those of Tensile have 700 letters), paths
 constexpr std::size_t kMaxPointed = 4096;  // bytes behind one pointer
 constexpr std::size_t kMostDevices = 64;   // of one program, whose addresses are kept
 constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else is mapped that close below it
+
+std::size_t longest_text(const probes::Probe& probe, const Parameter& parameter) {
+  return parameter.role == Role::KernelName || probe.kind == probes::Kind::ModuleLoad ? kMaxName : kMaxString;
+}
 
 std::span<const std::byte> bytes_of(std::span<const std::uint64_t> words) { return std::as_bytes(words); }
 
@@ -95,7 +100,7 @@ void CallTracker::fetch_pointed(const Thread& thread, const Entry& entry, OpenCa
     const RemoteAddr at{argument(entry.probe->parameters[index], call)};
     if (!at) continue;
     bool cut = false;
-    const auto text = memory.c_string(at, kMaxString, &cut);
+    const auto text = memory.c_string(at, longest_text(*entry.probe, entry.probe->parameters[index]), &cut);
     append_piece(call.payload, {.kind = PieceKind::String, .param = index, .cut = cut, .unreadable = !text},
                  text ? std::as_bytes(std::span(*text)) : std::span<const std::byte>());
   }
