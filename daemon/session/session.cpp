@@ -325,7 +325,7 @@ void Session::on_trap_stop(const Stop& stop) {
     thread->is_in_group_stop = false;
     return std::exchange(thread->interrupted, false) ? go_on(*thread) : start_child(stop.tid);
   }
-  unclaimed_.insert(stop.tid);
+  unclaimed_.try_emplace(stop.tid, 0);
   tracer_.reap_stop(stop.tid);  // or it would be reported again and again
 }
 
@@ -342,7 +342,7 @@ void Session::learn_of_child(const Stop& stop) {
   Thread* parent = thread_of(stop.tid);
   const auto child = static_cast<pid_t>(stop.message);
   const auto registers = Tracee(stop.tid).registers();
-  if (parent && child > 0 && registers && !thread_of(child)) {
+  if (parent && child > 0 && registers && !thread_of(child) && !was_released(child)) {
     Inferior& inferior = *parent->inferior;
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;

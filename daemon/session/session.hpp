@@ -21,6 +21,7 @@
 #include "session/hold_times.hpp"
 #include "session/inferior.hpp"
 #include "session/module_watch.hpp"
+#include "session/orphans.hpp"
 #include "session/stack_capture.hpp"
 #include "session/trap_guard.hpp"
 
@@ -62,7 +63,7 @@ class Session {
   // Now and then: how much CPU time each process has used.
   void sample_cpu();
   void set_recording(bool on);
-  // About ten times a second.
+  // About ten times a second: children whose makers cannot tell of them any more run on without us.
   void release_orphans();
   // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
@@ -191,6 +192,10 @@ class Session {
   void tell_stranger(ProcessId parent, pid_t child, std::string what);
   void child_ended(const Thread& parent);
 
+  // session_orphans.cpp
+  Maker maker_of(pid_t child) const;
+  bool was_released(pid_t child);
+
   // session_traps.cpp
   void on_waiting_trap(const Stop& stop);
   void give_trap_back(Thread& stopped);
@@ -219,8 +224,8 @@ class Session {
 
   std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
   std::unordered_map<pid_t, Thread*> threads_;
-  std::unordered_set<pid_t> unclaimed_;  // stopped before the event that tells who they are
-  std::unordered_set<pid_t> orphans_;    // those of them that were there at the last look
+  std::unordered_map<pid_t, int> unclaimed_;  // stopped before the event that tells who they are; how often they were looked at
+  std::unordered_set<pid_t> released_;        // of these, those that were given up
   std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have just ended
   std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
   std::vector<Stranger> strangers_;  // found, and not yet tracees
