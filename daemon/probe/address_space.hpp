@@ -128,6 +128,9 @@ class AddressSpace {
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
+  // As arm(), where calls return to. There may be many such places: the last kKeptForEntries of the net's table are kept for functions.
+  Result<Site*> arm_return(RemoteAddr address, pid_t stopped);
+  static constexpr std::uint64_t kKeptForEntries = 2048;
   // The entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch leads: there a
   // jump may stand behind its first instruction, where those behind it allow one.
   struct FunctionEntry {
@@ -200,6 +203,9 @@ class AddressSpace {
   Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   bool recover_text(Site& site) const;
   bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;
+
+  // return_sites.cpp
+  bool make_room_for_return(pid_t stopped);
 
   // entry_sites.cpp
   struct Plan;

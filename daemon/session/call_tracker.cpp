@@ -180,9 +180,10 @@ bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr r
     call_site.is_code = is_code(program, thread.tid, return_address);
   }
   if (!site || site->is_lifted || call_site.id == 0) {
-    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm(return_address, thread.tid); });
+    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
     if (!armed) {
-      ++unseen_returns_;
+      if (call_site.refusal.empty()) call_site.refusal = call_site.is_code ? armed.error().message : "no code stands where they return to";
+      unseen_.add(call_site.refusal);
       if (!std::exchange(call_site.refused, true))
         sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
                                fmt::format("returns to {} cannot be seen: {}", call_site.library.empty() ? "memory of no library" : call_site.library, armed.error().message)});
@@ -230,6 +231,11 @@ void CallTracker::close(OpenCall call, std::uint16_t flags) {
   complete_.push_back({call.record, std::move(call.payload)});
 }
 
+// A rule changes an answer when the call returns, whatever its probe says.
+bool CallTracker::needs_return(const Entry& entry) const {
+  return !entry.probe || !entry.probe->entry_only || is_needed(entry);
+}
+
 // While nothing is recorded: resolvers say where functions are, and rules go on being applied.
 bool CallTracker::is_needed(const Entry& entry) const {
   return entry.what == Entry::What::Resolver ||
@@ -267,9 +273,10 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   call.record.caller = site.id;
   if (counted && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
-  if (!watch_return(thread, site, call.return_address)) {
+  const bool wants_return = needs_return(entry);
+  if (!wants_return || !watch_return(thread, site, call.return_address)) {
     call.record.entry_ns = clock_.now();
-    return close(std::move(call), 0);
+    return close(std::move(call), wants_return ? kUnseen : kEntryOnly);
   }
   thread.inferior->open_by_sp[call.sp] = &thread;
   thread.calls.push(std::move(call)).record.entry_ns = clock_.now();  // what we did since is not the call's time

@@ -15,6 +15,7 @@
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
 #include "session/stack_capture.hpp"
+#include "session/unseen_returns.hpp"
 
 namespace fade {
 
@@ -43,7 +44,9 @@ class CallTracker {
   // While off, calls are neither numbered nor recorded; rules are applied all the same.
   void set_recording(bool on) { recording_ = on; }
 
-  std::uint64_t unseen_returns() const { return unseen_returns_; }
+  std::uint64_t unseen_returns() const { return unseen_.total(); }
+  // Now and then, and at the end: tells how many returns could not be seen, and why.
+  void report_unseen(bool at_end) { unseen_.report(sink_, clock_.now(), at_end); }
 
  private:
   struct Complete {
@@ -58,6 +61,7 @@ class CallTracker {
   void fetch_out(const Thread& thread, const Entry& entry, OpenCall& call) const;
   CallSite& call_site(Thread& thread, RemoteAddr return_address);
   Result<void> may_arm(const CallSite& call_site, RemoteAddr return_address) const;
+  bool needs_return(const Entry& entry) const;
   bool watch_return(Thread& thread, CallSite& site, RemoteAddr return_address);
   bool is_needed(const Entry& entry) const;
   static void forget_open(Thread& thread, RemoteAddr sp);
@@ -85,7 +89,7 @@ class CallTracker {
   CallId last_call_ = 0;
   CallSiteId last_call_site_ = 0;
   CallSite other_site_;  // for calls from more places than are kept apart, which has no id
-  std::uint64_t unseen_returns_ = 0;
+  UnseenReturns unseen_;
   bool recording_ = true;
 };
 

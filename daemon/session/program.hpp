@@ -50,6 +50,7 @@ struct CallSite {
   CallSiteId id = 0;
   std::string library;      // path; empty: not in a module
   bool refused = false;     // no site could be armed there
+  std::string refusal;      // why; empty: it was not refused
   bool changeable = false;  // in memory without a file: generated code, which may be written again
   bool is_code = true;      // it could be executed when it was first seen
 };

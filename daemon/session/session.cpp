@@ -496,6 +496,7 @@ void Session::report_costs(bool at_end) {
   black_box_.look_around();
   functions_.report_costs();
   stacks_.report(at_end);
+  calls_.report_unseen(at_end);
   look_at_imports(false);
 }
 
@@ -527,7 +528,7 @@ Session::Totals Session::totals() const {
   if (strangers_told_ > 0)
     out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", strangers_told_));
   if (calls_.unseen_returns() > 0)
-    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query lifecycle)", calls_.unseen_returns()));
+    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", calls_.unseen_returns()));
   return out;
 }
 
