@@ -929,7 +929,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('top', 'errors', 'integer', '', 'how many of them failed'),
 ('top', 'total_ns', 'integer', 'ns', 'time in these calls, all added up; NULL where no duration is known'),
 ('top', 'self_ns', 'integer', 'ns', 'the same without watched calls inside'),
-('top', 'avg_ns', 'integer', 'ns', 'mean'),
+('top', 'avg_ns', 'integer', 'ns', 'total by calls: too small where the returns of some were not seen (drops)'),
 ('top', 'min_ns', 'integer', 'ns', 'shortest'),
 ('top', 'max_ns', 'integer', 'ns', 'longest'),
 ('top', 'percent', 'real', 'percent', 'share of the time of all functions, calls inside calls counted once'),

@@ -57,6 +57,8 @@ def test_returns_that_are_not_seen_are_counted_and_told(build, tmp_path):
     assert status != 0 and "calls come from more places than there is room for breakpoints" in said
     summary = report(build, tmp_path, "summary", "-f", "table")[1]
     assert "nothing was left out" not in summary and "results of calls" in summary
+    told = subprocess.run([build.fade_query, tmp_path / "run.db", "leaks", "-f", "table"], capture_output=True, text=True, timeout=60)
+    assert f"the results of {states['unseen']}" in told.stderr.replace(",", "")
     # Durations are of the calls whose returns were seen.
     assert database.value("SELECT count(*) FROM calls WHERE state = 'unseen' AND (duration IS NOT NULL OR result IS NOT NULL)") == 0
     assert database.value("SELECT min(min_ns) > 0 FROM call_stats") == 1
