@@ -182,9 +182,10 @@ bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr r
   if (!site || site->is_lifted || call_site.id == 0) {
     const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
     if (!armed) {
+      const bool has_no_room = armed.error().code == ENOSPC;  // there may be some later
       if (call_site.refusal.empty()) call_site.refusal = call_site.is_code ? armed.error().message : "no code stands where they return to";
       unseen_.add(call_site.refusal);
-      if (!std::exchange(call_site.refused, true))
+      if (!std::exchange(has_no_room ? program.has_told_no_room : call_site.refused, true))
         sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
                                fmt::format("returns to {} cannot be seen: {}", call_site.library.empty() ? "memory of no library" : call_site.library, armed.error().message)});
       return false;

@@ -227,6 +227,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const Site site = *found;  // handling may forget sites
   const bool in_pad = site.is_entry_pad(trap);
   thread.passed_trap = in_pad ? trap : RemoteAddr{};
+  if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
   if (!in_pad) tracee.set_ip(site.slot);
   const bool again = thread.shown_site == site.address && thread.shown_sp == registers->sp();
   if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};

@@ -34,6 +34,7 @@ struct SessionOptions {
   std::optional<std::regex> child_filter;  // only programs whose path matches are watched
   std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
   std::size_t most_call_sites = 1'000'000;  // places of one program that calls come from: a target decides how many there are
+  std::int64_t return_rest_ns = 20'000'000'000;  // for which a place to return to is lifted before it is forgotten; longer than any fork takes
   std::int64_t hang_ns = 0;                // a process with calls running, none of which ends for so long, hangs; 0: never
 };
 
@@ -73,6 +74,8 @@ class Session {
   void look_for_hangs();
   // About once a second, while no stop waits to be handled: finds children and threads that were made with CLONE_UNTRACED.
   void look_for_strangers();
+  // About once a second: where places to return to are scarce, those met longest ago give theirs back. Stops no thread.
+  void give_back_returns();
   // Each thread of all processes stops once and is looked at.
   void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
@@ -203,6 +206,10 @@ class Session {
   void send_trap(const Thread& stopped, Thread& keeper, const Thread* taker);
   void pass_on(Thread& stopped, const Thread& taker);
   static void take_up(Thread& stopped);
+
+  // session_returns.cpp
+  bool are_all_elsewhere(const Program& program) const;
+  std::unordered_set<RemoteAddr> open_returns(const Program& program) const;
 
   // session_look.cpp
   bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;

@@ -1,7 +1,9 @@
 // Calls from 20,000 places each, as libraries of generated kernels make them, then work from few places: many_places HOW [LIBRARY].
-//   register  __hipRegisterFunction     ask  hipPeekAtLastError
+//   register  __hipRegisterFunction     ask  hipPeekAtLastError     again  the same, twice
+//   threads   the same, in four threads
 // LIBRARY is loaded at the end, and roctxMarkA of it is called.
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include "tracee.h"
 
@@ -49,6 +51,17 @@ __asm__(
     "        ret\n"
     "        .size ask_from_many_places, . - ask_from_many_places\n");
 
+static void* ask(void* arg) {
+  ask_from_many_places();
+  return arg;
+}
+
+static void ask_in_threads(void) {
+  pthread_t t[4];
+  for (int i = 0; i < 4; ++i) MUST(!pthread_create(&t[i], NULL, ask, NULL));
+  for (int i = 0; i < 4; ++i) pthread_join(t[i], NULL);
+}
+
 int main(int argc, char** argv) {
   MUST(argc > 1);
   if (!strcmp(argv[1], "register")) {
@@ -56,8 +69,11 @@ int main(int argc, char** argv) {
     register_from_many_places(modules, &handle, name);
     HIP_OK(hipLaunchKernel(&handle, (dim3){1, 1, 1}, (dim3){64, 1, 1}, NULL, 0, NULL));
     __hipUnregisterFatBinary(modules);
+  } else if (!strcmp(argv[1], "threads")) {
+    ask_in_threads();
   } else {
     ask_from_many_places();
+    if (!strcmp(argv[1], "again")) ask_from_many_places();
   }
   some_calls(10);
   void* library = argc > 2 ? dlopen(argv[2], RTLD_NOW) : NULL;
