@@ -111,7 +111,9 @@ Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRec
 std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord&, Payload payload) {
   const auto piece = find_piece(payload, PieceKind::String, index_of(probe, parameter));
   if (!piece || piece->header.unreadable) return std::nullopt;
-  return std::string(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
+  std::string out(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
+  if (piece->header.cut) out += kCutMark;
+  return out;
 }
 
 std::optional<std::uint64_t> value_elsewhere(const Probe& probe, Role role, const CallRecord& record, Payload payload) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/event.hpp"
 #include "probes/probe.hpp"
@@ -36,7 +37,9 @@ std::uint64_t argument(const Probe& probe, const Parameter& parameter, const Cal
 std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload, std::span<std::byte> into);
 // A dim3 by value, or the one that a pointer led to.
 Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
-// The text a const char * led to; nothing for NULL and what could not be read.
+// Stands behind every text that was longer than what is read of it (FORMAT.md).
+inline constexpr std::string_view kCutMark = "...";
+// The text a const char * led to, with the mark where it was cut; nothing for NULL and what could not be read.
 std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
 
 // The value with this role, wherever it stands: a parameter by value, what a pointer led to, or a field of a struct

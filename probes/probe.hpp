@@ -67,6 +67,7 @@ struct Probe {
   std::string library;    // glob on the library's file name or soname; empty: any library that is recognised as `api`
   Kind kind = Kind::Other;
   bool hot = false;       // off unless asked for by name or by its group
+  bool entry_only = false;  // neither its result nor its duration are needed: recorded at its entry, without a return site
   Type result;
   std::int64_t success = 0;        // result value that means success
   bool has_success = false;        // false: every result is fine (void, pointers, counts)

@@ -220,9 +220,10 @@ bool parse_success_note(Cursor& cursor, const Token& at, Probe& out) {
 }
 
 bool parse_function_note(Cursor& cursor, Probe& out) {
-  const auto word = cursor.expect_word("a kind, hot, ok(...), success(...) or work_items");
+  const auto word = cursor.expect_word("a kind, entry_only, hot, ok(...), success(...) or work_items");
   if (!word) return false;
   if (word->text == "hot") return out.hot = true;
+  if (word->text == "entry_only") return out.entry_only = true;
   if (word->text == "work_items") return out.grid_in_work_items = true;
   if (word->text == "ok") return parse_ok_note(cursor, out);
   if (word->text == "success") return parse_success_note(cursor, *word, out);
@@ -231,8 +232,8 @@ bool parse_function_note(Cursor& cursor, Probe& out) {
     return true;
   }
   auto known = kind_words();
-  known.insert(known.end(), {"hot", "ok", "success", "work_items"});
-  return complain_near(cursor, *word, "a kind, hot, ok(...), success(...) or work_items", std::move(known));
+  known.insert(known.end(), {"entry_only", "hot", "ok", "success", "work_items"});
+  return complain_near(cursor, *word, "a kind, entry_only, hot, ok(...), success(...) or work_items", std::move(known));
 }
 
 bool parse_result(Cursor& cursor, const Types& types, Probe& out) {

@@ -44,7 +44,8 @@ CREATE TABLE device_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal
 -- puts rows into this table and copy_, and they are integers: SQLite is not asked to check each value (STRICT, NOT NULL).
 CREATE TABLE call_    (ts INTEGER, dur INTEGER, thread INTEGER, fn INTEGER, caller INTEGER,
                        up INTEGER, result INTEGER, launch INTEGER, id INTEGER PRIMARY KEY);
--- Calls that were left by an exception, longjmp, cancellation or the end of the thread; ts_end is when that was noticed.
+-- Calls whose duration is not known, and why. ts_end: they were left by an exception, longjmp, cancellation or the end of the thread, which was noticed
+-- then; NULL: their return could not be watched; -1: recorded at their entry alone, as the .probes line of the function says (@entry_only).
 CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
 CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object
 -- In the order in which they returned; no key, as SQLite would look for each one's place. kind: hipMemcpyKind, or -1 for fills (memset)

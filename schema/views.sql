@@ -32,7 +32,7 @@ SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration,
        CASE WHEN c.dur IS NULL OR f.result_type = 'void' THEN NULL ELSE coalesce(c.result, 0) END AS result,
        CASE WHEN c.dur IS NULL THEN NULL ELSE r.name END AS result_name,
        CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(r.failed, 0) END AS failed,
-       CASE WHEN c.dur IS NOT NULL THEN 'returned' WHEN u.call IS NOT NULL THEN 'unwound' ELSE 'open' END AS state,
+       CASE WHEN c.dur IS NOT NULL THEN 'returned' WHEN u.ts_end = -1 THEN 'entry only' WHEN u.ts_end IS NOT NULL THEN 'unwound' WHEN u.call IS NOT NULL THEN 'unseen' ELSE 'open' END AS state,
        c.caller AS caller_id, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller, s.library AS caller_library,
        a.args, c.thread AS thread_id, c.fn AS function_id, c.launch AS launch_id, k.stack
 FROM call_ c JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
@@ -133,17 +133,17 @@ FROM overhead_ o LEFT JOIN function_ f ON f.id = o.fn;
 
 CREATE VIEW call_stats AS
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name, x.parent_fn AS parent_function_id, pf.name AS parent,
-       x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist,
+       x.n AS calls, x.errors, iif(x.max IS NULL, NULL, x.total) AS total_ns, iif(x.max IS NULL, NULL, x.self) AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist,
        x.leaves AS leaf_calls
 FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = x.fn LEFT JOIN function_ pf ON pf.id = x.parent_fn;
 
 CREATE VIEW top AS
-SELECT f.session, f.name, f.api AS category, sum(x.n) AS calls, sum(x.errors) AS errors, sum(x.total) AS total_ns, sum(x.self) AS self_ns, sum(x.total) / sum(x.n) AS avg_ns,
-       min(x.min) AS min_ns, max(x.max) AS max_ns, round(100.0 * sum(x.self) / nullif((SELECT sum(self) FROM call_stat_), 0), 2) AS percent
+SELECT f.session, f.name, f.api AS category, sum(x.n) AS calls, sum(x.errors) AS errors, iif(max(x.max) IS NULL, NULL, sum(x.total)) AS total_ns, iif(max(x.max) IS NULL, NULL, sum(x.self)) AS self_ns, iif(max(x.max) IS NULL, NULL, sum(x.total) / sum(x.n)) AS avg_ns,
+       min(x.min) AS min_ns, max(x.max) AS max_ns, round(100.0 * iif(max(x.max) IS NULL, NULL, sum(x.self)) / nullif((SELECT sum(self) FROM call_stat_), 0), 2) AS percent
 FROM call_stat_ x JOIN function_ f ON f.id = x.fn GROUP BY x.fn ORDER BY total_ns DESC;
 
 CREATE VIEW flow AS
-SELECT f.session, pf.api AS caller_api, pf.name AS caller, f.api AS callee_api, f.name AS callee, sum(x.n) AS calls, sum(x.total) AS total_ns,
+SELECT f.session, pf.api AS caller_api, pf.name AS caller, f.api AS callee_api, f.name AS callee, sum(x.n) AS calls, iif(max(x.max) IS NULL, NULL, sum(x.total)) AS total_ns,
        (SELECT sum(y.n) FROM call_stat_ y WHERE y.fn = x.parent_fn) AS caller_calls, (SELECT sum(y.self) FROM call_stat_ y WHERE y.fn = x.parent_fn) AS caller_self_ns
 FROM call_stat_ x JOIN function_ f ON f.id = x.fn JOIN function_ pf ON pf.id = x.parent_fn GROUP BY x.parent_fn, x.fn;
 

@@ -30,7 +30,7 @@ void tell_what_is_missing(Recording& recording, const Outcome& outcome) {
     const auto* n = value ? std::get_if<std::int64_t>(&*value) : nullptr;
     return n ? *n : 0;
   };
-  if (const std::int64_t dropped = number("SELECT sum(n) FROM drops"); dropped > 0)
+  if (const std::int64_t dropped = number("SELECT sum(n) FROM drops WHERE reason NOT GLOB 'results of calls*' AND reason NOT GLOB 'stacks were not kept*'"); dropped > 0)
     log::info("{} calls are not in the recording: fade-query drops says why", table::human_count(dropped));
   if (outcome.rows > 0) return;
   if (const std::string why = verdict(recording); !why.empty()) return log::info("{}", why);

@@ -106,12 +106,22 @@ bool wants_rows(const Context& context, const Command& command) {
   return context.output.format != table::Format::Table || s.sql || s.limit || !s.columns.empty() || !s.where.empty() || !s.sort.empty();
 }
 
+// A reader of "everything was freed" must know that what was allocated or freed may be unknown.
+void tell_of_unseen_results(Recording& recording) {
+  const auto found = recording.database.one("SELECT sum(n) FROM drops WHERE reason GLOB 'results of calls*'");
+  const auto* n = found ? std::get_if<std::int64_t>(&*found) : nullptr;
+  if (n && *n > 0)
+    log::info("the results of {} {} not seen, and what follows from them is missing here: fade-query drops says why", table::human_count(*n),
+              *n == 1 ? "call were" : "calls were");
+}
+
 Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (target.command && target.command->alone) return target.command->alone(context);
   auto recording = open_recording(context.path);
   if (!recording) return tl::unexpected(recording.error());
   const bool page = target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
   if (first && !page && recording->state != State::Closed) log::info("{}: {}", table::printable(context.path), state_text(*recording));
+  if (first && target.report && target.report->name != "drops") tell_of_unseen_results(*recording);
   if (target.report && (!target.command || wants_rows(context, *target.command))) return print_report(context, *recording, *target.report);
   return target.command->on_recording(context, *recording);
 }

@@ -45,6 +45,8 @@ enum CallFlag : std::uint16_t {
   kOpenAtEnd = 4,   // still running when the recording ended; exit_ns is not valid
   kFailed = 8,      // returned, and the result is not the probe's success value
   kOverridden = 16, // an override rule changed what the caller received
+  kEntryOnly = 32,  // recorded at its entry alone, as its probe says: neither result nor duration were taken
+  kUnseen = 64,     // its return could not be watched: neither result nor duration are known
 };
 
 struct CallRecord {

@@ -26,6 +26,8 @@ struct StepRule {
   std::uint64_t every = 1;  // only every Nth of these calls
 };
 
+// Begins the reason of a Drop: the results of so many calls are missing, and no calls. Why stands behind it.
+inline constexpr std::string_view kReturnsNotSeen = "results of calls (the calls themselves are recorded): ";
 // Of a Drop: stacks are missing, and no calls.
 inline constexpr std::string_view kStacksNotKept = "stacks were not kept (not calls): there are too many different ones";
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "probe/entry_jump.hpp"
@@ -31,6 +32,7 @@ struct Site {
   Way way = Way::Trap;
   bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
   std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
+  std::int64_t rested_at = 0;   // the same, when it was lifted because places to return to are scarce; it may have been armed since
   // What the session attached; 0: nothing of that kind.
   std::uint32_t entry = 0;      // index of what begins here
   std::uint32_t call_site = 0;  // calls return to here
@@ -141,6 +143,19 @@ class AddressSpace {
   // Where libc's syscall(2), which begins at `function`, looks at the result: the place of Guard::Clone. nullopt: it has
   // another shape, or a jump stands there already.
   std::optional<RemoteAddr> behind_system_call(RemoteAddr function) const;
+  // As arm(), where calls return to. There may be many such places: the last kKeptForEntries of the net's table are kept for functions.
+  // Fails with ENOSPC where there is no room.
+  Result<Site*> arm_return(RemoteAddr address, pid_t stopped);
+  static constexpr std::uint64_t kKeptForEntries = 2048;
+  // Three quarters of the places for returns are taken.
+  bool returns_are_scarce() const;
+  // Puts the original byte back at up to `most` of the places that calls return to, those armed longest ago first, but not at those in
+  // `open`. They stay known, for threads that have just hit them, and arm() sets them again. Only where memory is written without a
+  // stopped thread. Returns how many.
+  std::size_t rest_returns(const std::unordered_set<RemoteAddr>& open, std::size_t most);
+  // Forgets those that were lifted before `before` (CLOCK_BOOTTIME) and not armed since, and which no thread can have hit any more.
+  // Their slots are not given again. Returns how many.
+  std::size_t forget_rested(std::int64_t before);
   // The entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch leads: there a
   // jump may stand behind its first instruction, where those behind it allow one.
   struct FunctionEntry {
@@ -216,6 +231,9 @@ class AddressSpace {
   Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   bool recover_text(Site& site) const;
   bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;
+
+  // return_sites.cpp
+  bool make_room_for_return(pid_t stopped);
 
   // entry_sites.cpp
   struct Plan;

@@ -6,6 +6,10 @@
 
 namespace fade {
 
+bool OpenCalls::has_frame_at(RemoteAddr sp) const {
+  return std::ranges::any_of(calls_, [&](const OpenCall& call) { return call.sp == sp; });
+}
+
 OpenCall* OpenCalls::find(RemoteAddr return_address, RemoteAddr sp) {
   const auto it = std::find_if(calls_.rbegin(), calls_.rend(), [&](const OpenCall& call) {
     return call.sp == sp && call.return_address == return_address;
@@ -21,9 +25,12 @@ OpenCall OpenCalls::remove(const OpenCall& call) {
   return out;
 }
 
-std::vector<OpenCall> OpenCalls::take_unwound_on(RemoteAddr sp, const Memory& memory, RemoteRange stack) {
+std::vector<OpenCall> OpenCalls::take_unwound_on(const CallFrame& frame, const Memory& memory, RemoteRange stack) {
+  const RemoteAddr sp = frame.sp;
+  bool is_made_again = false;
   const auto is_gone = [&](const OpenCall& call) {
     if (sp < call.sp) return false;
+    if (frame.holds(call)) return is_made_again |= call.entry == frame.entry;
     if (sp == call.sp || (stack.contains(sp) && stack.contains(call.sp))) return true;
     // On another stack (signal stack, fiber) it may only be suspended: it is gone when its return address is.
     return memory.value<std::uint64_t>(call.sp) != call.return_address.value;

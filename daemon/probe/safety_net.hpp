@@ -112,6 +112,8 @@ class SafetyNet {
   bool set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries);
   static constexpr std::size_t kMostAtOnce = 512;  // have room where the table is not full
   bool is_full() const { return sites_ >= kMostSites; }
+  std::uint64_t places_left() const { return is_full() ? 0 : kMostSites - sites_; }  // entries that can still be set
+  std::uint64_t places_taken() const { return sites_; }  // those of forgotten sites included
   // The table anew, without the entries of forgotten sites. False if these are too many, too. At no moment is a live
   // site missing.
   bool rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<Entry>& live);

@@ -17,9 +17,14 @@ using probes::Parameter;
 using probes::Role;
 
 constexpr std::size_t kMaxString = 256;
+constexpr std::size_t kMaxName = 4096;  // of what is known by its whole text: kernels' names (those of Tensile have 700 letters), paths
 constexpr std::size_t kMaxPointed = 4096;  // bytes behind one pointer
 constexpr std::size_t kMostDevices = 64;   // of one program, whose addresses are kept
 constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else is mapped that close below it
+
+std::size_t longest_text(const probes::Probe& probe, const Parameter& parameter) {
+  return parameter.role == Role::KernelName || probe.kind == probes::Kind::ModuleLoad ? kMaxName : kMaxString;
+}
 
 std::span<const std::byte> bytes_of(std::span<const std::uint64_t> words) { return std::as_bytes(words); }
 
@@ -95,7 +100,7 @@ void CallTracker::fetch_pointed(const Thread& thread, const Entry& entry, OpenCa
     const RemoteAddr at{argument(entry.probe->parameters[index], call)};
     if (!at) continue;
     bool cut = false;
-    const auto text = memory.c_string(at, kMaxString, &cut);
+    const auto text = memory.c_string(at, longest_text(*entry.probe, entry.probe->parameters[index]), &cut);
     append_piece(call.payload, {.kind = PieceKind::String, .param = index, .cut = cut, .unreadable = !text},
                  text ? std::as_bytes(std::span(*text)) : std::span<const std::byte>());
   }
@@ -175,10 +180,12 @@ bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr r
     call_site.is_code = is_code(program, thread.tid, return_address);
   }
   if (!site || site->is_lifted || call_site.id == 0) {
-    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm(return_address, thread.tid); });
+    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
     if (!armed) {
-      ++unseen_returns_;
-      if (!std::exchange(call_site.refused, true))
+      const bool has_no_room = armed.error().code == ENOSPC;  // there may be some later
+      if (call_site.refusal.empty()) call_site.refusal = call_site.is_code ? armed.error().message : "no code stands where they return to";
+      unseen_.add(call_site.refusal);
+      if (!std::exchange(has_no_room ? program.has_told_no_room : call_site.refused, true))
         sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
                                fmt::format("returns to {} cannot be seen: {}", call_site.library.empty() ? "memory of no library" : call_site.library, armed.error().message)});
       return false;
@@ -210,9 +217,9 @@ void CallTracker::forget_open(Thread& thread, RemoteAddr sp) {
   if (it != thread.inferior->open_by_sp.end() && it->second == &thread) thread.inferior->open_by_sp.erase(it);
 }
 
-void CallTracker::unwound(Thread& thread, RemoteAddr sp) {
+void CallTracker::unwound(Thread& thread, const CallFrame& frame) {
   const Memory& memory = thread.inferior->program->space->memory();
-  for (OpenCall& call : thread.calls.take_unwound(sp, memory, [&] { return stack_of(thread, sp); })) {
+  for (OpenCall& call : thread.calls.take_unwound(frame, memory, [&] { return stack_of(thread, frame.sp); })) {
     forget_open(thread, call.sp);
     close(std::move(call), kUnwound);
   }
@@ -225,15 +232,29 @@ void CallTracker::close(OpenCall call, std::uint16_t flags) {
   complete_.push_back({call.record, std::move(call.payload)});
 }
 
+// A rule changes an answer when the call returns, whatever its probe says.
+bool CallTracker::needs_return(const Entry& entry) const {
+  return !entry.probe || !entry.probe->entry_only || is_needed(entry);
+}
+
 // While nothing is recorded: resolvers say where functions are, and rules go on being applied.
 bool CallTracker::is_needed(const Entry& entry) const {
   return entry.what == Entry::What::Resolver ||
          (!overrides_.empty() && (overrides_.touches(entry.probe->symbol) || entry.probe->kind == probes::Kind::SetDevice));
 }
 
+// The return address matters where the frame may be that of an open call, which jumped here.
+CallFrame CallTracker::frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack) {
+  CallFrame frame{.sp = sp, .entry = entry};
+  if (!thread.calls.has_frame_at(sp)) return frame;
+  if (!on_stack.empty()) frame.return_address = {on_stack[0]};
+  else frame.return_address = thread.inferior->program->space->memory().value<RemoteAddr>(sp).value_or(RemoteAddr{});
+  return frame;
+}
+
 void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack) {
   const Entry& entry = functions_[index];
-  unwound(thread, registers.sp());
+  unwound(thread, frame_at_entry(thread, index, registers.sp(), on_stack));
   const bool counted = entry.what == Entry::What::Function && recording_;
   if (!counted && !is_needed(entry)) return;
   OpenCall call{.sp = registers.sp(), .entry = index};
@@ -253,9 +274,10 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
   call.record.caller = site.id;
   if (counted && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
-  if (!watch_return(thread, site, call.return_address)) {
+  const bool wants_return = needs_return(entry);
+  if (!wants_return || !watch_return(thread, site, call.return_address)) {
     call.record.entry_ns = clock_.now();
-    return close(std::move(call), 0);
+    return close(std::move(call), wants_return ? kUnseen : kEntryOnly);
   }
   thread.inferior->open_by_sp[call.sp] = &thread;
   thread.calls.push(std::move(call)).record.entry_ns = clock_.now();  // what we did since is not the call's time
@@ -320,18 +342,25 @@ void CallTracker::follow_device(Thread& thread, const Entry& entry, const OpenCa
     thread.device = static_cast<int>(argument(*device, call));
 }
 
-std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Registers& registers,
-                                                    RemoteAddr return_address, std::int64_t now) {
+std::span<const CallTracker::Left> CallTracker::leave(Thread& thread, const Registers& registers,
+                                                      RemoteAddr return_address, std::int64_t now) {
+  left_.clear();
   const RemoteAddr sp = registers.sp() - 8;
   auto& open_by_sp = thread.inferior->open_by_sp;
   const auto owner = open_by_sp.find(sp);
-  if (owner == open_by_sp.end()) return std::nullopt;
-  OpenCall* open = owner->second->calls.find(return_address, sp);  // of another thread where a fiber has moved
-  if (!open) return std::nullopt;
-  OpenCall call = owner->second->calls.remove(*open);
+  if (owner == open_by_sp.end()) return {};
+  OpenCalls& calls = owner->second->calls;  // of another thread where a fiber has moved
+  OpenCall* open = calls.find(return_address, sp);
+  if (!open) return {};
+  OpenCall innermost = calls.remove(*open);
   open_by_sp.erase(owner);
-  unwound(thread, sp);
+  unwound(thread, {.sp = sp, .return_address = return_address});
+  left_.push_back(returned(thread, std::move(innermost), registers, now));
+  while ((open = calls.find(return_address, sp))) left_.push_back(returned(thread, calls.remove(*open), registers, now));
+  return left_;
+}
 
+CallTracker::Left CallTracker::returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now) {
   const Entry& entry = functions_[call.entry];
   if (entry.what != Entry::What::Function) return Left{call.entry, registers.result(), true, {}};
   call.record.exit_ns = now;
@@ -342,7 +371,7 @@ std::optional<CallTracker::Left> CallTracker::leave(Thread& thread, const Regist
   const bool failed = entry.probe->failed(call.record.result);
   if (failed) call.record.flags |= kFailed;
   if (failed && call.record.id != 0 && call.record.stack == 0 && stacks_.policy().wants_failed())
-    call.record.stack = stacks_.at_return(thread, registers, return_address);  // its caller's frames are still what they were
+    call.record.stack = stacks_.at_return(thread, registers, call.return_address);  // its caller's frames are still what they were
   fetch_out(thread, entry, call);
   if (!failed) {
     correct(thread, entry, call);

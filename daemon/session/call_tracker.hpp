@@ -15,6 +15,7 @@
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
 #include "session/stack_capture.hpp"
+#include "session/unseen_returns.hpp"
 
 namespace fade {
 
@@ -33,8 +34,9 @@ class CallTracker {
 
   // The thread hit the site of `entry`. `on_stack`: the return address and what follows it on the stack, as far as they are known already.
   void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack);
-  // The thread hit a place that calls return to, at time `now`; nullopt: no open call returns here now.
-  std::optional<Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
+  // The thread hit a place that calls return to, at time `now`. Gives the calls that ended, innermost first: several where a function
+  // jumped into another one, none where no open call returns here now. Valid until the next leave().
+  std::span<const Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   // Sends what is complete.
   void flush();
 
@@ -42,7 +44,9 @@ class CallTracker {
   // While off, calls are neither numbered nor recorded; rules are applied all the same.
   void set_recording(bool on) { recording_ = on; }
 
-  std::uint64_t unseen_returns() const { return unseen_returns_; }
+  std::uint64_t unseen_returns() const { return unseen_.total(); }
+  // Now and then, and at the end: tells how many returns could not be seen, and why.
+  void report_unseen(bool at_end) { unseen_.report(sink_, clock_.now(), at_end); }
 
  private:
   struct Complete {
@@ -57,10 +61,13 @@ class CallTracker {
   void fetch_out(const Thread& thread, const Entry& entry, OpenCall& call) const;
   CallSite& call_site(Thread& thread, RemoteAddr return_address);
   Result<void> may_arm(const CallSite& call_site, RemoteAddr return_address) const;
+  bool needs_return(const Entry& entry) const;
   bool watch_return(Thread& thread, CallSite& site, RemoteAddr return_address);
   bool is_needed(const Entry& entry) const;
   static void forget_open(Thread& thread, RemoteAddr sp);
-  void unwound(Thread& thread, RemoteAddr sp);  // a call or return at `sp` shows which open calls are gone
+  void unwound(Thread& thread, const CallFrame& frame);  // a call or return there shows which open calls are gone
+  static CallFrame frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack);
+  Left returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now);
   void close(OpenCall call, std::uint16_t flags);
   void correct(Thread& thread, const Entry& entry, OpenCall& call);
   void place(Thread& thread, probes::DeviceCall& call);
@@ -77,11 +84,12 @@ class CallTracker {
   ModuleSymbols symbols_;
   KernelNames kernels_;
   std::vector<Complete> complete_;
+  std::vector<Left> left_;  // of the last return
   std::vector<std::byte> buffer_;
   CallId last_call_ = 0;
   CallSiteId last_call_site_ = 0;
   CallSite other_site_;  // for calls from more places than are kept apart, which has no id
-  std::uint64_t unseen_returns_ = 0;
+  UnseenReturns unseen_;
   bool recording_ = true;
 };
 

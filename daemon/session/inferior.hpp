@@ -40,6 +40,7 @@ struct Thread {
   std::optional<siginfo_t> trap_waiting;
   std::uint64_t mask_given = 0;  // its signal mask as we left it when that was said last
   bool is_doubtful = false;      // it was there before us: its first breakpoint may yet have met a blocked SIGTRAP
+  std::int64_t last_hit = 0;  // a breakpoint was handled; CLOCK_BOOTTIME, kept only while places to return to rest
   bool interrupted = false;   // by us: its next Trap stop is our doing
   // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
   RemoteAddr shown_site, shown_sp;

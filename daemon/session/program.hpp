@@ -50,6 +50,7 @@ struct CallSite {
   CallSiteId id = 0;
   std::string library;      // path; empty: not in a module
   bool refused = false;     // no site could be armed there
+  std::string refusal;      // why; empty: it was not refused
   bool changeable = false;  // in memory without a file: generated code, which may be written again
   bool is_code = true;      // it could be executed when it was first seen
 };
@@ -89,6 +90,8 @@ struct Program {
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
   bool is_list_doubtful = false;   // modules may be missing in link_map that have run
+  std::int64_t returns_rest_since = 0;  // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: none
+  bool has_told_no_room = false;   // that there is no room for more places to return to
   bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::vector<RemoteRange> code;  // what could be executed, when that was last looked up

@@ -229,6 +229,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const Site site = *found;  // handling may forget sites
   const bool in_pad = site.is_entry_pad(trap);
   thread.passed_trap = in_pad ? trap : RemoteAddr{};
+  if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
   if (!in_pad) tracee.set_ip(site.slot);
   const bool again = thread.shown_site == site.address && thread.shown_sp == registers->sp();
   if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
@@ -251,17 +252,22 @@ bool Session::may_have_lost_action(Thread& thread) {
   return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
 }
 
+void Session::call_ended(Thread& thread, const CallTracker::Left& left) {
+  const Entry& entry = functions_[left.entry];
+  if (!left.internal) tell_gpu_nodes(thread, entry);
+  is_alive(*thread.inferior, entry, left.result);
+  if (left.internal) modules_.resolved(*thread.inferior, thread, entry, {left.result});
+  if (left.table) modules_.table_given(*thread.inferior, thread, entry, *left.table);
+}
+
 // Returns the entry that the stop is charged to.
 std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now) {
   std::uint32_t charged = 0;
   if (site.call_site != 0) {
-    const auto left = calls_.leave(thread, registers, site.address, now);
-    if (left) charged = left->entry;
-    if (left && !left->internal) tell_gpu_nodes(thread, functions_[left->entry]);
-    if (left) is_alive(*thread.inferior, functions_[left->entry], left->result);
-    if (left && left->internal)
-      modules_.resolved(*thread.inferior, thread, functions_[left->entry], {left->result});
-    if (left && left->table) modules_.table_given(*thread.inferior, thread, functions_[left->entry], *left->table);
+    for (const CallTracker::Left& left : calls_.leave(thread, registers, site.address, now)) {
+      charged = left.entry;
+      call_ended(thread, left);
+    }
   }
   if (site.entry == 0) return charged;
   std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
@@ -322,7 +328,7 @@ void Session::on_trap_stop(const Stop& stop) {
     thread->is_in_group_stop = false;
     return std::exchange(thread->interrupted, false) ? go_on(*thread) : start_child(stop.tid);
   }
-  unclaimed_.insert(stop.tid);
+  unclaimed_.try_emplace(stop.tid, 0);
   tracer_.reap_stop(stop.tid);  // or it would be reported again and again
 }
 
@@ -339,7 +345,7 @@ void Session::learn_of_child(const Stop& stop) {
   Thread* parent = thread_of(stop.tid);
   const auto child = static_cast<pid_t>(stop.message);
   const auto registers = Tracee(stop.tid).registers();
-  if (parent && child > 0 && registers && !thread_of(child)) {
+  if (parent && child > 0 && registers && !thread_of(child) && !was_released(child)) {
     Inferior& inferior = *parent->inferior;
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
@@ -493,6 +499,7 @@ void Session::report_costs(bool at_end) {
   black_box_.look_around();
   functions_.report_costs();
   stacks_.report(at_end);
+  calls_.report_unseen(at_end);
   look_at_imports(false);
 }
 
@@ -524,7 +531,7 @@ Session::Totals Session::totals() const {
   if (strangers_told_ > 0)
     out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", strangers_told_));
   if (calls_.unseen_returns() > 0)
-    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query lifecycle)", calls_.unseen_returns()));
+    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", calls_.unseen_returns()));
   return out;
 }
 

@@ -21,6 +21,7 @@
 #include "session/hold_times.hpp"
 #include "session/inferior.hpp"
 #include "session/module_watch.hpp"
+#include "session/orphans.hpp"
 #include "session/stack_capture.hpp"
 #include "session/trap_guard.hpp"
 
@@ -33,6 +34,7 @@ struct SessionOptions {
   std::optional<std::regex> child_filter;  // only programs whose path matches are watched
   std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
   std::size_t most_call_sites = 1'000'000;  // places of one program that calls come from: a target decides how many there are
+  std::int64_t return_rest_ns = 20'000'000'000;  // for which a place to return to is lifted before it is forgotten; longer than any fork takes
   std::int64_t hang_ns = 0;                // a process with calls running, none of which ends for so long, hangs; 0: never
 };
 
@@ -62,7 +64,7 @@ class Session {
   // Now and then: how much CPU time each process has used.
   void sample_cpu();
   void set_recording(bool on);
-  // About ten times a second.
+  // About ten times a second: children whose makers cannot tell of them any more run on without us.
   void release_orphans();
   // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
@@ -72,6 +74,8 @@ class Session {
   void look_for_hangs();
   // About once a second, while no stop waits to be handled: finds children and threads that were made with CLONE_UNTRACED.
   void look_for_strangers();
+  // About once a second: where places to return to are scarce, those met longest ago give theirs back. Stops no thread.
+  void give_back_returns();
   // Each thread of all processes stops once and is looked at.
   void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
@@ -114,6 +118,7 @@ class Session {
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
   static bool may_have_lost_action(Thread& thread);
+  void call_ended(Thread& thread, const CallTracker::Left& left);
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
   void tell_gpu_nodes(Thread& thread, const Entry& entry);
@@ -190,6 +195,10 @@ class Session {
   void tell_stranger(ProcessId parent, pid_t child, std::string what);
   void child_ended(const Thread& parent);
 
+  // session_orphans.cpp
+  Maker maker_of(pid_t child) const;
+  bool was_released(pid_t child);
+
   // session_traps.cpp
   void on_waiting_trap(const Stop& stop);
   void give_trap_back(Thread& stopped);
@@ -197,6 +206,10 @@ class Session {
   void send_trap(const Thread& stopped, Thread& keeper, const Thread* taker);
   void pass_on(Thread& stopped, const Thread& taker);
   static void take_up(Thread& stopped);
+
+  // session_returns.cpp
+  bool are_all_elsewhere(const Program& program) const;
+  std::unordered_set<RemoteAddr> open_returns(const Program& program) const;
 
   // session_look.cpp
   bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;
@@ -218,8 +231,8 @@ class Session {
 
   std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
   std::unordered_map<pid_t, Thread*> threads_;
-  std::unordered_set<pid_t> unclaimed_;  // stopped before the event that tells who they are
-  std::unordered_set<pid_t> orphans_;    // those of them that were there at the last look
+  std::unordered_map<pid_t, int> unclaimed_;  // stopped before the event that tells who they are; how often they were looked at
+  std::unordered_set<pid_t> released_;        // of these, those that were given up
   std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have just ended
   std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
   std::vector<Stranger> strangers_;  // found, and not yet tracees

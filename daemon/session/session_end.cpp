@@ -181,7 +181,7 @@ void Session::Farewell::all_others() {
       gone_.insert(stop->tid);
     }
   }
-  for (const pid_t tid : s_.unclaimed_)
+  for (const auto& [tid, looks] : s_.unclaimed_)
     if (gone_.insert(tid).second) Tracee(tid).detach();
   for (const pid_t tid : round.rest()) {
     stays_dirty(tid);
@@ -322,17 +322,6 @@ void Session::let_go() {
   threads_.clear();
   unclaimed_.clear();
   inferiors_.clear();
-}
-
-// A child whose parent died before it could say so waits for nobody: it runs on without us, with the net it was born with.
-void Session::release_orphans() {
-  for (const pid_t tid : std::exchange(orphans_, unclaimed_)) {
-    if (!unclaimed_.erase(tid)) continue;
-    orphans_.erase(tid);
-    known_.insert(tid);
-    sink_.notice(Lifecycle{.at = clock_.now(), .kind = "unwatched", .value = tid, .detail = "its parent died before the fork was seen"});
-    Tracee(tid).detach();
-  }
 }
 
 }  // namespace fade

@@ -31,15 +31,15 @@ void append_utf8(std::string& to, std::uint32_t c) {
   }
 }
 
-// wchar_t, up to its end or to the end of what was read.
+// wchar_t, up to its end; or to the end of what was read, with a mark.
 std::string narrowed(std::span<const std::byte> wide) {
   std::string out;
   for (std::uint32_t c; wide.size() >= sizeof c; wide = wide.subspan(sizeof c)) {
     std::memcpy(&c, wide.data(), sizeof c);
-    if (c == 0) break;
+    if (c == 0) return out;
     append_utf8(out, c);
   }
-  return out;
+  return out += probes::kCutMark;
 }
 
 }  // namespace

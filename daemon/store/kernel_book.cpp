@@ -10,6 +10,7 @@ namespace fade::store {
 namespace {
 
 constexpr std::size_t kMostEntries = 100'000;   // of each map
+constexpr std::size_t kMostNameBytes = 64 << 20;  // a program says how many names there are, and how long
 constexpr std::size_t kMostMatched = 4'096;     // std::regex recurses once per character
 
 RowId last_id(sqlite::Db& db, std::string_view table) {
@@ -74,7 +75,7 @@ std::size_t KernelBook::LaunchHash::operator()(const LaunchKey& k) const {
 void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module) {
   recent(handle) = {};
   ++renamed_;
-  if (handles_[process].size() >= kMostEntries) end_process(process);
+  make_room(process, name.size());
   auto& handles = handles_[process];
   if (name.empty()) {
     const auto known = handles.find(handle);  // a name that the program registered itself stays
@@ -83,6 +84,23 @@ void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view 
   }
   handles[handle] = Handle{{std::string(name), std::string(library), module}, {}};
   if (module != 0) of_modules_[process][module].push_back(handle);
+}
+
+// Names that are gone with their modules are taken off when the bound is met.
+void KernelBook::make_room(ProcessId process, std::size_t bytes) {
+  if (handles_[process].size() >= kMostEntries) end_process(process);
+  name_bytes_ += bytes;
+  if (name_bytes_ < kMostNameBytes) return;
+  const auto held = [&] {
+    std::size_t sum = bytes;
+    for (const auto& [owner, handles] : handles_)
+      for (const auto& [handle, known] : handles) sum += known.named.name.size();
+    return sum;
+  };
+  name_bytes_ = held();
+  if (name_bytes_ < kMostNameBytes / 2) return;
+  end_process(process);
+  name_bytes_ = held();
 }
 
 void KernelBook::same(ProcessId process, std::uint64_t handle, std::uint64_t known) {
@@ -95,6 +113,7 @@ void KernelBook::same(ProcessId process, std::uint64_t handle, std::uint64_t kno
     return;
   }
   const Handle copy = source->second;
+  name_bytes_ += copy.named.name.size();
   handles[handle] = copy;
 }
 
@@ -148,9 +167,10 @@ const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t han
 }
 
 KernelBook::Kernel KernelBook::row_of(const Named& named, RowId call) {
-  if (by_name_.size() >= kMostEntries) by_name_.clear();
+  if (by_name_.size() >= kMostEntries || by_name_bytes_ >= kMostNameBytes) by_name_.clear(), by_name_bytes_ = 0;
   const auto [entry, fresh] = by_name_.try_emplace(named.name + '\0' + named.library);
   if (!fresh) return entry->second;
+  by_name_bytes_ += entry->first.size();
   const std::optional<std::string> readable = demangled(named.name);
   entry->second = {++last_kernel_, filter_.wants(named.name, readable.value_or(named.name))};
   kernel_(last_kernel_, session_, named.name, readable, unless_empty(named.library), call);

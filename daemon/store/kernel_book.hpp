@@ -86,6 +86,7 @@ class KernelBook {
   Recent& recent(std::uint64_t handle) { return recent_[handle * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)]; }
 
   Kernel row_of(const Named& named, RowId call);
+  void make_room(ProcessId process, std::size_t bytes);
   const Kernel& known(ProcessId process, std::uint64_t handle, RowId call);
 
   const RowId session_;
@@ -95,6 +96,7 @@ class KernelBook {
   std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>> of_modules_;  // handles of each module
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
+  std::size_t name_bytes_ = 0, by_name_bytes_ = 0;   // at most, of the names in handles_ and in by_name_
   RecentMap<ShapeKey, RowId, ShapeHash> geometries_;
   RecentMap<LaunchKey, RowId, LaunchHash> launches_;
   std::uint64_t renamed_ = 0;

@@ -12,6 +12,7 @@ constexpr std::uint64_t kRareCalls = 200;  // of each function have their argume
 constexpr std::size_t kTop = 5;
 constexpr std::size_t kLookAfter = 512;              // calls and notices
 constexpr std::size_t kLookAfterPayload = 64 << 10;  // bytes of the batch
+constexpr std::int64_t kNotTaken = -1;  // in unwound_: recorded at its entry alone
 constexpr std::string_view kUserApi = "user";  // a program's own function allocates for itself
 
 bool allocates(const probes::Probe& probe) { return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc; }
@@ -92,11 +93,12 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
     return;
   }
   FunctionEntry& function = *lane->function;
-  const bool returned = record.flags & kReturned;
-  const std::int64_t end = returned || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
+  const bool is_timed = record.flags & kReturned;
+  const bool returned = record.flags & (kReturned | kEntryOnly);
+  const std::int64_t end = is_timed || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
   const CallView view{*function.probe, record, payload, function.library_major};
   Now now{record, view, *lane, function, *lane->thread, directory_.call_row(record.id), lane->process,
-          record.entry_ns, end, returned ? end - record.entry_ns : 0, returned, (record.flags & kFailed) != 0, returned ? function.result.value(record.result) : 0, second_of(record.entry_ns)};
+          record.entry_ns, end, is_timed ? end - record.entry_ns : 0, is_timed, returned, (record.flags & kFailed) != 0, is_timed ? function.result.value(record.result) : 0, second_of(record.entry_ns)};
   ++calls_;
   failed_ += now.failed;
   last_call_id_ = std::max(last_call_id_, now.call);
@@ -106,7 +108,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   if (memory_.waits_for_outer() && function.probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
   if (now.ran && !now.failed) copies_.launch(now.process);
   if (!function.is_marker) follow_work(now, self);
-  if (!(record.flags & kOpenAtEnd)) lane->last->left({now.call, function.row, now.at, now.end, now.result, returned});
+  if (record.flags & (kReturned | kUnwound)) lane->last->left({now.call, function.row, now.at, now.end, now.result, returned});
   write_call(now);
 }
 
@@ -150,7 +152,7 @@ void Recorder::follow_work(const Now& now, std::int64_t self) {
   const FunctionEntry& function = now.function;
   const CallRecord& record = now.record;
   uses_.call(*now.lane.use, {now.at, now.sec, now.failed, now.ran});
-  const bool is_open = !(record.flags & (kReturned | kUnwound));
+  const bool is_open = !(record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen));
   if (record.parent == 0 && now.lane.idle) IdleBook::call(*now.lane.idle, {now.call, now.at, is_open ? IdleBook::kOpen : now.end});
   if (function.waits) waits_.call(now.call, now.process, function.row, directory_.site_row(record.caller), now.ns);
   if (!steps_.has_rule()) return;
@@ -161,9 +163,17 @@ void Recorder::follow_work(const Now& now, std::int64_t self) {
 }
 
 // Returns the time of the call without watched calls inside.
+std::int64_t Recorder::add_time(const Now& now) {
+  const RowId parent = directory_.call_row(now.record.parent);
+  if (!(now.record.flags & (kEntryOnly | kUnseen))) return rollups_.call(now.lane.sums, now.call, parent, now.sec, now.ns, now.failed);
+  rollups_.untimed(now.lane.sums, now.call, parent, now.sec);
+  return 0;
+}
+
+// Returns the same.
 std::int64_t Recorder::sum_up(const Now& now) {
   const CallRecord& record = now.record;
-  const std::int64_t self = rollups_.call(now.lane.sums, now.call, directory_.call_row(record.parent), now.sec, now.ns, now.failed);
+  const std::int64_t self = add_time(now);
   if (const LibraryId library = directory_.library_of(record.caller); library != now.lane.library) come_from(now.lane, library);
   now.lane.from_library->add(now.ns, self, now.failed);
   if (record.stack == 0) return self;
@@ -180,10 +190,12 @@ void Recorder::write_call(const Now& now) {
   if (!row) return;
   ++rows_;
   const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
-  call_rows_.add(now.call, now.at, now.returned ? now.ns : kNull, now.thread.row, now.function.row,
+  call_rows_.add(now.call, now.at, now.timed ? now.ns : kNull, now.thread.row, now.function.row,
                  record.caller == 0 ? kNull : directory_.site_row(record.caller), up, now.result == 0 ? kNull : now.result, now.launch);
   if (record.stack != 0) stacks_.call(now.call, record.stack);
   if (record.flags & kUnwound) unwound_(now.call, now.end);
+  if (record.flags & kEntryOnly) unwound_(now.call, kNotTaken);
+  if (record.flags & kUnseen) unwound_(now.call, std::optional<std::int64_t>());
   if (detail_ == Detail::Full || now.function.with_args < kRareCalls) {
     ++now.function.with_args;
     args_(now.call, now.view.args_json());
@@ -264,7 +276,7 @@ Totals Recorder::totals() const {
   out.processes = directory_.processes();
   out.threads = directory_.threads();
   for (const auto& [function, total] : rollups_.totals())
-    out.top.push_back({directory_.function_name(function), total.calls, total.errors, total.total_ns});
+    if (total.untimed < total.calls) out.top.push_back({directory_.function_name(function), total.calls, total.errors, total.total_ns});
   std::sort(out.top.begin(), out.top.end(), [](const auto& a, const auto& b) { return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name); });
   if (out.top.size() > kTop) out.top.resize(kTop);
   const auto peaks = memory_.peaks();

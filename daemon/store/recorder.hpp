@@ -100,7 +100,8 @@ class Recorder {
     ThreadEntry& thread;
     RowId call, process;
     std::int64_t at, end, ns;  // end, ns: of the moment it was entered where it never returned
-    bool returned, failed;
+    bool timed;             // it returned, and result and duration are known
+    bool returned, failed;  // returned: what it does was done, as far as is known
     std::int64_t result;  // 0 where it never returned
     std::int64_t sec;     // whole seconds of `at`
     RowId launch = BatchTable::kNull;
@@ -132,6 +133,7 @@ class Recorder {
   void on_marker(Now& now);
   void follow_work(const Now& now, std::int64_t self);
   std::int64_t sum_up(const Now& now);
+  std::int64_t add_time(const Now& now);
   void write_call(const Now& now);
   void note_result(const Now& now);  // other than 0
   Cause cause_of(const Now& now) const;

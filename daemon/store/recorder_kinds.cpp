@@ -199,7 +199,7 @@ void Recorder::on_notice(const Lifecycle& n) {
 }
 
 void Recorder::on_notice(const Drop& n) {
-  if (n.reason != kStacksNotKept) never_came_ += n.n;
+  if (n.reason != kStacksNotKept && !n.reason.starts_with(kReturnsNotSeen)) never_came_ += n.n;
   drop_(session_, n.at, n.duration, n.n, n.reason);
 }
 

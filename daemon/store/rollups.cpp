@@ -17,9 +17,10 @@ void forget_if_large(Map& map) {
 
 void CallSum::add(const CallSum& other) {
   if (other.n == 0) return;
-  min = n == 0 ? other.min : std::min(min, other.min);
+  if (other.timed > 0) min = timed == 0 ? other.min : std::min(min, other.min);
   max = std::max(max, other.max);
   n += other.n;
+  timed += other.timed;
   errors += other.errors;
   leaves += other.leaves;
   total += other.total;
@@ -31,7 +32,8 @@ Rollups::Rollups(sqlite::Db& db, Failure& failure)
     : stat_(db, failure,
             "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
             "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
-            "min = min(min, excluded.min), max = max(max, excluded.max), hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves"),
+            "min = coalesce(min(min, excluded.min), min, excluded.min), max = coalesce(max(max, excluded.max), max, excluded.max), "
+            "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves"),
       second_(db, failure,
               "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
               "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
@@ -70,6 +72,13 @@ std::int64_t Rollups::nested(const Lane& lane, RowId call, RowId parent, std::in
   return self;
 }
 
+void Rollups::untimed(const Lane& lane, RowId call, RowId parent, std::int64_t sec) {
+  count(lane, call, sec, 0, false);
+  ++lane.all->total.untimed;
+  CallSum& sum = parent == 0 ? *lane.from_outside : sum_within(parent, lane.thread, lane.function, 0);
+  sum.add_untimed(true);
+}
+
 void Rollups::begin_second(RowId function, Second& second, std::int64_t sec, RowId call) {
   write_second(function, second);
   second.sec = sec;
@@ -100,7 +109,8 @@ void Rollups::flush_calls() {
   for (auto& [key, sum] : calls_) {
     if (sum.n == 0) continue;
     const std::vector<std::byte> histogram = sum.histogram.encode();
-    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, sum.min, sum.max, std::span<const std::byte>(histogram), sum.leaves);
+    const auto known = [&](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
+    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max), std::span<const std::byte>(histogram), sum.leaves);
     sum = CallSum{};
   }
   forget_if_large(calls_);

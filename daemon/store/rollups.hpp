@@ -20,18 +20,25 @@ using RowId = std::int64_t;
 
 struct CallSum {
   std::uint64_t n = 0, errors = 0, leaves = 0;  // leaves: without a watched call inside
+  std::uint64_t timed = 0;                      // of n: those whose duration is known
   std::int64_t total = 0, self = 0, min = 0, max = 0;
   Histogram histogram;
 
   void add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf) {
-    min = n == 0 ? ns : std::min(min, ns);
+    min = timed == 0 ? ns : std::min(min, ns);
     max = std::max(max, ns);
     ++n;
+    ++timed;
     errors += failed;
     leaves += leaf;
     total += ns;
     self += self_ns;
     histogram.add(ns);
+  }
+  // A call whose duration was not taken, or is not known.
+  void add_untimed(bool leaf) {
+    ++n;
+    leaves += leaf;
   }
   void add(const CallSum& other);
 };
@@ -52,7 +59,7 @@ struct LaunchSum {
 };
 
 struct FunctionTotal {
-  std::uint64_t calls = 0, errors = 0;
+  std::uint64_t calls = 0, errors = 0, untimed = 0;  // untimed: of the calls, those whose duration is not known
   std::int64_t total_ns = 0;
 };
 
@@ -78,6 +85,8 @@ class Rollups {
   };
   Lane lane(RowId thread, RowId function) { return {thread, function, &calls_[{thread, function, 0}], &functions_[function]}; }
 
+  // The same for a call whose duration was not taken, or is not known.
+  void untimed(const Lane& lane, RowId call, RowId parent, std::int64_t sec);
   // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0. `sec`: of `at`.
   // Returns its time without calls inside.
   std::int64_t call(const Lane& lane, RowId call, RowId parent, std::int64_t sec, std::int64_t ns, bool failed) {

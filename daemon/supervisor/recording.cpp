@@ -86,6 +86,7 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
     session.report_costs();
     session.sample_cpu();
     session.look_for_strangers();
+    session.give_back_returns();
     last_costs_ = now;
   }
 }

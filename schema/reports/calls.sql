@@ -23,4 +23,4 @@ WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
   /*? AND id IN (SELECT call_id FROM stack_calls WHERE stack = :stack) */ /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   /*?errors AND failed = 1 */ /*? AND duration >= :slower_than */
-  /*?unfinished AND state <> 'returned' */
+  /*?unfinished AND state IN ('open', 'unwound') */

@@ -11,7 +11,7 @@
 -- column: result_name   text      name of the result, where it has one
 -- column: failed        json      true: the result means failure; empty where the call never returned
 -- column: duration_ns   duration  time between entry and return; empty where it never returned
--- column: state         text      returned, unwound (exception, longjmp, end of thread) or open (still running at the end)
+-- column: state         text      returned, unwound (exception, longjmp, end of thread), open (still running at the end), entry only (not taken) or unseen (drops says why)
 -- column: pid           id        process
 -- column: tid           id        thread
 -- column: id            id        of the call
@@ -38,4 +38,4 @@ WHERE true /*? AND c.start >= :from */ /*? AND c.start < :to */
   /*? AND c.session = :session */ /*? AND c.pid = :pid */ /*? AND c.tid = :tid */
   /*? AND c.name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || c.category || ',') > 0 */
   /*?errors AND c.failed = 1 */ /*? AND c.duration >= :slower_than */
-  /*?unfinished AND c.state <> 'returned' */
+  /*?unfinished AND c.state IN ('open', 'unwound') */

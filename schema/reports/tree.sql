@@ -19,10 +19,10 @@ WITH RECURSIVE edge AS MATERIALIZED (
     /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   GROUP BY parent_function_id, function_id
 ), walk(depth, id, path, seen, name, api, calls, errors, total_ns, self_ns) AS (
-  SELECT 0, id, printf('%020d', 9000000000000000000 - total_ns) || id, ',' || id || ',', name, api, calls, errors, total_ns, self_ns
+  SELECT 0, id, printf('%020d', 9000000000000000000 - coalesce(total_ns, 0)) || id, ',' || id || ',', name, api, calls, errors, total_ns, self_ns
   FROM edge WHERE parent = 0 /*? AND name REGEXP :name */
   UNION ALL
-  SELECT walk.depth + 1, edge.id, walk.path || ' ' || printf('%020d', 9000000000000000000 - edge.total_ns) || edge.id,
+  SELECT walk.depth + 1, edge.id, walk.path || ' ' || printf('%020d', 9000000000000000000 - coalesce(edge.total_ns, 0)) || edge.id,
          walk.seen || edge.id || ',', edge.name, edge.api, edge.calls, edge.errors, edge.total_ns, edge.self_ns
   FROM walk JOIN edge ON edge.parent = walk.id
   WHERE walk.depth < 16 AND instr(walk.seen, ',' || edge.id || ',') = 0

@@ -71,6 +71,8 @@ CASES = [
     Case("fork_storm", SHAPES),
     Case("vfork", SHAPES, merged=True),
     Case("spawn", SHAPES),
+    Case("spawn_storm 8 64 2", "v6", merged=True, holds=(
+        "SELECT count(*) = 0 FROM lifecycle WHERE kind = 'unwatched'", "SELECT count(*) = 8 * 64 + 1 FROM processes")),
     Case("daemonize", SHAPES),
     Case("clone plain", SHAPES),
     Case("clone files"),

@@ -63,3 +63,40 @@ def test_data_where_a_return_address_should_be_is_left_alone(build, tmp_path):
     assert database.value("SELECT sum(calls) FROM call_stats WHERE name = 'odd'") == 6
     refusals = [detail for (detail,) in database.rows("SELECT detail FROM lifecycle WHERE kind = 'refused'")]
     assert len(refusals) == 2 and all(detail.endswith(" is no code") for detail in refusals)
+
+
+TAIL_CALLS = """library "tail_calls"
+int tail_first(int x) @success(0)
+int tail_second(int x) @success(0)
+int tail_third(int x) @success(0)
+int tail_ping(int x) @success(0)
+int tail_pong(int x) @success(0)
+int tail_self(int x) @success(0)
+int tail_deep(int x) @success(0)
+"""
+
+
+def test_a_function_that_jumps_into_another_is_its_caller_and_ends_with_it(build, tmp_path):
+    """As cuStreamDestroy of ZLUDA, which jumps into cuStreamDestroy_v2."""
+    (tmp_path / "tail.probes").write_text(TAIL_CALLS)
+    loops = 1000
+    ran = harness.run_supervised(build, f"tail_calls {loops}", "v6", tmp_path, options=("--detail", "full", "--probes", tmp_path / "tail.probes"))
+    assert ran.stdout == b"jumped\n", ran.stderr
+    database = harness.Database(tmp_path / "run.db")
+    calls = database.rows("SELECT c.name, p.name, c.result, c.state = 'unwound' FROM calls c LEFT JOIN calls p ON p.id = c.parent_id WHERE c.name LIKE 'tail%' ORDER BY c.id")
+
+    def of(name):
+        return [(parent, result, is_unwound) for called, parent, result, is_unwound in calls if called == name]
+
+    assert of("tail_first") == [(None, i + 3, 0) for i in range(10)]
+    assert of("tail_second") == [("tail_first", i + 3, 0) for i in range(10)]
+    assert of("tail_third") == [("tail_second", i + 3, 0) for i in range(10)] + [(None, 2, 0), ("tail_deep", 2, 0)]
+    assert of("tail_deep") == [(None, 7, 0)] + [("tail_deep", 6 - i, 0) for i in range(4)] + [("tail_deep", 2, 0)]
+    # A loop of jumps: one made again ends those before it, the last ones end with the return.
+    ping, pong = of("tail_ping"), of("tail_pong")
+    assert len(ping) == loops // 2 + 1 and len(pong) == loops // 2
+    assert {parent for parent, _, _ in ping} == {None} and {parent for parent, _, _ in pong} == {"tail_ping"}
+    assert [result for _, result, is_unwound in ping + pong if not is_unwound] == [7]
+    itself = of("tail_self")
+    assert len(itself) == loops + 1 and {parent for parent, _, _ in itself} == {None}
+    assert [result for _, result, is_unwound in itself if not is_unwound] == [9]

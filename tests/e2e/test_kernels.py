@@ -43,6 +43,13 @@ def test_names_are_the_same_when_registration_is_watched(build, tmp_path):
     assert reported(database) == ran(tmp_path)
 
 
+def test_long_names_are_whole_and_what_is_cut_says_so(build, tmp_path):
+    database = record(build, tmp_path, "launches 2 long_names")
+    cut = "x" * 4096
+    expected = {(name if len(name) <= 4096 else cut + "...", *shape): runs for (name, *shape), runs in ran(tmp_path).items()}
+    assert reported(database) == expected and sorted(len(name) for name, *_ in expected) == [300, 300, 700, 4095, 4099]
+
+
 def test_names_through_zluda_are_counted_once(build, tmp_path):
     database = record(build, tmp_path, "cuda work 5", "zluda")
     assert reported(database) == ran(tmp_path) and ran(tmp_path)

@@ -11,7 +11,7 @@
 
 #include "standin.h"
 
-struct ihipModuleSymbol_t { int magic; struct ihipModule_t* module; struct ihipModuleSymbol_t* next; char name[256]; };
+struct ihipModuleSymbol_t { int magic; struct ihipModule_t* module; struct ihipModuleSymbol_t* next; char name[]; };
 struct ihipModule_t { int magic; struct ihipModuleSymbol_t* functions; void* file; size_t size; };
 enum { module_magic = 0x4d4f444c, function_magic = 0x46554e43, most_handles = 8192, most_pushed = 16, most_shapes = 4096 };
 
@@ -53,9 +53,9 @@ void standin_ran(const struct standin_launch* launch) {
 }
 
 static struct ihipModuleSymbol_t* new_function(const char* name) {
-  struct ihipModuleSymbol_t* f = calloc(1, sizeof *f);
+  struct ihipModuleSymbol_t* f = calloc(1, sizeof *f + strlen(name) + 1);
   f->magic = function_magic;
-  strncpy(f->name, name, sizeof f->name - 1);
+  strcpy(f->name, name);
   return f;
 }
 

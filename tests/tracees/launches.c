@@ -105,6 +105,17 @@ static void reloaded(void) {
     HIP_OK(hipModuleUnload(m));
   }
 }
+// Names as Tensile makes them, long and with one beginning; the last is longer than fade reads.
+static void long_names(void) {
+  static const size_t lengths[] = {300, 300, 700, 4095, 6000};
+  static char name[6001];
+  for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
+    memset(name, 'x', lengths[i]);
+    name[lengths[i] - 1] = (char)('a' + i);
+    name[lengths[i]] = '\0';
+    HIP_OK(hipModuleLaunchKernel(named(name), 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+  }
+}
 
 // ---- graphs
 static void add(hipGraphNode_t* out, hipGraph_t graph, const void* kernel, unsigned blocks) {
@@ -200,7 +211,7 @@ static const struct { const char* name; void (*run)(void); } paths[] = {
     {"plain", plain},           {"per_thread", per_thread}, {"cooperative", cooperative}, {"cooperative_spt", cooperative_spt},
     {"extended", extended},     {"config", config},         {"by_pointer", by_pointer},   {"listed", listed},
     {"by_symbol", by_symbol},   {"module", module_kernel},  {"work_items", work_items},   {"module_cooperative", module_cooperative},
-    {"module_listed", module_listed}, {"driver_config", driver_config}, {"library", library}, {"reloaded", reloaded},
+    {"module_listed", module_listed}, {"driver_config", driver_config}, {"library", library}, {"reloaded", reloaded}, {"long_names", long_names},
     {"graph", graph},           {"any_node", any_node},     {"capture", capture},
 };
 

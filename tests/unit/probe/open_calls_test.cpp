@@ -25,16 +25,28 @@ struct OpenCallsTest : ::testing::Test {
   Words memory;
   const RemoteRange stack{{0x7000}, {0x8000}};
 
-  void open(CallId id, std::uint64_t sp, std::uint64_t return_address) {
-    OpenCall call{.sp = {sp}, .return_address = {return_address}};
+  void open(CallId id, std::uint64_t sp, std::uint64_t return_address, std::uint32_t entry = 1) {
+    OpenCall call{.sp = {sp}, .return_address = {return_address}, .entry = entry};
     call.record.id = id;
     calls.push(std::move(call));
     memory.at[sp] = return_address;
   }
-  std::vector<CallId> unwound_at(std::uint64_t sp) {
+  std::vector<CallId> unwound_at(const CallFrame& frame) {
     std::vector<CallId> ids;
-    for (const auto& call : calls.take_unwound({sp}, memory, [&] { return stack; })) ids.push_back(call.record.id);
+    for (const auto& call : calls.take_unwound(frame, memory, [&] { return stack; })) ids.push_back(call.record.id);
     return ids;
+  }
+  std::vector<CallId> unwound_at(std::uint64_t sp) { return unwound_at(CallFrame{.sp = {sp}}); }
+  // A function is entered by a jump, in the frame of a call that is open.
+  std::vector<CallId> jump(CallId id, std::uint64_t sp, std::uint64_t return_address, std::uint32_t entry) {
+    auto gone = unwound_at({.sp = {sp}, .return_address = {return_address}, .entry = entry});
+    open(id, sp, return_address, entry);
+    return gone;
+  }
+  std::vector<CallId> ids() const {
+    std::vector<CallId> out;
+    for (const auto& call : calls.all()) out.push_back(call.record.id);
+    return out;
   }
 };
 
@@ -84,6 +96,56 @@ TEST_F(OpenCallsTest, UnreadableFiberStackIsGone) {
   open(1, 0x1000, 0x100);
   memory.at.clear();
   EXPECT_THAT(unwound_at(0x7e00), ElementsAre(1));
+}
+
+TEST_F(OpenCallsTest, JumpIntoAnotherFunctionKeepsTheCallThatJumped) {
+  open(1, 0x7f00, 0x100, 1);
+  EXPECT_THAT(jump(2, 0x7f00, 0x100, 2), IsEmpty());
+  EXPECT_THAT(jump(3, 0x7f00, 0x100, 3), IsEmpty());
+  EXPECT_THAT(ids(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id, 3u);
+}
+
+TEST_F(OpenCallsTest, CallFromAnotherPlaceInTheSameFrameIsNoJump) {
+  open(1, 0x7f00, 0x100, 1);
+  EXPECT_THAT(jump(2, 0x7f00, 0x200, 2), ElementsAre(1));
+}
+
+TEST_F(OpenCallsTest, FunctionThatIsMadeAgainInItsFrameWasLeft) {
+  open(1, 0x7f00, 0x100, 1);
+  EXPECT_THAT(jump(2, 0x7f00, 0x100, 1), ElementsAre(1));
+}
+
+TEST_F(OpenCallsTest, LoopOfJumpsHoldsEachFunctionOnce) {
+  open(1, 0x7f00, 0x100, 1);
+  EXPECT_THAT(jump(2, 0x7f00, 0x100, 2), IsEmpty());
+  EXPECT_THAT(jump(3, 0x7f00, 0x100, 3), IsEmpty());
+  EXPECT_THAT(jump(4, 0x7f00, 0x100, 2), ElementsAre(2, 3));
+  EXPECT_THAT(jump(5, 0x7f00, 0x100, 1), ElementsAre(1, 4));
+  EXPECT_THAT(ids(), ElementsAre(5));
+}
+
+TEST_F(OpenCallsTest, JumpShowsThatDeeperCallsAreGone) {
+  open(1, 0x7f00, 0x100, 1);
+  open(2, 0x7e00, 0x200, 2);
+  EXPECT_THAT(jump(3, 0x7f00, 0x100, 3), ElementsAre(2));
+  EXPECT_THAT(ids(), ElementsAre(1, 3));
+}
+
+TEST_F(OpenCallsTest, ReturnKeepsTheCallsThatEndWithIt) {
+  open(1, 0x7f00, 0x100, 1);
+  jump(2, 0x7f00, 0x100, 2);
+  open(3, 0x7e00, 0x300, 3);  // left without a return
+  calls.remove(*calls.find({0x100}, {0x7f00}));
+  EXPECT_THAT(unwound_at({.sp = {0x7f00}, .return_address = {0x100}}), ElementsAre(3));
+  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id, 1u);
+}
+
+TEST_F(OpenCallsTest, OnlyCallsWhoseReturnAddressStandsThereHaveThatFrame) {
+  open(1, 0x7f00, 0x100);
+  open(2, 0x7e00, 0x100);
+  EXPECT_TRUE(calls.has_frame_at({0x7f00}));
+  EXPECT_FALSE(calls.has_frame_at({0x7f80}));
 }
 
 }  // namespace

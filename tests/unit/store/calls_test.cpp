@@ -47,6 +47,27 @@ TEST_F(Calls, InsideCallsKnowTheirParentAndTakeFromItsOwnTime) {
   EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns FROM top"), ElementsAre("hipMemcpy|1|50000|49000", "hipDeviceSynchronize|1|1000|1000"));
 }
 
+TEST_F(Calls, WithoutAKnownDurationHaveNone) {
+  open();
+  const auto put_with = [&](const std::string& symbol, std::uint16_t flags) {
+    CallRecord record = tracee->begin(symbol);
+    record.flags = flags;
+    tracee->put(record);
+  };
+  put_with("__hipRegisterVar", kEntryOnly);
+  put_with("hipDeviceSynchronize", kUnseen);
+  tracee->call("hipDeviceSynchronize");
+  put_with("hipDeviceSynchronize", kUnseen);
+  tracee->notice(Drop{.at = 1, .n = 2, .reason = std::string(kReturnsNotSeen) + "why"});
+  const Totals totals = finish();
+  EXPECT_THAT(rows("SELECT name, state, duration, result FROM calls ORDER BY id"),
+              ElementsAre("__hipRegisterVar|entry only||", "hipDeviceSynchronize|unseen||", "hipDeviceSynchronize|returned|1000|0", "hipDeviceSynchronize|unseen||"));
+  EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns, min_ns, max_ns FROM top ORDER BY name"),
+              ElementsAre("__hipRegisterVar|1||||", "hipDeviceSynchronize|3|1000|1000|1000|1000"));
+  EXPECT_EQ(totals.dropped, 0u);  // no call is missing
+  EXPECT_THAT(totals.top, testing::SizeIs(1));
+}
+
 TEST_F(Calls, WithoutCallsInsideAreCountedAsLeaves) {
   open();
   CallRecord outer = tracee->begin("cuMemAlloc_v2");

@@ -21,9 +21,9 @@ class Kernels : public Recording {
     tracee->piece(PieceKind::Out, 0, module);
     tracee->put(loaded);
   }
-  void get(std::uint64_t module, std::uint64_t function, std::string_view name) {
+  void get(std::uint64_t module, std::uint64_t function, std::string_view name, bool is_cut = false) {
     const CallRecord got = tracee->begin("hipModuleGetFunction", {0x7ffd0000, module, 0x7ffd1000});
-    tracee->text(PieceKind::String, 2, name);
+    tracee->text(PieceKind::String, 2, name, is_cut);
     tracee->piece(PieceKind::Out, 0, function);
     tracee->put(got);
   }
@@ -54,6 +54,28 @@ TEST_F(Kernels, OfAHandleThatIsUsedAgainHaveTheNewName) {
   launch_function(0x7700);
   finish();
   EXPECT_THAT(rows("SELECT name FROM launches ORDER BY id"), ElementsAre("first", "0x7700", "second"));
+}
+
+TEST_F(Kernels, NameThatWasCutSaysSo) {
+  load(0x99);
+  get(0x99, 0x7700, "whole");
+  get(0x99, 0x7800, "whole", true);
+  launch_function(0x7700);
+  launch_function(0x7800);
+  finish();
+  EXPECT_THAT(rows("SELECT name FROM launches ORDER BY id"), ElementsAre("whole", "whole..."));
+}
+
+// A program may ask for any number of names of any length.
+TEST_F(Kernels, NamesTakeSoMuchMemoryAndNoMore) {
+  const std::string stem(4000, 'x');
+  constexpr std::uint64_t kMany = 20'000;
+  load(0x99);
+  for (std::uint64_t i = 1; i <= kMany; ++i) get(0x99, i << 8, stem + std::to_string(i));
+  launch_function(1 << 8);
+  launch_function(kMany << 8);
+  finish();
+  EXPECT_THAT(rows("SELECT name FROM launches ORDER BY id"), ElementsAre("0x100", stem + "20000"));
 }
 
 TEST_F(Kernels, OfALibraryThatTookTheAddressesOfAnotherOneAreNotItsKernels) {

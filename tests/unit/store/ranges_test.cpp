@@ -202,9 +202,13 @@ TEST_F(Ranges, OfNvtxReadWideNamesAndTellWhereTheyCouldNot) {
   tracee->piece(PieceKind::In, 0, text);
   tracee->put(wide);
   tracee->call("nvtxRangePushEx", {0x1000});
-  for (int i = 0; i < 2; ++i) tracee->call("nvtxRangePop");
+  const CallRecord long_one = tracee->begin("nvtxRangePushW", {0x1000});
+  text.fill(U'x');
+  tracee->piece(PieceKind::In, 0, text);
+  tracee->put(long_one);
+  for (int i = 0; i < 3; ++i) tracee->call("nvtxRangePop");
   finish();
-  EXPECT_THAT(names("name, depth"), ElementsAre("größe火🔥|0", "(name not read)|1"));
+  EXPECT_THAT(names("name, depth"), ElementsAre("größe火🔥|0", "(name not read)|1", std::string(64, 'x') + "...|2"));
 }
 
 TEST_F(Ranges, OfDomainsPopTheirOwn) {

@@ -88,8 +88,8 @@ class Tracee {
   void piece(PieceKind kind, std::uint8_t param, const T& value) {
     append_piece(payload_, {.kind = kind, .param = param}, std::as_bytes(std::span(&value, 1)));
   }
-  void text(PieceKind kind, std::uint8_t param, std::string_view text) {
-    append_piece(payload_, {.kind = kind, .param = param}, std::as_bytes(std::span(text)));
+  void text(PieceKind kind, std::uint8_t param, std::string_view text, bool is_cut = false) {
+    append_piece(payload_, {.kind = kind, .param = param, .cut = is_cut}, std::as_bytes(std::span(text)));
   }
   CallId put(const CallRecord& record) {
     sink_.call(record, payload_);
