@@ -7,6 +7,7 @@ namespace fade {
 namespace {
 
 constexpr int kMostDebt = 8 * TurnOrder::kStops;
+constexpr int kMostKept = 4 * TurnOrder::kStops;
 
 }  // namespace
 
@@ -84,7 +85,8 @@ void TurnOrder::to_the_end(Place place) {
   std::rotate(place, place + 1, ring_.end());
 }
 
-// The turn is over. A thread that has not stopped in two turns is idle.
+// The turn is over. The thread keeps the rest of it for its next one: it may have waited for a processor. A thread that has not
+// stopped in two turns is idle.
 void TurnOrder::retire(std::size_t index) {
   const Place place = ring_.begin() + static_cast<std::ptrdiff_t>(index);
   if (!std::exchange(place->has_stopped, false)) {
@@ -92,7 +94,7 @@ void TurnOrder::retire(std::size_t index) {
     ring_.erase(place);
     return;
   }
-  place->left = kStops;
+  place->left = std::min(place->left + kStops, kMostKept);
   place->misses = 0;
   to_the_end(place);
 }

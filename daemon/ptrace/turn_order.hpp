@@ -37,7 +37,7 @@ class TurnOrder {
  private:
   struct Turn {
     pid_t tid = 0;
-    int left = kStops;         // negative: stops that were handled out of turn
+    int left = kStops;         // stops; negative: those that were handled out of turn
     int misses = 0;            // in a row
     bool has_stopped = true;   // since it came to the end of the ring
   };

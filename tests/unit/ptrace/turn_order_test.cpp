@@ -76,6 +76,21 @@ TEST_P(Alike, SoAreThreadsThatAreAwayForAWhile) {
   EXPECT_LE(most, 2 * least);
 }
 
+// A thread that is kept from the processor now and then stops no more often, but is not to lose its turns as well.
+TEST_P(Alike, AThreadThatWasKeptAwayGetsTheRestOfItsTurn) {
+  const pid_t threads = GetParam();
+  if (threads < 2 * static_cast<pid_t>(TurnOrder::kServed)) GTEST_SKIP() << "all threads have their turns at once";
+  come(threads);
+  std::map<pid_t, int> back;
+  for (int i = 0; i < 20 * threads * TurnOrder::kStops; ++i)
+    serve(1, [&](pid_t tid) { return back[tid] <= i; }, threads, [&](pid_t tid) {
+      const bool is_kept_away = tid % 2 == 0 && served[tid] % (TurnOrder::kStops * 4 / 3) == 0;
+      back[tid] = i + (is_kept_away ? 3 * TurnOrder::kMisses : 2);
+    });
+  const auto [least, most] = least_and_most(1, threads);
+  EXPECT_LE(4 * most, 5 * least);
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, Alike, ::testing::Values(2, 3, 4, 8, 64, 500));
 
 TEST_F(TurnOrderTest, ATurnIsAShortTimeOfFewThreads) {
