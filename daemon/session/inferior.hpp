@@ -8,6 +8,7 @@
 
 #include "probe/open_calls.hpp"
 #include "session/program.hpp"
+#include "session/shown_sites.hpp"
 
 namespace fade {
 
@@ -41,8 +42,7 @@ struct Thread {
   std::uint64_t mask_given = 0;  // its signal mask as we left it when that was said last
   bool is_doubtful = false;      // it was there before us: its first breakpoint may yet have met a blocked SIGTRAP
   bool interrupted = false;   // by us: its next Trap stop is our doing
-  // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
-  RemoteAddr shown_site, shown_sp;
+  ShownSites shown;  // entries that signals met: the next hit there is no new call
   RemoteAddr passed_trap;  // the int3 that it hit last, if it went on from there by itself: it may still stand behind it
   SignalSeen signal;
   std::vector<std::string> earlier_calls;  // that were running when we came, outermost first; empty as soon as they may have returned
