@@ -63,7 +63,8 @@ pid_t TurnOrder::ask_served(const std::function<bool(pid_t)>& has_stopped) {
   std::size_t place = 0;
   for (std::size_t asked = 0; asked < std::min(kServed, ring_.size()); ++asked) {
     Turn& turn = ring_[place];
-    if (turn.tid != last_ && has_stopped(turn.tid)) return charge(turn);
+    const bool is_asked = turn.tid != last_ && (turn.misses < kEager || turn.misses % kSeldom == 0);
+    if (is_asked && has_stopped(turn.tid)) return charge(turn);
     if (turn.tid != last_ && ++turn.misses == kMisses) retire(place);
     else ++place;
   }

@@ -21,7 +21,9 @@ class TurnOrder {
   static constexpr std::size_t kServed = 8;   // threads whose turn it is
   static constexpr std::size_t kFurther = 4;  // asked where none of these has stopped
   static constexpr int kBetweenIdle = 8;      // choices from one idle thread that is asked to the next
-  static constexpr int kMisses = 16;          // in a row, of a thread whose turn it is: then its turn is over
+  // Choices in a row at which a thread whose turn it is has not stopped: then it is asked less often, and then its turn is over. A
+  // thread that waits for a processor beside other programs waits some milliseconds.
+  static constexpr int kEager = 8, kSeldom = 8, kMisses = 256;
 
   void came(pid_t tid);
   void went(pid_t tid);
@@ -38,7 +40,7 @@ class TurnOrder {
   struct Turn {
     pid_t tid = 0;
     int left = kStops;         // stops; negative: those that were handled out of turn
-    int misses = 0;            // in a row
+    int misses = 0;            // in a row, or choices at which it was not asked
     bool has_stopped = true;   // since it came to the end of the ring
   };
   using Place = std::vector<Turn>::iterator;
