@@ -1,6 +1,6 @@
 """How evenly fade-run serves threads that call all the time: calls of each, their sum, how long a rare caller waits.
 
-    /usr/bin/python3 tests/bench/share.py --build-dir build/release [--against OTHER_FADE_RUN] [--rounds 3] [--seconds 5]
+    /usr/bin/python3 tests/bench/share.py --build-dir BUILD [--against OTHER_FADE_RUN] [--rounds 3] [--seconds 5]
 
 Runs tests/tracees/share.c. With --against both programs run in turns within each round. The last column is the median
 of the ratios of their sums, because figures of different hours say little about each other on a shared machine."""

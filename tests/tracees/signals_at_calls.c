@@ -1,5 +1,5 @@
-// signals_at_calls [SIGNALS [onstack]]: a process in a tight loop of calls is sent queued signals of two kinds, whose handlers may
-// interrupt each other. Every 4th handler calls HIP itself. With `onstack` they run on an alternate stack.
+// signals_at_calls [SIGNALS [onstack]]: a process in a tight loop of calls is sent queued signals of two kinds, whose handlers
+// may interrupt each other. Every 4th handler calls HIP itself. With `onstack` they run on an alternate stack.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
   char memory[64];
   int status = 0;
   MUST(!sigaltstack(&(stack_t){.ss_sp = other_stack, .ss_size = sizeof other_stack}, NULL));
-  for (int i = 0; i < 2; ++i)
-    sigaction(SIGRTMIN + i, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | flags}, NULL);
+  const struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | flags};
+  for (int i = 0; i < 2; ++i) MUST(!sigaction(SIGRTMIN + i, &action, NULL));
   const pid_t child = fork();
   MUST(child >= 0);
   if (child == 0) {
