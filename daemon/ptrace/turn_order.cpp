@@ -86,8 +86,8 @@ void TurnOrder::to_the_end(Place place) {
   std::rotate(place, place + 1, ring_.end());
 }
 
-// The turn is over. The thread keeps the rest of it for its next one: it may have waited for a processor. A thread that has
-// not stopped in two turns is idle.
+// The turn is over. The thread keeps the rest of it for its next one: it may have waited for a processor. A thread
+// that has not stopped in two turns is idle.
 void TurnOrder::retire(std::size_t index) {
   const Place place = ring_.begin() + static_cast<std::ptrdiff_t>(index);
   if (!std::exchange(place->has_stopped, false)) {

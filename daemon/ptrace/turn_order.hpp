@@ -1,9 +1,9 @@
-// The order in which threads are asked whether they have stopped. It gives all of them alike many stops. Pure: knows no
-// processes.
+// The order in which threads are asked whether they have stopped. It gives all of them alike many stops. Pure: knows
+// no processes.
 //
-// Threads that stop all the time stand in a ring, each with a turn of kStops stops. The first kServed of the ring are served
-// until their turns are used up; then they go to its end. Few threads at a time stay in the caches of the processor. A stop
-// out of turn counts as well, so its thread loses a later turn.
+// Threads that stop all the time stand in a ring, each with a turn of kStops stops. The first kServed of the ring
+// are served until their turns are used up; then they go to its end. Few threads at a time stay in the caches of the
+// processor. A stop out of turn counts as well, so its thread loses a later turn.
 //
 // The other threads are idle. One of them is asked now and then; if it has stopped, its turn begins at once.
 #pragma once
@@ -22,15 +22,15 @@ class TurnOrder {
   static constexpr std::size_t kServed = 8;   // threads whose turn it is
   static constexpr std::size_t kFurther = 4;  // asked where none of these has stopped
   static constexpr int kBetweenIdle = 8;      // choices from one idle thread that is asked to the next
-  // Choices in a row at which a thread whose turn it is was not seen stopped. After kEager of them it is asked at each
-  // kSeldom-th only, after kMisses its turn is over: a thread may wait some milliseconds for a processor.
+  // Choices in a row at which a thread whose turn it is was not seen stopped. After kEager of them it is asked at
+  // each kSeldom-th only, after kMisses its turn is over: a thread may wait some milliseconds for a processor.
   static constexpr int kEager = 8, kSeldom = 8, kMisses = 256;
 
   void came(pid_t tid);
   void went(pid_t tid);
 
-  // Asks one thread after the other until one has stopped, and returns that one. 0: none of those that were asked has.
-  // At most kServed + kFurther + 1 are asked.
+  // Asks one thread after the other until one has stopped, and returns that one. 0: none of those that were asked
+  // has. At most kServed + kFurther + 1 are asked.
   pid_t choose(const std::function<bool(pid_t)>& has_stopped);
   // A stop that was reported unasked. Threads that did not come are left out.
   void stopped(pid_t tid);

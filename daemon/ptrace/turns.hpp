@@ -1,7 +1,7 @@
-// Takes stops so that all threads get alike many of theirs handled. Of several stopped threads wait(2) reports the same one
-// first: the first child, then the thread that was traced last. A thread that calls again and again is stopped again before
-// the tracer asks, and the other threads would wait for as long as it does. So threads are asked by name, in the order of
-// TurnOrder.
+// Takes stops so that all threads get alike many of theirs handled. Of several stopped threads wait(2) reports the
+// same one first: the first child, then the thread that was traced last. A thread that calls again and again is
+// stopped again before the tracer asks, and the other threads would wait for as long as it does. So threads are
+// asked by name, in the order of TurnOrder.
 #pragma once
 #include "ptrace/tracer.hpp"
 #include "ptrace/turn_order.hpp"

@@ -1,6 +1,7 @@
-// The entries that a thread will meet once more. A signal met the thread in the code of a breakpoint, after the call was
-// counted, and the program was shown the entry's own address. The handler returns there, and the entry is hit again: the same
-// call. Handlers call HIP as well, and signals meet them there, so there may be several such entries at a time. Pure.
+// The entries that a thread will meet once more. A signal met the thread in the code of a breakpoint, after the call
+// was counted, and the program was shown the entry's own address. The handler returns there, and the entry is hit
+// again: the same call. Handlers call HIP as well, and signals meet them there, so there may be several such entries
+// at a time. Pure.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -20,8 +21,9 @@ class ShownSites {
     shown_.push_back(shown);
   }
 
-  // The thread has hit `site`. True: it was shown there before, and this is no new call. Entries that the thread cannot come
-  // back to are forgotten: those on its own stack below `sp`. `stack` gives that stack; it is asked only where it matters.
+  // The thread has hit `site`. True: it was shown there before, and this is no new call. Entries that the thread
+  // cannot come back to are forgotten: those on its own stack below `sp`. `stack` gives that stack; it is asked only
+  // where it matters.
   template <class StackRange>
   bool hit(RemoteAddr site, RemoteAddr sp, StackRange&& stack) {
     const bool is_again = std::erase(shown_, Shown{site, sp}) > 0;

@@ -1,4 +1,4 @@
-"""A call that a signal meets at its breakpoint and that is tried again is one call. FADE_SIGNAL_RUNS=1000: the long run."""
+"""A call that a signal meets at its breakpoint, and that is tried again, is one call. Longer: FADE_SIGNAL_RUNS=1000."""
 import os
 
 import pytest

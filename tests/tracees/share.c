@@ -1,7 +1,6 @@
 // share THREADS SECONDS [rare]: all threads call in a tight loop for so long; prints how often each of them did.
-// share THREADS 0 CALLS: until they have made so many calls together.
-// With `rare` one more thread calls every 5 ms. Its line has its calls, and how long after its time a call was done, in
-// nanoseconds: median, 95 %, longest.
+// share THREADS 0 CALLS: until they have made so many calls together. With `rare` one more thread calls every 5 ms.
+// Its line has its calls, and how long after its time a call was done, in nanoseconds: median, 95 %, longest.
 #include <limits.h>
 #include <pthread.h>
 #include <time.h>

@@ -1,5 +1,6 @@
-// signals_at_calls [SIGNALS [onstack]]: a process in a tight loop of calls is sent queued signals of two kinds, whose handlers
-// may interrupt each other. Every 4th handler calls HIP itself. With `onstack` they run on an alternate stack.
+// signals_at_calls [SIGNALS [onstack]]: a process in a tight loop of calls is sent queued signals of two kinds,
+// whose handlers may interrupt each other. Every 4th handler calls HIP itself. With `onstack` they run on an
+// alternate stack.
 #include <signal.h>
 #include <sys/wait.h>
 
