@@ -24,7 +24,7 @@ class TurnOrder {
   static constexpr int kBetweenIdle = 8;      // choices from one idle thread that is asked to the next
   // Choices in a row at which a thread whose turn it is was not seen stopped. After kEager of them it is asked at
   // each kSeldom-th only, after kMisses its turn is over: a thread may wait some milliseconds for a processor.
-  static constexpr int kEager = 8, kSeldom = 8, kMisses = 256;
+  static constexpr int kEager = 8, kSeldom = 8, kMisses = 64;
 
   void came(pid_t tid);
   void went(pid_t tid);
