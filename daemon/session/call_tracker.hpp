@@ -41,6 +41,8 @@ class CallTracker {
   void flush();
 
   void thread_ended(Thread& thread, bool process_ended);
+  // The thread's own stack; empty where that cannot be told while its stack pointer is `sp`.
+  RemoteRange stack_of(Thread& thread, RemoteAddr sp) const;
   // While off, calls are neither numbered nor recorded; rules are applied all the same.
   void set_recording(bool on) { recording_ = on; }
 
@@ -72,7 +74,6 @@ class CallTracker {
   void correct(Thread& thread, const Entry& entry, OpenCall& call);
   void place(Thread& thread, probes::DeviceCall& call);
   void follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const;
-  RemoteRange stack_of(Thread& thread, RemoteAddr sp) const;
   std::uint64_t argument(const probes::Parameter& parameter, const OpenCall& call) const;
 
   EventSink& sink_;

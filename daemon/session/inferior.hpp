@@ -8,6 +8,7 @@
 
 #include "probe/open_calls.hpp"
 #include "session/program.hpp"
+#include "session/shown_sites.hpp"
 
 namespace fade {
 
@@ -42,8 +43,7 @@ struct Thread {
   bool is_doubtful = false;      // it was there before us: its first breakpoint may yet have met a blocked SIGTRAP
   std::int64_t last_hit = 0;  // a breakpoint was handled; CLOCK_BOOTTIME, kept only while places to return to rest
   bool interrupted = false;   // by us: its next Trap stop is our doing
-  // After a signal in a slot the program was shown the instruction's own address: the next hit there is no new call.
-  RemoteAddr shown_site, shown_sp;
+  ShownSites shown;  // entries that signals met: the next hit there is no new call
   RemoteAddr passed_trap;  // the int3 that it hit last, if it went on from there by itself: it may still stand behind it
   SignalSeen signal;
   std::vector<std::string> earlier_calls;  // that were running when we came, outermost first; empty as soon as they may have returned

@@ -203,15 +203,15 @@ void Session::deliver(const Stop& stop) {
 // A signal that meets an instruction that was moved is shown to the program at the address it knows: a handler may look
 // at it, and may return there when we are gone. If the instruction is tried again, that is not another call.
 void Session::show_own_address(Thread& thread) {
-  const AddressSpace& space = *thread.inferior->program->space;
+  AddressSpace& space = *thread.inferior->program->space;
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
   if (!registers || !space.in_slots(registers->ip())) return;
   const auto own = space.own_registers(*registers);
   thread.inferior->is_dirty |= !own;
-  const RemoteAddr site = space.hit_again(registers->ip());
-  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !site) return;
-  thread.shown_site = site;
-  thread.shown_sp = registers->sp();
+  const RemoteAddr address = space.hit_again(registers->ip());
+  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
+  const Site* const site = space.find(address);
+  if (site && site->entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
 }
 
 bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
@@ -231,10 +231,9 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   thread.passed_trap = in_pad ? trap : RemoteAddr{};
   if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
   if (!in_pad) tracee.set_ip(site.slot);
-  const bool again = thread.shown_site == site.address && thread.shown_sp == registers->sp();
-  if (again || registers->sp() >= thread.shown_sp) thread.shown_site = {};
-  // A retry is no other call; a return counts once anyway.
-  const std::uint32_t charged = again && site.entry != 0 ? 0 : hit(thread, site, in_pad, *registers, now);
+  const RemoteAddr sp = registers->sp();
+  const bool again = thread.shown.hit(site.address, sp, [&] { return calls_.stack_of(thread, sp); });
+  const std::uint32_t charged = again ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
   if (may_have_lost_action(thread)) TrapGuard::retake(thread);
   tracee.resume();
@@ -402,6 +401,7 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   Thread& leader = *inferior.threads.begin()->second;
   calls_.thread_ended(leader, false);  // it does not return to the old program
   leader.stack = {};
+  leader.shown.clear();
   leader.name = read_thread_name(leader.tid);
   return leader;
 }
