@@ -21,6 +21,7 @@
 #include "session/hold_times.hpp"
 #include "session/inferior.hpp"
 #include "session/module_watch.hpp"
+#include "session/site_watch.hpp"
 #include "session/stack_capture.hpp"
 #include "session/trap_guard.hpp"
 
@@ -66,6 +67,8 @@ class Session {
   void release_orphans();
   // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
+  // About ten times a second: breakpoints that a program took out are seen within a second, and mended.
+  void look_after_sites();
   // About ten times a second: a SIGTRAP that the program blocks, and that has come, goes to who waits for it.
   void look_after_traps();
   // About ten times a second: processes that seem to hang are looked at, once.
@@ -199,6 +202,8 @@ class Session {
   static void take_up(Thread& stopped);
 
   // session_look.cpp
+  std::vector<ProgramMark> programs_to_look_at() const;
+  bool look_after_sites(ProgramMark mark);
   bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;
   void look_at(Inferior& inferior, Postmortem::Kind kind);
 
@@ -212,6 +217,7 @@ class Session {
   StackCapture stacks_;
   CallTracker calls_;
   TrapGuard guard_;
+  SiteWatch sites_;
   BlackBox black_box_;
   CpuFollower follower_;
   Turns turns_;

@@ -77,6 +77,7 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
     session.look_after_nets();
+    session.look_after_sites();
     session.look_after_traps();
     session.look_for_hangs();
     look_after_memory();
