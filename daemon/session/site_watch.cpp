@@ -42,9 +42,11 @@ struct SiteWatch::Lost {
     else functions.push_back(std::move(function));
   }
   std::string names() const {
-    const std::size_t shown = std::min(functions.size(), kMostNamed);
-    std::string out = fmt::format("{}", fmt::join(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-    if (functions.size() > shown) out += fmt::format(" and {} more", functions.size() - shown);
+    std::vector<std::string> named = functions;
+    std::ranges::stable_partition(named, [](const std::string& name) { return !name.starts_with('_'); });  // readable ones
+    named.resize(std::min(named.size(), kMostNamed));
+    std::string out = fmt::format("{}", fmt::join(named, ", "));
+    if (functions.size() > named.size()) out += fmt::format(" and {} more", functions.size() - named.size());
     if (returns > 0) out += fmt::format("{}{} that calls return to", functions.empty() ? "" : "; ", counted(returns, "place", "places"));
     return out;
   }

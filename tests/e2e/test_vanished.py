@@ -17,11 +17,11 @@ WATCHED = ("hipMalloc", "hipDeviceSynchronize")
 class Vanishing:
     """The tracee under fade-run, or alone; it goes on when it gets a line."""
 
-    def __init__(self, build, folder, how, supervised=True):
+    def __init__(self, build, folder, how, supervised=True, threads=0):
         folder.mkdir()
         self.path = folder / "run.db"
         front = [build.fade_run, "-e", harness.EVERYTHING, "-o", self.path, "--"] if supervised else []
-        self.process = subprocess.Popen([*front, *build.command(f"vanished {how} {ROUNDS}")], env=build.environment("v6"), cwd=folder, text=True,
+        self.process = subprocess.Popen([*front, *build.command(f"vanished {how} {ROUNDS} {threads}")], env=build.environment("v6"), cwd=folder, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def await_rows(self, n=1):
@@ -92,6 +92,19 @@ def test_reports_say_that_calls_are_missing(build, tmp_path):
     assert "the program took them out" in summary and "nothing was left out" not in summary
     check = asked("check", "--fail-on", "dropped", "--format", "json")
     assert check.returncode == 1 and "calls were not recorded" in json.loads(check.stdout)[0]["detail"]
+
+
+# Threads are in the calls while their breakpoints go and come. Bytes of the text are never seen half written: "wiped" takes whole pages.
+@pytest.mark.parametrize("how", ["wiped", "mapped"])
+def test_threads_call_on_while_breakpoints_go_and_come(build, tmp_path, how):
+    program = Vanishing(build, tmp_path / "run", how, threads=4)
+    for times in range(1, 5):
+        program.await_rows(times)
+        program.process.stdin.write("again\n")
+        program.process.stdin.flush()
+    program.await_rows(5)
+    assert program.end()[:2] == (5, "gone\ndone\n")
+    assert all("stand again" in detail for _, _, detail in program.rows())
 
 
 def test_a_killed_fade_leaves_a_program_that_goes_on(build, tmp_path):

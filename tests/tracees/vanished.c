@@ -1,10 +1,12 @@
-// vanished HOW ROUNDS: calls HIP, takes fade's breakpoints out of the runtime's text, and calls on.
+// vanished HOW ROUNDS [THREADS]: calls HIP, takes fade's breakpoints out of the runtime's text, and calls on.
 // wiped: MADV_DONTNEED; mapped: the file is mapped over its text once more; rewritten: the file's bytes are written there;
 // replaced: other code is written over hipMalloc.
 // Prints "gone" when that is done, and "done" at the end; calls ROUNDS times before, ROUNDS times at once, and ROUNDS times when it has
-// read a line (not at the end of the input).
+// read a line (not at the end of the input). With THREADS, these call all the time, and each line takes the breakpoints out again.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -67,12 +69,15 @@ static void replace_malloc(const struct text* t) {
   MUST(!mprotect((void*)t->begin, t->end - t->begin, PROT_READ | PROT_EXEC));
 }
 
+static int is_replaced;
+
 static void take_out(const char* how) {
   const struct text t = runtime_text();
   if (!strcmp(how, "wiped")) MUST(!madvise((void*)t.begin, t.end - t.begin, MADV_DONTNEED));
   if (!strcmp(how, "mapped")) map_again(&t);
   if (!strcmp(how, "rewritten")) write_file_over(&t);
   if (!strcmp(how, "replaced")) replace_malloc(&t);
+  is_replaced = !strcmp(how, "replaced");
 }
 
 static void call(int rounds) {
@@ -80,19 +85,35 @@ static void call(int rounds) {
     void* p = NULL;
     HIP_OK(hipMalloc(&p, 64));
     HIP_OK(hipDeviceSynchronize());
+    if (!is_replaced) HIP_OK(hipFree(p));
   }
+}
+
+static atomic_int ending;
+
+static void* call_on(void* arg) {
+  while (!ending) call(1);
+  return arg;
 }
 
 int main(int argc, char** argv) {
   char line[16];
   const int rounds = number(argc, argv, 2, 10);
-  MUST(argc > 1);
+  const int count = number(argc, argv, 3, 0);
+  pthread_t threads[16];
+  MUST(argc > 1 && count <= 16);
+  for (int i = 0; i < count; ++i) MUST(!pthread_create(&threads[i], NULL, call_on, NULL));
   call(rounds);
   take_out(argv[1]);
   call(rounds);
   printf("gone\n");
   fflush(stdout);
-  while (fgets(line, sizeof line, stdin)) call(rounds);
+  while (fgets(line, sizeof line, stdin)) {
+    if (count > 0) take_out(argv[1]);
+    call(rounds);
+  }
+  ending = 1;
+  for (int i = 0; i < count; ++i) MUST(!pthread_join(threads[i], NULL));
   printf("done\n");
   return 5;
 }
