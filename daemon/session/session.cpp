@@ -519,6 +519,7 @@ Session::Totals Session::totals() const {
   out.processes = last_process_;
   out.threads = last_thread_;
   out.functions_armed = modules_.armed();
+  out.vanished = sites_.vanished();
   out.libraries = modules_.libraries();
   out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));

@@ -98,7 +98,7 @@ class Session {
   struct Totals {
     std::uint64_t stops = 0;
     std::int64_t stopped_ns = 0;
-    std::uint64_t processes = 0, threads = 0, functions_armed = 0;
+    std::uint64_t processes = 0, threads = 0, functions_armed = 0, vanished = 0;
     std::vector<std::string> libraries, notes;
     std::vector<std::string> postmortems;  // a sentence each: crashes and hangs
   };

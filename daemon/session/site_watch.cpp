@@ -108,7 +108,7 @@ void SiteWatch::tell(ProcessId process, const Lost& lost, const std::string& wha
 }
 
 std::vector<std::string> SiteWatch::notes() const {
-  if (set_again_ + given_up_ == 0) return {};
+  if (vanished() == 0) return {};
   return {fmt::format("the program took out breakpoints: {} set again, {} given up; calls are missing (fade-query lifecycle says which and when)",
                       set_again_, given_up_)};
 }

@@ -29,6 +29,8 @@ class SiteWatch {
   // Sets them again or gives them up, and tells a Lifecycle row ("vanished") for each of these. `stopped`: a thread, or
   // kNobody where the memory can be written without one.
   void mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, pid_t stopped);
+  // How many breakpoints were found to be gone so far.
+  std::uint64_t vanished() const { return set_again_ + given_up_; }
   // What the user should know at the end, in sentences.
   std::vector<std::string> notes() const;
 

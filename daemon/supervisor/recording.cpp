@@ -105,7 +105,7 @@ RunSummary Recording::finish(Session& session) {
   RunSummary out{.database = database_, .duration_ns = clock_.now(), .calls = totals.calls, .errors = totals.errors,
                  .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
                  .stopped_ns = seen.stopped_ns, .processes = seen.processes, .threads = seen.threads,
-                 .functions_armed = seen.functions_armed, .libraries = seen.libraries,
+                 .functions_armed = seen.functions_armed, .vanished = seen.vanished, .libraries = seen.libraries,
                  .peak_memory = totals.peak_memory, .postmortems = seen.postmortems, .notes = seen.notes};
   for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
