@@ -1,5 +1,5 @@
-// Notices breakpoints that a program has taken out: calls that fade would miss without a word. Sets them again where the
-// program's own code stands, gives up the others, and tells both. Tracing thread only.
+// Notices breakpoints that a program has taken out: calls that fade would miss without a word. Sets them again where
+// the program's own code stands, gives up the others, and tells both. Tracing thread only.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,8 @@ class SiteWatch {
  public:
   static constexpr std::int64_t kPeriod = 400'000'000;  // between two looks at one program, ns
 
-  SiteWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions) : sink_(sink), clock_(clock), functions_(functions) {}
+  SiteWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions)
+      : sink_(sink), clock_(clock), functions_(functions) {}
 
   bool is_due(const Program& program) const { return clock_.now() - program.site_looks.last >= kPeriod; }
 
@@ -23,8 +24,8 @@ class SiteWatch {
     AddressSpace::VanishedSite site;
     std::int64_t in_place = 0;  // session time at which its breakpoint was seen last
   };
-  // Looks at all breakpoints of the program; none of its threads need stand still. Returns those to be mended now: a
-  // breakpoint with other code or no memory in its place only after a second look, as the program may be in the middle of it.
+  // Looks at all breakpoints of the program; none of its threads need stand still. Returns those to be mended now. One
+  // with other code or no memory in its place counts after a second look: the program may still be writing there.
   std::vector<Vanished> look(Program& program) const;
   // Sets them again or gives them up, and tells a Lifecycle row ("vanished") for each of these. `stopped`: a thread, or
   // kNobody where the memory can be written without one.

@@ -1,8 +1,8 @@
 // vanished HOW ROUNDS [THREADS]: calls HIP, takes fade's breakpoints out of the runtime's text, and calls on.
-// wiped: MADV_DONTNEED; mapped: the file is mapped over its text once more; rewritten: the file's bytes are written there;
-// replaced: other code is written over hipMalloc.
-// Prints "gone" when that is done, and "done" at the end; calls ROUNDS times before, ROUNDS times at once, and ROUNDS times when it has
-// read a line (not at the end of the input). With THREADS, these call all the time, and each line takes the breakpoints out again.
+// wiped: MADV_DONTNEED; mapped: the file is mapped over its text once more; rewritten: the file's bytes are written
+// there; replaced: other code is written over hipMalloc.
+// Prints "gone" when that is done, and "done" at the end. It calls ROUNDS times before, ROUNDS times at once, and ROUNDS
+// times for each line that it reads. THREADS call all the time, and then each line takes the breakpoints out again.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
