@@ -382,6 +382,8 @@ WITH
                   CASE WHEN u.launches > 0 THEN NULL
                        WHEN EXISTS (SELECT 1 FROM drop_ d WHERE d.session = u.session AND d.reason IN ('the database could not be written', 'another process had the database locked'))
                          THEN 'the database could not be written, and launches may be among what is missing'
+                       WHEN EXISTS (SELECT 1 FROM lifecycle_ x WHERE x.process = u.process_id AND x.kind = 'vanished')
+                         THEN 'it took out breakpoints, and launches may be among what is missing'
                        WHEN u.functions_watched > 0 AND NOT EXISTS (SELECT 1 FROM function_ f WHERE f.session = u.session AND f.kind = 'launch')
                          AND EXISTS (SELECT 1 FROM session_ s WHERE s.id = u.session AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*'))
                          THEN 'HIP was loaded, but launches of kernels were not watched' END AS blind
@@ -501,6 +503,7 @@ SELECT v.session, 'not-used' AS condition, v.verdict <> 'USED' AS n, v.verdict |
 UNION ALL SELECT s.id, 'errors', coalesce(sum(f.repeats), 0), sum(f.repeats) || iif(sum(f.repeats) = 1, ' call', ' calls') || ' failed; the first: ' || (SELECT x.name || ' returned ' || coalesce(x.error, x.code) FROM failures x WHERE x.session = s.id AND NOT x.normal ORDER BY x.id LIMIT 1), 1
   FROM session_ s LEFT JOIN failures f ON f.session = s.id AND NOT f.normal GROUP BY s.id
 UNION ALL SELECT s.id, 'dropped', coalesce(sum(d.n), 0), sum(d.n) || iif(sum(d.n) = 1, ' event was', ' events were') || ' not recorded: ' || min(d.reason), 1 FROM session_ s LEFT JOIN drop_ d ON d.session = s.id GROUP BY s.id
+UNION ALL SELECT s.id, 'dropped', count(l.id), 'calls were not recorded: ' || min(l.detail), 1 FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind = 'vanished' GROUP BY s.id
 UNION ALL SELECT s.id, 'unclean', s.clean = 0, 'the recording was not closed: fade was killed, or is still recording', 1 FROM session_ s
 UNION ALL SELECT s.id, 'overwritten', coalesce(sum(o.hits), 0), sum(o.hits) || iif(sum(o.hits) = 1, ' answer was', ' answers were') || ' overwritten: ' || group_concat(CASE WHEN o.hits > 0 THEN o.spec END, ', '), 0
   FROM session_ s LEFT JOIN overrides o ON o.session = s.id GROUP BY s.id

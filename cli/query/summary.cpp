@@ -259,11 +259,12 @@ Result<void> overrides_section(SummaryPage& page) {
 Result<void> trust_section(SummaryPage& page) {
   auto drops = page.rows("SELECT reason, sum(n) FROM drops WHERE session = coalesce(:session, session) GROUP BY reason ORDER BY 2 DESC LIMIT 10");
   auto cost = page.row("SELECT coalesce(sum(stops), 0), coalesce(sum(held_ns), 0) FROM overhead WHERE session = coalesce(:session, session)");
-  auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused', 'locked') AND session = coalesce(:session, session) ORDER BY id LIMIT 5");
+  auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused', 'locked', 'vanished') AND session = coalesce(:session, session) ORDER BY kind <> 'vanished', id LIMIT 5");
   if (!drops || !cost || !notes) return tl::unexpected(!drops ? drops.error() : !cost ? cost.error() : notes.error());
   page.heading("What to trust");
   for (const Row& d : *drops) page.line(page.alarming(fmt::format("{} not recorded: {}", human_count(integer(d[1])), text(d[0]))));
-  if (drops->empty()) page.line("nothing was left out");
+  const auto is_vanished = [](const Row& n) { return text(n[0]) == "vanished"; };
+  if (drops->empty() && std::ranges::none_of(*notes, is_vanished)) page.line("nothing was left out");
   for (const Row& n : *notes) page.line(fmt::format("{}{}{}: {}", text(n[0]), table::is_null(n[1]) ? "" : " process ", text(n[1]), text(n[2])));
   if (integer((*cost)[0]) > 0)
     page.line(fmt::format("{} stops held threads for {} in all: {}", human_count(integer((*cost)[0])), page.duration((*cost)[1]), page.command("overhead")));

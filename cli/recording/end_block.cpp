@@ -62,6 +62,11 @@ std::string memory(const RunSummary& s) {
   return text;
 }
 
+std::string dropped(const RunSummary& s, const Style& style) {
+  if (s.dropped > 0) return red(count(s.dropped, "call", "calls"), style);
+  return s.vanished == 0 ? "nothing" : red("an unknown number of calls: the program took out breakpoints", style);
+}
+
 }  // namespace
 
 // So that it can be pasted, whatever the file is called.
@@ -93,7 +98,7 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
   for (const auto& [label, what] : more) text += line(label, what);
   text += line("slowdown", slowdown(s, style));
-  text += line("dropped", s.dropped == 0 ? "nothing" : red(count(s.dropped, "call", "calls"), style));
+  text += line("dropped", dropped(s, style));
   text += top(s, style);
   for (const std::string& what : s.postmortems) text += line(what == s.postmortems.front() ? "trouble" : "", red(table::printable(what), style));
   for (const std::string& note : s.notes) text += line("note", table::printable(note));

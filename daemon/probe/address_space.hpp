@@ -31,6 +31,7 @@ struct Site {
   Guard guard = Guard::None;
   Way way = Way::Trap;
   bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
+  std::uint8_t repairs = 0;   // how often the program took it out
   std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
   std::int64_t rested_at = 0;   // the same, when it was lifted because places to return to are scarce; it may have been armed since
   // What the session attached; 0: nothing of that kind.
@@ -201,6 +202,25 @@ class AddressSpace {
   // Compares the pages that have or had sites with the files that are mapped there.
   Result<TextCheck> differing() const;
 
+  // vanished_sites.cpp
+  // What stands where the program has taken out a breakpoint. Original: its own instruction. Other: other code, in which
+  // a breakpoint has no place. Nothing: no memory can be read there.
+  enum class Instead : std::uint8_t { Original, Other, Nothing };
+  struct VanishedSite {
+    RemoteAddr address;
+    Instead instead = Instead::Original;
+    Guard guard = Guard::None;
+  };
+  // The armed sites where no breakpoint stands, libc's guards first. Reads only, a page in one piece; needs no stopped
+  // thread. Empty where the process has executed another program.
+  std::vector<VanishedSite> vanished() const;
+  // Sets a breakpoint again whose original bytes stand there. An error says why the site was given up. `stopped`: a
+  // thread, or kNobody.
+  enum class Repair : std::uint8_t { Done, NotNeeded };
+  Result<Repair> repair(RemoteAddr address, pid_t stopped);
+  // Gives a site up where something else stands: nothing is written there any more.
+  void drop(RemoteAddr address, pid_t stopped);
+
  private:
   AddressSpace(const AddressSpace& parent, pid_t child);
   void forget_all();
@@ -244,6 +264,12 @@ class AddressSpace {
   bool write_slots(std::span<const Plan> plans, pid_t stopped) const;
   bool write_entries(std::span<const Plan> plans, pid_t stopped);
   bool put_in_first(const Site& site, pid_t stopped) const;
+
+  // vanished_sites.cpp
+  using SiteIterator = std::vector<const Site*>::const_iterator;
+  SiteIterator look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer, std::vector<VanishedSite>& out) const;
+  std::optional<Instead> instead_of(const Site& site) const;
+  void give_up(Site& site, pid_t stopped);
 
   // address_space_ends.cpp
   const SlotArea* area_of(RemoteAddr address) const;

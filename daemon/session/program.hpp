@@ -60,6 +60,12 @@ struct KernelName {
   bool operator==(const KernelName&) const = default;
 };
 
+// What the looks at a program's breakpoints have found (SiteWatch). Session times.
+struct SiteLooks {
+  std::int64_t last = 0;  // the last look; 0: none yet
+  std::unordered_map<RemoteAddr, std::int64_t> doubtful;  // sites that had no breakpoint at the last look -> when they had one
+};
+
 struct Program {
   Program(const Tracer& tracer, pid_t pid) : space(std::make_shared<AddressSpace>(tracer, pid)) {}
   explicit Program(std::shared_ptr<AddressSpace> s) : space(std::move(s)) {}
@@ -95,6 +101,7 @@ struct Program {
   bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::vector<RemoteRange> code;  // what could be executed, when that was last looked up
+  SiteLooks site_looks;
   RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
 };
 

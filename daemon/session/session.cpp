@@ -75,6 +75,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
       calls_(sink, clock_, functions_, overrides, stacks_, options_.most_call_sites),
+      sites_(sink, clock_, functions_),
       black_box_(sink, clock_, functions_),
       turns_(tracer) {
   if (options_.stacks.is_on())
@@ -525,9 +526,11 @@ Session::Totals Session::totals() const {
   out.processes = last_process_;
   out.threads = last_thread_;
   out.functions_armed = modules_.armed();
+  out.vanished = sites_.vanished();
   out.libraries = modules_.libraries();
   out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
+  for (auto& note : sites_.notes()) out.notes.push_back(std::move(note));
   if (strangers_told_ > 0)
     out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", strangers_told_));
   if (calls_.unseen_returns() > 0)

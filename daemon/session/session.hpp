@@ -22,6 +22,7 @@
 #include "session/inferior.hpp"
 #include "session/module_watch.hpp"
 #include "session/orphans.hpp"
+#include "session/site_watch.hpp"
 #include "session/stack_capture.hpp"
 #include "session/trap_guard.hpp"
 
@@ -68,6 +69,8 @@ class Session {
   void release_orphans();
   // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
   void look_after_nets();
+  // About ten times a second: breakpoints that a program took out are seen within a second, and mended.
+  void look_after_sites();
   // About ten times a second: a SIGTRAP that the program blocks, and that has come, goes to who waits for it.
   void look_after_traps();
   // About ten times a second: processes that seem to hang are looked at, once.
@@ -99,7 +102,7 @@ class Session {
   struct Totals {
     std::uint64_t stops = 0;
     std::int64_t stopped_ns = 0;
-    std::uint64_t processes = 0, threads = 0, functions_armed = 0;
+    std::uint64_t processes = 0, threads = 0, functions_armed = 0, vanished = 0;
     std::vector<std::string> libraries, notes;
     std::vector<std::string> postmortems;  // a sentence each: crashes and hangs
   };
@@ -212,6 +215,8 @@ class Session {
   std::unordered_set<RemoteAddr> open_returns(const Program& program) const;
 
   // session_look.cpp
+  std::vector<ProgramMark> programs_to_look_at() const;
+  bool look_after_sites(ProgramMark mark);
   bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;
   void look_at(Inferior& inferior, Postmortem::Kind kind);
 
@@ -225,6 +230,7 @@ class Session {
   StackCapture stacks_;
   CallTracker calls_;
   TrapGuard guard_;
+  SiteWatch sites_;
   BlackBox black_box_;
   CpuFollower follower_;
   Turns turns_;

@@ -11,6 +11,8 @@ namespace {
 // What passed since the last look counts up to here: the machine may have slept, or we may have been stopped, and then nobody hangs.
 constexpr std::int64_t kMostBetweenLooks = 1'000'000'000;
 
+constexpr std::int64_t kMostForSites = 5'000'000;  // of 100 ms
+
 bool is_stopped(const Inferior& inferior) {
   return std::ranges::any_of(inferior.threads, [](const auto& item) { return item.second->is_in_group_stop; });
 }
@@ -39,6 +41,41 @@ void Session::look_for_hangs() {
     if (is_quiet(*inferior, passed)) hanging.push_back(pid);
   for (const pid_t pid : hanging)
     if (const auto it = inferiors_.find(pid); it != inferiors_.end()) look_at(*it->second, Postmortem::Kind::Hang);
+}
+
+// Those whose last look is longest ago come first. Sharers of one memory are looked at once.
+std::vector<ProgramMark> Session::programs_to_look_at() const {
+  std::vector<const Inferior*> due;
+  for (const auto& [pid, inferior] : inferiors_)
+    if (inferior->watched && !inferior->is_fresh_copy && !inferior->is_guest && sites_.is_due(*inferior->program)) due.push_back(inferior.get());
+  std::ranges::sort(due, {}, [](const Inferior* inferior) { return inferior->program->site_looks.last; });
+  std::vector<ProgramMark> out;
+  std::ranges::transform(due, std::back_inserter(out), [](const Inferior* inferior) { return inferior->mark(); });
+  return out;
+}
+
+// Threads of many programs must not wait for it: what is not looked at now is looked at next time.
+void Session::look_after_sites() {
+  if (!watching_) return;
+  const std::int64_t end = clock_.now() + kMostForSites;
+  for (const ProgramMark& mark : programs_to_look_at())
+    if (!look_after_sites(mark) || clock_.now() > end) return;
+}
+
+// False: a thread had to be stopped, and stops were handled meanwhile.
+bool Session::look_after_sites(ProgramMark mark) {
+  if (!still_runs(mark)) return true;
+  Inferior& inferior = *inferiors_[mark.pid];
+  const std::shared_ptr<Program> program = inferior.program;
+  if (!sites_.is_due(*program)) return true;
+  const auto vanished = sites_.look(*program);
+  if (vanished.empty()) return true;
+  if (program->space->memory().writes_without_stop()) return sites_.mend(*program, mark.process, vanished, kNobody), true;
+  (void)with_guide(inferior, [&](Thread& guide) {
+    if (still_runs(mark)) sites_.mend(*program, mark.process, vanished, guide.tid);
+    return Result<void>();
+  });
+  return false;
 }
 
 void Session::take_snapshot() {

@@ -77,6 +77,7 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
     session.look_after_nets();
+    session.look_after_sites();
     session.look_after_traps();
     session.look_for_hangs();
     look_after_memory();
@@ -105,7 +106,7 @@ RunSummary Recording::finish(Session& session) {
   RunSummary out{.database = database_, .duration_ns = clock_.now(), .calls = totals.calls, .errors = totals.errors,
                  .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
                  .stopped_ns = seen.stopped_ns, .processes = seen.processes, .threads = seen.threads,
-                 .functions_armed = seen.functions_armed, .libraries = seen.libraries,
+                 .functions_armed = seen.functions_armed, .vanished = seen.vanished, .libraries = seen.libraries,
                  .peak_memory = totals.peak_memory, .postmortems = seen.postmortems, .notes = seen.notes};
   for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);

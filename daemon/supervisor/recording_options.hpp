@@ -56,6 +56,7 @@ struct RunSummary {
   std::int64_t stopped_ns = 0;      // threads held by stops, all threads added up
   std::uint64_t processes = 0, threads = 0;
   std::uint64_t functions_armed = 0;
+  std::uint64_t vanished = 0;  // breakpoints that the program took out: calls are missing, and nothing says how many
   std::vector<std::string> libraries;  // GPU libraries found, path (version)
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes
   std::vector<TopFunction> top;        // at most 5, by total time

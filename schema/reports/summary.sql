@@ -32,5 +32,6 @@ UNION ALL SELECT 'errors', name || ' ' || coalesce(error, code), sum(repeats), '
 UNION ALL SELECT 'overrides', spec, hits, '' FROM overrides WHERE true /*? AND session = :session */
 UNION ALL SELECT 'trust', 'not recorded: ' || reason, sum(n), '' FROM drops WHERE true /*? AND session = :session */ GROUP BY reason
 UNION ALL SELECT 'trust', detail, value, 'calls' FROM lifecycle WHERE kind = 'locked' /*? AND session = :session */
+UNION ALL SELECT 'trust', detail, value, 'breakpoints' FROM lifecycle WHERE kind = 'vanished' /*? AND session = :session */
 UNION ALL SELECT 'trust', 'stops', coalesce(sum(stops), 0), '' FROM overhead WHERE true /*? AND session = :session */
 UNION ALL SELECT 'trust', 'held by stops', coalesce(sum(held_ns), 0), 'ns' FROM overhead WHERE true /*? AND session = :session */

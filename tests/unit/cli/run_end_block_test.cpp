@@ -70,6 +70,12 @@ TEST(EndBlock, TheCommandCanBePasted) {
   EXPECT_THAT(end_block(o, {}), HasSubstr(R"(fade-query 'my '\''run'\'' $HOME.db' summary)"));
 }
 
+TEST(EndBlock, BreakpointsThatWereTakenOutAreALoss) {
+  RunOutcome o = outcome();
+  o.summary.vanished = 1;
+  EXPECT_THAT(end_block(o, {}), ::testing::AllOf(HasSubstr("an unknown number of calls: the program took out breakpoints"), Not(HasSubstr("dropped    nothing"))));
+}
+
 TEST(MustSay, OnlyLossesAndNotes) {
   RunSummary s;
   EXPECT_THAT(must_say(s), IsEmpty());

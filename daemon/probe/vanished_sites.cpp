@@ -1,0 +1,116 @@
+// Sites whose breakpoint the program has wiped: by madvise(2), by a new mapping over its text, or by bytes of its own.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "probe/address_space.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::uint64_t kTextPage = 4096;
+constexpr std::size_t kBuffer = ProcessMemory::kMostPieces * kTextPage;
+constexpr std::byte kTrapCode{0xCC};
+constexpr std::uint8_t kMostRepairs = 8;  // of one site
+
+using Sites = std::vector<const Site*>;
+
+std::uint64_t end_of(const Site& site) { return site.address.value + (site.way == Way::Jump ? kJumpSize : 1); }
+
+// The sites from `first` on that one piece of memory holds: those of one page. A jump may reach into the next page.
+Sites::const_iterator end_of_piece(Sites::const_iterator first, Sites::const_iterator end) {
+  const std::uint64_t page_end = ((*first)->address.value & ~(kTextPage - 1)) + kTextPage;
+  return std::find_if(first, end, [&](const Site* site) { return end_of(*site) > page_end && site != *first; });
+}
+
+bool is_in_place(const Site& site, std::span<const std::byte> text) {
+  if (text.empty()) return false;
+  if (text[0] == kTrapCode) return true;
+  if (site.way != Way::Jump || text.size() < kJumpSize) return false;
+  const auto jump = jump_code(site.address, site.pad());
+  return std::ranges::equal(text.first(kJumpSize), std::as_bytes(std::span(jump)));
+}
+
+}  // namespace
+
+// Sorted by address, so that a system call reads the sites of many pages.
+std::vector<AddressSpace::VanishedSite> AddressSpace::vanished() const {
+  std::vector<VanishedSite> out;
+  if (!net_ || is_put_back_) return out;
+  Sites sites;
+  sites.reserve(sites_.size());
+  for (const auto& [address, site] : sites_)
+    if (!site.is_lifted) sites.push_back(&site);
+  std::ranges::sort(sites, {}, [](const Site* site) { return site->address; });
+  std::vector<std::byte> buffer(kBuffer);
+  for (auto next = sites.cbegin(); next != sites.cend();) next = look_at_some(next, sites.cend(), buffer, out);
+  std::ranges::stable_partition(out, is_guard_of_libc, &VanishedSite::guard);
+  return memory_.is_gone() ? std::vector<VanishedSite>() : out;  // what was read may be the next program's
+}
+
+// As many sites as one system call reads. Returns the first one that is left.
+AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer,
+                                                      std::vector<VanishedSite>& out) const {
+  std::vector<ProcessMemory::Piece> pieces;
+  std::size_t used = 0;
+  auto next = first;
+  while (next != end && pieces.size() < ProcessMemory::kMostPieces) {
+    const auto behind = end_of_piece(next, end);
+    const std::size_t size = end_of(**std::prev(behind)) - (*next)->address.value;
+    if (used + size > buffer.size()) break;
+    pieces.push_back({(*next)->address, buffer.subspan(used, size)});
+    used += size;
+    next = behind;
+  }
+  memory_.read_all(pieces);
+  auto site = first;
+  for (const ProcessMemory::Piece& piece : pieces)
+    for (const auto behind = end_of_piece(site, end); site != behind; ++site) {
+      const std::size_t at = std::min<std::size_t>((*site)->address - piece.from, piece.got);
+      if (!is_in_place(**site, piece.into.subspan(at, piece.got - at)))
+        if (const auto instead = instead_of(**site)) out.push_back({(*site)->address, *instead, (*site)->guard});
+    }
+  return next;
+}
+
+// Looks once more, at one site and closely: a part of a page may be unreadable, and the program may be writing there.
+std::optional<AddressSpace::Instead> AddressSpace::instead_of(const Site& site) const {
+  if (is_set(site)) return std::nullopt;
+  std::array<std::uint8_t, 16> bytes;
+  const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
+  if (got == 0) return Instead::Nothing;
+  return has_slot_code(site, std::span(bytes).first(got)) ? Instead::Original : Instead::Other;
+}
+
+// A jump over several instructions does not come back: threads may stand among them by now. An int3 at the function's
+// first instruction is whole as soon as it is written. The jump's slots stay for threads that are still in them.
+Result<AddressSpace::Repair> AddressSpace::repair(RemoteAddr address, pid_t stopped) {
+  const auto it = sites_.find(address);
+  if (it == sites_.end() || it->second.is_lifted || is_set(it->second)) return Repair::NotNeeded;
+  Site& site = it->second;
+  if (++site.repairs > kMostRepairs) return give_up(site, stopped), fail("the program takes them out again and again");
+  if (!site.is_entry_jump()) {
+    if (set_again(site, stopped)) return Repair::Done;
+    return give_up(site, stopped), fail("the program's text cannot be written, or has changed");
+  }
+  site.is_lifted = true;
+  const auto again = arm(site.address - site.lead.length, stopped);
+  if (!again) return tl::unexpected(again.error());
+  (*again)->entry = site.entry;
+  (*again)->repairs = site.repairs;
+  return Repair::Done;
+}
+
+void AddressSpace::drop(RemoteAddr address, pid_t stopped) {
+  if (const auto it = sites_.find(address); it != sites_.end() && !it->second.is_lifted) give_up(it->second, stopped);
+}
+
+// The slot stays, and the site stays known: a thread may have hit the breakpoint before it vanished.
+void AddressSpace::give_up(Site& site, pid_t stopped) {
+  site.is_lifted = true;
+  is_copied_ |= site.is_entry_jump() && is_written_over(site);
+  if (site.guard == Guard::Sigaction || site.guard == Guard::Sigmask) set_guarded(false, stopped);
+}
+
+}  // namespace fade

@@ -1,0 +1,49 @@
+// Notices breakpoints that a program has taken out: calls that fade would miss without a word. Sets them again where
+// the program's own code stands, gives up the others, and tells both. Tracing thread only.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "session/function_table.hpp"
+#include "session/program.hpp"
+
+namespace fade {
+
+class SiteWatch {
+ public:
+  static constexpr std::int64_t kPeriod = 400'000'000;  // between two looks at one program, ns
+
+  SiteWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions)
+      : sink_(sink), clock_(clock), functions_(functions) {}
+
+  bool is_due(const Program& program) const { return clock_.now() - program.site_looks.last >= kPeriod; }
+
+  // A site that is to be mended.
+  struct Vanished {
+    AddressSpace::VanishedSite site;
+    std::int64_t in_place = 0;  // session time at which its breakpoint was seen last
+  };
+  // Looks at all breakpoints of the program; none of its threads need stand still. Returns those to be mended now. One
+  // with other code or no memory in its place counts after a second look: the program may still be writing there.
+  std::vector<Vanished> look(Program& program) const;
+  // Sets them again or gives them up, and tells a Lifecycle row ("vanished") for each of these. `stopped`: a thread, or
+  // kNobody where the memory can be written without one.
+  void mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, pid_t stopped);
+  // How many breakpoints were found to be gone so far.
+  std::uint64_t vanished() const { return set_again_ + given_up_; }
+  // What the user should know at the end, in sentences.
+  std::vector<std::string> notes() const;
+
+ private:
+  struct Lost;
+  void tell(ProcessId process, const Lost& lost, const std::string& what_became, bool is_over);
+  std::string name_of(const Site& site) const;
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  FunctionTable& functions_;
+  std::uint64_t set_again_ = 0, given_up_ = 0;
+};
+
+}  // namespace fade

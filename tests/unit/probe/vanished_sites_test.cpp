@@ -1,0 +1,209 @@
+// Breakpoints that the program has taken out: what is seen, set again and given up.
+#include <sys/mman.h>
+
+#include <ranges>
+
+#include "probe/abandoned.hpp"
+
+extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long);  // entry_pad_test.cpp
+
+namespace fade {
+namespace {
+namespace vanishing {
+
+using test::address_of;
+using test::kFunctions;
+using test::Waiting;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Instead = AddressSpace::Instead;
+using Repair = AddressSpace::Repair;
+
+// A stopped program that has a net. It calls everything ten times when it goes on.
+struct Vanishing : ::testing::Test {
+  const Tracer tracer = test::make_tracer();
+  Waiting program{[] {}, [] {
+    for (long n = 0; n < 10; ++n) {
+      const bool right = fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8;
+      if (!test::call_all(n) || !right) return 1;
+    }
+    return 33;
+  }};
+  AddressSpace space{tracer, program.pid()};
+
+  void SetUp() override {
+    ASSERT_TRUE(test::seize_all(tracer, pid()));
+    ASSERT_TRUE(space.install_net(pid(), test::gadgets(), test::own_code()));
+  }
+  pid_t pid() const { return program.pid(); }
+  // As after MADV_DONTNEED.
+  bool wipe(RemoteAddr at, std::size_t size = 1) {
+    return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), size), pid());
+  }
+  std::vector<Instead> instead() const {
+    std::vector<Instead> out;
+    for (const auto& site : space.vanished()) out.push_back(site.instead);
+    return out;
+  }
+  int hits_to_end() {
+    program.go();
+    Tracee(pid()).resume();
+    int hits = 0;
+    for (Stop stop = tracer.next_of(pid()); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid())) hits += test::handle_stop(space, stop);
+    test::expect_exit(program.finish(), 33);
+    return hits;
+  }
+  Site* arm_jump(RemoteAddr function) {
+    const auto entry = AddressSpace::FunctionEntry::read(space.memory(), function, 16);
+    const auto site = space.arm_entries(std::span(&entry, 1), pid()).front();
+    return site && (*site)->is_entry_jump() ? *site : nullptr;
+  }
+};
+
+TEST_F(Vanishing, NoneWhereAllStand) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  ASSERT_TRUE(test::arm_guarded(space, pid()));
+  ASSERT_NE(arm_jump(address_of(fade_entry_6)), nullptr);
+  EXPECT_THAT(space.vanished(), IsEmpty());
+}
+
+TEST_F(Vanishing, WhatWasWipedIsSetAgainWithNobodyStopped) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  for (const auto f : kFunctions) ASSERT_TRUE(wipe(address_of(f)));
+  const auto gone = space.vanished();
+  EXPECT_THAT(instead(), ElementsAre(Instead::Original, Instead::Original, Instead::Original, Instead::Original));
+  for (const auto& site : gone) EXPECT_EQ(space.repair(site.address, kNobody), Repair::Done);
+  EXPECT_THAT(space.vanished(), IsEmpty());
+  EXPECT_EQ(space.repair(gone[0].address, kNobody), Repair::NotNeeded);
+  EXPECT_EQ(hits_to_end(), 50);
+}
+
+TEST_F(Vanishing, AJumpComesBackAsAnInt3WhereTheFunctionBegins) {
+  const RemoteAddr functions[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7), address_of(fade_entry_8)};
+  for (const RemoteAddr function : functions) {
+    Site* const jump = arm_jump(function);
+    ASSERT_NE(jump, nullptr);
+    jump->entry = 7;
+    const RemoteAddr at = jump->address, trap = jump->pad_trap();
+    ASSERT_TRUE(wipe(at, 5));
+    EXPECT_THAT(instead(), ElementsAre(Instead::Original));
+    EXPECT_EQ(space.repair(at, kNobody), Repair::Done);
+    EXPECT_EQ(space.memory().value<std::byte>(at), *reinterpret_cast<const std::byte*>(at.value));
+    ASSERT_NE(space.find(function), nullptr);
+    EXPECT_EQ(space.find(function)->way, Way::Trap);
+    EXPECT_EQ(space.find(function)->entry, 7u);
+    EXPECT_EQ(space.find(trap), jump);  // a thread may still be on its way to it
+    EXPECT_THAT(space.vanished(), IsEmpty());
+  }
+  EXPECT_EQ(space.armed(), 4u);
+  EXPECT_EQ(hits_to_end(), 40);
+}
+
+TEST_F(Vanishing, NothingOfARepairedJumpIsLeftInTheText) {
+  const Site* const jump = arm_jump(address_of(fade_entry_7));
+  ASSERT_NE(jump, nullptr);
+  ASSERT_TRUE(wipe(jump->address, 5));
+  ASSERT_TRUE(space.repair(jump->address, kNobody));
+  EXPECT_THAT(test::changed_text(space.memory()), SizeIs(1));
+  space.put_back(pid());
+  EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
+  EXPECT_EQ(hits_to_end(), 0);
+}
+
+TEST_F(Vanishing, OtherCodeIsLeftAloneAndLateTrapsAreKnown) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  const RemoteAddr address = address_of(kFunctions[1]);
+  const std::byte nop{0x90};
+  ASSERT_TRUE(space.memory().write(address, std::span(&nop, 1), pid()));
+  EXPECT_THAT(instead(), ElementsAre(Instead::Other));
+  EXPECT_FALSE(space.repair(address, kNobody));  // it is asked to all the same
+  EXPECT_EQ(space.memory().value<std::byte>(address), nop);
+  EXPECT_THAT(space.vanished(), IsEmpty());
+  EXPECT_EQ(space.armed(), 3u);
+  EXPECT_NE(space.find(address), nullptr);
+}
+
+TEST_F(Vanishing, TheOriginalByteBeforeOtherBytesIsOtherCode) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  const RemoteAddr address = address_of(kFunctions[1]);
+  ASSERT_TRUE(wipe(address));
+  const std::byte three{3};
+  ASSERT_TRUE(space.memory().write(address + 4, std::span(&three, 1), pid()));  // the instruction's displacement
+  EXPECT_THAT(instead(), ElementsAre(Instead::Other));
+  space.drop(address, kNobody);
+  EXPECT_EQ(space.armed(), 3u);
+  EXPECT_EQ(space.memory().value<std::byte>(address), *reinterpret_cast<const std::byte*>(address.value));
+}
+
+TEST_F(Vanishing, HalfAJumpIsOtherCode) {
+  const Site* const jump = arm_jump(address_of(fade_entry_6));
+  ASSERT_NE(jump, nullptr);
+  ASSERT_TRUE(wipe(jump->address, 2));
+  EXPECT_THAT(instead(), ElementsAre(Instead::Other));
+}
+
+TEST_F(Vanishing, ASiteThatIsTakenOutAgainAndAgainIsGivenUp) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  const RemoteAddr address = address_of(kFunctions[0]);
+  int repaired = 0;
+  for (; repaired < 100 && wipe(address) && space.repair(address, kNobody); ++repaired) continue;
+  EXPECT_EQ(repaired, 8);
+  EXPECT_THAT(space.vanished(), IsEmpty());
+  EXPECT_EQ(space.armed(), 3u);
+  EXPECT_EQ(hits_to_end(), 40);
+}
+
+TEST_F(Vanishing, GuardsOfLibcComeFirst) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  ASSERT_TRUE(test::arm_guarded(space, pid()));
+  const RemoteAddr guarded = test::libc("sigaction");
+  ASSERT_TRUE(wipe(address_of(kFunctions[0])));
+  ASSERT_TRUE(wipe(guarded, 16));
+  const auto gone = space.vanished();
+  ASSERT_THAT(gone, SizeIs(2));
+  EXPECT_EQ(gone[0].guard, Guard::Sigaction);
+  for (const auto& site : gone) EXPECT_EQ(space.repair(site.address, kNobody), Repair::Done);
+  EXPECT_THAT(space.vanished(), IsEmpty());
+}
+
+TEST_F(Vanishing, NoneOnceTheTextIsPutBack) {
+  ASSERT_TRUE(test::arm_all(space, pid()));
+  space.put_back(pid());
+  EXPECT_THAT(space.vanished(), IsEmpty());
+}
+
+// More pages than one system call reads, one of which is gone.
+TEST(VanishedSites, AreFoundOnManyPages) {
+  constexpr std::size_t kPages = 60, kSize = kPages * 4096, kStep = 64, kLost = 30;
+  void* const memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memset(memory, 0x90, kSize);
+  const RemoteAddr begin = address_of(memory);
+  Waiting program([] {}, [&] {
+    ::munmap(static_cast<std::byte*>(memory) + kLost * 4096, 4096);
+    return ::raise(SIGUSR1);
+  });
+  const Tracer tracer = test::make_tracer();
+  AddressSpace space(tracer, program.pid());
+  ASSERT_TRUE(test::seize_all(tracer, program.pid()) && space.install_net(program.pid(), test::gadgets(), {begin, begin + kSize}));
+  for (std::size_t i = 0; i < kSize; i += kStep) ASSERT_TRUE(space.arm(begin + i, program.pid())) << i;
+  std::vector<RemoteAddr> wiped, found;
+  const std::byte nop{0x90};
+  for (std::size_t i = 0; i < kSize; i += 7 * kStep) {
+    ASSERT_TRUE(space.memory().write(begin + i, std::span(&nop, 1), program.pid()));
+    wiped.push_back(begin + i);
+  }
+  for (const auto& site : space.vanished()) found.push_back(site.address);
+  EXPECT_EQ(found, wiped);
+  program.go();
+  Tracee(program.pid()).resume();
+  ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR1);
+  const RemoteRange lost{begin + kLost * 4096, begin + (kLost + 1) * 4096};
+  for (const auto& site : space.vanished()) EXPECT_EQ(site.instead, lost.contains(site.address) ? Instead::Nothing : Instead::Original);
+  EXPECT_EQ(std::ranges::count(space.vanished(), Instead::Nothing, &AddressSpace::VanishedSite::instead), 4096 / kStep);
+  ::munmap(memory, kSize);
+}
+
+}  // namespace vanishing
+}  // namespace
+}  // namespace fade
