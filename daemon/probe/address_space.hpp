@@ -44,7 +44,7 @@ struct Site {
   // pad left its int3 out.
   bool needs_proof() const { return length == 1 || is_guard_jump(); }
 
-  // Where the moved instruction stands.
+  // The moved instruction.
   RemoteAddr moved() const { return slot + (form_of(guard).leads_through_net ? kGuardSize : 0); }
   // Of a site that jumps: its pad, and the int3 there.
   RemoteAddr pad() const { return slot + kSlotSize; }
@@ -82,7 +82,7 @@ class AddressSpace {
   // The same sites in the copy of memory that a fork made.
   std::shared_ptr<AddressSpace> fork_copy(pid_t child) const;
 
-  // Of a copy of memory from before there was a net: it is without one, and without sites.
+  // A copy of memory from before there was a net is without one, and without sites.
   void forget_missing_net();
   // Between a fork and the event that tells of it, sites may have been armed in the parent that the child's memory has
   // not got: arms them there too. And the other way round, where they were put back. At the child's first stop, when the
@@ -141,7 +141,7 @@ class AddressSpace {
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
   // Guards of libc stand from now on, or stand no longer. They are armed before, and are put back after it is told.
   bool set_guarded(bool guarded, pid_t stopped);
-  // Where libc's syscall(2), which begins at `function`, looks at the result: the place of Guard::Clone. nullopt: it has
+  // The place of Guard::Clone: libc's syscall(2), which begins at `function`, looks at the result there. nullopt: it has
   // another shape, or a jump stands there already.
   std::optional<RemoteAddr> behind_system_call(RemoteAddr function) const;
   // As arm(), where calls return to. There may be many such places: the last kKeptForEntries of the net's table are kept for functions.

@@ -47,7 +47,8 @@ static_assert(kMaskPad.size() + kJumpSize <= kSlotSize && kLoaderPad.size() + kJ
 constexpr GuardForm kForms[] = {
     {},
     {.leads_through_net = true},
-    {.jumps = true, .leads_through_net = true, .trap_at = kMaskPad.size() - 1, .changed_from = kMaskAsks, .changed_to = kMaskAsked},
+    {.jumps = true, .leads_through_net = true, .trap_at = kMaskPad.size() - 1, .changed_from = kMaskAsks,
+     .changed_to = kMaskAsked},
     {.jumps = true, .trap_at = kLoaderPad.size() - 1},
     {.jumps = true, .leads_through_net = true, .needs_jump = true},
 };

@@ -16,13 +16,13 @@
 
 namespace fade {
 
-// What is known of a kind of guard. Offsets count from the pad's first byte.
+// Facts about a kind of guard. Offsets count from the pad's first byte.
 struct GuardForm {
   bool jumps = false;              // where the instruction allows it; else an int3 stands at the site
   bool leads_through_net = false;  // on the way through its slot
   bool needs_jump = false;         // an int3 instead would be of no use
   std::uint8_t trap_at = 0;        // of the pad's int3; 0: it has none
-  // Where the pad has changed registers that the function needs.
+  // The pad has changed registers that the function needs in between.
   std::uint8_t changed_from = 0, changed_to = 0;
 };
 const GuardForm& form_of(Guard guard);

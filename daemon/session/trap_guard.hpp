@@ -58,7 +58,7 @@ class TrapGuard {
 
   // What the process believes its action to be.
   static KernelSigaction action(const Inferior& inferior);
-  // What is left of an action in a child that clone3(2) makes without handlers (CLONE_CLEAR_SIGHAND): only SIG_IGN stays.
+  // The action in a child that clone3(2) makes without handlers (CLONE_CLEAR_SIGHAND): only SIG_IGN stays.
   static KernelSigaction without_handler(const KernelSigaction& action);
   // Of one that has just executed another program.
   static TrapBelief belief(const Inferior& inferior, const Thread* thread);
