@@ -244,7 +244,9 @@ void* a_few_calls(void* seed) {
 void* threads_come_and_go(void*) {
   while (!enough) {
     pthread_t born[3];
-    for (std::uint64_t i = 0; i < 3; ++i) MUST(!pthread_create(&born[i], nullptr, a_few_calls, reinterpret_cast<void*>(i)));
+    for (std::uint64_t i = 0; i < 3; ++i)
+      while (const int error = pthread_create(&born[i], nullptr, a_few_calls, reinterpret_cast<void*>(i)))
+        MUST(executes && error == EAGAIN);  // clone(2) while another thread is in execve(2)
     for (pthread_t t : born) pthread_join(t, nullptr), ++tally->threads;
   }
   return nullptr;

@@ -40,6 +40,13 @@ def read_until(stream, deadline, wanted=None):
     return text
 
 
+def process_name(pid):
+    """Also of one that has ended and was not waited for."""
+    with contextlib.suppress(OSError):
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
 def status_fields(pid, tid=None):
     path = f"/proc/{pid}/task/{tid or pid}/status"
     with contextlib.suppress(OSError):
