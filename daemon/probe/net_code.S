@@ -15,6 +15,8 @@
         .set ACTION_FLAGS,    NET_DATA + 8
         .set ACTION_MASK,     NET_DATA + 24
         .set UC_RIP,          168       # ucontext_t.uc_mcontext.gregs[REG_RIP]
+        .set UC_FLAGS,        176       # REG_EFL
+        .set TRAP_FLAG_AT,    1         # of RFLAGS, the byte that has TF in its lowest bit
         .set SI_CODE,         8
         .set SI_KERNEL,       0x80
         .set TRAP_TRACE,      2         # si_code
@@ -86,12 +88,15 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         add     $16, %r9
         jmp     .Lrange
 .Lforeign:                              # not ours: what would have happened without us
+        cmpl    $TRAP_TRACE, SI_CODE(%rsi)
+        jne     .Lof_the_program
+        testb   $1, UC_FLAGS + TRAP_FLAG_AT(%rdx)
+        jz      .Ldone                  # a step of a tracer that died since: a program's own step has TF set
+.Lof_the_program:
         mov     ACTION_HANDLER(%r8), %r12
         cmp     $1, %r12
         je      .Ldone                  # SIG_IGN
         ja      .Lchain
-        cmpl    $TRAP_TRACE, SI_CODE(%rsi)
-        je      .Ldone                  # a step that a tracer wanted who then died
         sub     $40, %rsp               # SIG_DFL: set it and send the signal again
         xor     %eax, %eax
         mov     %rax, (%rsp)

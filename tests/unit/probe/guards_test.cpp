@@ -144,6 +144,31 @@ TEST(Guards, AHandlerThatIsInstalledLateGetsTheProgramsTrapsOnly) {
   test::expect_exit(status, 33);
 }
 
+void step_one_instruction() {
+  asm volatile("pushfq\n orl $0x100, (%%rsp)\n popfq\n nop\n pushfq\n andl $~0x100, (%%rsp)\n popfq\n" ::: "memory", "cc");
+}
+
+// What a tracer leaves that dies while a thread makes a step for it.
+void receive_step_of_a_tracer() {
+  siginfo_t info{};
+  info.si_signo = SIGTRAP;
+  info.si_code = TRAP_TRACE;
+  ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), SIGTRAP, &info);
+}
+
+TEST(Guards, AStepOfADeadTracerIsNoTrapOfTheProgram) {
+  const int status = status_of_guarded([] {
+    receive_step_of_a_tracer();
+    const struct sigaction wish = with_handler(SA_SIGINFO);
+    if (::sigaction(SIGTRAP, &wish, nullptr) != 0) return 1;
+    receive_step_of_a_tracer();
+    if (traps != 0) return 2;
+    step_one_instruction();
+    return traps > 0 && test::call_all(1) ? 33 : 3;
+  });
+  test::expect_exit(status, 33);
+}
+
 TEST(Guards, SignalOfLibcToo) {
   const int status = status_of_guarded([] {
     if (::signal(SIGTRAP, SIG_IGN) != SIG_DFL) return 1;
