@@ -180,6 +180,7 @@ class AddressSpace {
   // Puts every original byte back. Slots stay mapped, and the sites known, for threads that stand in or just before
   // them.
   void put_back(pid_t stopped);
+  bool is_put_back() const { return is_put_back_; }  // nothing is armed any more
   // The site whose slot, or pad, begins at `slot`; nullptr: none. Walks through all sites.
   const Site* site_of_slot(RemoteAddr slot) const;
   std::size_t armed() const;  // without lifted ones

@@ -168,10 +168,11 @@ Result<void> CallTracker::may_arm(const CallSite& call_site, RemoteAddr return_a
   return {};
 }
 
-// False where the return cannot be seen; the reason is recorded.
+// False where the return cannot be seen; the reason is recorded. A call that is met while fade leaves is one that is running then.
 bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
   Program& program = *thread.inferior->program;
   AddressSpace& space = *program.space;
+  if (space.is_put_back()) return true;
   Site* site = space.find(return_address);
   if (site && call_site.changeable && space.memory().value<std::uint8_t>(return_address) != 0xCC) {
     space.forget({return_address, return_address + 1}, thread.tid);  // generated code was written again

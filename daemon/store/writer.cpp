@@ -394,8 +394,10 @@ void Writer::Impl::close_session() {
   if (!gave_up_) write_rest();
   if (gave_up_) return write_loss();
   sqlite3_busy_timeout(file_.db.get(), kClosePatience);
-  if (Result<void> done = make_single_file(file_); !done)
-    log::info("{} could not be brought into one file: {}; what stands beside it (-wal) belongs to it", file_.path, done.error().cause);
+  const Result<void> done = make_single_file(file_);
+  if (done) return;
+  if (!Outage::is_lock(done.error())) return give_up(done.error());
+  log::info("{} could not be brought into one file: {}; the file beside it (-wal) belongs to it", file_.path, done.error().cause);
 }
 
 Totals Writer::Impl::finish() {

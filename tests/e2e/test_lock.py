@@ -1,6 +1,7 @@
 """A database that another process has locked: calls made are calls stored and calls reported as lost, exactly."""
 import contextlib
 import json
+import pathlib
 import re
 import signal
 import sqlite3
@@ -53,6 +54,14 @@ class Recorded:
         yield
         connection.execute("ROLLBACK")
         connection.close()
+
+    def await_the_programs_end(self):
+        """It ends before fade-run does, if not by its closed input."""
+        pid = next(self.folder.glob("counts.*")).name.split(".")[1]
+        end = time.monotonic() + 60
+        while pathlib.Path(f"/proc/{pid}").exists() and self.process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
     def end(self):
         self.process.stdin.close()
@@ -123,6 +132,7 @@ def test_a_lock_that_outlasts_the_recording(build, tmp_path, ending):
         made = recorded.quiet()
         if ending == "by SIGTERM":
             recorded.process.send_signal(signal.SIGTERM)
+            recorded.await_the_programs_end()
         stderr = recorded.end()
     stored = recorded.stored()
     assert recorded.process.returncode == (7 if ending == "by itself" else -signal.SIGTERM)
