@@ -146,6 +146,7 @@ std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& re
     const Parameter* value = probe.with_role(Role::Value);
     if (bytes && !(value && multiply(*bytes, value->type.size))) return std::nullopt;
   }
+  if (!bytes && probe.kind == Kind::Alloc) bytes = out_value(probe, Role::Pitch, record, payload);
   if (!bytes) bytes = facts.value(Role::Width);
   if (!bytes || !multiply(*bytes, facts.value(Role::Height)) || !multiply(*bytes, facts.value(Role::Depth))) return std::nullopt;
   return bytes;

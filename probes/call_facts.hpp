@@ -28,7 +28,8 @@ struct KernelUse {
 // includes a hipGraphNodeParams of another kind of node.
 std::vector<KernelUse> kernels_used(const Probe& probe, const CallRecord& record, Payload payload);
 
-// Bytes that a copy, fill or allocation is about: @bytes, else @count elements of the @value's size, else @width; times
+// Bytes that a copy, fill or allocation is about: @bytes, else @count elements of the @value's size, else @width (of an
+// allocation that succeeded the @pitch it was given); times
 // @height and @depth. Of an allocation that says what an element is (@channel_bits, or @format and @channels): so many elements,
 // over all @levels. Nothing where it does not say or the product overflows.
 std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& record, Payload payload);

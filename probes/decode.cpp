@@ -36,14 +36,15 @@ class CallView {
     return {};
   }
 
-  // As it was at return; the address where nothing was read.
+  // As it was at return; the address where nothing was read, and where the call failed: what lies there then is what
+  // lay there before, unless fade wrote it.
   Marks append_return(std::string& out, const Parameter& parameter) const {
     const auto was = find(PieceKind::Out, parameter);
-    if (!was) {
+    const auto became = find(PieceKind::Became, parameter);
+    if (!was || (!became && (record_.flags & kFailed))) {
       append_marked(out, "at", parameter);
       return {};
     }
-    const auto became = find(PieceKind::Became, parameter);
     if (!became) return append_pointee(out, parameter, *was);
     out += json() ? "{\"was\":" : "";
     Marks marks = append_pointee(out, parameter, *was);

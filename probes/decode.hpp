@@ -28,7 +28,7 @@ std::vector<Value> decode(const Probe& probe, const CallRecord& record, Payload 
 // The same as one JSON object, without the result. Special forms:
 //   {"cut":"text"}           text that goes on after the limit
 //   {"unreadable":"0x10"}    a pointer that led nowhere
-//   {"at":"0x10"}            an out-parameter of a call that did not return, or whose value was not read
+//   {"at":"0x10"}            an out-parameter of a call that failed or did not return, or whose value was not read
 //   {"was":1,"became":2}     an out-parameter that an override changed
 //   {"in":1,"out":2}         an inout parameter
 std::string args_json(const Probe& probe, const CallRecord& record, Payload payload, int major, int minor = -1);

@@ -17,9 +17,38 @@ constexpr std::string_view kAttributePrefix = "attribute.";
 
 using Assignments = std::vector<Assignment>;
 
+// Facts of which no device has none.
+constexpr std::string_view kPositive[] = {
+    "multiProcessorCount", "warpSize", "totalGlobalMem", "maxThreadsPerMultiProcessor", "maxThreadsPerBlock", "maxThreadsDim", "maxGridSize",
+    "clockRate", "memoryClockRate", "memoryBusWidth", "regsPerBlock", "regsPerMultiprocessor", "sharedMemPerBlock"};
+
+std::string_view fact_name(const Target& target) {
+  if (target.fact != nullptr) return target.fact->name;
+  const DeviceAttribute* known = attribute_numbered(target.attribute);
+  return known == nullptr ? std::string_view() : known->field;
+}
+
+// As a signed number, in the width of an element.
+std::int64_t element(std::span<const std::byte> bytes, std::size_t width) {
+  std::int32_t narrow = 0;
+  std::uint64_t wide = 0;
+  if (width == sizeof narrow) return std::memcpy(&narrow, bytes.data(), width), narrow;
+  std::memcpy(&wide, bytes.data(), std::min(width, sizeof wide));
+  return wide > 0 ? 1 : 0;  // a size_t
+}
+
+bool is_too_small(const Target& target, const ValueShape& shape, std::span<const std::byte> bytes) {
+  if (std::ranges::find(kPositive, fact_name(target)) == std::end(kPositive)) return false;
+  for (std::size_t at = 0; at + shape.element_size <= bytes.size(); at += shape.element_size)
+    if (element(bytes.subspan(at), shape.element_size) <= 0) return true;
+  return false;
+}
+
 Result<Assignment> assign(const Target& target, ValueShape shape, const Spec& spec) {
   auto bytes = parse_value(shape, spec.value, spec.quoted);
   if (!bytes) return tl::unexpected(bytes.error());
+  if (is_too_small(target, shape, *bytes))
+    return fail("", fmt::format("no device has {} {}", escaped(spec.value), shape.name), "use a number greater than 0");
   return Assignment{0, target, std::move(*bytes)};
 }
 
@@ -171,7 +200,7 @@ Result<Parsed> parse_rule(const RuleText& text) {
   auto callers = spec->callers ? Callers::parse(*spec->callers) : Result<Callers>(Callers());
   if (!callers) return because(callers.error());
   Rule rule{0, std::string(trimmed(text.text)), target_text(*spec, *assignments), value_text(*spec, *assignments),
-            text.origin, spec->device, spec->slot, std::move(*callers)};
+            text.origin, spec->device, spec->slot, std::move(*callers), text.among};
   return Parsed{std::move(rule), std::move(*assignments)};
 }
 
@@ -220,8 +249,9 @@ Result<Overrides> Overrides::parse(std::span<const RuleText> rules) {
     auto parsed = parse_rule(text);
     if (!parsed) return tl::unexpected(parsed.error());
     parsed->rule.id = static_cast<RuleId>(out.rules_.size() + 1);
-    out.need_slots_ |= parsed->rule.slot.has_value();
+    out.need_slots_ |= parsed->rule.slot.has_value() || !parsed->rule.among.empty();
     out.note_hidden_rules(parsed->rule, parsed->assignments);
+    out.note_odd_width(parsed->rule, parsed->assignments);
     for (Assignment& assignment : parsed->assignments) {
       assignment.rule = parsed->rule.id;
       out.assignments_.push_back(std::move(assignment));
@@ -242,6 +272,15 @@ void Overrides::note_hidden_rules(const Rule& rule, std::span<const Assignment> 
     noted = hidden.id;
     notes_.push_back(fmt::format("{} ({}) wins over {} ({}), which comes before it", escaped(rule.spec), rule.origin,
                                  escaped(hidden.spec), hidden.origin));
+  }
+}
+
+// AMD's GPUs have no other width.
+void Overrides::note_odd_width(const Rule& rule, std::span<const Assignment> assignments) {
+  for (const Assignment& a : assignments) {
+    const std::int64_t width = fact_name(a.target) == "warpSize" ? element(a.bytes, sizeof(std::int32_t)) : 32;
+    if (width != 32 && width != 64)
+      notes_.push_back(fmt::format("{} ({}): wavefronts of AMD's GPUs have 32 or 64 threads, and none has {}", escaped(rule.spec), rule.origin, width));
   }
 }
 
@@ -279,13 +318,44 @@ bool Overrides::counts(const Rule& rule, int device, const std::string& caller) 
   return (rule.device < 0 || rule.device == device) && rule.callers.match(caller);
 }
 
+bool Overrides::is_there(const Rule& rule, int device, const std::optional<PciSlot>& slot) {
+  if (rule.slot) return rule.slot == slot;
+  if (rule.among.empty()) return true;
+  if (slot) return std::ranges::find(rule.among, *slot) != rule.among.end();
+  return device >= 0 && static_cast<std::size_t>(device) < rule.among.size();
+}
+
+// Of the rules about an answer that this call gives.
+template <class Fits>
+const Rule* Overrides::first_rule(const DeviceCall& call, Fits fits) const {
+  const DevicePath* path = device_path(call.symbol);
+  if (path == nullptr) return nullptr;
+  const int device = device_of(*path, call);
+  const auto found = std::find_if(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
+    return tells(*path, call.arguments, a.target) && fits(rules_[a.rule - 1], device);
+  });
+  return found == assignments_.end() ? nullptr : &rules_[found->rule - 1];
+}
+
+const Rule* Overrides::elsewhere(const DeviceCall& call) const {
+  return first_rule(call, [&](const Rule& rule, int device) {
+    return !rule.among.empty() && counts(rule, device, call.caller) && !is_there(rule, device, call.slot);
+  });
+}
+
+const Rule* Overrides::for_other_callers(const DeviceCall& call) const {
+  return first_rule(call, [&](const Rule& rule, int device) {
+    return (rule.device < 0 || rule.device == device) && !rule.callers.match(call.caller) && is_there(rule, device, call.slot);
+  });
+}
+
 bool Overrides::applies(const DeviceCall& call) const {
   const DevicePath* path = device_path(call.symbol);
   if (path == nullptr) return false;
   const int device = device_of(*path, call);
   return std::any_of(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
     const Rule& rule = rules_[a.rule - 1];
-    return tells(*path, call.arguments, a.target) && counts(rule, device, call.caller) && is_there(rule, call.slot);
+    return tells(*path, call.arguments, a.target) && counts(rule, device, call.caller) && is_there(rule, device, call.slot);
   });
 }
 
@@ -321,7 +391,7 @@ std::vector<Patch> Overrides::patches(const DeviceCall& call, std::span<const Fo
   for (const Assignment& assignment : assignments_) {
     if (!tells(*path, call.arguments, assignment.target)) continue;
     const Rule& rule = rules_[assignment.rule - 1];
-    if (counts(rule, device, call.caller) && is_there(rule, call.slot)) active.push_back(&assignment);
+    if (counts(rule, device, call.caller) && is_there(rule, device, call.slot)) active.push_back(&assignment);
   }
   auto out = patches_of(*path, call.arguments, active, found);
   for (Patch& patch : out) patch.device = device;

@@ -30,6 +30,7 @@ struct Rule {
   int device = -1;     // ordinal of HIP, -1: all
   std::optional<PciSlot> slot;  // only a device there
   Callers callers;
+  std::vector<PciSlot> among = {};  // as in RuleText
 };
 
 // A call that returned success.
@@ -62,6 +63,10 @@ class Overrides {
   static int device_of(const DeviceCall& call);
   // The first rule that would count for this call if its device's address were known, nullptr: none.
   const Rule* unplaced(const DeviceCall& call) const;
+  // The first rule that would count for this call if its device were one that the rule is for, nullptr: none.
+  const Rule* elsewhere(const DeviceCall& call) const;
+  // The first rule that would count for this call if another library had made it, nullptr: none.
+  const Rule* for_other_callers(const DeviceCall& call) const;
   // Whether a rule counts for this call. Allocates nothing.
   bool applies(const DeviceCall& call) const;
   // What patches() needs to see of the memory behind the call's pointers. Entries of 0 bytes are unused.
@@ -71,9 +76,12 @@ class Overrides {
 
  private:
   void note_hidden_rules(const Rule& rule, std::span<const Assignment> assignments);
+  void note_odd_width(const Rule& rule, std::span<const Assignment> assignments);
   static bool counts(const Rule& rule, int device, const std::string& caller);
-  // Whether the rule is about the device at `slot`. Unknown: nobody guesses.
-  static bool is_there(const Rule& rule, const std::optional<PciSlot>& slot) { return !rule.slot || rule.slot == slot; }
+  // Whether the rule is about the device at `slot`. An unknown address fits no rule that names one.
+  static bool is_there(const Rule& rule, int device, const std::optional<PciSlot>& slot);
+  template <class Fits>
+  const Rule* first_rule(const DeviceCall& call, Fits fits) const;
   // The ordinal that the call is about, -1 where unknown.
   static int device_of(const DevicePath& path, const DeviceCall& call);
 

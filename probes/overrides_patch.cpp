@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "probes/overrides_value.hpp"
 
@@ -47,7 +48,7 @@ class Patching {
       case Answer::CudaAttribute: attribute(); break;
       case Answer::Name: name(); break;
       case Answer::PciAddress: pci_address(); break;
-      case Answer::MemoryInfo: elements(); free_within_total(); break;
+      case Answer::MemoryInfo: memory_info(); break;
       case Answer::StructR0000:
       case Answer::StructR0600:
       case Answer::Values: elements(); break;
@@ -112,9 +113,10 @@ class Patching {
     const Fact& fact = *assignment.target.fact;
     const auto place = place_of(path_, fact, 0);
     if (!place) return;
-    const AnswerBytes value = limited(fact, assignment.bytes);
+    const bool is_short = place->bytes == sizeof(std::uint32_t);  // CUDA's old functions tell an unsigned int
+    const AnswerBytes value = is_short ? bytes_of(as_unsigned(value_in<std::uint64_t>(assignment.bytes))) : limited(fact, assignment.bytes);
     put(assignment.rule, *place, value, std::string(fact.name), [&](const AnswerBytes& now) {
-      return text_of(fact.type, fact.count, std::span(now).subspan(place->offset, value.size()));
+      return text_of(is_short ? FieldType::Unsigned : fact.type, fact.count, std::span(now).subspan(place->offset, value.size()));
     });
   }
 
@@ -161,11 +163,20 @@ class Patching {
     return bytes_of(std::min(value_in<std::uint64_t>(value), total_told()));
   }
 
-  void free_within_total() {
+  void memory_info() {
+    const bool both = now_[0].size() >= 8 && now_[1].size() >= 8;
+    const std::uint64_t free = both ? value_in<std::uint64_t>(now_[0]) : 0, total = both ? value_in<std::uint64_t>(now_[1]) : 0;
+    elements();
+    free_of_total(both && total > free ? std::optional(total - free) : std::nullopt);
+  }
+
+  // What is in use stays in use; where that is not told, free memory is cut at the new total.
+  void free_of_total(std::optional<std::uint64_t> in_use) {
     const Assignment* total = last_for("totalGlobalMem");
     if (total == nullptr || last_for("memory.free") != nullptr || now_[0].size() < 8) return;
-    if (value_in<std::uint64_t>(now_[0]) <= total_told()) return;
-    put(total->rule, {0, 0}, bytes_of(total_told()), "memory.free",
+    const std::uint64_t all = total_told(), free = in_use ? all - std::min(all, *in_use) : std::min(all, value_in<std::uint64_t>(now_[0]));
+    if (value_in<std::uint64_t>(now_[0]) == free) return;
+    put(total->rule, {0, 0}, bytes_of(free), "memory.free",
         [](const AnswerBytes& now) { return text_of(FieldType::Size, 1, std::span(now).first(8)); });
   }
 
@@ -188,6 +199,10 @@ class Patching {
     const auto value = std::span(assignment.bytes).subspan(skipped, fact.element_size);
     if (fact.type == FieldType::Size) return bytes_of(as_int(value_in<std::uint64_t>(value)));
     return {value.begin(), value.end()};
+  }
+
+  static std::uint32_t as_unsigned(std::uint64_t value) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
   }
 
   // As AMD's runtime turns a size_t into the attribute's int.

@@ -22,6 +22,7 @@ constexpr DevicePath kPaths[] = {
     {"hipDeviceGetUuid", Answer::Values, 1},
     {"cuDeviceGetAttribute", Answer::CudaAttribute, 2, -1, 1},
     {"cuDeviceGetName", Answer::Name, 2, 1},
+    {"cuDeviceTotalMem", Answer::Values, 1},
     {"cuDeviceTotalMem_v2", Answer::Values, 1},
     {"cuMemGetInfo_v2", Answer::MemoryInfo},
     {"cuDeviceComputeCapability", Answer::Values, 2},
@@ -34,6 +35,7 @@ constexpr DevicePath kPaths[] = {
 struct Spot {
   std::string_view symbol, fact;
   std::uint8_t parameter = 0;
+  std::uint32_t bytes = 0;  // of the answer, where not the fact's
 };
 constexpr Spot kSpots[] = {
     {"hipDeviceGetName", "name"},
@@ -48,6 +50,7 @@ constexpr Spot kSpots[] = {
     {"hipDeviceGetPCIBusId", "pciFunction"},
     {"hipDeviceGetUuid", "uuid"},
     {"cuDeviceGetName", "name"},
+    {"cuDeviceTotalMem", "totalGlobalMem", 0, 4},
     {"cuDeviceTotalMem_v2", "totalGlobalMem"},
     {"cuMemGetInfo_v2", "memory.free", 0},
     {"cuMemGetInfo_v2", "totalGlobalMem", 1},
@@ -153,7 +156,7 @@ std::optional<AnswerPlace> place_of(const DevicePath& path, const Fact& fact, st
   }
   if (path.answer == Answer::PciAddress) return std::nullopt;
   const Spot* spot = spot_of(path, fact);
-  return spot == nullptr ? std::nullopt : std::optional(AnswerPlace{spot->parameter, 0});
+  return spot == nullptr ? std::nullopt : std::optional(AnswerPlace{spot->parameter, 0, spot->bytes});
 }
 
 std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
@@ -175,7 +178,7 @@ std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
   }
   std::array<Written, 2> out{};
   for (const Spot& spot : kSpots) {
-    if (spot.symbol == path.symbol) out[spot.parameter] = {spot.parameter, find_fact(spot.fact)->element_size};
+    if (spot.symbol == path.symbol) out[spot.parameter] = {spot.parameter, spot.bytes > 0 ? spot.bytes : find_fact(spot.fact)->element_size};
   }
   return out;
 }

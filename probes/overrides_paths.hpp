@@ -57,6 +57,7 @@ bool may_tell(const DevicePath& path, const Target& target);
 struct AnswerPlace {
   std::uint8_t parameter = 0;
   std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;  // 0: those of the fact
 };
 std::optional<AnswerPlace> place_of(const DevicePath& path, const Fact& fact, std::uint32_t element);
 

@@ -12,10 +12,20 @@
 
 namespace fade::probes {
 
+// Where a device is on the bus, as far as HIP tells it: without the function.
+struct PciSlot {
+  std::int32_t domain = 0, bus = 0, device = 0;
+  bool operator==(const PciSlot&) const = default;
+  std::string text() const;  // 0000:0b:00.0
+};
+
 // One rule as the user wrote it, and where: "--set", or FILE:LINE.
 struct RuleText {
   std::string text;
   std::string origin = "--set";
+  // Where not empty: the rule is for the devices at these addresses alone. As long as the address of a device is not known, its ordinal
+  // must be less than their number.
+  std::vector<PciSlot> among = {};
 };
 
 // The rules in the text of a file: one in each line; empty lines and what follows a '#' at the beginning of a line
@@ -23,13 +33,6 @@ struct RuleText {
 std::vector<RuleText> rules_in(std::string_view content, const std::string& file);
 // Reads at most 1 MiB.
 Result<std::vector<RuleText>> rules_from_file(const std::string& path);
-
-// Where a device is on the bus, as far as HIP tells it: without the function.
-struct PciSlot {
-  std::int32_t domain = 0, bus = 0, device = 0;
-  bool operator==(const PciSlot&) const = default;
-  std::string text() const;  // 0000:0b:00.0
-};
 
 struct Spec {
   static constexpr int kEveryDevice = -1;

@@ -9,8 +9,8 @@ enum class Role : std::uint8_t {
   None, Bytes, Width, Height, Depth, Address, Destination, Source, CopyKind, Stream, Kernel, KernelName, Module,
   Grid, Block, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, SharedBytes, Device, Count, Flags, Value, Attribute, Table, TableId,
   RangeName, RangeId, RangeDomain,
-  ChannelBits, Format, Channels, Levels, Object,
+  ChannelBits, Format, Channels, Levels, Object, Pitch,
 };
-inline constexpr std::size_t kRoleCount = static_cast<std::size_t>(Role::Object) + 1;
+inline constexpr std::size_t kRoleCount = static_cast<std::size_t>(Role::Pitch) + 1;
 
 }  // namespace fade::probes

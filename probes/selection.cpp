@@ -110,12 +110,19 @@ Result<Selection> Selection::make(std::string_view events, const std::vector<std
   return out;
 }
 
-bool Selection::on_by_words(const Probe& probe) const {
+// Hot functions are off by default, which is no wish of the user's.
+bool Selection::named_by_words(const Probe& probe) const {
   bool on = words_.empty() || words_.front().take_away;
+  for (const Word& word : words_)
+    if (word.matches(probe)) on = !word.take_away;
+  return on;
+}
+
+bool Selection::on_by_words(const Probe& probe) const {
+  bool on = named_by_words(probe);
   bool hot_on = false;
   for (const Word& word : words_) {
     if (!word.matches(probe)) continue;
-    on = !word.take_away;
     hot_on = !word.take_away && (hot_on || word.turns_on_hot());
   }
   return on && (!probe.hot || hot_on || any_matches(include_, probe.symbol));
@@ -124,6 +131,13 @@ bool Selection::on_by_words(const Probe& probe) const {
 bool Selection::operator()(const Probe& probe) const {
   if (!on_by_words(probe) || any_matches(exclude_, probe.symbol)) return false;
   return include_.empty() || any_matches(include_, probe.symbol);
+}
+
+std::string_view Selection::left_out_by(const Probe& probe) const {
+  if ((*this)(probe)) return {};
+  if (any_matches(exclude_, probe.symbol)) return "exclude";
+  if (!include_.empty() && !any_matches(include_, probe.symbol)) return "include";
+  return named_by_words(probe) ? "hot" : "events";
 }
 
 std::vector<std::string> groups_of(const std::vector<ProbePtr>& probes) {

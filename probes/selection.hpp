@@ -26,6 +26,8 @@ class Selection {
                                 const std::vector<std::string>& exclude, const std::vector<ProbePtr>& known);
 
   bool operator()(const Probe& probe) const;
+  // What leaves the probe out, in one word: events, include, exclude, or hot where it is off by default. Empty: nothing does.
+  std::string_view left_out_by(const Probe& probe) const;
 
  private:
   struct Word {
@@ -39,6 +41,7 @@ class Selection {
 
   static Result<Word> parse_word(std::string_view text, const std::vector<ProbePtr>& known);
   bool on_by_words(const Probe& probe) const;
+  bool named_by_words(const Probe& probe) const;
 
   std::vector<Word> words_;
   std::vector<std::regex> include_;

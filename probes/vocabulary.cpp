@@ -46,6 +46,7 @@ constexpr Word<Role> kRoles[] = {
     {Role::Channels, "channels"},
     {Role::Levels, "levels"},
     {Role::Object, "object"},
+    {Role::Pitch, "pitch"},
 };
 
 constexpr Word<Kind> kKinds[] = {

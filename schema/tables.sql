@@ -1,8 +1,8 @@
--- fade event store, schema version 3: the private tables. Needs SQLite >= 3.37 (STRICT).
+-- fade event store, schema version 4: the private tables. Needs SQLite >= 3.37 (STRICT).
 -- Tables end in _ and may change with any version; the views (views.sql) are the interface.
 -- Times are nanoseconds since the start of the session (session_.start_ns tells when that was). No indexes while recording.
 PRAGMA application_id = 0x46414445;   -- 'FADE', shown by file(1)
-PRAGMA user_version   = 3;
+PRAGMA user_version   = 4;
 
 CREATE TABLE meta_ (key TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID;
 CREATE TABLE doc_  (view TEXT NOT NULL, "column" TEXT NOT NULL, type TEXT NOT NULL, unit TEXT NOT NULL, text TEXT NOT NULL,
@@ -48,6 +48,10 @@ CREATE TABLE call_    (ts INTEGER, dur INTEGER, thread INTEGER, fn INTEGER, call
 -- then; NULL: their return could not be watched; -1: recorded at their entry alone, as the .probes line of the function says (@entry_only).
 CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
 CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object
+-- Arguments of calls that have no row in arg_: n calls of one function from first to last, packed (probes/call_block.hpp).
+CREATE TABLE arg_block_(id INTEGER PRIMARY KEY, fn INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, n INTEGER NOT NULL,
+                       data BLOB NOT NULL) STRICT;
+CREATE TABLE arg_signature_(fn INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;   -- the function's parameters (probes/signature.hpp)
 -- In the order in which they returned; no key, as SQLite would look for each one's place. kind: hipMemcpyKind, or -1 for fills (memset)
 -- memory: of the host's side: 1 pageable as far as was seen, 2 pinned, 3 managed; NULL: no such side, or not known.
 CREATE TABLE copy_    (call INTEGER, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER);
@@ -70,10 +74,19 @@ CREATE TABLE error_   (id INTEGER PRIMARY KEY, call INTEGER NOT NULL, ts INTEGER
 CREATE TABLE drop_    (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, n INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
 
 -- ---------------------------------------------------------------- rollups: kept in memory, added up here about every second
+-- All durations of rollups are without fade's own cost, as it was measured (call_cost_), so a sum may be below 0. call_.dur is as it was measured.
+-- cost: of call_stat_, was taken off total; total + cost is as it was measured.
 -- parent_fn 0: called from outside any watched call. self: total without watched calls inside. leaves: calls without any inside. hist: numbers of calls by duration, a sequence
 -- of pairs of LEB128 numbers (bucket, calls), buckets ascending; bucket b begins at (2 + b % 2) << (6 + b / 2) ns, bucket 0 at 0.
 CREATE TABLE call_stat_ (thread INTEGER NOT NULL, fn INTEGER NOT NULL, parent_fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL,
-                         total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, leaves INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
+                         total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, leaves INTEGER NOT NULL DEFAULT 0,
+                         cost INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
+-- What a call and a stop cost on this machine, measured when the session began, for each form of entry: jump or int3. calls 0: nothing was measured, and problem says why.
+-- call: within each duration. stop: of each stop, beyond the time for which fade held the thread. Spread: four of five samples lie within median +- spread.
+CREATE TABLE call_cost_ (session INTEGER NOT NULL, form TEXT NOT NULL, calls INTEGER NOT NULL, call_ns INTEGER NOT NULL, call_spread INTEGER NOT NULL, stop_ns INTEGER NOT NULL,
+                         stop_spread INTEGER NOT NULL, problem TEXT, PRIMARY KEY (session, form)) STRICT, WITHOUT ROWID;
+-- What stops at breakpoints cost each thread.
+CREATE TABLE thread_cost_ (thread INTEGER PRIMARY KEY, stops INTEGER NOT NULL, held_ns INTEGER NOT NULL) STRICT;
 -- first_call: ids are in order of time, so a range of time is a range of ids.
 CREATE TABLE call_bucket_(sec INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, total INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (sec, fn)) STRICT, WITHOUT ROWID;
 CREATE TABLE mem_bucket_(ms INTEGER NOT NULL, device INTEGER NOT NULL, kind INTEGER NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL,

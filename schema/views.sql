@@ -11,9 +11,11 @@ FROM process_ p;
 
 CREATE VIEW threads AS
 SELECT t.id, p.session, t.process AS process_id, p.pid, t.tid, t.name, t.ts AS start, t.ts_end AS "end", coalesce(s.calls, 0) AS calls, coalesce(s.errors, 0) AS errors,
-       coalesce(s.total, 0) AS total_ns
+       coalesce(iif(s.total < s.outer * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.total), 0) AS total_ns
 FROM thread_ t JOIN process_ p ON p.id = t.process
-LEFT JOIN (SELECT thread, sum(n) AS calls, sum(errors) AS errors, sum(CASE parent_fn WHEN 0 THEN total ELSE 0 END) AS total FROM call_stat_ GROUP BY thread) s ON s.thread = t.id;
+LEFT JOIN (SELECT thread, sum(n) AS calls, sum(errors) AS errors, sum(CASE parent_fn WHEN 0 THEN total ELSE 0 END) AS total, sum(CASE parent_fn WHEN 0 THEN n ELSE 0 END) AS outer
+           FROM call_stat_ GROUP BY thread) s ON s.thread = t.id
+LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW modules AS
 SELECT m.id, p.session, p.pid, m.path, m.soname, m.role, m.version, m.build_id, m.sites, m.base, iif(m.base IS NULL, NULL, printf('0x%x', m.base)) AS base_hex, m.size, m.ts AS start, m.ts_end AS "end"
@@ -39,26 +41,40 @@ FROM call_ c JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.proce
 LEFT JOIN unwound_ u ON u.call = c.id LEFT JOIN result_name_ r ON r.fn = c.fn AND r.code = c.result
 LEFT JOIN call_site_ s ON s.id = c.caller LEFT JOIN arg_ a ON a.call = c.id LEFT JOIN call_stack_ k ON k.call = c.id;
 
+CREATE VIEW arg_blocks AS
+SELECT b.id, f.session, b.fn AS function_id, f.name, b.first AS first_call, b.last AS last_call, b.n AS calls, length(b.data) AS bytes
+FROM arg_block_ b JOIN function_ f ON f.id = b.fn;
+
+CREATE VIEW arguments_kept AS
+SELECT s.id AS session, s.calls, s.as_text, s.packed, s.calls - s.as_text - s.packed AS missing
+FROM (SELECT r.id, (SELECT count(*) FROM call_ c WHERE c.id > r.before AND c.id <= r.last) AS calls,
+             (SELECT count(*) FROM arg_ a WHERE a.call > r.before AND a.call <= r.last AND a.call IN (SELECT id FROM call_)) AS as_text,
+             (SELECT coalesce(sum(b.n), 0) FROM arg_block_ b JOIN function_ f ON f.id = b.fn WHERE f.session = r.id) AS packed
+      FROM (SELECT x.id, coalesce((SELECT max(y.last_call) FROM session_ y WHERE y.id < x.id), 0) AS before,
+                   CASE WHEN x.id = (SELECT max(id) FROM session_) THEN 9223372036854775807 ELSE x.last_call END AS last
+            FROM session_ x) r) s;
+
 CREATE VIEW launches AS
 SELECT c.id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
        st.id AS stream_id, st.handle AS stream, iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, CAST(0 AS INTEGER) AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
+       l.kernel AS kernel_id, l.geometry AS geometry_id, nullif(d.ordinal, -1) AS device, l.captured, CAST(0 AS INTEGER) AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
 FROM call_ c JOIN launch_ l ON l.id = c.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
 JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device LEFT JOIN call_stack_ ck ON ck.call = c.id
 UNION ALL
 SELECT m.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
        st.id AS stream_id, st.handle AS stream, iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       l.kernel AS kernel_id, l.geometry AS geometry_id, d.ordinal AS device, l.captured, m.nth AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
+       l.kernel AS kernel_id, l.geometry AS geometry_id, nullif(d.ordinal, -1) AS device, l.captured, m.nth AS nth, (SELECT count(*) FROM more_launch_ o WHERE o.call = c.id) AS more, ck.stack
 FROM more_launch_ m CROSS JOIN call_ c ON c.id = m.call JOIN launch_ l ON l.id = m.launch JOIN kernel_ k ON k.id = l.kernel JOIN geometry_ g ON g.id = l.geometry
 JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn LEFT JOIN stream_ st ON st.id = l.stream LEFT JOIN device_ d ON d.id = st.device LEFT JOIN call_stack_ ck ON ck.call = c.id;
 
 CREATE VIEW kernel_stats AS
 SELECT x.kernel AS kernel_id, k.session, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
-       x.n AS launches, x.errors, x.launch_ns AS launch_total_ns, x.launch_ns / x.n AS launch_avg_ns, x.max_ns AS launch_max_ns, x.first_ts AS first, x.last_ts AS last
-FROM kernel_stat_ x JOIN kernel_ k ON k.id = x.kernel JOIN geometry_ g ON g.id = x.geometry;
+       x.n - x.errors AS launches, x.errors, iif(x.launch_ns < x.n * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0, x.launch_ns) AS launch_total_ns,
+       iif(x.launch_ns < x.n * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0, x.launch_ns) / x.n AS launch_avg_ns, x.max_ns AS launch_max_ns, x.first_ts AS first, x.last_ts AS last
+FROM kernel_stat_ x JOIN kernel_ k ON k.id = x.kernel JOIN geometry_ g ON g.id = x.geometry LEFT JOIN call_cost_ kc ON kc.session = k.session AND kc.form = 'jump';
 
 CREATE VIEW copies AS
 SELECT y.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, f.name, y.kind,
@@ -71,11 +87,13 @@ LEFT JOIN stream_ st ON st.id = y.stream LEFT JOIN call_stack_ k ON k.call = y.c
 CREATE VIEW copy_stats AS
 SELECT p.session, p.pid, f.name, y.kind,
        CASE y.kind WHEN 0 THEN 'h2h' WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' WHEN 3 THEN 'd2d' WHEN 4 THEN 'default' WHEN -1 THEN 'set' WHEN 1024 THEN 'd2d' ELSE 'other' END AS direction,
-       instr(f.name, 'Async') > 0 AS async, y.n, y.bytes, y.bytes / y.n AS avg_bytes, y.max_bytes, y.small AS small_lt_64k, y.host_ns
-FROM copy_stat_ y JOIN process_ p ON p.id = y.process JOIN function_ f ON f.id = y.fn;
+       instr(f.name, 'Async') > 0 AS async, y.n, y.bytes, y.bytes / y.n AS avg_bytes, y.max_bytes, y.small AS small_lt_64k,
+       iif(y.host_ns < y.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, y.host_ns) AS host_ns
+FROM copy_stat_ y JOIN process_ p ON p.id = y.process JOIN function_ f ON f.id = y.fn
+LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW allocations AS
-SELECT a.id, p.session, p.pid, d.ordinal AS device, k.name AS kind, a.addr, iif(a.addr IS NULL, NULL, printf('0x%x', a.addr)) AS addr_hex,
+SELECT a.id, p.session, p.pid, nullif(d.ordinal, -1) AS device, k.name AS kind, a.addr, iif(a.addr IS NULL, NULL, printf('0x%x', a.addr)) AS addr_hex,
        a.bytes AS size, a.ts AS start, a.ts_end AS "end", a.ts_end - a.ts AS lifetime, a.call AS alloc_call, a.call_end AS free_call,
        CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, f.name, a.caller AS caller_id,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
@@ -85,26 +103,55 @@ LEFT JOIN function_ f ON f.id = a.fn LEFT JOIN call_site_ s ON s.id = a.caller L
 LEFT JOIN alloc_owner_ w ON w.alloc = a.id LEFT JOIN process_ q ON q.id = w.process;
 
 CREATE VIEW memory_timeline AS
-SELECT m.ms, p.session, p.pid, d.ordinal AS device, k.name AS kind, m.used, m.peak, m.allocs, m.frees
+SELECT m.ms, p.session, p.pid, nullif(d.ordinal, -1) AS device, k.name AS kind, m.used, m.peak, m.allocs, m.frees
 FROM mem_bucket_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = m.kind;
 
 CREATE VIEW memory_stats AS
-SELECT p.session, p.pid, d.ordinal AS device, k.name AS kind, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
+SELECT p.session, p.pid, nullif(d.ordinal, -1) AS device, k.name AS kind, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
        m.allocs, m.frees, m.bytes AS allocated, m.unknown_frees
 FROM mem_stat_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process JOIN memory_kind_ k ON k.id = m.kind;
 
 CREATE VIEW streams AS
-SELECT s.id, p.session, p.pid, s.handle, iif(s.handle IS NULL, NULL, printf('0x%x', s.handle)) AS handle_hex, d.ordinal AS device, s.ts AS start, s.ts_end AS "end", s.launches, s.copies, s.syncs,
+SELECT s.id, p.session, p.pid, s.handle, iif(s.handle IS NULL, NULL, printf('0x%x', s.handle)) AS handle_hex, nullif(d.ordinal, -1) AS device, s.ts AS start, s.ts_end AS "end", s.launches, s.copies, s.syncs,
        CASE WHEN s.handle = 0 THEN 'default' WHEN s.handle = 2 THEN 'per-thread default' WHEN s.created THEN 'created' ELSE 'found' END AS kind, t.tid, s.flags, s.priority, s.cu_mask,
        (SELECT count(DISTINCT l.kernel) FROM launch_ l WHERE l.stream = s.id) AS kernels
 FROM stream_ s JOIN process_ p ON p.id = s.process LEFT JOIN device_ d ON d.id = s.device LEFT JOIN thread_ t ON t.id = s.thread;
 
+-- Where a device is: what the answers of the runtime say of it, attributes too. A UUID of zeros is none.
+CREATE VIEW device_ids AS
+WITH part AS (
+  SELECT device,
+    max(iif(name IN ('hipDeviceAttributePciBusId', 'CU_DEVICE_ATTRIBUTE_PCI_BUS_ID'), CAST(value AS INTEGER), NULL)) AS bus,
+    max(iif(name IN ('hipDeviceAttributePciDeviceId', 'CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID'), CAST(value AS INTEGER), NULL)) AS slot,
+    max(iif(lower(name) IN ('hipdeviceattributepcidomainid', 'cu_device_attribute_pci_domain_id'), CAST(value AS INTEGER), NULL)) AS domain
+  FROM device_prop_ WHERE source GLOB 'api:*' GROUP BY device)
+SELECT d.id AS device_id,
+       coalesce(d.pci, iif(a.bus IS NULL OR a.slot IS NULL, NULL, printf('%04x:%02x:%02x.0', coalesce(a.domain, 0), a.bus, a.slot))) AS pci,
+       iif(trim(d.uuid, '0-') = '', NULL, d.uuid) AS uuid
+FROM device_ d LEFT JOIN part a ON a.device = d.id;
+
+-- As the process received it: fade's own value where a rule overwrote the answer, and told_... as the runtime had answered.
 CREATE VIEW devices AS
-SELECT d.id, p.session, p.pid, d.ordinal, d.name, d.arch, d.pci, d.uuid, d.total_memory
-FROM device_ d JOIN process_ p ON p.id = d.process;
+WITH fact(fact, name) AS (VALUES
+  ('name', 'name'), ('arch', 'gcnArchName'), ('memory', 'totalGlobalMem'), ('count', 'multiProcessorCount'),
+  ('count', 'hipDeviceAttributeMultiprocessorCount'), ('count', 'CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT')),
+last AS (  -- SQLite takes x.value from the row with the largest id
+  SELECT x.device, f.fact, x.source GLOB 'override:*' AS changed, x.value, max(x.id) AS id
+  FROM device_prop_ x JOIN fact f ON f.name = x.name GROUP BY 1, 2, 3),
+received AS (
+  SELECT device, max(iif(fact = 'name' AND changed, value, NULL)) AS name, max(iif(fact = 'arch' AND changed, value, NULL)) AS arch,
+         max(iif(fact = 'memory' AND changed, CAST(value AS INTEGER), NULL)) AS memory,
+         max(iif(fact = 'count' AND changed, CAST(value AS INTEGER), NULL)) AS multiprocessors,
+         max(iif(fact = 'count' AND NOT changed, CAST(value AS INTEGER), NULL)) AS told_multiprocessors
+  FROM last GROUP BY device)
+SELECT d.id, p.session, p.pid, d.ordinal, coalesce(r.name, d.name) AS name, coalesce(r.arch, d.arch) AS arch, i.pci, i.uuid,
+       coalesce(r.memory, d.total_memory) AS total_memory, coalesce(r.multiprocessors, r.told_multiprocessors) AS multiprocessors,
+       d.name AS told_name, d.arch AS told_arch, d.total_memory AS told_memory, r.told_multiprocessors
+FROM device_ d JOIN process_ p ON p.id = d.process JOIN device_ids i ON i.device_id = d.id
+LEFT JOIN received r ON r.device = d.id WHERE d.ordinal >= 0;
 
 CREATE VIEW device_properties AS
-SELECT x.id, p.session, p.pid, d.ordinal AS device, x.name, x.value, x.source, x.call AS call_id, x.ts AS start
+SELECT x.id, p.session, p.pid, nullif(d.ordinal, -1) AS device, x.name, x.value, x.source, x.call AS call_id, x.ts AS start
 FROM device_prop_ x JOIN device_ d ON d.id = x.device JOIN process_ p ON p.id = d.process;
 
 CREATE VIEW overrides AS
@@ -127,29 +174,59 @@ FROM lifecycle_ l LEFT JOIN process_ p ON p.id = l.process LEFT JOIN thread_ t O
 
 CREATE VIEW drops AS SELECT id, session, ts AS start, dur AS duration, n, reason FROM drop_;
 
+-- least: what a duration must be to be told from fade's own cost. A session's calls cost up to a tenth more than those of the child that was measured.
+CREATE VIEW call_costs AS
+SELECT session, form, calls, call_ns, call_spread AS call_spread_ns, stop_ns, stop_spread AS stop_spread_ns, iif(calls > 0, call_spread + call_ns / 10, NULL) AS least_ns, problem
+FROM call_cost_;
+
+-- What fade cost the programs of a session. Time is added up over threads; busiest is of the thread with most, life that of the programs.
+CREATE VIEW slowdowns AS
+WITH k AS (SELECT session, stop_ns FROM call_cost_ WHERE form = 'jump' AND calls > 0),
+stop AS (
+  SELECT o.session, sum(iif(o.fn = 0, 0, o.stops)) AS call_stops, sum(iif(o.fn = 0, 0, o.held_ns)) AS call_held, sum(o.stops) AS stops, sum(o.held_ns) AS held_ns
+  FROM overhead_ o GROUP BY o.session),
+thread AS (
+  SELECT p.session, count(*) AS threads, max(c.held_ns + c.stops * coalesce(k.stop_ns, 0)) AS busiest_ns
+  FROM thread_cost_ c JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process LEFT JOIN k ON k.session = p.session GROUP BY p.session),
+life AS (SELECT session, max(coalesce(ts_end, 0)) AS until, min(ts) AS began, sum(ts_end IS NULL) AS running FROM process_ GROUP BY session),
+call AS (SELECT p.session, sum(x.n) AS calls FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN process_ p ON p.id = t.process GROUP BY p.session)
+SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops, coalesce(x.held_ns, 0) AS held_ns,
+       coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) AS calls_ns,
+       coalesce(x.held_ns - x.call_held + (x.stops - x.call_stops) * coalesce(k.stop_ns, 0), 0) AS other_ns, coalesce(t.busiest_ns, 0) AS busiest_ns,
+       iif(l.running > 0, coalesce(s.end_ns - s.start_ns, l.until), l.until) - l.began AS life_ns, k.stop_ns IS NOT NULL AS measured
+FROM session_ s LEFT JOIN k ON k.session = s.id LEFT JOIN stop x ON x.session = s.id LEFT JOIN thread t ON t.session = s.id LEFT JOIN life l ON l.session = s.id
+LEFT JOIN call c ON c.session = s.id;
+
 CREATE VIEW overhead AS
-SELECT o.session, coalesce(f.name, '(other stops)') AS name, o.stops, o.held_ns, CASE WHEN o.stops > 0 THEN o.held_ns / o.stops END AS per_stop_ns
-FROM overhead_ o LEFT JOIN function_ f ON f.id = o.fn;
+SELECT o.session, coalesce(f.name, '(other stops)') AS name, o.stops, o.held_ns, CASE WHEN o.stops > 0 THEN o.held_ns / o.stops END AS per_stop_ns,
+       o.held_ns + o.stops * k.stop_ns AS cost_ns
+FROM overhead_ o LEFT JOIN function_ f ON f.id = o.fn LEFT JOIN call_cost_ k ON k.session = o.session AND k.form = 'jump' AND k.calls > 0;
 
 CREATE VIEW call_stats AS
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name, x.parent_fn AS parent_function_id, pf.name AS parent,
-       x.n AS calls, x.errors, iif(x.max IS NULL, NULL, x.total) AS total_ns, iif(x.max IS NULL, NULL, x.self) AS self_ns, x.min AS min_ns, x.max AS max_ns, x.hist,
-       x.leaves AS leaf_calls
-FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = x.fn LEFT JOIN function_ pf ON pf.id = x.parent_fn;
+       x.n AS calls, x.errors, iif(x.max IS NULL, NULL, iif(x.total < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.total)) AS total_ns,
+       iif(x.max IS NULL, NULL, iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self)) AS self_ns, iif(x.min < 1 * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.min) AS min_ns, iif(x.max < 1 * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.max) AS max_ns,
+       x.hist, x.leaves AS leaf_calls, iif(x.max IS NULL, NULL, x.total + x.cost) AS raw_total_ns, coalesce(k.call_spread + k.call_ns / 10, 0) AS least_ns
+FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = x.fn LEFT JOIN function_ pf ON pf.id = x.parent_fn
+LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW top AS
-SELECT f.session, f.name, f.api AS category, sum(x.n) AS calls, sum(x.errors) AS errors, iif(max(x.max) IS NULL, NULL, sum(x.total)) AS total_ns, iif(max(x.max) IS NULL, NULL, sum(x.self)) AS self_ns, iif(max(x.max) IS NULL, NULL, sum(x.total) / sum(x.n)) AS avg_ns,
-       min(x.min) AS min_ns, max(x.max) AS max_ns, round(100.0 * iif(max(x.max) IS NULL, NULL, sum(x.self)) / nullif((SELECT sum(self) FROM call_stat_), 0), 2) AS percent
-FROM call_stat_ x JOIN function_ f ON f.id = x.fn GROUP BY x.fn ORDER BY total_ns DESC;
+WITH f AS (
+  SELECT session, name, category, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns, min(min_ns) AS min_ns, max(max_ns) AS max_ns
+  FROM call_stats GROUP BY function_id)
+SELECT session, name, category, calls, errors, total_ns, self_ns, total_ns / calls AS avg_ns, min_ns, max_ns,
+       round(100.0 * self_ns / nullif((SELECT sum(self_ns) FROM f), 0), 2) AS percent
+FROM f ORDER BY total_ns DESC;
 
 CREATE VIEW flow AS
-SELECT f.session, pf.api AS caller_api, pf.name AS caller, f.api AS callee_api, f.name AS callee, sum(x.n) AS calls, iif(max(x.max) IS NULL, NULL, sum(x.total)) AS total_ns,
-       (SELECT sum(y.n) FROM call_stat_ y WHERE y.fn = x.parent_fn) AS caller_calls, (SELECT sum(y.self) FROM call_stat_ y WHERE y.fn = x.parent_fn) AS caller_self_ns
-FROM call_stat_ x JOIN function_ f ON f.id = x.fn JOIN function_ pf ON pf.id = x.parent_fn GROUP BY x.parent_fn, x.fn;
+WITH own AS MATERIALIZED (SELECT function_id, sum(calls) AS calls, sum(self_ns) AS self_ns FROM call_stats GROUP BY function_id)
+SELECT x.session, pf.api AS caller_api, x.parent AS caller, x.category AS callee_api, x.name AS callee, sum(x.calls) AS calls, sum(x.total_ns) AS total_ns,
+       o.calls AS caller_calls, o.self_ns AS caller_self_ns
+FROM call_stats x JOIN function_ pf ON pf.id = x.parent_function_id LEFT JOIN own o ON o.function_id = x.parent_function_id GROUP BY x.parent_function_id, x.function_id;
 
 CREATE VIEW call_rate AS
-SELECT f.session, b.sec, b.fn AS function_id, f.name, b.n AS calls, b.total AS total_ns, b.first_call AS first_call_id
-FROM call_bucket_ b JOIN function_ f ON f.id = b.fn;
+SELECT f.session, b.sec, b.fn AS function_id, f.name, b.n AS calls, iif(b.total < b.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, b.total) AS total_ns, b.first_call AS first_call_id
+FROM call_bucket_ b JOIN function_ f ON f.id = b.fn LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump';
 
 -- Names of rocprofv3's rocpd, so that its users' SQL keeps working.
 CREATE VIEW regions AS
@@ -163,7 +240,7 @@ CREATE VIEW memory_allocations AS
 SELECT id, NULL AS guid, 'MEMORY_ALLOCATION' AS category, NULL AS nid, pid, start, "end", lifetime AS duration, kind AS level, device AS agent_abs_index, addr AS address, size, stack AS stack_id FROM allocations;
 CREATE VIEW top_kernels AS
 SELECT name, sum(launches) AS total_calls, sum(launch_total_ns) AS total_duration, sum(launch_total_ns) / sum(launches) AS average,
-       round(100.0 * sum(launch_total_ns) / nullif((SELECT sum(launch_ns) FROM kernel_stat_), 0), 2) AS percentage
+       round(100.0 * sum(launch_total_ns) / nullif((SELECT sum(launch_total_ns) FROM kernel_stats), 0), 2) AS percentage
 FROM kernel_stats GROUP BY name ORDER BY total_calls DESC;
 
 -- ---------------------------------------------------------------- devices: what was told, what the driver says, what the reference table says
@@ -195,13 +272,13 @@ CREATE VIEW device_nodes AS
 SELECT device_id, node_id, matched_by FROM (
   SELECT c.device_id, c.node_id, CASE WHEN same_uuid AND same_slot THEN 'PCI address and unique id' WHEN same_slot THEN 'PCI address' WHEN same_uuid THEN 'unique id' ELSE 'only GPU' END AS matched_by,
          row_number() OVER (PARTITION BY c.device_id ORDER BY same_uuid AND same_slot DESC, same_slot AND exact DESC, same_uuid DESC, c.node_id) AS place
-  FROM (SELECT d.id AS device_id, k.id AS node_id, d.pci IS NULL AND d.uuid IS NULL AS unknown, coalesce(lower(d.pci) = k.pci, 0) AS exact,
-               coalesce(substr(lower(d.pci), 1, instr(d.pci, '.')) = substr(k.pci, 1, instr(k.pci, '.')), 0) AS same_slot,
-               coalesce(lower(d.uuid) IN (lower(k.uuid), lower(hex(substr(k.uuid, 5)))), 0) AS same_uuid,
+  FROM (SELECT d.id AS device_id, k.id AS node_id, i.pci IS NULL AND i.uuid IS NULL AS unknown, coalesce(lower(i.pci) = k.pci, 0) AS exact,
+               coalesce(substr(lower(i.pci), 1, instr(i.pci, '.')) = substr(k.pci, 1, instr(k.pci, '.')), 0) AS same_slot,
+               coalesce(lower(i.uuid) IN (lower(k.uuid), lower(hex(substr(k.uuid, 5)))), 0) AS same_uuid,
                EXISTS (SELECT 1 FROM device_prop_ x WHERE x.device = d.id AND x.name = 'pciBusId') AS has_function,
                (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu AND substr(o.pci, 1, instr(o.pci, '.')) = substr(k.pci, 1, instr(k.pci, '.'))) AS in_slot,
                (SELECT count(*) FROM kfd_node_ o WHERE o.session = k.session AND o.gpu AND o.problem IS NULL) AS gpus, d.ordinal
-        FROM device_ d JOIN process_ p ON p.id = d.process JOIN kfd_node_ k ON k.session = p.session AND k.gpu AND k.problem IS NULL
+        FROM device_ d JOIN device_ids i ON i.device_id = d.id JOIN process_ p ON p.id = d.process JOIN kfd_node_ k ON k.session = p.session AND k.gpu AND k.problem IS NULL
         WHERE d.ordinal >= 0) c
   WHERE same_uuid OR (same_slot AND (in_slot = 1 OR (exact AND has_function))) OR (unknown AND gpus = 1 AND ordinal = 0))
 WHERE place = 1;
@@ -260,7 +337,7 @@ env AS (
   SELECT id AS process, (SELECT value FROM json_each(env) WHERE key = 'GPU_ENABLE_WGP_MODE') AS wgp_mode, (SELECT value FROM json_each(env) WHERE key = 'ROC_GLOBAL_CU_MASK') AS global_mask,
          (SELECT value FROM json_each(env) WHERE key = 'HSA_CU_MASK') AS hsa_mask, (SELECT group_concat(key || '=' || value, ' ') FROM json_each(env) WHERE key GLOB 'HSA_OVERRIDE_GFX_VERSION*') AS gfx_version
   FROM process_)
-SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS device, d.name, d.arch, d.pci, coalesce(k.arch, g.arch, d.arch) GLOB 'gfx1[0-9][0-9][0-9a-f]*' AS has_wgps,
+SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS device, d.name, d.arch, i.pci, coalesce(k.arch, g.arch, d.arch) GLOB 'gfx1[0-9][0-9][0-9a-f]*' AS has_wgps,
        t.multiprocessors AS told_multiprocessors, t.least_multiprocessors AS told_least_multiprocessors, t.warp_size AS told_warp_size, t.least_warp_size AS told_least_warp_size,
        t.memory AS told_memory, t.least_memory AS told_least_memory, t.clock_mhz AS told_clock_mhz, t.integrated AS told_integrated,
        o.multiprocessors AS received_multiprocessors, o.warp_size AS received_warp_size, o.memory AS received_memory,
@@ -270,7 +347,7 @@ SELECT p.session, p.id AS process_id, p.pid, d.id AS device_id, d.ordinal AS dev
        g.shared_memory AS reference_shared_memory, g.wave_size AS reference_wave_size, g.boost_mhz AS reference_boost_mhz,
        coalesce(k.compute_units, g.compute_units) AS compute_units,
        e.wgp_mode AS gpu_enable_wgp_mode, e.global_mask AS roc_global_cu_mask, e.hsa_mask AS hsa_cu_mask, e.gfx_version AS hsa_override_gfx_version
-FROM device_ d JOIN process_ p ON p.id = d.process JOIN env e ON e.process = p.id
+FROM device_ d JOIN device_ids i ON i.device_id = d.id JOIN process_ p ON p.id = d.process JOIN env e ON e.process = p.id
 LEFT JOIN told t ON t.device = d.id AND NOT t.changed LEFT JOIN told o ON o.device = d.id AND o.changed
 LEFT JOIN device_nodes m ON m.device_id = d.id LEFT JOIN kfd_node_ k ON k.id = m.node_id LEFT JOIN node_gpus ng ON ng.node_id = k.id
 LEFT JOIN gpu_ g ON g.id = coalesce(ng.gpu_id, (SELECT n.id FROM gpu_ n WHERE n.name = replace(replace(d.name, 'AMD ', ''), ' [ZLUDA]', '') AND k.device_id IS NULL ORDER BY n.id LIMIT 1))
@@ -345,9 +422,10 @@ WITH RECURSIVE
     SELECT process, sum(launches) AS launches, sum(failed_launches) AS failed_launches, min(first_launch) AS first_launch, max(last_launch) AS last_launch, max(sec) AS last_sec
     FROM process_use_ GROUP BY process),
   cpu AS (SELECT process, max(cpu_ns) AS cpu_ns, max(ts) AS ts FROM cpu_sample_ GROUP BY process),
+  cut AS MATERIALIZED (SELECT process_id AS process, min(start) AS ts FROM narrowings WHERE word = 'window' AND "end" IS NULL GROUP BY process_id),
   failed AS (SELECT process_id, sum(repeats) AS failures, min(id) AS first_failure, max(code = 100) AS no_device FROM failures WHERE NOT normal AND name NOT GLOB 'nvml*' GROUP BY process_id)
 SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p.ts AS start,
-       coalesce(p.ts_end, s.end_ns - s.start_ns, max(coalesce((l.last_sec + 1) * 1000000000, 0), coalesce(c.ts, 0), p.ts)) AS until,
+       min(coalesce(p.ts_end, s.end_ns - s.start_ns, max(coalesce((l.last_sec + 1) * 1000000000, 0), coalesce(c.ts, 0), p.ts)), coalesce(k.ts, 9223372036854775807)) AS until,
        p.exit_code, p.exit_signal, i.holder <> p.id AS is_copy,
        EXISTS (SELECT 1 FROM process_ k WHERE k.parent = p.id AND k.id IN (SELECT process FROM ran)) AS starts_others,
        (SELECT x.detail FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'unwatched' ORDER BY x.id DESC LIMIT 1) AS unwatched,
@@ -355,7 +433,7 @@ SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p
        coalesce(w.calls, 0) AS calls, coalesce(f.failures, 0) AS failures, f.first_failure AS first_failure_id, coalesce(w.moved, 0) AS allocations_and_copies,
        coalesce(l.launches, 0) AS launches, coalesce(l.failed_launches, 0) AS failed_launches, l.first_launch, l.last_launch, c.cpu_ns,
        c.cpu_ns - (SELECT max(y.cpu_ns) FROM cpu_sample_ y WHERE y.process = p.id AND y.ts <= l.last_launch) AS cpu_after_launches_ns,
-       CASE WHEN w.counted > 0 THEN (SELECT CASE WHEN a.args GLOB '*"count":[0-9]*' THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END FROM arg_ a JOIN call_ y ON y.id = a.call JOIN thread_ t ON t.id = y.thread
+       CASE WHEN w.counted > 0 THEN (SELECT CASE WHEN y.result = 100 THEN 0 WHEN a.args GLOB '*"count":[0-9]*' THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END FROM arg_ a JOIN call_ y ON y.id = a.call JOIN thread_ t ON t.id = y.thread
                                      JOIN function_ g ON g.id = y.fn WHERE g.name = 'hipGetDeviceCount' AND t.process = p.id ORDER BY a.call LIMIT 1) END AS devices_offered,
        coalesce(f.no_device, 0) AS no_device,
        (SELECT group_concat(x.detail, '; ') FROM lifecycle_ x WHERE x.process = p.id AND x.kind = 'device-refused') AS refused,
@@ -363,7 +441,7 @@ SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p
        (SELECT group_concat(name || '=' || substr(rest, 1, instr(rest, '"') - 1), ' ') FROM (SELECT column1 AS name, substr(p.env, instr(p.env, '"' || column1 || '":"') + length(column1) + 4) AS rest
         FROM (VALUES ('ROCR_VISIBLE_DEVICES'), ('HIP_VISIBLE_DEVICES'), ('CUDA_VISIBLE_DEVICES')) WHERE instr(p.env, '"' || column1 || '":"') > 0)) AS visible_devices
 FROM process_ p JOIN session_ s ON s.id = p.session LEFT JOIN image i ON i.process = p.id LEFT JOIN library b ON b.process = p.id LEFT JOIN work w ON w.process = p.id
-LEFT JOIN launch l ON l.process = p.id LEFT JOIN cpu c ON c.process = p.id LEFT JOIN failed f ON f.process_id = p.id;
+LEFT JOIN launch l ON l.process = p.id LEFT JOIN cpu c ON c.process = p.id LEFT JOIN cut k ON k.process = p.id LEFT JOIN failed f ON f.process_id = p.id;
 
 -- blocked: the first failure of a call that would have given the GPU work. ended: the first such failure after which no launch succeeded.
 CREATE VIEW verdicts AS
@@ -374,7 +452,16 @@ WITH
               WHERE kind IN ('launch', 'graph', 'alloc', 'copy', 'set', 'module_load', 'get_function', 'stream_create') OR class IN ('sticky', 'binary') GROUP BY process_id),
   ended AS (SELECT b.process_id, min(b.id) AS id FROM bad b JOIN u ON u.process_id = b.process_id
             WHERE b.last > u.last_launch AND (b.kind IN ('launch', 'graph', 'alloc', 'module_load', 'get_function') OR b.class IN ('sticky', 'binary', 'device', 'memory')) GROUP BY b.process_id),
-  seen AS (SELECT u.*, coalesce(e.id, iif(u.launches = 0, coalesce(k.id, u.first_failure_id), NULL)) AS failure_id, e.id AS ended_id, k.id AS blocked_id,
+  w AS MATERIALIZED (
+    SELECT process_id, complete, level, narrowed, why, until, narrowed GLOB '*events*' OR narrowed GLOB '*include*' OR narrowed GLOB '*exclude*' AS filtered,
+           narrowed GLOB '*window*' OR narrowed GLOB '*unclean*' AS cut_off,
+           -- launches may be missing between those that were seen
+           narrowed GLOB '*events*' OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*' OR narrowed GLOB '*vanished*'
+           OR narrowed GLOB '*return sites*' OR narrowed GLOB '*refused*' OR (NOT complete AND narrowed GLOB '*size limit*') AS open_end
+    FROM watched WHERE topic = 'launches'),
+  part AS MATERIALIZED (SELECT process_id, why FROM watched WHERE topic = 'hip' AND NOT complete),
+  seen AS (SELECT u.*, w.filtered, w.open_end, w.narrowed, w.why AS unseen, coalesce(e.id, iif(u.launches = 0, coalesce(k.id, u.first_failure_id), NULL)) AS failure_id,
+                  iif(w.open_end, NULL, e.id) AS ended_id, k.id AS blocked_id,
                   coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) AS crashed, coalesce(u.exit_signal, 0) > 0 OR coalesce(u.exit_code, 0) > 0 AS ended_badly,
                   coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) OR (coalesce(u.exit_code, 0) > 0 AND u.exit_code NOT IN (129, 130, 137, 143)) AS failed_itself,   -- not told to end
                   u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
@@ -382,12 +469,16 @@ WITH
                   CASE WHEN u.launches > 0 THEN NULL
                        WHEN EXISTS (SELECT 1 FROM drop_ d WHERE d.session = u.session AND d.reason IN ('the database could not be written', 'another process had the database locked'))
                          THEN 'the database could not be written, and launches may be among what is missing'
+                       -- calls are written with each batch, sums about every second
+                       WHEN NOT EXISTS (SELECT 1 FROM call_stat_) AND EXISTS (SELECT 1 FROM call_)
+                         THEN 'its sums are not written yet: fade is still recording, or was killed in its first seconds'
                        WHEN EXISTS (SELECT 1 FROM lifecycle_ x WHERE x.process = u.process_id AND x.kind = 'vanished')
                          THEN 'it took out breakpoints, and launches may be among what is missing'
-                       WHEN u.functions_watched > 0 AND NOT EXISTS (SELECT 1 FROM function_ f WHERE f.session = u.session AND f.kind = 'launch')
-                         AND EXISTS (SELECT 1 FROM session_ s WHERE s.id = u.session AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*'))
-                         THEN 'HIP was loaded, but launches of kernels were not watched' END AS blind
-           FROM u LEFT JOIN ended e ON e.process_id = u.process_id LEFT JOIN blocked k ON k.process_id = u.process_id),
+                       WHEN w.complete OR u.unwatched IS NOT NULL THEN NULL
+                       WHEN u.hip_library IS NULL THEN iif(w.cut_off, 'no HIP library was loaded as long as fade watched; ' || w.why, NULL)
+                       WHEN w.level = 'not' THEN 'HIP was loaded, but launches of kernels were not watched: ' || w.why
+                       ELSE 'no launch of a kernel was seen, and not all were watched: ' || w.why END AS blind
+           FROM u LEFT JOIN w ON w.process_id = u.process_id LEFT JOIN ended e ON e.process_id = u.process_id LEFT JOIN blocked k ON k.process_id = u.process_id),
   timed AS (SELECT x.*, b.name AS failed_function, coalesce(b.error, b.code) AS failed_result, b.class AS failed_class, b.meaning AS failed_meaning, b.advice AS failed_advice, b.code AS failed_code,
                    CASE WHEN b.start > coalesce(x.last_launch, -1) THEN b.start ELSE b.last END AS failed_at
             FROM seen x LEFT JOIN bad b ON b.id = x.failure_id),
@@ -407,6 +498,9 @@ WITH
          WHEN refused IS NOT NULL THEN 'permission' WHEN visible_devices IS NOT NULL THEN 'hidden' WHEN missing IS NOT NULL THEN 'no node' ELSE 'no device' END AS lack
     FROM timed t),
   told AS (SELECT j.*, iif(lack = 'no device', (SELECT group_concat(x.detail, '; ') FROM lifecycle_ x WHERE x.process = j.process_id AND x.kind = 'device-closed'), NULL) AS closed,   -- nobody forbids it but the kernel
+    -- One of the processes of a program that uses the GPU elsewhere: compile workers and the like.
+    verdict = 'QUERIED_ONLY' AND parent_id IS NOT NULL AND EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.launches > 0) AS is_helper,
+    EXISTS (SELECT 1 FROM call_stat_ x JOIN thread_ t ON t.id = x.thread JOIN function_ f ON f.id = x.fn WHERE t.process = j.process_id AND f.api = 'hiprtc') AS compiled,
     CASE WHEN hip_library IS NULL THEN NOT is_launcher AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
          ELSE NOT (is_copy AND calls = 0) END AS working
     FROM judged j)
@@ -428,9 +522,12 @@ SELECT session, process_id, pid, command, verdict, working,
        WHEN lack = 'hidden' THEN 'HIP saw no GPU, and ' || visible_devices || ' says which ones it may see'
        WHEN lack = 'no node' THEN 'HIP saw no GPU: there is no /dev/kfd where the process looks'
        WHEN lack = 'no device' THEN 'HIP saw no GPU'
-       WHEN verdict = 'FAILED' AND failure_id IS NULL THEN printf('it died of signal %d', exit_signal)
+       WHEN verdict = 'FAILED' AND failure_id IS NULL THEN 'it died of ' || coalesce((SELECT n.name FROM signal_name_ n WHERE n.signal = exit_signal), 'signal ' || exit_signal)
        WHEN failure_id IS NOT NULL THEN printf('%s returned %s', failed_function, failed_result) || coalesce(': ' || failed_meaning, '')
        WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'memory was allocated or copied, but no kernel was launched'
+       WHEN is_helper AND compiled THEN 'a helper that compiled kernels; another process gave the GPU work'
+       WHEN is_helper THEN 'a helper that asked about GPUs; another process gave the GPU work'
+       WHEN compiled THEN 'it compiled kernels and gave the GPU no work'
        WHEN devices_offered > 0 THEN printf('HIP offered %d GPU%s, and the program did not use %s', devices_offered, iif(devices_offered = 1, '', 's'), iif(devices_offered = 1, 'it', 'them'))
        ELSE 'it asked about GPUs and did nothing with them' END AS reason,
   substr(iif(hip_library IS NULL, '; no HIP library mapped', printf('; %s: %d calls, %d of them failed', hip_library, calls, failures))
@@ -442,29 +539,30 @@ SELECT session, process_id, pid, command, verdict, working,
     || iif(cpu_after_launches_ns IS NOT NULL AND verdict IN ('USED', 'STOPPED_USING', 'FAILED') AND until - last_launch > 1000000000, printf('; about %.1f s of CPU time in the %.1f s after the last launch', cpu_after_launches_ns / 1e9, (until - last_launch) / 1e9), '')
     || iif(launches = 0 AND cpu_ns > 0, printf('; %.1f s of CPU time', cpu_ns / 1e9), '')
     || iif(lack IS NOT NULL, coalesce('; ' || refused, '') || coalesce('; ' || missing, '') || coalesce('; ' || closed, '') || coalesce('; ' || visible_devices, ''), '')
-    || iif(ended_badly, iif(exit_signal > 0, printf('; ended by signal %d', exit_signal), printf('; exit status %d', exit_code)), '')
-    || coalesce((SELECT '; fade came when the process was running already' FROM session_ s WHERE s.id = told.session AND s.kind = 'attach'), '')
-    || coalesce((SELECT '; only a part was recorded (' || trim(s.options) || ')' FROM session_ s WHERE s.id = told.session
-                 AND (s.options GLOB '* -e *' OR s.options GLOB '*--include*' OR s.options GLOB '*--exclude*' OR s.options GLOB '*--delay*' OR s.options GLOB '*--duration*')), ''), 3) AS evidence,
-  CASE WHEN verdict = 'USED' OR is_launcher OR NOT working THEN NULL
+    || iif(ended_badly, iif(exit_signal > 0, '; ended by ' || coalesce((SELECT n.name FROM signal_name_ n WHERE n.signal = exit_signal), 'signal ' || exit_signal), printf('; exit status %d', exit_code)), '')
+    || coalesce((SELECT '; only a part was recorded: ' || p.why FROM part p WHERE p.process_id = told.process_id), ''), 3) AS evidence,
+  CASE WHEN verdict = 'USED' OR is_launcher OR is_helper OR NOT working THEN NULL
        WHEN verdict = 'UNWATCHED' AND blind GLOB 'the database*' THEN 'fade-query drops tells how much is missing, and why; record again where there is room and no other process locks the database.'
-       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN 'Record again without -e, --include and --exclude, or with the group kernel.'
+       WHEN verdict = 'UNWATCHED' AND blind GLOB 'its sums*' THEN 'Ask again in 2 s; fade-query calls shows the calls.'
+       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL AND filtered THEN 'Record again without -e, --include and --exclude, or with the group kernel.'
+       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL AND narrowed GLOB '*vanished*' THEN 'fade-query lifecycle tells which breakpoints, and when.'
+       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN 'Record the whole life of the process: start it with fade-run, without --delay and -d; or attach for longer.'
        WHEN verdict = 'UNWATCHED' THEN 'fade-query lifecycle shows why; record a program that runs as you, and without --exe or --only-rank.'
        WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'Install the ROCm build of PyTorch; python3 -c ''import torch; print(torch.version.hip)'' must not print None.'
        WHEN verdict = 'NOT_LOADED' AND cuda_library IS NOT NULL THEN 'The program was built for CUDA: use a build for ROCm, or run it through ZLUDA.'
-       WHEN verdict = 'NOT_LOADED' THEN 'fade-query modules shows what was loaded; use a build of the program for ROCm, and look whether it must be told to use the GPU.'
+       WHEN verdict = 'NOT_LOADED' THEN 'fade-query modules shows what was loaded; use a build of the program for ROCm, and check whether it needs an option to use the GPU.'
        WHEN verdict = 'LOADED_UNUSED' AND functions_watched = 0 THEN 'Record again without -e, --include and --exclude.'
-       WHEN verdict = 'LOADED_UNUSED' THEN 'Loading HIP is not using it: tell the program to use the GPU (PyTorch: .to("cuda")).'
+       WHEN verdict = 'LOADED_UNUSED' THEN 'Loading HIP is not using it: tell the program to use the GPU' || iif(torch_library IS NULL, '.', ' (PyTorch: .to("cuda")).')
        WHEN verdict = 'STOPPED_USING' THEN 'The program went on without the GPU. fade-query first-error shows what failed. ' || coalesce(failed_advice, '')
        WHEN lack = 'permission' THEN 'Add the user to the group of these nodes (usermod -aG render,video USER, then log in again); in a container pass --device /dev/kfd --device /dev/dri and --group-add with the group number of this machine.'
        WHEN lack = 'hidden' THEN 'Correct the variable or unset it; -1 or a number that does not exist hides all GPUs.'
        WHEN lack = 'no node' THEN 'Load the amdgpu driver (modprobe amdgpu; dmesg | grep kfd); in a container pass --device /dev/kfd --device /dev/dri.'
        WHEN lack = 'no device' AND closed IS NOT NULL THEN 'The nodes are there and their permissions allow to open them, yet HIP did not keep them open. In a container its device rules may forbid it, which fade cannot see (docker: --device /dev/kfd --device /dev/dri instead of a mount of /dev); else a security module, or a HIP library that is too old for this GPU. rocminfo as the same user, in the same container, says more.'
        WHEN lack = 'no device' THEN 'Look at the GPU with rocminfo as the same user; the HIP library may be too old for this GPU.'
-       WHEN verdict = 'FAILED' AND failure_id IS NULL THEN 'fade-query calls --unfinished shows where it was; a fault of the GPU is told in dmesg.'
+       WHEN verdict = 'FAILED' AND failure_id IS NULL THEN 'fade-query calls --unfinished shows where it was; GPU faults are logged in dmesg.'
        WHEN failure_id IS NOT NULL THEN coalesce(failed_advice, 'fade-query first-error shows the call with its arguments and what followed.')
-       WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'The data is on the GPU, the work is not: look where the program computes (PyTorch: model and tensors must both be on "cuda").'
-       ELSE 'Tell the program to use the GPU; what it was told about the devices: fade-query props. PyTorch may distrust HIP''s count: compare torch.cuda.device_count().' END AS advice,
+       WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'The data is on the GPU, the work is not: look where the program computes' || iif(torch_library IS NULL, '.', ' (PyTorch: model and tensors must both be on "cuda").')
+       ELSE 'Tell the program to use the GPU; what it was told about the devices: fade-query props.' || iif(torch_library IS NULL, '', ' PyTorch may distrust HIP''s count: compare torch.cuda.device_count().') END AS advice,
   launches, failed_launches, first_launch, last_launch, calls, failures, failure_id, start, until, cpu_ns, cpu_after_launches_ns
 FROM told;
 
@@ -472,10 +570,10 @@ FROM told;
 CREATE VIEW session_verdicts AS
 SELECT session, verdict, reason, evidence, advice, process_id, pid, command, working, processes FROM (
   SELECT v.*, count(*) OVER (PARTITION BY session) AS processes, row_number() OVER (PARTITION BY session ORDER BY working DESC,
-    CASE verdict WHEN 'FAILED' THEN 1 WHEN 'STOPPED_USING' THEN 2 WHEN 'USED' THEN 3 WHEN 'ALLOCATED_NO_LAUNCH' THEN 4 WHEN 'QUERIED_ONLY' THEN 5 WHEN 'LOADED_UNUSED' THEN 6
+    CASE iif(verdict = 'UNWATCHED' AND has_hip, 'UNKNOWN', verdict) WHEN 'FAILED' THEN 1 WHEN 'STOPPED_USING' THEN 2 WHEN 'USED' THEN 3 WHEN 'UNKNOWN' THEN 3.5 WHEN 'ALLOCATED_NO_LAUNCH' THEN 4 WHEN 'QUERIED_ONLY' THEN 5 WHEN 'LOADED_UNUSED' THEN 6
                  WHEN 'NOT_LOADED' THEN 7 ELSE 8 END,
     reason LIKE '%PyTorch%' DESC, launches DESC, cpu_ns DESC, until - start DESC, process_id) AS place
-  FROM verdicts v) WHERE place = 1;
+  FROM (SELECT v.*, EXISTS (SELECT 1 FROM module_ m WHERE m.process = v.process_id AND m.role = 'hip') AS has_hip FROM verdicts v) v) WHERE place = 1;
 
 CREATE VIEW first_errors AS
 WITH e AS (SELECT * FROM failures WHERE id IN (SELECT min(id) FROM failures WHERE NOT normal GROUP BY process_id)),
@@ -497,22 +595,44 @@ SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code
        v.verdict, e.advice
 FROM e JOIN after a ON a.id = e.id JOIN process_ p ON p.id = e.process_id JOIN session_ s ON s.id = e.session LEFT JOIN verdicts v ON v.process_id = e.process_id;
 
--- What fade-query check can fail on: a row for each session and condition. n: how often it is met, 0: it is not.
+-- What fade-query check can fail on: a row for each session and condition. n: how often it is met, 0: it is not. unknown: why it cannot be told,
+-- where not all was watched that it depends on.
 CREATE VIEW checks AS
-SELECT v.session, 'not-used' AS condition, v.verdict <> 'USED' AS n, v.verdict || ': ' || v.reason || ' (process ' || v.pid || ')' AS detail, 1 AS usual FROM session_verdicts v
-UNION ALL SELECT s.id, 'errors', coalesce(sum(f.repeats), 0), sum(f.repeats) || iif(sum(f.repeats) = 1, ' call', ' calls') || ' failed; the first: ' || (SELECT x.name || ' returned ' || coalesce(x.error, x.code) FROM failures x WHERE x.session = s.id AND NOT x.normal ORDER BY x.id LIMIT 1), 1
-  FROM session_ s LEFT JOIN failures f ON f.session = s.id AND NOT f.normal GROUP BY s.id
-UNION ALL SELECT s.id, 'dropped', coalesce(sum(d.n), 0), sum(d.n) || iif(sum(d.n) = 1, ' event was', ' events were') || ' not recorded: ' || min(d.reason), 1 FROM session_ s LEFT JOIN drop_ d ON d.session = s.id GROUP BY s.id
-UNION ALL SELECT s.id, 'dropped', count(l.id), 'calls were not recorded: ' || min(l.detail), 1 FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind = 'vanished' GROUP BY s.id
-UNION ALL SELECT s.id, 'unclean', s.clean = 0, 'the recording was not closed: fade was killed, or is still recording', 1 FROM session_ s
-UNION ALL SELECT s.id, 'overwritten', coalesce(sum(o.hits), 0), sum(o.hits) || iif(sum(o.hits) = 1, ' answer was', ' answers were') || ' overwritten: ' || group_concat(CASE WHEN o.hits > 0 THEN o.spec END, ', '), 0
+WITH
+  part AS MATERIALIZED (
+    SELECT session, topic, min(coalesce('process ' || pid || ': ', '') || why) AS why,
+           max(trim(replace(replace(replace(narrowed, 'attach', ''), 'delay', ''), 'detail', ''), ',') <> '') AS open_end
+    FROM watched WHERE NOT complete GROUP BY session, topic),
+  failed AS (
+    SELECT s.id AS session, coalesce(sum(f.repeats), 0) AS n,
+           sum(f.repeats) || iif(sum(f.repeats) = 1, ' call', ' calls') || ' failed; the first: '
+           || (SELECT x.name || ' returned ' || coalesce(x.error, x.code) FROM failures x WHERE x.session = s.id AND NOT x.normal ORDER BY x.id LIMIT 1) AS detail
+    FROM session_ s LEFT JOIN failures f ON f.session = s.id AND NOT f.normal GROUP BY s.id),
+  live AS (SELECT s.id AS session, coalesce(sum(m.live_at_end), 0) AS n FROM session_ s LEFT JOIN memory_totals m ON m.session = s.id GROUP BY s.id),
+  found AS (
+    SELECT s.id AS session, count(DISTINCT f.finding) AS n, 'fade-query findings explains: ' || group_concat(DISTINCT f.finding) AS detail
+    FROM session_ s LEFT JOIN findings f ON f.session = s.id AND f.severity <> 'info' GROUP BY s.id)
+SELECT v.session, 'not-used' AS condition, v.verdict NOT IN ('USED', 'UNWATCHED') AS n, v.verdict || ': ' || v.reason || ' (process ' || v.pid || ')' AS detail, 1 AS usual,
+       iif(v.verdict = 'UNWATCHED', v.verdict || ': ' || v.reason || ' (process ' || v.pid || ')', NULL) AS unknown
+  FROM session_verdicts v
+UNION ALL SELECT f.session, 'errors', f.n, f.detail, 1, iif(f.n = 0, 'no call that was watched failed; ' || p.why, NULL)
+  FROM failed f LEFT JOIN part p ON p.session = f.session AND p.topic = 'errors'
+UNION ALL SELECT s.id, 'dropped', coalesce(sum(d.n), 0), sum(d.n) || iif(sum(d.n) = 1, ' event was', ' events were') || ' not recorded: ' || min(d.reason), 1, NULL
+  FROM session_ s LEFT JOIN drop_ d ON d.session = s.id GROUP BY s.id
+UNION ALL SELECT s.id, 'dropped', count(l.id), 'calls were not recorded: ' || min(l.detail), 1, NULL FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind = 'vanished' GROUP BY s.id
+UNION ALL SELECT s.id, 'unclean', s.clean = 0, 'the recording was not closed: fade was killed, or is still recording', 1, NULL FROM session_ s
+UNION ALL SELECT s.id, 'overwritten', coalesce(sum(o.hits), 0), sum(o.hits) || iif(sum(o.hits) = 1, ' answer was', ' answers were') || ' overwritten: ' || group_concat(CASE WHEN o.hits > 0 THEN o.spec END, ', '), 0,
+       iif(s.clean = 0 AND coalesce(sum(o.hits), 0) = 0 AND count(o.id) > 0, 'the recording was not closed: what came last is not known', NULL)
   FROM session_ s LEFT JOIN overrides o ON o.session = s.id GROUP BY s.id
-UNION ALL SELECT s.id, 'leaks', coalesce(sum(m.live_at_end), 0), sum(m.live_at_end) || ' bytes of GPU memory or pinned memory were never freed', 0
-  FROM session_ s LEFT JOIN memory_totals m ON m.session = s.id GROUP BY s.id
-UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.detail FROM lifecycle_ x WHERE x.session = s.id AND x.kind IN ('unwatched', 'refused', 'untraced') ORDER BY x.id LIMIT 1), 0
+UNION ALL SELECT x.session, 'leaks', iif(f.open_end, 0, x.n), x.n || ' bytes of GPU memory or pinned memory were never freed', 0,
+       CASE WHEN x.n > 0 AND f.open_end THEN x.n || ' bytes were not seen to be freed; ' || f.why
+            WHEN x.n = 0 THEN 'all memory whose allocation was watched was freed; ' || m.why END
+  FROM live x LEFT JOIN part f ON f.session = x.session AND f.topic = 'frees' LEFT JOIN part m ON m.session = x.session AND m.topic = 'memory'
+UNION ALL SELECT s.id, 'unwatched', count(l.id), 'not watched: ' || (SELECT x.detail FROM lifecycle_ x WHERE x.session = s.id AND x.kind IN ('unwatched', 'refused', 'untraced') ORDER BY x.id LIMIT 1), 0, NULL
   FROM session_ s LEFT JOIN lifecycle_ l ON l.session = s.id AND l.kind IN ('unwatched', 'refused', 'untraced') GROUP BY s.id
-UNION ALL SELECT s.id, 'findings', count(DISTINCT f.finding), 'fade-query findings explains: ' || group_concat(DISTINCT f.finding), 0 FROM session_ s LEFT JOIN findings f ON f.session = s.id AND f.severity <> 'info' GROUP BY s.id
-UNION ALL SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0, CASE WHEN p.exit_signal > 0 THEN 'the program was ended by signal ' || p.exit_signal ELSE 'the program ended with exit status ' || p.exit_code END, 0
+UNION ALL SELECT f.session, 'findings', f.n, f.detail, 0, iif(f.n = 0, 'nothing was found in what was watched; ' || p.why, NULL) FROM found f LEFT JOIN part p ON p.session = f.session AND p.topic = 'hip'
+UNION ALL SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0, CASE WHEN p.exit_signal > 0 THEN 'the program was ended by ' || coalesce((SELECT n.name FROM signal_name_ n WHERE n.signal = p.exit_signal), 'signal ' || p.exit_signal) ELSE 'the program ended with exit status ' || p.exit_code END, 0,
+       iif(p.id IS NULL OR p.ts_end IS NULL OR coalesce(p.exit_signal, p.exit_code) IS NULL, 'the program had not ended when the recording did', NULL)
   FROM session_ s LEFT JOIN process_ p ON p.id = (SELECT min(x.id) FROM process_ x WHERE x.session = s.id);
 
 CREATE VIEW thread_devices AS
@@ -623,7 +743,9 @@ one AS (
          max(CASE name WHEN 'cuda.major' THEN value END) || '.' || max(CASE name WHEN 'cuda.minor' THEN value END) AS capability
   FROM last GROUP BY process_id, place)
 SELECT o.session, o.process_id, o.pid, o.nvml_index, o.name, o.uuid, o.pci, o.memory, o.memory_bits, o.capability, d.id AS device_id, d.ordinal AS device
-FROM one o LEFT JOIN device_ d ON d.process = o.process_id AND d.ordinal >= 0 AND substr(lower(d.pci), 1, instr(d.pci, '.')) = substr(o.pci, 1, instr(o.pci, '.'));
+FROM one o LEFT JOIN (
+  SELECT d.id, d.process, d.ordinal, i.pci FROM device_ d JOIN device_ids i ON i.device_id = d.id) d
+  ON d.process = o.process_id AND d.ordinal >= 0 AND substr(lower(d.pci), 1, instr(d.pci, '.')) = substr(o.pci, 1, instr(o.pci, '.'));
 -- ---------------------------------------------------------------- what the program says of its own work; steps, waits, idle times
 CREATE VIEW ranges AS
 SELECT r.id, p.session, p.id AS process_id, p.pid, t.tid, n.name, CASE r.form WHEN 0 THEN 'range' WHEN 1 THEN 'start-stop' ELSE 'mark' END AS kind, r.depth, r.up AS parent_id,
@@ -657,19 +779,22 @@ WITH ranked AS (
 usual AS MATERIALIZED (SELECT thread, n, CAST(avg(dur) AS INTEGER) AS median FROM ranked WHERE place IN ((n + 1) / 2, n / 2 + 1) GROUP BY thread)
 SELECT s.id, p.session, p.id AS process_id, p.pid, t.tid, s.idx, s.name, s.ts AS start, s.ts + s.dur AS "end", s.dur AS duration, s.complete, u.median AS median_ns,
        round(1.0 * s.dur / nullif(u.median, 0), 3) AS vs_median, s.complete AND u.n >= 3 AND s.dur > 1.5 * u.median AS slow,
-       s.calls, s.errors, s.launches, s.copies, s.copied AS copied_bytes, s.growth AS growth_bytes, s.in_calls AS in_calls_ns, s.waited AS waited_ns,
+       s.calls, s.errors, s.launches, s.copies, s.copied AS copied_bytes, s.growth AS growth_bytes, iif(s.in_calls < s.calls * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.in_calls) AS in_calls_ns,
+       iif(s.waited < s.calls * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.waited) AS waited_ns,
        s.call AS first_call_id, s.call_end AS last_call_id, s.thread AS thread_id
-FROM step_ s JOIN process_ p ON p.id = s.process JOIN thread_ t ON t.id = s.thread LEFT JOIN usual u ON u.thread = s.thread;
+FROM step_ s JOIN process_ p ON p.id = s.process JOIN thread_ t ON t.id = s.thread LEFT JOIN usual u ON u.thread = s.thread
+LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW step_calls AS
-SELECT x.step AS step_id, f.name, c.category, x.n AS calls, x.errors, x.self AS self_ns, x.fn AS function_id
-FROM step_stat_ x JOIN function_ f ON f.id = x.fn JOIN function_categories c ON c.function_id = x.fn;
+SELECT x.step AS step_id, f.name, c.category, x.n AS calls, x.errors, iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns, x.fn AS function_id
+FROM step_stat_ x JOIN function_ f ON f.id = x.fn JOIN function_categories c ON c.function_id = x.fn LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump';
 
 CREATE VIEW waits AS
 SELECT p.session, p.id AS process_id, p.pid, f.name, CASE f.kind WHEN 'sync' THEN 'sync' ELSE 'copy' END AS kind, s.library AS caller_library,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
-       w.n AS calls, w.total AS blocked_ns, w.max AS max_ns, w.longest AS longest_call_id, w.fn AS function_id
-FROM wait_ w JOIN process_ p ON p.id = w.process JOIN function_ f ON f.id = w.fn LEFT JOIN call_site_ s ON s.id = w.caller;
+       w.n AS calls, iif(w.total < w.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, w.total) AS blocked_ns, w.max AS max_ns, w.longest AS longest_call_id, w.fn AS function_id
+FROM wait_ w JOIN process_ p ON p.id = w.process JOIN function_ f ON f.id = w.fn LEFT JOIN call_site_ s ON s.id = w.caller
+LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 -- CPU time from the last sample before to the first one after, in proportion to how much of that is idle time; NULL where that is less than half.
 CREATE VIEW idle_times AS
@@ -685,12 +810,12 @@ SELECT p.session, p.id AS process_id, p.pid, a.ts AS start, a.ts + a.dur AS "end
 FROM around a JOIN process_ p ON p.id = a.process;
 -- ---------------------------------------------------------------- memory: who holds it, what went wrong with it, how it is copied
 CREATE VIEW memory_libraries AS
-SELECT p.session, p.pid, d.ordinal AS device, iif(m.memory = 0, 'device', 'host') AS memory, nullif(m.library, '') AS library, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
+SELECT p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(m.memory = 0, 'device', 'host') AS memory, nullif(m.library, '') AS library, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
        m.allocs, m.frees, m.bytes AS allocated
 FROM mem_holder_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process WHERE m.library <> '*' AND m.allocs > 0;
 
 CREATE VIEW memory_totals AS
-SELECT p.session, p.pid, d.ordinal AS device, iif(m.memory = 0, 'device', 'host') AS memory, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at, m.allocs, m.frees, m.bytes AS allocated
+SELECT p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(m.memory = 0, 'device', 'host') AS memory, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at, m.allocs, m.frees, m.bytes AS allocated
 FROM mem_holder_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process WHERE m.library = '*';
 
 CREATE VIEW bad_frees AS
@@ -702,7 +827,7 @@ FROM memory_fault_ e JOIN process_ p ON p.id = e.process JOIN function_ f ON f.i
 LEFT JOIN alloc_ a ON a.id = e.alloc LEFT JOIN call_ c ON c.id = e.call_free LEFT JOIN function_ g ON g.id = c.fn;
 
 CREATE VIEW ooms AS
-SELECT o.id, p.session, p.pid, d.ordinal AS device, iif(o.memory = 0, 'device', 'host') AS memory, o.ts AS start, f.name, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
+SELECT o.id, p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(o.memory = 0, 'device', 'host') AS memory, o.ts AS start, f.name, coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)), iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        s.library AS caller_library, o.call AS call_id, o.asked, o.used, o.free, o.total, o.told_ts AS told_at, max(o.total - o.free - o.used, 0) AS elsewhere
 FROM oom_ o JOIN process_ p ON p.id = o.process JOIN device_ d ON d.id = o.device JOIN function_ f ON f.id = o.fn LEFT JOIN call_site_ s ON s.id = o.caller;
 
@@ -711,27 +836,56 @@ SELECT h.oom AS oom_id, p.session, k.name AS kind, f.name, coalesce(s.symbol, s.
 FROM oom_holder_ h JOIN oom_ o ON o.id = h.oom JOIN process_ p ON p.id = o.process JOIN memory_kind_ k ON k.id = h.kind
 LEFT JOIN function_ f ON f.id = h.fn LEFT JOIN call_site_ s ON s.id = h.caller;
 
+-- Places whose live allocations grow with the program's turns: steps, else its outermost ranges of the most frequent name (without the
+-- number at its end). An allocation belongs to the turn that had begun last. A place grows if what it left was allocated in three turns
+-- or more, in the first half of them and in the second.
+CREATE VIEW memory_growth AS
+WITH base AS (SELECT r.process, r.ts, rtrim(n.name, '0123456789 #:/_.-') AS name FROM range_ r JOIN range_name_ n ON n.id = r.name
+              WHERE r.form = 0 AND r.depth = 0 AND r.process NOT IN (SELECT process FROM step_)),
+most AS (SELECT process, name, max(n) FROM (SELECT process, name, count(*) AS n FROM base GROUP BY process, name) GROUP BY process),
+turn AS (
+  SELECT process, ts, row_number() OVER (PARTITION BY process ORDER BY ts) AS idx, 'range' AS word FROM base b
+  WHERE EXISTS (SELECT 1 FROM most m WHERE m.process = b.process AND m.name = b.name)
+  UNION ALL SELECT process, ts, idx, 'step' FROM step_),
+number AS (SELECT process, max(idx) AS turns, min(word) AS word FROM turn GROUP BY process HAVING max(idx) >= 4),
+event AS (
+  SELECT process, ts, idx, NULL AS id, NULL AS device, NULL AS kind, NULL AS bytes, NULL AS fn, NULL AS caller, NULL AS stack FROM turn
+  WHERE process IN (SELECT process FROM number)
+  UNION ALL
+  SELECT d.process, a.ts, NULL, a.id, a.device, a.kind, a.bytes, a.fn, a.caller, k.stack
+  FROM alloc_ a JOIN device_ d ON d.id = a.device LEFT JOIN call_stack_ k ON k.call = a.call
+  WHERE a.ts_end IS NULL AND a.kind IN (SELECT id FROM memory_kind_ WHERE memory IS NOT NULL) AND d.process IN (SELECT process FROM number)),
+placed AS (
+  SELECT *, max(idx) OVER (PARTITION BY process ORDER BY ts, id IS NOT NULL ROWS UNBOUNDED PRECEDING) AS turn FROM event)
+SELECT p.session, p.pid, d.ordinal AS device, q.name AS kind, f.name, x.caller AS caller_id, x.stack, count(*) AS n,
+       sum(x.bytes) AS size_bytes, count(DISTINCT x.turn) AS turns_with, m.turns, m.word AS turn, sum(x.bytes) / m.turns AS bytes_per_turn
+FROM placed x JOIN number m ON m.process = x.process JOIN process_ p ON p.id = x.process JOIN device_ d ON d.id = x.device
+JOIN memory_kind_ q ON q.id = x.kind LEFT JOIN function_ f ON f.id = x.fn
+WHERE x.id IS NOT NULL AND x.turn IS NOT NULL
+GROUP BY x.process, x.device, x.kind, x.fn, x.caller, x.stack
+HAVING count(DISTINCT x.turn) >= 3 AND 2 * min(x.turn) <= m.turns + 1 AND 2 * max(x.turn) > m.turns;
+
 CREATE VIEW memory_told AS
-SELECT p.session, p.pid, d.ordinal AS device, m.ts AS start, m.call AS call_id, m.free, m.total, m.total - m.free AS in_use, m.used AS ledger, m.total - m.free - m.used AS difference
+SELECT p.session, p.pid, nullif(d.ordinal, -1) AS device, m.ts AS start, m.call AS call_id, m.free, m.total, m.total - m.free AS in_use, m.used AS ledger, m.total - m.free - m.used AS difference
 FROM mem_told_ m JOIN device_ d ON d.id = m.device JOIN process_ p ON p.id = d.process;
 
 -- smallest, largest: of the row's range of sizes.
 CREATE VIEW copy_sizes AS
 SELECT p.session, p.pid, y.process AS process_id, f.name, CASE y.kind WHEN 0 THEN 'h2h' WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' WHEN 3 THEN 'd2d' WHEN 4 THEN 'default' WHEN -1 THEN 'set' ELSE 'other' END AS direction,
        CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory, instr(f.name, 'Async') > 0 AS async, iif(y.bucket = 0, 0, 1 << (y.bucket - 1)) AS smallest,
-       iif(y.bucket = 0, 0, iif(y.bucket < 63, (1 << y.bucket) - 1, 9223372036854775807)) AS largest, y.n, y.bytes, y.max_bytes, y.host_ns, y.bucket <= 16 AS small
-FROM copy_size_ y JOIN process_ p ON p.id = y.process JOIN function_ f ON f.id = y.fn;
+       iif(y.bucket = 0, 0, iif(y.bucket < 63, (1 << y.bucket) - 1, 9223372036854775807)) AS largest, y.n, y.bytes, y.max_bytes, iif(y.host_ns < y.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, y.host_ns) AS host_ns, y.bucket <= 16 AS small
+FROM copy_size_ y JOIN process_ p ON p.id = y.process JOIN function_ f ON f.id = y.fn LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW copy_trips AS
 SELECT p.session, p.pid, t.device_addr, printf('0x%x', t.device_addr) AS device_addr_hex, t.host_addr, printf('0x%x', t.host_addr) AS host_addr_hex, t.bytes AS size, t.trips, t.launches,
-       t.host_ns, t.ts AS first, t.ts_last AS last, t.call AS call_id
-FROM copy_trip_ t JOIN process_ p ON p.id = t.process;
+       iif(t.host_ns < 2 * t.trips * coalesce(k.call_spread + k.call_ns / 10, 0), 0, t.host_ns) AS host_ns, t.ts AS first, t.ts_last AS last, t.call AS call_id
+FROM copy_trip_ t JOIN process_ p ON p.id = t.process LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 -- ---------------------------------------------------------------- graphs, and what the code of kernels says
 CREATE VIEW graphs AS
-SELECT g.id, p.session, p.pid, g.handle, printf('0x%x', g.handle) AS handle_hex, g.ts AS start, g.kernels, g.complete, g.launches, g.errors, g.launch_ns AS launch_total_ns, g.max_ns AS launch_max_ns,
+SELECT g.id, p.session, p.pid, g.handle, printf('0x%x', g.handle) AS handle_hex, g.ts AS start, g.kernels, g.complete, g.launches, g.errors, iif(g.launch_ns < g.launches * coalesce(k.call_spread + k.call_ns / 10, 0), 0, g.launch_ns) AS launch_total_ns, g.max_ns AS launch_max_ns,
        g.first_ts AS first, g.last_ts AS last
-FROM graph_ g JOIN process_ p ON p.id = g.process;
+FROM graph_ g JOIN process_ p ON p.id = g.process LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW graph_kernels AS
 SELECT x.graph AS graph_id, p.session, p.pid, x.kernel AS kernel_id, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
@@ -740,24 +894,32 @@ FROM graph_kernel_ x JOIN graph_ g ON g.id = x.graph JOIN process_ p ON p.id = g
 
 CREATE VIEW graph_launches AS
 SELECT x.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS duration, p.pid, t.tid, x.graph AS graph_id, g.kernels, g.complete, st.id AS stream_id, st.handle AS stream,
-       iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, d.ordinal AS device, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id
+       iif(st.handle IS NULL, NULL, printf('0x%x', st.handle)) AS stream_hex, nullif(d.ordinal, -1) AS device, f.name AS function, CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id
 FROM graph_launch_ x CROSS JOIN call_ c ON c.id = x.call JOIN graph_ g ON g.id = x.graph JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
 LEFT JOIN stream_ st ON st.id = x.stream LEFT JOIN device_ d ON d.id = st.device;
 
--- Like kernel_stats, with what launches of graphs ran; their time is the graph's, not the kernels'.
+-- Like kernel_stats, with what launches of graphs ran; their time is the graph's, not the kernels'. A graph of which no kernel is known has
+-- one row for all its launches, so that the sum of launches is that of process_use.
 CREATE VIEW kernel_runs AS
 WITH run AS (
-  SELECT kernel, geometry, n, errors, 0 AS in_graphs, launch_ns, max_ns, first_ts, last_ts FROM kernel_stat_
+  SELECT k.session, x.kernel, x.geometry, x.n AS calls, x.n - x.errors AS direct, x.errors, 0 AS in_graphs, x.launch_ns, x.max_ns, x.first_ts, x.last_ts
+  FROM kernel_stat_ x JOIN kernel_ k ON k.id = x.kernel
   UNION ALL
-  SELECT x.kernel, x.geometry, 0, 0, x.n * (g.launches - g.errors), 0, NULL, g.first_ts, g.last_ts FROM graph_kernel_ x JOIN graph_ g ON g.id = x.graph WHERE g.launches > 0)
-SELECT r.kernel AS kernel_id, k.session, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
-       g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes, sum(r.n) + sum(r.in_graphs) AS launches, sum(r.errors) AS errors,
-       sum(r.in_graphs) AS in_graphs, sum(r.launch_ns) AS launch_total_ns, sum(r.launch_ns) / nullif(sum(r.n), 0) AS launch_avg_ns, max(r.max_ns) AS launch_max_ns, min(r.first_ts) AS first, max(r.last_ts) AS last
-FROM run r JOIN kernel_ k ON k.id = r.kernel JOIN geometry_ g ON g.id = r.geometry GROUP BY r.kernel, r.geometry;
+  SELECT k.session, x.kernel, x.geometry, 0, 0, 0, x.n * (g.launches - g.errors), 0, NULL, g.first_ts, g.last_ts
+  FROM graph_kernel_ x JOIN graph_ g ON g.id = x.graph JOIN kernel_ k ON k.id = x.kernel WHERE g.launches > g.errors
+  UNION ALL
+  SELECT p.session, NULL, NULL, 0, 0, 0, g.launches - g.errors, 0, NULL, g.first_ts, g.last_ts
+  FROM graph_ g JOIN process_ p ON p.id = g.process WHERE g.launches > g.errors AND g.kernels = 0 AND NOT g.complete)
+SELECT r.kernel AS kernel_id, r.session, coalesce(k.demangled, k.name, '(kernels of a graph that was made before the recording)') AS name, k.name AS mangled, k.library,
+       g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z, g.shared AS shared_bytes,
+       sum(r.direct) + sum(r.in_graphs) AS launches, sum(r.errors) AS errors, sum(r.in_graphs) AS in_graphs, iif(sum(r.launch_ns) < sum(r.calls) * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0, sum(r.launch_ns)) AS launch_total_ns,
+       iif(sum(r.launch_ns) < sum(r.calls) * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0, sum(r.launch_ns)) / nullif(sum(r.calls), 0) AS launch_avg_ns, max(r.max_ns) AS launch_max_ns, min(r.first_ts) AS first, max(r.last_ts) AS last
+FROM run r LEFT JOIN kernel_ k ON k.id = r.kernel LEFT JOIN geometry_ g ON g.id = r.geometry LEFT JOIN call_cost_ kc ON kc.session = r.session AND kc.form = 'jump'
+GROUP BY r.session, r.kernel, r.geometry;
 
 -- Where each kernel was launched into streams; graphs are not counted.
 CREATE VIEW kernel_streams AS
-SELECT l.kernel AS kernel_id, p.session, p.pid, l.stream AS stream_id, s.handle AS stream, d.ordinal AS device
+SELECT l.kernel AS kernel_id, p.session, p.pid, l.stream AS stream_id, s.handle AS stream, nullif(d.ordinal, -1) AS device
 FROM launch_ l JOIN stream_ s ON s.id = l.stream JOIN process_ p ON p.id = s.process LEFT JOIN device_ d ON d.id = s.device WHERE NOT l.captured GROUP BY l.kernel, l.stream;
 
 -- used: 0 where no device of the recording has that architecture, NULL where that is not known.
@@ -795,13 +957,16 @@ FROM postmortem_last_ l JOIN postmortem_ m ON m.id = l.postmortem JOIN process_ 
 LEFT JOIN result_name_ r ON r.fn = l.fn AND r.code = l.result LEFT JOIN arg_ a ON a.call = l.call LEFT JOIN call_ c ON c.id = l.call LEFT JOIN call_site_ s ON s.id = c.caller;
 
 CREATE VIEW postmortem_memory AS
-SELECT x.postmortem AS postmortem_id, m.session, p.pid, d.ordinal AS device, k.name AS kind, CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, x.used, x.peak
+SELECT x.postmortem AS postmortem_id, m.session, p.pid, nullif(d.ordinal, -1) AS device, k.name AS kind, CASE k.memory WHEN 0 THEN 'device' WHEN 1 THEN 'host' END AS memory, x.used, x.peak
 FROM postmortem_memory_ x JOIN postmortem_ m ON m.id = x.postmortem JOIN process_ p ON p.id = m.process JOIN device_ d ON d.id = x.device JOIN memory_kind_ k ON k.id = x.kind;
 
 CREATE VIEW postmortems AS
 WITH m AS (
   SELECT y.*, p.pid, p.command, t.tid, t.name AS thread_name, coalesce(n.name, 'signal ' || y.signal) AS signal_name, k.name AS code_name,
-         CASE WHEN y.cause = 'stack' THEN 'the stack of a thread overflowed' ELSE coalesce(k.meaning, n.meaning) END AS meaning,
+         -- A code of 0 or less: a process sent the signal, and what the signal means as a fault did not happen.
+         CASE WHEN y.cause = 'stack' THEN 'the stack of a thread overflowed' WHEN y.signal IN (4, 5, 7, 8, 11) AND y.code <= 0 THEN NULL
+              ELSE coalesce(k.meaning, n.meaning) END AS meaning,
+         y.signal IN (4, 5, 6, 7, 8, 11) AND y.code <= 0 AND coalesce(y.cause, '') <> 'self' AS was_sent,
          (SELECT count(*) FROM postmortem_call_ c WHERE c.postmortem = y.id) AS calls_running,
          (SELECT count(*) FROM postmortem_thread_ x WHERE x.postmortem = y.id) AS threads,
          (SELECT f.name FROM postmortem_call_ c JOIN function_ f ON f.id = c.fn WHERE c.postmortem = y.id AND c.thread = y.thread ORDER BY c.call DESC LIMIT 1) AS call,
@@ -816,6 +981,9 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
                  ELSE CASE WHEN cause = 'oom' THEN 'killed by the kernel''s out-of-memory killer (SIGKILL)'
                            WHEN cause = 'oom?' THEN 'killed by SIGKILL, probably from the kernel''s out-of-memory killer'
                            WHEN signal = 9 THEN iif(cause = 'self', 'killed itself with SIGKILL', 'killed by SIGKILL from outside (sender unknown)')
+                           WHEN was_sent AND sender IS NOT NULL
+                             THEN 'died of a signal: process ' || sender || coalesce(' (' || sender_name || ')', '') || ' of user ' || sender_uid || ' sent ' || signal_name
+                           WHEN was_sent THEN 'died of a signal: a process sent ' || signal_name
                            ELSE 'died of ' || signal_name || coalesce(': ' || meaning, '')
                                 || CASE WHEN cause = 'self' THEN iif(signal = 6, '', ', sent by the program itself')
                                         WHEN sender IS NOT NULL THEN ', sent by process ' || sender || coalesce(' (' || sender_name || ')', '') || ' of user ' || sender_uid ELSE '' END END END AS what,
@@ -827,6 +995,7 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
             WHEN cause IN ('oom', 'oom?') THEN 'The machine or the container ran out of main memory, not of the GPU''s: fewer or smaller data loading workers, less pinned memory, or a higher limit. dmesg shows what was killed and why.'
             WHEN cause = 'stack' THEN 'A recursion that does not end, or large arrays on the stack: if a larger stack (ulimit -s, or pthread_attr_setstacksize) helps, it is the arrays.'
             WHEN signal = 9 AND cause IS NULL THEN 'The kernel does not tell who sends SIGKILL. Ask the scheduler or container engine for its limits of time and memory (sacct, docker inspect, kubectl describe pod), and dmesg for "Killed process".'
+            WHEN was_sent THEN 'No fault of the program itself: look why that process sent the signal.'
             WHEN signal = 6 THEN iif(had_failures, 'Calls had failed before: fade-query first-error. ', '') || 'The program or a library gave up by itself (an assertion, a C++ exception that nobody caught, the HIP runtime): the last lines on standard error say why.'
             WHEN signal IN (7, 11) AND call IS NOT NULL THEN 'It happened inside of ' || call || ': compare the pointers and sizes in its arguments with fade-query allocs. Memory of the device used as if it were the host''s, memory that was freed, and sizes that are too large are the usual causes.'
             WHEN signal IN (7, 11) THEN 'The thread was in no watched call: look at the place in the code below; with ulimit -c unlimited and gdb PROGRAM CORE its variables too.'
@@ -874,12 +1043,55 @@ SELECT s.id AS stack,
          (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 2)
           SELECT group_concat(label, ' < ') FROM (SELECT f.label FROM up JOIN frames f ON f.id = up.frame ORDER BY n))) AS frames,
        (WITH RECURSIVE up(parent, frame, n) AS (SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
-        SELECT replace(f.file, rtrim(f.file, replace(f.file, '/', '')), '') || ':' || coalesce(f.line, '?') || ' ' || coalesce(f.name, '') FROM up CROSS JOIN frame_ f ON f.id = up.frame WHERE f.kind = 1 LIMIT 1) AS python
+        SELECT p.place || ':' || coalesce(p.line, '?') || ' ' || coalesce(p.function, '')
+        FROM up CROSS JOIN frame_places p ON p.frame = up.frame WHERE p.python LIMIT 1) AS python
 FROM stack_ s;
 
+-- The line of a frame as reports show it. place: below the folder of the session relative to it, in packages from the package on,
+-- else the file's name, with its folder where that is __init__.py or __main__.py. wrapper: of a package, the standard library or the
+-- interpreter itself, a starter in a bin folder; fade-query puts --skip-frames where the comment stands.
+CREATE VIEW frame_places AS
+SELECT f.id AS frame, f.kind = 1 AS python, f.name AS function, f.file, f.line,
+       CASE WHEN f.file GLOB '*/site-packages/*' THEN substr(f.file, instr(f.file, '/site-packages/') + 15)
+            WHEN f.file GLOB '*/dist-packages/*' THEN substr(f.file, instr(f.file, '/dist-packages/') + 15)
+            WHEN f.file GLOB '*/lib/python[0-9]*/*' THEN substr(f.file, instr(f.file, '/lib/python') + 5)
+            WHEN f.file GLOB '*/lib64/python[0-9]*/*' THEN substr(f.file, instr(f.file, '/lib64/python') + 7)
+            WHEN substr(f.file, 1, length(s.cwd) + 1) = s.cwd || '/' THEN substr(f.file, length(s.cwd) + 2)
+            WHEN f.file GLOB '*/*/__init__.py' OR f.file GLOB '*/*/__main__.py'
+              THEN substr(f.file, 1 + length(rtrim(rtrim(rtrim(f.file, replace(f.file, '/', '')), '/'), replace(f.file, '/', ''))))
+            ELSE substr(f.file, 1 + length(rtrim(f.file, replace(f.file, '/', '')))) END AS place,
+       f.file GLOB '*/site-packages/*' OR f.file GLOB '*/dist-packages/*' OR f.file GLOB '*/lib/python[0-9]*/*'
+         OR f.file GLOB '*/lib64/python[0-9]*/*' OR f.file GLOB '*/python[0-9]*.zip/*' OR f.file GLOB '<frozen *'
+         OR f.file GLOB '<eval_with_key>*' OR f.file GLOB '<__array_function__*' OR (f.file GLOB '*/bin/*' AND f.file NOT GLOB '*.py')
+         /*skip-frames*/ AS wrapper
+FROM frame_ f JOIN process_ p ON p.id = f.process JOIN session_ s ON s.id = p.session;
+
+-- Of each stack the frame that tells most: the innermost of Python that is no wrapper, else the innermost of Python, else the innermost
+-- of the program's own code whose file is known. Each walk goes outwards one way and ends at the first that fits.
+CREATE VIEW user_frames AS
+SELECT s.id AS stack, coalesce(
+  (WITH RECURSIVE up(parent, frame, n) AS (
+     SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
+   SELECT p.frame FROM up CROSS JOIN frame_places p ON p.frame = up.frame WHERE p.python AND NOT coalesce(p.wrapper, 0) LIMIT 1),
+  (WITH RECURSIVE up(parent, frame, n) AS (
+     SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
+   SELECT f.id FROM up CROSS JOIN frame_ f ON f.id = up.frame WHERE f.kind = 1 LIMIT 1),
+  (WITH RECURSIVE up(parent, frame, n) AS (
+     SELECT s.parent, s.frame, 0 UNION ALL SELECT x.parent, x.frame, n + 1 FROM up JOIN stack_ x ON x.id = up.parent WHERE n < 1000)
+   SELECT f.id FROM up CROSS JOIN frames f ON f.id = up.frame WHERE NOT f.system AND f.file IS NOT NULL LIMIT 1)) AS frame
+FROM stack_ s;
+
+CREATE VIEW user_lines AS
+SELECT u.stack,
+       (SELECT p.place || ':' || coalesce(p.line, '?') || coalesce(' ' || p.function, '') FROM frame_places p WHERE p.frame = u.frame) AS user_line,
+       (SELECT p.file || ':' || coalesce(p.line, '?') FROM frame_places p WHERE p.frame = u.frame) AS file_line,
+       (SELECT p.function FROM frame_places p WHERE p.frame = u.frame) AS function
+FROM user_frames u;
+
 CREATE VIEW stack_stats AS
-SELECT x.stack, f.session, x.fn AS function_id, f.api AS category, f.name, x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns, x.bytes, x.first_call AS first_call_id
-FROM stack_stat_ x JOIN function_ f ON f.id = x.fn;
+SELECT x.stack, f.session, x.fn AS function_id, f.api AS category, f.name, x.n AS calls, x.errors, iif(x.total < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.total) AS total_ns,
+       iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns, x.bytes, x.first_call AS first_call_id
+FROM stack_stat_ x JOIN function_ f ON f.id = x.fn LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump';
 
 -- Stacks that calls had.
 CREATE VIEW stacks AS
@@ -889,5 +1101,7 @@ FROM (SELECT stack, min(session) AS session, sum(calls) AS calls, sum(errors) AS
 JOIN stack_ s ON s.id = x.stack JOIN frame_ f ON f.id = s.frame JOIN process_ p ON p.id = f.process JOIN stack_tops t ON t.stack = x.stack;
 
 CREATE VIEW caller_stats AS
-SELECT p.session, p.pid, x.process AS process_id, nullif(x.library, '') AS library, f.api AS category, f.name, x.fn AS function_id, x.n AS calls, x.errors, x.total AS total_ns, x.self AS self_ns
-FROM caller_stat_ x JOIN process_ p ON p.id = x.process JOIN function_ f ON f.id = x.fn;
+SELECT p.session, p.pid, x.process AS process_id, nullif(x.library, '') AS library, f.api AS category, f.name, x.fn AS function_id, x.n AS calls, x.errors,
+       iif(x.total < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.total) AS total_ns, iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns
+FROM caller_stat_ x JOIN process_ p ON p.id = x.process JOIN function_ f ON f.id = x.fn
+LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';

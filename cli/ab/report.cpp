@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/signal_name.hpp"
 #include "cli/ab/statistics.hpp"
 #include "cli/ab/kernel_changes.hpp"
 #include "cli/table/human.hpp"
@@ -42,7 +43,7 @@ std::string heading(std::string_view words, const Style& style) {
 }
 
 std::string row(std::string_view label, const std::string& without, const std::string& with, const std::string& difference) {
-  const auto right = [](const std::string& text) { return std::string(18 - std::min<std::size_t>(17, table::display_width(text)), ' ') + text; };
+  const auto right = [](const std::string& text) { return std::string(17 - std::min<std::size_t>(16, table::display_width(text)), ' ') + text; };
   return fmt::format("  {:<16}{}{}{}{}\n", label, right(without), right(with), difference.empty() ? "" : "  ", difference);
 }
 
@@ -88,7 +89,7 @@ std::string count_row(std::string_view label, const Sides& sides, Of of) {
 }
 
 std::string ending(const Figures& run) {
-  return run.exit_signal != 0 ? fmt::format("signal {}", run.exit_signal) : fmt::format("exit status {}", run.exit_code);
+  return run.exit_signal != 0 ? signal_name(run.exit_signal) : fmt::format("exit status {}", run.exit_code);
 }
 
 // "0", or "0 (4x), signal 11 (1x)", or how many kinds there are where that is too long for a column.

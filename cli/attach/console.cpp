@@ -4,14 +4,14 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
-#include "cli/attach/reopen.hpp"
+#include "cli/recording/reopen.hpp"
 #include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::cli::attach {
 
 Console::Console(int fd, Manner manner)
-    : fd_(fd), manner_(std::move(manner)), again_(reopen_without_waiting(fd, O_WRONLY)), line_(manner_.utf8, manner_.hint) {
+    : fd_(fd), manner_(std::move(manner)), again_(recording::reopen_without_waiting(fd, O_WRONLY)), line_(manner_.utf8, manner_.hint) {
   if (manner_.messages_to_stderr && again_) log::set_destination(again_.get());
 }
 

@@ -37,7 +37,7 @@ DetachSignals::~DetachSignals() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-bool DetachSignals::detach_asked() const { return detach; }
-bool DetachSignals::stop_asked() const { return stop; }
+bool DetachSignals::detach_asked() { return detach; }
+bool DetachSignals::stop_asked() { return stop; }
 
 }  // namespace fade::cli::attach

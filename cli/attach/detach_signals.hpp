@@ -16,8 +16,9 @@ class DetachSignals {
   DetachSignals(const DetachSignals&) = delete;
   DetachSignals& operator=(const DetachSignals&) = delete;
 
-  bool detach_asked() const;
-  bool stop_asked() const;  // Ctrl-Z
+  // Since the last object was made; any thread.
+  static bool detach_asked();
+  static bool stop_asked();  // Ctrl-Z
 
  private:
   static constexpr std::array kSignals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGPIPE};

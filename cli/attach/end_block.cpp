@@ -49,7 +49,7 @@ std::string end_block(const Watched& watched, const AttachOutcome& outcome, cons
   std::vector<recording::Line> more{{"held", "attaching: " + held(watched.first.holds, style)}};
   if (!outcome.ended) more.emplace_back("", "detaching: " + held(outcome.detach_holds, style));
   if (outcome.bytes_differing > 0) more.emplace_back("left", recording::red(differing(outcome.bytes_differing), style));
-  else if (!outcome.ended) more.emplace_back("left", "every byte of the program as it was");
+  else if (!outcome.ended) more.emplace_back("restored", "all patched code, verified");
   return recording::end_block(outcome.summary, how_it_ended(watched, outcome), more, style);
 }
 

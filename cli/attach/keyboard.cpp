@@ -6,12 +6,12 @@
 #include <array>
 #include <string_view>
 
-#include "cli/attach/reopen.hpp"
+#include "cli/recording/reopen.hpp"
 
 namespace fade::cli::attach {
 
 Keyboard::Keyboard(int fd) : fd_(fd) {
-  if (::isatty(fd) == 1) again_ = reopen_without_waiting(fd, O_RDONLY);
+  if (::isatty(fd) == 1) again_ = recording::reopen_without_waiting(fd, O_RDONLY);
 }
 
 bool Keyboard::in_foreground() const { return ::tcgetpgrp(fd_) == ::getpgrp(); }

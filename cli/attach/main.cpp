@@ -12,12 +12,11 @@
 #include "base/own_memory.hpp"
 #include "cli/attach/capability.hpp"
 #include "cli/attach/check_table.hpp"
-#include "cli/attach/console.hpp"
 #include "cli/attach/control.hpp"
 #include "cli/attach/ending.hpp"
 #include "cli/attach/held_signals.hpp"
 #include "cli/attach/options.hpp"
-#include "cli/attach/watcher.hpp"
+#include "cli/attach/supervise.hpp"
 #include "cli/handover/handover.hpp"
 #include "cli/options/output.hpp"
 #include "cli/recording/catalogue.hpp"
@@ -27,12 +26,6 @@
 
 namespace fade::cli::attach {
 namespace {
-
-int report(const Error& error, Control* control) {
-  log::error("{}", error.text());
-  if (control != nullptr) control->failed(error);
-  return status_of(error);
-}
 
 std::string name_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
@@ -54,46 +47,11 @@ int check(const std::vector<pid_t>& pids, ColorWish color) {
   return print_result(text, kFailed) == 0 ? status : kFailed;
 }
 
-struct Ended {
-  Result<AttachOutcome> outcome;
-  Watched watched;
-};
-
-// While this runs nothing may wait for the terminal and no signal may end us; afterwards both may again.
-Ended watch(const Request& request, const Invocation& invocation, Control* control, HeldSignals& held) {
-  const DetachSignals signals;
-  held.release();
-  Keyboard keyboard(STDIN_FILENO);
-  const bool live = control == nullptr && log::level() >= log::Level::Info;
-  Console console(STDERR_FILENO, {.messages_to_stderr = invocation.log_file.empty(), .live = live,
-                                  .utf8 = table::look_at_terminal(STDERR_FILENO, false).utf8,
-                                  .hint = keyboard.can_read() ? "[Enter] detach" : "[Ctrl-C] detach"});
-  Watcher watcher(console, keyboard, signals, control, request.options.pids.size());
-  auto outcome = fade::attach(request.options, watcher);
-  return {std::move(outcome), watcher.watched()};
-}
-
-int supervise(const Request& request, const Invocation& invocation, Control* control, HeldSignals& held) {
-  log::set_program("fade");
-  ::signal(SIGTTOU, SIG_IGN);  // a message from the background must not stop us, at the end neither (stty tostop)
-  const auto [outcome, watched] = watch(request, invocation, control, held);
-  if (!outcome) {
-    log::set_program(program().name);
-    return report(outcome.error(), control);
-  }
-  if (control != nullptr) control->ended(*outcome);
-  recording::say_ended(request.summary.value_or(!request.options.snapshot), invocation.color,
-                       [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
-  if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color)) return kFailed;
-  if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
-  return outcome->bytes_differing == 0 && !outcome->ran_short ? 0 : kFailed;
-}
-
 // The options cannot be used as they are.
 int misused(Error error, Control* control) {
   error.code = EINVAL;
   if (control != nullptr) control->failed(error);
-  return refuse(program(), std::move(error));
+  return refuse(error);
 }
 
 // Each process becomes a session of its own; their numbers are the result.
@@ -119,7 +77,7 @@ int serve(Request& request, const Invocation& invocation, Control* control, Held
   if (request.check) return check(*pids, invocation.color);
   if (request.daemon) return hand_over(*pids, request);
   request.options.pids = std::move(*pids);
-  return supervise(request, invocation, control, held);
+  return supervise(request, invocation, program().name, control, held);
 }
 
 int main(int argc, char** argv) {
@@ -130,10 +88,11 @@ int main(int argc, char** argv) {
   Request request;
   const auto [invocation, status] = start(program(), rows(request), argc, argv);
   if (status) return *status;
+  request.options.typed = request.control ? request.client_typed : invocation.typed;
   std::optional<Control> control;
   if (request.control) {
     auto opened = Control::open(static_cast<int>(*request.control));
-    if (!opened) return refuse(program(), std::move(opened.error()));
+    if (!opened) return refuse(opened.error());
     control.emplace(std::move(*opened));
   }
   return serve(request, invocation, control ? &*control : nullptr, held);

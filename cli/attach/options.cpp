@@ -89,6 +89,7 @@ std::vector<Option> rows(Request& r) {
       {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds", Number{&r.duration_msec, 1, kMostMilliseconds}},
       {"Daemon", "--daemon", "", "let the daemon attach, and end: fadectl stop ID detaches", Flag{&r.daemon}},
       {"Daemon", "--control", "FD", "report to and obey the daemon", Number{&r.control, 3, std::numeric_limits<int>::max()}, hidden},
+      {"Daemon", "--typed", "WORD", "an option that the daemon's client gave, as it was typed", Each{&r.client_typed}, hidden},
   };
   const auto first_of_recording = std::ranges::find(rows, recording::kCapture, &Option::group);
   auto shared = recording::rows(r, r.options, {.summary = "print a summary on stderr at the end [on]", .duration = "detach after TIME"});

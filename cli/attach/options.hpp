@@ -18,10 +18,12 @@ struct Request : recording::Request {  // summary not said: yes
   TargetWish targets;
   bool daemon = false;  // attaches instead of us
   bool check = false;  // say whether attaching would work
+  bool live_line = true;  // on a terminal
 
   std::vector<std::string> pid_words;         // -p as it was given
   std::optional<std::int64_t> duration_msec;  // rocprofv3's spelling of --duration
   std::optional<std::int64_t> control;        // descriptor of the daemon's socket
+  std::vector<std::string> client_typed;      // options of the daemon's client
 };
 
 const Program& program();

@@ -54,8 +54,7 @@ Result<void> run_command(Context context, int& status) {
   if (command == commands().end()) {
     std::vector<std::string> names;
     for (const Command& one : commands()) names.emplace_back(one.name);
-    const std::string near = nearest(name, names);
-    return usage_error(fmt::format("unknown command '{}'", name), near.empty() ? "" : "did you mean 'fadectl " + near + "'?");
+    return usage_error(fmt::format("unknown command '{}'{}", name, did_you_mean(name, names)), "fadectl --help      lists the commands");
   }
   if (auto checked = check_uses(*command, context.settings); !checked) return checked;
   context.words.erase(context.words.begin());

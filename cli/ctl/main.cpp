@@ -14,12 +14,13 @@ int main(int argc, char** argv) {
   Settings settings;
   auto [invocation, status] = cli::start(program(), rows(settings), argc, argv);
   if (status) return *status;
-  if (auto finished = finish(settings); !finished) return cli::refuse(program(), std::move(finished.error()));
+  settings.recording.typed = std::move(invocation.typed);
+  if (auto finished = finish(settings); !finished) return cli::refuse(finished.error());
   int end = 0;
   const auto done = run_command({settings, std::move(invocation.words), invocation.color}, end);
   if (done) return end;
   if (done.error().code == EPIPE) return 0;  // `fadectl tail | head`
-  if (done.error().code == EINVAL) return cli::refuse(program(), done.error());
+  if (done.error().code == EINVAL) return cli::refuse(done.error());
   log::error("{}", done.error().text());
   return end != 0 ? end : cli::attach::status_of(done.error());
 }

@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/suggest.hpp"
 #include "cli/options/output.hpp"
+#include "cli/query/target.hpp"
 
 namespace fade::cli {
 namespace {
@@ -25,23 +26,24 @@ struct Command {
 constexpr std::array kCommands{
     Command{"run", "fade-run", "run a program and record its HIP calls"},
     Command{"attach", "fade-attach", "record the HIP calls of running programs"},
+    Command{"trace", "fade-trace", "write a line for each HIP call as it happens"},
     Command{"query", "fade-query", "report what a recording holds"},
-    Command{"ctl", "fadectl", "ask the daemon, which records for you"},
+    Command{"ctl", "fadectl", "control the recording daemon"},
 };
 
 std::string overview() {
   std::string text = "usage: fade COMMAND [ARGS...]\nRecords, corrects and reports the HIP calls of a program.\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.help);
-  return text + "  help       show this, or with a COMMAND its manual\n\nMore: fade COMMAND --help, man fade\n";
+  return text + "  help       show help for COMMAND\n  version    show the version\n  REPORT     print a report of fade-query: fade leaks run.db\n\nMore: fade COMMAND --help, man fade\n";
 }
 
 int print(const std::string& text) { return print_result(text, 1); }
 
 int unknown(const std::string& word) {
-  std::vector<std::string> names{"help"};
+  std::vector<std::string> names{"help", "version"};
   for (const Command& command : kCommands) names.emplace_back(command.name);
-  const std::string near = nearest(word, names);
-  log::error("unknown command '{}'\n  fix:   {}", word, near.empty() ? "fade help" : "did you mean 'fade " + near + "'?");
+  for (const std::string& name : query::known_names()) names.push_back(name);
+  log::error("unknown command '{}'{}\n  fix:   fade help      lists the commands", word, did_you_mean(word, names));
   return 2;
 }
 
@@ -88,9 +90,12 @@ int main(int argc, char** argv) {
   const std::string word = argv[1];
   if (word == "help") return help(argc, argv);
   if (word == "-h" || word == "--help") return print(overview());
-  if (word == "-V" || word == "--version") return print(fmt::format("fade {}\n", FADE_VERSION));
+  if (word == "version" || word == "-V" || word == "--version") return print(fmt::format("fade {}\n", FADE_VERSION));
   const char* program = program_of(word);
-  return program == nullptr ? unknown(word) : become(program, argv + 1);
+  if (program != nullptr) return become(program, argv + 1);
+  if (!query::is_known_name(word)) return unknown(word);
+  std::vector<char*> words(argv, argv + argc + 1);  // the report's name stays: fade-query has it as its first word
+  return become("fade-query", words.data());
 }
 
 }  // namespace

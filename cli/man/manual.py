@@ -42,10 +42,14 @@ def views(folder):
     """The public views as the database itself describes them."""
     database = sqlite3.connect(":memory:")
     findings = [folder / "findings.sql", *sorted((folder / "findings").glob("*.sql"))]
-    for text in ("tables.sql", "views.sql"):
-        database.executescript((folder / text).read_text(encoding="utf-8"))
+    def parts(name):
+        return [folder / f"{name}.sql", *sorted((folder / name).glob("*.sql"))]
+
+    for path in parts("tables") + parts("views"):
+        database.executescript(path.read_text(encoding="utf-8"))
     database.executescript("UNION ALL\n".join(path.read_text(encoding="utf-8") for path in findings))
-    database.executescript((folder / "docs.sql").read_text(encoding="utf-8"))
+    for path in parts("docs"):
+        database.executescript(path.read_text(encoding="utf-8"))
     documented = {(view, column): rest for view, column, *rest in database.execute('SELECT view, "column", type, unit, text FROM doc_')}
     out = []
     for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY rowid").fetchall():

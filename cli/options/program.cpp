@@ -12,6 +12,7 @@
 #include "base/text_file.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/output.hpp"
+#include "cli/options/typed.hpp"
 #include "cli/options/values.hpp"
 
 namespace fade::cli {
@@ -54,33 +55,45 @@ Result<void> assign_all(const std::vector<Option>& rows, const Given& given, con
   return {};
 }
 
-Result<void> take_file(const Program& program, const std::vector<Option>& rows, const std::string& path, bool required) {
+// The program whose configuration files and environment are read, and the options found there.
+struct Reading {
+  const Program& program;
+  const std::vector<Option>& rows;
+  std::vector<std::string>& typed;
+  void add(const std::vector<std::string>& options) const { typed.insert(typed.end(), options.begin(), options.end()); }
+};
+
+Result<void> take_file(const Reading& reading, const std::string& path, bool required) {
   if (!required && ::access(path.c_str(), F_OK) != 0) return {};
   const auto text = read_text_file(path, "cannot read " + path);
   if (!text) return tl::unexpected(text.error());
   std::istringstream lines(*text);
-  auto given = read_config(rows, program.section, lines);
+  auto given = read_config(reading.rows, reading.program.section, lines);
   if (!given) return tl::unexpected(with_context(path, std::move(given.error())));
-  return assign_all(rows, *given, path + ": ");
+  reading.add(typed_options(reading.rows, *given));
+  return assign_all(reading.rows, *given, path + ": ");
 }
 
 // The system's file, then the user's; or the one that was named.
-Result<void> take_files(const Program& program, const std::vector<Option>& rows, const Surroundings& surroundings, std::string named) {
+Result<void> take_files(const Reading& reading, const Surroundings& surroundings, std::string named) {
   if (named.empty()) named = variable(surroundings, "FADE_CONFIG");
-  if (!named.empty()) return take_file(program, rows, named, true);
-  if (auto taken = take_file(program, rows, surroundings.system_config, false); !taken) return taken;
+  if (!named.empty()) return take_file(reading, named, true);
+  if (auto taken = take_file(reading, surroundings.system_config, false); !taken) return taken;
   std::string home = variable(surroundings, "XDG_CONFIG_HOME");
   if (home.empty() && !variable(surroundings, "HOME").empty()) home = variable(surroundings, "HOME") + "/.config";
-  return home.empty() ? Result<void>{} : take_file(program, rows, home + "/fade/config.toml", false);
+  return home.empty() ? Result<void>{} : take_file(reading, home + "/fade/config.toml", false);
 }
 
-Result<void> take_environment(const Program& program, const std::vector<Option>& rows, const Surroundings& surroundings) {
-  const std::string text = variable(surroundings, program.environment);
+Result<void> take_environment(const Reading& reading, const Surroundings& surroundings) {
+  const std::string text = variable(surroundings, reading.program.environment);
   if (text.empty()) return {};
-  const std::string name(program.environment);
-  auto given = split_words(text).and_then([&](std::vector<std::string> words) { return read_arguments(rows, Words::None, std::move(words)); });
+  const std::string name(reading.program.environment);
+  auto given = split_words(text).and_then([&](std::vector<std::string> words) {
+    reading.add(typed_options(reading.rows, Words::None, words));
+    return read_arguments(reading.rows, Words::None, std::move(words));
+  });
   if (!given) return tl::unexpected(with_context(name, std::move(given.error())));
-  return assign_all(rows, *given, name + ": ");
+  return assign_all(reading.rows, *given, name + ": ");
 }
 
 std::optional<std::string> answer(const Program& program, const std::vector<Option>& rows, const General& general) {
@@ -114,8 +127,7 @@ void fill_standard_streams() {
 
 }  // namespace
 
-int refuse(const Program& program, Error error) {
-  if (error.fix.empty()) error.fix = std::string(program.name) + " --help";
+int refuse(const Error& error) {
   log::error("{}", error.text());
   return kUsageStatus;
 }
@@ -124,6 +136,7 @@ Result<Invocation> interpret(const Program& program, std::vector<Option> rows, s
                              const Surroundings& surroundings) {
   General general;
   for (Option& row : general_rows(general)) rows.push_back(std::move(row));
+  const std::vector<std::string> typed = typed_options(rows, program.words, arguments);
   auto given = read_arguments(rows, program.words, std::move(arguments));
   if (!given) return tl::unexpected(given.error());
   // First, because they say which files to read, and because help must come even where those are broken.
@@ -131,8 +144,10 @@ Result<Invocation> interpret(const Program& program, std::vector<Option> rows, s
   general.invocation.answer = answer(program, rows, general);
   if (general.invocation.answer) return general.invocation;
 
-  if (auto done = take_files(program, rows, surroundings, general.config); !done) return tl::unexpected(done.error());
-  if (auto done = take_environment(program, rows, surroundings); !done) return tl::unexpected(done.error());
+  const Reading reading{program, rows, general.invocation.typed};
+  if (auto done = take_files(reading, surroundings, general.config); !done) return tl::unexpected(done.error());
+  if (auto done = take_environment(reading, surroundings); !done) return tl::unexpected(done.error());
+  reading.add(typed);
   if (auto done = assign_all(rows, *given, ""); !done) return tl::unexpected(done.error());
   if (general.no_color) general.invocation.color = ColorWish::Never;
   general.invocation.words = std::move(given->words);
@@ -144,13 +159,13 @@ Started start(const Program& program, std::vector<Option> rows, int argc, char**
   log::set_program(program.name);
   const Surroundings surroundings{[](const char* name) -> const char* { return std::getenv(name); }};
   auto invocation = interpret(program, std::move(rows), {argv + std::min(argc, 1), argv + argc}, surroundings);
-  if (!invocation) return {{}, refuse(program, std::move(invocation.error()))};
+  if (!invocation) return {{}, refuse(invocation.error())};
   if (invocation->answer) {
     const int written = print_result(*invocation->answer, program.failure_status);
     return {std::move(*invocation), written};
   }
   log::set_level(level(*invocation));
-  if (auto opened = open_log(invocation->log_file); !opened) return {{}, refuse(program, std::move(opened.error()))};
+  if (auto opened = open_log(invocation->log_file); !opened) return {{}, refuse(opened.error())};
   return {std::move(*invocation), std::nullopt};
 }
 

@@ -38,6 +38,7 @@ struct Program {
 
 struct Invocation {
   std::vector<std::string> words;
+  std::vector<std::string> typed;  // the options: of configuration files, of the environment, of the command line
   ColorWish color = ColorWish::Auto;
   std::string log_file;
   int quiet = 0, verbose = 0;
@@ -61,8 +62,8 @@ struct Started {
   Invocation invocation;
   std::optional<int> exit_status;
 };
-// Says what is wrong with the command line and where the help is; the status to end with.
-int refuse(const Program& program, Error error);
+// Says what is wrong with the command line; gives the status to end with.
+int refuse(const Error& error);
 
 Started start(const Program& program, std::vector<Option> rows, int argc, char** argv);
 

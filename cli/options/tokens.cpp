@@ -31,14 +31,9 @@ std::vector<std::string> spellings(const std::vector<Option>& rows) {
   return all;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  const std::string near = nearest(word, known);
-  return near.empty() ? near : "did you mean '" + near + "'?";
-}
-
 tl::unexpected<Error> unknown_option(const std::vector<Option>& rows, std::string_view word) {
   const std::string name(word.substr(0, word.find('=')));
-  return fail("unknown option '" + name + "'", {}, suggestion(name, spellings(rows)));
+  return fail("unknown option '" + name + "'" + did_you_mean(name, spellings(rows)));
 }
 
 // "--output: 1 required  missing" is all that CLI11 says.
@@ -87,7 +82,7 @@ Result<void> take_item(const std::vector<Option>& rows, std::string_view section
   if (!top && item.parents.front() != section) return {};
   const Option* row = find(rows, item.name);
   if (row == nullptr || (top && row->group != kGeneral) || item.parents.size() > 1)
-    return fail("unknown key '" + item.fullname() + "'", {}, suggestion(item.name, keys(rows, top)));
+    return fail("unknown key '" + item.fullname() + "'" + did_you_mean(item.name, keys(rows, top)));
   auto& values = given.values[static_cast<std::size_t>(row - rows.data())];
   values.insert(values.end(), item.inputs.begin(), item.inputs.end());
   return {};

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cctype>
 
+#include "base/suggest.hpp"
+
 namespace fade::cli {
 namespace {
 
@@ -71,8 +73,10 @@ using Given = std::vector<std::string>;
 
 Result<void> set(const Choice& target, const std::string& word) {
   const auto at = std::ranges::find(target.names, word);
-  if (at == target.names.end())
-    return fail(fmt::format("'{}' is none of {}", word, fmt::join(target.names, ", ")));
+  if (at == target.names.end()) {
+    const std::vector<std::string> known(target.names.begin(), target.names.end());
+    return fail(fmt::format("'{}' is not one of {}{}", word, fmt::join(known, ", "), did_you_mean(word, known)));
+  }
   target.choose(static_cast<std::size_t>(at - target.names.begin()));
   return {};
 }

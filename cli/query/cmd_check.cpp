@@ -10,23 +10,29 @@
 namespace fade::query {
 namespace {
 
-constexpr int kConditionMet = 1;
+constexpr int kConditionMet = 1, kCannotBeTold = 2;
 
 struct Condition {
   std::string name;
   std::int64_t n = 0;  // how often it is met, in all chosen sessions
   std::string detail;
   bool usual = false;
+  std::string unknown;  // why it cannot be told; a condition that is met in one session is met
+  bool is_met() const { return n > 0; }
+  bool is_unknown() const { return n == 0 && !unknown.empty(); }
 };
 
 Result<std::vector<Condition>> read_conditions(Recording& recording, const table::Value& session) {
-  auto rows = rows_of(recording, "SELECT condition, n, detail, usual FROM checks WHERE session = coalesce(:session, session)", session);
+  auto rows = rows_of(recording, "SELECT condition, n, detail, usual, unknown FROM checks WHERE session = coalesce(:session, session)", session);
+  if (!rows)  // an older fade recorded it
+    rows = rows_of(recording, "SELECT condition, n, detail, usual, NULL FROM checks WHERE session = coalesce(:session, session)", session);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Condition> out;
   for (const Row& row : *rows) {
     const std::string name = table::raw_text(row[0]);
     auto known = std::ranges::find(out, name, &Condition::name);
-    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, integer(row[3]) != 0});
+    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, integer(row[3]) != 0, {}});
+    if (known->unknown.empty() && !table::is_null(row[4])) known->unknown = table::raw_text(row[4]);
     if (integer(row[1]) > 0 && known->detail.empty()) known->detail = table::raw_text(row[2]);
     known->n += integer(row[1]);
   }
@@ -53,18 +59,32 @@ Result<std::vector<Condition>> chosen(const std::vector<Condition>& all, const s
   return out;
 }
 
-Result<void> print(Context& context, const std::vector<Condition>& met, const std::vector<Condition>& looked_at) {
+using Conditions = std::vector<Condition>;
+
+Conditions those(const Conditions& all, bool (Condition::*is)() const) {
+  Conditions out;
+  std::ranges::copy_if(all, std::back_inserter(out), [&](const Condition& c) { return (c.*is)(); });
+  return out;
+}
+
+// A row for each condition that is met, and for each that cannot be told, with n NULL.
+Result<void> print_all(Context& context, const Conditions& met, const Conditions& unknown) {
   using table::Kind;
-  if (context.settings.format && context.output.format != table::Format::Table) {
-    std::vector<Row> rows;
-    for (const Condition& c : met) rows.push_back({c.name, c.n, c.detail});
-    Settings settings;
-    Context plain{settings, {}, context.path, context.named, context.output};
-    return print_rows(plain, "check", {{"condition", Kind::Text}, {"n", Kind::Count}, {"detail", Kind::Text}}, rows);
-  }
+  std::vector<Row> rows;
+  for (const Condition& c : met) rows.push_back({c.name, c.n, c.detail});
+  for (const Condition& c : unknown) rows.push_back({c.name, std::monostate{}, c.unknown});
+  Settings settings;
+  Context plain{settings, {}, context.path, context.named, context.output};
+  return print_rows(plain, "check", {{"condition", Kind::Text}, {"n", Kind::Count}, {"detail", Kind::Text}}, rows);
+}
+
+Result<void> print(Context& context, const Conditions& looked_at) {
+  const Conditions met = those(looked_at, &Condition::is_met), unknown = those(looked_at, &Condition::is_unknown);
+  if (context.settings.format && context.output.format != table::Format::Table) return print_all(context, met, unknown);
   std::string text;
   for (const Condition& c : met) text += fmt::format("failed {}: {}\n", c.name, table::printable(c.detail));
-  if (met.empty()) text = fmt::format("ok: {}\n", fmt::join(names_of(looked_at), ", "));
+  for (const Condition& c : unknown) text += fmt::format("cannot be told {}: {}\n", c.name, table::printable(c.unknown));
+  if (met.empty() && unknown.empty()) text = fmt::format("ok: {}\n", fmt::join(names_of(looked_at), ", "));
   if (auto done = context.output.bytes->write(text); !done) return done;
   return context.output.bytes->flush();
 }
@@ -81,10 +101,9 @@ Result<void> check_recording(Context& context, Recording& recording) {
   if (!all) return tl::unexpected(all.error());
   const auto looked_at = chosen(*all, s.fail_on);
   if (!looked_at) return tl::unexpected(looked_at.error());
-  std::vector<Condition> met;
-  std::ranges::copy_if(*looked_at, std::back_inserter(met), [](const Condition& c) { return c.n > 0; });
-  if (!met.empty()) context.status = kConditionMet;
-  return print(context, met, *looked_at);
+  if (std::ranges::any_of(*looked_at, &Condition::is_met)) context.status = kConditionMet;
+  else if (std::ranges::any_of(*looked_at, &Condition::is_unknown)) context.status = kCannotBeTold;
+  return print(context, *looked_at);
 }
 
 }  // namespace fade::query

@@ -32,6 +32,8 @@ void tell_what_is_missing(Recording& recording, const Outcome& outcome) {
   };
   if (const std::int64_t dropped = number("SELECT sum(n) FROM drops WHERE reason NOT GLOB 'results of calls*' AND reason NOT GLOB 'stacks were not kept*'"); dropped > 0)
     log::info("{} calls are not in the recording: fade-query drops says why", table::human_count(dropped));
+  if (const std::int64_t missing = number("SELECT sum(missing) FROM arguments_kept"); outcome.rows > 0 && missing > 0)
+    log::info("{} calls have no arguments in the recording: args is null there", table::human_count(missing));
   if (outcome.rows > 0) return;
   if (const std::string why = verdict(recording); !why.empty()) return log::info("{}", why);
   if (number("SELECT count(*) FROM sessions WHERE detail = 'stats'") > 0)

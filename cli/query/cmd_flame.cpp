@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/flame.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
@@ -69,12 +70,27 @@ std::string line_text(const FlameLine& line, Weight weight, const table::Style& 
   return figures + std::string(pad, ' ') + line.indent + (color ? "\x1b[36m" + label + "\x1b[0m" : label) + "\n";
 }
 
-Result<void> print_tree(Context& context, const std::vector<FoldedStack>& stacks, Weight weight) {
+// Memory that was not watched may be held.
+std::string nothing_text(Context& context, Recording& recording, Weight weight) {
+  const std::string nothing = kNothing[static_cast<std::size_t>(weight)];
+  const auto session = chosen_session(context.settings, recording);
+  if (weight == Weight::Time || weight == Weight::Calls || !session) return nothing;
+  const std::string partial = why_partial(recording, *session, "memory"), rows = why_without_rows(recording, *session, "allocations");
+  if (partial.empty() && rows.empty()) return nothing;
+  return fmt::format("no allocation with a stack was recorded, and not all were: {}\n", partial.empty() ? rows : partial);
+}
+
+Result<void> print_tree(Context& context, Recording& recording, const std::vector<FoldedStack>& stacks, Weight weight) {
   const table::Style& style = context.output.style;
   const FlameTree tree = flame_tree(stacks, weight, kLeast, style.terminal.utf8);
   table::Bytes& out = *context.output.bytes;
-  if (tree.total == 0) return out.write(kNothing[static_cast<std::size_t>(weight)]);
-  if (auto done = out.write(bold(context, paragraph(context, title(tree, weight, style), 0)) + "\n\n"); !done) return done;
+  if (tree.total == 0) return out.write(nothing_text(context, recording, weight));
+  const auto session = chosen_session(context.settings, recording);
+  const std::string frees = weight == Weight::Leaks && session ? why_open(recording, *session, "frees") : "";
+  std::string head = title(tree, weight, style);
+  if (constexpr std::string_view never = "never freed"; !frees.empty() && head.find(never) != head.npos)
+    head.replace(head.find(never), never.size(), "not seen to be freed") += " (not all frees were watched: " + frees + ")";
+  if (auto done = out.write(bold(context, paragraph(context, head, 0)) + "\n\n"); !done) return done;
   const std::size_t shown = std::min(tree.lines.size(), kMostBars);
   for (std::size_t i = 0; i < shown; ++i)
     if (auto done = out.write(line_text(tree.lines[i], weight, style)); !done) return done;
@@ -91,7 +107,7 @@ Result<void> show_flame(Context& context, Recording& recording) {
   const Weight weight = weight_from_word(context.settings.weight);
   if (context.settings.stack_format == "collapsed") return write_collapsed(*stacks, weight, *context.output.bytes);
   if (context.settings.stack_format == "speedscope") return write_speedscope(*stacks, weight, recording.path, *context.output.bytes);
-  return print_tree(context, *stacks, weight);
+  return print_tree(context, recording, *stacks, weight);
 }
 
 }  // namespace fade::query

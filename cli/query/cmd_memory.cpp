@@ -1,9 +1,12 @@
-// leaks and memory --peak for people: who holds memory, the largest first, with the stacks that allocated it.
+// leaks, oom and memory --peak for people: the holders of memory, the largest first, with the stacks that allocated it.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "cli/query/doubts.hpp"
 #include "cli/query/frame_list.hpp"
+#include "cli/query/named_row.hpp"
+#include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 
@@ -17,8 +20,13 @@ struct Page {
   const char* report;
   const char* totals;   // size, n, places, pid, program, device, kind, moment (NULL: none); the largest first
   const char* places;   // that belong to a row of totals: pid, device, kind
-  const char* nothing;
+  const char* nothing;  // to say where all was watched
+  const char* topic;    // that this depends on
+  const char* unseen;   // to say where it was not; the reason follows
+  const char* held;     // bytes by the totals, where the places are not known
+  const char* without_places;  // the words for bytes without a place
   const char* next;     // the same in other forms
+  const char* grows = "NULL";  // tells how many steps left memory at a place; such places come first
 };
 
 // The report's rows with their place. Stacks that differ only in what is not shown of them are one.
@@ -34,24 +42,25 @@ std::string sql_of(const Context& context, const Recording& recording, const cha
 
 std::string plural(std::int64_t n, std::string_view word) { return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s"); }
 
-// "on device 0", "of managed memory on device 0", "of pinned host memory"
+// "on device 0", "on an unknown device", "of managed memory on device 0", "of pinned host memory"
 std::string where(const std::string& kind, const std::string& device) {
-  if (kind == "device") return "on device " + device;
+  const std::string place = device.empty() ? "an unknown device" : "device " + device;
+  if (kind == "device") return "on " + place;
   if (kind == "host") return "of pinned host memory";
   if (kind == "registered") return "of registered host memory";
-  return fmt::format("of {} memory on device {}", kind, device);
+  return fmt::format("of {} memory on {}", kind, place);
 }
 
 // size, n, places, pid, program, device, kind, moment
-std::string total_line(const Context& context, const Row& t) {
-  std::string text = fmt::format("{} {}", table::human_bytes(integer(t[0])), where(page_text(t[6]), page_text(t[5])));
-  text += table::is_null(t[7]) ? " never freed" : " in use at " + table::human_time(integer(t[7]), context.settings.units);
+std::string total_line(const Context& context, const Row& t, bool frees_missing) {
+  std::string text = fmt::format("{} {}", table::human_bytes(integer(t[0])), where(page_text(t[6]), table::is_null(t[5]) ? std::string() : page_text(t[5])));
+  text += table::is_null(t[7]) ? (frees_missing ? " not seen to be freed" : " never freed") : " in use at " + table::human_time(integer(t[7]), context.settings.units);
   return text + fmt::format(": {} from {}, process {} ({})", plural(integer(t[1]), "allocation"), plural(integer(t[2]), "place"), page_text(t[3]), page_text(t[4]));
 }
 
-// size_bytes, percent, n, name, python, caller, stack, largest_bytes
-constexpr const char* kColumns = "SELECT sum(size_bytes), sum(percent), sum(n), name, python, caller, max(stack), max(largest_bytes) FROM (\n{}\n) WHERE {}\n"
-                                 "GROUP BY place ORDER BY 1 DESC, 3 DESC LIMIT {}";
+// size_bytes, percent, n, name, user_line, caller, stack, largest_bytes, grows
+constexpr const char* kColumns = "SELECT sum(size_bytes), sum(percent), sum(n), name, user_line, caller, max(stack), max(largest_bytes), max({}) AS growth FROM (\n{}\n) WHERE {}\n"
+                                 "GROUP BY place ORDER BY growth IS NULL, 1 DESC, 3 DESC LIMIT {}";
 
 // "6.00 MiB   83.9 %  hipMalloc x 6, the largest 1.00 MiB, at train.py:24 load"
 std::string place_line(const Context& context, const Row& r) {
@@ -62,6 +71,7 @@ std::string place_line(const Context& context, const Row& r) {
   if (n > 1) text += fmt::format(" x {}, the largest {}", table::human_count(n), table::human_bytes(integer(r[7])));
   const std::string place = page_text(!table::is_null(r[4]) || !table::is_null(r[6]) ? r[4] : r[5]);
   if (!place.empty()) text += ", at " + place;
+  if (!table::is_null(r[8])) text += "; GROWS: left memory " + page_text(r[8]);
   return figures + paragraph(context, text, figures.size());
 }
 
@@ -81,11 +91,12 @@ std::string quoted_text(const table::Value& text) {
 }
 
 // One row of totals and the places that it is made of.
-Result<void> print_section(Context& context, Recording& recording, const Page& page, const std::string& sql, const Row& t) {
+Result<void> print_section(Context& context, Recording& recording, const Page& page, const std::string& sql, const Row& t,
+                           bool frees_missing) {
   table::Bytes& out = *context.output.bytes;
-  if (auto done = out.write(bold(context, paragraph(context, total_line(context, t), 2)) + "\n"); !done) return done;
-  const std::string mine = fmt::format(fmt::runtime(page.places), integer(t[3]), integer(t[5]), quoted_text(t[6]));
-  auto rows = rows_for(context, recording, fmt::format(kColumns, sql, mine, kPlaces));
+  if (auto done = out.write(bold(context, paragraph(context, total_line(context, t, frees_missing), 2)) + "\n"); !done) return done;
+  const std::string mine = fmt::format(fmt::runtime(page.places), integer(t[3]), table::is_null(t[5]) ? "NULL" : std::to_string(integer(t[5])), quoted_text(t[6]));
+  auto rows = rows_for(context, recording, fmt::format(kColumns, page.grows, sql, mine, kPlaces));
   if (!rows) return tl::unexpected(rows.error());
   for (const Row& r : *rows)
     if (auto done = print_place(context, recording, r); !done) return done;
@@ -93,14 +104,32 @@ Result<void> print_section(Context& context, Recording& recording, const Page& p
   return out.write(left > 0 ? fmt::format("\n... and {}: --limit 0 lists all\n\n", plural(left, "smaller place")) : "\n");
 }
 
+// The sentence for a report without rows.
+Result<void> say_nothing(Context& context, Recording& recording, const Page& page, const table::Value& session) {
+  const std::string partial = why_partial(recording, session, page.topic), rows = why_without_rows(recording, session, "allocations");
+  auto held = rows_of(recording, page.held, session);
+  if (!held) return tl::unexpected(held.error());
+  std::string text = page.nothing;
+  if (const std::int64_t bytes = held->empty() ? 0 : integer(held->front()[0]); bytes > 0 && !rows.empty())
+    text = fmt::format("{} {}, and where they were allocated was not recorded: {}", table::human_bytes(bytes), page.without_places, rows);
+  else if (!partial.empty())
+    text = fmt::format("{}: {}", page.unseen, partial);
+  return context.output.bytes->write(paragraph(context, text, 0) + "\n");
+}
+
 Result<void> show(Context& context, Recording& recording, const Page& page) {
   const std::string sql = sql_of(context, recording, page.report);
   auto totals = rows_for(context, recording, fmt::format(fmt::runtime(page.totals), sql));
   if (!totals) return tl::unexpected(totals.error());
   table::Bytes& out = *context.output.bytes;
-  if (totals->empty()) return out.write(std::string(page.nothing) + "\n");
+  auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  if (totals->empty()) return say_nothing(context, recording, page, *session);
+  const std::string frees = why_open(recording, *session, "frees"), partial = why_partial(recording, *session, page.topic);
   for (const Row& t : *totals)
-    if (auto done = print_section(context, recording, page, sql, t); !done) return done;
+    if (auto done = print_section(context, recording, page, sql, t, !frees.empty()); !done) return done;
+  if (!partial.empty())
+    if (auto done = out.write(paragraph(context, "Not all was watched: " + partial + ".", 0) + "\n"); !done) return done;
   return out.write(paragraph(context, page.next, 0) + "\n");
 }
 
@@ -108,19 +137,79 @@ constexpr Page kLeaks{
     "leaks",
     "SELECT sum(size_bytes), sum(n), count(DISTINCT place), pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), device, kind, NULL\n"
     "FROM (\n{}\n) r GROUP BY pid, device, kind ORDER BY 1 DESC LIMIT 20",
-    "pid = {} AND device = {} AND kind = {}", "everything was freed",
-    "Live when the process or the recording ended: programs often leave that to the driver, and only what grows with the work is a leak. "
-    "As a tree: fade-query flame --weight leaks; by line of Python: fade-query leaks --by-line; one by one: fade-query allocs."};
+    "pid = {} AND device IS {} AND kind = {}", "everything was freed",
+    "memory", "no memory is left of what was watched, and not all was watched",
+    "SELECT sum(live_at_end) FROM memory_totals WHERE session = coalesce(:session, session)", "were not freed",
+    "Live when the process or the recording ended. What grows with the steps is a leak; memory that was allocated once is mostly left to the driver. "
+    "As a tree: fade-query flame --weight leaks; by your own line: fade-query leaks --by-line; one by one: fade-query allocs.", "grows"};
 
 constexpr Page kPeak{
     "memory_peak",
     "SELECT sum(size_bytes), sum(n), count(DISTINCT place), r.pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), r.device, r.memory,\n"
-    "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device = r.device AND m.memory = r.memory AND m.session = coalesce(:session, m.session))\n"
+    "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device IS r.device AND m.memory = r.memory AND m.session = coalesce(:session, m.session))\n"
     "FROM (\n{}\n) r GROUP BY r.pid, r.device, r.memory ORDER BY 1 DESC LIMIT 20",
-    "pid = {} AND device = {} AND memory = {}", "nothing was allocated",
-    "As a tree: fade-query flame --weight peak; by line of Python: fade-query memory --peak --by-line; over time: fade-query memory."};
+    "pid = {} AND device IS {} AND memory = {}", "nothing was allocated",
+    "allocations", "no allocation was seen, and not all were watched",
+    "SELECT max(peak) FROM memory_totals WHERE session = coalesce(:session, session)", "were in use at most",
+    "As a tree: fade-query flame --weight peak; by your own line: fade-query memory --peak --by-line; over time: fade-query memory."};
+
+// The moments at which memory ran out; the first tell most.
+constexpr std::int64_t kMostOoms = 3;
+constexpr const char* kOoms =
+    "SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.free, o.total, o.elsewhere, o.start, o.caller, k.stack, count(*) OVER () AS n,\n"
+    "  (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,\n"
+    "  (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = o.pid AND p.session = o.session) AS program\n"
+    "FROM ooms o LEFT JOIN stack_calls k ON k.call_id = o.call_id\n"
+    "WHERE o.session = coalesce(:session, o.session) AND (:pid IS NULL OR o.pid = :pid) AND (:device IS NULL OR o.device = :device)\n"
+    "  AND (:name IS NULL OR o.name REGEXP :name) ORDER BY o.id LIMIT {}";
+
+std::string oom_line(const Context& context, const NamedRow& o) {
+  const std::string place = o.has("user_line") ? o.text("user_line") : o.text("caller");
+  return fmt::format("{} asked for {} {} at {} and found none{}", o.text("name"), table::human_bytes(o.number("asked")), where(o.text("memory"), o.text("device")),
+                     table::human_time(o.number("start"), context.settings.units), place.empty() ? "" : ": " + place);
+}
+
+std::string held_line(const NamedRow& o) {
+  std::string text = fmt::format("Process {} ({}) held {} then", o.text("pid"), o.text("program"), table::human_bytes(o.number("used")));
+  if (o.has("total")) text += fmt::format(", of {}; {} were free by the last answer of hipMemGetInfo", table::human_bytes(o.number("total")), table::human_bytes(o.number("free")));
+  if (o.number("elsewhere") > 0) text += fmt::format(", and {} were held elsewhere: by other processes, pools or the runtime", table::human_bytes(o.number("elsewhere")));
+  return text + ".";
+}
+
+Result<void> print_failed_call(Context& context, Recording& recording, const NamedRow& o) {
+  table::Bytes& out = *context.output.bytes;
+  if (auto done = out.write(bold(context, paragraph(context, oom_line(context, o), 0)) + "\n"); !done) return done;
+  if (!o.has("stack")) return out.write("    no stack was taken of the call\n");
+  auto frames = frames_of(context, recording, o.number("stack"));
+  return frames ? print_frames(context, *frames, Frames::Chosen) : tl::unexpected(frames.error());
+}
+
+Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o) {
+  if (auto done = print_failed_call(context, recording, o); !done) return done;
+  table::Bytes& out = *context.output.bytes;
+  if (auto done = out.write("\n" + paragraph(context, held_line(o), 0) + "\n"); !done) return done;
+  const std::string sql = sql_of(context, recording, "oom_places");
+  auto rows = rows_for(context, recording, fmt::format(kColumns, "NULL", sql, fmt::format("oom = {}", o.number("id")), kPlaces));
+  if (!rows) return tl::unexpected(rows.error());
+  for (const Row& r : *rows)
+    if (auto done = print_place(context, recording, r); !done) return done;
+  return out.write(rows->empty() ? "Places that held it: fade-query oom --format line\n\n" : "\n");
+}
 
 }  // namespace
+
+Result<void> show_oom(Context& context, Recording& recording) {
+  if (auto fine = check_filters(context.settings, *find_report("oom")); !fine) return fine;
+  auto ooms = named_rows(context, recording, fmt::format(fmt::runtime(kOoms), kMostOoms));
+  if (!ooms) return tl::unexpected(ooms.error());
+  table::Bytes& out = *context.output.bytes;
+  if (ooms->empty()) return out.write("No allocation failed for want of memory, as far as was recorded.\n");
+  for (const NamedRow& o : *ooms)
+    if (auto done = print_oom(context, recording, o); !done) return done;
+  if (const std::int64_t more = ooms->front().number("n") - kMostOoms; more > 0)
+    if (auto done = out.write(fmt::format("... and {} later: fade-query oom --limit 0\n", plural(more, "failure"))); !done) return done;
+  return out.write(paragraph(context, "What was live when the most was in use: fade-query memory --peak; one by one: fade-query allocs.", 0) + "\n");
+}
 
 Result<void> show_leaks(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("leaks")); !fine) return fine;

@@ -2,6 +2,9 @@
 // the memory held. What is said of it are the views postmortems and postmortem_*; here it is only told.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cli/query/frame_list.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
@@ -14,7 +17,8 @@ namespace {
 using table::is_null;
 using table::raw_text;
 
-constexpr std::size_t kMostTold = 5, kMostFrames = 40;
+constexpr std::size_t kMostTold = 5;
+constexpr std::int64_t kTerminated = 15;  // SIGTERM
 constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
 
 bool wants_postmortem_rows(const Context& context) {
@@ -58,19 +62,30 @@ std::string signal_line(const Row& m) {
   return is_null(m[8]) ? out : out + ", address " + raw_text(m[8]);
 }
 
-// tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at.
+// tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at, the user's line.
 constexpr std::string_view kThread =
-    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start FROM postmortem_threads "
+    "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start, "
+    "(SELECT u.user_line FROM user_lines u WHERE u.stack = t.stack) FROM postmortem_threads t "
     "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 1";
 
 std::string call_line(const Context& context, const Row& t) {
   if (is_null(t[4])) {
-    if (!is_null(t[8])) return raw_text(t[8]) + ", running already when fade came: since when, and with what arguments, is not known";
+    if (!is_null(t[8])) return raw_text(t[8]) + ", started before fade attached; start time and arguments unknown";
     if (is_null(t[9])) return "in no watched call, and it had made none";
     return fmt::format("in no watched call; its last one, {}, had ended {} before", raw_text(t[9]), duration(context, integer(t[11]) - integer(t[10])));
   }
   std::string out = fmt::format("{}, running for {}", raw_text(t[4]), duration(context, t[5]));
   return is_null(t[7]) ? out : out + ", called from " + raw_text(t[7]);
+}
+
+// JSON with spaces behind its commas, so that lines can be broken there.
+std::string spaced(const std::string& json) {
+  std::string out;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    out += json[i];
+    if (json[i] == ',' && i + 1 < json.size() && json[i + 1] == '"') out += ' ';
+  }
+  return out;
 }
 
 Result<void> tell_thread(Context& context, Recording& recording, Prose& page, const Row& m, const std::string& id) {
@@ -85,35 +100,22 @@ Result<void> tell_thread(Context& context, Recording& recording, Prose& page, co
   if (!is_null(t[3])) who += " at " + raw_text(t[3]);
   page.entry("thread", who);
   page.entry("call", call_line(context, t));
-  page.entry("arguments", is_null(t[4]) ? table::Value{} : t[6]);
+  page.entry("line", t[12]);
+  page.entry("arguments", is_null(t[4]) || is_null(t[6]) ? std::string() : spaced(raw_text(t[6])));
   return {};
 }
 
 // Stacks of the thread it is about, and of the others that were in a call.
 constexpr std::string_view kStacks =
     "SELECT tid, name, stack FROM postmortem_threads WHERE postmortem_id = CAST(:word AS INTEGER) AND stack IS NOT NULL ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 4";
-constexpr std::string_view kFrames =
-    "WITH RECURSIVE up(parent, frame, n) AS (SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER) UNION ALL SELECT s.parent, s.frame, n + 1 FROM up JOIN stack_tree s ON s.stack = up.parent "
-    "WHERE n < 1000) SELECT label, file, line, library FROM (SELECT n, NULL AS depth, f.label, f.file, f.line, f.library FROM up JOIN frames f ON f.id = up.frame "
-    "UNION ALL SELECT n, i.depth, coalesce(i.function, '?'), i.file, i.line, NULL FROM up JOIN inlined_functions i ON i.frame = up.frame) ORDER BY n, depth IS NULL, depth LIMIT 41";
-
-std::string frame_line(const Row& f) {
-  const std::string library = is_null(f[3]) ? "" : raw_text(f[3]), file = is_null(f[1]) ? "" : raw_text(f[1]);
-  std::string out = raw_text(f[0]);
-  if (!file.empty()) return out + fmt::format("  {}{}", file.substr(file.rfind('/') + 1), is_null(f[2]) ? "" : ":" + raw_text(f[2]));
-  const std::string name = library.substr(library.rfind('/') + 1);
-  return name.empty() || out.starts_with(name) ? out : out + "  " + name;
-}
-
 Result<void> tell_stacks(Context& context, Recording& recording, Prose& page, const std::string& id) {
   auto stacks = rows_for(context, recording, kStacks, id);
   if (!stacks) return tl::unexpected(stacks.error());
   for (const Row& s : *stacks) {
-    auto frames = rows_for(context, recording, kFrames, std::to_string(integer(s[2])));
+    auto frames = frames_of(context, recording, integer(s[2]));
     if (!frames) return tl::unexpected(frames.error());
     page.heading(fmt::format("Stack of thread {}{}, innermost first", integer(s[0]), is_null(s[1]) ? "" : fmt::format(" ({})", raw_text(s[1]))));
-    for (std::size_t i = 0; i < std::min(frames->size(), kMostFrames); ++i) page.entry(std::to_string(i), frame_line((*frames)[i]));
-    if (frames->size() > kMostFrames) page.entry("...", fmt::format("all of them: fade-query stacks --stack {}", integer(s[2])));
+    if (auto done = print_frames(context, *frames, context.settings.native ? Frames::All : Frames::Chosen); !done) return done;
   }
   return {};
 }
@@ -124,7 +126,7 @@ Result<void> tell_memory(Context& context, Recording& recording, Prose& page, co
   std::string text;
   for (const Row& r : *rows) {
     const std::string kind = raw_text(r[0]);
-    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} device {}{}", raw_text(r[4]) == "host" ? "for" : "on", integer(r[1]), kind == "device" ? "" : " (" + kind + ")");
+    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} {}{}", raw_text(r[4]) == "host" ? "for" : "on", table::is_null(r[1]) ? "an unknown device" : "device " + raw_text(r[1]), kind == "device" ? "" : " (" + kind + ")");
     text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where, table::human_bytes(integer(r[3])));
   }
   page.entry("memory", text);
@@ -155,6 +157,13 @@ constexpr std::string_view kMoments =
     "SELECT m.id, coalesce(p.exe, p.command, 'a process'), m.pid, m.what, m.start, m.signal, m.signal_name, m.code_name, m.address_hex, m.thread_id, m.evidence, m.advice, m.command, m.kind, m.threads "
     "FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) ORDER BY m.start DESC LIMIT 100";
 
+// Processes that were told to end while another one crashed or hung; returns how many. Where there are no others they stay.
+std::size_t leave_out_terminated(std::vector<Row>& moments) {
+  const auto is_terminated = [](const Row& m) { return integer(m[5]) == kTerminated; };
+  if (std::ranges::all_of(moments, is_terminated)) return 0;
+  return std::erase_if(moments, is_terminated);
+}
+
 // Where fade was killed itself, what ran then was not stored.
 Result<void> tell_no_moment(Context& context, Recording& recording, const table::Value& session) {
   auto cut = rows_of(recording, "SELECT count(*) FROM sessions WHERE NOT clean AND id = coalesce(:session, id)", session);
@@ -176,10 +185,16 @@ Result<void> show_postmortem(Context& context, Recording& recording) {
   auto moments = rows_of(recording, kMoments, *session);
   if (!moments) return tl::unexpected(moments.error());
   if (moments->empty()) return tell_no_moment(context, recording, *session);
+  const std::size_t left_out = leave_out_terminated(*moments);
   for (std::size_t i = 0; i < std::min(moments->size(), kMostTold); ++i) {
     if (i > 0)
       if (auto done = context.output.bytes->write("\n"); !done) return done;
     if (auto done = tell_one(context, recording, (*moments)[i]); !done) return done;
+  }
+  if (left_out > 0) {
+    const std::string words = fmt::format("{} ended by SIGTERM {} left out, as launchers end their workers: --format line shows all.",
+                                          left_out == 1 ? "1 process" : fmt::format("{} processes", left_out), left_out == 1 ? "is" : "are");
+    if (auto done = context.output.bytes->write("\n" + paragraph(context, words, 0) + "\n"); !done) return done;
   }
   if (moments->size() <= kMostTold) return {};
   return context.output.bytes->write(fmt::format("\n... and {} earlier ones: --format line shows them all\n", moments->size() - kMostTold));

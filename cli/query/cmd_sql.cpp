@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/path.hpp"
+#include "base/suggest.hpp"
 #include "cli/query/command.hpp"
 
 namespace fade::query {
@@ -23,6 +26,20 @@ Result<std::string> read_stdin() {
   }
 }
 
+// What SQLite says of a table that is not there gets the nearest view.
+Error with_nearest_view(Recording& recording, Error e) {
+  constexpr std::string_view kMissing = "no such table: ";
+  const std::size_t at = e.cause.find(kMissing);
+  auto names = recording.database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name");
+  if (at == e.cause.npos || !names) return e;
+  std::vector<std::string> views;
+  while (names->step().value_or(false)) views.push_back(table::raw_text(names->value(0)));
+  const std::size_t begin = at + kMissing.size(), end = std::min(e.cause.find_first_of(" \n:", begin), e.cause.size());
+  e.cause.insert(end, did_you_mean(e.cause.substr(begin, end - begin), views));
+  if (e.fix.empty()) e.fix = "fade-query schema      lists the views";
+  return e;
+}
+
 }  // namespace
 
 Result<void> run_user_sql(Context& context, Recording& recording) {
@@ -38,7 +55,7 @@ Result<void> run_user_sql(Context& context, Recording& recording) {
   }
   if (s.sql) return context.output.bytes->write(sql + "\n");
   auto outcome = run_sql(recording, sql, s, context.output);
-  return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+  return outcome ? Result<void>{} : tl::unexpected(with_nearest_view(recording, outcome.error()));
 }
 
 Result<void> open_shell(Context& context, Recording& recording) {

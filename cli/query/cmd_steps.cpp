@@ -4,6 +4,7 @@
 
 #include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
+#include "cli/query/step_samples.hpp"
 #include "cli/table/human.hpp"
 
 namespace fade::query {
@@ -30,7 +31,7 @@ Result<void> print_part(Context& context, Recording& recording, const char* name
 }
 
 std::string usual(const Context& context, const Row& s) {
-  return fmt::format("median {}, nine of ten at most {}, shortest {}, longest {}", time(context, s[4]), time(context, s[5]), time(context, s[6]), time(context, s[7]));
+  return fmt::format("median {}, 90 % under {}, shortest {}, longest {}", time(context, s[4]), time(context, s[5]), time(context, s[6]), time(context, s[7]));
 }
 
 Result<std::string> slow_ones(const Context& context, Recording& recording, const Row& s) {
@@ -51,7 +52,7 @@ Result<std::string> main_difference(const Context& context, Recording& recording
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty() || integer((*rows)[0][1]) <= 0) return std::string();
   const Row& r = (*rows)[0];
-  const std::string where = table::raw_text(r[0]) == "OUTSIDE" ? "outside of calls: the program's own work, or waiting for something else than the GPU"
+  const std::string where = table::raw_text(r[0]) == "OUTSIDE" ? "outside HIP calls (CPU work, I/O or locks)"
                                                                 : fmt::format("in calls of category {} ({} calls, usually {})", page_text(r[0]), integer(r[2]), integer(r[3]));
   return fmt::format("step {}, against step {}: {} more {}", integer(s[10]), integer(s[11]), time(context, r[1]), where);
 }
@@ -68,12 +69,26 @@ Result<void> tell_series(Context& context, Recording& recording, const Row& s) {
   auto slow = slow_ones(context, recording, s);
   auto difference = integer(s[9]) > 0 ? main_difference(context, recording, s) : Result<std::string>(std::string());
   if (!slow || !difference) return tl::unexpected(slow ? difference.error() : slow.error());
+  auto samples = integer(s[9]) > 0 ? step_samples(context, recording, table::raw_text(s[15])) : Result<std::vector<StepSamples>>();
+  if (!samples) return tl::unexpected(samples.error());
   Prose page(context);
   page.title(fmt::format("{} of thread {} (process {}): {}", counted(s[3], "step"), integer(s[2]), integer(s[1]), page_text(s[0])), false);
   page.entry("usual", usual(context, s));
   page.entry("slow", *slow);
   page.entry("differs", *difference);
+  if (!samples->empty()) page.entry("samples", "most samples of step " + std::to_string(samples->front().step) + ": " + samples->front().words);
   page.entry("besides", left(s));
+  return page.finish();
+}
+
+// Behind the table of slow steps: the lines of the program's own work in them.
+Result<void> tell_samples(Context& context, Recording& recording) {
+  auto samples = step_samples(context, recording, {});
+  if (!samples) return tl::unexpected(samples.error());
+  if (samples->empty()) return {};
+  Prose page(context);
+  page.heading("Most samples");
+  for (const StepSamples& step : *samples) page.entry(fmt::format("step {}", step.step), step.words);
   return page.finish();
 }
 
@@ -100,7 +115,10 @@ Result<void> tell_no_steps(Context& context, Recording& recording) {
 
 Result<void> show_steps(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("steps")); !fine) return fine;
-  if (context.settings.slow) return print_part(context, recording, "steps", context.settings);
+  if (context.settings.slow) {
+    auto done = print_part(context, recording, "steps", context.settings);
+    return done ? tell_samples(context, recording) : done;
+  }
   auto series = rows_for(context, recording,
                          "SELECT * FROM (" + find_report("step_summary")->sql_for([](std::string_view) { return false; }) + ") WHERE thread_id IN "
                          "(SELECT thread_id FROM steps WHERE session = coalesce(:session, session)) AND (:pid IS NULL OR pid = :pid) ORDER BY total_ns DESC LIMIT 10");
@@ -114,11 +132,11 @@ Result<void> show_steps(Context& context, Recording& recording) {
     steps += integer(s[3]) + integer(s[12]);
   }
   Settings settings = context.settings;
-  settings.limit = kMostRows;
+  if (!settings.limit) settings.limit = kMostRows;
   if (auto done = print_part(context, recording, "steps", settings); !done) return done;
   Prose page(context);
   if (any_slow) page.next("steps --slow", "what differed in slow steps, by category");
-  if (steps > kMostRows) page.next("steps --limit 0", "all steps");
+  if (steps > kMostRows && !context.settings.limit) page.next("steps --limit 0", "all steps");
   return page.finish();
 }
 

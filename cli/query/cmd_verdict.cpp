@@ -1,6 +1,7 @@
 // verdict: was the GPU really used, and if not, why. The judgement is the view verdicts; here it is only told.
 #include <fmt/format.h>
 
+#include "cli/query/doubts.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 
@@ -15,7 +16,7 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"QUERIED_ONLY", "the program asked about GPUs and gave them no work"},
     {"LOADED_UNUSED", "HIP was loaded and not called"},
     {"NOT_LOADED", "HIP was never loaded: no AMD GPU was used through it"},
-    {"UNWATCHED", "it cannot be told, because fade did not watch it"},
+    {"UNWATCHED", "it cannot be told: fade watched only a part, or nothing"},
 };
 
 std::string words_for(std::string_view verdict) {
@@ -62,7 +63,8 @@ Result<void> tell_postmortems(Recording& recording, Prose& page, const table::Va
 Result<void> show_session(Context& context, Recording& recording, const Row& v) {
   Prose page(context);
   const std::string verdict = table::raw_text(v[0]);
-  page.title(words_for(verdict), verdict != "USED");
+  const bool only_died = verdict == "FAILED" && table::raw_text(v[1]).starts_with("it died of ");  // no call had failed
+  page.title(only_died ? "FAILED: the program died, and no GPU call had failed" : words_for(verdict), verdict != "USED");
   page.entry("process", fmt::format("{} (pid {})", table::raw_text(v[4]), integer(v[5])));
   page.entry("reason", v[1]);
   page.entry("evidence", v[2]);
@@ -108,14 +110,16 @@ void tell_error(Prose& page, const Row& e) {
 
 constexpr std::string_view kFirstErrors =
     "SELECT name, error, code, start, command, pid, tid, meaning, args, caller, inside, next_name || coalesce(' (' || next_result || ')', ''), asked_name, asked_result, "
-    "asking_is_watched, calls_after, failures_after, same_after, sticky, advice, t.python, t.frames FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id "
+    "asking_is_watched, calls_after, failures_after, same_after, sticky, advice, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack), t.frames FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id "
     "LEFT JOIN stack_tops t ON t.stack = k.stack WHERE session = coalesce(:session, session) ORDER BY start LIMIT 20";
 
 Result<void> tell_no_error(Context& context, Recording& recording, const table::Value& session) {
   auto normal = rows_of(recording, "SELECT coalesce(sum(repeats), 0) FROM failures WHERE normal AND session = coalesce(:session, session)", session);
   if (!normal) return tl::unexpected(normal.error());
   Prose page(context);
-  page.title("No call failed.", false);
+  const std::string partial = why_partial(recording, session, "errors");
+  page.title(partial.empty() ? "No call failed." : "No call that was watched failed.", false);
+  page.entry("missing", partial);
   if (const std::int64_t n = integer(normal->front()[0]); n > 0)
     page.entry("", fmt::format("{} answered what is no success and no failure either, such as hipErrorNotReady: fade-query errors", table::human_count(n)));
   return page.finish();

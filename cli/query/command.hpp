@@ -25,6 +25,14 @@ struct Context {
 using RunOn = Result<void> (*)(Context&, Recording&);
 using RunAlone = Result<void> (*)(Context&);
 
+// Which options have a page give way to rows, besides a format and those that choose among rows (--columns, --where, --sort).
+enum class PageKind {
+  None,      // the command prints rows, or text of its own kind
+  Usual,     // and --limit
+  Limited,   // --limit belongs to the page
+  Whole,     // and every filter: the page tells of the whole recording
+};
+
 struct Command {
   std::string_view name;
   std::string_view help;
@@ -32,11 +40,14 @@ struct Command {
   RunAlone alone;
   std::size_t most_words;  // that it takes
   int failure_status = 1;  // to end with where there is no answer
+  PageKind page = PageKind::None;
   bool Settings::*page_with = nullptr;  // the page is only for this option; without it the report as it is
 };
 
 const std::vector<Command>& commands();
 const Command* find_command(std::string_view name);
+// True if this command answers `settings` with its page, whatever the output is: text for people, on a terminal or not.
+bool shows_page(const Command& command, const Settings& settings);
 bool is_page(const Command& command);  // of a report that is listed by itself
 
 // The commands themselves, each in its own file.
@@ -55,6 +66,7 @@ Result<void> list_probes(Context& context);
 Result<void> show_devices(Context& context, Recording& recording);
 Result<void> show_stacks(Context& context, Recording& recording);
 Result<void> show_flame(Context& context, Recording& recording);
+Result<void> show_oom(Context& context, Recording& recording);
 Result<void> show_leaks(Context& context, Recording& recording);
 Result<void> show_peak(Context& context, Recording& recording);
 Result<void> show_findings(Context& context, Recording& recording);

@@ -7,10 +7,10 @@ namespace fade::query {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      {"summary", "what ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0},
-      {"verdict", "was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0},
-      {"first-error", "the first call of each process that failed, and what followed", show_first_error, nullptr, 0},
-      {"check", "for CI: exit status 1 where a condition of --fail-on is met, 2 where that cannot be told", check_recording, nullptr, 0, cli::kUsageStatus},
+      {"summary", "what ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0, 1, PageKind::Usual},
+      {"verdict", "was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0, 1, PageKind::Whole},
+      {"first-error", "the first call of each process that failed, and what followed", show_first_error, nullptr, 0, 1, PageKind::Whole},
+      {"check", "for CI: exit status 1 where a condition of --fail-on is met, 2 where that cannot be told", check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
       {"export", "every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)", export_calls, nullptr, 0},
       {"sql", "run a SELECT of your own: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "open the recording in sqlite3, for reading", open_shell, nullptr, 0},
@@ -18,14 +18,15 @@ const std::vector<Command>& commands() {
       {"index", "add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
       {"list", "recordings in this directory", nullptr, list_recordings, 1},
       {"reports", "all reports and their columns", nullptr, list_reports, 1},
-      {"devices", "the page of the report", show_devices, nullptr, 0},
-      {"findings", "the page of the report", show_findings, nullptr, 0},
-      {"steps", "the page of the report", show_steps, nullptr, 0},
-      {"postmortem", "the page of the report", show_postmortem, nullptr, 0},
-      {"stacks", "the page of the report", show_stacks, nullptr, 0},
-      {"flame", "the page of the report", show_flame, nullptr, 0},
-      {"leaks", "the page of the report", show_leaks, nullptr, 0},
-      {"memory", "the page of the report", show_peak, nullptr, 0, 1, &Settings::peak},
+      {"devices", "the page of the report", show_devices, nullptr, 0, 1, PageKind::Usual},
+      {"findings", "the page of the report", show_findings, nullptr, 0, 1, PageKind::Usual},
+      {"steps", "the page of the report", show_steps, nullptr, 0, 1, PageKind::Limited},
+      {"postmortem", "the page of the report", show_postmortem, nullptr, 0, 1, PageKind::Whole},
+      {"stacks", "the page of the report", show_stacks, nullptr, 0, 1, PageKind::Usual},
+      {"flame", "the page of the report", show_flame, nullptr, 0, 1, PageKind::Usual},
+      {"leaks", "the page of the report", show_leaks, nullptr, 0, 1, PageKind::Usual},
+      {"oom", "the page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
+      {"memory", "the page of the report", show_peak, nullptr, 0, 1, PageKind::Usual, &Settings::peak},
       {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
   };
   return all;
@@ -35,6 +36,13 @@ const Command* find_command(std::string_view name) {
   for (const Command& c : commands())
     if (c.name == name) return &c;
   return nullptr;
+}
+
+bool shows_page(const Command& command, const Settings& s) {
+  if (command.page == PageKind::None || s.by_line || s.slow || s.sql || (command.page_with && !(s.*command.page_with))) return false;
+  if (!s.stack_format.empty()) return true;
+  if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited)) return false;
+  return command.page != PageKind::Whole || !(s.pid || s.from_ns || s.to_ns || !s.name.empty());
 }
 
 bool is_page(const Command& command) {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "cli/query/engine.hpp"
 #include "cli/table/human.hpp"
 
@@ -32,7 +34,7 @@ class Converter : public table::RowSink {
 
   Action action_of(const Column& c) const {
     if (c.kind == Kind::Time && epoch_ns_) return Action::Date;
-    const bool is_time = c.kind == Kind::Time || c.kind == Kind::Duration;
+    const bool is_time = c.kind == Kind::Time || c.kind == Kind::Duration || c.kind == Kind::Net;
     return is_time && machine_ && units_ != table::Units::Auto && units_ != table::Units::Ns ? Action::Scale : Action::Keep;
   }
   void rename(Column& c, Action action) const {
@@ -45,7 +47,7 @@ class Converter : public table::RowSink {
   void convert(Value& v, Action action) const {
     const auto* n = std::get_if<std::int64_t>(&v);
     if (!n || action == Action::Keep) return;
-    if (action == Action::Scale) v = static_cast<double>(*n) * table::units_per_ns(units_);
+    if (action == Action::Scale) v = std::round(static_cast<double>(*n) * table::units_per_ns(units_) * 1e3) / 1e3;
     else if (std::int64_t at = 0; !__builtin_add_overflow(*n, *epoch_ns_, &at)) v = table::wall_clock(at);
   }
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/path.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/functions.hpp"
 
 namespace fade::query {
@@ -96,6 +97,7 @@ Result<Database> Database::open(const std::string& path) {
   const int code = sqlite3_open_v2(literal_path(path).c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot open " + path));
+  add_watched_of_older(raw);
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
   return d;
 }
@@ -125,6 +127,8 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+  arguments_ = std::make_unique<PackedArguments>(db);
+  arguments_->install();
   const int code = sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536", nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
   stacks_ = std::make_unique<StackTexts>(db);
@@ -148,6 +152,17 @@ void Database::limit_memory() {
   sqlite3_set_authorizer(db_.get(), nullptr, nullptr);
   sqlite3_exec(db_.get(), "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
   sqlite3_set_authorizer(db_.get(), authorize, guard_.get());
+}
+
+Result<void> Database::make_views(const std::string& sql) {
+  sqlite3* db = db_.get();
+  sqlite3_set_authorizer(db, nullptr, nullptr);
+  const std::string all = "PRAGMA temp_store=MEMORY; PRAGMA query_only=0; " + sql;
+  const int code = sqlite3_exec(db, all.c_str(), nullptr, nullptr, nullptr);
+  const Error why = error(code, "cannot read " + path_);
+  sqlite3_exec(db, "PRAGMA query_only=1", nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(db, authorize, guard_.get());
+  return code == SQLITE_OK ? Result<void>{} : tl::unexpected(why);
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/query/packed_arguments.hpp"
 #include "cli/query/stack_text.hpp"
 #include "cli/table/value.hpp"
 
@@ -66,6 +67,8 @@ class Database {
   // From now on what takes long says on stderr that it is still at it.
   void tell_waiting(bool on);
   void stop_telling();
+  // Runs statements that make temporary views; they live in memory and end with the connection.
+  Result<void> make_views(const std::string& sql);
   // For SQL written by the user: little memory, no temporary files, small values.
   void limit_memory();
 
@@ -92,6 +95,7 @@ class Database {
   std::unique_ptr<Guard> guard_;  // before db_: outlives it
   std::unique_ptr<sqlite3, Close> db_;
   std::unique_ptr<StackTexts> stacks_;  // after db_: its statements end first
+  std::unique_ptr<PackedArguments> arguments_;
   std::string path_;
   std::string limit_text_;
 };

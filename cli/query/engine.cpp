@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/suggest.hpp"
+#include "cli/query/column_names.hpp"
 
 namespace fade::query {
 namespace {
@@ -24,12 +25,12 @@ std::string quoted(std::string_view name) {
 }
 
 Result<void> check_column(const Report& report, std::string_view name, std::string_view option) {
-  if (report.column(name)) return {};
+  if (column_named(report, name)) return {};
   const std::vector<std::string> known = report.column_names();
   const std::string near = nearest(name, known);
   std::string all;
   for (const std::string& c : known) (all += all.empty() ? "" : ", ") += c;
-  return usage("report " + report.name + " has no column '" + std::string(name) + "'", "it has " + all,
+  return usage("report " + report.name + " has no column '" + std::string(name) + "'" + did_you_mean(name, known), "it has " + all,
                near.empty() ? "" : "fade-query " + report.name + " " + std::string(option) + " " + near);
 }
 
@@ -43,10 +44,11 @@ struct Plan {
   bool paged = false;
 };
 
-std::string order_by(std::string_view sort) {
+// `sort`: a column or its heading, with "-" before it where the largest comes first. It was checked before.
+std::string order_by(const Report& report, std::string_view sort) {
   if (sort.empty()) return {};
   const bool down = sort.starts_with('-');
-  return "\nORDER BY " + quoted(sort.substr(down ? 1 : 0)) + (down ? " DESC" : "");
+  return "\nORDER BY " + quoted(column_named(report, sort.substr(down ? 1 : 0))->name) + (down ? " DESC" : "");
 }
 
 Result<std::vector<Column>> chosen_columns(const Report& report, const Settings& settings, bool table) {
@@ -54,7 +56,8 @@ Result<std::vector<Column>> chosen_columns(const Report& report, const Settings&
   const std::vector<std::string> names = settings.columns.empty() ? report.column_names() : settings.columns;
   for (const std::string& name : names) {
     if (auto fine = check_column(report, name, "--columns"); !fine) return tl::unexpected(fine.error());
-    out.push_back({name, report.column(name)->kind});
+    const ReportColumn* column = column_named(report, name);
+    out.push_back({column->name, column->kind});
   }
   // A tree is drawn by its depth, whether asked for or not.
   const bool draws = table && settings.sort.empty() && std::find(names.begin(), names.end(), report.tree) != names.end();
@@ -84,13 +87,13 @@ Result<Plan> make_plan(const Report& report, const Settings& settings, const Val
   plan.paged = !report.page_by.empty() && settings.sort.empty();
   const std::string with = "WITH report AS (\n" + sql_text(report, settings, session, word) + "\n)\nSELECT ";
   std::string from = "\nFROM report";
-  if (!settings.where.empty()) from += "\nWHERE (" + settings.where + "\n)";
+  if (!settings.where.empty()) from += "\nWHERE (" + where_in_columns(report, settings.where) + "\n)";
   std::string list;
   for (const Column& c : plan.columns) (list += list.empty() ? "" : ", ") += quoted(c.name);
   if (plan.paged && !settings.columns.empty()) list += ", " + quoted(report.page_by);
   plan.select = with + list + from;
   plan.count = with + "count(*)" + from;
-  plan.order = order_by(plan.paged ? std::string_view(report.page_by) : sort);
+  plan.order = order_by(report, plan.paged ? std::string_view(report.page_by) : sort);
   return plan;
 }
 

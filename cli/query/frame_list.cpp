@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/query/stack_text.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -17,7 +18,7 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 std::string frame_place(const Row& row) {  // label, kind, inlined, library, function, file, line, system
   const std::string library = table::raw_text(row[3]), file = table::raw_text(row[5]), line = table::raw_text(row[6]);
-  std::string place = !file.empty() ? base_name(file) + (line.empty() ? "" : ":" + line) : table::is_null(row[4]) ? std::string() : base_name(library);
+  std::string place = !file.empty() ? std::string(file_name(file)) + (line.empty() ? "" : ":" + line) : table::is_null(row[4]) ? std::string() : base_name(library);
   if (integer(row[2]) != 0) place += place.empty() ? "inlined" : " (inlined)";
   return place;
 }

@@ -17,6 +17,7 @@
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
 #include "cli/query/target.hpp"
+#include "cli/query/user_lines.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -41,7 +42,7 @@ cli::Program program() {
       .section = "query",
       .environment = "FADE_QUERY_OPTIONS",
       .usage = "[RECORDING] [REPORT] [OPTIONS]",
-      .about = "Answers from a recording of fade-run; without RECORDING from $FADE_OUTPUT or the newest fade-*.db here.",
+      .about = "Print reports from a recording. Default: $FADE_OUTPUT, else the newest recording in this directory.",
       .examples = {{"fade-query", "what ran and where its time went"},
                    {"fade-query calls --errors --format jsonl", "failed calls for another program"},
                    {"fade-query run.db top --name 'hipMem.*' --sort -max_ns", "slowest memory functions"},
@@ -53,8 +54,10 @@ cli::Program program() {
   };
 }
 
-table::Format format_for(const Settings& settings, bool tty) {
-  return wanted_format(settings).value_or(tty ? table::Format::Table : table::Format::Tsv);
+// A page stays a page in a pipe or a file. Rows become TSV there.
+table::Format format_for(const Settings& settings, const Target& target, bool tty) {
+  const bool page = target.command && shows_page(*target.command, settings);
+  return wanted_format(settings).value_or(tty || page ? table::Format::Table : table::Format::Tsv);
 }
 
 // The recording, or its log: with --force it would be gone before it is read.
@@ -100,10 +103,10 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
 
 // Rows rather than the page that a report may have.
 bool wants_rows(const Context& context, const Command& command) {
-  const Settings& s = context.settings;
-  if (s.by_line || (command.page_with && !(s.*command.page_with))) return true;
-  if (!s.stack_format.empty()) return false;
-  return context.output.format != table::Format::Table || s.sql || s.limit || !s.columns.empty() || !s.where.empty() || !s.sort.empty();
+  if (command.page == PageKind::None) return false;
+  if (!context.settings.stack_format.empty()) return false;
+  const bool is_page = shows_page(command, context.settings) || context.settings.slow;  // samples stand below slow steps
+  return context.output.format != table::Format::Table || !is_page;
 }
 
 // A reader of "everything was freed" must know that what was allocated or freed may be unknown.
@@ -119,6 +122,8 @@ Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (target.command && target.command->alone) return target.command->alone(context);
   auto recording = open_recording(context.path);
   if (!recording) return tl::unexpected(recording.error());
+  if (!context.settings.skip_frames.empty())
+    if (auto used = use_user_lines(recording->database, context.settings.skip_frames); !used) return used;
   const bool page = target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
   if (first && !page && recording->state != State::Closed) log::info("{}: {}", table::printable(context.path), state_text(*recording));
   if (first && target.report && target.report->name != "drops") tell_of_unseen_results(*recording);
@@ -162,6 +167,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
     return usage("only flame has the format " + settings.stack_format, {}, "fade-query flame --format " + settings.stack_format);
   if (target->command) failure_status = target->command->failure_status;
+  if (auto fine = check_ending(settings); !fine) return tl::unexpected(fine.error());
   auto path = choose_recording(*target);
   if (!path) return tl::unexpected(path.error());
   Fd file;
@@ -175,10 +181,10 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   Context context{settings, target->words, *path, !target->path.empty(), {}};
   context.output.bytes = &bytes;
   context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));
-  if (file) context.output.style.terminal.width = 0;
   context.output.style.units = settings.units;
   context.output.style.header = !settings.no_header;
-  context.output.format = format_for(settings, context.output.style.terminal.tty);
+  context.output.format = format_for(settings, *target, context.output.style.terminal.tty);
+  if (file && !(target->command && shows_page(*target->command, settings))) context.output.style.terminal.width = 0;
   if (auto done = answer(context, *target); !done) {
     drop_if_empty(file, settings);
     return tl::unexpected(done.error());
@@ -200,7 +206,6 @@ int main_program(int argc, char** argv) {
   if (done) return *done;
   if (done.error().code == EPIPE && failure_status == 1) return 0;  // the reader has enough; of a check it has nothing
   Error e = done.error();
-  if (e.code == kUsageCode && e.fix.empty()) e.fix = "fade-query --help";
   log::error("{}", e.text());
   return e.code == kUsageCode ? cli::kUsageStatus : failure_status;
 }

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 
 #include "base/fd.hpp"
 #include "base/path.hpp"
+#include "cli/query/user_lines.hpp"
 #include "schema/schema.hpp"
 
 namespace fade::query {
@@ -124,6 +126,7 @@ Result<Recording> open_recording(const std::string& path) {
   auto db = Database::open(path);
   if (!db) return tl::unexpected(db.error());
   if (auto fine = check_identity(*db, path); !fine) return tl::unexpected(fine.error());
+  if (auto made = use_user_lines(*db, {}); !made) return tl::unexpected(made.error());
   Recording r{path, std::move(*db), State::Closed, holder, {}};
   auto clean = read_sessions(r);
   if (!clean) return tl::unexpected(with_context("cannot read " + path, clean.error()));
@@ -134,9 +137,22 @@ Result<Recording> open_recording(const std::string& path) {
 std::string state_text(const Recording& r) {
   if (r.state == State::Closed) return {};
   if (r.state == State::Running && *r.holder > 0)
-    return fmt::format("still being recorded (process {} has it open): numbers are from now", *r.holder);
-  if (r.state == State::Running) return "still being recorded: numbers are from now";
+    return fmt::format("still being recorded (process {} has it open): sums are up to 2 s behind", *r.holder);
+  if (r.state == State::Running) return "still being recorded: sums are up to 2 s behind";
   return "not closed cleanly (fade was killed, could not write, or is still running): the last moments may be missing";
+}
+
+bool is_recording(const std::string& path) {
+  constexpr std::size_t kHeader = 100, kApplicationId = 68;  // https://www.sqlite.org/fileformat2.html#the_database_header
+  struct stat s{};
+  if (::stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return false;
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::array<unsigned char, kHeader> head{};
+  if (!fd || ::pread(fd.get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size())) return false;
+  if (std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0) return false;
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < 4; ++i) id = id << 8 | head[kApplicationId + i];
+  return id == schema::kApplicationId;
 }
 
 std::vector<FoundFile> recordings_in(const std::string& directory) {
@@ -144,8 +160,9 @@ std::vector<FoundFile> recordings_in(const std::string& directory) {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
   while (const dirent* entry = dir ? ::readdir(dir.get()) : nullptr) {
     const std::string_view name(entry->d_name);
-    if (!name.starts_with("fade-") || !name.ends_with(".db")) continue;
     const std::string path = directory == "." ? std::string(name) : directory + "/" + std::string(name);
+    const bool usual_name = name.starts_with("fade-") && name.ends_with(".db");
+    if (!usual_name && !is_recording(path)) continue;
     struct stat s{}, log{};
     if (::stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
     // While recording, the log changes and the file itself does not.

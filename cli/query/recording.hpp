@@ -36,6 +36,9 @@ struct FoundFile {
   std::int64_t bytes = 0;
   std::int64_t changed_ns = 0;
 };
-std::vector<FoundFile> recordings_in(const std::string& directory);  // fade-*.db, newest first
+// True for a file whose header is that of a recording, whatever its name. Reads 100 bytes of a plain file, no other.
+bool is_recording(const std::string& path);
+// All recordings of a directory, newest first; and fade-*.db, which may still be empty while its log has everything.
+std::vector<FoundFile> recordings_in(const std::string& directory);
 
 }  // namespace fade::query

@@ -1,5 +1,6 @@
 #include "cli/query/settings.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace fade::query {
@@ -53,11 +54,21 @@ std::optional<table::Format> wanted_format(const Settings& settings) {
   return std::nullopt;
 }
 
+Result<void> check_ending(const Settings& settings) {
+  const std::string_view path = settings.output, name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (settings.format || !settings.stack_format.empty() || dot == std::string_view::npos || dot == 0) return {};
+  const std::string_view ending = name.substr(dot);
+  if (path.starts_with("/dev/") || std::ranges::find(kEndings, ending, &Ending::ending) != kEndings.end()) return {};
+  return usage("unknown ending '" + std::string(ending) + "' of " + settings.output,
+               "the ending chooses the format: .tsv, .csv, .json, .jsonl, .md (Markdown) or .txt (text)", "choose one, or name the format: --format csv");
+}
+
 std::vector<cli::Option> option_rows(Settings& to) {
   using namespace cli;
   const std::string_view out = "Output", rows = "Rows", filters = "Filters";
   return {
-      {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [a terminal: table, else tsv]; flame: also collapsed, speedscope", format_choice(to), Shown::Help},
+      {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, speedscope", format_choice(to), Shown::Help},
       {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
       {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]", choice(to.units, {"auto", "ns", "us", "ms", "s"})},
@@ -67,18 +78,18 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {out, "-w,--watch", "[=SEC]", "again every SEC seconds [2], for recordings that go on", MaybeText{&to.watch, "2"}},
       {out, "--sql", "", "print the SQL instead of running it", Flag{&to.sql}, Shown::Help},
       {rows, "--sort", "COLUMN", "ascending; -COLUMN: descending", Text{&to.sort}, Shown::Help},
-      {rows, "-n,--limit", "N", "at most N rows; 0: all [tables: as the report says]", Number{&to.limit, 0}, Shown::Help},
+      {rows, "-n,--limit", "N", "at most N rows; 0: all [default depends on the report, usually 20]", Number{&to.limit, 0}, Shown::Help},
       {rows, "--where", "EXPR", "only rows for which this SQL expression on the report's columns is true", Text{&to.where}, Shown::Help},
       {rows, "--timeout", "TIME", "how long the query may take [sql: 30s, reports: any time]", Time{&to.timeout_ns}},
       {filters, "--name", "REGEX", "functions, kernels, files ... whose name matches", Text{&to.name}, Shown::Help},
-      {filters, "--pid", "PID", "of this process", Number{&to.pid, 0}, Shown::Help},
-      {filters, "--tid", "TID", "of this thread", Number{&to.tid, 0}},
-      {filters, "--device", "N", "of this device, as the program numbers it", Number{&to.device}},
+      {filters, "--pid", "PID", "only this process", Number{&to.pid, 0}, Shown::Help},
+      {filters, "--tid", "TID", "only this thread", Number{&to.tid, 0}},
+      {filters, "--device", "N", "only this device, as the program numbers it", Number{&to.device}},
       {filters, "--api", "LIST", "of these APIs: hip,hiprtc,user", List{&to.api}},
       {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m", Time{&to.from_ns}},
       {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
       {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
-      {filters, "--stack", "ID", "stacks, flame, calls: those of this stack", Number{&to.stack, 1}},
+      {filters, "--stack", "ID", "stacks, flame, calls: only those with this stack", Number{&to.stack, 1}},
       {filters, "--weight", "WHAT", "stacks, flame: time, calls or bytes (allocated); flame: also peak, leaks (memory held) [time]", weight_choice(to.weight)},
       {filters, "--errors", "", "calls, launches: only those that failed; cuda: those one by one", Flag{&to.errors}},
       {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
@@ -87,7 +98,9 @@ std::vector<cli::Option> option_rows(Settings& to) {
        {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
       {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
       {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
-      {filters, "--by-line", "", "waits, leaks, memory --peak: by line of Python, of calls whose stack was recorded", Flag{&to.by_line}},
+      {filters, "--by-line", "", "waits, leaks, memory --peak: by your own line, of calls whose stack was recorded", Flag{&to.by_line}},
+      {filters, "--native", "", "postmortem: also the frames of the interpreter and the C library", Flag{&to.native}},
+      {filters, "--skip-frames", "REGEX", "frames whose file or function matches are wrappers, as packages are: your own line is further out", Text{&to.skip_frames}},
   };
 }
 

@@ -29,6 +29,8 @@ struct Settings {
   // Filters: which of them a report knows is told by the parameters in its SQL.
   std::optional<std::int64_t> stack, pid, tid, device, from_ns, to_ns, slower_than_ns;
   std::string name, session;
+  bool native = false;      // postmortem: all frames, those of the interpreter and the C library, too
+  std::string skip_frames;  // regular expression: wrappers around the user's code; empty: none but packages
   std::vector<std::string> api;
   std::vector<std::string> fail_on;  // check; empty: the usual ones
   std::string weight;                // of stacks: time, calls, bytes, peak or leaks; empty: time
@@ -40,6 +42,9 @@ std::vector<cli::Option> option_rows(Settings& to);
 
 // What --format says, else what the ending of --output says.
 std::optional<table::Format> wanted_format(const Settings& settings);
+
+// Fails where --output has an ending that stands for no format, and --format does not say which.
+Result<void> check_ending(const Settings& settings);
 
 // A filter as SQL sees it. `parameter` without colon; a NULL value where the user said nothing.
 struct Parameter {

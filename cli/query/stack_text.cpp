@@ -30,6 +30,12 @@ int ask(sqlite3_stmt* s, std::int64_t key) {
 
 }  // namespace
 
+std::string_view file_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const bool named_by_folder = path.ends_with("/__init__.py") || path.ends_with("/__main__.py");
+  return path.substr((named_by_folder && slash > 0 ? path.rfind('/', slash - 1) : slash) + 1);
+}
+
 void StackTexts::function(sqlite3_context* context, int, sqlite3_value** args) {
   auto* self = static_cast<StackTexts*>(sqlite3_user_data(context));
   if (sqlite3_value_type(args[0]) == SQLITE_NULL) return;
@@ -101,7 +107,7 @@ int StackTexts::write_frame(std::int64_t id, Frame& to) {
     const std::string_view file = text_at(frame_.get(), 2), line = text_at(frame_.get(), 3);
     if (text_at(frame_.get(), 1) == "python" && !file.empty()) {
       out += " (";
-      add(out, file.substr(file.rfind('/') + 1));
+      add(out, file_name(file));
       ((out += ':') += line.empty() ? "?" : line) += ')';
     }
   } else {

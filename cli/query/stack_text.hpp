@@ -7,9 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace fade::query {
+
+// The name of a file without its folders; with the last one where the file is __init__.py or __main__.py, which says nothing alone.
+std::string_view file_name(std::string_view path);
 
 class StackTexts {
  public:

@@ -4,6 +4,12 @@
 
 #include <algorithm>
 
+#include "cli/query/gpu_use.hpp"
+#include "cli/query/overwritten.hpp"
+#include "cli/query/overhead_line.hpp"
+#include "cli/query/headline.hpp"
+#include "cli/query/doubts.hpp"
+#include "base/signal_name.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
@@ -23,6 +29,7 @@ class SummaryPage {
  public:
   SummaryPage(Context& context, Recording& recording, Value session) : context_(context), recording_(recording), session_(std::move(session)) {}
 
+  const Value& session() const { return session_; }
   Result<std::vector<Row>> rows(std::string_view sql) { return rows_of(recording_, sql, session_); }
   Result<Row> row(std::string_view sql) {
     auto all = rows(sql);
@@ -30,8 +37,21 @@ class SummaryPage {
     return all->empty() ? Row(16) : all->front();
   }
 
+  // Why a topic is not known as a whole, or not to its end, or not call by call; empty: it is.
+  std::string partial(std::string_view topic) { return why_partial(recording_, session_, topic); }
+  std::string open(std::string_view topic) { return why_open(recording_, session_, topic); }
+  std::string without_rows(std::string_view topic) { return why_without_rows(recording_, session_, topic); }
+
   void heading(std::string_view title) { put("\n" + bold(title) + "\n"); }
-  void line(std::string_view words) { put("  " + std::string(words) + "\n"); }
+  void line(std::string_view words) {
+    const unsigned width = terminal().width;
+    for (const std::string& part : wrapped(words, width < 40 ? 0 : width - 2)) put("  " + part + "\n");
+  }
+  // The rows of the headline: what they tell, the sections need not tell again.
+  void told(Headline headline) { headline_ = std::move(headline); }
+  bool has_told(std::string_view label) const {
+    return std::ranges::any_of(headline_.rows, [&](const HeadlineRow& row) { return row.label == label; });
+  }
   void put(std::string_view words) {
     if (auto done = bytes().write(words); !done && !failed_) failed_ = done.error();
   }
@@ -75,10 +95,11 @@ class SummaryPage {
   Recording& recording_;
   Value session_;
   std::optional<Error> failed_;
+  Headline headline_;
 };
 
 std::string ended(const Value& code, const Value& signal) {
-  if (integer(signal) > 0) return fmt::format("killed by signal {}", integer(signal));
+  if (integer(signal) > 0) return "killed by " + signal_name(static_cast<int>(integer(signal)));
   if (!table::is_null(code) && integer(code) >= 0) return fmt::format("exit status {}", integer(code));
   return "not ended yet";
 }
@@ -86,13 +107,15 @@ std::string ended(const Value& code, const Value& signal) {
 Result<void> run_section(SummaryPage& page) {
   auto session = page.row("SELECT command, start_ns, duration, host, kernel, fade_version, id FROM sessions WHERE id = coalesce(:session, id) ORDER BY id DESC LIMIT 1");
   if (!session) return tl::unexpected(session.error());
-  auto first = page.row("SELECT exit_code, exit_signal, pid FROM processes WHERE session = coalesce(:session, session) ORDER BY id LIMIT 1");
+  auto first = page.row("SELECT exit_code, exit_signal, duration FROM processes WHERE session = coalesce(:session, session) ORDER BY id LIMIT 1");
   if (!first) return tl::unexpected(first.error());
   const Row& s = *session;
-  page.put(page.bold(text(s[0])) + "\n");
+  page.heading("Run");
+  page.line(text(s[0]));
   const std::string date = table::is_null(s[1]) ? "" : table::wall_clock(integer(s[1])).substr(0, 19) + " UTC";
   const std::string end = ended((*first)[0], (*first)[1]);
-  page.line((table::is_null(s[2]) ? end : fmt::format("{} after {}", end, page.duration(s[2]))) + fmt::format(", started {} on {}", date, text(s[3])));
+  const Value& life = (*first)[2];  // of the program, not of the recording
+  page.line((table::is_null(life) ? end : fmt::format("{} after {}", end, page.duration(life))) + fmt::format(", started {} on {}", date, text(s[3])));
   page.line(fmt::format("recorded by fade {} to {}", text(s[5]), table::printable(page.recording().path)));
   if (page.recording().sessions.size() > 1)
     page.line(fmt::format("session {} of {} in this file (--session N, --session all)", text(s[6]), page.recording().sessions.size()));
@@ -101,12 +124,15 @@ Result<void> run_section(SummaryPage& page) {
 }
 
 Result<void> verdict_section(SummaryPage& page) {
+  if (page.has_told("NOT USED") || page.has_told("VERDICT")) return {};
   const std::string words = verdict(page.recording());
   if (!words.empty()) return page.put("\n" + page.alarming(words) + "\n"), Result<void>{};
   // A recording of an older fade has no verdict; the other sections stand without it.
   const auto judged = page.row("SELECT verdict, reason FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session DESC LIMIT 1");
   if (!judged || table::is_null((*judged)[0]) || text((*judged)[0]) == "USED") return {};
-  page.put("\n" + page.alarming(text((*judged)[0]) + ": " + text((*judged)[1])) + "\n");
+  const unsigned width = page.terminal().width;
+  page.put("\n");
+  for (const std::string& part : wrapped(text((*judged)[0]) + ": " + text((*judged)[1]), width < 40 ? 0 : width)) page.put(page.alarming(part) + "\n");
   page.line(page.command("verdict") + "  why, and what to do");
   return {};
 }
@@ -116,29 +142,35 @@ Result<void> processes_section(SummaryPage& page) {
                     "FROM processes WHERE session = coalesce(:session, session)");
   if (!n || integer((*n)[0]) < 2) return n ? Result<void>{} : tl::unexpected(n.error());
   const std::int64_t all = integer((*n)[0]), users = integer((*n)[1]);
-  page.heading(fmt::format("{} processes, {} of them called HIP", human_count(all), users == 0 ? "none" : human_count(users)));
+  const std::string called = users > 0 ? fmt::format("{} of them called HIP", human_count(users))
+                                       : page.partial("calls").empty() ? "none of them called HIP" : "no call of them was recorded";
+  page.heading(fmt::format("{} processes, {}", human_count(all), called));
   if (all > 8) page.line("shown are those that called it or were killed; all: " + page.command("processes"));
   return page.report("processes", {"pid", "command", "threads", "calls", "duration_ns", "ended"}, 8, "processes", all > 8 ? "calls > 0 OR ended LIKE 'signal%'" : "");
 }
 
 // Where something was allocated, or kernels and copies were sent to.
 Result<void> active_devices(SummaryPage& page) {
-  auto active = page.rows("SELECT device FROM streams WHERE device >= 0 AND launches + copies > 0 AND session = coalesce(:session, session) "
-                          "UNION SELECT device FROM memory_totals WHERE device >= 0 AND memory = 'device' AND allocs > 0 AND session = coalesce(:session, session) "
-                          "ORDER BY 1 LIMIT 64");
+  auto active = active_gpus(page.recording(), page.session());
   if (!active) return tl::unexpected(active.error());
-  std::string all;
-  for (const Row& d : *active) (all += all.empty() ? "" : ", ") += text(d[0]);
-  page.line(active->empty() ? "active: none, no memory was allocated and no work sent" : fmt::format("active (given memory or work): {}", all));
+  std::string doubt;
+  for (const std::string_view topic : {"launches", "allocations", "copies"})
+    if (doubt.empty()) doubt = page.partial(topic);
+  if (active->empty() && !doubt.empty()) page.line("active: not known, " + doubt);
+  else page.line(active->empty() ? "active: none, no memory was allocated and no work sent" : fmt::format("active (given memory or work): {}", fmt::join(*active, ", ")));
   return {};
 }
 
 Result<void> devices_section(SummaryPage& page) {
-  auto n = page.row("SELECT count(*) FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session)");
+  auto n = page.row("SELECT count(*), count(coalesce(name, arch, pci, total_memory)) FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session)");
   if (!n || integer((*n)[0]) == 0) return n ? Result<void>{} : tl::unexpected(n.error());
-  page.heading("Devices, as the program was told");
-  auto shown = page.report("devices", {"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"}, 16, "devices");
-  return shown ? active_devices(page) : shown;
+  page.heading(integer((*n)[1]) > 0 ? "Devices, as the program was told" : "Devices");
+  if (integer((*n)[1]) > 0)
+    if (auto shown = page.report("devices", {"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"}, 16, "devices"); !shown) return shown;
+  auto was = answers_overwritten(page.recording(), page.session());
+  if (!was) return tl::unexpected(was.error());
+  for (const std::string& words : *was) page.line(words);
+  return active_devices(page);
 }
 
 // How many findings there are; the reports tell them. A recording of an older fade may have none.
@@ -167,7 +199,7 @@ Result<void> time_section(SummaryPage& page) {
   page.line(fmt::format("{} events (calls) in total, {} of them failed, {} in them over all threads", human_count(integer((*total)[0])),
                         integer((*total)[1]) == 0 ? "none" : human_count(integer((*total)[1])), page.duration((*total)[2])));
   const Row& b = *busiest;
-  if (const double wall = static_cast<double>(integer(b[3])); wall > 0)
+  if (const double wall = static_cast<double>(integer(b[3])); wall > 0 && integer(b[2]) > 0)
     page.line(fmt::format("the busiest thread ({}{}{}) was in calls for {} of {}: {:.1f} %", text(b[0]), table::is_null(b[1]) ? "" : " ", text(b[1]), page.duration(b[2]),
                           page.duration(b[3]), 100.0 * static_cast<double>(integer(b[2])) / wall));
   page.put("\n");
@@ -201,23 +233,25 @@ Result<void> work_section(SummaryPage& page) {
 }
 
 Result<void> memory_section(SummaryPage& page) {
-  auto stats = page.rows("SELECT device, memory, max(peak), sum(live_at_end), sum(allocs), sum(frees) FROM memory_totals "
-                         "WHERE session = coalesce(:session, session) GROUP BY device, memory ORDER BY device, memory");
+  auto used = memory_by_gpu(page.recording(), page.session());
   auto ooms = page.row("SELECT count(*) FROM ooms WHERE session = coalesce(:session, session)");
   if (!ooms) return tl::unexpected(ooms.error());
-  if (!stats || stats->empty()) return stats ? Result<void>{} : tl::unexpected(stats.error());
+  if (!used || used->empty()) return used ? Result<void>{} : tl::unexpected(used.error());
   page.heading("Memory");
-  for (const Row& m : *stats) {
-    const std::string where = text(m[1]) == "host" ? "pinned host memory" : "device " + text(m[0]);
-    const std::string left = integer(m[3]) > 0 ? fmt::format(", {} never freed: {}", human_bytes(integer(m[3])), page.command("leaks")) : "";
-    page.line(fmt::format("{}: peak {}, {}, {}{}", where, human_bytes(integer(m[2])), counted(integer(m[4]), "allocation", "allocations"), counted(integer(m[5]), "free", "frees"), left));
+  const std::string frees = page.open("frees"), partial = page.partial("memory");
+  const std::string_view end = frees.empty() ? "never freed" : "not seen to be freed";
+  for (const GpuMemory& m : *used) {
+    const std::string left = m.left > 0 ? fmt::format(", {} {}: {}", human_bytes(m.left), end, page.command("leaks")) : "";
+    page.line(fmt::format("{}: peak {}{}, {}, {}{}", m.where, m.at_most ? "at most " : "", human_bytes(m.peak), counted(m.allocs, "allocation", "allocations"),
+                          counted(m.frees, "free", "frees"), left));
   }
-  if (integer((*ooms)[0]) > 0) page.line(fmt::format("memory ran out {}: {}", integer((*ooms)[0]) == 1 ? "once" : "several times", page.command("oom")));
+  if (!partial.empty()) page.line("not all was watched: " + partial);
+  if (integer((*ooms)[0]) > 0 && !page.has_told("MEMORY")) page.line(fmt::format("memory ran out {}: {}", integer((*ooms)[0]) == 1 ? "once" : "several times", page.command("oom")));
   return {};
 }
 
 Result<void> errors_section(SummaryPage& page) {
-  auto groups = page.rows("SELECT name, coalesce(error, code), sum(repeats), min(start) FROM errors WHERE session = coalesce(:session, session) "
+  auto groups = page.rows("SELECT name, coalesce(error, code), sum(repeats), min(start) FROM failures WHERE NOT normal AND session = coalesce(:session, session) "
                           "GROUP BY name, code, error ORDER BY 3 DESC");
   if (!groups || groups->empty()) return groups ? Result<void>{} : tl::unexpected(groups.error());
   std::int64_t all = 0;
@@ -232,6 +266,7 @@ Result<void> errors_section(SummaryPage& page) {
 }
 
 Result<void> postmortem_section(SummaryPage& page) {
+  if (page.has_told("CRASH") || page.has_told("HANG") || page.has_told("EXIT")) return {};
   auto moments = page.rows("SELECT coalesce(p.exe, 'process'), m.pid, m.what, m.call FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) "
                            "AND m.kind <> 'snapshot' AND coalesce(m.signal, 0) NOT IN (1, 2, 15) ORDER BY m.start LIMIT 4");
   if (!moments || moments->empty()) return moments ? Result<void>{} : tl::unexpected(moments.error());
@@ -245,34 +280,36 @@ Result<void> postmortem_section(SummaryPage& page) {
   return {};
 }
 
-Result<void> overrides_section(SummaryPage& page) {
-  auto rules = page.rows("SELECT o.spec, o.hits, (SELECT was FROM override_hits h WHERE h.rule_id = o.id LIMIT 1), (SELECT became FROM override_hits h WHERE h.rule_id = o.id LIMIT 1) "
-                         "FROM overrides o WHERE o.session = coalesce(:session, o.session) ORDER BY o.id LIMIT 20");
-  if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
-  page.heading("Results that fade overwrote");
-  for (const Row& r : *rules)
-    page.line(integer(r[1]) > 0 ? fmt::format("{}: {}, {} became {}", text(r[0]), counted(integer(r[1]), "time", "times"), text(r[2]), text(r[3]))
-                                : page.alarming(text(r[0]) + ": never applied"));
-  return {};
-}
-
 Result<void> trust_section(SummaryPage& page) {
   auto drops = page.rows("SELECT reason, sum(n) FROM drops WHERE session = coalesce(:session, session) GROUP BY reason ORDER BY 2 DESC LIMIT 10");
-  auto cost = page.row("SELECT coalesce(sum(stops), 0), coalesce(sum(held_ns), 0) FROM overhead WHERE session = coalesce(:session, session)");
+  auto cost = overhead_line(page.recording(), page.session(), page.terminal().utf8);
   auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused', 'locked', 'vanished') AND session = coalesce(:session, session) ORDER BY kind <> 'vanished', id LIMIT 5");
   if (!drops || !cost || !notes) return tl::unexpected(!drops ? drops.error() : !cost ? cost.error() : notes.error());
   page.heading("What to trust");
   for (const Row& d : *drops) page.line(page.alarming(fmt::format("{} not recorded: {}", human_count(integer(d[1])), text(d[0]))));
   const auto is_vanished = [](const Row& n) { return text(n[0]) == "vanished"; };
-  if (drops->empty() && std::ranges::none_of(*notes, is_vanished)) page.line("nothing was left out");
+  const std::string partial = page.partial("calls"), rows = page.without_rows("kernels");
+  if (!partial.empty()) page.line("not all was watched: " + partial);
+  if (!rows.empty() && rows != partial) page.line("not all that was watched has rows: " + rows);
+  if (partial.empty() && rows.empty() && drops->empty() && std::ranges::none_of(*notes, is_vanished)) page.line("nothing was left out");
   for (const Row& n : *notes) page.line(fmt::format("{}{}{}: {}", text(n[0]), table::is_null(n[1]) ? "" : " process ", text(n[1]), text(n[2])));
-  if (integer((*cost)[0]) > 0)
-    page.line(fmt::format("{} stops held threads for {} in all: {}", human_count(integer((*cost)[0])), page.duration((*cost)[1]), page.command("overhead")));
+  if (!cost->empty()) {
+    page.line("fade's own cost: " + *cost);
+    page.line("by function: " + page.command("overhead"));
+  }
+  return {};
+}
+
+Result<void> overrides_section(SummaryPage& page) {
+  auto rules = rules_applied(page.recording(), page.session());
+  if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
+  page.heading("Results that fade overwrote");
+  for (const RuleApplied& rule : *rules) page.line(rule.applied ? rule.words : page.alarming(rule.words));
   return {};
 }
 
 Result<void> next_section(SummaryPage& page) {
-  auto found = page.row("SELECT (SELECT count(*) FROM errors WHERE session = coalesce(:session, session)), (SELECT count(*) FROM kernel_stats WHERE session = coalesce(:session, session)), "
+  auto found = page.row("SELECT (SELECT count(*) FROM failures WHERE NOT normal AND session = coalesce(:session, session)), (SELECT count(*) FROM kernel_stats WHERE session = coalesce(:session, session)), "
                         "(SELECT count(*) FROM memory_stats WHERE session = coalesce(:session, session)), (SELECT count(*) FROM call_stats WHERE session = coalesce(:session, session)), "
                         "EXISTS (SELECT 1 FROM step_ x JOIN processes p ON p.id = x.process WHERE p.session = coalesce(:session, p.session)), "
                         "EXISTS (SELECT 1 FROM range_stats WHERE session = coalesce(:session, session))");
@@ -286,7 +323,7 @@ Result<void> next_section(SummaryPage& page) {
       {integer((*found)[4]) > 0, "steps", "how long steps took, and what differed in slow ones"},
       {integer((*found)[5]) > 0 && integer((*found)[4]) == 0, "ranges", "what the program marks of its own work (roctx, NVTX)"},
       {integer((*found)[3]) > 0, "top", "all functions with percentiles"},
-      {integer((*found)[3]) > 0, "calls", "every call in order"},
+      {integer((*found)[3]) > 0 && page.without_rows("calls").empty(), "calls", "every call in order"},
       {integer((*found)[1]) > 0, "kernels", "kernels and how they were launched"},
       {integer((*found)[2]) > 0, "memory --peak", "what was allocated when the most was in use"},
       {integer((*found)[3]) == 0, "modules", "which libraries were loaded"},
@@ -312,6 +349,10 @@ std::string verdict(Recording& recording) {
     return n ? integer(*n) : 0;
   };
   if (count("SELECT count(*) FROM call_stats LIMIT 1") > 0) return {};
+  if (count("SELECT count(*) FROM (SELECT 1 FROM calls LIMIT 1)") > 0)  // calls are written before their sums
+    return "The sums are not written yet: ask again in 2 s (fade-query calls has the calls).";
+  if (const std::string partial = why_partial(recording, {}, "calls"); !partial.empty())
+    return "No call was recorded, and not all was watched: " + partial + ".";
   auto library = recording.database.one("SELECT path FROM modules WHERE role = 'hip' ORDER BY id LIMIT 1");
   if (library && !table::is_null(*library))
     return "HIP was loaded (" + text(*library) + ") but none of the watched functions was ever called: the program did not use the GPU.";
@@ -334,6 +375,10 @@ Result<void> show_summary(Context& context, Recording& recording) {
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
   SummaryPage page(context, recording, *session);
+  auto top = headline(context, recording);
+  if (!top) return tl::unexpected(top.error());
+  page.put(headline_text(context, *top));
+  page.told(std::move(*top));
   for (const Section section : kSections)
     if (auto done = section(page); !done) return done;
   return page.finish();

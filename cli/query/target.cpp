@@ -10,25 +10,35 @@
 namespace fade::query {
 namespace {
 
-bool is_known(const std::string& word) {
-  const Report* r = find_report(word);
-  return (r && !r->hidden) || find_command(word);
+// Other tools' words for what a report answers.
+struct Synonym {
+  std::string_view word, report;
+};
+constexpr Synonym kSynonyms[] = {{"hotspots", "top"}, {"functions", "top"}, {"crash", "postmortem"}, {"hang", "postmortem"}, {"gpu", "devices"}, {"gpus", "devices"}};
+
+std::string report_for(const std::string& word) {
+  for (const Synonym& s : kSynonyms)
+    if (s.word == word) return std::string(s.report);
+  return word;
 }
 
 // A report's name wins over a file of that name: write ./top for the file.
 bool names_file(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".db")) return true;
   struct stat s{};
-  return !is_known(word) && ::stat(word.c_str(), &s) == 0;
+  return !is_known_name(word) && ::stat(word.c_str(), &s) == 0;
 }
 
-std::vector<std::string> known_names() {
-  std::vector<std::string> out;
-  for (const Report& r : reports())
-    if (!r.hidden) out.push_back(r.name);
-  for (const Command& c : commands())
-    if (!is_page(c)) out.emplace_back(c.name);
-  return out;
+// A word that names neither a file nor a report. A second word that is a report makes it a recording's name.
+tl::unexpected<Error> unknown_word(const std::string& name, const std::string& second) {
+  const std::string shown = table::printable(name);
+  if (!is_known_name(second))
+    return usage("there is no report '" + shown + "'" + did_you_mean(name, known_names()), {}, "fade-query reports      lists them");
+  struct stat s{};
+  const std::string file = name + ".db";
+  if (::stat(file.c_str(), &s) != 0) return usage("there is no file or report '" + shown + "'", {}, "fade-query list      shows the recordings here");
+  return usage("there is no file or report '" + shown + "' (did you mean '" + table::printable(file) + "'?)", {},
+               "fade-query " + table::printable(file) + " " + second);
 }
 
 std::size_t most_words(const Target& t) { return t.command ? t.command->most_words : t.report->knows("word") ? 1 : 0; }
@@ -36,7 +46,7 @@ std::size_t most_words(const Target& t) { return t.command ? t.command->most_wor
 // `fade-query export run.db`: one word too many, and it can only be the recording.
 void take_path_from_end(Target& t) {
   const bool one_too_many = t.path.empty() && t.words.size() == most_words(t) + 1;
-  if (!one_too_many || (t.command && t.command->alone) || !t.words.back().ends_with(".db")) return;
+  if (!one_too_many || (t.command && t.command->alone) || !(t.words.back().ends_with(".db") || is_recording(t.words.back()))) return;
   t.path = std::move(t.words.back());
   t.words.pop_back();
 }
@@ -51,19 +61,30 @@ Result<void> check_words(const Target& t) {
 
 }  // namespace
 
+std::vector<std::string> known_names() {
+  std::vector<std::string> out;
+  for (const Report& r : reports())
+    if (!r.hidden) out.push_back(r.name);
+  for (const Command& c : commands())
+    if (!is_page(c)) out.emplace_back(c.name);
+  return out;
+}
+
+bool is_known_name(const std::string& word) {
+  const std::string name = report_for(word);
+  const Report* r = find_report(name);
+  return (r && !r->hidden) || find_command(name);
+}
+
 Result<Target> read_words(const std::vector<std::string>& words) {
   Target t;
   auto at = words.begin();
   if (at != words.end() && names_file(*at)) t.path = *at++;
-  const std::string name = at != words.end() ? *at++ : "summary";
+  const std::string word = at != words.end() ? *at++ : "summary", name = report_for(word);
   t.command = find_command(name);
   t.report = find_report(name);
   if (t.report && t.report->hidden) t.report = nullptr;
-  if (!t.command && !t.report) {
-    const std::string near = nearest(name, known_names());
-    return usage("there is no report '" + table::printable(name) + "'", near.empty() ? "" : "the nearest is " + near,
-                 near.empty() ? "fade-query reports      lists them" : "fade-query " + near);
-  }
+  if (!t.command && !t.report) return unknown_word(word, at != words.end() ? *at : std::string());
   t.words.assign(at, words.end());
   take_path_from_end(t);
   if (auto fine = check_words(t); !fine) return tl::unexpected(fine.error());
@@ -74,7 +95,7 @@ Result<std::string> default_recording(const char* fade_output, const std::string
   if (fade_output && *fade_output) return std::string(fade_output);
   const std::vector<FoundFile> found = recordings_in(directory);
   if (!found.empty()) return found.front().path;
-  return fail("there is no recording here", "the current directory has no fade-*.db, and FADE_OUTPUT is not set",
+  return fail("there is no recording here", "no file of the current directory is a recording, and FADE_OUTPUT is not set",
               "fade-run -- PROGRAM      makes one; or: fade-query FILE.db");
 }
 

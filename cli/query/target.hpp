@@ -16,6 +16,10 @@ struct Target {
   std::vector<std::string> words;
 };
 
+// Names of reports and commands as a user may type them; other words for reports ("hotspots") are known and not listed.
+std::vector<std::string> known_names();
+bool is_known_name(const std::string& word);
+
 Result<Target> read_words(const std::vector<std::string>& words);
 // $FADE_OUTPUT, else the newest recording of the current directory.
 Result<std::string> default_recording(const char* fade_output, const std::string& directory);

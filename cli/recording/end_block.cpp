@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/table/human.hpp"
+#include "cli/table/slowdown.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::cli::recording {
@@ -23,15 +24,15 @@ std::string bold(const std::string& text, const Style& style) { return style.col
 
 std::string line(std::string_view label, const std::string& text) { return fmt::format("  {:<10} {}\n", label, text); }
 
-// Where several threads stood still at the same time, the sum says nothing about the duration; so only a sum that
-// can belong to one thread is turned into a percentage.
 std::string slowdown(const RunSummary& s, const Style& style) {
-  std::string text = fmt::format("threads stood still for {} at {}", duration(s.stopped_ns, style), count(s.stops, "stop", "stops"));
-  const std::int64_t alone = s.duration_ns - s.stopped_ns;
-  if (alone > 0 && s.threads == 1)
-    text += fmt::format(", about {:.0f} % slower", 100.0 * static_cast<double>(s.stopped_ns) / static_cast<double>(alone));
-  return text;
+  const CostSummary& c = s.cost;
+  return table::slowdown_text({.calls = static_cast<std::int64_t>(s.calls), .threads = static_cast<std::int64_t>(c.threads), .calls_ns = c.calls_ns,
+                               .other_ns = c.other_ns, .busiest_ns = c.busiest_ns, .life_ns = c.life_ns, .is_measured = c.is_measured},
+                              style.utf8);
 }
+
+// Without fade's own cost.
+std::string net(std::int64_t ns, const Style& style) { return ns > 0 ? duration(ns, style) : std::string(table::kBelowMeasure); }
 
 std::string calls(const RunSummary& s, const Style& style) {
   const std::string errors = count(s.errors, "error", "errors");
@@ -43,7 +44,7 @@ std::string top(const RunSummary& s, const Style& style) {
   std::string text = bold(fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}", "calls", "errors", "total", "average", "function"), style) + '\n';
   for (const TopFunction& f : s.top)
     text += fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}\n", table::human_count(static_cast<std::int64_t>(f.calls)), f.errors,
-                        duration(f.total_ns, {}), duration(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), {}),
+                        net(f.total_ns, style), net(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), style),
                         table::printable(f.name));
   return text;
 }
@@ -64,7 +65,8 @@ std::string memory(const RunSummary& s) {
 
 std::string dropped(const RunSummary& s, const Style& style) {
   if (s.dropped > 0) return red(count(s.dropped, "call", "calls"), style);
-  return s.vanished == 0 ? "nothing" : red("an unknown number of calls: the program took out breakpoints", style);
+  if (s.vanished == 0) return s.is_filtered ? "nothing of what was asked for" : "nothing";
+  return red("an unknown number of calls: the program took out breakpoints", style);
 }
 
 }  // namespace
@@ -90,19 +92,22 @@ std::vector<std::string> must_say(const RunSummary& summary) {
   return sentences;
 }
 
-std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style) {
-  std::string text = bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, {}), ending), style) + '\n';
+std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style,
+                      const std::string& trouble) {
+  std::string text = bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending), style) + '\n';
   text += line("ran", fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads")));
-  text += libraries(s);
+  if (trouble.empty()) text += libraries(s);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
   for (const auto& [label, what] : more) text += line(label, what);
   text += line("slowdown", slowdown(s, style));
   text += line("dropped", dropped(s, style));
-  text += top(s, style);
-  for (const std::string& what : s.postmortems) text += line(what == s.postmortems.front() ? "trouble" : "", red(table::printable(what), style));
+  if (trouble.empty()) text += top(s, style);
+  for (const std::string& what : s.postmortems)
+    if (trouble.empty()) text += line(what == s.postmortems.front() ? "trouble" : "", red(table::printable(what), style));
   for (const std::string& note : s.notes) text += line("note", table::printable(note));
-  if (!s.postmortems.empty()) text += line("why", "fade-query " + shell_word(s.database) + " postmortem");
+  if (trouble.empty() && !s.postmortems.empty()) text += line("why", "fade-query " + shell_word(s.database) + " postmortem");
+  if (!trouble.empty()) text += "\n" + trouble + "\n";
   return text + line("next", "fade-query " + shell_word(s.database) + " summary");
 }
 

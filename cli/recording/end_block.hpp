@@ -17,8 +17,10 @@ struct Style {
 // A label of at most 10 characters and what stands behind it.
 using Line = std::pair<std::string_view, std::string>;
 
-// `ending`: what became of the program. `more`: lines that only this program has.
-std::string end_block(const RunSummary& summary, std::string_view ending, const std::vector<Line>& more, const Style& style);
+// `ending`: what became of the program. `more`: lines that only this program has. `trouble`: the rows of
+// the headline, lines each; where there are some, they stand at the end and what they tell better is left out.
+std::string end_block(const RunSummary& summary, std::string_view ending, const std::vector<Line>& more, const Style& style,
+                      const std::string& trouble = {});
 
 // What has to be said even where no summary is wanted: notes and losses, one sentence each.
 std::vector<std::string> must_say(const RunSummary& summary);

@@ -14,6 +14,10 @@
 namespace fade::cli::recording {
 namespace {
 
+constexpr std::uint64_t kLeastSize = 1 << 20;
+
+constexpr std::int64_t kMostSamples = 1000;  // a second
+
 // -e trace=mem for hands that know strace.
 void drop_trace_prefix(std::vector<std::string>& events) {
   constexpr std::string_view kPrefix = "trace=";
@@ -69,7 +73,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy or all,-sync [all]", List{&o.events}, help, none,
        {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc", "marker"}},
-      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments) [calls]", detail_choice(r, o), help},
+      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]", detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
       {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},
       {kCapture, "--include", "REGEX", "record only functions whose name matches", Each{&o.include}},
@@ -79,24 +83,25 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture, "--step", "WHAT", "what a step is: 'range:NAME*' (roctx, NVTX), or FUNCTION, FUNCTION/N: from one (every Nth) call to the next", Text{&o.step}, all, none,
        {"range:", "hipDeviceSynchronize", "hipStreamSynchronize"}},
 
-      {kCapture, "--hang-timeout", "TIME", "where a call runs and none but queries begins or ends for TIME, look at all threads once", Time{&o.hang_ns}},
+      {kCapture, "--hang-timeout", "TIME", "take a snapshot of all threads if no call starts or finishes for TIME while one runs", Time{&o.hang_ns}},
 
       {kStacks, "-k,--stacks", "LIST", "stacks of which calls: off, all, sample=N, or some of alloc,errors,first [these three]", List{&o.stacks}, help, none,
        {"alloc", "errors", "first", "sample", "sample=", "all", "off"}},
       {kStacks, "--stack-depth", "N", "frames to keep of each stack, from the innermost [64]", Number{&o.stack_depth, 1, StackChoice::kMostFrames}},
+      {kStacks, "--sample", "HZ", "so many times a second, record the line of Python of threads that are in no call", Number{&o.sample_hz, 1, kMostSamples}},
       {kStacks, "--native-stacks,!--no-native-stacks", "", "frames of C and C++ code [on]", Flag{&o.native_stacks}},
       {kStacks, "--python-stacks,!--no-python-stacks", "", "frames of Python code [on]", Flag{&o.python_stacks}},
 
       {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
-      {kProcesses, "--exe", "REGEX", "record only processes whose program matches", Text{&o.child_filter}},
+      {kProcesses, "--exe", "REGEX", "record only processes whose executable path matches", Text{&o.child_filter}},
       {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK): 0,3", List{&o.only_ranks}},
 
-      {kCorrect, "--set", "TARGET=VALUE", "answer questions about a device with VALUE", Each{&o.set_rules}, help, none,
+      {kCorrect, "--set", "TARGET=VALUE", "make HIP report VALUE for a device property", Each{&o.set_rules}, help, none,
        {"device.*.multiProcessorCount=", "device.*.warpSize=", "device.*.name=", "device.*.totalGlobalMem="}},
       {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
-      {kCorrect, "--dry-run", "", "print the rules as understood and end", Flag{&r.dry_run}},
+      {kCorrect, "--dry-run", "", "show what the rules would change, then exit", Flag{&r.dry_run}},
 
-      {kDevices, "--sysfs-root", "DIR", "read what the GPU driver says below DIR instead of /sys", Text{&o.sysfs_root}, all, Completes::Directory},
+      {kDevices, "--sysfs-root", "DIR", "read the GPU driver's data from DIR instead of /sys", Text{&o.sysfs_root}, all, Completes::Directory},
 
       {kProbes, "--probes", "FILE", "add functions described in FILE", Each{&o.probe_files}, all, file},
       {kProbes, "--probe", "LIB:FUNCTION", "add a function of a library with debug information", Each{&o.probe_symbols}},
@@ -112,6 +117,8 @@ Result<void> finish(const Request& request, RecordingOptions& options, const cha
   drop_trace_prefix(options.events);
   if (options.hang_ns && *options.hang_ns <= 0)
     return fail("--hang-timeout: a time of nothing", "every call would be a hang", "longer than the longest call of a healthy run: --hang-timeout 5m");
+  if (options.max_bytes > 0 && options.max_bytes < kLeastSize)
+    return fail(fmt::format("--max-size: {} bytes are less than 1M", options.max_bytes), "an empty recording has this size already", "write 100M or 8G");
   if (auto checked = check_sysfs_root(options.sysfs_root); !checked) return checked;
   if (auto checked = check_output_name(options.output); !checked) return checked;
   if (auto checked = stack_choice(options); !checked) return tl::unexpected(std::move(checked.error()));

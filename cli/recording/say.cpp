@@ -8,6 +8,7 @@
 #include "cli/options/output.hpp"
 #include "cli/options/program.hpp"
 #include "cli/query/command.hpp"
+#include "cli/query/headline.hpp"
 #include "cli/table/bytes.hpp"
 #include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
@@ -37,9 +38,11 @@ void say_ended(bool wants_summary, ColorWish color, const std::function<std::str
 
 namespace {
 
-using Page = Result<void> (*)(query::Context&, query::Recording&);
+using Page = std::function<Result<void>(query::Context&, query::Recording&)>;
 
-Result<void> print_page(Page page, int fd, const char* name, const std::string& database, ColorWish color) {
+constexpr std::size_t kMostTroubleLines = 14;  // with the end block around them they fit a terminal of 24
+
+Result<void> print_page(const Page& page, int fd, const char* name, const std::string& database, ColorWish color) {
   auto recording = query::open_recording(database);
   if (!recording) return tl::unexpected(std::move(recording.error()));
   table::FdBytes bytes(fd, name);
@@ -51,6 +54,18 @@ Result<void> print_page(Page page, int fd, const char* name, const std::string& 
 }
 
 }  // namespace
+
+std::string trouble_text(const std::string& database, ColorWish color) {
+  std::string text;
+  const auto read = [&](query::Context& context, query::Recording& recording) -> Result<void> {
+    auto top = query::headline(context, recording);
+    if (!top) return tl::unexpected(std::move(top.error()));
+    text = query::rows_text(context, *top, kMostTroubleLines);
+    return {};
+  };
+  if (const auto done = print_page(read, STDERR_FILENO, "standard error", database, color); !done) log::debug("{}", done.error().text());
+  return text;
+}
 
 void say_verdict(const std::string& database, ColorWish color) {
   const auto told = print_page(query::show_verdict, STDERR_FILENO, "standard error", database, color);

@@ -18,6 +18,10 @@ int print(const Result<std::vector<std::string>>& lines, int failure);
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
                const std::vector<std::string>& sentences);
 
+// The rows of the headline, as text for stderr: what went wrong, your own line, the command that tells more. Empty where nothing is
+// wrong, and where the recording cannot be read.
+std::string trouble_text(const std::string& database, ColorWish color);
+
 // --verdict: what fade-query verdict says about the recording, on stderr.
 void say_verdict(const std::string& database, ColorWish color);
 

@@ -10,6 +10,7 @@ namespace fade::cli::run {
 using recording::must_say;
 using recording::Style;
 
-std::string end_block(const RunOutcome& outcome, const Style& style);
+// `trouble`: the rows of the headline (trouble_text()); empty where nothing is wrong.
+std::string end_block(const RunOutcome& outcome, const Style& style, const std::string& trouble = {});
 
 }  // namespace fade::cli::run

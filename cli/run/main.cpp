@@ -1,5 +1,4 @@
 // fade-run: run a program and record its HIP calls.
-#include <signal.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -15,38 +14,13 @@
 #include "cli/handover/handover.hpp"
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
-#include "cli/run/end_block.hpp"
 #include "cli/run/ending.hpp"
 #include "cli/run/options.hpp"
+#include "cli/run/supervise.hpp"
 #include "cli/table/terminal.hpp"
-#include "cli/table/text.hpp"
 
 namespace fade::cli::run {
 namespace {
-
-// The program has started: from now on nothing that happens to our stderr may end us before it.
-void say_started(const std::string& name, int pid, const std::string& database) {
-  ::signal(SIGPIPE, SIG_IGN);
-  log::set_program("fade");
-  const std::string file = name.substr(name.rfind('/') + 1);
-  log::info("recording {} (pid {}) to {}", table::printable(file), pid, table::printable(database));
-}
-
-void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
-  recording::say_ended(request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
-                       [&](const Style& style) { return end_block(outcome, style); }, must_say(outcome.summary));
-}
-
-int supervise(const Request& request, ColorWish wish) {
-  const auto outcome = fade::run(request.options, say_started);
-  if (!outcome) {
-    log::error("{}", outcome.error().text());
-    return status_of(outcome.error());
-  }
-  say_ended(request, *outcome, wish);
-  if (request.verdict) recording::say_verdict(outcome->summary.database, wish);
-  return end_as(*outcome);
-}
 
 // The report is what was asked for, so it goes to stdout; how far it is goes to stderr.
 int compare(const Request& request, ColorWish wish) {
@@ -82,12 +56,13 @@ int main(int argc, char** argv) {
   Request request;
   auto [invocation, status] = start(program(), rows(request), argc, argv);
   if (status) return *status;
+  request.options.typed = std::move(invocation.typed);
   if (auto finished = finish(request, std::move(invocation.words), std::getenv("FADE_OUTPUT")); !finished)
-    return refuse(program(), std::move(finished.error()));
+    return refuse(finished.error());
   if (request.dry_run) return recording::print(resolved_rules(request.options), kOwnFailure);
   if (request.list_probes) return recording::print(recording::catalogue(request.options), kOwnFailure);
   if (!request.options.ab_rules.empty()) return compare(request, invocation.color);
-  return request.daemon ? hand_over(request.options) : supervise(request, invocation.color);
+  return request.daemon ? hand_over(request.options) : supervise(request, invocation);
 }
 
 }  // namespace

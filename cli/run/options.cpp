@@ -71,12 +71,12 @@ std::vector<Option> rows(Request& r) {
   RunOptions& o = r.options;
   const std::string_view processes = recording::kProcesses;
   std::vector<Option> all = recording::rows(r, o, {.summary = "print a summary on stderr at the end [on a terminal]",
-                                                   .duration = "record for TIME, then let the program run on alone"});
+                                                   .duration = "stop recording after TIME; the program continues"});
   std::ranges::move(std::vector<Option>{
       {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command", Each{&o.environment_changes}},
       {processes, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, Shown::HelpAll, Completes::Directory},
       {processes, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
-      {recording::kCorrect, "--ab", "RULES", "compare runs without and with RULES (as for --set, apart by ';'): times, calls, grids, output",
+      {recording::kCorrect, "--ab", "RULES", "run with and without RULES (as for --set, separated by ';') and compare",
        Each{&r.ab}, Shown::Help, Completes::Nothing, {"device.*.multiProcessorCount=", "device.*.warpSize="}},
       {recording::kCorrect, "--pairs", "N", "how many pairs of runs --ab makes [5]", Number{&r.pairs, 1, kMostPairs}},
       {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
@@ -91,6 +91,8 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
     return fail("no command given", {}, "fade-run [OPTIONS] [--] COMMAND [ARGS...], for example: fade-run -- python3 train.py");
   if (auto checked = check_environment(options.environment_changes); !checked) return checked;
   if (auto finished = finish_comparison(request); !finished) return finished;
+  // fade-attach -d 0s repairs a program; a program that fade starts has nothing to repair.
+  if (options.duration_ns && *options.duration_ns <= 0) return fail("--duration: nothing can be recorded in no time", {}, "--duration 30s");
   if (!request.daemon) return recording::finish(request, options, default_output);
   if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
   if (request.verdict) return fail("--daemon and --verdict exclude each other", {}, "fade-query verdict, when the recording has ended");

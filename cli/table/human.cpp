@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace fade::table {
 namespace {
@@ -13,7 +14,7 @@ struct Scale {
   double size;
   std::string_view name;
 };
-constexpr std::array<Scale, 6> kTimes{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}, {60e9, "min"}, {3600e9, "h"}}};
+constexpr std::array<Scale, 4> kTimes{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
 constexpr std::array<Scale, 7> kSizes{
     {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}, {0x1p50, "PiB"}, {0x1p60, "EiB"}}};
 
@@ -31,15 +32,21 @@ std::string scaled(double x, const std::array<Scale, N>& scales, double step_up)
   return three_digits(x / scales[i].size) + ' ' + std::string(scales[i].name);
 }
 
+// "2 min 21 s", "3 h 05 min". Minutes begin at two, hours at two: "90.0 s" says more than "1 min 30 s".
+std::string minutes(std::int64_t ns) {
+  const char* sign = ns < 0 ? "-" : "";
+  const std::int64_t s = (std::llabs(ns) + 500'000'000) / 1'000'000'000;
+  if (s < 7200) return fmt::format("{}{} min {:02} s", sign, s / 60, s % 60);
+  return fmt::format("{}{} h {:02} min", sign, (s + 30) / 3600, (s + 30) / 60 % 60);
+}
+
 }  // namespace
 
 std::string human_duration(std::int64_t ns, Units units, bool utf8) {
   std::string text;
   if (units == Units::Auto) {
     const double x = static_cast<double>(ns);
-    // Minutes begin at two, hours at two: "90.0 s" says more than "1.50 min".
-    text = std::fabs(x) < 120e9 ? scaled(x, std::array<Scale, 4>{kTimes[0], kTimes[1], kTimes[2], kTimes[3]}, 0.9995)
-                                : scaled(x, std::array<Scale, 3>{kTimes[3], kTimes[4], kTimes[5]}, 2);
+    text = std::fabs(x) < 119.95e9 ? scaled(x, kTimes, 0.9995) : minutes(ns);
   } else if (units == Units::Ns) {
     text = human_count(ns) + " ns";
   } else {

@@ -2,10 +2,14 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "cli/table/kind.hpp"
 
 namespace fade::table {
+
+// For a time that fade's own cost leaves nothing of.
+inline constexpr std::string_view kBelowMeasure = "~0";
 
 std::string human_duration(std::int64_t ns, Units units, bool utf8);  // "12.3 µs"
 std::string human_time(std::int64_t ns, Units units);                 // "1.234567 s" since the start of the session

@@ -6,10 +6,11 @@
 namespace fade::table {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Kind>, 12> kWords{{
+constexpr std::array<std::pair<std::string_view, Kind>, 13> kWords{{
     {"text", Kind::Text}, {"id", Kind::Id}, {"count", Kind::Count}, {"number", Kind::Number},
     {"duration", Kind::Duration}, {"time", Kind::Time}, {"bytes", Kind::Bytes}, {"percent", Kind::Percent},
     {"trend", Kind::Trend}, {"hex", Kind::Hex}, {"yesno", Kind::YesNo}, {"json", Kind::Json},
+    {"net", Kind::Net},
 }};
 
 struct Suffix {

@@ -13,6 +13,7 @@ enum class Kind {
   Count,
   Number,
   Duration,  // ns
+  Net,       // ns without fade's own cost; 0: less than can be measured beside it
   Time,      // ns since the start of the session
   Bytes,
   Percent,   // drawn as a bar as well

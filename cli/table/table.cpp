@@ -47,6 +47,7 @@ std::string number_text(const Value& value, Kind kind, const Style& style) {
     case Kind::Count: return human_count(as_int(value));
     case Kind::Number: return fmt::format("{:.6g}", as_double(value));
     case Kind::Duration: return human_duration(as_int(value), style.units, style.terminal.utf8);
+    case Kind::Net: return as_int(value) == 0 ? std::string(kBelowMeasure) : human_duration(as_int(value), style.units, style.terminal.utf8);
     case Kind::Time: return human_time(as_int(value), style.units);
     case Kind::Bytes: return human_bytes(as_int(value));
     case Kind::Percent: return fmt::format("{:.1f}", as_double(value));
@@ -190,7 +191,14 @@ class Table : public RowSink {
     if (scols_print_table_to_string(table.get(), &text) != 0) return fail("cannot lay out the table", "out of memory");
     const std::string all(text);
     std::free(text);
-    return write_lines(all);
+    if (auto done = write_lines(all); !done || !has_below_measure(shown)) return done;
+    return out_.write(style_.indent + std::string(kBelowMeasure) + ": less than can be measured beside fade's own cost\n");
+  }
+
+  bool has_below_measure(const std::vector<std::size_t>& shown) const {
+    return std::ranges::any_of(shown, [&](std::size_t i) {
+      return laid_[i].column.kind == Kind::Net && std::ranges::find(laid_[i].cells, kBelowMeasure) != laid_[i].cells.end();
+    });
   }
 
   Result<void> print_empty() { return out_.write(style_.indent + "(nothing)\n"); }

@@ -12,6 +12,8 @@
 namespace fade::table {
 namespace {
 
+constexpr unsigned kUnknownTerminal = 80, kNoTerminal = 100;
+
 unsigned width_of(int fd) {
   const char* variable = std::getenv("COLUMNS");
   const std::string_view columns = variable ? variable : "";
@@ -20,7 +22,7 @@ unsigned width_of(int fd) {
     return n;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+  return ::isatty(fd) == 1 ? kUnknownTerminal : kNoTerminal;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ struct Terminal {
   unsigned width = 80;  // 0: no limit
 };
 
+// The width is COLUMNS, else the terminal's; 100 where there is no terminal.
 // Reads COLUMNS and the locale: call setlocale(LC_CTYPE, "") before. Whether to use colours is decided elsewhere.
 Terminal look_at_terminal(int fd, bool color);
 

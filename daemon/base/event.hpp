@@ -63,6 +63,7 @@ struct CallRecord {
   std::uint32_t payload_size = 0;
   std::uint16_t flags = 0;
   StackId stack = 0;  // at entry; 0: none was taken
+  std::uint32_t held_ns = 0;  // for which fade held the thread at its stops outside of entry_ns to exit_ns
 };
 
 // One piece of a call's payload: this header, then `size` bytes, then padding to a multiple of 8.
@@ -108,6 +109,8 @@ void for_each_piece(std::span<const std::byte> payload, Visit&& visit) {
 }
 
 // ---------------------------------------------------------------- everything else that happens, rarely
+inline constexpr int kUnknownDevice = -1;  // of a thread whose current device of HIP was not seen
+
 struct ProcessStarted {
   ProcessId process = 0;
   ProcessId parent = 0;
@@ -126,6 +129,7 @@ struct ProcessExec {  // same process, new program
   std::string exe;
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
+  int device = 0;  // current device of its thread, as in ThreadStarted
 };
 struct ProcessEnded {
   ProcessId process = 0;
@@ -139,6 +143,12 @@ struct ThreadStarted {
   std::int64_t at = 0;
   pid_t tid = 0;
   std::string name;
+  int device = 0;  // its current device of HIP, kUnknownDevice where that was not seen
+};
+// A thread's current device changed by a call that is not recorded.
+struct DeviceSet {
+  ThreadId thread = 0;
+  int device = 0;
 };
 struct ThreadEnded {
   ThreadId thread = 0;
@@ -238,11 +248,33 @@ struct Drop {
   std::uint64_t n = 0;
   std::string reason;
 };
+// Where a thread was that was in no watched call, seen from outside while it ran (--sample).
+struct Sampled {
+  ThreadId thread = 0;
+  std::int64_t at = 0;
+  StackId stack = 0;  // of Python frames alone
+  FrameId frame = 0;  // the innermost of them that is the user's own code, else the innermost
+};
 // Added up by the storing side.
 struct StopCost {
   FunctionId function = 0;  // 0: stops that belong to no function
   std::uint64_t stops = 0;
   std::int64_t held_ns = 0;  // from the stop's report to the thread's resumption
+};
+
+// Of one thread, for all functions. Added up by the storing side.
+struct ThreadCost {
+  ThreadId thread = 0;
+  std::uint64_t stops = 0;
+  std::int64_t held_ns = 0;
+};
+// What a stop costs on this machine, once for each form of entry (ptrace/stop_cost.hpp). Before the first call.
+struct CostMeasured {
+  std::string form;       // jump or int3
+  std::uint32_t calls = 0;  // that were measured, 0: none
+  std::int64_t call_ns = 0, call_spread_ns = 0;  // within each duration
+  std::int64_t stop_ns = 0, stop_spread_ns = 0;  // of each stop, beyond the time for which fade held the thread
+  std::string problem;    // why nothing was measured
 };
 
 // CPU time of all threads of a process, user and system, since it began.
@@ -318,10 +350,10 @@ struct ThreadSeen {
   std::vector<std::string> earlier;  // names of calls that were running already when fade came, outermost first
 };
 
-using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, ModuleLoaded,
+using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
                             ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
-                            Lifecycle, Drop, StopCost, CpuUsed, ModuleOrigin, ImportsBound,
-                            FrameSeen, StackSeen, Postmortem, ThreadSeen>;
+                            Lifecycle, Drop, StopCost, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin, ImportsBound,
+                            FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled>;
 
 // Where a session puts what it sees. Called from the tracing thread only.
 class EventSink {

@@ -1,7 +1,7 @@
 // The only thing the tracing thread and the writer thread share. The tracing thread fills a batch; the writer takes
 // it whole and leaves an empty one. Bounded: when the batch is full the tracing thread waits (and with it the
-// stopped thread), so nothing is lost; how long it waited is counted. While the database cannot be written for a time (a stall)
-// the batch may grow, and the wait has an end: calls that find no room then are counted.
+// stopped thread), so nothing is lost; how long it waited is counted. While the database cannot be written for a time
+// (a stall) the batch may grow, and the wait has an end: calls that find no room then are counted.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -52,9 +52,9 @@ class EventQueue final : public EventSink {
   // Writer thread: the writer has given up (disk full): from now on everything is thrown away.
   void discard();
   bool discards() const;
-  // Writer thread: the database cannot be written for now. A batch may hold kStallRoom times as much. When that is full, the tracing
-  // thread waits for `patience` in all, and refuses calls after that. Notices are never refused, because later calls are not
-  // understood without them: a notice without room makes the queue discard everything.
+  // Writer thread: the database cannot be written for now. A batch may hold kStallRoom times as much. When that is
+  // full, the tracing thread waits for `patience` in all, and refuses calls after that. Notices are never refused,
+  // because later calls are not understood without them: a notice without room makes the queue discard everything.
   void stall(std::chrono::nanoseconds patience);
   std::uint64_t refused() const;  // calls, in this stall
   std::uint64_t resume();         // ends the stall; returns refused()

@@ -1,5 +1,7 @@
 #include "base/log.hpp"
 
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@ namespace fade::log {
 namespace {
 std::atomic<Level> current{Level::Info};
 std::atomic<int> destination{STDERR_FILENO};
+std::atomic<int> announcements{-1};
 std::string_view program = "fade";
 
 // How many bytes of a control character stand at the beginning: C0 but for newline and tab, DEL, C1, and what reorders text.
@@ -31,6 +34,20 @@ std::string harmless(std::string_view text) {
   }
   return out;
 }
+
+// Blanks of a whole line: they end the program's line where it has begun one, and leave an empty line as it is (zsh begins its prompts so).
+std::string begin_of_line(int fd) {
+  constexpr unsigned kWidest = 1000;
+  winsize size{};
+  if (::isatty(fd) != 1) return {};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > kWidest) return "\r\n";
+  return std::string(size.ws_col, ' ') + '\r';
+}
+
+bool takes_now(int fd) {
+  pollfd asked{.fd = fd, .events = POLLOUT, .revents = 0};
+  return ::poll(&asked, 1, 0) == 1 && (asked.revents & POLLOUT) != 0;
+}
 }  // namespace
 
 void set_level(Level level) { current = level; }
@@ -42,6 +59,16 @@ void write(Level level, std::string_view text) {
   if (current < level) return;
   const std::string line = fmt::format("{}: {}\n", program, harmless(text));  // one write: lines of two processes do not mix
   if (::write(destination, line.data(), line.size()) < 0) return;  // nobody is left to tell
+}
+
+void announce_to(int fd) { announcements = fd; }
+
+void announce(std::string_view text) {
+  const int fd = announcements >= 0 ? announcements.load() : destination.load();
+  if (current < Level::Info || !takes_now(fd)) return;
+  const std::string begin = begin_of_line(fd);
+  const std::string line = fmt::format("{}{}: {}{}", begin, program, harmless(text), begin.empty() ? "\n" : "\r\n");
+  if (::write(fd, line.data(), line.size()) < 0) return;  // no reader is left
 }
 
 }  // namespace fade::log

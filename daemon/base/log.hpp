@@ -13,6 +13,10 @@ Level level();
 void set_destination(int fd);  // which stays open as long as there are messages
 void set_program(std::string_view name);  // what stands before the colon; `name` must outlive the process
 void write(Level level, std::string_view text);
+// Of Info, for what happens while a program runs: begins on a line of its own on a terminal, and is lost where the reader takes nothing now.
+// Never waits, so that any thread may call it. `fd` of announce_to: the destination opened once more without waiting, -1: none.
+void announce(std::string_view text);
+void announce_to(int fd);
 
 template <class... A>
 void error(fmt::format_string<A...> f, A&&... a) {

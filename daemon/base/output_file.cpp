@@ -116,7 +116,7 @@ bool is_planted(const Fd& folder, const struct stat& file) {
 
 // The cause, nullptr: it may be written.
 const char* why_not(const Place& place, const struct stat& about) {
-  if (S_ISDIR(about.st_mode)) return "it is a folder";
+  if (S_ISDIR(about.st_mode)) return "it is a directory";
   if (S_ISBLK(about.st_mode)) return "it is a disk";
   if (place.given) return nullptr;
   if (S_ISREG(about.st_mode))

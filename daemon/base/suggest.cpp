@@ -56,4 +56,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   return found ? *found : std::string{};
 }
 
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? near : " (did you mean '" + near + "'?)";
+}
+
 }  // namespace fade

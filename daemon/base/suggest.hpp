@@ -12,6 +12,8 @@ namespace fade {
 std::size_t edit_distance_x2(std::string_view from, std::string_view to);
 
 // The candidate nearest to `word`, empty where none is near enough to be what was meant. Words over 128 letters have none.
+// " (did you mean 'query'?)" for the end of a message; empty where no candidate is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace fade

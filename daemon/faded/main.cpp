@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   service::Settings settings;
   const auto [invocation, status] = cli::start(service::program(), service::rows(settings), argc, argv);
   if (status) return *status;
-  if (auto finished = service::finish(settings); !finished) return cli::refuse(service::program(), std::move(finished.error()));
+  if (auto finished = service::finish(settings); !finished) return cli::refuse(finished.error());
   if (settings.check_config) return 0;
   service::Daemon daemon(std::move(settings), argv);
   if (auto opened = daemon.open(); !opened) {

@@ -85,8 +85,8 @@ class AddressSpace {
   // A copy of memory from before there was a net is without one, and without sites.
   void forget_missing_net();
   // Between a fork and the event that tells of it, sites may have been armed in the parent that the child's memory has
-  // not got: arms them there too. And the other way round, where they were put back. At the child's first stop, when the
-  // net is its SIGTRAP handler.
+  // not got: arms them there too. And the other way round, where they were put back. At the child's first stop, when
+  // the net is its SIGTRAP handler.
   void mend_copy(pid_t stopped);
 
   const ProcessMemory& memory() const { return memory_; }
@@ -141,21 +141,21 @@ class AddressSpace {
   Result<Site*> arm(RemoteAddr address, pid_t stopped, Guard guard = Guard::None);
   // Guards of libc stand from now on, or stand no longer. They are armed before, and are put back after it is told.
   bool set_guarded(bool guarded, pid_t stopped);
-  // The place of Guard::Clone: libc's syscall(2), which begins at `function`, looks at the result there. nullopt: it has
-  // another shape, or a jump stands there already.
+  // The place of Guard::Clone: libc's syscall(2), which begins at `function`, looks at the result there. nullopt: it
+  // has another shape, or a jump stands there already.
   std::optional<RemoteAddr> behind_system_call(RemoteAddr function) const;
-  // As arm(), where calls return to. There may be many such places: the last kKeptForEntries of the net's table are kept for functions.
-  // Fails with ENOSPC where there is no room.
+  // As arm(), where calls return to. There may be many such places: the last kKeptForEntries of the net's table are
+  // kept for functions. Fails with ENOSPC where there is no room.
   Result<Site*> arm_return(RemoteAddr address, pid_t stopped);
   static constexpr std::uint64_t kKeptForEntries = 2048;
   // Three quarters of the places for returns are taken.
   bool returns_are_scarce() const;
-  // Puts the original byte back at up to `most` of the places that calls return to, those armed longest ago first, but not at those in
-  // `open`. They stay known, for threads that have just hit them, and arm() sets them again. Only where memory is written without a
-  // stopped thread. Returns how many.
+  // Puts the original byte back at up to `most` of the places that calls return to, those armed longest ago first,
+  // but not at those in `open`. They stay known, for threads that have just hit them, and arm() sets them again. Only
+  // where memory is written without a stopped thread. Returns how many.
   std::size_t rest_returns(const std::unordered_set<RemoteAddr>& open, std::size_t most);
-  // Forgets those that were lifted before `before` (CLOCK_BOOTTIME) and not armed since, and which no thread can have hit any more.
-  // Their slots are not given again. Returns how many.
+  // Forgets those that were lifted before `before` (CLOCK_BOOTTIME) and not armed since, and which no thread can have
+  // hit any more. Their slots are not given again. Returns how many.
   std::size_t forget_rested(std::int64_t before);
   // The entry of a function. In the `untouched` bytes from there no thread can stand, nothing else begins, and no branch leads: there a
   // jump may stand behind its first instruction, where those behind it allow one.
@@ -204,8 +204,8 @@ class AddressSpace {
   Result<TextCheck> differing() const;
 
   // vanished_sites.cpp
-  // What stands where the program has taken out a breakpoint. Original: its own instruction. Other: other code, in which
-  // a breakpoint has no place. Nothing: no memory can be read there.
+  // The bytes in the place of a breakpoint that the program has taken out. Original: its own instruction. Other: other code, in
+  // which a breakpoint has no place. Nothing: no memory can be read there.
   enum class Instead : std::uint8_t { Original, Other, Nothing };
   struct VanishedSite {
     RemoteAddr address;

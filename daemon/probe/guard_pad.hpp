@@ -30,18 +30,20 @@ const GuardForm& form_of(Guard guard);
 // Bytes of a slot before the moved instruction, where it leads through the net.
 constexpr std::size_t kGuardSize = 19;
 
-// The way through the net's code at `guard`. Uses %rcx and %r11, which are free where a function begins and behind a system
-// call.
+// The way through the net's code at `guard`. Uses %rcx and %r11, which are free where a function begins and behind a
+// system call.
 std::vector<std::uint8_t> way_through_net(RemoteAddr guard);
 
 // The code of a pad at `pad`, which goes on at `after`. `net_code`: what the Loader's pad calls.
 std::vector<std::uint8_t> guard_pad(Guard guard, RemoteAddr pad, RemoteAddr after, RemoteAddr net_code);
 
 // How many bytes of an instruction at `site` a guarded jump replaces for its slot; nullopt: no jump is possible. One
-// instruction of five bytes or more that reads the same wherever it stands; for the Loader, a return before padding, too.
+// instruction of five bytes or more that reads the same wherever it stands; for the Loader, a return before padding,
+// too.
 std::optional<std::uint8_t> guard_jump_length(Guard guard, std::span<const std::uint8_t> bytes, RemoteAddr site);
 
-// A return that is shorter than the jump over it has the padding behind it in its slot, too: that text can be read there.
+// A return that is shorter than the jump over it has the padding behind it in its slot, too: that text can be read
+// there.
 void keep_padding(RelocatedInstruction& moved, std::span<const std::uint8_t> bytes);
 
 }  // namespace fade

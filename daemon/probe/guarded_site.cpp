@@ -39,7 +39,7 @@ Result<RelocatedInstruction> AddressSpace::guarded_code(std::span<const std::uin
 
 std::vector<std::uint8_t> AddressSpace::pad_code(const Site& site) const {
   if (site.is_entry_jump()) return site.entry_pad().code(site.pad(), site.slot);
-  // A thread that the pad of Sigmask lets go on has been shown to be harmless: it goes past the net's code.
+  // The pads with an int3 go past the net's code: a thread that has SIGTRAP blocked already cannot lose it.
   const RemoteAddr after = site.guard == Guard::Clone ? site.slot : site.moved();
   return guard_pad(site.guard, site.pad(), after, net_->guard_code(site.guard));
 }

@@ -5,8 +5,8 @@
 // longjmp and stack switches leave calls without returning; they are found when a later call or return shows that
 // their frame is gone.
 //
-// A function that jumps into another one (a tail call) hands on its frame: stack pointer and return address stay. Both calls are
-// open then, the later one inside the earlier one, and both end at the same return.
+// A function that jumps into another one (a tail call) hands on its frame: stack pointer and return address stay.
+// Both calls are open then, the later one inside the earlier one, and both end at the same return.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -58,10 +58,10 @@ class OpenCalls {
   OpenCall remove(const OpenCall& call);
 
   // Takes out the calls that cannot be open any more when the thread stands at a call or return in `frame`; a call that
-  // returns is removed first. Calls of the same frame stay: they have jumped into what is entered, or return with it. The
-  // exception is an earlier call of the entered function itself, which is left and made again, and what it jumped into. So
-  // a frame holds at most one call of each function. `stack` is the thread's own stack as far as known: asked for only when
-  // it matters. Outermost first.
+  // returns is removed first. Calls of the same frame stay: they have jumped into what is entered, or return with it.
+  // The exception is an earlier call of the entered function itself, which is left and made again, and what it jumped
+  // into. So a frame holds at most one call of each function. `stack` is the thread's own stack as far as known:
+  // asked for only when it matters. Outermost first.
   template <class StackRange>
   std::vector<OpenCall> take_unwound(const CallFrame& frame, const Memory& memory, StackRange&& stack) {
     if (calls_.empty() || frame.sp < calls_.back().sp) return {};  // deeper than all: the normal nesting

@@ -1,5 +1,6 @@
-// Places that calls return to. A program has a few thousand functions of ours at most, and may call them from any number of places: these
-// must not take the room of a library that is loaded later, and those that are not met again give theirs back.
+// Places that calls return to. A program has a few thousand functions of ours at most, and may call them from any
+// number of places: these must not take the room of a library that is loaded later, and those that are not met again
+// give theirs back.
 #include <algorithm>
 #include <cerrno>
 

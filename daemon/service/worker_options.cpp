@@ -24,10 +24,12 @@ constexpr std::array kRows{
     Row{"max_size", "--max-size", Takes::Natural}, Row{"on_full", "--on-full", Takes::Word},
     Row{"duration_ns", "--duration", Takes::Nanoseconds}, Row{"delay_ns", "--delay", Takes::Nanoseconds},
     Row{"hang_ns", "--hang-timeout", Takes::Nanoseconds},
+    Row{"sample_hz", "--sample", Takes::Natural},
     Row{"tree", "--tree", Takes::On}, Row{"follow", "--no-follow", Takes::Off},
     Row{"only_ranks", "--only-rank", Takes::Words}, Row{"step", "--step", Takes::Word},
     Row{"stacks", "--stacks", Takes::Words}, Row{"stack_depth", "--stack-depth", Takes::Natural},
     Row{"native_stacks", "--no-native-stacks", Takes::Off}, Row{"python_stacks", "--no-python-stacks", Takes::Off},
+    Row{"typed", "--typed", Takes::Words},
 };
 constexpr std::size_t kMostBytes = 64 << 10;  // of all words
 

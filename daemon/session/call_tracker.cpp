@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/glob.hpp"
 #include "elf/maps.hpp"
@@ -20,11 +21,14 @@ constexpr std::size_t kMaxString = 256;
 constexpr std::size_t kMaxName = 4096;  // of what is known by its whole text: kernels' names (those of Tensile have 700 letters), paths
 constexpr std::size_t kMaxPointed = 4096;  // bytes behind one pointer
 constexpr std::size_t kMostDevices = 64;   // of one program, whose addresses are kept
+constexpr std::size_t kMostExcluded = 16;  // sentences about libraries that rules leave out
 constexpr std::uint64_t kMainStack = std::uint64_t{128} << 20;  // nothing else is mapped that close below it
 
 std::size_t longest_text(const probes::Probe& probe, const Parameter& parameter) {
   return parameter.role == Role::KernelName || probe.kind == probes::Kind::ModuleLoad ? kMaxName : kMaxString;
 }
+
+std::uint32_t held(std::int64_t ns) { return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns, 0, std::numeric_limits<std::uint32_t>::max())); }
 
 std::span<const std::byte> bytes_of(std::span<const std::uint64_t> words) { return std::as_bytes(words); }
 
@@ -168,7 +172,8 @@ Result<void> CallTracker::may_arm(const CallSite& call_site, RemoteAddr return_a
   return {};
 }
 
-// False where the return cannot be seen; the reason is recorded. A call that is met while fade leaves is one that is running then.
+// False where the return cannot be seen; the reason is recorded. A call that is met while fade leaves is one that is
+// running then.
 bool CallTracker::watch_return(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
   Program& program = *thread.inferior->program;
   AddressSpace& space = *program.space;
@@ -238,10 +243,10 @@ bool CallTracker::needs_return(const Entry& entry) const {
   return !entry.probe || !entry.probe->entry_only || is_needed(entry);
 }
 
-// While nothing is recorded: resolvers say where functions are, and rules go on being applied.
+// While nothing is recorded: resolvers say where functions are, threads change their device, and rules go on being applied.
 bool CallTracker::is_needed(const Entry& entry) const {
-  return entry.what == Entry::What::Resolver ||
-         (!overrides_.empty() && (overrides_.touches(entry.probe->symbol) || entry.probe->kind == probes::Kind::SetDevice));
+  if (entry.what == Entry::What::Resolver) return true;
+  return entry.probe && (entry.probe->kind == probes::Kind::SetDevice || (!overrides_.empty() && overrides_.touches(entry.probe->symbol)));
 }
 
 // The return address matters where the frame may be that of an open call, which jumped here.
@@ -253,7 +258,8 @@ CallFrame CallTracker::frame_at_entry(const Thread& thread, std::uint32_t entry,
   return frame;
 }
 
-void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack) {
+void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack,
+                        std::int64_t now) {
   const Entry& entry = functions_[index];
   unwound(thread, frame_at_entry(thread, index, registers.sp(), on_stack));
   const bool counted = entry.what == Entry::What::Function && recording_;
@@ -281,7 +287,9 @@ void CallTracker::enter(Thread& thread, std::uint32_t index, const Registers& re
     return close(std::move(call), wants_return ? kUnseen : kEntryOnly);
   }
   thread.inferior->open_by_sp[call.sp] = &thread;
-  thread.calls.push(std::move(call)).record.entry_ns = clock_.now();  // what we did since is not the call's time
+  CallRecord& record = thread.calls.push(std::move(call)).record;
+  record.entry_ns = clock_.now();  // what we did since is not the call's time
+  record.held_ns = held(record.entry_ns - now);
 }
 
 void CallTracker::correct(Thread& thread, const Entry& entry, OpenCall& call) {
@@ -292,7 +300,7 @@ void CallTracker::correct(Thread& thread, const Entry& entry, OpenCall& call) {
   const std::string caller(base_name(thread.inferior->program->call_sites[call.return_address].library));
   probes::DeviceCall asked{entry.probe->symbol, std::span(values).first(n), thread.device, caller};
   if (overrides_.need_slots()) place(thread, asked);
-  if (!overrides_.applies(asked)) return;
+  if (!overrides_.applies(asked)) return note_excluded(asked);
 
   const ProcessMemory& memory = thread.inferior->program->space->memory();
   std::vector<std::vector<std::byte>> contents;
@@ -335,12 +343,27 @@ void CallTracker::place(Thread& thread, probes::DeviceCall& call) {
   if (const probes::Rule* rule = overrides_.unplaced(call); rule && !std::exchange(program.has_told_unplaced, true))
     sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "note", 0,
                            fmt::format("{} was not applied to an answer of {}: nothing had told the device's PCI address yet", rule->target, call.symbol)});
+  const int device = probes::Overrides::device_of(call);
+  const probes::Rule* rule = overrides_.elsewhere(call);
+  if (!rule || program.devices_left_alone.size() >= kMostDevices || !program.devices_left_alone.insert(device).second) return;
+  const std::string where = call.slot ? "at " + call.slot->text() : "whose PCI address was not told";
+  left_alone_.insert(fmt::format("{} was not applied to device {} {}: the GPU driver has no such GPU", rule->spec, device, where));
+  sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "note", 0, *left_alone_.rbegin()});
 }
 
-void CallTracker::follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const {
+// A library that asked for an answer which a rule would change, had the rule not excluded that library.
+void CallTracker::note_excluded(const probes::DeviceCall& call) {
+  if (excluded_.size() >= kMostExcluded) return;
+  if (const probes::Rule* rule = overrides_.for_other_callers(call))
+    excluded_.insert(fmt::format("{} asked {}, and {} leaves it out", call.caller.empty() ? "code of no library" : call.caller, call.symbol, rule->spec));
+}
+
+void CallTracker::follow_device(Thread& thread, const Entry& entry, const OpenCall& call) {
   if (entry.probe->kind != probes::Kind::SetDevice) return;
-  if (const Parameter* device = entry.probe->with_role(Role::Device))
-    thread.device = static_cast<int>(argument(*device, call));
+  const Parameter* device = entry.probe->with_role(Role::Device);
+  if (!device) return;
+  thread.device = static_cast<int>(argument(*device, call));
+  if (call.record.id == 0) sink_.notice(DeviceSet{thread.id, thread.device});
 }
 
 std::span<const CallTracker::Left> CallTracker::leave(Thread& thread, const Registers& registers,
@@ -385,8 +408,11 @@ CallTracker::Left CallTracker::returned(Thread& thread, OpenCall call, const Reg
   return left;
 }
 
-void CallTracker::flush() {
-  for (const Complete& call : complete_) sink_.call(call.record, call.payload);
+void CallTracker::flush(std::int64_t held_ns) {
+  for (Complete& call : complete_) {
+    call.record.held_ns = held(call.record.held_ns + held_ns);
+    sink_.call(call.record, call.payload);
+  }
   complete_.clear();
 }
 

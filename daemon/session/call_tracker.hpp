@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -32,13 +34,14 @@ class CallTracker {
     std::optional<TableGiven> table;
   };
 
-  // The thread hit the site of `entry`. `on_stack`: the return address and what follows it on the stack, as far as they are known already.
-  void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack);
-  // The thread hit a place that calls return to, at time `now`. Gives the calls that ended, innermost first: several where a function
-  // jumped into another one, none where no open call returns here now. Valid until the next leave().
+  // The thread hit the site of `entry` at time `now`. `on_stack`: the return address and what follows it on the stack, as far as they are
+  // known already.
+  void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack, std::int64_t now);
+  // The thread hit a place that calls return to, at time `now`. Gives the calls that ended, innermost first: several
+  // where a function jumped into another one, none where no open call returns here now. Valid until the next leave().
   std::span<const Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
-  // Sends what is complete.
-  void flush();
+  // Sends what is complete. `held_ns`: for how long the stop held the thread that completed it.
+  void flush(std::int64_t held_ns = 0);
 
   void thread_ended(Thread& thread, bool process_ended);
   // The thread's own stack; empty where that cannot be told while its stack pointer is `sp`.
@@ -46,6 +49,9 @@ class CallTracker {
   // While off, calls are neither numbered nor recorded; rules are applied all the same.
   void set_recording(bool on) { recording_ = on; }
 
+  // Sentences: which libraries asked for something that a rule changes for others alone; for which devices a rule is not.
+  const std::set<std::string>& excluded() const { return excluded_; }
+  const std::set<std::string>& left_alone() const { return left_alone_; }
   std::uint64_t unseen_returns() const { return unseen_.total(); }
   // Now and then, and at the end: tells how many returns could not be seen, and why.
   void report_unseen(bool at_end) { unseen_.report(sink_, clock_.now(), at_end); }
@@ -73,7 +79,8 @@ class CallTracker {
   void close(OpenCall call, std::uint16_t flags);
   void correct(Thread& thread, const Entry& entry, OpenCall& call);
   void place(Thread& thread, probes::DeviceCall& call);
-  void follow_device(Thread& thread, const Entry& entry, const OpenCall& call) const;
+  void note_excluded(const probes::DeviceCall& call);
+  void follow_device(Thread& thread, const Entry& entry, const OpenCall& call);
   std::uint64_t argument(const probes::Parameter& parameter, const OpenCall& call) const;
 
   EventSink& sink_;
@@ -91,6 +98,7 @@ class CallTracker {
   CallSiteId last_call_site_ = 0;
   CallSite other_site_;  // for calls from more places than are kept apart, which has no id
   UnseenReturns unseen_;
+  std::set<std::string> excluded_, left_alone_;
   bool recording_ = true;
 };
 

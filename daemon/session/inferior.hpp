@@ -33,9 +33,10 @@ struct Thread {
   Inferior* inferior = nullptr;
   std::string name;  // as of its first call: threads name themselves after they start
   OpenCalls calls;
+  std::uint64_t thread_pointer = 0;  // fs_base, as of its last breakpoint; 0: it met none
   RemoteRange stack;  // its own stack, once it was needed
   RemoteAddr stack_ends;  // stack pointer of the outermost frame of the last stack that was taken; null: not known
-  int device = 0;     // what it last set with hipSetDevice
+  int device = kUnknownDevice;  // its current one of HIP, as far as it was seen
   // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
   bool trap_blocked = false;
   std::optional<siginfo_t> trap_waiting;
@@ -49,6 +50,9 @@ struct Thread {
   std::vector<std::string> earlier_calls;  // that were running when we came, outermost first; empty as soon as they may have returned
   bool ends_with_others = false;  // its end is that of the process, or an exec
   bool is_in_group_stop = false;
+  std::uint64_t stops = 0;    // at breakpoints
+  std::int64_t held_ns = 0;
+  ThreadCost untold;          // of these, what the storing side does not know yet
 };
 
 // One program of one process. A pid may be given again, and a process may execute another program while a stop is waited for.

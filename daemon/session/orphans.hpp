@@ -1,14 +1,15 @@
-// Children in their first stop whose makers have not told of them yet. The kernel lets a child run before its maker's fork event is
-// reported; under load the event may come long after the child's stop. A child is given up only where no thread is left that can tell.
+// Children in their first stop whose makers have not told of them yet. The kernel lets a child run before its maker's
+// fork event is reported; under load the event may come long after the child's stop. A child is given up only where
+// no thread is left that can tell.
 //
-// A thread that has made a child does not sleep before it tells: it runs, waits for a CPU, or stands in its event. PPid names its
-// process; with CLONE_PARENT it names that process' parent.
+// A thread that has made a child does not sleep before it tells: it runs, waits for a CPU, or stands in its event.
+// PPid names its process; with CLONE_PARENT it names that process' parent.
 #pragma once
 #include <cstdint>
 
 namespace fade {
 
-// What can have made a child, the likeliest first.
+// The possible makers of a child, the likeliest first.
 enum class Maker : std::uint8_t {
   Running,  // a thread of its parent that is not asleep
   Asleep,   // its parent lives, but all threads sleep; or only processes with the same parent do (CLONE_PARENT)
@@ -24,7 +25,8 @@ enum class OrphanVerdict : std::uint8_t {
   Silent,  // its maker may be there, and has not told of it in time
 };
 
-// `looks`: how often the child has been looked at before. The first look finds nothing wrong: the maker may be about to tell.
+// `looks`: how often the child has been looked at before. The first look finds nothing wrong: the maker may be about
+// to tell.
 constexpr OrphanVerdict judge_orphan(int looks, Maker maker) {
   if (looks == 0) return OrphanVerdict::Wait;
   if (maker == Maker::None) return OrphanVerdict::Lost;

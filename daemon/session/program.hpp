@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -60,7 +61,7 @@ struct KernelName {
   bool operator==(const KernelName&) const = default;
 };
 
-// What the looks at a program's breakpoints have found (SiteWatch). Session times.
+// Results of the looks at a program's breakpoints (SiteWatch). Session times.
 struct SiteLooks {
   std::int64_t last = 0;  // the last look; 0: none yet
   std::unordered_map<RemoteAddr, std::int64_t> doubtful;  // sites that had no breakpoint at the last look -> when they had one
@@ -95,6 +96,7 @@ struct Program {
   std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: what has been looked at
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
+  std::set<int> devices_left_alone;  // for which has been said that a rule is not for them
   bool is_list_doubtful = false;   // modules may be missing in link_map that have run
   std::int64_t returns_rest_since = 0;  // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: none
   bool has_told_no_room = false;   // that there is no room for more places to return to

@@ -25,9 +25,19 @@ PythonStacks* ProgramStacks::python(const Program& program, std::string& problem
     if (!image || python_) continue;
     auto found = PythonStacks::in(*image, memory);
     if (!found) problem = found.error().text();
-    else python_ = std::move(*found);
+    else if ((python_ = std::move(*found))) python_at_ = module.span.begin;
   }
   return python_ ? &*python_ : nullptr;
+}
+
+PythonStacks* ProgramStacks::running_python(const Program& program) {
+  if (running_python_ || !python_) return running_python_ ? &*running_python_ : nullptr;
+  const Memory& memory = program.space->memory();
+  const PageCache looked(memory);
+  const auto image = elf::DynamicImage::open(looked, python_at_);
+  auto found = image ? PythonStacks::in(*image, memory) : Result<std::optional<PythonStacks>>(std::nullopt);
+  if (found) running_python_ = std::move(*found);
+  return running_python_ ? &*running_python_ : nullptr;
 }
 
 }  // namespace fade

@@ -20,12 +20,16 @@ class ProgramStacks {
   std::uint32_t number() const { return number_; }  // of the session's programs that had a stack taken
   // The interpreter among the modules that are loaded; nullptr: none. `problem` says, once, why one that is there is not read.
   PythonStacks* python(const Program& program, std::string& problem);
+  // A second reader of the same interpreter, for threads that run while they are looked at: what it remembers of them may be wrong, and must
+  // not reach the stacks of stopped threads. nullptr where python() has found none.
+  PythonStacks* running_python(const Program& program);
 
  private:
   CodeMap code_;
   std::uint32_t number_;
   std::uint32_t last_module_ = 0;  // all up to it have been looked at
-  std::optional<PythonStacks> python_;
+  std::optional<PythonStacks> python_, running_python_;
+  RemoteAddr python_at_;  // where its module begins
 };
 
 }  // namespace fade

@@ -42,6 +42,12 @@ void is_alive(Inferior& inferior, const Entry& entry, std::optional<std::uint64_
   inferior.has_told_hang = false;
 }
 
+// A breakpoint accounts for itself.
+bool has_account(Stop::Kind kind) {
+  using Kind = Stop::Kind;
+  return kind == Kind::Exec || kind == Kind::Exit || kind == Kind::Fork || kind == Kind::Vfork || kind == Kind::Clone;
+}
+
 constexpr std::uint64_t kCloneClearSighand = std::uint64_t{1} << 32;  // clone3(2); not in each libc's headers
 
 // The flags of the clone, clone3, fork or vfork that `registers` stand in (at its ptrace event).
@@ -71,6 +77,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       sink_(sink),
       clock_(clock),
       options_(std::move(options)),
+      watches_devices_(std::ranges::any_of(options_.wishes.probes, [](const auto& probe) { return probe->kind == probes::Kind::SetDevice; })),
       functions_(sink),
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
@@ -103,19 +110,24 @@ Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Prog
   inferior->id = ++last_process_;
   inferior->program = std::move(program);
   inferior->began = clock_.now();
+  if (last_process_ == 1) first_began_ = inferior->began;
   auto facts = read_process_facts(pid);
-  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent, .at = clock_.now(), .pid = pid,
+  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent, .at = inferior->began, .pid = pid,
                               .ppid = facts.ppid, .uid = facts.uid, .start_ticks = facts.start_ticks, .exe = facts.exe,
                               .command = std::move(facts.command), .environment = std::move(facts.environment)});
   return *inferior;
 }
 
-Thread& Session::add_thread(Inferior& inferior, pid_t tid) {
+// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know when that ends.
+int Session::first_device() const { return watches_devices_ ? 0 : kUnknownDevice; }
+
+Thread& Session::add_thread(Inferior& inferior, pid_t tid, int device) {
   auto thread = std::make_unique<Thread>();
   thread->tid = tid;
   thread->id = ++last_thread_;
   thread->inferior = &inferior;
-  sink_.notice(ThreadStarted{thread->id, inferior.id, clock_.now(), tid, read_thread_name(tid)});
+  thread->device = device;
+  sink_.notice(ThreadStarted{thread->id, inferior.id, clock_.now(), tid, read_thread_name(tid), device});
   threads_[tid] = thread.get();
   turns_.came(tid);
   return *(inferior.threads[tid] = std::move(thread));
@@ -125,12 +137,13 @@ void Session::adopt(pid_t pid) {
   if (main_ == 0) main_ = pid;
   Inferior& inferior = add_process(pid, ProcessId{0}, std::make_shared<Program>(tracer_, pid));
   inferior.is_root = true;
-  add_thread(inferior, pid);
+  add_thread(inferior, pid, first_device());
   black_box_.began(inferior);
 }
 
 void Session::end_thread(Thread& thread, bool process_ended) {
   calls_.thread_ended(thread, process_ended);
+  report_cost(thread);
   sink_.notice(ThreadEnded{thread.id, clock_.now(), thread.name});
   threads_.erase(thread.tid);
   turns_.went(thread.tid);
@@ -141,8 +154,11 @@ void Session::end_process(Inferior& inferior, const Stop& stop) {
   const bool killed = stop.kind == Stop::Kind::Killed;
   black_box_.ended(inferior, stop);
   while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, true);
-  sink_.notice(ProcessEnded{inferior.id, clock_.now(), killed ? -1 : stop.status, killed ? stop.status : 0});
+  const std::int64_t now = clock_.now();  // one time for the recording and for the totals
+  sink_.notice(ProcessEnded{inferior.id, now, killed ? -1 : stop.status, killed ? stop.status : 0});
+  totals_.life_ns = now - first_began_;
   if (inferior.pid == main_) {
+    totals_.main_life_ns = now - inferior.began;
     main_ended_ = true;
     (killed ? main_signal_ : main_status_) = stop.status;
   }
@@ -163,9 +179,10 @@ Stop Session::next() {
 std::int64_t Session::handle(const Stop& stop) {
   using Kind = Stop::Kind;
   last_time_ = clock_.now();
+  const std::int64_t began = last_time_;
   switch (stop.kind) {
     case Kind::None:
-    case Kind::Gone: break;
+    case Kind::Gone: return began;
     case Kind::Signal: on_signal(stop); break;
     case Kind::Group: on_group(stop); break;
     case Kind::Trap: on_trap_stop(stop); break;
@@ -177,8 +194,9 @@ std::int64_t Session::handle(const Stop& stop) {
     case Kind::Syscall: on_syscall(stop); break;
     case Kind::Exit: on_exit(stop); break;
     case Kind::Exited:
-    case Kind::Killed: on_end(stop); break;
+    case Kind::Killed: on_end(stop); return last_time_;
   }
+  if (has_account(stop.kind)) account(0, began);
   return last_time_;
 }
 
@@ -232,14 +250,16 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   thread.passed_trap = in_pad ? trap : RemoteAddr{};
   if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
   if (!in_pad) tracee.set_ip(site.slot);
+  thread.thread_pointer = registers->fs_base;
   const RemoteAddr sp = registers->sp();
   const bool again = thread.shown.hit(site.address, sp, [&] { return calls_.stack_of(thread, sp); });
   const std::uint32_t charged = again ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
   if (may_have_lost_action(thread)) TrapGuard::retake(thread);
+  account(charged, now);  // the request to resume is in what a stop costs beyond that (CostMeasured)
+  charge(thread, last_time_ - now);
   tracee.resume();
-  account(charged, now);
-  calls_.flush();
+  calls_.flush(last_time_ - now);
   if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
   return true;
 }
@@ -282,7 +302,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
       is_alive(*thread.inferior, functions_[site.entry], std::nullopt);
-      calls_.enter(thread, site.entry, at_entry, in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>());
+      calls_.enter(thread, site.entry, at_entry, in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
       break;
   }
   return site.entry;
@@ -314,6 +334,26 @@ void Session::account(std::uint32_t entry, std::int64_t since) {
   totals_.stopped_ns += held;
   ++functions_[entry].stops;
   functions_[entry].held_ns += held;
+  if (functions_[entry].function == 0) return;
+  ++totals_.call_stops;
+  totals_.call_held_ns += held;
+}
+
+// What a stop at a breakpoint cost its thread.
+void Session::charge(Thread& thread, std::int64_t held) {
+  totals_.stopped_threads += thread.stops++ == 0;
+  thread.held_ns += held;
+  ++thread.untold.stops;
+  thread.untold.held_ns += held;
+  if (thread.held_ns < totals_.busiest_held_ns) return;
+  totals_.busiest_stops = thread.stops;
+  totals_.busiest_held_ns = thread.held_ns;
+}
+
+void Session::report_cost(Thread& thread) {
+  if (thread.untold.stops == 0) return;
+  thread.untold.thread = thread.id;
+  sink_.notice(std::exchange(thread.untold, {}));
 }
 
 void Session::on_group(const Stop& stop) {
@@ -350,7 +390,7 @@ void Session::learn_of_child(const Stop& stop) {
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
     if (is_thread) {
-      TrapGuard::inherit(add_thread(inferior, child), *parent);
+      TrapGuard::inherit(add_thread(inferior, child, first_device()), *parent);
     } else {
       const bool shares = (flags & CLONE_VM) != 0;
       note(*parent, shares ? "vfork" : "fork", child);
@@ -363,7 +403,7 @@ void Session::learn_of_child(const Stop& stop) {
       made.is_dirty = inferior.is_dirty;
       made.has_trap_to_itself = inferior.has_trap_to_itself;
       made.had_leftovers = inferior.had_leftovers;
-      TrapGuard::inherit(add_thread(made, child), *parent);
+      TrapGuard::inherit(add_thread(made, child, parent->device), *parent);
     }
     if (unclaimed_.erase(child)) start_child(child);
   }
@@ -398,10 +438,11 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   for (Thread* thread : gone) end_thread(*thread, false);
   inferior.open_by_sp.clear();
   black_box_.executed(inferior);
-  if (inferior.threads.empty()) return add_thread(inferior, inferior.pid);
+  if (inferior.threads.empty()) return add_thread(inferior, inferior.pid, first_device());
   Thread& leader = *inferior.threads.begin()->second;
   calls_.thread_ended(leader, false);  // it does not return to the old program
   leader.stack = {};
+  leader.device = first_device();
   leader.shown.clear();
   leader.name = read_thread_name(leader.tid);
   return leader;
@@ -419,7 +460,7 @@ Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
   inferior.has_told_nodes = false;
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(inferior.pid);
-  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment)});
+  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment), first_device()});
   note(thread, "exec", 0, facts.exe);
   return thread;
 }
@@ -499,6 +540,7 @@ void Session::on_exit(const Stop& stop) {
 void Session::report_costs(bool at_end) {
   black_box_.look_around();
   functions_.report_costs();
+  for (const auto& [tid, thread] : threads_) report_cost(*thread);
   stacks_.report(at_end);
   calls_.report_unseen(at_end);
   look_at_imports(false);
@@ -523,6 +565,7 @@ void Session::set_recording(bool on) {
 
 Session::Totals Session::totals() const {
   Totals out = totals_;
+  if (!inferiors_.empty()) out.life_ns = clock_.now() - first_began_;
   out.processes = last_process_;
   out.threads = last_thread_;
   out.functions_armed = modules_.armed();
@@ -531,6 +574,8 @@ Session::Totals Session::totals() const {
   out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
   for (auto& note : sites_.notes()) out.notes.push_back(std::move(note));
+  out.notes.insert(out.notes.end(), calls_.left_alone().begin(), calls_.left_alone().end());
+  out.excluded.assign(calls_.excluded().begin(), calls_.excluded().end());
   if (strangers_told_ > 0)
     out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", strangers_told_));
   if (calls_.unseen_returns() > 0)

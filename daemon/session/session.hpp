@@ -62,6 +62,8 @@ class Session {
   std::int64_t handle(const Stop& stop);
   // Now and then: sends what has added up, and what has been bound since.
   void report_costs(bool at_end = false);
+  // Looks where threads are that have made a watched call and are in none now. Stops no thread: see StackCapture::from_outside().
+  void take_samples();
   // Now and then: how much CPU time each process has used.
   void sample_cpu();
   void set_recording(bool on);
@@ -102,8 +104,16 @@ class Session {
   struct Totals {
     std::uint64_t stops = 0;
     std::int64_t stopped_ns = 0;
+    std::uint64_t call_stops = 0;  // of these, at breakpoints of recorded functions
+    std::int64_t call_held_ns = 0;
+    std::uint64_t stopped_threads = 0;  // at breakpoints
+    std::uint64_t busiest_stops = 0;    // of the thread that was held longest
+    std::int64_t busiest_held_ns = 0;
+    std::int64_t life_ns = 0;       // of all processes, as far as it was seen: from the first one's begin to the last one's end
+    std::int64_t main_life_ns = 0;  // of the main process; 0: it has not ended
     std::uint64_t processes = 0, threads = 0, functions_armed = 0, vanished = 0;
     std::vector<std::string> libraries, notes;
+    std::vector<std::string> excluded;     // a sentence each: who asked for what a rule changes for others alone
     std::vector<std::string> postmortems;  // a sentence each: crashes and hangs
   };
   Totals totals() const;
@@ -124,6 +134,8 @@ class Session {
   void call_ended(Thread& thread, const CallTracker::Left& left);
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
+  void charge(Thread& thread, std::int64_t held);
+  void report_cost(Thread& thread);
   void tell_gpu_nodes(Thread& thread, const Entry& entry);
   void deliver(const Stop& stop);
   void show_own_address(Thread& thread);
@@ -131,7 +143,8 @@ class Session {
   Thread* thread_of(pid_t tid);
   Inferior& add_process(pid_t pid, const Inferior* parent, std::shared_ptr<Program> program);
   Inferior& add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
-  Thread& add_thread(Inferior& inferior, pid_t tid);
+  Thread& add_thread(Inferior& inferior, pid_t tid, int device = kUnknownDevice);
+  int first_device() const;
   void end_thread(Thread& thread, bool process_ended);
   void end_process(Inferior& inferior, const Stop& stop);
   Thread& only_thread(Inferior& inferior, pid_t former);
@@ -225,6 +238,7 @@ class Session {
   const SessionClock clock_;
   std::int64_t last_time_ = 0;  // that was looked up for a stop
   const SessionOptions options_;
+  const bool watches_devices_;  // calls of hipSetDevice are seen
   FunctionTable functions_;
   ModuleWatch modules_;
   StackCapture stacks_;
@@ -237,7 +251,8 @@ class Session {
 
   std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
   std::unordered_map<pid_t, Thread*> threads_;
-  std::unordered_map<pid_t, int> unclaimed_;  // stopped before the event that tells who they are; how often they were looked at
+  // Children that stopped before their makers told of them, and how often each was looked at.
+  std::unordered_map<pid_t, int> unclaimed_;
   std::unordered_set<pid_t> released_;        // of these, those that were given up
   std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have just ended
   std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
@@ -256,6 +271,7 @@ class Session {
   std::vector<std::string> calls_in_flight_;
   HoldClock attach_holds_, detach_holds_;
   std::int64_t last_hang_look_ = 0;
+  std::int64_t first_began_ = 0;  // when the first process was seen
   std::uint64_t attached_threads_ = 0, bytes_left_changed_ = 0;
 };
 

@@ -78,6 +78,14 @@ bool Session::look_after_sites(ProgramMark mark) {
   return false;
 }
 
+void Session::take_samples() {
+  if (!watching_) return;
+  for (const auto& [tid, thread] : threads_) {
+    if (thread->thread_pointer == 0 || !thread->inferior->watched || has_open_call(*thread)) continue;
+    if (const auto seen = stacks_.from_outside(*thread); seen.stack != 0) sink_.notice(Sampled{thread->id, clock_.now(), seen.stack, seen.frame});
+  }
+}
+
 void Session::take_snapshot() {
   std::vector<pid_t> pids;
   std::ranges::transform(inferiors_, std::back_inserter(pids), [](const auto& item) { return item.first; });

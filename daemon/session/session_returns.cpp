@@ -1,7 +1,8 @@
 // How places that calls return to give their breakpoints back, in a program that calls from thousands of them.
 //
-// A place without an open call is lifted: the original byte stands in the text again, and the site stays known to us and to the net. A
-// later call from there arms it again. What has rested for long is forgotten as soon as no thread can have a trap of it under way.
+// A place without an open call is lifted: the original byte stands in the text again, and the site stays known to us
+// and to the net. A later call from there arms it again. What has rested for long is forgotten as soon as no thread
+// can have a trap of it under way.
 #include <algorithm>
 
 #include "session/session.hpp"

@@ -32,7 +32,7 @@ class SiteWatch {
   void mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, pid_t stopped);
   // How many breakpoints were found to be gone so far.
   std::uint64_t vanished() const { return set_again_ + given_up_; }
-  // What the user should know at the end, in sentences.
+  // Sentences for the user at the end of the recording.
   std::vector<std::string> notes() const;
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/recording.hpp"
+#include "base/user_code.hpp"
 
 namespace fade {
 namespace {
@@ -18,7 +19,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return hash ^ hash >> 29;
 }
 
-enum KindOfFrame : std::uint64_t { kOfPython = 1ULL << 32, kOfGap = 2ULL << 32 };  // others are a module's
+enum KindOfFrame : std::uint64_t { kOfPython = 1ULL << 32, kOfGap = 2ULL << 32, kOfRunningPython = 3ULL << 32 };  // others are a module's
 
 }  // namespace
 
@@ -160,7 +161,7 @@ StackId StackCapture::build(const Thread& thread, ProgramStacks& stacks, PythonS
 FrameId StackCapture::frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame) {
   switch (frame.kind) {
     case MergedFrame::Kind::Native: return native_frame(thread, stacks, frame.pc);
-    case MergedFrame::Kind::Python: return python_frame(thread, stacks, *python, frame.python);
+    case MergedFrame::Kind::Python: return python_frame(thread, stacks, *python, frame.python, kOfPython);
     case MergedFrame::Kind::Lost: break;
   }
   return gap(thread, stacks, "Python frames whose place between the native ones is not known");
@@ -176,9 +177,10 @@ FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, 
   });
 }
 
-FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame) {
+FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame,
+                                   std::uint64_t kind) {
   const PythonStacks::Place& place = python.place(frame, snapshot_);
-  return table_.frame({std::uint64_t{stacks.number()} << 34 | kOfPython, place.id}, [&] {
+  return table_.frame({std::uint64_t{stacks.number()} << 34 | kind, place.id}, [&] {
     return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Python, .address = frame.code, .function = place.function,
                      .file = place.file, .line = place.line};
   });
@@ -190,8 +192,52 @@ FrameId StackCapture::gap(const Thread& thread, ProgramStacks& stacks, const std
   });
 }
 
+// The thread runs, so a frame may be half written, or another one already. Frames that show the same functions twice were there.
+std::vector<PythonFrame> StackCapture::running_frames(const Thread& thread, PythonStacks& python) {
+  constexpr int kMostLooks = 4;
+  const ProcessMemory& memory = thread.inferior->program->space->memory();
+  std::vector<PythonFrame> before;
+  for (int look = 0; look < kMostLooks; ++look) {
+    snapshot_.take(memory, {}, python.wanted(thread.thread_pointer), 0);
+    if (!snapshot_.is_complete()) python.forget_wanted(thread.thread_pointer);
+    auto frames = python.frames(thread.thread_pointer, snapshot_, policy_.choice().depth);
+    const bool is_same = std::ranges::equal(frames, before, {}, &PythonFrame::code, &PythonFrame::code);
+    if (look > 0 && is_same) return frames;
+    before = std::move(frames);
+  }
+  ++cost_.unsteady;
+  return {};
+}
+
+StackCapture::Outside StackCapture::from_outside(const Thread& thread) {
+  ProgramStacks& stacks = of(*thread.inferior->program);
+  has_looked_ = false;
+  if (!python_of(thread, stacks)) return {};
+  PythonStacks* python = stacks.running_python(*thread.inferior->program);
+  if (!python) return {};
+  const std::int64_t began = clock_.now();
+  const auto frames = running_frames(thread, *python);
+  Outside out;
+  bool is_kept = true, has_user = false;
+  for (std::size_t i = frames.size(); i-- > 0 && is_kept;) {
+    if (frames[i].code == 0) continue;
+    const FrameId frame = python_frame(thread, stacks, *python, frames[i], kOfRunningPython);
+    const bool is_user = is_user_code(python->place(frames[i], snapshot_).file);
+    if (is_user || !has_user) out.frame = frame;
+    has_user |= is_user;
+    is_kept = (out.stack = table_.on_top(out.stack, frame)) != 0;
+  }
+  ++cost_.sampled;
+  cost_.sampled_ns += clock_.now() - began;
+  return is_kept ? out : Outside{};
+}
+
 // Of a program that is killed with fade there shall be most: told when the number has doubled.
 void StackCapture::report(bool at_end) {
+  if (at_end && cost_.sampled > 0)
+    sink_.notice(Lifecycle{.at = clock_.now(), .kind = "samples taken", .value = static_cast<std::int64_t>(cost_.sampled),
+                           .detail = fmt::format("{:.1f} us each, no thread was stopped; {} were left out because their frames changed meanwhile",
+                                                 static_cast<double>(cost_.sampled_ns) / 1000.0 / static_cast<double>(cost_.sampled), cost_.unsteady)});
   if (cost_.taken == told_taken_ || (!at_end && cost_.taken < 2 * told_taken_)) return;
   told_taken_ = cost_.taken;
   const auto tell = [&](const char* kind, std::int64_t value, std::string detail) {

@@ -33,6 +33,14 @@ class StackCapture {
   // The innermost frame is where the thread stands.
   StackId now(Thread& thread, const Registers& registers);
 
+  // Of a thread that runs meanwhile: its Python frames, read twice, with the same functions both times, and the innermost one of the user's own
+  // code. Zeros where there are none, or where they changed each time.
+  struct Outside {
+    StackId stack = 0;
+    FrameId frame = 0;
+  };
+  Outside from_outside(const Thread& thread);
+
   // Each stack is worked out anew from here on.
   void forget() { remembered_ = {}; }
   std::uint64_t recognised() const { return cost_.recognised; }  // stacks that were not worked out again
@@ -45,6 +53,8 @@ class StackCapture {
   struct Cost {
     std::uint64_t taken = 0, recognised = 0, evaluated = 0, cut_short = 0, not_kept = 0;
     std::int64_t ns = 0, longest_ns = 0;
+    std::uint64_t sampled = 0, unsteady = 0;
+    std::int64_t sampled_ns = 0;
   };
   StackId take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
   StackId take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
@@ -56,7 +66,8 @@ class StackCapture {
   StackId build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python);
   FrameId frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
   FrameId native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
-  FrameId python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame);
+  FrameId python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame, std::uint64_t kind);
+  std::vector<PythonFrame> running_frames(const Thread& thread, PythonStacks& python);
   FrameId gap(const Thread& thread, ProgramStacks& stacks, const std::string& reason);
 
   EventSink& sink_;

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "base/suggest.hpp"
+
 namespace fade {
 namespace {
 
@@ -16,7 +18,8 @@ struct Name {
 constexpr Name kNames[] = {{"alloc", &StackChoice::allocations}, {"errors", &StackChoice::errors}, {"first", &StackChoice::first}, {"all", &StackChoice::all}};
 
 tl::unexpected<Error> refused(const std::string& word) {
-  return fail(fmt::format("--stacks: '{}' is not understood", word), {}, "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
+  const std::vector<std::string> known{"off", "all", "alloc", "errors", "first", "sample"};
+  return fail(fmt::format("--stacks: '{}' is not understood{}", word, did_you_mean(word, known)), {}, "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
 }
 
 bool set_sample(std::string_view word, StackChoice& choice) {

@@ -1,6 +1,7 @@
-// The books of a recording: how many of the calls that were handed over the database accounts for. A call is accounted for once a
-// committed transaction holds its row, the sums that count it, or a row of drop_ that counts it. Every other call is lost. So
-// accounted() and lost() add up to the calls handed over at any moment, whatever failed and when. Writer thread only.
+// The books of a recording: how many of the calls that were handed over the database accounts for. A call is
+// accounted for once a committed transaction holds its row, the sums that count it, or a row of drop_ that counts it.
+// Every other call is lost. So accounted() and lost() add up to the calls handed over at any moment, whatever failed
+// and when. Writer thread only.
 #pragma once
 #include <cstdint>
 

@@ -8,6 +8,7 @@
 #include "base/event.hpp"
 #include "probes/arguments.hpp"
 #include "probes/call_facts.hpp"
+#include "probes/copy_block.hpp"
 #include "probes/decode.hpp"
 
 namespace fade::store {
@@ -36,6 +37,7 @@ struct CallView {
   std::optional<probes::LaunchShape> launch_shape() const { return probes::launch_shape(probe, record, payload); }
   std::optional<std::uint64_t> bytes() const { return probes::byte_count(probe, record, payload); }
   std::optional<int> copy_kind() const { return probes::copy_kind(probe, record, payload); }
+  std::optional<probes::CopyBlock> copy_block() const { return probes::copy_block(probe, record, payload, library_major); }
   std::optional<probes::Piece> piece(PieceKind kind, std::size_t param) const { return probes::find_piece(payload, kind, param); }
   std::optional<std::string> text(probes::Role role) const;
   // Of a range or mark: what the program calls it. Nothing where that could not be read.

@@ -24,6 +24,8 @@ enum class HostSide : std::uint8_t { None, Pageable, Pinned, Managed };
 struct Way {
   std::int64_t kind = 4;  // hipMemcpyKind, -1 of fills; 4 (default) only where the ledger does not tell either
   HostSide host = HostSide::None;
+
+  bool operator==(const Way&) const = default;
 };
 // What a copy of this kind is between these places. What the ledger does not know is the host's pageable memory, where the call or
 // the other side says that it is the host's.
@@ -43,7 +45,7 @@ class CopyBook {
   CopyBook(sqlite::Db& db, Failure& failure);
 
   void add(const Copied& copied);
-  void launch(RowId process) { ++launches_of(process); }
+  void launch(RowId process, std::uint64_t kernels) { launches_of(process) += kernels; }
   void end_process(RowId process);
   void flush();
 

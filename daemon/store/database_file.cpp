@@ -60,9 +60,16 @@ bool exists(const std::string& path) {
 Result<Fd> create(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly));
   if (fd) return fd;
-  if (errno == EEXIST)
+  const int error = errno;
+  struct stat s {};
+  if (error == EEXIST && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
+    return fail("cannot create " + path, S_ISDIR(s.st_mode) ? "it is a directory" : "it is not a plain file", kElsewhere, EISDIR);
+  const std::string folder = path.substr(0, path.rfind('/') == path.npos ? 0 : path.rfind('/'));
+  if (error == ENOENT && !folder.empty() && ::stat(folder.c_str(), &s) != 0)
+    return fail("cannot create " + path, "directory " + folder + " does not exist", "mkdir -p " + folder, error);
+  if (error == EEXIST)
     return fail(path + " exists", "fade does not overwrite a recording unless told to", "--force overwrites it, --append adds to it", EEXIST);
-  return fail_errno("cannot create " + path, errno, kElsewhere);
+  return fail_errno("cannot create " + path, error, kElsewhere);
 }
 
 // Two recordings in one file at the same time would give the same ids twice.
@@ -115,7 +122,8 @@ Result<void> same_file(const std::string& path, int fd) {
   return fail("cannot write " + path, "somebody replaced it just now", kElsewhere);
 }
 
-// SQLite opens what stands beside the file by its name. A file of another user there could be read and changed by that user.
+// SQLite opens what stands beside the file by its name. A file of another user there could be read and changed by
+// that user.
 Result<void> check_companions(const std::string& path) {
   struct stat main {}, beside {};
   const bool has_main = ::lstat(path.c_str(), &main) == 0;

@@ -54,6 +54,11 @@ DeviceRow DeviceBook::row(RowId process, int ordinal) {
   return last_answer_;
 }
 
+DeviceRow DeviceBook::find(RowId process, int ordinal) const {
+  const auto found = rows_.find({process, ordinal});
+  return found == rows_.end() ? 0 : found->second;
+}
+
 DeviceRow DeviceBook::known(const Asked& asked) {
   DeviceRow& row = rows_[asked];
   if (row != 0) return row;
@@ -102,6 +107,7 @@ void DeviceBook::describe(DeviceRow row, Device& device) {
 std::string DeviceBook::label(DeviceRow row, const std::string& process) const {
   const auto found = devices_.find(row);
   if (found == devices_.end()) return fmt::format("device row {}", row);
+  if (found->second.ordinal < 0) return process.empty() ? "an unknown device" : "an unknown device of " + process;
   std::string out = fmt::format("device {}", found->second.ordinal);
   if (!found->second.name.empty()) out += " (" + found->second.name + ")";
   return process.empty() ? out : out + " of " + process;

@@ -24,6 +24,7 @@ class DeviceBook {
   DeviceBook(sqlite::Db& db, Failure& failure);
 
   DeviceRow row(RowId process, int ordinal);
+  DeviceRow find(RowId process, int ordinal) const;  // 0: has no row yet
   void told(const Told& told, const CallView& call);
   // "device 0 (AMD Radeon RX 6800 XT)", with the process where several have been seen.
   std::string label(DeviceRow row, const std::string& process) const;

@@ -56,7 +56,8 @@ std::vector<DeviceFact> from_values(const DevicePath& path, const CallView& call
     const auto piece = call.piece(told, place->parameter);
     if (!piece || place->offset >= piece->bytes.size()) continue;
     const std::size_t size = std::min<std::size_t>(std::size_t{fact.element_size} * fact.count, piece->bytes.size() - place->offset);
-    out.push_back({std::string(fact.name), probes::text_of(fact.type, fact.count, piece->bytes.subspan(place->offset, size))});
+    const auto type = place->bytes == sizeof(std::uint32_t) ? probes::FieldType::Unsigned : fact.type;
+    out.push_back({std::string(fact.name), probes::text_of(type, fact.count, piece->bytes.subspan(place->offset, size))});
   }
   return out;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/secrets.hpp"
 #include "probes/vocabulary.hpp"
 #include "store/demangle.hpp"
 #include "store/wait_book.hpp"
@@ -22,11 +24,11 @@ std::string json_of(const std::vector<std::pair<std::string, std::string>>& envi
   return dump(out);
 }
 
-// As one would type it again: words with anything unusual in them are quoted.
-std::string command_line(const std::vector<std::string>& words) {
+// As one would type it again: words with anything unusual in them are quoted. Secrets in it are redacted.
+std::string command_line(const std::vector<std::string>& all) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%^";
   std::string out;
-  for (const std::string& word : words) {
+  for (const std::string& word : without_secrets(all)) {
     if (!out.empty()) out += ' ';
     if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) {
       out += word;
@@ -43,6 +45,19 @@ std::string argument_names(const probes::Probe& probe) {
   std::string out;
   for (const probes::Parameter& parameter : probe.parameters) out += (out.empty() ? "" : ",") + parameter.name;
   return out;
+}
+
+constexpr std::string_view kPython = "Python (ctypes)";
+constexpr std::array<std::string_view, 5> kBridges{"libffi", "_ctypes", "_cffi_backend", "libpython", "python"};
+
+// True for libraries that Python calls C functions through: every call of a Python program would seem to come from them.
+bool is_bridge(std::string_view library) {
+  std::string_view name = library.substr(library.rfind('/') + 1);
+  name = name.substr(0, name.find('.'));
+  if (name.starts_with("libffi-")) return true;  // as wheels name their copy
+  const std::size_t last = name.find_last_not_of("0123456789");
+  name = name.substr(0, last == name.npos ? 0 : last + 1);
+  return std::find(kBridges.begin(), kBridges.end(), name) != kBridges.end();
 }
 
 template <class Entry>
@@ -63,7 +78,7 @@ Bases Bases::read(sqlite::Db& db) {
 }
 
 Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
-    : session_(session), bases_(Bases::read(db)),
+    : session_(session), bases_(Bases::read(db)), rules_(db, failure),
       process_(db, failure,
                "INSERT INTO process_ (id, session, parent, pid, ppid, uid, start_ticks, ts, exe, command, env) VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
       process_exec_(db, failure, "UPDATE process_ SET exe = ?2, command = ?3, env = ?4 WHERE id = ?1"),
@@ -87,7 +102,7 @@ void Directory::on(const ProcessStarted& n) {
 void Directory::on(const ProcessExec& n) {
   process_exec_(process_row(n.process), n.exe, command_line(n.command), json_of(n.environment));
   for (ThreadEntry& thread : threads_)
-    if (thread.process == n.process) thread.device = 0;
+    if (thread.process == n.process) thread.device = n.device;
 }
 
 void Directory::on(const ProcessEnded& n) {
@@ -96,7 +111,7 @@ void Directory::on(const ProcessEnded& n) {
 
 void Directory::on(const ThreadStarted& n) {
   ++thread_count_;
-  grown(threads_, n.thread) = {thread_row(n.thread), n.process, 0};
+  grown(threads_, n.thread) = {thread_row(n.thread), n.process, n.device};
   thread_(thread_row(n.thread), process_row(n.process), n.tid, unless_empty(n.name), n.at);
 }
 
@@ -109,27 +124,43 @@ void Directory::on(const ModuleLoaded& n) {
 
 void Directory::on(const ModuleUnloaded& n) { module_end_(module_row(n.module), n.at); }
 
+// The C++ export of a function of C is that function: _Z24hipExtModuleLaunchKernelP... of hipExtModuleLaunchKernel.
+std::string plain_name(const std::string& symbol) {
+  std::size_t length = 0, at = 2;
+  if (!symbol.starts_with("_Z")) return symbol;
+  for (; at < symbol.size() && symbol[at] >= '0' && symbol[at] <= '9' && length < symbol.size(); ++at)
+    length = length * 10 + static_cast<std::size_t>(symbol[at] - '0');
+  return length == 0 || at + length > symbol.size() ? symbol : symbol.substr(at, length);
+}
+
 void Directory::on(const FunctionDefined& n) {
   if (!n.probe) return;
   FunctionEntry& entry = grown(functions_, n.function);
-  entry = {function_row(n.function), n.probe, memory_action(*n.probe), n.library_major, 0};
+  const std::string name = plain_name(n.probe->symbol);
+  const auto [same, is_new] = function_rows_.try_emplace({name, n.library}, function_row(n.function));
+  entry = {.row = same->second, .probe = n.probe, .name = name, .memory = memory_action(*n.probe), .library_major = n.library_major};
   const probes::Probe& probe = *n.probe;
   entry.is_marker = probe.group == "marker";
   entry.waits = waits(probe);
   entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;
   entry.launch = LaunchWords(probe);
   entry.result = ResultWord::of(probe.result);
+  entry.normal = rules_.normal(probe.symbol);
   const bool is_void = probe.result.cls == probes::TypeClass::Void;
-  function_(entry.row, session_, probe.symbol, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
+  if (name != probe.symbol) function_name_(entry.row, probe.symbol);
+  for (const std::string& other : n.other_names) function_name_(entry.row, other);
+  if (!is_new) return;
+  function_(entry.row, session_, name, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
             is_void ? "void" : probe.result.name, probe.has_success ? std::optional(probe.success) : std::nullopt);
-  for (const std::string& name : n.other_names) function_name_(entry.row, name);
 }
 
 void Directory::on(const CallSiteSeen& n) {
   if (site_libraries_.size() <= n.site) site_libraries_.resize(n.site + 1, Libraries::kUnknown);
-  site_libraries_[n.site] = libraries_.id(n.library);
-  site_(site_row(n.site), process_row(n.process), unless_empty(n.library), n.library.empty() ? std::nullopt : std::optional(n.offset),
-        unless_empty(function_place(n.symbol)), n.address);
+  const bool bridge = is_bridge(n.library);
+  const std::string library = bridge ? std::string(kPython) : n.library, symbol = bridge ? library : function_place(n.symbol);
+  site_libraries_[n.site] = libraries_.id(library);
+  site_(site_row(n.site), process_row(n.process), unless_empty(library), library.empty() ? std::nullopt : std::optional(n.offset),
+        unless_empty(symbol), n.address);
 }
 
 std::string Directory::process_label(RowId row) const {
@@ -140,7 +171,7 @@ std::string Directory::process_label(RowId row) const {
 const std::string& Directory::function_name(RowId row) const {
   static const std::string kNone;
   const auto id = static_cast<std::size_t>(row - bases_.function);
-  return id < functions_.size() && functions_[id].probe ? functions_[id].probe->symbol : kNone;
+  return id < functions_.size() && functions_[id].probe ? functions_[id].name : kNone;
 }
 
 }  // namespace fade::store

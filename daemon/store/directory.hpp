@@ -1,10 +1,13 @@
 // What the ids of a session stand for: processes, threads, functions, modules, call sites, with their rows. Ids count
 // from 1 in every session; rows of an appended session follow those of the earlier ones.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/event.hpp"
@@ -13,6 +16,7 @@
 #include "store/launch_memo.hpp"
 #include "store/libraries.hpp"
 #include "store/memory_actions.hpp"
+#include "store/result_rules.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -27,24 +31,31 @@ struct Bases {
 struct FunctionEntry {
   RowId row = 0;
   probes::ProbePtr probe;
+  std::string name{};           // as it is stored: without what C++ adds
   MemoryAction memory;
   int library_major = 0;
-  std::uint64_t with_args = 0;  // calls whose arguments were stored
+  std::uint64_t with_args = 0;  // calls whose arguments were stored as text
   bool is_marker = false;       // says where a range of the program's own begins or ends
   bool waits = false;           // for the GPU
   bool separates_steps = false;
   bool names_kernel = false;    // in a parameter: it launches that one
   LaunchWords launch{};         // where that is told
   ResultWord result{};
+  std::vector<std::int64_t> normal{};  // results that are an answer though they are not success
+
+  bool is_answer(std::int64_t code) const { return std::find(normal.begin(), normal.end(), code) != normal.end(); }
 };
 struct ThreadEntry {
   RowId row = 0;
   ProcessId process = 0;
-  int device = 0;  // current device, hipSetDevice
+  int device = kUnknownDevice;  // current device, hipSetDevice
   bool device_told = false;  // by a call of this thread
   RowId copied_inside = 0;   // the newest call that another copy was made inside of
   CallId launched_in = 0;    // the call that its last launch was made inside of
 };
+// The name of a C++ function that stands in no namespace, without its parameters; any other symbol as it is.
+std::string plain_name(const std::string& symbol);
+
 class Directory {
  public:
   Directory(sqlite::Db& db, Failure& failure, RowId session);
@@ -66,7 +77,10 @@ class Directory {
   RowId call_row(CallId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.call; }
   RowId process_row(ProcessId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.process; }
   RowId thread_row(ThreadId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.thread; }
-  RowId function_row(FunctionId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.function; }
+  RowId function_row(FunctionId id) const {
+    if (id < functions_.size() && functions_[id].row != 0) return functions_[id].row;
+    return id == 0 ? 0 : static_cast<RowId>(id) + bases_.function;
+  }
   RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.module; }
   RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.site; }
   RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.rule; }
@@ -84,7 +98,9 @@ class Directory {
  private:
   const RowId session_;
   const Bases bases_;
-  std::vector<FunctionEntry> functions_;  // by id
+  const ResultRules rules_;
+  std::vector<FunctionEntry> functions_;  // by id; several of one name in one library share a row
+  std::map<std::pair<std::string, std::string>, RowId> function_rows_;
   std::vector<ThreadEntry> threads_;      // by id
   Libraries libraries_;
   std::vector<LibraryId> site_libraries_;  // by id

@@ -58,6 +58,13 @@ const GraphBook::Row GraphBook::kRows[] = {
     {"hipGraphAddMemAllocNode", &GraphBook::add_memory, false},
     {"hipGraphAddMemFreeNode", &GraphBook::add_memory, false},
     {"hipDrvGraphAddMemFreeNode", &GraphBook::add_memory, false},
+    {"hipGraphAddMemcpyNode", &GraphBook::add_copy, false},
+    {"hipGraphAddMemcpyNode1D", &GraphBook::add_copy, false},
+    {"hipGraphAddMemcpyNodeFromSymbol", &GraphBook::add_copy, false},
+    {"hipGraphAddMemcpyNodeToSymbol", &GraphBook::add_copy, false},
+    {"hipDrvGraphAddMemcpyNode", &GraphBook::add_copy, false},
+    {"hipGraphAddMemsetNode", &GraphBook::add_copy, false},
+    {"hipDrvGraphAddMemsetNode", &GraphBook::add_copy, false},
     {"hipGraphAddChildGraphNode", &GraphBook::add_child, false},
     {"hipGraphKernelNodeSetParams", &GraphBook::set, true},
     {"hipGraphNodeSetParams", &GraphBook::set, true},
@@ -90,10 +97,17 @@ bool GraphBook::names_kernels(std::string_view symbol) {
   return row && row->names_kernels;
 }
 
+bool GraphBook::adds_copy(std::string_view symbol) {
+  const Row* row = row_of(symbol);
+  return row && row->action == &GraphBook::add_copy;
+}
+
 bool GraphBook::call(const GraphCall& call) {
   const Row* row = row_of(call.view.probe.symbol);
   ran_ = false;
   launched_ = {};
+  launched_kernels_ = 0;
+  launched_copies_ = nullptr;
   if (!row || (call.failed && row->action != &GraphBook::launch && row->action != &GraphBook::end)) return false;
   (this->*row->action)(processes_[call.process], call);
   return ran_;
@@ -123,6 +137,11 @@ bool GraphBook::captures(ProcessId process, std::uint64_t stream) const {
 void GraphBook::capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory) {
   Process& of = processes_[process];
   if (Capture* capture = capture_of(of, stream)) append(of, capture->graph, memory);
+}
+
+void GraphBook::capture_copy(ProcessId process, std::uint64_t stream, const GraphCopy& copy) {
+  Process& of = processes_[process];
+  if (Capture* capture = capture_of(of, stream)) append(of, capture->graph, copy);
 }
 
 void GraphBook::begin(Process& process, const GraphCall& call) {
@@ -190,12 +209,26 @@ void GraphBook::append(Process& process, Graph& to, const GraphMemory& memory) {
   to.memory.push_back(memory);
 }
 
+void GraphBook::append(Process& process, Graph& to, const GraphCopy& copy) {
+  if (!has_room(process, to)) return;
+  ++process.pieces;
+  to.copies.push_back(copy);
+}
+
+void GraphBook::Graph::forget_nodes() {
+  for (GraphKernel& kernel : kernels) kernel.node = 0;
+  for (GraphMemory& piece : memory) piece.node = 0;
+  for (GraphCopy& copy : copies) copy.node = 0;
+}
+
 void GraphBook::append(Process& process, Graph& to, const Graph& from) {
   to.complete = to.complete && from.complete;
   const std::vector<GraphKernel> kernels = from.kernels;  // may be the same graph
   const GraphMemories memories = from.memory;
+  const std::vector<GraphCopy> copies = from.copies;
   for (const GraphKernel& kernel : kernels) append(process, to, kernel);
   for (const GraphMemory& memory : memories) append(process, to, memory);
+  for (const GraphCopy& copy : copies) append(process, to, copy);
 }
 
 void GraphBook::create(Process& process, const GraphCall& call) {
@@ -206,8 +239,7 @@ void GraphBook::create(Process& process, const GraphCall& call) {
 void GraphBook::clone(Process& process, const GraphCall& call) {
   Graph copy;
   append(process, copy, known(process, call.given("hipGraph_t")));
-  for (GraphKernel& kernel : copy.kernels) kernel.node = 0;  // its nodes are others
-  for (GraphMemory& memory : copy.memory) memory.node = 0;
+  copy.forget_nodes();
   if (const std::uint64_t graph = call.made("hipGraph_t")) process.graphs[graph] = std::move(copy);
 }
 
@@ -234,11 +266,17 @@ void GraphBook::add_memory(Process& process, const GraphCall& call) {
   append(process, known(process, call.given("hipGraph_t")), memory);
 }
 
+void GraphBook::add_copy(Process& process, const GraphCall& call) {
+  if (!call.copy) return;
+  GraphCopy copy = *call.copy;
+  copy.node = call.made("hipGraphNode_t");
+  append(process, known(process, call.given("hipGraph_t")), copy);
+}
+
 void GraphBook::add_child(Process& process, const GraphCall& call) {
   Graph child;
   append(process, child, known(process, call.given("hipGraph_t", 1)));
-  for (GraphKernel& kernel : child.kernels) kernel.node = 0;
-  for (GraphMemory& memory : child.memory) memory.node = 0;
+  child.forget_nodes();
   append(process, known(process, call.given("hipGraph_t")), child);
 }
 
@@ -260,6 +298,7 @@ void GraphBook::remove(Process& process, const GraphCall& call) {
   for (auto& [handle, graph] : process.graphs) {
     process.pieces -= std::erase_if(graph.kernels, [&](const GraphKernel& k) { return k.node == node; });
     process.pieces -= std::erase_if(graph.memory, [&](const GraphMemory& m) { return m.node == node; });
+    process.pieces -= std::erase_if(graph.copies, [&](const GraphCopy& c) { return c.node == node; });
   }
 }
 
@@ -280,6 +319,7 @@ void GraphBook::write(Exec& exec, const GraphCall& call) {
     kernel_(exec.row, what.first, what.second, n);
     total += n;
   }
+  exec.kernels = total;
   const std::uint64_t handle = std::max(call.made("hipGraphExec_t"), call.given("hipGraphExec_t"));
   graph_(exec.row, call.process_row, static_cast<std::int64_t>(handle), call.end, total, exec.graph.complete);
 }
@@ -361,8 +401,10 @@ void GraphBook::launch(Process& process, const GraphCall& call) {
     return;
   }
   ran_ = true;
+  if (!exec.graph.copies.empty()) launched_copies_ = &exec.graph.copies;
   if (!exec.graph.memory.empty()) launched_ = {&exec.graph.memory, exec.frees_first};
   if (exec.row == 0) write(exec, call);
+  if (!call.failed) launched_kernels_ = exec.kernels == 0 && !exec.graph.complete ? 1 : exec.kernels;
   if (exec.launches++ == 0) exec.first = call.at;
   exec.errors += call.failed;
   exec.ns += call.ns;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "store/call_view.hpp"
+#include "store/copy_book.hpp"
 #include "store/graph_memory.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
@@ -24,6 +25,16 @@ struct GraphKernel {
   bool operator==(const GraphKernel&) const = default;
 };
 
+// A copy or fill that each launch of a graph does.
+struct GraphCopy {
+  RowId function = 0;  // that put it into the graph
+  std::int64_t kind = 0, bytes = 0;
+  Way way;
+  std::uint64_t source = 0, destination = 0;
+  std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
+  bool operator==(const GraphCopy&) const = default;
+};
+
 // A call about graphs.
 struct GraphCall {
   ProcessId process = 0;
@@ -34,6 +45,7 @@ struct GraphCall {
   const CallView& view;
   std::vector<GraphKernel> kernels;  // that it names
   std::optional<GraphMemory> memory{};  // that it puts into a graph; its node is not set
+  std::optional<GraphCopy> copy{};      // likewise
 
   // The nth parameter of that type; 0: none. And what an out-parameter of that type received.
   std::uint64_t given(std::string_view type, std::size_t nth = 0) const;
@@ -46,6 +58,8 @@ class GraphBook {
 
   // True where the kernels that such a call names go into a graph.
   static bool names_kernels(std::string_view symbol);
+  // True where the copy or fill that such a call describes goes into a graph.
+  static bool adds_copy(std::string_view symbol);
   // Any call of the kind "graph", and those of events that lead a capture into another stream.
   // True: it has put kernels to run.
   bool call(const GraphCall& call);
@@ -55,12 +69,17 @@ class GraphBook {
   bool capture(ProcessId process, std::uint64_t stream, const GraphKernel& kernel);
   bool captures(ProcessId process, std::uint64_t stream) const;
   void capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory);
+  void capture_copy(ProcessId process, std::uint64_t stream, const GraphCopy& copy);
+  // Of what the last call launched, or tried to; nullptr: none. Good until the next call.
+  const std::vector<GraphCopy>* launched_copies() const { return launched_copies_; }
   // What the last call launched, or tried to, that allocates or frees; good until the next one.
   struct LaunchedMemory {
     const GraphMemories* memories = nullptr;  // nullptr: none of the sort
     bool frees_first = false;                 // what it has allocated before: hipGraphInstantiateFlagAutoFreeOnLaunch
   };
   const LaunchedMemory& launched_memory() const { return launched_; }
+  // Kernels that the last call gave to the GPU. A graph of which no kernel is known counts as one.
+  std::uint64_t launched() const { return launched_kernels_; }
 
   void end_process(ProcessId process);
   void flush();
@@ -69,9 +88,11 @@ class GraphBook {
   struct Graph {
     std::vector<GraphKernel> kernels;
     GraphMemories memory;
+    std::vector<GraphCopy> copies;
     bool complete = true;
     bool operator==(const Graph&) const = default;
-    std::size_t pieces() const { return kernels.size() + memory.size(); }
+    std::size_t pieces() const { return kernels.size() + memory.size() + copies.size(); }
+    void forget_nodes();  // its nodes have other handles
   };
   struct Capture {
     Graph graph;
@@ -83,6 +104,7 @@ class GraphBook {
     Graph graph;
     bool frees_first = false;
     RowId row = 0;  // 0: none for its present kernels
+    std::uint64_t kernels = 0;  // that one launch runs; known where there is a row
     std::uint64_t launches = 0, errors = 0;
     std::int64_t ns = 0, max = 0, first = 0, last = 0;
     bool changed = false;
@@ -111,6 +133,7 @@ class GraphBook {
   void destroy(Process& process, const GraphCall& call);
   void add(Process& process, const GraphCall& call);
   void add_memory(Process& process, const GraphCall& call);
+  void add_copy(Process& process, const GraphCall& call);
   void add_child(Process& process, const GraphCall& call);
   void set(Process& process, const GraphCall& call);
   void remove(Process& process, const GraphCall& call);
@@ -128,6 +151,7 @@ class GraphBook {
   void append(Process& process, Graph& to, const Graph& from);
   void append(Process& process, Graph& to, const GraphKernel& kernel);
   void append(Process& process, Graph& to, const GraphMemory& memory);
+  void append(Process& process, Graph& to, const GraphCopy& copy);
   static bool has_room(Process& process, Graph& to);
   void forget(Process& process, std::uint64_t exec);
   void change(Exec& exec, Graph graph);
@@ -138,6 +162,8 @@ class GraphBook {
   std::size_t capturing_ = 0;  // captures under way, of all processes
   bool ran_ = false;           // the call at hand has put kernels to run
   LaunchedMemory launched_;
+  std::uint64_t launched_kernels_ = 0;
+  const std::vector<GraphCopy>* launched_copies_ = nullptr;
   RowId last_;
   Write graph_, kernel_, uses_, launch_;
 };

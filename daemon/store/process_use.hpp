@@ -20,7 +20,9 @@ class ProcessUse {
  public:
   struct Call {
     std::int64_t at = 0, sec = 0;  // its entry, in nanoseconds and in whole seconds
-    bool failed = false, launch = false;
+    bool failed = false;
+    std::uint64_t launches = 0;  // kernels given to the GPU
+    bool launch_failed = false;
   };
   struct Second {
     RowId process = 0;
@@ -41,9 +43,9 @@ class ProcessUse {
     if (second.sec != call.sec) begin(second, call.sec);
     ++second.calls;
     second.errors += call.failed;
-    if (!call.launch) return;
-    ++(call.failed ? second.failed_launches : second.launches);
-    if (call.failed) return;
+    second.failed_launches += call.launch_failed;
+    if (call.launches == 0) return;
+    second.launches += call.launches;
     second.first_launch = std::min(second.first_launch, call.at);
     second.last_launch = std::max(second.last_launch, call.at);
   }

@@ -8,7 +8,7 @@
 namespace fade::store {
 namespace {
 
-constexpr std::uint64_t kRareCalls = 200;  // of each function have their arguments stored
+constexpr std::uint64_t kCallsWithText = 200;  // of each function have their arguments as text, later ones packed
 constexpr std::size_t kTop = 5;
 constexpr std::size_t kLookAfter = 512;              // calls and notices
 constexpr std::size_t kLookAfterPayload = 64 << 10;  // bytes of the batch
@@ -27,14 +27,17 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
       overrides_(db, failure_, directory_, session), bindings_(db, failure_, directory_), stacks_(db, failure_, directory_),
       names_(db, failure_), callers_(db, failure_, directory_.libraries()),
       postmortems_(db, failure_, directory_, memory_, session), uses_(db, failure_),
-      steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_),
+      steps_(db, failure_, std::move(step), memory_), ranges_(db, failure_, steps_), idle_(db, failure_), waits_(db, failure_), arguments_(db, failure_),
       unwound_(db, failure_, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       args_(db, failure_, "INSERT OR REPLACE INTO arg_ VALUES (?,?)"),
       lifecycle_(db, failure_, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
       drop_(db, failure_, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1"),
       thread_device_(db, failure_, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)"),
-      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"), more_launch_(db, failure_, "INSERT INTO more_launch_ VALUES (?,?,?)") {
+      cpu_(db, failure_, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"), more_launch_(db, failure_, "INSERT INTO more_launch_ VALUES (?,?,?)"),
+      sample_(db, failure_, "INSERT INTO sample_ VALUES (?,?,?,?)"),
+      cost_(db, failure_, "INSERT INTO call_cost_ VALUES (?,?,?,?,?,?,?,?)"),
+      thread_cost_(db, failure_, "INSERT INTO thread_cost_ VALUES (?1,?2,?3) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, held_ns = held_ns + excluded.held_ns") {
   for (BatchTable* table : batch_tables())
     if (Result<void> attached = table->attach(db); !attached) failure_.note(std::move(attached.error()));
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
@@ -55,7 +58,7 @@ bool adds_rows(const Notice& notice) {
     using N = std::decay_t<decltype(n)>;
     return std::is_same_v<N, ProcessStarted> || std::is_same_v<N, ThreadStarted> || std::is_same_v<N, ModuleLoaded> || std::is_same_v<N, FunctionDefined> ||
            std::is_same_v<N, CallSiteSeen> || std::is_same_v<N, KernelNamed> || std::is_same_v<N, FrameSeen> || std::is_same_v<N, StackSeen> ||
-           std::is_same_v<N, Lifecycle> || std::is_same_v<N, CpuUsed> || std::is_same_v<N, ModuleOrigin> || std::is_same_v<N, ImportsBound>;
+           std::is_same_v<N, Lifecycle> || std::is_same_v<N, CpuUsed> || std::is_same_v<N, Sampled> || std::is_same_v<N, ModuleOrigin> || std::is_same_v<N, ImportsBound>;
   }, notice);
 }
 
@@ -69,6 +72,7 @@ void Recorder::apply(const Batch& batch, const Look& look) {
     const CallRecord& record = batch.calls[i];
     call(record, payload.subspan(record.payload_at, record.payload_size));
     if (!look || (++done < kLookAfter && record.payload_at - payload_done < kLookAfterPayload)) continue;
+    arguments_.flush();
     flush_rows();
     look();
     done = 0;
@@ -97,19 +101,29 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   const bool returned = record.flags & (kReturned | kEntryOnly);
   const std::int64_t end = is_timed || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
   const CallView view{*function.probe, record, payload, function.library_major};
+  const std::int64_t result = is_timed ? function.result.value(record.result) : 0;
+  const bool failed = record.flags & kFailed;
   Now now{record, view, *lane, function, *lane->thread, directory_.call_row(record.id), lane->process,
-          record.entry_ns, end, is_timed ? end - record.entry_ns : 0, is_timed, returned, (record.flags & kFailed) != 0, is_timed ? function.result.value(record.result) : 0, second_of(record.entry_ns)};
+          record.entry_ns, end, is_timed, returned, failed, failed && !function.is_answer(result), result,
+          second_of(record.entry_ns)};
   ++calls_;
-  failed_ += now.failed;
+  failed_ += now.is_failure;
   last_call_id_ = std::max(last_call_id_, now.call);
   last_ns_ = std::max(last_ns_, end);
   const std::int64_t self = sum_up(now);
   (this->*lane->handler)(now);
   if (memory_.waits_for_outer() && function.probe->api != kUserApi) memory_.outer_call(cause_of(now), directory_.library_of(record.caller));
-  if (now.ran && !now.failed) copies_.launch(now.process);
+  if (now.launched > 0) copies_.launch(now.process, now.launched);
   if (!function.is_marker) follow_work(now, self);
   if (record.flags & (kReturned | kUnwound)) lane->last->left({now.call, function.row, now.at, now.end, now.result, returned});
   write_call(now);
+}
+
+// Forms differ only while the thread is held, which is counted for each stop.
+void Recorder::on_notice(const CostMeasured& n) {
+  cost_(session_, n.form, n.calls, n.call_ns, n.call_spread_ns, n.stop_ns, n.stop_spread_ns, unless_empty(n.problem));
+  if (n.calls == 0) return;
+  if (call_cost_.call_ns == 0) rollups_.cost(call_cost_ = {n.call_ns, n.call_spread_ns + n.call_ns / 10, n.stop_ns});
 }
 
 Recorder::Lane* Recorder::lane_of(const CallRecord& record) {
@@ -151,34 +165,37 @@ std::int64_t Recorder::second_of(std::int64_t at) {
 void Recorder::follow_work(const Now& now, std::int64_t self) {
   const FunctionEntry& function = now.function;
   const CallRecord& record = now.record;
-  uses_.call(*now.lane.use, {now.at, now.sec, now.failed, now.ran});
+  uses_.call(*now.lane.use, {now.at, now.sec, now.is_failure, now.launched, now.ran && now.failed});
   const bool is_open = !(record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen));
   if (record.parent == 0 && now.lane.idle) IdleBook::call(*now.lane.idle, {now.call, now.at, is_open ? IdleBook::kOpen : now.end});
   if (function.waits) waits_.call(now.call, now.process, function.row, directory_.site_row(record.caller), now.ns);
   if (!steps_.has_rule()) return;
   const StepCall call{now.thread.process, now.call, now.process, now.thread.row, function.row, now.end, now.ns, self,
-                      now.failed, record.parent == 0, now.ran, function.waits};
+                      now.is_failure, record.parent == 0, now.launched, function.waits};
   steps_.call(call);
   if (function.separates_steps && now.returned) steps_.separated(call, function.probe->symbol);
 }
 
-// Returns the time of the call without watched calls inside.
-std::int64_t Recorder::add_time(const Now& now) {
-  const RowId parent = directory_.call_row(now.record.parent);
-  if (!(now.record.flags & (kEntryOnly | kUnseen))) return rollups_.call(now.lane.sums, now.call, parent, now.sec, now.ns, now.failed);
-  rollups_.untimed(now.lane.sums, now.call, parent, now.sec);
-  return 0;
+Rollups::Net Recorder::add_time(const Now& now) {
+  const CallRecord& record = now.record;
+  const Rollups::Measured call{.call = now.call, .parent = directory_.call_row(record.parent), .sec = now.sec,
+                               .raw_ns = now.timed ? std::optional(now.end - now.at) : std::nullopt, .held_ns = record.held_ns,
+                               .failed = now.is_failure};
+  if (!(record.flags & (kEntryOnly | kUnseen))) return rollups_.call(now.lane.sums, call);
+  rollups_.untimed(now.lane.sums, call);
+  return {};
 }
 
-// Returns the same.
-std::int64_t Recorder::sum_up(const Now& now) {
+// Returns the time of the call without watched calls inside.
+std::int64_t Recorder::sum_up(Now& now) {
   const CallRecord& record = now.record;
-  const std::int64_t self = add_time(now);
+  const auto [ns, self] = add_time(now);
+  now.ns = ns;
   if (const LibraryId library = directory_.library_of(record.caller); library != now.lane.library) come_from(now.lane, library);
-  now.lane.from_library->add(now.ns, self, now.failed);
+  now.lane.from_library->add(now.ns, self, now.is_failure);
   if (record.stack == 0) return self;
   const bool allocated = allocates(*now.function.probe) && now.returned && !now.failed && !is_captured(now);
-  stacks_.count({record.stack, now.call, now.function.row, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.failed});
+  stacks_.count({record.stack, now.call, now.function.row, now.ns, self, allocated ? now.view.bytes().value_or(0) : 0, now.is_failure});
   return self;
 }
 
@@ -190,16 +207,16 @@ void Recorder::write_call(const Now& now) {
   if (!row) return;
   ++rows_;
   const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
-  call_rows_.add(now.call, now.at, now.timed ? now.ns : kNull, now.thread.row, now.function.row,
+  call_rows_.add(now.call, now.at, now.timed ? now.end - now.at : kNull, now.thread.row, now.function.row,
                  record.caller == 0 ? kNull : directory_.site_row(record.caller), up, now.result == 0 ? kNull : now.result, now.launch);
   if (record.stack != 0) stacks_.call(now.call, record.stack);
   if (record.flags & kUnwound) unwound_(now.call, now.end);
   if (record.flags & kEntryOnly) unwound_(now.call, kNotTaken);
   if (record.flags & kUnseen) unwound_(now.call, std::optional<std::int64_t>());
-  if (detail_ == Detail::Full || now.function.with_args < kRareCalls) {
-    ++now.function.with_args;
-    args_(now.call, now.view.args_json());
-  }
+  const bool as_text = detail_ == Detail::Full || now.function.with_args < kCallsWithText;
+  if (!as_text) return arguments_.add(now.function.row, now.call, now.view);
+  ++now.function.with_args;
+  args_(now.call, now.view.args_json());
 }
 
 void Recorder::note_result(const Now& now) {
@@ -208,7 +225,7 @@ void Recorder::note_result(const Now& now) {
   const bool is_number = function.probe->returns_sse();
   if (!now.failed && function.probe->result.cls != probes::TypeClass::Enum && !is_number) return;
   if (!errors_.knows_result(function.row, result) && (!is_number || errors_.has_room_for_numbers()))
-    errors_.name_result(function.row, result, now.view.result_name(), now.failed);
+    errors_.name_result(function.row, result, now.view.result_name(), now.is_failure);
   if (!now.failed) return;
   const FailedCall failed{now.call, now.thread.row, function.row, directory_.site_row(now.record.caller), now.end, result,
                           now.view.result_name()};
@@ -233,6 +250,7 @@ void Recorder::flush_sums() {
   waits_.flush();
   stacks_.flush();
   callers_.flush();
+  arguments_.flush();
   last_call_(session_, last_call_id_);
   write_unknown();
   flush_rows();
@@ -276,7 +294,8 @@ Totals Recorder::totals() const {
   out.processes = directory_.processes();
   out.threads = directory_.threads();
   for (const auto& [function, total] : rollups_.totals())
-    if (total.untimed < total.calls) out.top.push_back({directory_.function_name(function), total.calls, total.errors, total.total_ns});
+    if (total.untimed < total.calls)
+      out.top.push_back({directory_.function_name(function), total.calls, total.errors, call_cost_.measurable(total.total_ns, total.calls)});
   std::sort(out.top.begin(), out.top.end(), [](const auto& a, const auto& b) { return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name); });
   if (out.top.size() > kTop) out.top.resize(kTop);
   const auto peaks = memory_.peaks();

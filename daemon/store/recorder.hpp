@@ -10,6 +10,7 @@
 
 #include "base/event_queue.hpp"
 #include "base/recording.hpp"
+#include "store/argument_book.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
 #include "store/call_account.hpp"
@@ -52,13 +53,15 @@ class Recorder {
  public:
   Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step = {});
 
-  // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums() and keep() less.
+  // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums()
+  // and keep() less.
   using Look = std::function<void()>;
   void apply(const Batch& batch, const Look& look = {});
   void flush_sums();   // rollups; about every second
   std::uint64_t sums_waiting() const { return sums_waiting_; }  // at most so many of functions in threads are new since
   void finish();       // live allocations and everything that waits
-  // Says how many more bytes may be written of what can be done without: allocations that were never freed, names of frames.
+  // Says how many more bytes may be written of what can be done without: allocations that were never freed, names of
+  // frames.
   void set_room(Room room);
 
   FrameNamer& names() { return names_; }  // of frames; finish() names what is left
@@ -99,14 +102,17 @@ class Recorder {
     FunctionEntry& function;
     ThreadEntry& thread;
     RowId call, process;
-    std::int64_t at, end, ns;  // end, ns: of the moment it was entered where it never returned
+    std::int64_t at, end;   // end: of the moment it was entered where it never returned
     bool timed;             // it returned, and result and duration are known
-    bool returned, failed;  // returned: what it does was done, as far as is known
+    bool returned, failed;  // returned: what it does was done, as far as is known. failed: its result is not success
+    bool is_failure;        // failed, and the result is no answer (result_rule_): the only rule by which failures are counted
     std::int64_t result;  // 0 where it never returned
     std::int64_t sec;     // whole seconds of `at`
+    std::int64_t ns = 0;  // of its duration, without fade's own cost
     RowId launch = BatchTable::kNull;
     bool wanted = true;  // has a row
     bool ran = false;    // put kernels to run, or tried to
+    std::uint64_t launched = 0;  // launches: kernels that it gave to the GPU, none where it failed or went into a graph
   };
   static Handler handler_of(const probes::Probe& probe);
 
@@ -132,8 +138,8 @@ class Recorder {
   void on_device_query(Now& now);
   void on_marker(Now& now);
   void follow_work(const Now& now, std::int64_t self);
-  std::int64_t sum_up(const Now& now);
-  std::int64_t add_time(const Now& now);
+  std::int64_t sum_up(Now& now);
+  Rollups::Net add_time(const Now& now);
   void write_call(const Now& now);
   void note_result(const Now& now);  // other than 0
   Cause cause_of(const Now& now) const;
@@ -152,13 +158,27 @@ class Recorder {
   void capture_memory(const Now& now, const Allocation& allocation, bool frees);
   std::optional<GraphMemory> graph_memory(const Now& now);
   void launch_memory(const Now& now);
-  Way way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const;
+  // What a call of a copy or fill says of itself. Sides are known where the kind or the block of parameters tells them.
+  struct CopyCall {
+    std::int64_t kind = 0;
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> source, destination;
+    probes::Side source_side = probes::Side::Unknown, destination_side = probes::Side::Unknown;
+  };
+  static CopyCall copy_call(const Now& now);
+  static std::int64_t stored_bytes(std::uint64_t bytes);  // as many as a column holds
+  Way way_of(ProcessId process, const CopyCall& copy) const;
+  GraphCopy graph_copy(const Now& now, const CopyCall& copy) const;
+  bool capture_copy(const Now& now, const CopyCall& copy);
+  GraphCopy copy_node(const Now& now) const;
+  void launch_copies(const Now& now, StreamBook::Stream* stream);
   LaunchSum& launch_kernel(Now& now, const probes::KernelUse& use, RowId stream, std::int64_t nth);
   GraphKernel graph_kernel(const Now& now, const probes::KernelUse& use);
   std::uint64_t stream_handle(const Now& now, std::uint64_t handle) const;
   StreamBook::User user_of(const Now& now);
   DeviceRow device_of(const Now& now);
-  StreamBook::Stream* stream_used(const Now& now, std::optional<std::uint64_t> handle);  // nullptr: the function takes none
+  DeviceRow device_if_known(const Now& now);
+  StreamBook::Stream* stream_used(const Now& now, std::optional<std::uint64_t> handle);  // nullptr: the function takes none, or no device is known to be there
   RowId stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use);
   std::array<BatchTable*, 4> batch_tables() { return {&call_rows_, &copy_rows_, &alloc_rows_, &bucket_rows_}; }
   void flush_rows();
@@ -172,6 +192,7 @@ class Recorder {
   void on_notice(const ProcessEnded& n);
   void on_notice(const ThreadStarted& n);
   void on_notice(const ThreadEnded& n);
+  void on_notice(const DeviceSet& n);
   void on_notice(const ModuleLoaded& n);
   void on_notice(const ModuleUnloaded& n) { directory_.on(n); }
   void on_notice(const FunctionDefined& n);
@@ -185,9 +206,12 @@ class Recorder {
   void on_notice(const StackSeen& n) { stacks_.on(n); }
   void on_notice(const Postmortem& n) { postmortems_.on(n); }
   void on_notice(const ThreadSeen& n) { postmortems_.on(n); }
+  void on_notice(const Sampled& n) { if (keep_.calls) sample_(directory_.thread_row(n.thread), n.at, directory_.stack_row(n.stack), directory_.frame_row(n.frame)); }
   void on_notice(const Lifecycle& n);
   void on_notice(const Drop& n);
   void on_notice(const CpuUsed& n) { if (keep_.timeline) cpu_(directory_.process_row(n.process), n.at, n.cpu_ns); }
+  void on_notice(const ThreadCost& n) { thread_cost_(directory_.thread_row(n.thread), n.stops, n.held_ns); }
+  void on_notice(const CostMeasured& n);
   void on_notice(const StopCost& n) { rollups_.stops(session_, directory_.function_row(n.function), n.stops, n.held_ns); }
 
   const RowId session_;
@@ -199,6 +223,7 @@ class Recorder {
                           "DO UPDATE SET used = excluded.used, peak = max(peak, excluded.peak), allocs = allocs + excluded.allocs, frees = frees + excluded.frees"};
   Directory directory_;
   Rollups rollups_;
+  CostOfCalls call_cost_;
   CodeBook codes_;
   KernelBook kernels_;
   GraphBook graphs_;
@@ -220,7 +245,8 @@ class Recorder {
   RangeBook ranges_;
   IdleBook idle_;
   WaitBook waits_;
-  Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_, more_launch_;
+  ArgumentBook arguments_;
+  Write unwound_, args_, lifecycle_, drop_, last_call_, thread_device_, cpu_, more_launch_, sample_, cost_, thread_cost_;
 
   std::vector<Handler> handlers_;  // by FunctionId
   static constexpr std::size_t kLanes = 512;

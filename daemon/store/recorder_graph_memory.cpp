@@ -49,7 +49,7 @@ void Recorder::launch_memory(const Now& now) {
   const auto count = static_cast<std::int64_t>(memories->size());
   std::int64_t nth = 0;
   for (const GraphMemory& memory : *memories) {
-    cause.entered = cause.at = now.at + part(now.ns, ++nth, count);
+    cause.entered = cause.at = now.at + part(now.end - now.at, ++nth, count);
     if (memory.frees) {
       memory_.release(process, Space::Memory, memory.allocation.address, cause, device_of(now));
       continue;

@@ -28,10 +28,12 @@ std::uint64_t Recorder::stream_handle(const Now& now, std::uint64_t handle) cons
   return handle == kNullStream && now.view.probe.symbol.ends_with("_spt") ? kPerThreadStream : handle;
 }
 
-StreamBook::User Recorder::user_of(const Now& now) { return {now.process, now.thread.row, device_of(now), now.at}; }
+StreamBook::User Recorder::user_of(const Now& now) { return {now.process, now.thread.row, device_if_known(now), now.at}; }
 
 StreamBook::Stream* Recorder::stream_used(const Now& now, std::optional<std::uint64_t> handle) {
-  return handle ? &streams_.used(user_of(now), stream_handle(now, *handle)) : nullptr;
+  if (!handle) return nullptr;
+  const StreamBook::User user = user_of(now);
+  return user.device == 0 ? nullptr : &streams_.used(user, stream_handle(now, *handle));
 }
 
 RowId Recorder::stream_of(const Now& now, std::uint64_t StreamBook::Stream::*use) {
@@ -46,6 +48,7 @@ LaunchSum& Recorder::launch_kernel(Now& now, const probes::KernelUse& use, RowId
   const RowId geometry = kernels_.geometry(use.shape.value_or(kUnknown));
   const bool captured = !now.failed && use.stream && graphs_.capture(now.thread.process, *use.stream, {kernel.row, geometry});
   now.ran = !captured;
+  now.launched += !captured && !now.failed;
   LaunchSum& sum = rollups_.launches(kernel.row, geometry);
   if (!captured) sum.add(now.at, now.ns, now.failed);
   now.wanted = nth == 0 ? kernel.wanted : now.wanted || kernel.wanted;
@@ -65,12 +68,13 @@ void Recorder::on_launch(Now& now) {
 
 void Recorder::launch_again(Now& now, const LaunchMemo::Launch& known) {
   now.ran = true;
+  now.launched = !now.failed;
   now.wanted = known.wanted;
   now.launch = known.row;
   known.sum->add(now.at, now.ns, now.failed);
   if (!known.stream) return;
   known.stream->changed = true;
-  ++known.stream->launches;
+  known.stream->launches += now.launched;
 }
 
 void Recorder::launch_named(Now& now) {
@@ -88,7 +92,7 @@ void Recorder::launch_named(Now& now) {
   const auto stream = now.view.value(Role::Stream);
   StreamBook::Stream* used = stream_used(now, stream);
   LaunchSum& sum = launch_kernel(now, {*handle, now.view.launch_shape(), stream}, used ? used->row : 0, 0);
-  if (used) used->launches += now.ran;
+  if (used) used->launches += now.launched;
   const bool is_threads_own = stream && stream_handle(now, *stream) == kPerThreadStream;
   if (is_told && !is_threads_own) launches_.remember(key, launches_told(), {&sum, used, now.launch, now.wanted});
 }
@@ -97,10 +101,12 @@ void Recorder::launch_listed(Now& now) {
   now.ran = true;
   std::int64_t nth = 0;
   for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) {
-    StreamBook::Stream& stream = streams_.used(user_of(now), stream_handle(now, use.stream.value_or(kNullStream)));
-    launch_kernel(now, use, stream.row, nth++);
-    stream.launches += now.ran;
+    StreamBook::Stream* stream = stream_used(now, use.stream.value_or(kNullStream));
+    const std::uint64_t before = now.launched;
+    launch_kernel(now, use, stream ? stream->row : 0, nth++);
+    if (stream) stream->launches += now.launched - before;
   }
+  if (nth == 0) now.launched = !now.failed;  // the list of kernels could not be read
 }
 
 GraphKernel Recorder::graph_kernel(const Now& now, const probes::KernelUse& use) {
@@ -111,11 +117,16 @@ void Recorder::on_graph(Now& now) {
   if (!now.returned) return;
   const bool launches = starts_kernels(now.view.probe);
   GraphCall call{now.thread.process, now.process, now.call, 0, now.at, now.end, now.ns, now.failed, keep_.calls, now.view, {}};
-  if (launches) call.stream = stream_of(now, &StreamBook::Stream::launches);
+  StreamBook::Stream* stream = launches ? stream_used(now, now.view.value(Role::Stream)) : nullptr;
+  if (stream) call.stream = stream->row;
   if (!now.failed && GraphBook::names_kernels(now.view.probe.symbol))
     for (const probes::KernelUse& use : probes::kernels_used(now.view.probe, now.record, now.view.payload)) call.kernels.push_back(graph_kernel(now, use));
   if (!now.failed && now.function.memory.act == MemoryAct::Node) call.memory = graph_memory(now);
+  if (!now.failed && GraphBook::adds_copy(now.view.probe.symbol)) call.copy = copy_node(now);
   now.ran = graphs_.call(call);
+  now.launched = graphs_.launched();
+  if (stream) stream->launches += now.launched;
+  launch_copies(now, stream);
   if (graphs_.launched_memory().memories) launch_memory(now);
 }
 

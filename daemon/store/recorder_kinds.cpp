@@ -54,31 +54,64 @@ Recorder::Handler Recorder::handler_of(const probes::Probe& probe) {
   return &Recorder::on_memory;
 }
 
+// kUnknownDevice has a row of its own: what is counted for it belongs to the process and to none of its devices.
 DeviceRow Recorder::device_of(const Now& now) { return devices_.row(now.process, now.thread.device); }
 
-Way Recorder::way_of(ProcessId process, std::int64_t kind, std::uint64_t source, std::uint64_t destination) const {
-  if (kind == copy_kind::kFill) return {copy_kind::kFill, HostSide::None};
-  if (kind == copy_kind::kHostToDevice) return store::way_of(kind, memory_.host_place_of(process, source), Place::Device);
-  if (kind == copy_kind::kDeviceToHost) return store::way_of(kind, Place::Device, memory_.host_place_of(process, destination));
-  if (kind == copy_kind::kDeviceToDevice) return store::way_of(kind, Place::Device, Place::Device);
-  return store::way_of(kind, memory_.place_of(process, source), memory_.place_of(process, destination));
+// A failed call shows no device: there may be none. 0: the process has not used it yet.
+DeviceRow Recorder::device_if_known(const Now& now) {
+  return now.failed ? devices_.find(now.process, now.thread.device) : device_of(now);
 }
 
+Way Recorder::way_of(ProcessId process, const CopyCall& copy) const {
+  if (copy.kind == copy_kind::kFill) return {copy_kind::kFill, HostSide::None};
+  const auto place = [&](probes::Side side, std::uint64_t address) {
+    if (side == probes::Side::Device) return Place::Device;
+    return side == probes::Side::Host ? memory_.host_place_of(process, address) : memory_.place_of(process, address);
+  };
+  return store::way_of(copy.kind, place(copy.source_side, copy.source.value_or(0)), place(copy.destination_side, copy.destination.value_or(0)));
+}
+
+std::int64_t Recorder::stored_bytes(std::uint64_t bytes) { return static_cast<std::int64_t>(std::min(bytes, kMostCopied)); }
+
+// Which sides are the host's follows from the kind, where the call or its block of parameters says one.
+Recorder::CopyCall Recorder::copy_call(const Now& now) {
+  using probes::Side;
+  CopyCall out{.kind = copy_kind::kFill, .bytes = now.view.bytes().value_or(0), .source = now.view.value(Role::Source), .destination = now.view.value(Role::Destination)};
+  if (now.view.probe.kind == Kind::Set) return out;
+  out.kind = now.view.copy_kind().value_or(copy_kind::kDefault);
+  if (const auto block = now.view.copy_block()) {
+    if (out.kind == copy_kind::kDefault) out.kind = block->kind();
+    out.bytes = block->bytes.value_or(0);
+    out.source = block->source;
+    out.destination = block->destination;
+    out.source_side = block->source_side;
+    out.destination_side = block->destination_side;
+  }
+  const bool known = out.kind >= copy_kind::kHostToHost && out.kind <= copy_kind::kDeviceToDevice;
+  if (known) out.source_side = out.kind & 2 ? Side::Device : Side::Host;
+  if (known) out.destination_side = out.kind & 1 ? Side::Device : Side::Host;
+  return out;
+}
+
+// A copy that failed, that an exception left or that still runs has copied nothing, and one that went into a
+// graph copies when the graph is launched. A copy whose return could not be watched counts.
 void Recorder::on_copy(Now& now) {
-  const bool fill = now.view.probe.kind == Kind::Set;
-  const std::int64_t kind = fill ? copy_kind::kFill : now.view.copy_kind().value_or(copy_kind::kDefault);
-  const auto bytes = static_cast<std::int64_t>(std::min(now.view.bytes().value_or(0), kMostCopied));
-  const RowId stream = stream_of(now, &StreamBook::Stream::copies);
-  const auto source = now.view.value(Role::Source), destination = now.view.value(Role::Destination);
-  const Way way = way_of(now.thread.process, kind, source.value_or(0), destination.value_or(0));
-  if (!now.failed) rollups_.copy(now.process, now.function.row, kind, bytes, now.ns);
-  if (!now.failed && !fill) steps_.copied(now.process, now.thread.row, bytes);
-  if (!now.failed && now.thread.copied_inside != now.call)
-    copies_.add({now.process, now.function.row, now.call, way, bytes, now.ns, now.at, source.value_or(0), destination.value_or(0)});
+  const bool ended = now.returned || (now.record.flags & kUnseen);
+  const CopyCall copy = copy_call(now);
+  const bool captured = ended && !now.failed && capture_copy(now, copy);
+  const bool done = ended && !now.failed && !captured;
+  const std::int64_t bytes = stored_bytes(copy.bytes);
+  StreamBook::Stream* stream = stream_used(now, now.view.value(Role::Stream));
+  if (stream) stream->copies += done;
+  const Way way = way_of(now.thread.process, copy);
+  if (done) rollups_.copy(now.process, now.function.row, copy.kind, bytes, now.ns);
+  if (done && copy.kind != copy_kind::kFill) steps_.copied(now.process, now.thread.row, bytes);
+  if (done && now.thread.copied_inside != now.call)
+    copies_.add({now.process, now.function.row, now.call, way, bytes, now.ns, now.at, copy.source.value_or(0), copy.destination.value_or(0)});
   if (now.record.parent != 0) now.thread.copied_inside = directory_.call_row(now.record.parent);
-  if (!keep_.calls) return;
+  if (!keep_.calls || !ended || captured) return;
   const auto cell = [](std::optional<std::uint64_t> address) { return address ? static_cast<std::int64_t>(*address) : kNull; };
-  copy_rows_.add(now.call, kind, bytes, cell(source), cell(destination), stream == 0 ? kNull : stream,
+  copy_rows_.add(now.call, copy.kind, bytes, cell(copy.source), cell(copy.destination), stream ? stream->row : kNull,
                  way.host == HostSide::None ? kNull : static_cast<std::int64_t>(way.host));
 }
 
@@ -123,9 +156,11 @@ void Recorder::on_notice(const ProcessStarted& n) {
   steps_.process_known(process, n.process);
 }
 
+// A forked thread has its parent's device, which no call of its own told.
 void Recorder::on_notice(const ThreadStarted& n) {
   ++lanes_told_;
   directory_.on(n);
+  if (keep_.calls && n.device > 0) thread_device_(directory_.thread_row(n.thread), 0, n.device);
 }
 
 void Recorder::on_notice(const ThreadEnded& n) {
@@ -135,6 +170,14 @@ void Recorder::on_notice(const ThreadEnded& n) {
   ranges_.end_thread(directory_.thread_row(n.thread), n.at);
   postmortems_.on(n);
   steps_.thread_ended(directory_.thread_row(n.thread), n.at);
+}
+
+void Recorder::on_notice(const DeviceSet& n) {
+  ++lanes_told_;
+  ThreadEntry* thread = directory_.thread(n.thread);
+  if (!thread) return;
+  thread->device = n.device;
+  if (keep_.calls) thread_device_(thread->row, last_call_id_, n.device);
 }
 
 void Recorder::on_notice(const FunctionDefined& n) {

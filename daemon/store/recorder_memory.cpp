@@ -31,14 +31,12 @@ void Recorder::on_memory(Now& now) {
 
 void Recorder::allocate(const Now& now) {
   const MemoryAction& what = now.function.memory;
+  if (now.failed && now.view.result() != kOutOfMemory) return;
   Allocation allocation{.bytes = now.view.bytes().value_or(0), .device = device_of(now), .kind = what.kind, .space = what.space, .cause = cause_of(now),
                         .library = directory_.library_of(now.record.caller)};
   if (const auto stream = now.view.value(Role::Stream); stream && *stream != 0)
     if (const DeviceRow device = streams_.device_of(now.process, *stream); device != 0) allocation.device = device;
-  if (now.failed) {
-    if (now.view.result() == kOutOfMemory) memory_.out_of_memory(now.thread.process, allocation);
-    return;
-  }
+  if (now.failed) return memory_.out_of_memory(now.thread.process, allocation);
   auto address = probes::out_value(now.view.probe, Role::Address, now.record, now.view.payload);
   if (!address && what.kind == MemoryKind::Registered) address = now.view.value(Role::Address);
   if (!address || *address == 0) return;

@@ -25,15 +25,16 @@ void CallSum::add(const CallSum& other) {
   leaves += other.leaves;
   total += other.total;
   self += other.self;
+  cost += other.cost;
   histogram.add(other.histogram);
 }
 
 Rollups::Rollups(sqlite::Db& db, Failure& failure)
     : stat_(db, failure,
-            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
             "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
             "min = coalesce(min(min, excluded.min), min, excluded.min), max = coalesce(max(max, excluded.max), max, excluded.max), "
-            "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves"),
+            "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves, cost = cost + excluded.cost"),
       second_(db, failure,
               "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
               "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
@@ -49,10 +50,11 @@ Rollups::Rollups(sqlite::Db& db, Failure& failure)
             "INSERT INTO overhead_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
             "held_ns = held_ns + excluded.held_ns") {}
 
-CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns) {
+CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns, std::int64_t cost) {
   Inside& inside = inside_[parent];
   inside.thread = thread;
   inside.ns += ns;
+  inside.cost += cost;
   for (auto& [known, sum] : inside.by_function)
     if (known == function) return sum;
   return inside.by_function.emplace_back(function, CallSum{}).second;
@@ -63,19 +65,23 @@ Rollups::Inside Rollups::take_inside(RowId call) {
   return node ? std::move(node.mapped()) : Inside{};
 }
 
-std::int64_t Rollups::nested(const Lane& lane, RowId call, RowId parent, std::int64_t ns, bool failed) {
-  const Inside inside = take_inside(call);
-  CallSum& sum = parent == 0 ? *lane.from_outside : sum_within(parent, lane.thread, lane.function, ns);
-  const std::int64_t self = std::max<std::int64_t>(0, ns - inside.ns);
-  sum.add(ns, self, failed, inside.by_function.empty());
+Rollups::Net Rollups::nested(const Lane& lane, const Measured& call) {
+  const Inside inside = take_inside(call.call);
+  const std::int64_t cost = inside.cost + (call.raw_ns ? cost_.call_ns : 0), ns = call.raw_ns ? *call.raw_ns - cost : 0;
+  count(lane, call.call, call.sec, ns, call.failed);
+  CallSum& sum = call.parent == 0 ? *lane.from_outside
+                                  : sum_within(call.parent, lane.thread, lane.function, ns, cost + cost_.around(call.held_ns));
+  const std::int64_t self = cost_.call_ns == 0 ? std::max<std::int64_t>(0, ns - inside.ns) : ns - inside.ns;
+  sum.add(ns, self, call.raw_ns ? cost : 0, call.failed, inside.by_function.empty());
   for (const auto& [callee, calls] : inside.by_function) calls_[{lane.thread, callee, lane.function}].add(calls);
-  return self;
+  return {ns, self};
 }
 
-void Rollups::untimed(const Lane& lane, RowId call, RowId parent, std::int64_t sec) {
-  count(lane, call, sec, 0, false);
+void Rollups::untimed(const Lane& lane, const Measured& call) {
+  count(lane, call.call, call.sec, 0, false);
   ++lane.all->total.untimed;
-  CallSum& sum = parent == 0 ? *lane.from_outside : sum_within(parent, lane.thread, lane.function, 0);
+  const std::int64_t cost = cost_.call_ns == 0 ? 0 : call.held_ns + cost_.stop_ns;  // one stop
+  CallSum& sum = call.parent == 0 ? *lane.from_outside : sum_within(call.parent, lane.thread, lane.function, 0, cost);
   sum.add_untimed(true);
 }
 
@@ -110,7 +116,7 @@ void Rollups::flush_calls() {
     if (sum.n == 0) continue;
     const std::vector<std::byte> histogram = sum.histogram.encode();
     const auto known = [&](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
-    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max), std::span<const std::byte>(histogram), sum.leaves);
+    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max), std::span<const std::byte>(histogram), sum.leaves, sum.cost);
     sum = CallSum{};
   }
   forget_if_large(calls_);

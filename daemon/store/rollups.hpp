@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,13 +19,29 @@ namespace fade::store {
 // Numbers of rows in the database: ids of the session plus what earlier sessions of the file used.
 using RowId = std::int64_t;
 
+// What fade adds to a call on this machine; nothing until that was measured.
+struct CostOfCalls {
+  std::int64_t call_ns = 0;  // within the call's duration, more or less
+  std::int64_t least_ns = 0;  // that can be told: the spread of call_ns, and what a session's own calls cost beyond those of the child
+  std::int64_t stop_ns = 0;  // of each of its two stops, beyond the time for which it was held
+
+  // `ns` of `calls` together; 0 where that is less than can be measured.
+  std::int64_t measurable(std::int64_t ns, std::uint64_t calls) const {
+    return ns < static_cast<std::int64_t>(calls) * least_ns ? 0 : std::max<std::int64_t>(ns, 0);
+  }
+  // What lies around the duration, in that of the call it was made in.
+  std::int64_t around(std::int64_t held_ns) const { return call_ns == 0 ? 0 : held_ns + 2 * stop_ns - call_ns; }
+};
+
+// Durations are without fade's own cost, so a single one may be less than 0; `cost` is what was taken off.
 struct CallSum {
   std::uint64_t n = 0, errors = 0, leaves = 0;  // leaves: without a watched call inside
   std::uint64_t timed = 0;                      // of n: those whose duration is known
-  std::int64_t total = 0, self = 0, min = 0, max = 0;
+  std::int64_t total = 0, self = 0, cost = 0, min = 0, max = 0;
   Histogram histogram;
 
-  void add(std::int64_t ns, std::int64_t self_ns, bool failed, bool leaf) {
+  void add(std::int64_t ns, std::int64_t self_ns, std::int64_t cost_ns, bool failed, bool leaf) {
+    cost += cost_ns;
     min = timed == 0 ? ns : std::min(min, ns);
     max = std::max(max, ns);
     ++n;
@@ -33,7 +50,7 @@ struct CallSum {
     leaves += leaf;
     total += ns;
     self += self_ns;
-    histogram.add(ns);
+    histogram.add(std::max<std::int64_t>(0, ns));
   }
   // A call whose duration was not taken, or is not known.
   void add_untimed(bool leaf) {
@@ -85,15 +102,28 @@ class Rollups {
   };
   Lane lane(RowId thread, RowId function) { return {thread, function, &calls_[{thread, function, 0}], &functions_[function]}; }
 
-  // The same for a call whose duration was not taken, or is not known.
-  void untimed(const Lane& lane, RowId call, RowId parent, std::int64_t sec);
-  // `call` and `parent` are row ids; parent 0: called from outside. A call that never returned has a duration of 0. `sec`: of `at`.
-  // Returns its time without calls inside.
-  std::int64_t call(const Lane& lane, RowId call, RowId parent, std::int64_t sec, std::int64_t ns, bool failed) {
-    count(lane, call, sec, ns, failed);
-    if (parent != 0 || !inside_.empty()) return nested(lane, call, parent, ns, failed);
-    lane.from_outside->add(ns, ns, failed, true);
-    return ns;
+  // Of all calls that follow.
+  void cost(CostOfCalls cost) { cost_ = cost; }
+
+  // A call as it was measured. `call` and `parent` are row ids; parent 0: called from outside.
+  struct Measured {
+    RowId call = 0, parent = 0;
+    std::int64_t sec = 0;                // of its entry
+    std::optional<std::int64_t> raw_ns;  // nullopt: it never returned
+    std::int64_t held_ns = 0;            // at its stops, outside of its duration
+    bool failed = false;
+  };
+  struct Net {  // without fade's own cost; less than 0 where the call was faster than usual
+    std::int64_t ns = 0, self_ns = 0;  // self: without calls inside
+  };
+  // A call whose duration was not taken, or is not known.
+  void untimed(const Lane& lane, const Measured& call);
+  Net call(const Lane& lane, const Measured& call) {
+    if (call.parent != 0 || !inside_.empty()) return nested(lane, call);
+    const std::int64_t cost = call.raw_ns ? cost_.call_ns : 0, ns = call.raw_ns.value_or(0) - cost;
+    count(lane, call.call, call.sec, ns, call.failed);
+    lane.from_outside->add(ns, ns, cost, call.failed, true);
+    return {ns, ns};
   }
   // Until the next flush.
   LaunchSum& launches(RowId kernel, RowId geometry) { return launches_[{kernel, geometry, 0}]; }
@@ -127,7 +157,7 @@ class Rollups {
   };
   struct Inside {  // what happened within a call that has not returned
     RowId thread = 0;
-    std::int64_t ns = 0;
+    std::int64_t ns = 0, cost = 0;  // cost: fade's own, of and around the calls
     std::vector<std::pair<RowId, CallSum>> by_function;
   };
   struct CopySum {
@@ -141,8 +171,8 @@ class Rollups {
   };
 
   Inside take_inside(RowId call);
-  CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns);
-  std::int64_t nested(const Lane& lane, RowId call, RowId parent, std::int64_t ns, bool failed);
+  CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns, std::int64_t cost);
+  Net nested(const Lane& lane, const Measured& call);
   void count(const Lane& lane, RowId call, std::int64_t sec, std::int64_t ns, bool failed) {
     auto& [second, total] = *lane.all;
     if (second.sec != sec) begin_second(lane.function, second, sec, call);
@@ -164,6 +194,7 @@ class Rollups {
   RecentMap<PairKey, CopySum, Hash> copies_;
   std::unordered_map<PairKey, StopSum, Hash> stops_;
   bool has_timeline_ = true;
+  CostOfCalls cost_;
   Write stat_, second_, launch_, copy_, stop_;
 };
 

@@ -25,7 +25,7 @@ constexpr std::array kStats{kWithoutAllocations, kWithoutTimeline, kEnd};
 constexpr Stage kWithoutCalls{kAllButCalls, -10, 256 * kMega, "size limit reached: rows of calls are dropped"};
 constexpr std::array kDropCalls{kWithoutCalls, kWithoutAllocations, kWithoutTimeline, kEnd};
 
-// Where only sums are kept from the beginning, there are no rows to leave out.
+// A recording that keeps only sums has no rows to leave out.
 std::span<const Stage> stages(OnFull on_full, Detail detail) {
   const std::array<std::span<const Stage>, 3> kAll{kStop, kStats, kDropCalls};
   const std::span<const Stage> all = kAll[static_cast<std::size_t>(on_full)];

@@ -86,7 +86,7 @@ void StepBook::call(const StepCall& call) {
   if (!step) return;
   ++step->calls;
   step->errors += call.failed;
-  step->launches += call.launch && !call.failed;
+  step->launches += call.launches;
   if (call.outermost) step->in_calls += call.ns;
   if (call.waits) step->waited += call.ns;
   auto& sums = step->functions;

@@ -23,7 +23,9 @@ struct StepCall {
   ProcessId process_id = 0;  // of the session, for the ledger
   RowId call = 0, process = 0, thread = 0, function = 0;
   std::int64_t exit = 0, ns = 0, self = 0;
-  bool failed = false, outermost = false, launch = false, waits = false;
+  bool failed = false, outermost = false;
+  std::uint64_t launches = 0;
+  bool waits = false;
 };
 
 class StepBook {

@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/secrets.hpp"
 #include "store/call_account.hpp"
+#include "store/coverage_rows.hpp"
 #include "store/database_file.hpp"
 #include "store/kfd_rows.hpp"
 #include "store/outage.hpp"
@@ -54,7 +56,7 @@ Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail d
   utsname host{};
   ::uname(&host);
   std::string command;
-  for (const std::string& word : session.command) command += (command.empty() ? "" : " ") + word;
+  for (const std::string& word : without_secrets(session.command)) command += (command.empty() ? "" : " ") + word;
   Write insert(db, failure,
                "INSERT INTO session_ (kind, start_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version, options, detail) "
                "VALUES (?,?,?,?,?,?,?,?,?,?,?)");
@@ -138,6 +140,7 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   Result<RowId> row = write_session(db, session_, options_.detail);
   if (!row) return tl::unexpected(std::move(row.error()));
   row_ = *row;
+  if (auto written = write_coverage(db, row_, session_.coverage); !written) return written;
   if (!session_.kfd.root.empty())
     if (auto written = write_topology(db, row_, session_.kfd); !written) return written;
   recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
@@ -190,6 +193,7 @@ void Writer::Impl::run() {
     const std::int64_t since = boottime_ns();
     if (!queue_.take(batch, kPatience)) break;
     if (!gave_up_) store(batch, since);
+    for (BatchReader* reader : options_.readers) reader->read(batch);
     if (!gave_up_ && batch.empty()) name_frames();
     tell();
   }
@@ -366,7 +370,7 @@ void Writer::Impl::give_up(const Error& error) {
   log::error("cannot write {}: {}; the program runs on, what it does from now on is not recorded", file_.path, error.cause);
 }
 
-// The row that tells of the loss needs a little room; where there is none, the message and the totals have to do.
+// The row that tells of the loss needs a little room. The message and the totals tell of it without that room.
 void Writer::Impl::write_loss() {
   Failure failure;
   const std::uint64_t lost = account_.lost(queue_.handed_over());

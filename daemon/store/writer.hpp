@@ -1,14 +1,16 @@
 // The thread that stores what a session records. It takes batches from the queue, hands them to the Recorder and
-// commits at most every 200 ms, at once where a batch is urgent. Nothing it meets stops the program. After a time in which another
-// process has the file locked, the recording goes on (Outage). When the file cannot be written any more, the writer says so once,
-// throws the rest away and counts it (CallAccount).
+// commits at most every 200 ms, at once where a batch is urgent. Nothing it meets stops the program. After a time in
+// which another process has the file locked, the recording goes on (Outage). When the file cannot be written any
+// more, the writer says so once, throws the rest away and counts it (CallAccount).
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/batch_reader.hpp"
 #include "base/clock.hpp"
+#include "base/coverage.hpp"
 #include "base/event_queue.hpp"
 #include "base/kfd.hpp"
 #include "base/recording.hpp"
@@ -26,6 +28,7 @@ struct WriterOptions {
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
   std::string debug_root = "/usr/lib/debug";  // where separate debug files lie, for the names of frames
   StepRule step;
+  std::vector<BatchReader*> readers;  // of what is recorded; they outlive the writer
 };
 
 struct SessionInfo {
@@ -34,6 +37,7 @@ struct SessionInfo {
   std::vector<std::string> command;
   std::string fade_version = FADE_VERSION;
   std::string options;  // as the user wrote them
+  Coverage coverage;
   SessionClock clock;
   KfdTopology kfd;  // nothing is stored where its root is empty
 };
@@ -46,8 +50,8 @@ class Writer {
 
   Result<void> start();  // fails where no thread can be made
   LiveTotals live() const;  // any thread; as of the last batch
-  // Closes the queue, stores what is in it, closes the file in order. Once. Calls and dropped calls of the totals add up to the calls
-  // that were put into the queue, whatever failed.
+  // Closes the queue, stores what is in it, closes the file in order. Once. Calls and dropped calls of the totals add
+  // up to the calls that were put into the queue, whatever failed.
   Totals finish();
 
  private:

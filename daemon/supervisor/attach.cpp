@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
 #include "session/session.hpp"
+#include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/preparation.hpp"
@@ -21,8 +22,8 @@ bool is_a_refusal(int code) { return code == EPERM || code == EACCES || code == 
 
 class Attachment {
  public:
-  Attachment(const AttachOptions& options, const probes::Overrides& overrides, AttachObserver& observer)
-      : options_(options), overrides_(overrides), recording_(options, overrides), observer_(observer) {}
+  Attachment(const AttachOptions& options, const probes::Overrides& overrides, AttachObserver& observer, Coverage coverage)
+      : options_(options), overrides_(overrides), recording_(options, overrides, std::move(coverage)), observer_(observer) {}
 
   Result<AttachOutcome> execute(SessionOptions session);
 
@@ -58,7 +59,7 @@ Attached Attachment::arrived(const Session& session) const {
   Attached out{.pid = options_.pids.front(), .program = command_[0], .database = recording_.database(), .holds = session.attach_holds(), .notes = {}};
   const auto libraries = session.totals().libraries;
   if (libraries.empty()) {
-    out.notes.push_back("no HIP library is loaded yet; it will be watched when it comes");
+    out.notes.push_back("no HIP library is loaded yet; recording starts when one is loaded");
   } else {
     out.notes.push_back("calls made before now are not in the recording; memory allocated before is of unknown origin");
     if (!overrides_.empty())
@@ -125,10 +126,10 @@ Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   const pid_t first = options_.pids.front();
   command_ = read_process_facts(first).command;
   if (command_.empty()) command_ = {read_thread_name(first)};
-  auto tracer = Tracer::create();
+  auto tracer = Tracer::create(recording_.tick());
   if (!tracer) return tl::unexpected(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
-  recording_.begin(session);
+  recording_.begin(session, *tracer);
   if (auto come = this->come(session); !come) return tl::unexpected(std::move(come.error()));
   observer_.attached(arrived(session));
   if (options_.snapshot) session.take_snapshot();
@@ -151,7 +152,7 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
   if (options.pids.empty()) return fail("no process to attach to", {}, {}, EINVAL);
-  return Attachment(options, *overrides, observer).execute(std::move(*session));
+  return Attachment(options, *overrides, observer, coverage_of(options, *chosen, session->wishes)).execute(std::move(*session));
 }
 
 }  // namespace fade

@@ -84,13 +84,28 @@ Result<std::vector<std::string>> by_address(Spec spec, const std::vector<Answer>
   return out;
 }
 
-Result<std::vector<std::string>> rules_for(const Spec& spec, const Preset& preset, const KfdTopology& topology) {
+// One rule for GPUs that agree. HIP may offer a device that this driver does not have; the rule leaves that one alone.
+std::vector<RuleText> for_all(std::string text, const std::vector<Answer>& answers) {
+  RuleText rule{.text = std::move(text)};
+  for (const Answer& answer : answers) {
+    const auto slot = slot_of(*answer.node);
+    if (!slot) return {{.text = std::move(rule.text)}};  // the driver does not say where its GPUs are
+    if (std::ranges::find(rule.among, *slot) == rule.among.end()) rule.among.push_back(*slot);
+  }
+  return {std::move(rule)};
+}
+
+Result<std::vector<RuleText>> rules_for(const Spec& spec, const Preset& preset, const KfdTopology& topology) {
   const auto answers = answers_of(preset, topology);
   if (answers.empty())
     return fail("", topology.problem.empty() ? fmt::format("the GPU driver says nothing of it below {}", topology.root) : topology.problem, kFix);
   const bool equal = std::ranges::all_of(answers, [&](const Answer& a) { return a.value == answers.front().value; });
-  if (equal && !spec.slot) return std::vector<std::string>{written(spec, answers.front().value)};
-  return by_address(spec, answers);
+  if (equal && !spec.slot) return for_all(written(spec, answers.front().value), answers);
+  auto placed = by_address(spec, answers);
+  if (!placed) return tl::unexpected(placed.error());
+  std::vector<RuleText> out;
+  for (std::string& text : *placed) out.push_back({.text = std::move(text)});
+  return out;
 }
 
 }  // namespace
@@ -112,7 +127,10 @@ Result<std::vector<RuleText>> with_presets(std::vector<RuleText> rules, const st
       texts.error().code = EINVAL;
       return tl::unexpected(std::move(texts.error()));
     }
-    for (std::string& text : *texts) out.push_back({std::move(text), rule.origin});
+    for (RuleText& text : *texts) {
+      text.origin = rule.origin;
+      out.push_back(std::move(text));
+    }
   }
   return out;
 }

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
+#include "supervisor/call_cost.hpp"
+#include "supervisor/coverage_plan.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/output_name.hpp"
 #include "supervisor/step_rule.hpp"
@@ -14,24 +17,6 @@ namespace fade {
 namespace {
 
 constexpr std::int64_t kCostPeriod = 1'000'000'000, kOrphanPeriod = 100'000'000;
-
-std::string shown_options(const RecordingOptions& options) {
-  std::string out = fmt::format("detail={}", static_cast<int>(options.detail));
-  for (const auto& event : options.events) out += " -e " + event;
-  for (const auto& pattern : options.include) out += " --include '" + pattern + "'";
-  for (const auto& pattern : options.exclude) out += " --exclude '" + pattern + "'";
-  if (!options.step.empty()) out += " --step '" + options.step + "'";
-  for (const auto& word : options.stacks) out += " --stacks " + word;
-  if (options.delay_ns) out += fmt::format(" --delay {}ns", *options.delay_ns);
-  if (options.duration_ns) out += fmt::format(" --duration {}ns", *options.duration_ns);
-  if (options.hang_ns) out += fmt::format(" --hang-timeout {}ns", *options.hang_ns);
-  for (const auto& rule : options.set_rules) out += " --set '" + rule + "'";
-  for (const auto& rule : options.ab_rules) out += " --ab '" + rule + "'";
-  for (const auto& file : options.rule_files) out += " --override-file " + file;
-  for (const auto& symbol : options.probe_symbols) out += " --probe " + symbol;
-  for (const auto& file : options.probe_files) out += " --probes " + file;
-  return out;
-}
 
 }  // namespace
 
@@ -43,12 +28,17 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   std::error_code ignored;
   auto step = parse_step(options_.step);
   if (!step) return tl::unexpected(std::move(step.error()));
+  const std::string folder = std::filesystem::current_path(ignored).string();
+  announcer_ = std::make_unique<live::Announcer>(folder, [](const std::string& sentence) { log::announce(sentence); });
+  std::vector<BatchReader*> readers = options_.readers;
+  readers.push_back(announcer_.get());
+  for (BatchReader* reader : readers) reader->begins(clock_);
   auto writer = store::Writer::open(
       {.path = database_, .open_mode = options_.open_mode, .max_bytes = options_.max_bytes, .on_full = options_.on_full,
        .detail = options_.detail, .kernel_include = options_.kernel_include, .kernel_exclude = options_.kernel_exclude,
-       .step = std::move(*step)},
-      {.kind = std::move(kind), .cwd = std::filesystem::current_path(ignored).string(), .command = std::move(command),
-       .options = shown_options(options_), .clock = clock_, .kfd = KfdReader(options_.sysfs_root).read()},
+       .step = std::move(*step), .readers = std::move(readers)},
+      {.kind = std::move(kind), .cwd = folder, .command = std::move(command),
+       .options = shown_options(options_.typed), .coverage = coverage_, .clock = clock_, .kfd = KfdReader(options_.sysfs_root).read()},
       queue_);
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
@@ -57,7 +47,8 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   return started;
 }
 
-void Recording::begin(Session& session) {
+void Recording::begin(Session& session, const Tracer& tracer) {
+  stop_ns_ = measure_call_cost(tracer, queue_);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
@@ -74,6 +65,7 @@ void Recording::keep_window(Session& session, std::int64_t now) {
 
 void Recording::now_and_then(Session& session, std::int64_t now) {
   keep_window(session, now);
+  sample(session, now);
   if (now - last_orphans_ > kOrphanPeriod) {
     session.release_orphans();
     session.look_after_nets();
@@ -92,12 +84,33 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
   }
 }
 
+std::chrono::milliseconds Recording::tick() const {
+  constexpr std::int64_t kUsual = 50, kSecond = 1000;
+  return std::chrono::milliseconds(options_.sample_hz ? std::clamp(kSecond / *options_.sample_hz, std::int64_t{1}, kUsual) : kUsual);
+}
+
+void Recording::sample(Session& session, std::int64_t now) {
+  if (!options_.sample_hz || !recording_ || now - last_samples_ < 1'000'000'000 / *options_.sample_hz) return;
+  last_samples_ = now;
+  session.take_samples();
+}
+
 // Said once, at once: what follows may not come to its end.
 void Recording::look_after_memory() {
   if (runs_short_ || !own_memory::is_scarce()) return;
   runs_short_ = true;
   log::error("{}", own_memory::scarcity().text());
 }
+
+namespace {
+
+std::string why_no_rule_was_applied(const Session::Totals& seen) {
+  if (seen.excluded.empty()) return "no --set rule was applied: nothing asked for what they set";
+  const std::string more = seen.excluded.size() > 1 ? fmt::format(" ({} more)", seen.excluded.size() - 1) : "";
+  return fmt::format("no --set rule was applied: {}{}", seen.excluded.front(), more);
+}
+
+}  // namespace
 
 RunSummary Recording::finish(Session& session) {
   session.report_costs(true);
@@ -106,12 +119,16 @@ RunSummary Recording::finish(Session& session) {
   RunSummary out{.database = database_, .duration_ns = clock_.now(), .calls = totals.calls, .errors = totals.errors,
                  .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
                  .stopped_ns = seen.stopped_ns, .processes = seen.processes, .threads = seen.threads,
-                 .functions_armed = seen.functions_armed, .vanished = seen.vanished, .libraries = seen.libraries,
+                 .functions_armed = seen.functions_armed, .is_filtered = is_filtered(coverage_), .vanished = seen.vanished, .libraries = seen.libraries,
                  .peak_memory = totals.peak_memory, .postmortems = seen.postmortems, .notes = seen.notes};
+  const auto whole = [&](std::uint64_t stops, std::int64_t held_ns) { return held_ns + static_cast<std::int64_t>(stops) * stop_ns_; };
+  out.cost = {.is_measured = stop_ns_ > 0, .threads = seen.stopped_threads, .calls_ns = whole(seen.call_stops, seen.call_held_ns),
+              .other_ns = whole(seen.stops - seen.call_stops, seen.stopped_ns - seen.call_held_ns),
+              .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns), .life_ns = seen.main_life_ns > 0 ? seen.life_ns : clock_.now()};
+  if (seen.main_life_ns > 0) out.duration_ns = seen.main_life_ns;
   for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
-  if (!overrides_.empty() && totals.overrides == 0)
-    out.notes.push_back("no --set rule was applied: nothing asked for what they set");
+  if (!overrides_.empty() && totals.overrides == 0) out.notes.push_back(why_no_rule_was_applied(seen));
   return out;
 }
 

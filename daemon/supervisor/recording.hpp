@@ -1,12 +1,15 @@
 // One recording while it is made: the database, its writer and the queue to it, and what has to be done now and then. Used
 // by run() and attach(). Tracing thread only.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/coverage.hpp"
 #include "base/event_queue.hpp"
+#include "live/announcer.hpp"
 #include "probes/overrides.hpp"
 #include "session/session.hpp"
 #include "store/writer.hpp"
@@ -16,17 +19,20 @@ namespace fade {
 
 class Recording {
  public:
-  Recording(const RecordingOptions& options, const probes::Overrides& overrides) : options_(options), overrides_(overrides) {}
+  Recording(const RecordingOptions& options, const probes::Overrides& overrides, Coverage coverage)
+      : options_(options), overrides_(overrides), coverage_(std::move(coverage)) {}
 
   // `kind`: run or attach. `command` is of process `pid`; its first word is the program.
   Result<void> open(std::string kind, std::vector<std::string> command, pid_t pid);
-  void begin(Session& session);          // before its first stop
+  void begin(Session& session, const Tracer& tracer);     // before its first stop
   void now_and_then(Session& session, std::int64_t now);  // after every stop or tick
   void pause(bool on) { paused_ = on; }  // while paused nothing is recorded; rules go on being applied
   bool runs_short() const { return runs_short_; }  // of memory, which has been said: time to let go
   bool window_is_over(std::int64_t now) const { return options_.duration_ns && now >= options_.delay_ns.value_or(0) + *options_.duration_ns; }
 
   EventSink& sink() { return queue_; }
+  // How often now_and_then() has to be called at least.
+  std::chrono::milliseconds tick() const;
   const SessionClock& clock() const { return clock_; }
   const std::string& database() const { return database_; }
   store::LiveTotals live() const { return writer_->live(); }
@@ -38,14 +44,18 @@ class Recording {
  private:
   void keep_window(Session& session, std::int64_t now);
   void look_after_memory();
+  void sample(Session& session, std::int64_t now);
 
   const RecordingOptions& options_;
   const probes::Overrides& overrides_;
+  const Coverage coverage_;
   SessionClock clock_;
   EventQueue queue_;
-  std::unique_ptr<store::Writer> writer_;
+  std::unique_ptr<live::Announcer> announcer_;
+  std::unique_ptr<store::Writer> writer_;  // reads for the announcer, so it goes first
   std::string database_;
-  std::int64_t last_costs_ = 0, last_orphans_ = 0;
+  std::int64_t stop_ns_ = 0;  // measure_call_cost()
+  std::int64_t last_costs_ = 0, last_orphans_ = 0, last_samples_ = 0;
   bool recording_ = true, paused_ = false, runs_short_ = false;
 };
 

@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/batch_reader.hpp"
 #include "base/recording.hpp"
 
 namespace fade {
 
 struct RecordingOptions {
+  std::vector<std::string> typed;  // the options as the user typed them, for the recording to tell
+
   std::string output;   // template with %p %h %t %n %e %q{ENV}; empty: fade-%e-%p.db
   OpenMode open_mode = OpenMode::Create;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
@@ -28,7 +31,7 @@ struct RecordingOptions {
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
   bool follow = true;            // children of the program
-  std::string child_filter;      // --exe REGEX: record only processes whose program matches; empty: all
+  std::string child_filter;      // --exe REGEX: record only processes whose executable path matches; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
   std::string step;  // --step WHAT: what a step of the program is; empty: none
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
@@ -37,6 +40,10 @@ struct RecordingOptions {
   std::vector<std::string> stacks;          // --stacks: of which calls a stack is taken (StackChoice); empty: as usual
   std::optional<std::int64_t> stack_depth;  // --stack-depth: frames of each
   bool native_stacks = true, python_stacks = true;
+
+  std::optional<std::int64_t> sample_hz;  // --sample: looks a second at threads that are in no call
+
+  std::vector<BatchReader*> readers;  // follow the recording; they outlive it
 
   std::string sysfs_root = "/sys";  // where what the GPU driver says is read
 };
@@ -47,15 +54,27 @@ struct TopFunction {
   std::int64_t total_ns = 0;
 };
 
+// What fade cost the program, all threads added up unless it says otherwise.
+struct CostSummary {
+  bool is_measured = false;     // what the kernel's share of a stop is; if not, the figures are without it
+  std::uint64_t threads = 0;    // that were stopped
+  std::int64_t calls_ns = 0;    // by recorded calls
+  std::int64_t other_ns = 0;    // by other stops: the start of programs, loading of libraries
+  std::int64_t busiest_ns = 0;  // of the thread that was stopped longest
+  std::int64_t life_ns = 0;     // from the begin of the first process to the end of the last one
+};
+
 // What the end block prints.
 struct RunSummary {
   std::string database;
-  std::int64_t duration_ns = 0;
+  std::int64_t duration_ns = 0;  // of the program's life; of the recording where the program runs on
   std::uint64_t calls = 0, errors = 0, dropped = 0, overrides_applied = 0;
   std::uint64_t stops = 0;
   std::int64_t stopped_ns = 0;      // threads held by stops, all threads added up
+  CostSummary cost;
   std::uint64_t processes = 0, threads = 0;
   std::uint64_t functions_armed = 0;
+  bool is_filtered = false;  // functions, launches, processes or times were left out on purpose
   std::uint64_t vanished = 0;  // breakpoints that the program took out: calls are missing, and nothing says how many
   std::vector<std::string> libraries;  // GPU libraries found, path (version)
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes

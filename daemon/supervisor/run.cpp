@@ -12,6 +12,7 @@
 #include "base/own_memory.hpp"
 #include "ptrace/launch.hpp"
 #include "session/session.hpp"
+#include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/job_control.hpp"
 #include "supervisor/permission.hpp"
@@ -39,7 +40,8 @@ tl::unexpected<Error> why_not_run(const std::string& program, int exec_errno) {
 // One run: owns what must be taken down in order, whatever happened.
 class Run {
  public:
-  Run(const RunOptions& options, const probes::Overrides& overrides) : options_(options), recording_(options, overrides), overrides_(overrides) {}
+  Run(const RunOptions& options, const probes::Overrides& overrides, Coverage coverage)
+      : options_(options), recording_(options, overrides, std::move(coverage)), overrides_(overrides) {}
 
   Result<RunOutcome> execute(SessionOptions session, OnStarted on_started);
 
@@ -96,10 +98,10 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   if (auto seized = Tracer::seize(program->pid(), options_.kill_on_exit); !seized)
     return own_failure(explain_refusal(program->pid(), std::move(seized.error()), "fade-run"));
   if (auto opened = recording_.open("run", options_.command, program->pid()); !opened) return own_failure(std::move(opened.error()));
-  auto tracer = Tracer::create();
+  auto tracer = Tracer::create(recording_.tick());
   if (!tracer) return own_failure(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
-  recording_.begin(session);
+  recording_.begin(session, *tracer);
   session.adopt(pid_ = program->pid());
   SignalRelay relay(program->pid(), witness);
   program->release();
@@ -127,7 +129,7 @@ Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
   if (!session) return tl::unexpected(std::move(session.error()));
   if (auto found = find_program(options.command[0], options.directory); !found)
     return tl::unexpected(std::move(found.error()));
-  return Run(options, *overrides).execute(std::move(*session), on_started);
+  return Run(options, *overrides, coverage_of(options, *chosen, session->wishes)).execute(std::move(*session), on_started);
 }
 
 Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options) {

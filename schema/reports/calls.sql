@@ -15,7 +15,7 @@
 -- column: parent_id    id        the watched call that made this one
 -- column: caller       text      symbol or library the call came from
 -- column: stack        id        from where: fade-query stacks --stack ID; empty where no stack was taken
--- column: args         text      arguments, where they were stored
+-- column: args         text      arguments
 SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, category AS api, name, coalesce(result_name, result) AS result, state,
        parent_id, CASE WHEN caller_id IS NOT NULL THEN caller END AS caller, stack, args
 FROM calls

@@ -5,7 +5,7 @@
 -- column: category  text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT or OTHER
 -- column: calls     count     how many
 -- column: errors    count     calls whose result was not success
--- column: self_ns   duration  time in them, without watched calls inside
+-- column: self_ns   net       time in them, without watched calls inside
 -- column: percent   percent   share of all that time
 SELECT c.category, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS self_ns,
        round(100.0 * sum(s.self_ns) / nullif(sum(sum(s.self_ns)) OVER (), 0), 2) AS percent

@@ -1,4 +1,4 @@
--- What the code of each kernel needs: registers, memory, mode
+-- Registers, LDS and mode of each kernel
 -- about: From the code objects the program loaded or its libraries hold. mode WGP: a work-group may use both compute units (CU) of a
 -- about: work-group processor, CU: only one. On RDNA a multiprocessor as HIP counts it is a work-group processor: two CUs. Architectures of no device here are left out.
 -- sort: -launches

@@ -9,7 +9,7 @@
 -- column: bytes         bytes     all together
 -- column: avg_bytes     bytes     of one
 -- column: max_bytes     bytes     the largest
--- column: host_ns       duration  that the calls took on the host
+-- column: host_ns       net       that the calls took on the host
 -- column: small_lt_64k  count     copies below 64 KiB
 SELECT direction, memory, async, sum(n) AS n, sum(bytes) AS bytes, sum(bytes) / nullif(sum(n), 0) AS avg_bytes, max(max_bytes) AS max_bytes,
        sum(host_ns) AS host_ns, sum(CASE WHEN small THEN n ELSE 0 END) AS small_lt_64k

@@ -7,7 +7,7 @@
 -- column: largest_bytes   bytes     to here
 -- column: n               count     how many
 -- column: bytes           bytes     all together
--- column: host_ns         duration  that the calls took on the host
+-- column: host_ns         net       that the calls took on the host
 -- column: percent         percent   of the copies in that direction
 SELECT direction, memory, smallest AS smallest_bytes, largest AS largest_bytes, sum(n) AS n, sum(bytes) AS bytes, sum(host_ns) AS host_ns,
        round(100.0 * sum(n) / nullif(sum(sum(n)) OVER (PARTITION BY direction), 0), 1) AS percent

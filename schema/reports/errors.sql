@@ -1,8 +1,8 @@
 -- Calls that failed, with their arguments
--- about: What is marked normal is an answer rather than a failure (fade-query sql 'SELECT * FROM result_rules'). The first failures of each function, code and caller have a row each; later ones are added up in one more row (repeats).
+-- about: Results that are an answer (a query that is not ready, an attribute that a device does not have) are no failures: fade-query sql 'SELECT * FROM failures WHERE normal'. The first failures of each function, code and caller have a row each; later ones are added up in one more row (repeats).
 -- sort: start_ns
 -- limit: 50
--- leave: frames stack normal last_ns call_id code tid pid caller python
+-- leave: frames stack last_ns call_id code tid pid caller user_line
 -- column: start_ns  time   entry of the call
 -- column: pid       id     process
 -- column: tid       id     thread
@@ -14,12 +14,11 @@
 -- column: call_id   id     id of the (first) call
 -- column: caller    text   where it was called from
 -- column: stack     id     the stack of the (first) call: fade-query stacks --stack ID
--- column: python    text   innermost line of Python in it
+-- column: user_line text   your own line in it: the innermost outside of packages (--skip-frames)
 -- column: frames    text   its three innermost frames, innermost first
--- column: normal    yesno  an answer rather than a failure
 -- column: args      text   arguments
-SELECT start AS start_ns, pid, tid, name, code, error, repeats, last AS last_ns, call_id, caller, f.stack, t.python, t.frames, normal, args
+SELECT start AS start_ns, pid, tid, name, code, error, repeats, last AS last_ns, call_id, caller, f.stack, (SELECT u.user_line FROM user_lines u WHERE u.stack = f.stack) AS user_line, t.frames, args
 FROM failures f LEFT JOIN stack_tops t ON t.stack = f.stack
-WHERE true /*? AND start >= :from */ /*? AND start < :to */
+WHERE NOT normal /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
   /*? AND (name REGEXP :name OR error REGEXP :name) */

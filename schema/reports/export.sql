@@ -6,7 +6,7 @@
 -- column: function      text      name of the function
 -- column: category      text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT or OTHER
 -- column: device_id     id        the thread's current device at entry; empty where it is not known
--- column: args          json      arguments, an object; empty where they were not stored
+-- column: args          json      arguments, an object; empty where the recording lacks them
 -- column: result        id        what the call returned; empty where it returned nothing or never returned
 -- column: result_name   text      name of the result, where it has one
 -- column: failed        json      true: the result means failure; empty where the call never returned

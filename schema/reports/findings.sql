@@ -1,4 +1,4 @@
--- What somebody should know: each with its reason and what to do
+-- Diagnoses: what is wrong, why, what to do
 -- about: Computed from the recording. info explains, warning is worth a look, error keeps the program from using the GPU. man fade-findings
 -- about: has a section for each.
 -- sort: place

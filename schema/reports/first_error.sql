@@ -15,7 +15,7 @@
 -- column: meaning         text   of the result, where known
 -- column: inside          text   the watched function that made the call, where it was one
 -- column: caller          text   where it was called from
--- column: python          text   innermost line of Python, where its stack was taken
+-- column: user_line       text   your own line: the innermost outside of packages (--skip-frames), where its stack was taken
 -- column: frames          text   the three innermost frames of the program's own code
 -- column: stack           id     its stack: fade-query stacks --stack ID
 -- column: args            text   arguments
@@ -24,7 +24,7 @@
 -- column: call_id         id     id of the call
 -- column: command         text   of the process
 -- column: advice          text   what to do
-SELECT start AS start_ns, pid, tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, t.python, t.frames, k.stack, args,
+SELECT start AS start_ns, pid, tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line, t.frames, k.stack, args,
        next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked, e.call_id, command, advice
 FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id LEFT JOIN stack_tops t ON t.stack = k.stack
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND (name REGEXP :name OR error REGEXP :name) */

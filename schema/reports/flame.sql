@@ -8,7 +8,7 @@
 -- column: frames   text      outermost first, separated by semicolons; the last is the watched function
 -- column: calls    count     calls with these frames
 -- column: errors   count     of them failed
--- column: time_ns  duration  time in these calls without watched calls inside
+-- column: time_ns  net       time in these calls without watched calls inside
 -- column: bytes    bytes     memory that they allocated
 SELECT fade_frames(s.stack, :word = 'own') || ';' || replace(s.name, ';', ':') AS frames, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS time_ns, sum(s.bytes) AS bytes
 FROM stack_stats s

@@ -1,6 +1,5 @@
--- Calls that lead to other calls, by API: what each call costs one layer down
+-- Calls inside of other calls, by API, and their cost
 -- about: One row for each pair of caller and callee, for example CUDA (ZLUDA) calling HIP, hiprtc calling HIP, or a function of your own.
--- about: The caller's own time includes fade's stops for the callees; the report cuda takes them out.
 -- sort: -total_ns
 -- limit: 40
 -- leave: added_ns calls_per_caller caller_api callee_api
@@ -10,8 +9,8 @@
 -- column: callee            text      the function that is called
 -- column: calls             count     how often the caller called it
 -- column: calls_per_caller  number    for each call of the caller
--- column: total_ns          duration  time in the callee
--- column: added_ns          duration  the caller's own time, outside of watched calls
+-- column: total_ns          net       time in the callee
+-- column: added_ns          net       the caller's own time, outside of watched calls
 WITH stat AS MATERIALIZED (
   SELECT function_id, parent_function_id, name, category, sum(calls) AS calls, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
   FROM call_stats

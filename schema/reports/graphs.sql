@@ -14,7 +14,7 @@
 -- column: grid           text      work-groups
 -- column: block          text      work-items of a work-group
 -- column: complete       text      no: not all of its kernels are known
--- column: launch_avg_ns  duration  of one launching call on the host
+-- column: launch_avg_ns  net       of one launching call on the host
 -- column: first_ns       time      first launch
 SELECT g.id AS graph, g.pid, g.handle_hex AS handle, g.launches, g.kernels, k.name, k.n, k.grid_x || 'x' || k.grid_y || 'x' || k.grid_z AS grid,
        k.block_x || 'x' || k.block_y || 'x' || k.block_z AS block, iif(g.complete, 'yes', 'no') AS complete, g.launch_total_ns / nullif(g.launches, 0) AS launch_avg_ns, g.first AS first_ns

@@ -15,7 +15,7 @@
 -- column: after        text      next function called; (end): the process, or the recording, ended
 -- column: after_from   text      library or program that called it
 -- column: in_range     text      deepest range (roctx, NVTX) of the program that lasted through at least half of it
--- column: line         text      line of Python of the next call, where its stack was recorded
+-- column: line         text      your own line (--skip-frames) of the next call, where its stack was recorded
 WITH mine AS (SELECT * FROM idle_times WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND "end" > :from */ /*? AND start < :to */),
 marked AS MATERIALIZED (
   SELECT i.process_id, i.start, r.name, row_number() OVER (PARTITION BY i.process_id, i.start ORDER BY r.depth DESC, r.dur) AS place
@@ -26,9 +26,7 @@ SELECT i.pid, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns,
        i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(begin)' ELSE coalesce(b.name, '(no row)') END AS before, q.library AS before_from,
        CASE WHEN i.after_call_id IS NULL THEN '(end)' ELSE coalesce(a.name, '(no row)') END AS after, s.library AS after_from,
        (SELECT n.name FROM marked m JOIN range_name_ n ON n.id = m.name WHERE m.process_id = i.process_id AND m.start = i.start AND m.place = 1) AS in_range,
-       (WITH RECURSIVE up(id) AS (SELECT stack FROM call_stack_ WHERE call = i.after_call_id
-          UNION SELECT k.parent FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind <> 1 AND k.parent IS NOT NULL)
-        SELECT f.file || ':' || coalesce(f.line, '?') FROM up JOIN stack_ k ON k.id = up.id JOIN frame_ f ON f.id = k.frame WHERE f.kind = 1 LIMIT 1) AS line
+       (SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack WHERE k.call = i.after_call_id) AS line
 FROM mine i
 LEFT JOIN call_ bc ON bc.id = i.before_call_id LEFT JOIN function_ b ON b.id = bc.fn LEFT JOIN call_site_ q ON q.id = bc.caller
 LEFT JOIN call_ ac ON ac.id = i.after_call_id LEFT JOIN function_ a ON a.id = ac.fn LEFT JOIN call_site_ s ON s.id = ac.caller

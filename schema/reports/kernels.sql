@@ -16,8 +16,8 @@
 -- column: devices          text      ordinals of the streams' devices
 -- column: mode             text      WGP: a work-group may use both compute units of a work-group processor; CU: one (report code)
 -- column: vgprs            count     vector registers of a work-item (report code)
--- column: launch_total_ns  duration  time of the launching calls
--- column: launch_avg_ns    duration  of one
+-- column: launch_total_ns  net       time of the launching calls
+-- column: launch_avg_ns    net       of one
 -- column: launch_max_ns    duration  the longest
 -- column: first_ns         time      first launch
 -- column: last_ns          time      last launch

@@ -1,18 +1,18 @@
 -- Memory that was never freed, by the place that allocated it
--- about: Live when its process or the recording ended. Programs often leave memory to the driver at their end: what grows with n is a leak. On a terminal a page with the stacks; --by-line adds up by line of Python; as a tree: fade-query flame --weight leaks.
--- sort: -size_bytes
+-- about: Live when its process or the recording ended. Places that grow with the program's steps or ranges come first: they are leaks. Memory that was allocated once is mostly left to the driver. On a terminal a page with the stacks; --by-line adds up by your own line; as a tree: fade-query flame --weight leaks.
 -- limit: 40
--- leave: pid largest_bytes age_ns kind device caller library name stack percent python
+-- leave: pid largest_bytes age_ns kind device caller library name stack percent user_line
 -- column: pid            id        process
 -- column: device         id        as the process numbers it
 -- column: kind           text      device, graph (by its launch), managed, array, physical (hipMemCreate), host (pinned), registered, reserved (addresses only), imported (another's) or mapped (a view of it)
 -- column: n              count     allocations live at the end
 -- column: size_bytes     bytes     all together
+-- column: grows          text      where it grows with the program's steps or ranges (memory_growth): how many of them left memory there
 -- column: percent        percent   of what was never freed of that kind and device
 -- column: largest_bytes  bytes     the largest
 -- column: age_ns         duration  of the oldest, until its process ended
 -- column: name           text      function that allocated
--- column: python         text      innermost line of Python; empty: none, or no stack was taken
+-- column: user_line      text      your own line: the innermost outside of packages (--skip-frames); empty: none is known, or no stack was taken
 -- column: frames         text      the three innermost frames of the program's own code, innermost first
 -- column: library        text      that called it
 -- column: caller         text      where it was called from
@@ -24,10 +24,17 @@ WITH place AS (
     /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */
     /*? AND a.name REGEXP :name */
   GROUP BY a.session, a.pid, a.device, a.kind, a.name, a.caller_library, a.caller, a.stack
-)
+),
+growth AS MATERIALIZED (
+  SELECT session, pid, device, kind, name, stack, max(turns_with) AS turns_with, turns, turn FROM memory_growth GROUP BY 1, 2, 3, 4, 5, 6),
+located AS (
+  SELECT p.*, g.turns_with, g.turns, g.turn FROM place p LEFT JOIN growth g ON g.session = p.session AND g.pid = p.pid
+   AND g.device = p.device AND g.kind = p.kind AND g.name = p.name AND g.stack IS p.stack)
 SELECT x.pid, x.device, x.kind, sum(x.n) AS n, sum(x.size_bytes) AS size_bytes,
+       'in ' || max(x.turns_with) || ' of ' || max(x.turns) || ' ' || max(x.turn) || 's' AS grows,
        round(100.0 * sum(x.size_bytes) / nullif(sum(sum(x.size_bytes)) OVER (PARTITION BY x.session, x.pid, x.device, x.kind), 0), 1) AS percent,
        max(x.largest_bytes) AS largest_bytes, (SELECT max(p."end") FROM processes p WHERE p.session = x.session AND p.pid = x.pid) - min(x.since) AS age_ns, x.name,
-       t.python, iif(:by_line, NULL, t.frames) AS frames, iif(:by_line, NULL, x.library) AS library, iif(:by_line, NULL, x.caller) AS caller, iif(:by_line, NULL, x.stack) AS stack
-FROM place x LEFT JOIN stack_tops t ON t.stack = x.stack
-GROUP BY x.session, x.pid, x.device, x.kind, x.name, t.python, iif(:by_line, NULL, x.stack), iif(:by_line, NULL, x.library), iif(:by_line, NULL, x.caller)
+       (SELECT u.user_line FROM user_lines u WHERE u.stack = x.stack) AS user_line, iif(:by_line, NULL, t.frames) AS frames, iif(:by_line, NULL, x.library) AS library, iif(:by_line, NULL, x.caller) AS caller, iif(:by_line, NULL, x.stack) AS stack
+FROM located x LEFT JOIN stack_tops t ON t.stack = x.stack
+GROUP BY x.session, x.pid, x.device, x.kind, x.name, user_line, iif(:by_line, NULL, x.stack), iif(:by_line, NULL, x.library), iif(:by_line, NULL, x.caller)
+ORDER BY max(x.turns_with) IS NULL, 5 DESC

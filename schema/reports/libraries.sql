@@ -7,8 +7,8 @@
 -- column: pid              id        process
 -- column: calls            count     calls that it made
 -- column: errors           count     of them failed
--- column: total_ns         duration  time between entry and return
--- column: self_ns          duration  the same without watched calls inside
+-- column: total_ns         net       time between entry and return
+-- column: self_ns          net       the same without watched calls inside
 -- column: percent          percent   share of all self time
 -- column: functions        count     how many different functions it called
 -- column: most             text      the function that took most of the time

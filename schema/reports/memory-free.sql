@@ -1,4 +1,4 @@
--- Free memory as hipMemGetInfo said it, beside what the program had allocated
+-- Free memory reported by HIP, compared with what the program allocated
 -- about: The difference is what others hold: other processes, the runtime itself (kernels, scratch, rounding up), pools that keep freed memory until hipMemPoolTrimTo, and what was allocated before fade came.
 -- sort: start_ns
 -- limit: 60

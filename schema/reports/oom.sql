@@ -1,4 +1,4 @@
--- Who held the memory when an allocation found none
+-- Out of memory: who held what when the allocation failed
 -- about: For each of the first allocations that failed with hipErrorOutOfMemory, a row for each place that held memory then. The row "(elsewhere)" is what hipMemGetInfo called in use beyond that: other processes, the runtime itself, pools that keep freed memory, or what was allocated before fade came.
 -- limit: 60
 -- leave: call largest_bytes kind n pid free_bytes used_bytes caller

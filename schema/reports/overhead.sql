@@ -1,25 +1,28 @@
 -- What watching cost: stops of threads, by function
--- about: A thread is held from the moment fade hears of its stop until it lets it go on; the kernel's own part of a stop comes on top.
--- sort: -held_ns
+-- about: A stop costs the time for which fade holds the thread, and the switches of the kernel around it, which were measured with a child
+-- about: when the session began (view call_costs). The view slowdowns has the sums.
+-- sort: -cost_ns
 -- limit: 30
 -- column: name             text      function
 -- column: stops            count     how often a thread was stopped for it
--- column: held_ns          duration  how long threads were held, all together
--- column: per_stop_ns      duration  for each stop
--- column: percent          percent   of all held time
--- column: percent_of_wall  number    held time by the length of the recording; several threads can add up to more than 100
-SELECT o.name, sum(o.stops) AS stops, sum(o.held_ns) AS held_ns, sum(o.held_ns) / nullif(sum(o.stops), 0) AS per_stop_ns,
-       round(100.0 * sum(o.held_ns) / nullif(sum(sum(o.held_ns)) OVER (), 0), 1) AS percent,
-       round(100.0 * sum(o.held_ns) / nullif(max(s.duration), 0), 2) AS percent_of_wall
-FROM overhead o JOIN sessions s ON s.id = o.session
-WHERE true /*? AND o.session = :session */ /*? AND o.name REGEXP :name */
+-- column: cost_ns          duration  what these stops cost, all together: held, and the kernel's share where it was measured
+-- column: held_ns          duration  of that, for how long fade held threads
+-- column: per_stop_ns      duration  cost of each stop
+-- column: percent          percent   of all that stops cost
+-- column: percent_of_life  number    cost by the life of the programs; several threads can add up to more than 100
+WITH cost AS (SELECT name, stops, held_ns, coalesce(cost_ns, held_ns) AS cost_ns, session FROM overhead WHERE true /*? AND session = :session */)
+SELECT o.name, sum(o.stops) AS stops, sum(o.cost_ns) AS cost_ns, sum(o.held_ns) AS held_ns, sum(o.cost_ns) / nullif(sum(o.stops), 0) AS per_stop_ns,
+       round(100.0 * sum(o.cost_ns) / nullif(sum(sum(o.cost_ns)) OVER (), 0), 1) AS percent,
+       round(100.0 * sum(o.cost_ns) / nullif(max(s.life_ns), 0), 2) AS percent_of_life
+FROM cost o JOIN slowdowns s ON s.session = o.session
+WHERE true /*? AND o.name REGEXP :name */
 GROUP BY o.name
 UNION ALL
-SELECT '(stacks, within the above)', sum(c.n), sum(c.ns), sum(c.ns) / sum(c.n),
-       round(100.0 * sum(c.ns) / nullif((SELECT sum(a.held_ns) FROM overhead a WHERE true /*? AND a.session = :session */), 0), 1),
-       round(100.0 * sum(c.ns) / nullif(max(c.duration), 0), 2)
-FROM (SELECT max(iif(l.kind = 'stacks taken', l.value, 0)) AS n, max(iif(l.kind = 'stacks time', l.value, 0)) AS ns, s.duration
-      FROM lifecycle l JOIN sessions s ON s.id = l.session
+SELECT '(stacks, within the above)', sum(c.n), sum(c.ns), sum(c.ns), sum(c.ns) / sum(c.n),
+       round(100.0 * sum(c.ns) / nullif((SELECT sum(cost_ns) FROM cost), 0), 1),
+       round(100.0 * sum(c.ns) / nullif(max(c.life_ns), 0), 2)
+FROM (SELECT max(iif(l.kind = 'stacks taken', l.value, 0)) AS n, max(iif(l.kind = 'stacks time', l.value, 0)) AS ns, s.life_ns
+      FROM lifecycle l JOIN slowdowns s ON s.session = l.session
       WHERE l.kind IN ('stacks taken', 'stacks time') /*? AND l.session = :session */
       GROUP BY l.session) c
 WHERE true /*? AND '(stacks, within the above)' REGEXP :name */

@@ -1,4 +1,4 @@
--- How processes died, hung, or were when they were looked at
+-- Crashes, hangs and snapshots: what each thread was doing
 -- about: Crashes, kills, ends with calls running, hangs (--hang-timeout) and snapshots (fade-attach --snapshot). On a terminal a page: the thread, its call with arguments, what the other threads did, the last calls, the memory held. The views postmortem_threads, postmortem_calls and postmortem_memory have the rows.
 -- sort: start_ns
 -- limit: 50

@@ -10,7 +10,7 @@
 -- column: total_ns  duration  all together; ranges within ranges count in both
 -- column: avg_ns    duration  of one
 -- column: p50_ns    duration  half of them took at most this long (from a histogram, about 20 % exact)
--- column: p90_ns    duration  nine of ten took at most this long
+-- column: p90_ns    duration  90 % took at most this long
 -- column: min_ns    duration  the shortest
 -- column: max_ns    duration  the longest
 -- column: unclosed  count     that the program did not close: its thread, process or recording ended before

@@ -1,4 +1,4 @@
--- Which library answers: what the imports of each program and library are bound to
+-- Which library each module's HIP calls go to
 -- about: As the program's memory said when it was last looked at. (not called yet): bound by the first call. The functions' names stand in the column names: --format line.
 -- limit: 100
 -- leave: names read_ns build_id pid asked_by rocm module_path found_by

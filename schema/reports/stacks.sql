@@ -2,19 +2,21 @@
 -- about: Which calls have a stack is chosen when recording (fade-run --stacks). One stack in full: fade-query stacks --stack ID; its calls: fade-query calls --stack ID.
 -- sort: -total_ns
 -- limit: 30
--- leave: pid self_ns errors python bytes functions
+-- leave: pid self_ns errors user_line bytes functions
 -- column: stack      id        of the stack
 -- column: pid        id        process
 -- column: calls      count     calls with that stack
 -- column: errors     count     of them failed
--- column: total_ns   duration  time between entry and return
--- column: self_ns    duration  the same without watched calls inside
+-- column: total_ns   net       time between entry and return
+-- column: self_ns    net       the same without watched calls inside
 -- column: bytes      bytes     memory that these calls allocated
 -- column: functions  text      watched functions that were called
 -- column: frames     text      the three innermost frames, innermost first
--- column: python     text      innermost line of Python
-SELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, frames, python
-FROM stacks
+-- column: user_line  text      your own line: the innermost outside of packages (--skip-frames)
+SELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, frames, user_line FROM (
+  SELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, frames,
+         (SELECT u.user_line FROM user_lines u WHERE u.stack = stacks.stack) AS user_line, session
+  FROM stacks)
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND stack = :stack */
-  /*? AND (functions REGEXP :name OR frames REGEXP :name OR python REGEXP :name) */
+  /*? AND (functions REGEXP :name OR frames REGEXP :name OR user_line REGEXP :name) */
   /*? AND CASE :weight WHEN 'calls' THEN calls WHEN 'bytes' THEN bytes ELSE self_ns END > 0 */

@@ -19,9 +19,11 @@ WITH mine AS MATERIALIZED (
   SELECT s.*, CASE WHEN complete THEN row_number() OVER (PARTITION BY thread_id, complete ORDER BY duration, idx) END AS place,
          sum(complete) OVER (PARTITION BY thread_id) AS n
   FROM steps s WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND name REGEXP :name */),
+fade AS MATERIALIZED (SELECT session, iif(measured, calls_ns / nullif(calls, 0), 0) AS each FROM slowdowns),   -- a call's cost, which lies in the step and in no call
 usual AS (SELECT * FROM mine WHERE place = (n + 1) / 2),
-slow AS (SELECT s.id, s.idx, s.name, s.tid, s.duration, s.in_calls_ns, u.id AS usual_id, u.idx AS usual_idx, u.duration AS usual_duration, u.in_calls_ns AS usual_in_calls
-         FROM mine s JOIN usual u ON u.thread_id = s.thread_id WHERE s.slow AND s.place > s.n - 10),
+slow AS (SELECT s.id, s.idx, s.name, s.tid, s.duration, s.in_calls_ns + s.calls * each AS in_calls_ns, u.id AS usual_id, u.idx AS usual_idx, u.duration AS usual_duration,
+                u.in_calls_ns + u.calls * each AS usual_in_calls
+         FROM mine s JOIN usual u ON u.thread_id = s.thread_id JOIN fade ON fade.session = s.session WHERE s.slow AND s.place > s.n - 10),
 done AS (SELECT x.step_id, x.category, sum(x.calls) AS calls, sum(x.self_ns) AS ns FROM step_calls x
          WHERE x.step_id IN (SELECT id FROM slow UNION SELECT usual_id FROM slow) GROUP BY x.step_id, x.category),
 part AS (

@@ -7,7 +7,7 @@
 -- column: tid           id        thread
 -- column: steps         count     that the program ended
 -- column: median_ns     duration  half of them took at most this long
--- column: p90_ns        duration  nine of ten took at most this long
+-- column: p90_ns        duration  90 % took at most this long
 -- column: min_ns        duration  the shortest
 -- column: max_ns        duration  the longest
 -- column: total_ns      duration  all together

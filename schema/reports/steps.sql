@@ -18,7 +18,7 @@
 -- column: copies        count     copies
 -- column: copied_bytes  bytes     size of all of them
 -- column: growth_bytes  bytes     GPU memory held at its end more than at its begin
--- column: waited_ns     duration  in calls that wait for the GPU, of all its threads: may be more than the step took
+-- column: waited_ns     net       in calls that wait for the GPU, of all its threads: may be more than the step took
 -- column: errors        count     calls that failed
 SELECT idx AS step, name, pid, tid, start AS start_ns, duration AS duration_ns, vs_median, slow, complete, calls, launches, copies, copied_bytes, growth_bytes, waited_ns, errors
 FROM steps

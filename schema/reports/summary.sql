@@ -24,11 +24,17 @@ UNION ALL SELECT 'device', ordinal, name, '' FROM devices WHERE ordinal >= 0 /*?
 UNION ALL SELECT 'active device', device, sum(n), 'launches, copies and allocations' FROM (
   SELECT device, launches + copies AS n FROM streams WHERE device >= 0 /*? AND session = :session */
   UNION ALL SELECT device, allocs FROM memory_totals WHERE device >= 0 AND memory = 'device' /*? AND session = :session */) GROUP BY device HAVING sum(n) > 0
-UNION ALL SELECT 'memory', 'peak of device ' || device || iif(memory = 'host', ', pinned host memory', ''), max(peak), 'bytes' FROM memory_totals WHERE true /*? AND session = :session */ GROUP BY device, memory
-UNION ALL SELECT 'memory', 'never freed on device ' || device || iif(memory = 'host', ', pinned host memory', ''), sum(live_at_end), 'bytes' FROM memory_totals WHERE true /*? AND session = :session */ GROUP BY device, memory
+UNION ALL SELECT 'memory', 'peak of ' || place, peak, 'bytes' FROM (
+  SELECT coalesce('device ' || device, 'an unknown device') || iif(memory = 'host', ', pinned host memory', '') ||
+         iif(count(*) OVER (PARTITION BY session, device, memory) > 1, ', process ' || pid, '') AS place, peak
+  FROM memory_totals WHERE true /*? AND session = :session */)
+UNION ALL SELECT 'memory', 'never freed on ' || place, live_at_end, 'bytes' FROM (
+  SELECT coalesce('device ' || device, 'an unknown device') || iif(memory = 'host', ', pinned host memory', '') ||
+         iif(count(*) OVER (PARTITION BY session, device, memory) > 1, ', process ' || pid, '') AS place, live_at_end
+  FROM memory_totals WHERE true /*? AND session = :session */)
 UNION ALL SELECT 'kernels', 'launches', coalesce(sum(launches), 0), '' FROM kernel_runs WHERE true /*? AND session = :session */
 UNION ALL SELECT 'copies', direction, sum(bytes), 'bytes' FROM copy_sizes WHERE true /*? AND session = :session */ GROUP BY direction
-UNION ALL SELECT 'errors', name || ' ' || coalesce(error, code), sum(repeats), '' FROM errors WHERE true /*? AND session = :session */ GROUP BY name, code, error
+UNION ALL SELECT 'errors', name || ' ' || coalesce(error, code), sum(repeats), '' FROM failures WHERE NOT normal /*? AND session = :session */ GROUP BY name, code, error
 UNION ALL SELECT 'overrides', spec, hits, '' FROM overrides WHERE true /*? AND session = :session */
 UNION ALL SELECT 'trust', 'not recorded: ' || reason, sum(n), '' FROM drops WHERE true /*? AND session = :session */ GROUP BY reason
 UNION ALL SELECT 'trust', detail, value, 'calls' FROM lifecycle WHERE kind = 'locked' /*? AND session = :session */

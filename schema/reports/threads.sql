@@ -1,5 +1,5 @@
 -- Threads and how long they were in watched calls
--- sort: -gpu_ns
+-- sort: -in_calls_ns
 -- limit: 50
 -- leave: end_ns start_ns pid
 -- column: tid       id        thread
@@ -7,10 +7,10 @@
 -- column: name      text      the last one it had
 -- column: calls     count     watched calls
 -- column: errors    count     of them failed
--- column: gpu_ns    duration  in watched calls
+-- column: in_calls_ns  net    in watched calls
 -- column: start_ns  time      when it began, or was first seen
 -- column: end_ns    time      when it ended
-SELECT tid, pid, name, calls, errors, total_ns AS gpu_ns, start AS start_ns, "end" AS end_ns
+SELECT tid, pid, name, calls, errors, total_ns AS in_calls_ns, start AS start_ns, "end" AS end_ns
 FROM threads
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
   /*? AND name REGEXP :name */

@@ -8,8 +8,8 @@
 -- column: api       text      hip, hiprtc, cuda or user
 -- column: calls     count     from this caller
 -- column: errors    count     of these calls
--- column: total_ns  duration  of these calls
--- column: self_ns   duration  without watched calls inside
+-- column: total_ns  net       of these calls
+-- column: self_ns   net       without watched calls inside
 -- column: percent   percent   of the time of all outermost calls
 WITH RECURSIVE edge AS MATERIALIZED (
   SELECT parent_function_id AS parent, function_id AS id, name, category AS api, sum(calls) AS calls, sum(errors) AS errors,

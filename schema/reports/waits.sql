@@ -1,6 +1,6 @@
 -- Where the program waited for the GPU: synchronising calls and blocking copies, by who called
 -- about: While a thread waits it cannot give the GPU new work. Functions are hipDeviceSynchronize, hipStreamSynchronize,
--- about: hipEventSynchronize and copies without Async; of the latter a part is the copying itself. --by-line: by line of Python.
+-- about: hipEventSynchronize and copies without Async; of the latter a part is the copying itself. --by-line: by your own line.
 -- sort: -blocked_ns
 -- limit: 30
 -- leave: pids avg_ns longest_from kind
@@ -9,10 +9,10 @@
 -- column: kind          text      sync, or copy (returns when the data is there)
 -- column: caller        text      library or program that called
 -- column: calls         count     how many
--- column: blocked_ns    duration  in them, all threads added up
+-- column: blocked_ns    net       in them, all threads added up
 -- column: percent       percent   of the time that the processes ran that waited; more than 100 where several threads waited at once
--- column: avg_ns        duration  of one
--- column: max_ns        duration  the longest
+-- column: avg_ns        net       of one
+-- column: max_ns        net       the longest
 -- column: longest_from  text      where the longest was called
 -- column: pids          count     processes
 WITH mine AS (SELECT * FROM waits WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */),

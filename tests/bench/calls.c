@@ -1,15 +1,16 @@
-// Calls one HIP function again and again, from all threads at once: bench_calls FUNCTION CALLS [THREADS]. CALLS is what all
-// threads make together.
+// Calls one HIP function again and again, from all threads at once: bench_calls FUNCTION CALLS [THREADS [WORK]]. CALLS is
+// what all threads make together; between two calls a thread works for WORK ns.
 #include <hip/hip_runtime.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char kernel_handle;
 static pthread_barrier_t barrier;
 static const struct function* chosen;
-static long calls_per_thread;
+static long calls_per_thread, work_ns;
 
 static hipError_t copy(void) {
   char from[8] = "seven..", to[8];
@@ -29,24 +30,34 @@ static const struct function {
   hipError_t (*call)(void);
 } functions[] = {{"hipMemcpy", copy}, {"hipLaunchKernel", launch}, {"hipGetDeviceCount", count}};
 
+static void compute(void) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < work_ns);
+}
+
 static void* work(void* unused) {
   (void)unused;
   pthread_barrier_wait(&barrier);
-  for (long i = 0; i < calls_per_thread; ++i)
+  for (long i = 0; i < calls_per_thread; ++i) {
+    if (work_ns) compute();
     if (chosen->call() != hipSuccess) {
       fprintf(stderr, "bench_calls: %s failed\n", chosen->name);
       exit(1);
     }
+  }
   return NULL;
 }
 
 int main(int argc, char** argv) {
   const long calls = argc > 2 ? atol(argv[2]) : 1000;
   const int threads = argc > 3 ? atoi(argv[3]) : 1;
+  work_ns = argc > 4 ? atol(argv[4]) : 0;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i)
     if (argc > 1 && !strcmp(argv[1], functions[i].name)) chosen = &functions[i];
   if (!chosen || threads < 1 || threads > 100000) {
-    fprintf(stderr, "usage: bench_calls FUNCTION CALLS [THREADS]\n");
+    fprintf(stderr, "usage: bench_calls FUNCTION CALLS [THREADS [WORK]]\n");
     return 2;
   }
   __hipRegisterFunction(__hipRegisterFatBinary(NULL), &kernel_handle, "kernel", "kernel", -1u, NULL, NULL, NULL, NULL, NULL);

@@ -163,5 +163,5 @@ int main(int argc, char** argv) {
   const auto n = static_cast<double>(calls);
   fmt::print("{} calls: {:.2f} M calls/s of writer CPU, {:.2f} M calls/s of wall time, {:.1f} bytes per call, {} MB resident\n", totals.calls,
              n / writer_s / 1e6, n / wall_s / 1e6, static_cast<double>(status.st_size) / n, resident_mb());
-  return totals ? 0 : 1;
+  return totals.calls > 0 ? 0 : 1;
 }

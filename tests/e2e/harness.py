@@ -62,6 +62,12 @@ def summed(counts):
     return dict(total)
 
 
+def c_name(name):
+    """The C++ export of a function counts for the C function of that name."""
+    mangled = re.match(r"_Z(\d+)", name)
+    return name[mangled.end():][:int(mangled[1])] if mangled else name
+
+
 def read_counts(folder):
     """The counter files of all processes; a process that execs or loads the runtime twice has several."""
     counts = collections.defaultdict(collections.Counter)
@@ -69,7 +75,7 @@ def read_counts(folder):
         pid = int(path.name.split(".")[1])
         for name, external, nested in RECORD.iter_unpack(path.read_bytes()):
             if external + nested:
-                counts[pid][name.rstrip(b"\0").decode()] += external + nested
+                counts[pid][c_name(name.rstrip(b"\0").decode())] += external + nested
     return {pid: dict(names) for pid, names in counts.items()}
 
 

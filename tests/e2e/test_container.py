@@ -161,7 +161,7 @@ def check_recording(served, attach_command, database, pid, library=LIBRARY, cwd=
     assert served.tracer() != 0
     served.make(20)
     text = attached.detach()
-    assert "every byte of the program as it was" in text
+    assert "all patched code, verified" in text
     assert served.tracer() == 0
     served.make(2)
     assert recorded(database) == {pid: (20, 20, KERNEL, library)}

@@ -116,7 +116,7 @@ def test_the_time_of_a_call_is_split(work):
         assert int(row["calls"]) == work.ran.total[name]
         parts = [int(row[part]) for part in ("hip_ns", "fade_ns", "added_ns")]
         assert sum(parts) == int(row["total_ns"]) and min(parts) >= 0, name
-        assert (parts[0] > 0) == (int(row["hip_calls"]) > 0), name
+        assert int(row["hip_calls"]) > 0 or parts[0] == 0, name  # may be too short to be measured
     assert sum(int(row["hip_calls"]) for row in rows.values()) == sum(n for name, n in work.ran.total.items() if name.startswith("hip"))
     without = {name: int(row["without_hip"]) for name, row in rows.items()}
     assert without["cuDriverGetVersion"] == 1 and without["cuMemAlloc_v2"] == 0

@@ -100,7 +100,7 @@ def test_prune_removes_what_may_go(daemon):
 def test_options_that_a_command_would_ignore_are_refused(daemon):
     daemon.start()
     assert "list takes no options of what to record" in daemon.ctl("list", "-e", "mem", status=2).stderr
-    assert "did you mean 'fadectl status'" in daemon.ctl("statsu", status=2).stderr
+    assert "did you mean 'status'" in daemon.ctl("statsu", status=2).stderr
     daemon.ctl("attach", "nonsense", status=2)
     daemon.ctl("attach", 999999999, status=4)
     daemon.ctl("show", 7, status=4)

@@ -110,14 +110,38 @@ def test_a_page_fits_its_terminal(build, record, tmp_path):
 def test_rows_for_programs(record, page):
     record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72")
     (device,) = json.loads(page("devices", "--format", "json"))
-    assert (device["multiprocessors"], device["compute_units"], device["node"], device["reference"]) == (36, 72, 1, "Radeon RX 6800 XT")
-    assert "36 -> 72" in device["overwritten"]
+    assert (device["multiprocessors"], device["compute_units"], device["node"], device["reference"]) == (72, 72, 1, "Radeon RX 6800 XT")
+    assert "36 -> 72" in device["overwritten"] and device["was"] == "multiprocessors 36"
     props = json.loads(page("props", "--format", "json"))
     told = {(p["property"], p["source"]): p for p in props}[("multiProcessorCount", "api:hipGetDevicePropertiesR0600")]
     assert (told["value"], told["driver"], told["reference"]) == ("36", "72 CU", "72 CU")
     assert {p["property"]: p["driver"] for p in props}["clockRate"] == "2575 MHz"
     assert [f["finding"] for f in json.loads(page("findings", "--format", "json"))] == ["count-overridden", "wgp-count"]
     assert page("devices", "--columns", "ordinal,compute_units", "--format", "table").split() == ["ordinal", "compute", "units", "0", "72"]
+
+
+def test_reports_show_what_the_program_received(record, page):
+    rules = ("device.*.multiProcessorCount=72", 'device.0.name="Fake GPU"', 'device.0.gcnArchName="gfx90a"', "device.0.totalGlobalMem=8G")
+    database = record("RX 6800 XT,RX 7900 XTX", "3,4", "swapped", *(word for rule in rules for word in ("--set", rule)))
+    told = "SELECT ordinal, name, arch, multiprocessors, total_memory, told_name, told_arch, told_multiprocessors FROM devices ORDER BY ordinal"
+    assert database.rows(told) == [(0, "Fake GPU", "gfx90a", 72, 8 << 30, RX, "gfx1030", 36), (1, XTX, "gfx1100", 72, 24 << 30, XTX, "gfx1100", 48)]
+    first, second = json.loads(page("devices", "--format", "json"))
+    assert (first["name"], first["arch"], first["multiprocessors"], first["memory_bytes"]) == ("Fake GPU", "gfx90a", 72, 8 << 30)
+    assert first["was"] == f"multiprocessors 36, name {RX}, arch gfx1030, memory 16.0 GiB"
+    assert (second["name"], second["multiprocessors"], second["was"]) == (XTX, 72, "multiprocessors 48")
+    text = " ".join(page("summary", "--format", "table", columns=200).split())
+    assert "Fake GPU gfx90a 72 8.00 GiB" in text
+    assert f"device 0, before fade overwrote it: name was {RX}, arch was gfx1030, multiprocessors was 36, memory was 16.0 GiB" in text
+    hits = dict(database.rows("SELECT was, sum(n) FROM override_hits WHERE rule_id = 1 GROUP BY was"))
+    assert f"device.*.multiProcessorCount=72: {hits['36']} times 36 -> 72, {hits['48']} times 48 -> 72" in text
+
+
+def test_a_number_that_nobody_saw_is_not_claimed(record, tmp_path):
+    text = "SELECT text FROM findings WHERE finding = 'wgp-count'"
+    assert "The driver sees all 72 compute units" in record("RX 6800 XT", "a", "rx6800xt").value(text)
+    (tmp_path / "empty").mkdir()
+    unseen = record("RX 6800 XT", "a", tmp_path / "empty", name="unseen").value(text)
+    assert "By the reference table" in unseen and "driver says was not seen" in unseen
 
 
 def test_nothing_is_needed_but_the_file(record, page, tmp_path):
@@ -277,7 +301,7 @@ def test_an_attachment_records_the_driver_too(start, attach):  # noqa: F811
 
 # ---------------------------------------------------------------- rules that take the driver's numbers
 def test_the_drivers_count_as_an_answer(record):
-    database = record(RX, "10", "rx6800xt", "--set", "device.*.computeUnits=auto")
+    database = record(RX, "a", "rx6800xt", "--set", "device.*.computeUnits=auto")
     assert set(database.rows("SELECT DISTINCT was, became FROM override_hits")) == {("36", "72")}
 
 

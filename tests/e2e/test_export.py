@@ -100,9 +100,9 @@ def test_filters_and_columns_are_those_of_reports(export, recording):
 def test_where_it_goes(export, recording, tmp_path):
     lines = export(recording, "export").stdout
     assert export(recording, "export", "-o", "-").stdout == lines
-    assert export(recording, "export", "-o", "out.log").stdout == b"" and (tmp_path / "out.log").read_bytes() == lines
-    again = export(recording, "export", "-o", "out.log")
-    assert again.returncode == 1 and b"--force" in again.stderr and (tmp_path / "out.log").read_bytes() == lines
+    assert export(recording, "export", "-o", "out.jsonl").stdout == b"" and (tmp_path / "out.jsonl").read_bytes() == lines
+    again = export(recording, "export", "-o", "out.jsonl")
+    assert again.returncode == 1 and b"--force" in again.stderr and (tmp_path / "out.jsonl").read_bytes() == lines
     assert export(recording, "export", "-o", "out.csv").returncode == 0
     with open(tmp_path / "out.csv", newline="") as file:
         assert len(list(csv.DictReader(file))) == len(lines.splitlines())

@@ -227,7 +227,8 @@ def test_a_slow_step_is_told_with_what_differed(build, ranges, query):
 
 
 def test_steps_between_calls(ranges):
-    database, _ = ranges(f"{ROCTX} launch sync launch=2 sync launch=3 copy sync launch", "--step", "hipDeviceSynchronize")
+    database, _ = ranges(f"{ROCTX} launch sync launch=2 sync launch=3 copy sync launch", "--step", "hipDeviceSynchronize",
+                         FADE_STANDIN_DELAY="hipDeviceSynchronize:1ms")
     assert database.rows("SELECT idx, name, launches, copies, waited_ns > 0 FROM steps") == [
         (1, "hipDeviceSynchronize", 2, 0, 1), (2, "hipDeviceSynchronize", 3, 1, 1)]
     database, _ = ranges(f"{ROCTX} launch sync again=9", "--step", "hipDeviceSynchronize/4", "-e", "kernel", name="every.db")
@@ -260,16 +261,18 @@ def test_waits_by_who_called(build, ranges, query):
 def test_waits_by_line_leave_nothing_out(torch_like, query):
     """By default few calls have a stack: what the others waited is told, too."""
     for options in ((), ("-k", "all")):
-        database, _ = torch_like(*options, name=f"{len(options)}.db")
+        database, _ = torch_like(*options, name=f"{len(options)}.db", FADE_STANDIN_DELAY="hipDeviceSynchronize:1ms,hipMemcpy:1ms")
         rows = [row.split("\t") for row in query("waits", "--by-line", "--columns", "line,name,calls,blocked_ns", name=f"{len(options)}.db").splitlines()[1:]]
         assert sum(int(row[3]) for row in rows) == database.value("SELECT sum(blocked_ns) FROM waits") > 0
         assert sorted((row[1], int(row[2])) for row in rows if row[0].startswith("(no stack")) == ([] if options else [("hipDeviceSynchronize", 3), ("hipMemcpy", 14)])
 
 
 def test_waits_agree_with_the_calls(ranges):
-    database, _ = ranges(f"{ROCTX} sync copy sync again=30")
+    """But for what fade itself costs, which is in the times of single calls alone."""
+    database, _ = ranges(f"{ROCTX} sync copy sync again=30", FADE_STANDIN_DELAY="hipDeviceSynchronize:1ms,hipMemcpy:1ms")
+    cost = database.value("SELECT call_ns FROM call_costs WHERE form = 'jump'")
     assert database.rows("SELECT name, calls, blocked_ns, max_ns FROM waits ORDER BY name") == database.rows(
-        "SELECT name, count(*), sum(duration), max(duration) FROM calls WHERE name IN ('hipDeviceSynchronize', 'hipMemcpy') GROUP BY name ORDER BY name")
+        f"SELECT name, count(*), sum(duration - {cost}), max(duration) - {cost} FROM calls WHERE name IN ('hipDeviceSynchronize', 'hipMemcpy') GROUP BY name ORDER BY name")
 
 
 def test_idle_times_are_where_no_call_is(build, marked, query):

@@ -152,7 +152,7 @@ HIP(hipError_t, hipMallocPitch)(void** ptr, size_t* pitch, size_t width, size_t 
   ENTER(hipMallocPitch);
   if (!pitch) return standin_fail(hipErrorInvalidValue);
   *pitch = (width + 255) / 256 * 256;
-  return allocate(ptr, *pitch * height, width * height, kind_device);
+  return allocate(ptr, *pitch * height, *pitch * height, kind_device);
 }
 
 HIP(hipError_t, hipMalloc3D)(hipPitchedPtr* out, hipExtent extent) {

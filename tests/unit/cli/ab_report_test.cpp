@@ -75,7 +75,7 @@ TEST(Report, FitsEightyColumns) {
       {"not recorded", [](Series& s) { for (Figures& f : s.runs) f.dropped = 123'456'789; }},
       {"interrupted", [](Series& s) { s.stopped = RunOutcome{.interrupted = true}; s.pairs = 1000; }},
       {" h ", [](Series& s) { for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].wall_ns = 100'000'000'000'000 + static_cast<std::int64_t>(i * i) * 1'000'000'000'000; }},
-      {"signal 11 (2x)", [](Series& s) { for (std::size_t i = 0; i < 4; ++i) s.runs[i].exit_signal = 11; }},
+      {"SIGSEGV (2x)", [](Series& s) { for (std::size_t i = 0; i < 4; ++i) s.runs[i].exit_signal = 11; }},
       {"3 kinds", [](Series& s) { for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].exit_code = static_cast<int>(100 + i / 2 % 3); }}};
   for (const auto& [words, turn] : turns) {
     Series s = series(5);
@@ -107,7 +107,7 @@ TEST(Report, CannotTellWhereRunsFailed) {
   s.runs[2].exit_signal = 11;
   const std::string text = told(s);
   EXPECT_THAT(text, HasSubstr("not all runs succeeded"));
-  EXPECT_THAT(text, HasSubstr("signal 11 (1x)"));
+  EXPECT_THAT(text, HasSubstr("SIGSEGV (1x)"));
   EXPECT_EQ(exit_status(s), 139);
   s.runs[1].exit_code = 3;
   EXPECT_EQ(exit_status(s), 3);

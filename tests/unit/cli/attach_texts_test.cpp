@@ -121,7 +121,7 @@ TEST(AttachEndBlock, SaysHowItEndedAndWhatItCost) {
   EXPECT_THAT(text, StartsWith("fade: 2.00 s, 12,345 calls, 3 errors, detached from python3 (pid 4242)\n"));
   EXPECT_THAT(text, HasSubstr("  held       attaching: 12 of 200 threads: median 0 ns, worst 3.00 ms\n"));
   EXPECT_THAT(text, HasSubstr("             detaching: 201 of 201 threads: median 1.00 ms, worst 2.00 ms\n"));
-  EXPECT_THAT(text, HasSubstr("  left       every byte of the program as it was\n"));
+  EXPECT_THAT(text, HasSubstr("  restored   all patched code, verified\n"));
   EXPECT_THAT(text, ::testing::EndsWith("next       fade-query fade-python3-4242.db summary\n"));
 }
 

@@ -78,7 +78,7 @@ TEST(Assign, AnOptionalValueMayBeLeftOut) {
 
 TEST(Assign, SaysWhatWouldHaveFitted) {
   Fields f;
-  EXPECT_THAT(give(choice(f.level, {"low", "high"}), {"mid"}).error().message, HasSubstr("'mid' is none of low, high"));
+  EXPECT_THAT(give(choice(f.level, {"low", "high"}), {"mid"}).error().message, HasSubstr("'mid' is not one of low, high"));
   EXPECT_THAT(give(Number{&f.number, 1, 10}, {"11"}).error().message, HasSubstr("not between 1 and 10"));
   EXPECT_THAT(give(Number{&f.number, 1, 10}, {"3x"}).error().message, HasSubstr("not a whole number"));
   EXPECT_FALSE(give(Flag{&f.flag}, {"maybe"}).has_value());

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <fstream>
+
 #include "cli/query/command.hpp"
 #include "cli/query/recording.hpp"
 #include "cli/query/target.hpp"
@@ -210,10 +212,13 @@ TEST(Find, TheNewestRecordingIsTakenWhereNoneIsNamed) {
   EXPECT_THAT(default_recording(nullptr, dir.path()).error().fix, HasSubstr("fade-run"));
   make_recording(dir, "fade-old.db");
   make_recording(dir, "fade-new.db");
-  make_recording(dir, "other.db");
+  std::ofstream(dir.file("notes.db")) << "SQLite format 3, and what else there is to say about it";
   const timespec old[2] = {{1000, 0}, {1000, 0}};
   ::utimensat(AT_FDCWD, dir.file("fade-old.db").c_str(), old, 0);
   EXPECT_EQ(*default_recording(nullptr, dir.path()), dir.file("fade-new.db"));
+  ::utimensat(AT_FDCWD, dir.file("fade-new.db").c_str(), old, 0);
+  make_recording(dir, "results");
+  EXPECT_EQ(*default_recording(nullptr, dir.path()), dir.file("results")) << "a recording has no need of a name";
   EXPECT_EQ(*default_recording("mine.db", dir.path()), "mine.db");
 }
 
@@ -238,7 +243,7 @@ TEST(Words, WhatIsNotUnderstoodIsUsageAndNamesTheNearest) {
   auto typo = read_words({"tpo"});
   ASSERT_FALSE(typo);
   EXPECT_EQ(typo.error().code, kUsageCode);
-  EXPECT_EQ(typo.error().fix, "fade-query top");
+  EXPECT_EQ(typo.error().message, "there is no report 'tpo' (did you mean 'top'?)");
   EXPECT_FALSE(read_words({"top", "more"}));
   EXPECT_FALSE(read_words({"a.db", "top", "b.db"}));
   EXPECT_FALSE(read_words({"memory_peak"})) << "a variant of memory, not a report of its own";

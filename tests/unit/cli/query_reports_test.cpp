@@ -29,10 +29,10 @@ class Reports : public testing::TestWithParam<std::string> {
   static std::string recording_for(const std::string& report) {
     static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"},
         {"ranges", "ranges.sql"}, {"steps", "ranges.sql"}, {"step_summary", "ranges.sql"}, {"step_diff", "ranges.sql"}, {"waits", "ranges.sql"},
-        {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"memory-free", "memory.sql"},
+        {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"oom_places", "memory.sql"}, {"memory-free", "memory.sql"},
         {"postmortem", "postmortem.sql"}, {"postmortem_threads", "postmortem.sql"}, {"postmortem_calls", "postmortem.sql"},
         {"stacks", "stacks.sql"}, {"flame", "stacks.sql"}, {"flame_memory", "stacks.sql"}, {"libraries", "stacks.sql"}, {"calls", "stacks.sql"}, {"errors", "stacks.sql"},
-        {"allocs", "stacks.sql"}, {"leaks", "stacks.sql"}, {"memory_peak", "stacks.sql"}};
+        {"samples", "samples.sql"}, {"allocs", "stacks.sql"}, {"leaks", "stacks.sql"}, {"memory_peak", "stacks.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;
     const std::string path = directory_->file("fade-" + report + ".db");

@@ -90,7 +90,7 @@ TEST_F(RunOptionsTest, RefusesWhatCannotWork) {
   EXPECT_THAT(error({"-o", "%z.db", "app"}), HasSubstr("unknown '%z'"));
   EXPECT_THAT(error({"--include", "(", "app"}), HasSubstr("--include: '(' is not a regular expression"));
   EXPECT_THAT(error({"-E", "=x", "app"}), HasSubstr("names no variable"));
-  EXPECT_THAT(error({"--on-full", "burst", "app"}), HasSubstr("none of stop, stats, drop-calls"));
+  EXPECT_THAT(error({"--on-full", "burst", "app"}), HasSubstr("not one of stop, stats, drop-calls"));
 }
 
 TEST_F(RunOptionsTest, AskingNeedsNoCommand) {

@@ -111,7 +111,10 @@ TEST(Human, NumbersReadWell) {
   EXPECT_EQ(human_duration(12345, Units::Auto, false), "12.3 us");
   EXPECT_EQ(human_duration(999950, Units::Auto, false), "1.00 ms");
   EXPECT_EQ(human_duration(90'000'000'000, Units::Auto, false), "90.0 s");
-  EXPECT_EQ(human_duration(7'200'000'000'000, Units::Auto, false), "2.00 h");
+  EXPECT_EQ(human_duration(7'200'000'000'000, Units::Auto, false), "2 h 00 min");
+  EXPECT_EQ(human_duration(141'400'000'000, Units::Auto, false), "2 min 21 s");
+  EXPECT_EQ(human_duration(119'960'000'000, Units::Auto, false), "2 min 00 s");
+  EXPECT_EQ(human_duration(-11'130'000'000'000, Units::Auto, false), "-3 h 06 min");
   EXPECT_EQ(human_duration(1234567, Units::Us, false), "1234.567 us");
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1.00 KiB");

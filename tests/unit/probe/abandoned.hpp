@@ -75,7 +75,8 @@ inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
   return true;
 }
 
-// The status of a program in which a tracer has done `arm` and was killed. `before` runs before that, `after` behind it.
+// The status of a program in which a tracer has done `arm` and was killed. `before` runs before that, `after` behind
+// it.
 inline int status_once_abandoned(const std::function<void(AddressSpace&, pid_t)>& arm, const std::function<int()>& after,
                                  const std::function<void()>& before = [] {}) {
   Waiting program(before, after);

@@ -1,5 +1,5 @@
-// The list of docs/limits-of-protection.md, line by line: programs that die once a fade was killed. A test that fails here
-// is good news, and the list gets shorter.
+// The list of docs/limits-of-protection.md, line by line: programs that die once a fade was killed. A test that fails
+// here is good news, and the list gets shorter.
 #include <linux/sched.h>
 #include <sys/syscall.h>
 

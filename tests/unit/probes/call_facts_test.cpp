@@ -89,7 +89,7 @@ TEST_F(CallFacts, APitchedAllocation) {
   const std::array<std::uint64_t, 4> pitched = {0x7f00, 1024, 640, 480};
   call.piece(PieceKind::Stack, 0, bytes_of(extent)).piece(PieceKind::Out, 0, bytes_of(pitched));
   const Probe& p = probe("hipMalloc3D");
-  EXPECT_EQ(byte_count(p, call.record, call.payload), 640U * 480 * 2);
+  EXPECT_EQ(byte_count(p, call.record, call.payload), 1024U * 480 * 2);
   EXPECT_EQ(out_value(p, Role::Address, call.record, call.payload), 0x7f00U);
 }
 

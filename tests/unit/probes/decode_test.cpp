@@ -105,6 +105,18 @@ TEST(Decode, ShowsWhatAnOverrideDid) {
   EXPECT_TRUE(decode(probe, call.record, call.payload, 7)[0].overridden);
 }
 
+TEST(Decode, OutParametersOfFailedCallsHaveNoValue) {
+  const Probe probe = probe_of("hipError_t f(out int *pi, inout int *both, int size)");
+  Call call;
+  call.word(0, 0x20).word(1, 0x30).word(2, 8).piece(PieceKind::Out, 0, bytes_of(std::int32_t{-2015337184}));
+  call.piece(PieceKind::In, 1, bytes_of(std::int32_t{4})).piece(PieceKind::Out, 1, bytes_of(std::int32_t{4}));
+  call.record.flags = kReturned | kFailed;
+  EXPECT_EQ(json(probe, call), R"({"pi":{"at":"0x20"},"both":{"in":4,"out":{"at":"0x30"}},"size":8})");
+  EXPECT_EQ(texts(probe, call), "pi => 0x20; both = 4; both => 0x30; size = 8");
+  call.piece(PieceKind::Became, 0, bytes_of(std::int32_t{72}));
+  EXPECT_THAT(json(probe, call), testing::HasSubstr(R"("pi":{"was":-2015337184,"became":72})"));
+}
+
 TEST(Decode, TextIsCutMarkedAndNullIsNull) {
   const Probe probe = probe_of("void f(const char *a, const char *b)");
   Call call;

@@ -57,7 +57,7 @@ TEST(OverridesCuda, NameAndMemory) {
   TestCall info = memory_call(15ull << 30, 16ull << 30);
   info.symbol = "cuMemGetInfo_v2";
   EXPECT_EQ(info.apply(rules({"device.0.totalGlobalMem=8G"})).size(), 2u);
-  EXPECT_EQ(info.get<std::uint64_t>(0), 8ull << 30);
+  EXPECT_EQ(info.get<std::uint64_t>(0), 7ull << 30) << "1 GiB is in use";
   TestCall total{"cuDeviceTotalMem_v2", {0x1000, 0}, {}};
   total.set<std::uint64_t>(0, 0, 16ull << 30);
   total.apply(rules({"device.0.totalGlobalMem=8G"}));
@@ -91,6 +91,17 @@ TEST(OverridesCuda, EveryRowNamesAFact) {
 TEST(OverridesCuda, TheDryRunNamesTheseToo) {
   const auto overrides = rules({"device.0.multiProcessorCount=72"});
   EXPECT_THAT(overrides.describe(overrides.rules()[0]), HasSubstr("cuDeviceGetAttribute(MULTIPROCESSOR_COUNT = 16)"));
+}
+
+TEST(OverridesCuda, TheOldFunctionTellsAnUnsignedInt) {
+  TestCall call{"cuDeviceTotalMem", {0x1000, 0}, {}};
+  call.set<std::uint32_t>(0, 0, 7);
+  call.set<std::uint32_t>(0, 4, 0x77777777);  // behind it
+  EXPECT_EQ(call.apply(rules({"device.0.totalGlobalMem=1G"})).at(0).became, "1073741824");
+  EXPECT_EQ(call.get<std::uint32_t>(0), 1u << 30);
+  call.apply(rules({"device.0.totalGlobalMem=8G"}));
+  EXPECT_EQ(call.get<std::uint32_t>(0), 0xffffffffu) << "as much as fits";
+  EXPECT_EQ(call.get<std::uint32_t>(0, 4), 0x77777777u);
 }
 
 }  // namespace

@@ -27,6 +27,21 @@ TEST(OverridesParse, ARuleKnowsWhatItWasMadeFrom) {
   EXPECT_EQ(rule.device, -1);
 }
 
+TEST(OverridesParse, NoDeviceHasNone) {
+  for (const char* rule : {"device.0.multiProcessorCount=-5", "device.0.computeUnits=0", "device.*.totalGlobalMem=0", "device.0.warpSize=-32",
+                           "device.0.maxGridSize=[1,0,1]", "device.0.maxThreadsDim[1]=0", "device.0.attribute.MultiprocessorCount=0"}) {
+    const auto refused = Overrides::parse(std::vector<RuleText>{{rule}});
+    ASSERT_FALSE(refused) << rule;
+    EXPECT_THAT(refused.error().text(), HasSubstr("use a number greater than 0")) << rule;
+  }
+  EXPECT_EQ(value_of("device.0.concurrentKernels=0"), "0");
+}
+
+TEST(OverridesParse, AWavefrontOfOtherWidthIsRemarked) {
+  EXPECT_THAT(rules({"device.0.warpSize=7"}).notes(), ElementsAre(HasSubstr("32 or 64 threads, and none has 7")));
+  for (const char* rule : {"device.0.warpSize=32", "device.0.warpSize=64"}) EXPECT_TRUE(rules({rule}).notes().empty()) << rule;
+}
+
 TEST(OverridesParse, Numbers) {
   EXPECT_EQ(value_of("device.0.totalGlobalMem=16G"), "17179869184");
   EXPECT_EQ(value_of("device.0.totalGlobalMem=16GiB"), "17179869184");
@@ -64,8 +79,8 @@ TEST(OverridesParse, EveryFactCanBeSet) {
   for (const Fact& fact : facts()) {
     std::string value = fact.type == FieldType::Bytes ? std::string(2 * fact.element_size, '0') : "1";
     if (fact.count > 1 && fact.type != FieldType::Bits) {
-      value = "[0";
-      for (std::uint32_t i = 1; i < fact.count; ++i) value += ",0";
+      value = "[1";
+      for (std::uint32_t i = 1; i < fact.count; ++i) value += ",1";
       value += "]";
     }
     EXPECT_EQ(target_of("device.0." + std::string(fact.name) + "=" + value), "device.0." + std::string(fact.name));

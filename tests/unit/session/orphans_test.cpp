@@ -27,8 +27,8 @@ TEST(OrphanVerdictTest, ChildIsWaitedForAsLongAsItsMakerMayTellOfIt) {
   EXPECT_EQ(judge_orphan(kLooksWhileRunning, Maker::Running), OrphanVerdict::Silent);
 }
 
-// Supervises a program of tests/tracees. Of the first child its maker's event is handled only after the child's own stop and `looks` looks at
-// what is left.
+// Supervises a program of tests/tracees. Of the first child its maker's event is handled only after the child's own
+// stop and `looks` looks at what is left.
 struct OrphansTest : ::testing::Test {
   const probes::Overrides no_overrides;
   const probes::Catalogue catalogue;

@@ -22,7 +22,8 @@ struct ReturnsTest : ::testing::Test {
   std::uint64_t left_changed = 0;
   std::size_t killed_at = ~std::size_t{0};  // calls
 
-  // Supervises it, with a look at its places after every 500 stops, to its end or until so many calls are recorded. Its wait status.
+  // Supervises it, with a look at its places after every 500 stops, to its end or until so many calls are recorded.
+  // Its wait status.
   int run(const std::string& how, bool gives_back, std::size_t calls = ~std::size_t{0}) {
     LaunchedProgram::Command command{.argv = {FADE_UNIT_TRACEES "/many_places", how}, .environment = {"LD_LIBRARY_PATH=" FADE_UNIT_RUNTIMES "/v6"}};
     auto program = LaunchedProgram::fork_waiting(command);
@@ -72,7 +73,8 @@ TEST_F(ReturnsTest, ProgramIsAsItWasWhenFadeLeavesInBetween) {
   EXPECT_GE(returned() + 1, sink.calls.size());  // one may have been under way
 }
 
-// A thread that gets no CPU with a trap under way keeps the places from being forgotten: then returns are counted, and none is lost.
+// A thread that gets no CPU with a trap under way keeps the places from being forgotten: then returns are counted,
+// and none is lost.
 TEST_F(ReturnsTest, OfThreadsAreSeenOrCounted) {
   EXPECT_EQ(run("threads", true), 0);
   EXPECT_GT(sink.calls.size(), 4 * kPlaces);

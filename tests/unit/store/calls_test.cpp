@@ -120,13 +120,15 @@ TEST_F(Calls, OfAThreadOrFunctionNobodyAnnouncedAreCountedAsDropped) {
   EXPECT_EQ(finish().dropped, 2u);
 }
 
-TEST_F(Calls, RepeatedOftenKeepTheArgumentsOfTheFirst200) {
+TEST_F(Calls, RepeatedOftenKeepTheArgumentsOfTheFirst200AsTextAndPackTheRest) {
   open();
   for (int i = 0; i < 250; ++i) tracee->call("hipSetDevice", {0});
   tracee->call("hipGetDevice", {0x7ffd0000});
   finish();
   EXPECT_EQ(value("SELECT count(args), count(*) FROM calls WHERE name = 'hipSetDevice'"), "200|250");
   EXPECT_EQ(value("SELECT count(args) FROM calls WHERE name = 'hipGetDevice'"), "1");
+  EXPECT_EQ(value("SELECT name, calls, last_call - first_call + 1 FROM arg_blocks"), "hipSetDevice|50|50");
+  EXPECT_EQ(value("SELECT calls, as_text, packed, missing FROM arguments_kept"), "251|201|50|0");
 }
 
 TEST_F(Calls, AtFullDetailAllHaveTheirArguments) {
@@ -242,6 +244,90 @@ TEST_F(Calls, SumsHoldWhileThreadsComeAndGo) {
   ASSERT_EQ(totals.top.size(), 1u);
   EXPECT_EQ(totals.top[0].name, "hipDeviceSynchronize");
   EXPECT_EQ(totals.top[0].total_ns, 598'000);
+}
+
+class Costs : public Recording {
+ public:
+  void measured() {
+    tracee->notice(CostMeasured{.form = "jump", .calls = 100, .call_ns = 600, .call_spread_ns = 20, .stop_ns = 590, .stop_spread_ns = 20});
+    tracee->notice(CostMeasured{.form = "int3", .calls = 100, .call_ns = 700, .call_spread_ns = 20, .stop_ns = 690, .stop_spread_ns = 20});
+  }
+};
+
+TEST_F(Costs, AreTakenOffSumsAndNotOffCalls) {
+  open();
+  measured();
+  tracee->call("hipFree", {0});
+  tracee->call("hipFree", {0});
+  finish();
+  EXPECT_THAT(rows("SELECT duration FROM calls"), ElementsAre("1000", "1000"));
+  EXPECT_THAT(rows("SELECT calls, total_ns, self_ns, min_ns, max_ns, raw_total_ns FROM call_stats"), ElementsAre("2|800|800|400|400|2000"));
+  EXPECT_EQ(value("SELECT total_ns FROM threads"), "800");
+  EXPECT_EQ(value("SELECT sum(total_ns) FROM call_rate"), "800");
+  EXPECT_EQ(value("SELECT total_ns FROM caller_stats"), "800");
+  EXPECT_THAT(rows("SELECT form, call_ns, least_ns FROM call_costs"), ElementsAre("int3|700|90", "jump|600|80"));
+}
+
+// What lies around the duration of the inner call is in that of the outer one: both stops whole, less what the inner duration holds.
+TEST_F(Costs, OfCallsInsideAreTakenOffTheOuterOne) {
+  open();
+  measured();
+  CallRecord outer = tracee->begin("hipMemcpy"), inner = tracee->begin("hipDeviceSynchronize");
+  inner.parent = outer.id;
+  inner.held_ns = 3000;
+  outer.exit_ns = outer.entry_ns + 20'000;
+  tracee->put(inner);
+  tracee->put(outer);
+  finish();
+  const std::int64_t around = 3000 + 2 * 590 - 600, own = 20'000 - 1000 - around - 600;
+  EXPECT_EQ(value("SELECT total_ns FROM call_stats WHERE name = 'hipDeviceSynchronize'"), "400");
+  EXPECT_EQ(value("SELECT self_ns FROM call_stats WHERE name = 'hipMemcpy'"), std::to_string(own));
+  EXPECT_EQ(value("SELECT total_ns FROM call_stats WHERE name = 'hipMemcpy'"), std::to_string(own + 400));
+  EXPECT_EQ(value("SELECT raw_total_ns FROM call_stats WHERE name = 'hipMemcpy'"), "20000");
+}
+
+TEST_F(Costs, LeaveNothingBelowZeroAndNothingBelowWhatCanBeMeasured) {
+  open();
+  measured();
+  for (const std::int64_t took : {550, 670, 640}) {
+    CallRecord call = tracee->begin("hipFree");
+    call.exit_ns = call.entry_ns + took;
+    tracee->put(call);
+  }
+  CallRecord left = tracee->begin("hipMemset");
+  left.flags = kOpenAtEnd;
+  tracee->put(left);
+  const Totals totals = finish();
+  EXPECT_THAT(rows("SELECT name, total_ns, self_ns, min_ns, max_ns FROM call_stats ORDER BY name"), ElementsAre("hipFree|0|0|0|0", "hipMemset|0|0|0|0"));
+  EXPECT_EQ(totals.top[0].total_ns, 0);
+}
+
+TEST_F(Costs, ThatCouldNotBeMeasuredLeaveTimesAsTheyWere) {
+  open();
+  tracee->notice(CostMeasured{.form = "jump", .problem = "cannot make a child: Operation not permitted"});
+  tracee->call("hipFree", {0});
+  tracee->notice(StopCost{1, 2, 300});
+  finish();
+  EXPECT_EQ(value("SELECT total_ns FROM call_stats"), "1000");
+  EXPECT_EQ(value("SELECT measured, calls_ns FROM slowdowns"), "0|300");
+  EXPECT_EQ(value("SELECT problem FROM call_costs"), "cannot make a child: Operation not permitted");
+}
+
+TEST_F(Costs, OfThreadsAndFunctionsMakeTheSlowdown) {
+  open();
+  measured();
+  tracee->thread(2, 1, 101);
+  tracee->call("hipFree", {0});
+  tracee->call("hipFree", {0}, 2);
+  tracee->notice(StopCost{1, 4, 400});
+  tracee->notice(StopCost{0, 1, 50});
+  tracee->notice(ThreadCost{1, 2, 150});
+  tracee->notice(ThreadCost{1, 1, 50});
+  tracee->notice(ThreadCost{2, 2, 250});
+  finish();
+  EXPECT_EQ(value("SELECT calls, threads, stops, held_ns, calls_ns, other_ns, busiest_ns, measured FROM slowdowns"),
+            "2|2|5|450|" + std::to_string(400 + 4 * 590) + "|" + std::to_string(50 + 590) + "|" + std::to_string(200 + 3 * 590) + "|1");
+  EXPECT_EQ(value("SELECT cost_ns FROM overhead WHERE name = 'hipFree'"), std::to_string(400 + 4 * 590));
 }
 
 }  // namespace

@@ -111,6 +111,24 @@ TEST_F(Truth, OtherMakersAreNotLookedUp) {
   EXPECT_THAT(rows("SELECT * FROM node_gpus"), IsEmpty());
 }
 
+TEST_F(Truth, AttributesTellAnAddressTooAndZerosAreNoUuid) {
+  process(1);
+  topology({gpu(1, "0000:04:00.0"), gpu(2, "0000:03:00.0")});
+  device(1, 1, 0, std::nullopt, "00000000000000000000000000000000");
+  device(2, 1, 1, std::nullopt);
+  run("INSERT INTO device_prop_ (device, name, value, source, ts) VALUES (1, 'hipDeviceAttributePciBusId', '3', 'api:hipDeviceGetAttribute', 1), "
+      "(1, 'hipDeviceAttributePciDeviceId', '0', 'api:hipDeviceGetAttribute', 1), (2, 'hipDeviceAttributePciBusId', '4', 'api:hipDeviceGetAttribute', 1)");
+  EXPECT_THAT(matches(), ElementsAre("0|2|PCI address", "1||")) << "half an address is none";
+  EXPECT_THAT(rows("SELECT ordinal, pci, uuid FROM devices"), ElementsAre("0|0000:03:00.0|", "1||"));
+}
+
+TEST_F(Truth, AUuidOfZerosDoesNotHideTheOnlyGpu) {
+  process(1);
+  topology({gpu(1, "0000:04:00.0")});
+  device(1, 1, 0, std::nullopt, "00000000-0000-0000-0000-000000000000");
+  EXPECT_THAT(matches(), ElementsAre("0|1|only GPU"));
+}
+
 TEST_F(Truth, DevicesAreFoundByAddressWhateverTheirNumber) {
   process(1);
   topology({gpu(1, "0000:04:00.0"), gpu(2, "0000:03:00.0")});

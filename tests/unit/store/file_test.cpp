@@ -49,6 +49,15 @@ TEST_F(File, IsOnePlainFileForItsOwnerAtTheEnd) {
   EXPECT_THAT(rows("SELECT kind, cwd, command, options, detail, clean, end_ns > start_ns, host <> '' FROM sessions"), ElementsAre("run|/home|prog|-o x|calls|1|1|1"));
 }
 
+TEST_F(File, HasNoSecretsOfTheCommandLine) {
+  EventQueue other;
+  auto opened = Writer::open({.path = path}, {.kind = "run", .command = {"prog", "--api-key=hush", "https://me:hush@host/"}}, other);
+  ASSERT_TRUE(opened);
+  (*opened)->start();
+  (*opened)->finish();
+  EXPECT_EQ(value("SELECT command FROM sessions"), "prog --api-key=<redacted> https://me:<redacted>@host/");
+}
+
 TEST_F(File, HasTheSchemaThatSqliteMakesOfItsStatements) {
   record_one();
   auto made = sqlite::Db::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -151,13 +160,13 @@ TEST_F(File, OfAnotherUserInASharedFolderIsNotAddedTo) {
 }
 
 TEST_F(File, InAPlaceThatCannotBeWrittenSaysSo) {
-  for (const char* where : {"/proc/x.db", "/no such directory/x.db"}) {
+  for (const auto& [where, fix] : {std::pair{"/proc/x.db", "--output"}, {"/no such directory/x.db", "mkdir -p"}}) {
     EventQueue other;
     const auto opened = Writer::open({.path = where}, {}, other);
     ASSERT_FALSE(opened);
     EXPECT_THAT(opened.error().message, HasSubstr(where));
     EXPECT_FALSE(opened.error().cause.empty());
-    EXPECT_THAT(opened.error().fix, HasSubstr("--output"));
+    EXPECT_THAT(opened.error().fix, HasSubstr(fix));
   }
   std::filesystem::create_directory(path);
   EXPECT_FALSE(refused(OpenMode::Overwrite).cause.empty());

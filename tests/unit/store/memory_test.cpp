@@ -344,6 +344,25 @@ TEST_F(Ledger, WhatIsSaidToBeFreeIsStoredBesideTheLedger) {
   EXPECT_EQ(value("SELECT count(*) BETWEEN 100 AND 4000 FROM memory_told"), "1");
 }
 
+TEST_F(Ledger, AllocationsWithAPitchTakePitchTimesHeight) {
+  open();
+  const CallRecord flat = tracee->begin("hipMallocPitch", {0x7ffd1000, 0x7ffd2000, 100, 10});
+  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x10000});
+  tracee->piece(PieceKind::Out, 1, std::uint64_t{256});
+  tracee->put(flat);
+  const CallRecord driver = tracee->begin("hipMemAllocPitch", {0x7ffd1000, 0x7ffd2000, 100, 20, 4});
+  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x20000});
+  tracee->piece(PieceKind::Out, 1, std::uint64_t{512});
+  tracee->put(driver);
+  const CallRecord deep = tracee->begin("hipMalloc3D", {0x7ffd1000});
+  tracee->piece(PieceKind::Out, 0, std::array<std::uint64_t, 4>{0x30000, 128, 100, 7});
+  tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 3>{100, 7, 3});
+  tracee->put(deep);
+  finish();
+  EXPECT_THAT(rows("SELECT f.name, a.size FROM allocations a JOIN calls f ON f.id = a.alloc_call ORDER BY a.addr"),
+              ElementsAre("hipMallocPitch|2560", "hipMemAllocPitch|10240", "hipMalloc3D|2688"));
+}
+
 // ---------------------------------------------------------------- copies
 
 TEST_F(Ledger, CopiesKnowTheMemoryOfTheHostsSide) {
@@ -366,6 +385,39 @@ TEST_F(Ledger, CopiesKnowTheMemoryOfTheHostsSide) {
   EXPECT_THAT(rows("SELECT direction, memory, n, bytes, smallest, largest FROM copy_sizes ORDER BY bytes, memory"),
               ElementsAre("h2d|pinned|1|16|16|31", "d2h|pageable|1|32|32|63", "d2h|pinned|1|32|32|63", "h2d|pageable|1|64|64|127", "h2d|managed|1|128|128|255",
                           "d2h|pageable|1|256|256|511", "default||1|512|512|1023", "d2d||1|1024|1024|2047"));
+}
+
+// hip_Memcpy2D: 16 words. The library of the fixture is of version 6: hipMemoryTypeHost is 1, hipMemoryTypeDevice 2, hipMemoryTypeArray 10.
+TEST_F(Ledger, CopiesOfABlockOfParametersHaveItsDirection) {
+  open();
+  give("hipHostMalloc", 0x200000, {0, 0x1000});
+  tracee->malloc(0x100000, 0x1000);
+  const auto copy_2d = [&](std::uint64_t from, std::uint64_t to, std::uint64_t width) {
+    const std::array<std::uint64_t, 16> block{0, 0, from, 0x200000, 0x100000, 0xa, 64, 0, 0, to, 0x900000, 0x100800, 0xb, 64, width, 2};
+    const CallRecord record = tracee->begin("hipMemcpyParam2D", {0x7ffd1000});
+    tracee->piece(PieceKind::In, 0, block);
+    tracee->put(record);
+  };
+  copy_2d(1, 2, 8);      // pinned to device
+  copy_2d(2, 1, 16);     // device to pageable
+  copy_2d(2, 10, 32);    // device to array
+  copy_2d(1, 0, 64);     // pinned to pageable
+  copy_2d(11, 1, 128);   // unified: the address tells
+  std::array<std::uint64_t, 23> block{};
+  block[4] = 1, block[5] = 0x200000, block[14] = 2, block[16] = 0x100000, block[20] = 4, block[21] = 8, block[22] = 16;
+  const CallRecord drv = tracee->begin("hipDrvMemcpy3D", {0x7ffd1000});
+  tracee->piece(PieceKind::In, 0, block);
+  tracee->put(drv);
+  std::array<std::uint64_t, 20> parms{};
+  parms[4] = 0x900000, parms[8] = 0xa, parms[16] = 1024, parms[17] = 2, parms[18] = 1, parms[19] = 1;
+  const CallRecord runtime = tracee->begin("hipMemcpy3D", {0x7ffd1000});
+  tracee->piece(PieceKind::In, 0, parms);
+  tracee->put(runtime);
+  finish();
+  EXPECT_THAT(rows("SELECT name, direction, memory, n, bytes FROM copy_sizes ORDER BY bytes"),
+              ElementsAre("hipMemcpyParam2D|h2d|pinned|1|16", "hipMemcpyParam2D|d2h|pageable|1|32", "hipMemcpyParam2D|d2d||1|64", "hipMemcpyParam2D|h2h|pageable|1|128",
+                          "hipMemcpyParam2D|d2h|pageable|1|256", "hipDrvMemcpy3D|h2d|pinned|1|512", "hipMemcpy3D|h2d|pageable|1|2048"));
+  EXPECT_EQ(value("SELECT src_hex, dst_hex FROM copies WHERE size = 64"), "0x100000|0xb");
 }
 
 TEST_F(Ledger, ACopyInsideACopyIsCountedOnce) {

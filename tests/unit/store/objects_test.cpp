@@ -1,5 +1,6 @@
 // Launches, copies, memory, streams, devices, overrides: what calls say besides that they happened.
 #include "probes/device_properties.hpp"
+#include "store/directory.hpp"
 #include "store_fixture.hpp"
 
 namespace fade::store {
@@ -158,6 +159,40 @@ TEST(KernelFilters, ThatAreNoRegularExpressionsAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(directory.file("x.db"))) << "nothing is left behind";
 }
 
+class Failures : public Recording {};
+
+// hipErrorNotReady (600) is an answer of every function; 801 is one of hipDeviceGetAttribute alone.
+TEST_F(Failures, ThatAreAnswersAreInNoCount) {
+  open();
+  tracee->fail("hipDeviceGetAttribute", 801);
+  tracee->fail("hipMalloc", 801);
+  tracee->fail("hipEventSynchronize", 600);
+  const Totals totals = finish();
+  EXPECT_EQ(totals.errors, 1U);
+  EXPECT_EQ(value("SELECT sum(errors) FROM top"), "1");
+  EXPECT_EQ(value("SELECT sum(errors) FROM process_use"), "1");
+  EXPECT_EQ(value("SELECT sum(errors) FROM caller_stats"), "1");
+  EXPECT_EQ(value("SELECT sum(failed) FROM calls"), "1");
+  EXPECT_EQ(value("SELECT failures FROM verdicts"), "1");
+  EXPECT_EQ(value("SELECT n FROM checks WHERE condition = 'errors'"), "1");
+  EXPECT_THAT(rows("SELECT name, normal FROM failures ORDER BY id"), ElementsAre("hipDeviceGetAttribute|1", "hipMalloc|0", "hipEventSynchronize|1"));
+}
+
+TEST_F(Launches, OfTheExportForCppAreOfTheSameFunction) {
+  EXPECT_EQ(plain_name("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_t"), "hipExtModuleLaunchKernel");
+  for (const char* other : {"hipMalloc", "_ZN8hip_impl22hipLaunchKernelGGLImplEm", "_Z99short", "_Z", "_Z3"}) EXPECT_EQ(plain_name(other), other);
+  open();
+  const std::string mangled = "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j";
+  for (const std::string& symbol : {mangled, std::string("hipExtModuleLaunchKernel"), mangled}) {
+    const CallRecord launch = tracee->begin(symbol, {0x7700, 64, 1, 1, 64, 1});
+    tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 8>{1, 0, 0, 0, 0, 0, 0, 0});
+    tracee->put(launch);
+  }
+  finish();
+  EXPECT_THAT(rows("SELECT name, calls FROM top"), ElementsAre("hipExtModuleLaunchKernel|3"));
+  EXPECT_THAT(rows("SELECT name FROM calls"), ElementsAre("hipExtModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipExtModuleLaunchKernel"));
+}
+
 class Copies : public Recording {};
 
 TEST_F(Copies, HaveDirectionSizeAndAddresses) {
@@ -172,6 +207,25 @@ TEST_F(Copies, HaveDirectionSizeAndAddresses) {
               ElementsAre("hipMemcpyAsync|h2d|4096|0x500|0xd00|43968", "hipMemcpyDtoH|d2h|100|0xd00|0x500|", "hipMemset|set|64||0xd00|",
                           "hipMemsetD32|set|256||0xd00|", "hipMemcpy2D|default|700|0x500|0xd00|"));
   EXPECT_THAT(rows("SELECT name, direction, async, n, bytes, small_lt_64k FROM copy_stats WHERE name = 'hipMemcpyAsync'"), ElementsAre("hipMemcpyAsync|h2d|1|1|4096|1"));
+}
+
+TEST_F(Copies, ThatNeverReturnedOrFailedAreNone) {
+  open();
+  CallRecord open_copy = tracee->begin("hipMemcpyAsync", {0xd00, 0x500, 1ull << 40, 1, 0xabc0}), left = tracee->begin("hipMemcpy", {0xd00, 0x500, 1ull << 41, 1});
+  open_copy.flags = 0;
+  left.flags = kUnwound;
+  tracee->put(open_copy);
+  tracee->put(left);
+  tracee->fail("hipMemcpy", 1);
+  CallRecord unseen = tracee->begin("hipMemcpy", {0xd00, 0x500, 8, 1});
+  unseen.flags = kUnseen;
+  tracee->put(unseen);
+  finish();
+  EXPECT_THAT(rows("SELECT name, n, bytes FROM copy_stats"), ElementsAre("hipMemcpy|1|8"));
+  EXPECT_THAT(rows("SELECT name, n, bytes FROM copy_sizes"), ElementsAre("hipMemcpy|1|8"));
+  EXPECT_THAT(rows("SELECT name, size, result FROM copies"), ElementsAre("hipMemcpy|0|1", "hipMemcpy|8|"));
+  EXPECT_EQ(value("SELECT sum(copies) FROM streams"), "0");
+  EXPECT_EQ(value("SELECT count(*) FROM calls"), "4");
 }
 
 class Memory : public Recording {};
@@ -439,6 +493,14 @@ TEST_F(Bindings, TellCopiesMixedReleasesAndWhatStandsBetween) {
 }
 
 class Notices : public Recording {};
+
+TEST_F(Notices, CommandLinesAreStoredWithoutSecrets) {
+  open();
+  tracee->notice(ProcessExec{1, 6, "/bin/other", {"other", "--token", "hush", "--max-tokens", "100"}, {}});
+  tracee->call("hipFree", {0});
+  finish();
+  EXPECT_THAT(rows("SELECT command FROM processes"), ElementsAre("other --token '<redacted>' --max-tokens 100"));
+}
 
 TEST_F(Notices, BecomeRows) {
   open();

@@ -60,10 +60,16 @@ TEST_F(Postmortems, SayWhereASignalCameFrom) {
   tracee->notice(Postmortem{.postmortem = 3, .process = 1, .signal = 9, .cause = "oom", .evidence = "counted"});
   tracee->notice(Postmortem{.postmortem = 4, .process = 1, .signal = 11, .code = 1, .has_code = true, .address = 0, .cause = "stack"});
   tracee->notice(Postmortem{.postmortem = 5, .process = 1, .signal = 50});
+  tracee->notice(Postmortem{.postmortem = 6, .process = 1, .signal = 11, .has_code = true, .sender = 77, .sender_uid = 5, .sender_name = "bash"});
+  tracee->notice(Postmortem{.postmortem = 7, .process = 1, .signal = 6, .code = -6, .has_code = true, .sender = 77, .sender_uid = 5});
+  tracee->notice(Postmortem{.postmortem = 8, .process = 1, .signal = 6, .code = -6, .has_code = true, .sender = 100, .cause = "self"});
+  tracee->notice(Postmortem{.postmortem = 9, .process = 1, .signal = 11, .code = -6, .has_code = true, .sender = 100, .cause = "self"});
   finish();
   EXPECT_THAT(rows("SELECT what, address_hex FROM postmortems ORDER BY id"),
               ElementsAre("died of SIGTERM: asked to end, sent by process 77 (sh) of user 5|", "killed by SIGKILL from outside (sender unknown)|",
-                          "killed by the kernel's out-of-memory killer (SIGKILL)|", "died of SIGSEGV: the stack of a thread overflowed|0x0", "died of signal 50|"));
+                          "killed by the kernel's out-of-memory killer (SIGKILL)|", "died of SIGSEGV: the stack of a thread overflowed|0x0", "died of signal 50|",
+                          "died of a signal: process 77 (bash) of user 5 sent SIGSEGV|", "died of a signal: process 77 of user 5 sent SIGABRT|",
+                          "died of SIGABRT: it gave up by itself: abort()|", "died of SIGSEGV, sent by the program itself|"));
 }
 
 TEST_F(Postmortems, OfAnAppendedRunHaveNumbersOfTheirOwn) {

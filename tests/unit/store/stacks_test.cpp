@@ -108,8 +108,42 @@ TEST_F(Stacks, AreFramesFromTheInnermostOutwards) {
   EXPECT_THAT(rows("SELECT stack FROM calls"), ElementsAre("3", ""));
   EXPECT_THAT(rows("SELECT depth, kind, label, line FROM stack_frames WHERE stack = 3 ORDER BY depth"),
               ElementsAre("0|native|libtorch.so+0x99|", "1|python|Trainer.step|42", "2|python|<module>|80"));
-  EXPECT_EQ(value("SELECT frames, python FROM stack_tops WHERE stack = 3"), "libtorch.so+0x99 < Trainer.step < <module>|train.py:42 Trainer.step");
+  EXPECT_EQ(value("SELECT frames, python FROM stack_tops WHERE stack = 3"), "libtorch.so+0x99 < Trainer.step < <module>|ada/train.py:42 Trainer.step");
   EXPECT_THAT(rows("SELECT stack_id FROM regions"), ElementsAre("3", ""));
+}
+
+// In PyTorch nearly every innermost line is in torch/: the line that the user can change is further out.
+TEST_F(Stacks, TheUsersLineIsTheInnermostOutsideOfPackages) {
+  open();
+  python(1, "<module>", "/home/ada/train.py", 80);
+  python(2, "Trainer.step", "/home/ada/train.py", 42);
+  python(3, "Module.__call__", "/venv/lib/python3.11/site-packages/torch/nn/modules/module.py", 1501);
+  python(4, "lazy", "<frozen importlib._bootstrap>", 7);
+  python(5, "empty", "/usr/lib/python3/dist-packages/fakelib/__init__.py", 5);
+  python(6, "run", "/usr/lib/python3.11/threading.py", 975);
+  python(7, "main", "/usr/local/bin/torchrun", 8);
+  for (const StackId frame : {1u, 2u, 3u, 4u, 5u}) tracee->notice(StackSeen{frame, frame - 1, frame});
+  tracee->notice(StackSeen{6, 0, 7});
+  tracee->notice(StackSeen{7, 6, 6});
+  tracee->notice(StackSeen{8, 7, 5});
+  finish();
+  EXPECT_THAT(rows("SELECT stack, user_line FROM user_lines WHERE stack IN (1, 5, 7, 8) ORDER BY 1"),
+              ElementsAre("1|ada/train.py:80 <module>", "5|ada/train.py:42 Trainer.step", "7|python3.11/threading.py:975 run", "8|fakelib/__init__.py:5 empty"));
+  EXPECT_EQ(value("SELECT file_line FROM user_lines WHERE stack = 5"), "/home/ada/train.py:42");
+  EXPECT_EQ(value("SELECT python FROM stack_tops WHERE stack = 5"), "fakelib/__init__.py:5 empty");
+  EXPECT_THAT(rows("SELECT frame FROM frame_places WHERE wrapper ORDER BY 1"), ElementsAre("3", "4", "5", "6", "7"));
+}
+
+TEST_F(Stacks, CallsThatPythonMakesThroughCtypesComeFromPython) {
+  open();
+  for (const auto& [site, library] : {std::pair{CallSiteId{1}, "/lib/x86_64-linux-gnu/libffi.so.8"}, {2, "/usr/lib/libffi-a1b2.so.7.1.0"},
+                                      {3, "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"}, {4, "/usr/bin/python3.11"},
+                                      {5, "/lib/libpython3.11.so.1.0"}, {6, "/opt/libtorch_python.so"}})
+    tracee->notice(CallSiteSeen{.site = site, .process = 1, .address = 0x100, .library = library, .offset = 16, .symbol = "ffi_call+0x10"});
+  finish();
+  EXPECT_THAT(rows("SELECT library, symbol FROM callers"),
+              ElementsAre("Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)",
+                          "Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)", "/opt/libtorch_python.so|ffi_call+0x10"));
 }
 
 TEST_F(Stacks, InlinedFunctionsAreFramesOfTheirOwn) {

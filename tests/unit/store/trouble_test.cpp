@@ -37,7 +37,8 @@ class Trouble : public Recording {
     return calls;
   }
   bool limit_reached() { return std::filesystem::file_size(path) > 0 && value("SELECT count(*) FROM drops") != "0"; }
-  // Every call that was made is stored, or counted as not stored: in the totals, and in the file where it could be written.
+  // Every call that was made is stored, or counted as not stored: in the totals, and in the file where it could be
+  // written.
   void expect_exact(std::uint64_t made, const Totals& totals) {
     EXPECT_EQ(totals.calls + totals.dropped, made);
     auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);  // takes in a log that was left

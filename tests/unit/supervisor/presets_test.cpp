@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "probes/overrides.hpp"
+
 namespace fade {
 namespace {
 
@@ -60,6 +62,22 @@ TEST(Presets, GpusThatDifferAreToldByTheirAddress) {
   EXPECT_EQ(all("device.*[0000:0a:00.0].computeUnits=auto", kDiffering), "device.*[0000:0a:00.0].computeUnits=2");
   EXPECT_EQ(becomes("device.1.totalGlobalMem=auto", kDiffering), "device.1.totalGlobalMem=17179869184") << "they agree about it";
   EXPECT_THAT(becomes("device.*[0000:0b:00.0].computeUnits=auto", kDiffering), HasSubstr("knows no GPU at 0000:0b:00.0"));
+}
+
+TEST(Presets, ADeviceThatTheDriverDoesNotHaveIsLeftAlone) {
+  const auto texts = with_presets({RuleText{"device.*.computeUnits=auto"}}, [] { return kOne; });
+  const auto rules = probes::Overrides::parse(texts.value()).value();
+  const std::uint64_t arguments[] = {0x1000, 63, 0}, other[] = {0x1000, 63, 1};
+  const std::string caller = "app";
+  const probes::PciSlot here{0, 3, 0}, elsewhere{0, 4, 0};
+  const auto applies = [&](const std::uint64_t (&words)[3], std::optional<probes::PciSlot> slot) {
+    return rules.applies({"hipDeviceGetAttribute", words, -1, caller, slot});
+  };
+  EXPECT_TRUE(rules.need_slots() && applies(arguments, here) && applies(arguments, std::nullopt) && applies(other, here));
+  EXPECT_FALSE(applies(arguments, elsewhere));
+  EXPECT_FALSE(applies(other, std::nullopt)) << "the driver has one GPU";
+  EXPECT_EQ(rules.elsewhere({"hipDeviceGetAttribute", other, -1, caller, elsewhere}), &rules.rules()[0]);
+  EXPECT_EQ(rules.elsewhere({"hipDeviceGetAttribute", other, -1, caller, here}), nullptr);
 }
 
 TEST(Presets, WhatCannotBeToldApartIsAnError) {

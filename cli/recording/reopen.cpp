@@ -1,4 +1,4 @@
-#include "cli/attach/reopen.hpp"
+#include "cli/recording/reopen.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace fade::cli::attach {
+namespace fade::cli::recording {
 
 Fd reopen_without_waiting(int fd, int access) {
   struct stat about {};
@@ -20,4 +20,4 @@ Fd reopen_without_waiting(int fd, int access) {
   return again;
 }
 
-}  // namespace fade::cli::attach
+}  // namespace fade::cli::recording

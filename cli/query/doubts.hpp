@@ -1,0 +1,23 @@
+// What a sentence must not claim, because not all was watched. The answers are the recording's view watched.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "cli/query/recording.hpp"
+#include "cli/table/value.hpp"
+
+struct sqlite3;
+
+namespace fade::query {
+
+// Why not every call of the topic (allocations, frees, launches ...) is known, as a clause; empty: all are. `session` NULL: of any session.
+std::string why_partial(Recording& recording, const table::Value& session, std::string_view topic);
+// The same for calls that came after one that was seen: a process that was running already is no reason.
+std::string why_open(Recording& recording, const table::Value& session, std::string_view topic);
+// Why calls of the topic that were seen may have no rows; empty: each has one.
+std::string why_without_rows(Recording& recording, const table::Value& session, std::string_view topic);
+
+// A recording of an older fade has no view watched: gives the connection one that says so. Before it is locked down.
+void add_watched_of_older(sqlite3* db);
+
+}  // namespace fade::query

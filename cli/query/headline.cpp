@@ -1,0 +1,135 @@
+#include "cli/query/headline.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/log.hpp"
+#include "cli/query/headline_rows.hpp"
+#include "cli/query/named_row.hpp"
+#include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::query {
+namespace {
+
+constexpr std::size_t kHeadlineLabel = 10, kHeadlineLines = 20, kNarrowestScreen = 40, kUnlimitedScreen = 100, kMostCommand = 120;
+
+std::string last_part(std::string_view word) { return std::string(word.substr(word.rfind('/') + 1)); }
+
+std::string how_it_ended(const NamedRow& session) {
+  const std::int64_t signal = session.number("exit_signal");
+  if (signal > 0) {
+    const char* name = ::sigabbrev_np(static_cast<int>(signal));
+    return name ? fmt::format("ended by SIG{}", name) : fmt::format("ended by signal {}", signal);
+  }
+  if (session.has("exit_code") && session.number("exit_code") >= 0) return fmt::format("exit status {}", session.number("exit_code"));
+  return "not ended yet";
+}
+
+// Ranks as launchers of parallel programs set them; 0 where there are none.
+constexpr std::string_view kRunRow =
+    "SELECT s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,\n"
+    "  (SELECT count(*) FROM processes x WHERE x.session = s.id) AS processes,\n"
+    "  (SELECT count(DISTINCT substr(x.env, instr(x.env, '\"RANK\":\"') + 8, instr(substr(x.env, instr(x.env, '\"RANK\":\"') + 8), '\"')))\n"
+    "   FROM processes x WHERE x.session = s.id AND instr(x.env, '\"RANK\":\"') > 0) AS ranks,\n"
+    "  (SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.name FROM devices d WHERE d.session = s.id AND d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus\n"
+    "FROM sessions s LEFT JOIN processes p ON p.id = (SELECT min(y.id) FROM processes y WHERE y.session = s.id)\n"
+    "WHERE s.id = coalesce(:session, s.id) ORDER BY s.id DESC LIMIT 1";
+
+std::string size_of(const NamedRow& run) {
+  std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")), run.number("processes") == 1 ? "" : "es");
+  if (const std::int64_t ranks = run.number("ranks"); ranks > 0) text += fmt::format(", {} rank{}", ranks, ranks == 1 ? "" : "s");
+  if (run.has("gpus")) text += ", " + run.text("gpus");
+  return text;
+}
+
+std::string painted(const Context& context, std::string_view color, const std::string& text) {
+  return context.output.style.terminal.color ? fmt::format("\x1b[{}m{}\x1b[0m", color, text) : text;
+}
+
+std::size_t width_of(const Context& context) {
+  const unsigned width = context.output.style.terminal.width;
+  return std::max<std::size_t>(width == 0 ? kUnlimitedScreen : width, kNarrowestScreen);
+}
+
+// The label stands in front of the first line; the command has a line of its own, so that it can be copied.
+std::vector<std::string> lines_of(const Context& context, const HeadlineRow& row) {
+  const std::string text = row.text + (row.line.empty() ? "" : ", at " + row.line);
+  std::vector<std::string> out;
+  for (const std::string& line : wrapped(text, width_of(context) - kHeadlineLabel)) {
+    const std::string label = fmt::format("{:<{}}", out.empty() ? row.label : "", kHeadlineLabel);
+    out.push_back(painted(context, row.alarming ? "1;31" : "1", label) + line);
+  }
+  const std::string path = context.named ? table::printable(context.path) + " " : "";
+  out.push_back(std::string(kHeadlineLabel, ' ') + "fade-query " + path + row.report);
+  return out;
+}
+
+}  // namespace
+
+std::string short_command(const std::string& command) {
+  constexpr std::array<std::string_view, 4> kInterpreters{"python", "bash", "sh", "perl"};
+  std::string out;
+  bool script = false;
+  for (std::string_view rest = command; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    const bool first = out.empty();
+    const bool name = first || (script && !word.starts_with('-'));
+    if (!first) out += ' ';
+    out += name ? last_part(word) : std::string(word);
+    if (first) script = std::ranges::any_of(kInterpreters, [&](std::string_view i) { return last_part(word).starts_with(i); });
+    else if (name || word == "-c" || word == "-m") script = false;
+  }
+  return out;
+}
+
+Result<Headline> headline(const Context& context, Recording& recording) {
+  auto run = named_rows(context, recording, kRunRow);
+  if (!run) return tl::unexpected(run.error());
+  Headline out;
+  if (run->empty()) return out;
+  const NamedRow& r = run->front();
+  out.command = table::printable(short_command(r.text("command")));
+  const std::string after = table::human_duration(r.number("duration"), context.settings.units, context.output.style.terminal.utf8);
+  out.ended = how_it_ended(r) + (r.has("duration") ? " after " + after : "");
+  out.size = size_of(r);
+  for (const HeadlineSection section : headline_sections()) {
+    auto rows = section(context, recording, out.rows);
+    if (!rows) {
+      log::debug("{}", rows.error().text());
+      continue;
+    }
+    for (HeadlineRow& row : *rows) out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string rows_text(const Context& context, const Headline& headline, std::size_t most) {
+  std::string text;
+  std::size_t lines = 0;
+  for (std::size_t i = 0; i < headline.rows.size(); ++i) {
+    const auto row = lines_of(context, headline.rows[i]);
+    const bool is_last = i + 1 == headline.rows.size();
+    if (lines + row.size() + (is_last ? 0 : 1) > most) return text + fmt::format("... and {} more: fade-query summary\n", headline.rows.size() - i);
+    text += fmt::format("{}\n", fmt::join(row, "\n"));
+    lines += row.size();
+  }
+  return text;
+}
+
+std::string headline_text(const Context& context, const Headline& headline) {
+  const std::string command = table::shorten_middle(headline.command, kMostCommand, context.output.style.terminal.utf8);
+  const std::size_t width = width_of(context);
+  auto head = wrapped(command, width);
+  for (std::string& line : head) line = painted(context, "1", line);
+  for (std::string& line : wrapped(headline.ended + ", " + headline.size, width)) head.push_back(std::move(line));
+  const std::string rows = rows_text(context, headline, kHeadlineLines - std::min(kHeadlineLines, head.size() + 1));
+  return fmt::format("{}\n", fmt::join(head, "\n")) + (rows.empty() ? "" : "\n" + rows);
+}
+
+}  // namespace fade::query

@@ -1,0 +1,47 @@
+#include "cli/run/supervise.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/log.hpp"
+#include "cli/recording/reopen.hpp"
+#include "cli/recording/say.hpp"
+#include "cli/run/end_block.hpp"
+#include "cli/run/ending.hpp"
+#include "cli/table/text.hpp"
+
+namespace fade::cli::run {
+namespace {
+
+// The program has started: from now on nothing that happens to our stderr may end us before it.
+void say_started(const std::string& name, int pid, const std::string& database) {
+  ::signal(SIGPIPE, SIG_IGN);
+  log::set_program("fade");
+  const std::string file = name.substr(name.rfind('/') + 1);
+  log::info("recording {} (pid {}) to {}", table::printable(file), pid, table::printable(database));
+}
+
+void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
+  recording::say_ended(request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
+                       [&](const Style& style) { return end_block(outcome, style, recording::trouble_text(outcome.summary.database, color)); }, must_say(outcome.summary));
+}
+
+}  // namespace
+
+int supervise(const Request& request, const Invocation& invocation) {
+  const ColorWish wish = invocation.color;
+  const Fd errors = invocation.log_file.empty() ? recording::reopen_without_waiting(STDERR_FILENO, O_WRONLY) : Fd();
+  log::announce_to(errors.get());
+  const auto outcome = fade::run(request.options, say_started);
+  log::announce_to(-1);
+  if (!outcome) {
+    log::error("{}", outcome.error().text());
+    return status_of(outcome.error());
+  }
+  say_ended(request, *outcome, wish);
+  if (request.verdict) recording::say_verdict(outcome->summary.database, wish);
+  return end_as(*outcome);
+}
+
+}  // namespace fade::cli::run

@@ -1,0 +1,61 @@
+#include "cli/table/slowdown.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/table/human.hpp"
+
+namespace fade::table {
+namespace {
+
+// Of the life. Beyond, what is left is too little to divide by: the cost is a few percent too low (BENCHMARKS.md).
+constexpr double kMostShare = 0.8;
+
+std::string duration(std::int64_t ns, bool utf8) { return human_duration(ns, Units::Auto, utf8); }
+
+std::string counted(std::int64_t n, const char* one, const char* many) { return human_count(n) + ' ' + (n == 1 ? one : many); }
+
+// How many times as long the program took as without `share` of its life; empty where that is too little to say.
+std::string factor(double share) {
+  const double times = 1 / (1 - share);
+  if (times < 1.005) return {};
+  if (times < 1.995) return fmt::format("{:.0f} %", 100 * (times - 1));
+  return times < 3.45 ? fmt::format("{:.1f}x", times) : fmt::format("{:.0f}x", times);
+}
+
+// From the least to the most.
+std::string range(double low, double high) {
+  const std::string least = factor(std::min(low, kMostShare)), most = factor(std::min(high, kMostShare));
+  const char* unit = most.ends_with('%') ? " slower" : "";
+  if (low >= kMostShare) return "more than 5x";
+  if (high >= kMostShare) return least.empty() ? "up to more than 5x" : fmt::format("about {}{} to more than 5x", least, least.ends_with('%') ? " slower" : "");
+  if (most.empty()) return "less than 1 % slower";
+  if (least.empty()) return fmt::format("up to {}{}", most, unit);
+  if (least == most) return fmt::format("about {}{}", most, unit);
+  const bool both = least.ends_with('%') && *unit == 0;  // only the first one is a share
+  return fmt::format("about {}{} to {}{}", least, both ? " slower" : "", most, unit);
+}
+
+std::string parts(const Slowdown& c, bool utf8) {
+  if (c.calls == 0 || c.calls_ns == 0) return {};
+  std::string text = counted(c.calls, "call", "calls");
+  if (c.threads > 1) text += fmt::format(" of {} threads", human_count(c.threads));
+  text += " x " + duration(c.calls_ns / c.calls, utf8);
+  if (c.other_ns * 20 > c.calls_ns) text += " + " + duration(c.other_ns, utf8) + " for loading and starting";
+  return text + " = ";
+}
+
+}  // namespace
+
+std::string slowdown_text(const Slowdown& c, bool utf8) {
+  const std::int64_t total = c.calls_ns + c.other_ns;
+  if (c.life_ns <= 0 || total <= 0) return "nothing was stopped";
+  const double life = static_cast<double>(c.life_ns), high = static_cast<double>(total) / life;
+  const double low = c.threads > 1 ? static_cast<double>(c.busiest_ns) / life : high;
+  const std::string sum = fmt::format("{}{} of {}", parts(c, utf8), duration(total, utf8), duration(c.life_ns, utf8));
+  if (!c.is_measured) return fmt::format("unknown, fade's own part alone is {}", sum);
+  return fmt::format("{}: {}", range(low, high), sum);
+}
+
+}  // namespace fade::table

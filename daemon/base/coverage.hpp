@@ -1,0 +1,24 @@
+// What a recording is asked to watch, as rows of the file: the filters, and which functions they leave out.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fade {
+
+struct Coverage {
+  // kind: events, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay, duration (ns), detail.
+  struct Filter {
+    std::string kind, value;
+  };
+  // Functions of the catalogue of one API, group and kind. why: what left them out, in one word; empty: they are watched.
+  struct Functions {
+    std::string api, group, kind, why;
+    std::int64_t n = 0;
+    std::string names;  // the first few, separated by blanks; empty for those that are watched
+  };
+  std::vector<Filter> filters;
+  std::vector<Functions> functions;
+};
+
+}  // namespace fade

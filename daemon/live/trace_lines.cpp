@@ -1,0 +1,152 @@
+#include "live/trace_lines.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "live/words.hpp"
+#include "probes/decode.hpp"
+
+namespace fade::live {
+namespace {
+
+constexpr std::size_t kAtOnce = 4096;  // a pipe that says it has room takes so many bytes without waiting (PIPE_BUF)
+constexpr int kLookMs = 100;
+constexpr std::string_view kRed = "\x1b[31m", kPlain = "\x1b[0m", kCut = "...";
+
+// Programs name kernels and ranges, and files name themselves: nothing of that may steer a terminal or begin a line.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\x{:02x}", byte);
+    else out += c;
+  }
+  return out;
+}
+
+// At most `most` bytes, not in the middle of a character.
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + std::string(kCut);
+}
+
+// "4 MiB" where it is a whole number of these, so that nothing is rounded.
+std::string exact_bytes(const std::string& text) {
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error != std::errc{} || end != text.data() + text.size() || bytes == 0) return text;
+  constexpr std::array<const char*, 5> kUnits{"", " KiB", " MiB", " GiB", " TiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return std::to_string(bytes) + kUnits[unit];
+}
+
+std::string duration(std::int64_t ns) {
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3);
+  return ns < 1'000'000'000 ? fmt::format("{:.2f} ms", static_cast<double>(ns) * 1e-6) : fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
+}
+
+bool is_unfinished(const CallRecord& record) { return (record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen)) == 0; }
+
+}  // namespace
+
+TraceLines::TraceLines(TraceManner manner, int fd, std::function<bool()> leaves)
+    : manner_(std::move(manner)), fd_(fd), leaves_(std::move(leaves)), names_(manner_.folder) {}
+
+std::string TraceLines::stamp(std::int64_t at) const {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  if (manner_.stamp == Stamp::SinceStart) return fmt::format("{}.{:06}", at / kSecond, at % kSecond / 1000);
+  const std::int64_t wall = clock_.real_ns + at, micro = wall % kSecond / 1000;
+  const time_t seconds = wall / kSecond;
+  if (manner_.stamp == Stamp::Epoch) return fmt::format("{}.{:06}", seconds, micro);
+  tm day{};
+  ::localtime_r(&seconds, &day);
+  const std::string clock = fmt::format("{:02}:{:02}:{:02}", day.tm_hour, day.tm_min, day.tm_sec);
+  return manner_.stamp == Stamp::Clock ? clock : fmt::format("{}.{:06}", clock, micro);
+}
+
+std::string TraceLines::argument(const probes::Probe& probe, std::string_view name, const std::string& text) const {
+  const auto parameter = std::ranges::find(probe.parameters, name, &probes::Parameter::name);
+  const bool is_size = parameter != probe.parameters.end() && parameter->role == probes::Role::Bytes;
+  return shortened(printable(is_size ? exact_bytes(text) : text), manner_.longest);
+}
+
+// A parameter that is read twice is "name=before => after".
+std::string TraceLines::arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const {
+  std::string out;
+  std::string_view before;
+  const auto values = probes::decode(*function.probe, record, payload, function.library_major);
+  for (const probes::Value& value : values) {
+    const std::string text = argument(*function.probe, value.name, value.text);
+    if (value.name == before) out += " => " + text;
+    else out += fmt::format("{}{}={}", out.empty() ? "" : ", ", value.name, text);
+    before = value.name;
+  }
+  return out;
+}
+
+std::string TraceLines::ending(const FunctionNames& function, const CallRecord& record) const {
+  if (record.flags & kUnwound) return fmt::format(" = ? <left after {}>", duration(record.exit_ns - record.entry_ns));
+  if (record.flags & (kEntryOnly | kUnseen)) return " = ?";
+  const std::string result = probes::result_text(*function.probe, record.result, function.library_major);
+  const std::string time = fmt::format(" <{}>", duration(record.exit_ns - record.entry_ns));
+  if (result.empty()) return time;
+  const bool is_red = manner_.color && (record.flags & kFailed);
+  return fmt::format(" = {}{}{}{}", is_red ? kRed : "", printable(result), is_red ? kPlain : "", time);
+}
+
+std::string TraceLines::line(const CallRecord& record, probes::Payload payload) const {
+  const FunctionNames function = names_.function(record.function);
+  const bool unfinished = is_unfinished(record);
+  if (!function.probe || (manner_.failures_only && !unfinished && !(record.flags & kFailed))) return {};
+  const ThreadNames thread = names_.thread(record.thread);
+  const std::string who = fmt::format("[{}/{}]", names_.process(thread.process).pid, thread.tid);
+  const std::string call = fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
+  const std::string place = names_.line_of(record.stack);
+  return fmt::format("{} {} {}{}{}{}\n", who, stamp(record.entry_ns), call, unfinished ? " <unfinished ...>" : ")" + ending(function, record),
+                     place.empty() ? "" : "  ", printable(place));
+}
+
+void TraceLines::read(const Batch& batch) {
+  std::size_t next = 0;
+  const std::span<const std::byte> payload(batch.payload);
+  for (std::size_t i = 0; i <= batch.calls.size() && !ended_; ++i) {
+    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next) names_.on(batch.notices[next].notice);
+    if (i == batch.calls.size()) break;
+    const CallRecord& record = batch.calls[i];
+    waiting_ += line(record, payload.subspan(record.payload_at, record.payload_size));
+    if (waiting_.size() >= kAtOnce) write();
+  }
+  write();
+}
+
+// Waits for the reader as long as there is one.
+void TraceLines::write() {
+  std::size_t done = 0;
+  while (done < waiting_.size() && !ended_) {
+    pollfd asked{.fd = fd_, .events = POLLOUT, .revents = 0};
+    const int ready = ::poll(&asked, 1, kLookMs);
+    ended_ = ready == 0 && leaves_ && leaves_();
+    if (ready <= 0) continue;
+    const ssize_t n = ::write(fd_, waiting_.data() + done, std::min(kAtOnce, waiting_.size() - done));
+    if (n > 0) done += static_cast<std::size_t>(n);
+    if (n >= 0 || errno == EAGAIN || errno == EINTR) continue;
+    ended_ = true;
+    if (errno != EPIPE) log::error("no more lines are written: {}; the program and the recording go on", std::strerror(errno));
+  }
+  waiting_.clear();
+}
+
+}  // namespace fade::live

@@ -1,0 +1,57 @@
+// A line for each call, as strace writes them:
+//   [5993/5994] 0.012345 hipMalloc(ptr=0x7f0000000000, size=4 MiB) = hipSuccess <12.3 us>  train.py:42 step
+// Reads what the tracing side has told, beside the database. One thread (the writer's), which waits for a slow reader of the lines: no line
+// is lost, and the program waits with it when the queue is full.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/batch_reader.hpp"
+#include "base/clock.hpp"
+#include "base/fd.hpp"
+#include "live/live_names.hpp"
+#include "probes/arguments.hpp"
+
+namespace fade::live {
+
+enum class Stamp : std::uint8_t { SinceStart, Clock, ClockMicro, Epoch };  // 0.012345, 12:34:56, 12:34:56.123456, 1700000000.123456
+
+struct TraceManner {
+  std::string folder;           // files of Python below it are named relative to it
+  bool failures_only = false;   // and calls that the end of the process cut off
+  bool color = false;
+  Stamp stamp = Stamp::SinceStart;
+  std::size_t longest = 256;    // characters of one argument
+};
+
+class TraceLines final : public BatchReader {
+ public:
+  // `fd`: where the lines go; not owned. `leaves`: says whether waiting for a reader has to end now, asked ten times a second.
+  TraceLines(TraceManner manner, int fd, std::function<bool()> leaves);
+
+  void begins(const SessionClock& clock) override { clock_ = clock; }
+  void read(const Batch& batch) override;
+
+  // Nothing is written any more: the reader has gone, or the disk is full.
+  bool has_ended() const { return ended_; }
+  // Of the call, with the end of line; empty where it is not wanted. For tests.
+  std::string line(const CallRecord& record, probes::Payload payload) const;
+
+ private:
+  std::string stamp(std::int64_t at) const;
+  std::string arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
+  std::string argument(const probes::Probe& probe, std::string_view name, const std::string& text) const;
+  std::string ending(const FunctionNames& function, const CallRecord& record) const;
+  void write();
+
+  const TraceManner manner_;
+  const int fd_;
+  const std::function<bool()> leaves_;
+  SessionClock clock_;
+  LiveNames names_;
+  std::string waiting_;  // lines of this batch
+  bool ended_ = false;
+};
+
+}  // namespace fade::live

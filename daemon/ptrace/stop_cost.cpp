@@ -1,0 +1,182 @@
+#include "ptrace/stop_cost.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/thread_cpus.hpp"
+#include "ptrace/tracee.hpp"
+
+// The child: asks to be traced, then stops at its entry and at its return for ever. Without a tracer the next int3 kills it, so it
+// never outlives the tracer. It uses no stack, no libc and no thread-local data: its memory is the tracer's.
+asm(R"(
+        .text
+        .type fade_calling_child, @function
+fade_calling_child:
+        xor     %edi, %edi
+        xor     %esi, %esi
+        xor     %edx, %edx
+        xor     %r10d, %r10d
+        mov     $101, %eax
+        syscall
+        test    %rax, %rax
+        jnz     2f
+1:      int3
+        nop
+        int3
+        jmp     1b
+2:      mov     $1, %edi
+        mov     $60, %eax
+        syscall
+        ud2
+        .size fade_calling_child, . - fade_calling_child
+)");
+static_assert(SYS_ptrace == 101 && PTRACE_TRACEME == 0 && SYS_exit == 60);
+extern "C" int fade_calling_child(void*);
+
+namespace fade {
+namespace {
+
+constexpr std::uint32_t kWarmUp = 4, kFewest = 16;  // calls of each form
+
+// Blocks all signals of this thread but that of a breakpoint.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigdelset(&all, SIGTRAP);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// Owns the child: kills and reaps it, whatever happened.
+class CallingChild {
+ public:
+  static Result<CallingChild> start() {
+    alignas(16) static std::byte stack[1024];  // clone(3) puts its arguments there
+    const NoSignals meanwhile;  // the child keeps this mask: no handler of this process may run in it
+    // No signal tells of its end, and it holds no descriptor open: it shares those of this process.
+    const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_VM | CLONE_FILES | CLONE_FS, nullptr);
+    if (pid < 0) return fail_errno("cannot make a child");
+    return CallingChild(pid);
+  }
+  explicit CallingChild(pid_t pid) : pid_(pid) {}
+  CallingChild(CallingChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  CallingChild& operator=(CallingChild&&) = delete;
+  ~CallingChild() {
+    if (pid_ == 0) return;
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, __WALL) < 0 && errno == EINTR) {}
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+// Both threads keep to the CPU that the caller is on, as the tracer of a session keeps to that of its program.
+class OneCpu {
+ public:
+  explicit OneCpu(pid_t child) : theirs_(child) {
+    const int cpu = ::sched_getcpu();
+    if (cpu >= 0 && ours_.only(cpu)) theirs_.only(cpu);
+  }
+  ~OneCpu() { ours_.restore(); }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+
+ private:
+  ThreadCpus ours_, theirs_;
+};
+
+Measured measured(std::vector<std::int64_t>& samples) {
+  std::ranges::sort(samples);
+  const auto at = [&](std::size_t tenths) { return samples[samples.size() * tenths / 10]; };
+  return {at(5), (at(9) - at(1)) / 2};
+}
+
+class Calls {
+ public:
+  Calls(const Tracer& tracer, pid_t pid) : tracer_(tracer), child_(pid) {}
+
+  // One call of the child, with the requests that a session makes, in its order. False: the child stopped for something else.
+  bool one(EntryForm form) {
+    Samples& samples = forms_[static_cast<std::size_t>(form)];
+    if (!stop(form == EntryForm::Int3)) return false;
+    const std::int64_t began = last_.begins;
+    if (!stop(true)) return false;
+    samples.call.push_back(last_.reported - began);
+    samples.stop.push_back(last_.took);
+    return true;
+  }
+  void forget() { forms_ = {}; }
+  StopCosts costs(EntryForm form) {
+    Samples& samples = forms_[static_cast<std::size_t>(form)];
+    return {static_cast<std::uint32_t>(samples.call.size()), measured(samples.call), measured(samples.stop)};
+  }
+
+ private:
+  struct Samples {
+    std::vector<std::int64_t> call, stop;
+  };
+  struct Seen {
+    std::int64_t reported = 0, begins = 0, let_go = 0;  // the stop; the call, where it is its entry; the thread runs on
+    std::int64_t took = 0;                              // from the last let_go to this stop
+  };
+
+  bool stop(bool sends_on) {
+    // A session asks for the threads it knows before it waits for any (Turns).
+    Stop stop = tracer_.next_if_stopped(child_.tid());
+    if (stop.kind == Stop::Kind::None) stop = tracer_.next_of(child_.tid());
+    const std::int64_t now = boottime_ns();
+    if (stop.kind != Stop::Kind::Signal || stop.signal != SIGTRAP) return false;
+    last_ = {.reported = now, .took = now - last_.let_go};
+    const auto registers = child_.registers();
+    if (!registers || (sends_on && !child_.set_ip(registers->ip()))) return false;
+    last_.begins = boottime_ns();
+    last_.let_go = boottime_ns();
+    return child_.resume();
+  }
+
+  const Tracer& tracer_;
+  const Tracee child_;
+  Seen last_;
+  std::array<Samples, 2> forms_;
+};
+
+}  // namespace
+
+Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {
+  const std::int64_t since = boottime_ns();
+  const auto child = CallingChild::start();
+  if (!child) return tl::unexpected(child.error());
+  const OneCpu together(child->pid());
+  Calls calls(tracer, child->pid());
+  const auto both = [&] { return calls.one(EntryForm::Jump) && calls.one(EntryForm::Int3); };
+  for (std::uint32_t i = 0; i < kWarmUp; ++i)
+    if (!both()) return fail("a child of fade cannot be traced");
+  calls.forget();
+  for (std::uint32_t made = 0; made < limits.calls && (made < kFewest || boottime_ns() - since < limits.time.count()); ++made)
+    if (!both()) return fail("a signal came to the child that measures");
+  return CallCosts{calls.costs(EntryForm::Jump), calls.costs(EntryForm::Int3)};
+}
+
+}  // namespace fade

@@ -1,0 +1,27 @@
+#include "supervisor/call_cost.hpp"
+
+#include "ptrace/stop_cost.hpp"
+
+namespace fade {
+namespace {
+
+CostMeasured told(const char* form, const StopCosts& costs) {
+  return {.form = form, .calls = costs.calls, .call_ns = costs.call.median, .call_spread_ns = costs.call.spread,
+          .stop_ns = costs.stop.median, .stop_spread_ns = costs.stop.spread, .problem = {}};
+}
+
+}  // namespace
+
+std::int64_t measure_call_cost(const Tracer& tracer, EventSink& sink) {
+  const auto costs = measure_stops(tracer);
+  if (!costs) {
+    const Error& why = costs.error();
+    sink.notice(CostMeasured{.form = "jump", .problem = why.cause.empty() ? why.message : why.message + ": " + why.cause});
+    return 0;
+  }
+  sink.notice(told("jump", costs->jump));
+  sink.notice(told("int3", costs->int3));
+  return costs->jump.stop.median;
+}
+
+}  // namespace fade

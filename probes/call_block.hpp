@@ -1,0 +1,65 @@
+// The words of many calls of one function in few bytes: what args_json() needs of a call, as columns of differences.
+// Packed by the writer, read by fade-query. Nothing in a packed block is trusted.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/event.hpp"
+#include "probes/arguments.hpp"
+#include "probes/probe.hpp"
+
+namespace fade::probes {
+
+inline constexpr std::size_t kMostCallsInABlock = 1024;
+inline constexpr std::size_t kMostPayloadInABlock = 512;  // bytes of one call; larger pieces are left out of it
+
+// Collects calls of one function. Not for use by several threads.
+class CallPacker {
+ public:
+  explicit CallPacker(const Probe& probe);
+
+  // `call` is the call's row. False: its words on the stack are more than a block keeps, so it was not taken.
+  bool add(std::int64_t call, const CallRecord& record, Payload payload);
+  std::size_t calls() const { return ids_.size(); }
+  std::size_t words() const { return words_; }  // that it holds in memory, 8 bytes each
+  std::int64_t first() const { return first_; }  // lowest and highest call
+  std::int64_t last() const { return last_; }
+  // The block; the packer is empty afterwards.
+  std::vector<std::byte> pack();
+
+ private:
+  bool put_payload(Payload payload);
+
+  std::size_t registers_;  // of the six, so many carry arguments
+  std::size_t words_ = 0;
+  std::int64_t first_ = 0, last_ = 0;
+  std::vector<std::uint64_t> ids_, heads_;
+  std::vector<std::vector<std::uint64_t>> columns_;  // registers, then words of the payload
+};
+
+// One call of a block, as far as args_json() asks.
+struct PackedCall {
+  CallRecord record;
+  std::vector<std::byte> payload;
+};
+
+// A block, unpacked.
+class CallBlock {
+ public:
+  // nullopt where `bytes` are no block.
+  static std::optional<CallBlock> unpack(std::span<const std::byte> bytes);
+  std::size_t calls() const { return ids_.size(); }
+  std::optional<PackedCall> find(std::int64_t call) const;
+
+ private:
+  std::vector<std::uint64_t> ids_, heads_;
+  std::size_t registers_ = 0;
+  std::vector<std::vector<std::uint64_t>> columns_;
+  std::vector<std::uint32_t> by_id_;                // rows in the order of their ids
+  std::vector<std::vector<std::uint32_t>> places_;  // of a row's word in a column of the payload
+};
+
+}  // namespace fade::probes

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Whether fade knows what it costs: the slowdown that a recording tells, against runs with and without fade-run.
+
+    /usr/bin/python3 tests/bench/slowdown.py --build-dir BUILD [--rounds 7]
+
+Each round runs every program alone and under fade-run. "told" and "true" are what fade added to the program's life: told by the view
+slowdowns, and the difference of both lives. The goal is a ratio of 0.75 to 1.25. "times" is how many times as long the program took.
+Where most of the life is fade's cost, a small error of that is a large one of the factor, and the reports say "more than 5x" instead.
+Nothing here is a test. Needs a build with -DFADE_BENCHMARKS=ON."""
+import argparse
+import os
+import pathlib
+import sqlite3
+import statistics
+import subprocess
+import tempfile
+import time
+
+PROGRAMS = {  # what bench_calls is told: function, calls, threads, ns of work between two calls
+    "hipMemcpy in a tight loop": ("hipMemcpy", 30_000, 1, 0),
+    "hipLaunchKernel in a tight loop": ("hipLaunchKernel", 30_000, 1, 0),
+    "hipMemcpy, 10 us of work between": ("hipMemcpy", 20_000, 1, 10_000),
+    "hipMemcpy, 50 us of work between": ("hipMemcpy", 10_000, 1, 50_000),
+    "hipMemcpy, 500 us of work between": ("hipMemcpy", 2_000, 1, 500_000),
+    "2 threads, 50 us of work between": ("hipMemcpy", 10_000, 2, 50_000),
+}
+
+
+def alone(command, environment):
+    """How long it ran, in ns."""
+    began = time.monotonic_ns()
+    pid = os.posix_spawn(command[0], command, environment)
+    if os.waitpid(pid, 0)[1] != 0:
+        raise SystemExit(f"{command} failed")
+    return time.monotonic_ns() - began
+
+
+def supervised(command, environment, fade_run, folder):
+    """How long it ran, what fade says that it added, the least and the most factor; in ns."""
+    database = f"{folder}/run.db"
+    subprocess.run([fade_run, "-q", "--force", "-o", database, "--", *command], env=environment, check=True)
+    query = "SELECT p.duration, s.calls_ns + s.other_ns, s.busiest_ns FROM slowdowns s JOIN processes p ON p.session = s.session"
+    with sqlite3.connect(database) as recording:
+        return recording.execute(query).fetchone()
+
+
+def measure(build, fade_run, arguments, rounds, folder):
+    command = [str(build / "tests" / "bench" / "bench_calls"), *map(str, arguments)]
+    environment = {"LD_LIBRARY_PATH": str(build / "tests" / "runtime" / "v6"), "LC_ALL": "C.UTF-8"}
+    samples = []
+    for _ in range(rounds):
+        native = alone(command, environment)
+        life, told, busiest = supervised(command, environment, fade_run, folder)
+        samples.append((native, life, told, busiest))
+    return samples
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build-dir", type=pathlib.Path, required=True)
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    build = options.build_dir.resolve()
+    fade_run = str(build / "cli" / "run" / "fade-run")
+    print("| program | alone | under fade-run | true | told | told / true | of rounds | times | told |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: |", flush=True)
+    with tempfile.TemporaryDirectory(prefix="fade-bench-") as folder:
+        for name, arguments in PROGRAMS.items():
+            samples = measure(build, fade_run, arguments, options.rounds, folder)
+            native, life, told, busiest = (statistics.median(column) for column in zip(*samples))
+            ratios = [told / (life - native) for native, life, told, _ in samples]
+            share, least = min(told / life, 1), min(busiest / life, 1)
+            factors = "more than 5x" if share > 0.8 else f"{1 / (1 - share):.2f}" if arguments[2] == 1 else f"{1 / (1 - least):.2f} to {1 / (1 - share):.2f}"
+            print(f"| {name} | {native / 1e6:.1f} ms | {life / 1e6:.1f} ms | {(life - native) / 1e6:.1f} ms | {told / 1e6:.1f} ms | "
+                  f"{statistics.median(ratios):.2f} | {min(ratios):.2f} to {max(ratios):.2f} | {life / native:.2f} | {factors} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What fade itself costs: measured when a session begins, taken off the sums, said at the end."""
+import re
+import subprocess
+
+import harness
+
+ROUNDS = 3000
+SLOWDOWN = r"(about|more than|up to|less than) .*: [\d,]+ calls? x .* = .* of .*"
+
+
+def recorded(build, tmp_path, line, *options):
+    ran = harness.run([str(word) for word in (build.fade_run, "--summary", "-o", "run.db", *options, "--", *build.command(line))],
+                      build.environment("v6"), tmp_path)
+    assert ran.status == 0, ran.stderr
+    return ran.stderr.decode(), harness.Database(tmp_path / "run.db")
+
+
+def test_the_cost_of_a_call_is_measured_and_taken_off_the_sums(build, tmp_path):
+    _, recording = recorded(build, tmp_path, f"loop {ROUNDS}")
+    costs = dict(recording.rows("SELECT form, call_ns FROM call_costs WHERE calls > 0"))
+    assert set(costs) == {"jump", "int3"} and min(costs.values()) > 0
+    # The child that was measured is no process of the recording, and its calls are none.
+    assert recording.value("SELECT count(*) FROM processes") == 1 and recording.value("SELECT count(*) FROM threads") == 1
+    for name, calls, total, raw in recording.rows("SELECT name, sum(calls), sum(total_ns), sum(raw_total_ns) FROM call_stats GROUP BY name"):
+        assert raw == recording.value(f"SELECT sum(duration) FROM calls WHERE name = '{name}'")
+        assert 0 <= total <= max(0, raw - calls * costs["jump"]), name
+    assert recording.value("SELECT total_ns FROM threads") <= recording.value("SELECT sum(raw_total_ns) FROM call_stats")
+
+
+def test_the_end_block_and_the_summary_say_the_same(build, tmp_path):
+    told, recording = recorded(build, tmp_path, f"loop {ROUNDS}")
+    slowdown = re.search(r"^  slowdown   (.*)$", told, re.M)[1]
+    assert re.fullmatch(SLOWDOWN, slowdown), told
+    calls, calls_ns, life = recording.rows("SELECT calls, calls_ns, life_ns FROM slowdowns")[0]
+    assert slowdown.split(": ")[1].startswith(f"{calls:,} calls x ")
+    assert calls_ns < life
+    summary = harness.run([str(build.fade_query), "run.db", "summary", "--format", "table"], build.environment("v6"), tmp_path).stdout.decode()
+    assert slowdown.replace("µs", "us") in summary.replace("µs", "us"), summary
+    # One number for the run: the program's own life.
+    duration = recording.value("SELECT duration FROM processes")
+    assert re.search(r"^fade: (.*?), ", told, re.M)[1].replace("µs", "us") in summary.replace("µs", "us") and duration > 0
+
+
+def test_threads_that_call_at_once_get_a_range(build, tmp_path):
+    _, recording = recorded(build, tmp_path, "threads 4 200")
+    threads, busiest, calls_ns = recording.rows("SELECT threads, busiest_ns, calls_ns + other_ns FROM slowdowns")[0]
+    assert threads > 1 and 0 < busiest < calls_ns
+
+
+def test_calls_inside_of_calls_do_not_make_the_outer_one_long(build, tmp_path):
+    _, recording = recorded(build, tmp_path, "nested", "-e", harness.EVERYTHING)
+    rows = recording.rows("SELECT o.total_ns, o.self_ns, sum(i.total_ns), o.raw_total_ns - o.total_ns, count(*) FROM call_stats o "
+                          "JOIN call_stats i ON i.parent_function_id = o.function_id GROUP BY o.function_id")
+    assert rows
+    call_ns = recording.value("SELECT call_ns FROM call_costs WHERE form = 'jump'")
+    for total, self_ns, inside, taken_off, inner in rows:
+        assert self_ns >= 0 and total >= 0
+        assert taken_off > call_ns * (1 + inner)  # its own, and of each call inside both stops
+
+
+def test_attaching_measures_too(build, tmp_path):
+    target = subprocess.Popen([str(word) for word in build.command("loop 100000000")], env=build.environment("v6"), cwd=tmp_path, stdout=subprocess.DEVNULL)
+    try:
+        ran = harness.run([str(build.fade_run.parent.parent / "attach" / "fade-attach"), "-d", "500ms", "-o", "run.db", str(target.pid)], build.environment("v6"), tmp_path)
+        assert ran.status == 0, ran.stderr
+    finally:
+        target.kill()
+        target.wait()
+    recording = harness.Database(tmp_path / "run.db")
+    assert recording.value("SELECT count(*) FROM call_costs WHERE calls > 0") == 2
+    assert re.search(SLOWDOWN, ran.stderr.decode()), ran.stderr

@@ -1,0 +1,72 @@
+#include "cli/query/user_lines.hpp"
+
+#include <gmock/gmock.h>
+
+#include "cli/query/recording.hpp"
+#include "cli/query_seed.hpp"
+
+namespace fade::query {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Stack 1: train.py, stack 2: a wrapper of the user's own around it, called by train.py.
+class UserLines : public ::testing::Test {
+ protected:
+  std::string path(const std::string& more = {}) {
+    const std::string made = make_recording(directory_, "run.db", false);
+    execute(made, "INSERT INTO session_ (id, kind, start_ns, boot_ns, cwd, clean) VALUES (1, 'run', 1, 1, '/home/ada', 1);"
+                  "INSERT INTO process_ (id, session, pid, ts) VALUES (1, 1, 100, 0);"
+                  "INSERT INTO frame_ (id, process, kind, name, file, line, address) VALUES (1, 1, 1, '<module>', '/home/ada/src/train.py', 8, 0),"
+                  "(2, 1, 1, 'traced', '/home/ada/tools/wrap.py', 3, 0);"
+                  "INSERT INTO stack_ (id, parent, frame) VALUES (1, NULL, 1), (2, 1, 2);" + more);
+    return made;
+  }
+  static std::string line(Recording& recording, int stack) {
+    auto found = recording.database.one("SELECT user_line FROM user_lines WHERE stack = " + std::to_string(stack));
+    return found ? table::raw_text(*found) : found.error().text();
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(UserLines, AreRelativeToTheFolderOfTheRun) {
+  auto recording = open_recording(path());
+  ASSERT_TRUE(recording) << recording.error().text();
+  EXPECT_EQ(line(*recording, 1), "src/train.py:8 <module>");
+  EXPECT_EQ(line(*recording, 2), "tools/wrap.py:3 traced");
+}
+
+TEST_F(UserLines, SkipFramesThatAreSaidToBeWrappers) {
+  auto recording = open_recording(path());
+  ASSERT_TRUE(recording);
+  for (const char* skip : {"/tools/", "^traced$", "wrap.py$|it's"}) {
+    ASSERT_TRUE(use_user_lines(recording->database, skip));
+    EXPECT_EQ(line(*recording, 2), "src/train.py:8 <module>") << skip;
+  }
+  ASSERT_TRUE(use_user_lines(recording->database, ".*"));
+  EXPECT_EQ(line(*recording, 2), "tools/wrap.py:3 traced") << "the innermost where all are wrappers";
+}
+
+TEST_F(UserLines, RefuseWhatIsNoRegularExpression) {
+  auto recording = open_recording(path());
+  ASSERT_TRUE(recording);
+  const auto used = use_user_lines(recording->database, "(");
+  ASSERT_FALSE(used);
+  EXPECT_THAT(used.error().message, HasSubstr("--skip-frames"));
+}
+
+TEST_F(UserLines, AreToldOfRecordingsThatHaveNoSuchView) {
+  auto recording = open_recording(path("DROP VIEW user_lines; DROP VIEW user_frames;"));
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(line(*recording, 2), "tools/wrap.py:3 traced");
+}
+
+TEST_F(UserLines, LeaveTheFileAsItIs) {
+  auto recording = open_recording(path());
+  ASSERT_TRUE(recording);
+  EXPECT_FALSE(recording->database.prepare("DROP VIEW temp.user_lines"));
+  EXPECT_FALSE(recording->database.prepare("CREATE TEMP TABLE t (x)"));
+}
+
+}  // namespace
+}  // namespace fade::query

@@ -1,0 +1,66 @@
+#include "ptrace/stop_cost.hpp"
+
+#include <sched.h>
+#include <sys/wait.h>
+
+#include "ptrace/tracees.hpp"
+
+namespace fade {
+namespace {
+
+using test::Child;
+
+struct StopCostTest : ::testing::Test {
+  const Tracer tracer = test::make_tracer(std::chrono::milliseconds(50));
+};
+
+TEST_F(StopCostTest, MeasuresBothFormsOfEntry) {
+  const auto costs = measure_stops(tracer, {.calls = 50, .time = std::chrono::seconds(60)});
+  ASSERT_TRUE(costs.has_value()) << costs.error().text();
+  for (const StopCosts& form : {costs->jump, costs->int3}) {
+    EXPECT_EQ(form.calls, 50u);
+    EXPECT_GT(form.stop.median, 0);
+    EXPECT_GE(form.call.median, form.stop.median);  // begins one reading of the clock earlier
+    EXPECT_GE(form.call.spread, 0);
+  }
+}
+
+TEST_F(StopCostTest, IsContentWithFewerCallsWhereTimeIsShort) {
+  const auto costs = measure_stops(tracer, {.calls = 1'000'000, .time = std::chrono::nanoseconds(1)});
+  ASSERT_TRUE(costs.has_value()) << costs.error().text();
+  EXPECT_GT(costs->jump.calls, 0u);
+  EXPECT_LT(costs->jump.calls, 1000u);
+}
+
+TEST_F(StopCostTest, LeavesNothingBehind) {
+  cpu_set_t cpus_before, cpus_after;
+  sigset_t signals_before, signals_after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof cpus_before, &cpus_before), 0);
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &signals_before);
+  ASSERT_TRUE(measure_stops(tracer));
+  EXPECT_EQ(::waitpid(-1, nullptr, __WALL | WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof cpus_after, &cpus_after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&cpus_before, &cpus_after));
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &signals_after);
+  for (int signal = 1; signal < 32; ++signal) EXPECT_EQ(::sigismember(&signals_before, signal), ::sigismember(&signals_after, signal)) << signal;
+}
+
+TEST_F(StopCostTest, TakesNoStopOfAnotherTracee) {
+  Child child([] { return 7; });
+  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(Tracee(child.pid()).interrupt());
+  ASSERT_TRUE(measure_stops(tracer));
+  const Stop stop = tracer.next();
+  EXPECT_EQ(stop.tid, child.pid());
+  EXPECT_EQ(stop.kind, Stop::Kind::Trap);
+  ASSERT_TRUE(Tracee(child.pid()).resume());
+  child.go();
+  EXPECT_EQ(tracer.next().kind, Stop::Kind::Exit);
+  Tracee(child.pid()).resume();
+  EXPECT_EQ(tracer.next().status, 7);
+  child.was_reaped();
+}
+
+}  // namespace
+}  // namespace fade
