@@ -8,23 +8,14 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "base/secrets.hpp"
 #include "probes/vocabulary.hpp"
-#include "session/process_facts.hpp"
 
 namespace fade {
 namespace {
 
 constexpr std::int64_t kNamedFunctions = 6;
 constexpr const char* kDetails[] = {"stats", "calls", "full"};
-
-// --env=API_KEY=x, -E API_KEY=x: each name in front of a = may say that what follows is a secret.
-std::string without_secret(const std::string& word) {
-  for (std::size_t at = word.find('='); at != std::string::npos; at = word.find('=', at + 1)) {
-    const std::string value = word.substr(at + 1);
-    if (const std::string kept = redacted(word.substr(0, at), value); kept != value) return word.substr(0, at + 1) + kept;
-  }
-  return word;
-}
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kHarmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
@@ -60,7 +51,7 @@ Filters filters_of(const RecordingOptions& o) {
 
 std::string shown_options(const std::vector<std::string>& typed) {
   std::string out;
-  for (const std::string& word : typed) out += (out.empty() ? "" : " ") + quoted(without_secret(word));
+  for (const std::string& word : without_secrets(typed)) out += (out.empty() ? "" : " ") + quoted(word);
   return out;
 }
 
