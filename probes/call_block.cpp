@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 namespace fade::probes {
@@ -13,25 +14,49 @@ constexpr std::uint64_t kFormat = 1;
 constexpr unsigned kFlagsShift = 8;  // of a head: below them how many words the payload has
 constexpr std::size_t kMostPayloadWords = kMostPayloadInABlock / sizeof(std::uint64_t);
 
-// LEB128.
-void put(std::vector<std::byte>& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
-}
+constexpr std::size_t kMostBytesOfANumber = 10;
 
-// Differences of one value to the next, small numbers for small ones of either sign. Behind a 0 stands how many more follow.
-void put_column(std::vector<std::byte>& out, const Column& column) {
-  std::uint64_t before = 0;
-  for (std::size_t i = 0; i < column.size();) {
-    const std::uint64_t difference = column[i] - before;
-    before = column[i];
-    put(out, difference << 1 ^ (difference >> 63 ? ~std::uint64_t{0} : 0));
-    if (++i; difference != 0) continue;
-    std::size_t more = 0;
-    for (; i < column.size() && column[i] == before; ++i) ++more;
-    put(out, more);
+// Writes numbers into room for so many, each of full length. A check for each byte would be a third of the cost.
+class BlockWriter {
+ public:
+  explicit BlockWriter(std::size_t numbers)
+      : room_(std::make_unique_for_overwrite<std::byte[]>(numbers * kMostBytesOfANumber)), next_(room_.get()) {}
+
+  // LEB128.
+  void number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *next_++ = static_cast<std::byte>(value | 0x80);
+    *next_++ = static_cast<std::byte>(value);
   }
-}
+
+  // A word of a column as its difference to the word before, small for small steps of either sign. Behind a difference of 0
+  // stands how many more follow.
+  void word(std::uint64_t value) {
+    const std::uint64_t difference = value - before_;
+    if (difference == 0 && zeros_ > 0) {
+      ++zeros_;
+      return;
+    }
+    end_zeros();
+    before_ = value;
+    number(difference << 1 ^ (difference >> 63 ? ~std::uint64_t{0} : 0));
+    zeros_ = difference == 0;
+  }
+  void end_column() {
+    end_zeros();
+    before_ = 0;
+  }
+  std::vector<std::byte> take() const { return {room_.get(), next_}; }
+
+ private:
+  void end_zeros() {
+    if (zeros_ > 0) number(zeros_ - 1);
+    zeros_ = 0;
+  }
+
+  std::unique_ptr<std::byte[]> room_;
+  std::byte* next_;
+  std::uint64_t before_ = 0, zeros_ = 0;
+};
 
 class Reader {
  public:
@@ -95,53 +120,55 @@ std::size_t registers_of(const Probe& probe) {
 
 }  // namespace
 
-CallPacker::CallPacker(const Probe& probe) : registers_(registers_of(probe)), columns_(registers_) {}
+CallPacker::CallPacker(const Probe& probe) : registers_(registers_of(probe)) {}
 
 // Words on the stack and in xmm registers first: without them there is nothing to show. Then the pieces that have room.
-bool CallPacker::put_payload(Payload payload) {
+// Returns how many words it put.
+std::size_t CallPacker::put_payload(Payload payload) {
   std::size_t words = 0;
-  const auto put_piece = [&](const std::byte* from, std::size_t size) {
-    for (std::size_t at = 0; at < size; ++at, ++words) {
-      if (columns_.size() <= registers_ + words) columns_.emplace_back();
-      std::uint64_t value;
-      std::memcpy(&value, from + at * sizeof value, sizeof value);
-      columns_[registers_ + words].push_back(value);
-    }
-  };
-  if (argument_words(payload) > kMostPayloadWords) return false;
   for (const bool arguments : {true, false})
     for_each_piece(payload, [&](const PieceHeader& header, std::span<const std::byte> bytes) {
       const std::size_t size = words_of(header);
-      if (is_argument(header) == arguments && words + size <= kMostPayloadWords) put_piece(bytes.data() - sizeof header, size);
+      if (is_argument(header) != arguments || words + size > kMostPayloadWords) return;
+      const std::size_t at = words_.size();
+      words_.resize(at + size);
+      std::memcpy(&words_[at], bytes.data() - sizeof header, size * sizeof words_[at]);
+      words += size;
     });
-  heads_.push_back(words);
-  words_ += words;
-  return true;
+  return words;
 }
 
 bool CallPacker::add(std::int64_t call, const CallRecord& record, Payload payload) {
-  if (!put_payload(payload)) return false;
-  heads_.back() |= std::uint64_t{record.flags} << kFlagsShift;
-  for (std::size_t i = 0; i < registers_; ++i) columns_[i].push_back(record.words[i]);
-  first_ = ids_.empty() ? call : std::min(first_, call);
-  last_ = ids_.empty() ? call : std::max(last_, call);
-  ids_.push_back(static_cast<std::uint64_t>(call));
-  words_ += registers_ + 2;
+  if (argument_words(payload) > kMostPayloadWords) return false;
+  const std::size_t row = words_.size();
+  if (rows_.empty()) words_.reserve(size_before_);
+  rows_.push_back(static_cast<std::uint32_t>(row));
+  words_.push_back(static_cast<std::uint64_t>(call));
+  words_.push_back(std::uint64_t{record.flags} << kFlagsShift);
+  words_.insert(words_.end(), record.words.begin(), record.words.begin() + static_cast<std::ptrdiff_t>(registers_));
+  const std::size_t put = put_payload(payload);
+  words_[row + 1] |= put;
+  most_payload_ = std::max(most_payload_, put);
+  first_ = rows_.size() == 1 ? call : std::min(first_, call);
+  last_ = rows_.size() == 1 ? call : std::max(last_, call);
   return true;
 }
 
+// Columns: the call's row, its head, its registers, then words of payloads, of the calls that have so many.
 std::vector<std::byte> CallPacker::pack() {
-  std::vector<std::byte> out;
-  out.reserve(words_);
-  for (const std::uint64_t number : {kFormat, std::uint64_t{ids_.size()}, std::uint64_t{registers_}}) put(out, number);
-  put_column(out, ids_);
-  put_column(out, heads_);
-  for (const Column& column : columns_) put_column(out, column);
-  columns_.assign(registers_, {});  // a function that is not called again keeps no memory
-  ids_ = {};
-  heads_ = {};
-  words_ = 0;
-  return out;
+  const std::size_t of_all = 2 + registers_;
+  BlockWriter out(3 + words_.size());
+  for (const std::uint64_t number : {kFormat, std::uint64_t{rows_.size()}, std::uint64_t{registers_}}) out.number(number);
+  for (std::size_t column = 0; column < of_all + most_payload_; ++column) {
+    for (const std::uint32_t row : rows_)
+      if (column < of_all + payload_words(words_[row + 1])) out.word(words_[row + column]);
+    out.end_column();
+  }
+  size_before_ = words_.size();
+  most_payload_ = 0;
+  words_ = {};  // a function that is not called again keeps no memory
+  rows_ = {};
+  return out.take();
 }
 
 std::optional<CallBlock> CallBlock::unpack(std::span<const std::byte> bytes) {

@@ -23,21 +23,21 @@ class CallPacker {
 
   // `call` is the call's row. False: its words on the stack are more than a block keeps, so it was not taken.
   bool add(std::int64_t call, const CallRecord& record, Payload payload);
-  std::size_t calls() const { return ids_.size(); }
-  std::size_t words() const { return words_; }  // that it holds in memory, 8 bytes each
+  std::size_t calls() const { return rows_.size(); }
+  std::size_t words() const { return words_.size(); }  // that it holds in memory, 8 bytes each
   std::int64_t first() const { return first_; }  // lowest and highest call
   std::int64_t last() const { return last_; }
   // The block; the packer is empty afterwards.
   std::vector<std::byte> pack();
 
  private:
-  bool put_payload(Payload payload);
+  std::size_t put_payload(Payload payload);
 
   std::size_t registers_;  // of the six, so many carry arguments
-  std::size_t words_ = 0;
+  std::size_t most_payload_ = 0, size_before_ = 0;  // in words; the second: of the block before
   std::int64_t first_ = 0, last_ = 0;
-  std::vector<std::uint64_t> ids_, heads_;
-  std::vector<std::vector<std::uint64_t>> columns_;  // registers, then words of the payload
+  std::vector<std::uint64_t> words_;  // of a call: its row, its head, its registers, its payload
+  std::vector<std::uint32_t> rows_;   // where each call begins in them
 };
 
 // One call of a block, as far as args_json() asks.
