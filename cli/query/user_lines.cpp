@@ -9,8 +9,10 @@
 namespace fade::query {
 namespace {
 
-constexpr std::array<std::string_view, 4> kViews{"frame_places", "user_frames", "user_lines", "memory_growth"};
+constexpr std::array<std::string_view, 5> kViews{"frame_places", "user_frames", "user_lines", "memory_growth", "samples"};
 constexpr std::string_view kCreate = "CREATE VIEW ", kMark = "/*skip-frames*/";
+constexpr std::string_view kRecordedFrame = "x.frame/*user-frame*/";
+constexpr std::string_view kUserFrame = "coalesce((SELECT u.frame FROM user_frames u WHERE u.stack = x.stack), x.frame)";
 
 std::string sql_text_of(std::string_view text) {
   std::string out = "'";
@@ -24,9 +26,14 @@ std::string condition(const std::string& skip) {
   return "OR f.file REGEXP " + pattern + " OR f.name REGEXP " + pattern;
 }
 
+void replace(std::string& text, std::string_view what, std::string_view with) {
+  if (const std::size_t at = text.find(what); at != text.npos) text.replace(at, what.size(), with);
+}
+
 std::string temporary(const schema::View& view, const std::string& more) {
   std::string sql(view.sql);
-  if (const std::size_t at = sql.find(kMark); at != sql.npos) sql.replace(at, kMark.size(), more);
+  replace(sql, kMark, more);
+  if (!more.empty()) replace(sql, kRecordedFrame, kUserFrame);
   return "DROP VIEW IF EXISTS temp." + std::string(view.name) + "; CREATE TEMP VIEW " + sql.substr(kCreate.size()) + ";\n";
 }
 

@@ -79,6 +79,9 @@ def test_slow_steps_name_the_line_of_the_programs_own_work(build, tmp_path):
     assert f"job.py:{line} load_batch (" in slow
     first = ask(build, tmp_path, "samples", "--format", "csv").splitlines()[1]
     assert first.startswith(f"job.py:{line},load_batch,")
+    skipped = ask(build, tmp_path, "samples", "--skip-frames", "load_batch", "--format", "csv").splitlines()[1]
+    call = 1 + next(i for i, text in enumerate(textwrap.dedent(SLOW_STEP).lstrip().splitlines()) if "load_batch(1.0" in text)
+    assert skipped.startswith(f"job.py:{call},<module>,")
 
 
 def test_stacks_of_running_threads_are_possible_ones(build, tmp_path):

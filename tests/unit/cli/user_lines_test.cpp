@@ -1,7 +1,9 @@
 #include "cli/query/user_lines.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/user_code.hpp"
 #include "cli/query/recording.hpp"
 #include "cli/query_seed.hpp"
 
@@ -59,6 +61,29 @@ TEST_F(UserLines, AreToldOfRecordingsThatHaveNoSuchView) {
   auto recording = open_recording(path("DROP VIEW user_lines; DROP VIEW user_frames;"));
   ASSERT_TRUE(recording);
   EXPECT_EQ(line(*recording, 2), "tools/wrap.py:3 traced");
+}
+
+// fade-run's own lines (base/user_code.hpp) and the reports name files alike.
+TEST_F(UserLines, FollowTheSameRuleAsTheLinesOfFadeRun) {
+  const std::vector<std::string> files{
+      "/home/ada/train.py", "/home/ada/src/a.py", "/srv/job/train.py", "/srv/job/nets/__init__.py", "/srv/nets/__main__.py", "train.py", "__init__.py",
+      "/home/ada/.venv/lib/python3.11/site-packages/torch/nn/modules/module.py", "/usr/lib/python3/dist-packages/numpy/core/a.py",
+      "/usr/lib/python3.11/threading.py", "/usr/lib64/python3.9/json/decoder.py", "/usr/lib/python311.zip/os.py", "/usr/local/bin/torchrun",
+      "/home/ada/bin/train.py", "/home/ada/lib/pythonic/a.py", "/data/archive.zip/train.py", "<frozen importlib._bootstrap>", "<eval_with_key>.3",
+      "<__array_function__ internals>", "<stdin>", "<string>"};
+  std::string frames;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    frames += fmt::format("INSERT INTO frame_ (id, process, kind, name, file, line, address) VALUES ({}, 1, 1, 'f', '{}', 1, 0);", 10 + i, files[i]);
+  auto recording = open_recording(path(frames));
+  ASSERT_TRUE(recording) << recording.error().text();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto column = [&](const char* name) {
+      auto found = recording->database.one(fmt::format("SELECT {} FROM frame_places WHERE frame = {}", name, 10 + i));
+      return found ? table::raw_text(*found) : found.error().text();
+    };
+    EXPECT_EQ(column("coalesce(wrapper, 0)"), is_user_code(files[i]) ? "0" : "1") << files[i];
+    EXPECT_EQ(column("place"), short_file_name(files[i], "/home/ada")) << files[i];
+  }
 }
 
 TEST_F(UserLines, LeaveTheFileAsItIs) {
