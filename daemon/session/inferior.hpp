@@ -62,6 +62,12 @@ struct ProgramMark {
   std::uint32_t execs = 0;
 };
 
+// Of HangWatch.
+struct HangState {
+  std::int64_t quiet_ns = 0;  // time that was seen to pass with calls running, while none but polling calls began or ended
+  bool is_reported = false;   // since then
+};
+
 struct Inferior {
   pid_t pid = 0;
   ProcessId id = 0;
@@ -79,9 +85,8 @@ struct Inferior {
   std::optional<KernelSigaction> guest_action;  // of SIGTRAP, where a guest has set one: its parent's stays as it is
   bool is_untraced = false;  // made with CLONE_UNTRACED: found, not given to us
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
-  bool has_told_hang = false;    // since a call began or ended
   bool has_told_nodes = false;  // which device nodes this program has open, and may open
-  std::int64_t quiet_ns = 0;  // that calls have been running and none but questions began or ended, as long as we looked
+  HangState hang;
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there

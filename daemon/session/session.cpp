@@ -24,24 +24,6 @@ constexpr std::int64_t kCpuPeriod = 1'000'000'000, kCpuRowsPerLife = 64;
 
 bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
 
-// Threads that look after others ask over and over whether those are done, and which device is theirs: that they do is no progress.
-bool only_asks(const probes::Probe& probe) {
-  using probes::Kind;
-  return probe.kind == Kind::DeviceQuery || probe.kind == Kind::GetDevice || probe.kind == Kind::SetDevice || probe.kind == Kind::Error;
-}
-
-bool is_one_of(std::uint64_t result, std::span<const std::int64_t> answers) {
-  return std::ranges::find(answers, static_cast<std::int32_t>(result)) != answers.end();
-}
-
-// A call has begun (no result), or ended.
-void is_alive(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result) {
-  const probes::Probe* probe = entry.probe.get();
-  if (probe && (only_asks(*probe) || (result ? is_one_of(*result, probe->not_failures) : !probe->not_failures.empty()))) return;
-  inferior.quiet_ns = 0;
-  inferior.has_told_hang = false;
-}
-
 // A breakpoint accounts for itself.
 bool has_account(Stop::Kind kind) {
   using Kind = Stop::Kind;
@@ -78,76 +60,43 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       clock_(clock),
       options_(std::move(options)),
       watches_devices_(std::ranges::any_of(options_.wishes.probes, [](const auto& probe) { return probe->kind == probes::Kind::SetDevice; })),
+      turns_(tracer),
+      roster_(sink, clock, turns_),
+      tally_(sink),
       functions_(sink),
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
       calls_(sink, clock_, functions_, overrides, stacks_, options_.most_call_sites),
       sites_(sink, clock_, functions_),
       black_box_(sink, clock_, functions_),
-      turns_(tracer) {
+      rendezvous_(tracer, turns_, roster_, clock_, [this](const Stop& stop) { handle(stop); }),
+      hangs_(options_.hang_ns) {
   if (options_.stacks.is_on())
     black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
 }
 
-// ---------------------------------------------------------------- who is there
-
-Thread* Session::thread_of(pid_t tid) {
-  const auto it = threads_.find(tid);
-  return it == threads_.end() ? nullptr : it->second;
-}
-
-Inferior& Session::add_process(pid_t pid, const Inferior* parent, std::shared_ptr<Program> program) {
-  Inferior& made = add_process(pid, parent ? parent->id : 0, std::move(program));
-  made.watched = parent && parent->watched;
-  return made;
-}
+// ---------------------------------------------------------------- processes and threads
 
 Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
-  auto& inferior = inferiors_[pid];
   known_.insert(pid);
-  inferior = std::make_unique<Inferior>();
-  inferior->pid = pid;
-  inferior->id = ++last_process_;
-  inferior->program = std::move(program);
-  inferior->began = clock_.now();
-  if (last_process_ == 1) first_began_ = inferior->began;
-  auto facts = read_process_facts(pid);
-  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent, .at = inferior->began, .pid = pid,
-                              .ppid = facts.ppid, .uid = facts.uid, .start_ticks = facts.start_ticks, .exe = facts.exe,
-                              .command = std::move(facts.command), .environment = std::move(facts.environment)});
-  return *inferior;
+  return roster_.add(pid, parent, std::move(program));
 }
 
 // HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know when that ends.
 int Session::first_device() const { return watches_devices_ ? 0 : kUnknownDevice; }
 
-Thread& Session::add_thread(Inferior& inferior, pid_t tid, int device) {
-  auto thread = std::make_unique<Thread>();
-  thread->tid = tid;
-  thread->id = ++last_thread_;
-  thread->inferior = &inferior;
-  thread->device = device;
-  sink_.notice(ThreadStarted{thread->id, inferior.id, clock_.now(), tid, read_thread_name(tid), device});
-  threads_[tid] = thread.get();
-  turns_.came(tid);
-  return *(inferior.threads[tid] = std::move(thread));
-}
-
 void Session::adopt(pid_t pid) {
   if (main_ == 0) main_ = pid;
-  Inferior& inferior = add_process(pid, ProcessId{0}, std::make_shared<Program>(tracer_, pid));
+  Inferior& inferior = add_process(pid, 0, std::make_shared<Program>(tracer_, pid));
   inferior.is_root = true;
-  add_thread(inferior, pid, first_device());
+  roster_.add_thread(inferior, pid, first_device());
   black_box_.began(inferior);
 }
 
 void Session::end_thread(Thread& thread, bool process_ended) {
   calls_.thread_ended(thread, process_ended);
-  report_cost(thread);
-  sink_.notice(ThreadEnded{thread.id, clock_.now(), thread.name});
-  threads_.erase(thread.tid);
-  turns_.went(thread.tid);
-  thread.inferior->threads.erase(thread.tid);
+  tally_.report(thread);
+  roster_.remove(thread);
 }
 
 void Session::end_process(Inferior& inferior, const Stop& stop) {
@@ -156,13 +105,13 @@ void Session::end_process(Inferior& inferior, const Stop& stop) {
   while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, true);
   const std::int64_t now = clock_.now();  // one time for the recording and for the totals
   sink_.notice(ProcessEnded{inferior.id, now, killed ? -1 : stop.status, killed ? stop.status : 0});
-  totals_.life_ns = now - first_began_;
+  totals_.life_ns = now - roster_.first_began();
   if (inferior.pid == main_) {
     totals_.main_life_ns = now - inferior.began;
     main_ended_ = true;
     (killed ? main_signal_ : main_status_) = stop.status;
   }
-  inferiors_.erase(inferior.pid);
+  roster_.remove(inferior);
 }
 
 void Session::note(const Thread& thread, std::string kind, std::int64_t value, std::string detail) {
@@ -202,7 +151,7 @@ std::int64_t Session::handle(const Stop& stop) {
 
 void Session::on_signal(const Stop& stop) {
   const std::int64_t now = last_time_;  // before others are handled meanwhile
-  Thread* thread = thread_of(stop.tid);
+  Thread* thread = roster_.thread(stop.tid);
   if (!thread || stop.signal != SIGTRAP) return deliver(stop);
   if (on_breakpoint(*thread, now)) return;
   if (thread->inferior->watched && guard_.holds_back(*thread)) return on_waiting_trap(stop);
@@ -210,7 +159,7 @@ void Session::on_signal(const Stop& stop) {
 }
 
 void Session::deliver(const Stop& stop) {
-  if (Thread* thread = thread_of(stop.tid)) {
+  if (Thread* thread = roster_.thread(stop.tid)) {
     if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     show_own_address(*thread);
     black_box_.signalled(*thread, stop.signal);
@@ -257,7 +206,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   modules_.imports().look_at_caller(*thread.inferior);
   if (may_have_lost_action(thread)) TrapGuard::retake(thread);
   account(charged, now);  // the request to resume is in what a stop costs beyond that (CostMeasured)
-  charge(thread, last_time_ - now);
+  tally_.hit(thread, last_time_ - now);
   tracee.resume();
   calls_.flush(last_time_ - now);
   if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
@@ -275,7 +224,7 @@ bool Session::may_have_lost_action(Thread& thread) {
 void Session::call_ended(Thread& thread, const CallTracker::Left& left) {
   const Entry& entry = functions_[left.entry];
   if (!left.internal) tell_gpu_nodes(thread, entry);
-  is_alive(*thread.inferior, entry, left.result);
+  HangWatch::call_ended(*thread.inferior, entry, left.result);
   if (left.internal) modules_.resolved(*thread.inferior, thread, entry, {left.result});
   if (left.table) modules_.table_given(*thread.inferior, thread, entry, *left.table);
 }
@@ -301,7 +250,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
     case Entry::What::Resolver:
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
-      is_alive(*thread.inferior, functions_[site.entry], std::nullopt);
+      HangWatch::call_began(*thread.inferior, functions_[site.entry]);
       calls_.enter(thread, site.entry, at_entry, in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
       break;
   }
@@ -320,53 +269,30 @@ void Session::tell_gpu_nodes(Thread& thread, const Entry& entry) {
 // A row a second at first; of long runs never more than some hundred.
 void Session::sample_cpu() {
   const std::int64_t now = clock_.now();
-  for (const auto& [pid, inferior] : inferiors_) {
+  for (const auto& [pid, inferior] : roster_.processes()) {
     if (now < inferior->next_cpu) continue;
     inferior->next_cpu = now + std::max(kCpuPeriod, (now - inferior->began) / kCpuRowsPerLife);
     if (const auto cpu_ns = read_cpu_ns(pid)) sink_.notice(CpuUsed{inferior->id, now, *cpu_ns});
   }
 }
 
+// A stop of `entry` that began at `since` has been handled.
 void Session::account(std::uint32_t entry, std::int64_t since) {
   last_time_ = clock_.now();
-  const std::int64_t held = last_time_ - since;
-  ++totals_.stops;
-  totals_.stopped_ns += held;
-  ++functions_[entry].stops;
-  functions_[entry].held_ns += held;
-  if (functions_[entry].function == 0) return;
-  ++totals_.call_stops;
-  totals_.call_held_ns += held;
-}
-
-// What a stop at a breakpoint cost its thread.
-void Session::charge(Thread& thread, std::int64_t held) {
-  totals_.stopped_threads += thread.stops++ == 0;
-  thread.held_ns += held;
-  ++thread.untold.stops;
-  thread.untold.held_ns += held;
-  if (thread.held_ns < totals_.busiest_held_ns) return;
-  totals_.busiest_stops = thread.stops;
-  totals_.busiest_held_ns = thread.held_ns;
-}
-
-void Session::report_cost(Thread& thread) {
-  if (thread.untold.stops == 0) return;
-  thread.untold.thread = thread.id;
-  sink_.notice(std::exchange(thread.untold, {}));
+  tally_.stopped(functions_[entry], last_time_ - since);
 }
 
 void Session::on_group(const Stop& stop) {
-  Thread* thread = thread_of(stop.tid);
+  Thread* thread = roster_.thread(stop.tid);
   if (thread && !std::exchange(thread->interrupted, false)) note(*thread, "group-stop", stop.signal);
   if (thread) thread->is_in_group_stop = true;
   Tracee(stop.tid).listen();
 }
 
 void Session::on_trap_stop(const Stop& stop) {
-  if (Thread* thread = thread_of(stop.tid)) {
+  if (Thread* thread = roster_.thread(stop.tid)) {
     thread->is_in_group_stop = false;
-    return std::exchange(thread->interrupted, false) ? go_on(*thread) : start_child(stop.tid);
+    return std::exchange(thread->interrupted, false) ? Rendezvous::go_on(*thread) : start_child(stop.tid);
   }
   unclaimed_.try_emplace(stop.tid, 0);
   tracer_.reap_stop(stop.tid);  // or it would be reported again and again
@@ -382,20 +308,21 @@ void Session::on_child(const Stop& stop) {
 }
 
 void Session::learn_of_child(const Stop& stop) {
-  Thread* parent = thread_of(stop.tid);
+  Thread* parent = roster_.thread(stop.tid);
   const auto child = static_cast<pid_t>(stop.message);
   const auto registers = Tracee(stop.tid).registers();
-  if (parent && child > 0 && registers && !thread_of(child) && !was_released(child)) {
+  if (parent && child > 0 && registers && !roster_.thread(child) && !was_released(child)) {
     Inferior& inferior = *parent->inferior;
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
     if (is_thread) {
-      TrapGuard::inherit(add_thread(inferior, child, first_device()), *parent);
+      TrapGuard::inherit(roster_.add_thread(inferior, child, first_device()), *parent);
     } else {
       const bool shares = (flags & CLONE_VM) != 0;
       note(*parent, shares ? "vfork" : "fork", child);
       auto program = shares ? inferior.program : inferior.program->fork_copy(child);
-      Inferior& made = add_process(child, &inferior, std::move(program));
+      Inferior& made = add_process(child, inferior.id, std::move(program));
+      made.watched = inferior.watched;
       made.is_fresh_copy = !shares;
       made.is_guest = shares && !(flags & CLONE_SIGHAND);
       made.guest_action = flags & kCloneClearSighand ? TrapGuard::without_handler(TrapGuard::action(inferior)) : inferior.guest_action;
@@ -403,7 +330,7 @@ void Session::learn_of_child(const Stop& stop) {
       made.is_dirty = inferior.is_dirty;
       made.has_trap_to_itself = inferior.has_trap_to_itself;
       made.had_leftovers = inferior.had_leftovers;
-      TrapGuard::inherit(add_thread(made, child, parent->device), *parent);
+      TrapGuard::inherit(roster_.add_thread(made, child, parent->device), *parent);
     }
     if (unclaimed_.erase(child)) start_child(child);
   }
@@ -411,21 +338,21 @@ void Session::learn_of_child(const Stop& stop) {
 
 // A tracee in its first stop, or one that ends a group-stop.
 void Session::start_child(pid_t tid) {
-  Inferior& inferior = *threads_[tid]->inferior;
+  Inferior& inferior = *roster_.thread(tid)->inferior;
   const bool shares = inferior.program.use_count() > 1;  // its text is its parent's: wait for its exec
   if (!options_.follow && !inferior.is_root && !shares) return leave_alone(inferior, tid);
-  if (std::exchange(inferior.is_fresh_copy, false)) mend_copy(inferior, *threads_[tid]);
+  if (std::exchange(inferior.is_fresh_copy, false)) mend_copy(inferior, *roster_.thread(tid));
   Tracee(tid).resume();
 }
 
 // --no-follow: the child's copy of our breakpoints goes before it runs on.
 void Session::leave_alone(Inferior& inferior, pid_t tid) {
-  note(*threads_[tid], "unwatched", 0, "children are not followed");
+  note(*roster_.thread(tid), "unwatched", 0, "children are not followed");
   inferior.program->space->put_back(tid);
-  guard_.let_go(*threads_[tid]);
+  guard_.let_go(*roster_.thread(tid));
   Tracee(tid).detach();
   while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, false);
-  inferiors_.erase(inferior.pid);
+  roster_.remove(inferior);
 }
 
 // ---------------------------------------------------------------- programs
@@ -438,7 +365,7 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   for (Thread* thread : gone) end_thread(*thread, false);
   inferior.open_by_sp.clear();
   black_box_.executed(inferior);
-  if (inferior.threads.empty()) return add_thread(inferior, inferior.pid, first_device());
+  if (inferior.threads.empty()) return roster_.add_thread(inferior, inferior.pid, first_device());
   Thread& leader = *inferior.threads.begin()->second;
   calls_.thread_ended(leader, false);  // it does not return to the old program
   leader.stack = {};
@@ -466,11 +393,11 @@ Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
 }
 
 void Session::on_exec(const Stop& stop) {
-  const auto it = inferiors_.find(stop.tid);
-  if (it == inferiors_.end()) return on_syscall(stop);
-  Inferior& inferior = *it->second;
+  Inferior* const found = roster_.process(stop.tid);
+  if (!found) return on_syscall(stop);
+  Inferior& inferior = *found;
   const auto former = static_cast<pid_t>(stop.message);
-  const TrapBelief belief = TrapGuard::belief(inferior, thread_of(former));
+  const TrapBelief belief = TrapGuard::belief(inferior, roster_.thread(former));
   Thread& thread = begin_anew(inferior, former);
   if (!options_.follow && !inferior.is_root) return leave_alone(inferior, stop.tid);
   begin_program(inferior, thread, belief);
@@ -525,12 +452,12 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
 
 void Session::on_end(const Stop& stop) {
   unclaimed_.erase(stop.tid);
-  if (const auto it = inferiors_.find(stop.tid); it != inferiors_.end()) return end_process(*it->second, stop);
-  if (Thread* thread = thread_of(stop.tid)) end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
+  if (Inferior* const inferior = roster_.process(stop.tid)) return end_process(*inferior, stop);
+  if (Thread* thread = roster_.thread(stop.tid)) end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
 }
 
 void Session::on_exit(const Stop& stop) {
-  if (Thread* thread = thread_of(stop.tid)) {
+  if (Thread* thread = roster_.thread(stop.tid)) {
     black_box_.dying(*thread, static_cast<int>(stop.message));
     if (watching_) meet_children(*thread->inferior, stop.tid);
   }
@@ -540,7 +467,7 @@ void Session::on_exit(const Stop& stop) {
 void Session::report_costs(bool at_end) {
   black_box_.look_around();
   functions_.report_costs();
-  for (const auto& [tid, thread] : threads_) report_cost(*thread);
+  for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
   stacks_.report(at_end);
   calls_.report_unseen(at_end);
   look_at_imports(false);
@@ -549,13 +476,13 @@ void Session::report_costs(bool at_end) {
 // Nobody is stopped for it.
 void Session::look_at_imports(bool all) {
   if (!watching_) return;
-  for (const auto& [pid, inferior] : inferiors_)
+  for (const auto& [pid, inferior] : roster_.processes())
     if (inferior->watched) modules_.imports().look(*inferior, all);
 }
 
 bool Session::main_stopped() const {
-  const auto it = inferiors_.find(main_);
-  return it != inferiors_.end() && std::ranges::any_of(it->second->threads, [](const auto& item) { return item.second->is_in_group_stop; });
+  const Inferior* const inferior = roster_.process(main_);
+  return inferior && is_stopped_by_signal(*inferior);
 }
 
 void Session::set_recording(bool on) {
@@ -565,9 +492,10 @@ void Session::set_recording(bool on) {
 
 Session::Totals Session::totals() const {
   Totals out = totals_;
-  if (!inferiors_.empty()) out.life_ns = clock_.now() - first_began_;
-  out.processes = last_process_;
-  out.threads = last_thread_;
+  static_cast<StopTotals&>(out) = tally_.totals();
+  if (!roster_.processes().empty()) out.life_ns = clock_.now() - roster_.first_began();
+  out.processes = roster_.processes_seen();
+  out.threads = roster_.threads_seen();
   out.functions_armed = modules_.armed();
   out.vanished = sites_.vanished();
   out.libraries = modules_.libraries();

@@ -18,12 +18,15 @@
 #include "ptrace/turns.hpp"
 #include "session/black_box.hpp"
 #include "session/call_tracker.hpp"
+#include "session/hang_watch.hpp"
 #include "session/hold_times.hpp"
-#include "session/inferior.hpp"
 #include "session/module_watch.hpp"
 #include "session/orphans.hpp"
+#include "session/rendezvous.hpp"
+#include "session/roster.hpp"
 #include "session/site_watch.hpp"
 #include "session/stack_capture.hpp"
+#include "session/stop_tally.hpp"
 #include "session/trap_guard.hpp"
 
 namespace fade {
@@ -47,7 +50,7 @@ class Session {
   // A process that was just seized and has not yet executed its program. The first one is the main process.
   void adopt(pid_t pid);
   // While `asked` is set, seize() and watch() look at it about every 20 ms. They fail with ECANCELED as soon as it says true.
-  void leave_when(std::function<bool()> asked);
+  void leave_when(std::function<bool()> asked) { rendezvous_.leave_when(std::move(asked)); }
   // A running process: all its threads become tracees, none stops. Stops of tracees are handled meanwhile. Fails with EPERM, ESRCH
   // or ECANCELED.
   Result<void> seize(pid_t pid);
@@ -97,18 +100,11 @@ class Session {
   bool started() const { return started_; }  // the main process has executed its program
   bool main_ended() const { return main_ended_; }
   bool main_stopped() const;  // the main process is there, and stopped by a signal
-  bool empty() const { return inferiors_.empty() && strangers_.empty(); }
+  bool empty() const { return roster_.processes().empty() && strangers_.empty(); }
   int main_status() const { return main_status_; }  // exit status, or
   int main_signal() const { return main_signal_; }  // what killed it
 
-  struct Totals {
-    std::uint64_t stops = 0;
-    std::int64_t stopped_ns = 0;
-    std::uint64_t call_stops = 0;  // of these, at breakpoints of recorded functions
-    std::int64_t call_held_ns = 0;
-    std::uint64_t stopped_threads = 0;  // at breakpoints
-    std::uint64_t busiest_stops = 0;    // of the thread that was held longest
-    std::int64_t busiest_held_ns = 0;
+  struct Totals : StopTotals {
     std::int64_t life_ns = 0;       // of all processes, as far as it was seen: from the first one's begin to the last one's end
     std::int64_t main_life_ns = 0;  // of the main process; 0: it has not ended
     std::uint64_t processes = 0, threads = 0, functions_armed = 0, vanished = 0;
@@ -134,16 +130,11 @@ class Session {
   void call_ended(Thread& thread, const CallTracker::Left& left);
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
-  void charge(Thread& thread, std::int64_t held);
-  void report_cost(Thread& thread);
   void tell_gpu_nodes(Thread& thread, const Entry& entry);
   void deliver(const Stop& stop);
   void show_own_address(Thread& thread);
 
-  Thread* thread_of(pid_t tid);
-  Inferior& add_process(pid_t pid, const Inferior* parent, std::shared_ptr<Program> program);
   Inferior& add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
-  Thread& add_thread(Inferior& inferior, pid_t tid, int device = kUnknownDevice);
   int first_device() const;
   void end_thread(Thread& thread, bool process_ended);
   void end_process(Inferior& inferior, const Stop& stop);
@@ -162,27 +153,13 @@ class Session {
   Result<void> seize_threads(pid_t pid);
   Result<bool> seize_some(pid_t pid);
   void claim(Inferior& inferior, pid_t tid);
-  void serve_stops();
-  bool gives_up();
-  static Error asked_to_leave();
-  Inferior* inferior_of(pid_t pid);
 
   // session_attach.cpp
   Result<Foothold> foothold_in(const Inferior& inferior) const;
   Result<Foothold> wait_for_foothold(ProgramMark program);
   void await_exec(const Inferior& inferior);
   Result<void> check_filters(const Inferior& inferior);
-  Thread* stop_any(const Inferior& inferior);
-  Thread* stop_one_of(std::vector<pid_t> tids, ProgramMark program);
-  std::optional<Stop> stop_thread(Thread& thread, std::chrono::milliseconds patience);
-  std::vector<pid_t> at_stops_of(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
-  std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);
-  void settle(Thread& thread);
-  void go_on(Thread& thread);
-  static void take_up_call(const Tracee& tracee);
-  bool still_runs(ProgramMark program) const;
   void unblock_traps(ProgramMark program, RemoteRange libc);
-  Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work);
   void await_forks(const Inferior& inferior);
   void mend_copy(Inferior& inferior, Thread& thread);
   void watch_early_children();
@@ -230,7 +207,6 @@ class Session {
   // session_look.cpp
   std::vector<ProgramMark> programs_to_look_at() const;
   bool look_after_sites(ProgramMark mark);
-  bool is_quiet(Inferior& inferior, std::int64_t since_last_look) const;
   void look_at(Inferior& inferior, Postmortem::Kind kind);
 
   const Tracer& tracer_;
@@ -239,6 +215,9 @@ class Session {
   std::int64_t last_time_ = 0;  // that was looked up for a stop
   const SessionOptions options_;
   const bool watches_devices_;  // calls of hipSetDevice are seen
+  Turns turns_;
+  Roster roster_;
+  StopTally tally_;
   FunctionTable functions_;
   ModuleWatch modules_;
   StackCapture stacks_;
@@ -247,10 +226,9 @@ class Session {
   SiteWatch sites_;
   BlackBox black_box_;
   CpuFollower follower_;
-  Turns turns_;
+  Rendezvous rendezvous_;
+  HangWatch hangs_;
 
-  std::unordered_map<pid_t, std::unique_ptr<Inferior>> inferiors_;
-  std::unordered_map<pid_t, Thread*> threads_;
   // Children that stopped before their makers told of them, and how often each was looked at.
   std::unordered_map<pid_t, int> unclaimed_;
   std::unordered_set<pid_t> released_;        // of these, those that were given up
@@ -258,20 +236,13 @@ class Session {
   std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
   std::vector<Stranger> strangers_;  // found, and not yet tracees
   std::uint64_t strangers_told_ = 0;
-  std::function<bool()> leave_asked_;
-  std::int64_t last_leave_look_ = 0;
-  bool leaves_early_ = false;
   bool watching_ = true;
   Totals totals_;
   pid_t main_ = 0;
   int main_status_ = 0, main_signal_ = 0;
   bool started_ = false, main_ended_ = false;
-  ProcessId last_process_ = 0;
-  ThreadId last_thread_ = 0;
   std::vector<std::string> calls_in_flight_;
   HoldClock attach_holds_, detach_holds_;
-  std::int64_t last_hang_look_ = 0;
-  std::int64_t first_began_ = 0;  // when the first process was seen
   std::uint64_t attached_threads_ = 0, bytes_left_changed_ = 0;
 };
 

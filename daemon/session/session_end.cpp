@@ -35,17 +35,15 @@ void Session::stop_watching() {
   watching_ = false;
   follower_.rest();
   sink_.keeps_to(-1);
-  std::vector<pid_t> pids;
-  for (const auto& [pid, inferior] : inferiors_) pids.push_back(pid);
-  for (const pid_t pid : pids) {
-    const auto it = inferiors_.find(pid);  // stops of others are handled meanwhile, their ends too
-    if (it == inferiors_.end()) continue;
-    const bool needs_stop = !it->second->program->space->memory().writes_without_stop() || TrapGuard::is_action_lost(*it->second);
-    Thread* stopped = needs_stop ? stop_any(*it->second) : nullptr;
-    if (!inferiors_.contains(pid)) continue;
-    inferiors_[pid]->program->space->put_back(stopped ? stopped->tid : kNobody);
+  for (const pid_t pid : roster_.pids()) {
+    const Inferior* const inferior = roster_.process(pid);
+    if (!inferior) continue;
+    const bool needs_stop = !inferior->program->space->memory().writes_without_stop() || TrapGuard::is_action_lost(*inferior);
+    Thread* stopped = needs_stop ? rendezvous_.stop_any(*inferior) : nullptr;
+    if (!roster_.process(pid)) continue;
+    roster_.process(pid)->program->space->put_back(stopped ? stopped->tid : kNobody);
     if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);  // nobody looks from now on
-    if (stopped) settle(*stopped);
+    if (stopped) rendezvous_.settle(*stopped);
   }
 }
 
@@ -111,19 +109,19 @@ Place Session::Farewell::step_aside(const Thread& thread, const Tracee& tracee, 
 bool Session::Farewell::is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrapBit) != 0; }
 
 void Session::Farewell::detach(Thread& thread, const Tracee& tracee, int signal) const {
-  if (signal == 0 && thread.interrupted) take_up_call(tracee);
+  if (signal == 0 && thread.interrupted) Rendezvous::take_up_call(tracee);
   s_.guard_.let_go(thread);
   tracee.detach(signal);
 }
 
 void Session::Farewell::stays_dirty(pid_t tid) {
-  if (const Thread* const thread = s_.thread_of(tid)) thread->inferior->is_dirty = true;
+  if (const Thread* const thread = s_.roster_.thread(tid)) thread->inferior->is_dirty = true;
 }
 
 // True: the thread is detached. False: it had to go on for a moment, and will stop again.
 bool Session::Farewell::part_with(const Stop& stop) {
   const Tracee tracee(stop.tid);
-  Thread* thread = s_.thread_of(stop.tid);
+  Thread* thread = s_.roster_.thread(stop.tid);
   const bool is_signal = stop.kind == Stop::Kind::Signal;
   const auto registers = tracee.registers();
   if (!thread || !registers) return tracee.detach(is_signal ? stop.signal : 0), true;
@@ -158,7 +156,7 @@ bool Session::Farewell::one(pid_t tid, std::int64_t since) {
     const auto seen = s_.tracer_.next_of(tid, kForOne);
     if (!seen) return false;
     if (is_end(seen->kind)) s_.tracer_.reap_end(tid);
-    if (is_end(seen->kind) || !s_.thread_of(tid)) break;
+    if (is_end(seen->kind) || !s_.roster_.thread(tid)) break;
     if (take_leave(seen->kind == Stop::Kind::Exec ? s_.tracer_.next_if_stopped(tid) : *seen)) break;
   }
   s_.detach_holds_.held(tid, s_.clock_.now() - since);
@@ -167,13 +165,13 @@ bool Session::Farewell::one(pid_t tid, std::int64_t since) {
 
 void Session::Farewell::all_others() {
   StopRound round(s_.turns_, [this](pid_t tid) { return ask(tid); });
-  for (const auto& [tid, thread] : s_.threads_)
+  for (const auto& [tid, thread] : s_.roster_.threads())
     if (!keepers_.contains(tid) && !gone_.contains(tid)) round.add(tid);
   while (const auto stop = round.next(kForRound)) {
     if (is_birth(stop->kind) && stop->message > 0) round.add(static_cast<pid_t>(stop->message));
     if (stop->kind == Stop::Kind::Exec) {
       if (!leave_program(*stop)) round.add(stop->tid);
-    } else if (keepers_.contains(stop->tid) || !s_.thread_of(stop->tid)) {
+    } else if (keepers_.contains(stop->tid) || !s_.roster_.thread(stop->tid)) {
       s_.handle(*stop);
     } else if (is_end(stop->kind) || take_leave(*stop)) {
       s_.detach_holds_.held(stop->tid, round.held(stop->tid));
@@ -190,7 +188,7 @@ void Session::Farewell::all_others() {
 }
 
 bool Session::Farewell::ask(pid_t tid) {
-  if (Thread* thread = s_.thread_of(tid)) thread->interrupted = true;
+  if (Thread* thread = s_.roster_.thread(tid)) thread->interrupted = true;
   if (Tracee(tid).interrupt()) return true;
   s_.tracer_.reap_end(tid);  // it has ended, and its parent waits until we have taken note
   gone_.insert(tid);
@@ -213,7 +211,7 @@ bool Session::Farewell::take_leave(const Stop& stop) {
     case Stop::Kind::Vfork:
     case Stop::Kind::Clone: return s_.learn_of_child(stop), part_with(stop);
     case Stop::Kind::Exec: return leave_program(stop);
-    case Stop::Kind::Exit: return detach(*s_.thread_of(stop.tid), Tracee(stop.tid), 0), true;
+    case Stop::Kind::Exit: return detach(*s_.roster_.thread(stop.tid), Tracee(stop.tid), 0), true;
     case Stop::Kind::Signal:
     case Stop::Kind::Group:
     case Stop::Kind::Trap:
@@ -230,15 +228,15 @@ bool Session::Farewell::take_leave(const Stop& stop) {
 // With no other thread left in our code it can go. A process that shares its memory with another of ours keeps it, and one whose
 // handler may have been called so that it returns through us.
 void Session::Farewell::remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold) {
-  Inferior* inferior = s_.inferior_of(program.pid);
+  Inferior* inferior = s_.roster_.process(program.pid);
   AddressSpace* space = inferior->program->space.get();
   if (inferior->is_dirty || inferior->program.use_count() > 1 || !space->has_net()) return;
   const bool uses_signal = space->has_program_trap_action() || space->last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
   auto done = space->give_signal_back(keeper, foothold.gadgets);
   if (done && uses_signal && inferior->threads.size() > 1) {
     look_again(program, keeper);
-    if (!s_.still_runs(program)) return;
-    inferior = s_.inferior_of(program.pid);
+    if (!s_.roster_.still_runs(program)) return;
+    inferior = s_.roster_.process(program.pid);
     space = inferior->program->space.get();
   }
   if (done && uses_signal && !foothold.gadgets.sigreturn) inferior->is_dirty = true;
@@ -250,14 +248,14 @@ void Session::Farewell::remove_pages(ProgramMark program, pid_t keeper, const Fo
 // there any more; a thread that is there is no longer asleep.
 void Session::Farewell::look_again(ProgramMark program, pid_t keeper) {
   s_.tracer_.reap_stop(keeper);
-  Inferior& inferior = *s_.inferior_of(program.pid);
+  Inferior& inferior = *s_.roster_.process(program.pid);
   for (const pid_t tid : read_thread_ids(program.pid)) {
     if (tid == keeper || read_state(tid) == 'S') continue;
     if (const auto seized = Tracer::seize(tid, false); !seized) {
       inferior.is_dirty |= seized.error().code != ESRCH;
       continue;
     }
-    if (!s_.thread_of(tid)) s_.add_thread(inferior, tid);
+    if (!s_.roster_.thread(tid)) s_.roster_.add_thread(inferior, tid, kUnknownDevice);
     gone_.erase(tid);
   }
   all_others();
@@ -266,7 +264,7 @@ void Session::Farewell::look_again(ProgramMark program, pid_t keeper) {
 // Threads that were born to the process meanwhile.
 void Session::Farewell::part_with_the_rest(ProgramMark program, pid_t keeper) {
   std::vector<pid_t> others;
-  for (const auto& [tid, other] : s_.inferior_of(program.pid)->threads)
+  for (const auto& [tid, other] : s_.roster_.process(program.pid)->threads)
     if (tid != keeper && !gone_.contains(tid)) others.push_back(tid);
   for (const pid_t tid : others)
     if (!one(tid, s_.clock_.now())) stays_dirty(tid);
@@ -274,23 +272,23 @@ void Session::Farewell::part_with_the_rest(ProgramMark program, pid_t keeper) {
 
 // The keeper stands still.
 void Session::Farewell::move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold) {
-  Thread* const thread = s_.thread_of(keeper);
-  if (!s_.still_runs(program) || !thread || is_owed_trap(keeper)) return;  // part_with() has it go on for a moment
+  Thread* const thread = s_.roster_.thread(keeper);
+  if (!s_.roster_.still_runs(program) || !thread || is_owed_trap(keeper)) return;  // part_with() has it go on for a moment
   const Place place = stand_aside(*thread, Tracee(keeper));
   if (place == Place::Inside) thread->inferior->is_dirty = true;
   if (place != Place::Left && foothold) remove_pages(program, keeper, *foothold);
 }
 
 void Session::Farewell::last(pid_t pid, pid_t keeper) {
-  const Inferior& inferior = *s_.inferior_of(pid);
+  const Inferior& inferior = *s_.roster_.process(pid);
   const ProgramMark program = inferior.mark();
   if (const AddressSpace& space = *inferior.program->space; space.has_net())
     if (const auto check = space.differing()) s_.bytes_left_changed_ += check->ours;
   const auto foothold = s_.foothold_in(inferior);
   const std::int64_t since = s_.clock_.now();
-  Thread* const thread = s_.thread_of(keeper);
-  const auto stop = thread ? s_.stop_thread(*thread, kForOne) : std::nullopt;
-  if (stop && s_.still_runs(program)) {
+  Thread* const thread = s_.roster_.thread(keeper);
+  const auto stop = thread ? s_.rendezvous_.stop(*thread, kForOne) : std::nullopt;
+  if (stop && s_.roster_.still_runs(program)) {
     part_with_the_rest(program, keeper);
     move_out(program, keeper, foothold);
     Tracee(keeper).interrupt();
@@ -305,7 +303,7 @@ void Session::let_go() {
   stop_watching();
   std::unordered_map<pid_t, pid_t> keepers;
   std::unordered_set<pid_t> kept;
-  for (const auto& [pid, inferior] : inferiors_) {
+  for (const auto& [pid, inferior] : roster_.processes()) {
     for (const auto& [tid, thread] : inferior->threads) {
       calls_.thread_ended(*thread, true);
       const char state = read_state(tid);
@@ -317,11 +315,10 @@ void Session::let_go() {
   Farewell farewell(*this, std::move(kept));
   farewell.all_others();
   for (const auto& [pid, tid] : keepers)
-    if (inferiors_.contains(pid)) farewell.last(pid, tid);
+    if (roster_.process(pid)) farewell.last(pid, tid);
   farewell.all_others();  // children of the last ones
-  threads_.clear();
   unclaimed_.clear();
-  inferiors_.clear();
+  roster_.clear();
 }
 
 }  // namespace fade

@@ -25,13 +25,11 @@ bool has_parent(const Inferior& inferior, pid_t parent) { return parent != 0 && 
 Maker Session::maker_of(pid_t child) const {
   const pid_t group = read_thread_group(child);
   const pid_t parent = group != 0 && group != child ? group : read_parent(child);  // a thread's maker is of its own process
-  const auto maker = inferiors_.find(parent);
-  if (maker != inferiors_.end()) {
-    const auto& threads = maker->second->threads;
-    const bool is_running = std::ranges::any_of(threads, [](const auto& thread) { return is_on_its_way(thread.first); });
+  if (const Inferior* const maker = roster_.process(parent)) {
+    const bool is_running = std::ranges::any_of(maker->threads, [](const auto& thread) { return is_on_its_way(thread.first); });
     return is_running ? Maker::Running : Maker::Asleep;
   }
-  const bool has_sibling = std::ranges::any_of(inferiors_, [&](const auto& item) { return has_parent(*item.second, parent); });
+  const bool has_sibling = std::ranges::any_of(roster_.processes(), [&](const auto& item) { return has_parent(*item.second, parent); });
   return has_sibling ? Maker::Asleep : Maker::None;
 }
 

@@ -24,7 +24,7 @@ bool is_elsewhere(const Thread& thread, std::int64_t since) {
 
 // A process whose threads are not all known to us keeps its places.
 bool Session::are_all_elsewhere(const Program& program) const {
-  return std::ranges::all_of(inferiors_, [&](const auto& item) {
+  return std::ranges::all_of(roster_.processes(), [&](const auto& item) {
     const Inferior& inferior = *item.second;
     if (inferior.program.get() != &program) return true;
     return !inferior.is_dirty && std::ranges::all_of(inferior.threads, [&](const auto& thread) {
@@ -35,7 +35,7 @@ bool Session::are_all_elsewhere(const Program& program) const {
 
 std::unordered_set<RemoteAddr> Session::open_returns(const Program& program) const {
   std::unordered_set<RemoteAddr> out;
-  for (const auto& [pid, inferior] : inferiors_)
+  for (const auto& [pid, inferior] : roster_.processes())
     if (inferior->program.get() == &program)
       for (const auto& [tid, thread] : inferior->threads)
         for (const OpenCall& call : thread->calls.all()) out.insert(call.return_address);
@@ -45,7 +45,7 @@ std::unordered_set<RemoteAddr> Session::open_returns(const Program& program) con
 void Session::give_back_returns() {
   if (!watching_) return;
   const std::int64_t now = boottime_ns();
-  for (const auto& [pid, inferior] : inferiors_) {
+  for (const auto& [pid, inferior] : roster_.processes()) {
     Program& program = *inferior->program;
     if (program.returns_rest_since != 0) {
       if (now - program.returns_rest_since < options_.return_rest_ns || !are_all_elsewhere(program)) continue;

@@ -16,41 +16,10 @@ namespace {
 
 constexpr int kAtItsEnd = 100;  // attempts at a thread that may be about to end
 constexpr std::chrono::milliseconds kBetweenAttempts{1};
-constexpr int kServedAtOnce = 256;                    // stops
-constexpr std::int64_t kLeavePeriod = 20'000'000;  // between looks at the wish to leave
 
 bool is_ours(pid_t tid) { return read_tracer(tid) == ::getpid(); }
 
 }  // namespace
-
-Inferior* Session::inferior_of(pid_t pid) {
-  const auto it = inferiors_.find(pid);
-  return it == inferiors_.end() ? nullptr : it->second.get();
-}
-
-void Session::leave_when(std::function<bool()> asked) {
-  leave_asked_ = std::move(asked);
-  last_leave_look_ = -kLeavePeriod;
-  leaves_early_ = false;
-}
-
-Error Session::asked_to_leave() { return {"fade was asked to leave before it had come to the program", "nothing is recorded", {}, ECANCELED}; }
-
-bool Session::gives_up() {
-  if (!leave_asked_ || leaves_early_) return leaves_early_;
-  const std::int64_t now = clock_.now();
-  if (now - last_leave_look_ < kLeavePeriod) return false;
-  last_leave_look_ = now;
-  return leaves_early_ = leave_asked_();
-}
-
-void Session::serve_stops() {
-  for (int i = 0; i < kServedAtOnce; ++i) {
-    const Stop stop = tracer_.next_if_any();
-    if (stop.kind == Stop::Kind::None) return;
-    handle(stop);
-  }
-}
 
 // A thread whose end has begun is refused as if it were forbidden, and looks alive for a moment. So does one whose tracer is just
 // letting it go.
@@ -59,9 +28,9 @@ Result<void> Session::seize_thread(pid_t tid) {
     auto seized = Tracer::seize(tid, false);
     if (seized) return seized;
     const int code = seized.error().code;
-    if (gives_up()) return tl::unexpected(asked_to_leave());
+    if (rendezvous_.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
     if (code == EINTR) {
-      serve_stops();
+      rendezvous_.serve_stops();
       continue;
     }
     if (code != EPERM || ++refusals > kAtItsEnd || read_tracer(tid) != 0) return seized;
@@ -71,17 +40,18 @@ Result<void> Session::seize_thread(pid_t tid) {
 }
 
 Result<void> Session::seize(pid_t pid) {
-  if (gives_up()) return tl::unexpected(asked_to_leave());
+  if (rendezvous_.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
   if (auto seized = seize_thread(pid); !seized && !has_ended(pid)) return tl::unexpected(std::move(seized.error()));
   Inferior* const host = host_of(pid);
-  Inferior& inferior = add_process(pid, host, host ? host->program : std::make_shared<Program>(tracer_, pid));
+  Inferior& inferior = add_process(pid, host ? host->id : 0, host ? host->program : std::make_shared<Program>(tracer_, pid));
+  inferior.watched = host && host->watched;
   inferior.is_guest = host != nullptr;
   inferior.is_root = true;
   black_box_.began(inferior);
   if (main_ == 0) main_ = pid;
   started_ = true;
   auto seized = seize_threads(pid);
-  if (const Inferior* const there = inferior_of(pid)) know_children(*there);
+  if (const Inferior* const there = roster_.process(pid)) know_children(*there);
   return seized;
 }
 
@@ -89,13 +59,13 @@ Result<void> Session::seize(pid_t pid) {
 Result<void> Session::seize_threads(pid_t pid) {
   Result<bool> found_more = true;
   while (found_more && *found_more) found_more = seize_some(pid);
-  Inferior* const inferior = inferior_of(pid);
+  Inferior* const inferior = roster_.process(pid);
   if (inferior && inferior->threads.empty()) {  // it ended before it was ours: its end is not reported
     sink_.notice(ProcessEnded{inferior->id, clock_.now(), -1, 0});
-    inferiors_.erase(pid);
+    roster_.remove(*inferior);
   }
   if (!found_more) return tl::unexpected(std::move(found_more.error()));
-  return inferiors_.contains(pid) ? Result<void>() : tl::unexpected(process_gone(pid));
+  return roster_.process(pid) ? Result<void>() : tl::unexpected(process_gone(pid));
 }
 
 // True: there were threads that were no tracees yet.
@@ -110,7 +80,7 @@ Result<bool> Session::seize_some(pid_t pid) {
       if (!seized && seized.error().code == ESRCH) continue;
       if (!seized && !is_ours(tid)) return tl::unexpected(seized.error());
     }
-    Inferior* const inferior = inferior_of(pid);  // stops were handled: it may have ended
+    Inferior* const inferior = roster_.process(pid);  // stops were handled: it may have ended
     if (!inferior) return tl::unexpected(process_gone(pid));
     if (is_new && tid == pid && inferior->program->space->memory().is_gone()) begin_anew(*inferior, 0);
     claim(*inferior, tid);
@@ -120,7 +90,7 @@ Result<bool> Session::seize_some(pid_t pid) {
 
 // A thread that its maker has not told of yet may stand in its first stop already.
 void Session::claim(Inferior& inferior, pid_t tid) {
-  if (!thread_of(tid)) add_thread(inferior, tid).is_doubtful = true;
+  if (!roster_.thread(tid)) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
   if (unclaimed_.erase(tid)) start_child(tid);
 }
 

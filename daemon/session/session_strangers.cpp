@@ -57,7 +57,7 @@ void Session::tell_stranger(ProcessId parent, pid_t child, std::string what) {
 void Session::look_for_strangers() {
   if (!watching_) return;
   std::vector<Inferior*> all;
-  for (const auto& [pid, inferior] : inferiors_) all.push_back(inferior.get());
+  for (const auto& [pid, inferior] : roster_.processes()) all.push_back(inferior.get());
   for (Inferior* const inferior : all) {  // none of them goes meanwhile: nothing waits
     if (count_threads(inferior->pid) > inferior->threads.size()) meet_threads(*inferior);
     if (inferior->threads.size() > kMostAsked) continue;
@@ -77,13 +77,13 @@ void Session::forget_the_gone() {
 // EINTR: the thread's process executes a program just now. The thread is looked for again.
 void Session::meet_threads(Inferior& inferior) {
   for (const pid_t tid : read_thread_ids(inferior.pid)) {
-    if (thread_of(tid) || unclaimed_.contains(tid) || has_ended(tid) || read_tracer(tid) != 0) continue;
+    if (roster_.thread(tid) || unclaimed_.contains(tid) || has_ended(tid) || read_tracer(tid) != 0) continue;
     const auto seized = Tracer::seize(tid, false);
     if (!seized && seized.error().code == EINTR) continue;
     if (!seized) inferior.is_dirty = true;
     tell_stranger(inferior.id, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
                                         : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
-    if (seized) add_thread(inferior, tid).is_doubtful = true;
+    if (seized) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
   }
 }
 
@@ -112,7 +112,7 @@ Session::Stranger Session::stranger(const Inferior& parent, pid_t child, bool is
 }
 
 Result<void> Session::adopt(const Stranger& stranger) {
-  if (inferiors_.contains(stranger.pid)) return {};
+  if (roster_.process(stranger.pid)) return {};
   auto program = stranger.host ? stranger.host : std::make_shared<Program>(tracer_, stranger.pid);
   Inferior& made = add_process(stranger.pid, stranger.parent, std::move(program));
   made.watched = stranger.is_watched;
@@ -120,7 +120,7 @@ Result<void> Session::adopt(const Stranger& stranger) {
   made.is_dirty = stranger.is_dirty;
   made.is_untraced = true;
   auto seized = seize_threads(stranger.pid);
-  if (Inferior* const parent = inferior_of(stranger.parent_pid); parent && !seized && stranger.host) parent->is_dirty = true;
+  if (Inferior* const parent = roster_.process(stranger.parent_pid); parent && !seized && stranger.host) parent->is_dirty = true;
   return seized;
 }
 
@@ -128,10 +128,10 @@ Result<void> Session::adopt(const Stranger& stranger) {
 // that is made from here on is told of by its maker, and is a tracee by itself.
 void Session::meet_guests(pid_t host) {
   std::vector<Stranger> guests;
-  if (const Inferior* const inferior = inferior_of(host))
+  if (const Inferior* const inferior = roster_.process(host))
     for (const auto& [tid, thread] : inferior->threads)
       for (const pid_t child : children_of(host, tid))
-        if (!inferiors_.contains(child) && !has_ended(child) && read_tracer(child) == 0 && shares_memory(child, tid))
+        if (!roster_.process(child) && !has_ended(child) && read_tracer(child) == 0 && shares_memory(child, tid))
           guests.push_back(stranger(*inferior, child, true));
   for (const Stranger& guest : guests) {
     if (const auto adopted = adopt(guest); !adopted) log::debug("process {}: {}", guest.pid, adopted.error().text());
@@ -141,7 +141,7 @@ void Session::meet_guests(pid_t host) {
 
 // The process of this session in whose memory `pid` runs; null: none.
 Inferior* Session::host_of(pid_t pid) {
-  Inferior* const parent = inferior_of(read_parent(pid));
+  Inferior* const parent = roster_.process(read_parent(pid));
   return parent && shares_memory(pid, living_thread(parent->pid)) ? parent : nullptr;
 }
 
@@ -153,9 +153,9 @@ void Session::watch_stranger(const Stranger& stranger) {
   auto done = adopt(stranger);
   tell_stranger(stranger.parent, stranger.pid,
                 done ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + done.error().text());
-  if (stranger.host || !watching_ || !inferiors_.contains(stranger.pid)) return;
+  if (stranger.host || !watching_ || !roster_.process(stranger.pid)) return;
   done = watch(stranger.pid);
-  const Inferior* const made = inferior_of(stranger.pid);
+  const Inferior* const made = roster_.process(stranger.pid);
   if (!done && made && !made->threads.empty()) note(*made->threads.begin()->second, "unwatched", 0, done.error().text());
 }
 

@@ -25,11 +25,11 @@ bool is_from_itself(const siginfo_t& info, pid_t pid) {
 
 // What the program has sent itself is looked for in its next system call; anybody else's may come a moment later.
 void Session::on_waiting_trap(const Stop& stop) {
-  Thread& thread = *thread_of(stop.tid);
+  Thread& thread = *roster_.thread(stop.tid);
   Inferior& inferior = *thread.inferior;
   if (thread.trap_waiting && TrapGuard::taker(thread)) return pass_on(thread, *TrapGuard::taker(thread));
   if (inferior.trap_waits_since == 0) inferior.trap_waits_since = std::max<std::int64_t>(1, clock_.now());
-  if (!thread.trap_waiting || !is_from_itself(*thread.trap_waiting, inferior.pid)) return go_on(thread);
+  if (!thread.trap_waiting || !is_from_itself(*thread.trap_waiting, inferior.pid)) return Rendezvous::go_on(thread);
   tracer_.reap_stop(stop.tid);  // others stop meanwhile
   give_trap_back(thread);
 }
@@ -60,7 +60,7 @@ void Session::take_up(Thread& stopped) {
 
 void Session::look_after_traps() {
   std::vector<pid_t> waiting;
-  for (const auto& [pid, inferior] : inferiors_) {
+  for (const auto& [pid, inferior] : roster_.processes()) {
     if (inferior->trap_waits_since == 0 || !inferior->watched) continue;
     bool waits = false;
     for (const auto& [tid, thread] : inferior->threads)
@@ -73,8 +73,8 @@ void Session::look_after_traps() {
     else if (clock_.now() - inferior->trap_waits_since > kLongest) waiting.push_back(pid);
   }
   for (const pid_t pid : waiting) {
-    const auto it = inferiors_.find(pid);
-    Thread* const thread = it == inferiors_.end() ? nullptr : stop_any(*it->second);
+    const Inferior* const inferior = roster_.process(pid);
+    Thread* const thread = inferior ? rendezvous_.stop_any(*inferior) : nullptr;
     if (!thread) continue;  // not now
     tracer_.reap_stop(thread->tid);
     give_trap_back(*thread);
@@ -86,7 +86,7 @@ void Session::look_after_traps() {
 void Session::block_traps(std::vector<pid_t> tids, const AddressSpace& space) {
   for (int round = 0; round < kMostRounds && !tids.empty(); ++round) {
     std::vector<pid_t> again;
-    at_stops_of(tids, [&](Thread& thread) {
+    rendezvous_.stop_each(tids, [&](Thread& thread) {
       const Tracee tracee(thread.tid);
       const auto registers = tracee.registers();
       if (registers && read_signal_sets(thread.tid).pending & kTrap) return again.push_back(thread.tid);
@@ -107,7 +107,7 @@ void Session::give_trap_back(Thread& stopped) {
   program->space->put_back(tid);
   std::vector<pid_t> others;
   bool is_shared = false;
-  for (const auto& [number, inferior] : inferiors_) {
+  for (const auto& [number, inferior] : roster_.processes()) {
     if (inferior->program != program) continue;
     is_shared |= number != pid;
     inferior->watched = false;
@@ -121,7 +121,7 @@ void Session::give_trap_back(Thread& stopped) {
   note(stopped, "unwatched", 0, kWhy);
   totals_.notes.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
   block_traps(std::move(others), *program->space);
-  if (!thread_of(tid) || !still_runs(mark)) return;  // killed meanwhile, or it executed another program
+  if (!roster_.thread(tid) || !roster_.still_runs(mark)) return;  // killed meanwhile, or it executed another program
   guard_.block_again(stopped);
   const auto foothold = foothold_in(*stopped.inferior);
   const bool is_given = foothold && program->space->give_signal_back(tid, foothold->gadgets);

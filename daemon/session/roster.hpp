@@ -1,0 +1,57 @@
+// The processes and threads of a session by their numbers. The recording is told when they come and go. Tracing thread only.
+#pragma once
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/event.hpp"
+#include "ptrace/turns.hpp"
+#include "session/inferior.hpp"
+
+namespace fade {
+
+class Roster {
+ public:
+  using Processes = std::unordered_map<pid_t, std::unique_ptr<Inferior>>;
+  using Threads = std::unordered_map<pid_t, Thread*>;
+
+  Roster(EventSink& sink, SessionClock clock, Turns& turns) : sink_(sink), clock_(clock), turns_(turns) {}
+
+  // nullptr: no tracee has this number. A pointer is good until the next stop is handled.
+  Inferior* process(pid_t pid) const;
+  Thread* thread(pid_t tid) const;
+  // The process of the mark lives, and has executed no other program since.
+  bool still_runs(ProgramMark program) const;
+  const Processes& processes() const { return processes_; }
+  const Threads& threads() const { return threads_; }
+  // A copy of the numbers, for a loop that handles stops.
+  std::vector<pid_t> pids() const;
+
+  // Tells ProcessStarted. Takes the place of an earlier process of this pid.
+  Inferior& add(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
+  // Tells ThreadStarted. `device`: HIP's ordinal of its current device, or kUnknownDevice.
+  Thread& add_thread(Inferior& inferior, pid_t tid, int device);
+  // Tells ThreadEnded.
+  void remove(Thread& thread);
+  // Tells nothing: the caller knows how the process ended. Its threads were removed before.
+  void remove(const Inferior& inferior) { processes_.erase(inferior.pid); }
+  void clear();
+
+  // Of the whole session, those that have ended too.
+  std::uint64_t processes_seen() const { return last_process_; }
+  std::uint64_t threads_seen() const { return last_thread_; }
+  std::int64_t first_began() const { return first_began_; }  // session time
+
+ private:
+  EventSink& sink_;
+  const SessionClock clock_;
+  Turns& turns_;
+  Processes processes_;
+  Threads threads_;
+  ProcessId last_process_ = 0;
+  ThreadId last_thread_ = 0;
+  std::int64_t first_began_ = 0;
+};
+
+}  // namespace fade

@@ -1,0 +1,33 @@
+#include "session/stop_tally.hpp"
+
+#include <utility>
+
+namespace fade {
+
+void StopTally::stopped(Entry& entry, std::int64_t held) {
+  ++totals_.stops;
+  totals_.stopped_ns += held;
+  ++entry.stops;
+  entry.held_ns += held;
+  if (entry.function == 0) return;
+  ++totals_.call_stops;
+  totals_.call_held_ns += held;
+}
+
+void StopTally::hit(Thread& thread, std::int64_t held) {
+  totals_.stopped_threads += thread.stops++ == 0;
+  thread.held_ns += held;
+  ++thread.untold.stops;
+  thread.untold.held_ns += held;
+  if (thread.held_ns < totals_.busiest_held_ns) return;
+  totals_.busiest_stops = thread.stops;
+  totals_.busiest_held_ns = thread.held_ns;
+}
+
+void StopTally::report(Thread& thread) {
+  if (thread.untold.stops == 0) return;
+  thread.untold.thread = thread.id;
+  sink_.notice(std::exchange(thread.untold, {}));
+}
+
+}  // namespace fade

@@ -1,0 +1,37 @@
+// How often threads stopped and how long fade held them: sums of a session, of its functions and of its threads. Times in nanoseconds.
+// The kernel's share of a stop is not in them (CostMeasured). Tracing thread only.
+#pragma once
+#include "base/event.hpp"
+#include "session/function_table.hpp"
+#include "session/inferior.hpp"
+
+namespace fade {
+
+struct StopTotals {
+  std::uint64_t stops = 0;
+  std::int64_t stopped_ns = 0;
+  std::uint64_t call_stops = 0;  // of these, at breakpoints of recorded functions
+  std::int64_t call_held_ns = 0;
+  std::uint64_t stopped_threads = 0;  // at breakpoints
+  std::uint64_t busiest_stops = 0;    // of the thread that was held longest
+  std::int64_t busiest_held_ns = 0;
+};
+
+class StopTally {
+ public:
+  explicit StopTally(EventSink& sink) : sink_(sink) {}
+
+  // A stop that belongs to `entry`.
+  void stopped(Entry& entry, std::int64_t held);
+  // A stop at a breakpoint of the thread.
+  void hit(Thread& thread, std::int64_t held);
+  // Tells ThreadCost: what the thread's stops cost since the last time.
+  void report(Thread& thread);
+  const StopTotals& totals() const { return totals_; }
+
+ private:
+  EventSink& sink_;
+  StopTotals totals_;
+};
+
+}  // namespace fade
