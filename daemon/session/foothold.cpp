@@ -71,4 +71,13 @@ Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& fact
   return out;
 }
 
+Result<Foothold> foothold_of(pid_t pid, const Memory& memory) {
+  auto facts = read_auxiliary_vector(pid, memory);
+  if (!facts) return tl::unexpected(process_gone(pid));
+  if (!read_is_64_bit(pid)) return fail("it is a 32-bit program", {}, {}, ENOTSUP);
+  if (!facts->loader_base) facts->loader_base = loader_run_as_program(memory, *facts);
+  if (!facts->loader_base) return fail("it is a static program: it cannot load HIP", {}, {}, ENOTSUP);
+  return find_foothold(memory, *facts);
+}
+
 }  // namespace fade

@@ -20,6 +20,9 @@ struct Foothold {
 // Fails with code ENOTSUP where the program has nothing that fade could stand on, EAGAIN where that may still come.
 Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& facts);
 
+// The same of a process that runs. Fails with ENOTSUP for 32-bit and static programs too, and where the process is gone.
+Result<Foothold> foothold_of(pid_t pid, const Memory& memory);
+
 // "/lib64/ld-linux-x86-64.so.2 PROGRAM": to the kernel the loader is the program then, and has no loader of its own. Null:
 // it is no loader.
 RemoteAddr loader_run_as_program(const Memory& memory, const AuxiliaryVector& facts);

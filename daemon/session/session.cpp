@@ -13,6 +13,7 @@
 #include "base/fd.hpp"
 #include "base/log.hpp"
 #include "session/gpu_nodes.hpp"
+#include "session/return_rest.hpp"
 
 namespace fade {
 namespace {
@@ -70,7 +71,10 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       sites_(sink, clock_, functions_),
       black_box_(sink, clock_, functions_),
       rendezvous_(tracer, turns_, roster_, clock_, [this](const Stop& stop) { handle(stop); }),
-      hangs_(options_.hang_ns) {
+      hangs_(options_.hang_ns),
+      unclaimed_(sink, clock_, roster_),
+      untraced_(sink, clock_, roster_, unclaimed_, options_.follow),
+      traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, calls_) {
   if (options_.stacks.is_on())
     black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
 }
@@ -78,7 +82,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
 // ---------------------------------------------------------------- processes and threads
 
 Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
-  known_.insert(pid);
+  untraced_.know(pid);
   return roster_.add(pid, parent, std::move(program));
 }
 
@@ -121,7 +125,7 @@ void Session::note(const Thread& thread, std::string kind, std::int64_t value, s
 // ---------------------------------------------------------------- stops
 
 Stop Session::next() {
-  if (!strangers_.empty()) watch_strangers();
+  if (untraced_.has_found()) watch_untraced();
   return empty() ? Stop{.kind = Stop::Kind::Gone} : turns_.next();
 }
 
@@ -154,7 +158,7 @@ void Session::on_signal(const Stop& stop) {
   Thread* thread = roster_.thread(stop.tid);
   if (!thread || stop.signal != SIGTRAP) return deliver(stop);
   if (on_breakpoint(*thread, now)) return;
-  if (thread->inferior->watched && guard_.holds_back(*thread)) return on_waiting_trap(stop);
+  if (thread->inferior->watched && guard_.holds_back(*thread)) return traps_.on_stop(*thread);
   deliver(stop);
 }
 
@@ -163,7 +167,7 @@ void Session::deliver(const Stop& stop) {
     if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     show_own_address(*thread);
     black_box_.signalled(*thread, stop.signal);
-    if (stop.signal == SIGCHLD) child_ended(*thread);
+    if (stop.signal == SIGCHLD) untraced_.child_ended(*thread);
   }
   Tracee(stop.tid).resume(stop.signal);
 }
@@ -294,7 +298,7 @@ void Session::on_trap_stop(const Stop& stop) {
     thread->is_in_group_stop = false;
     return std::exchange(thread->interrupted, false) ? Rendezvous::go_on(*thread) : start_child(stop.tid);
   }
-  unclaimed_.try_emplace(stop.tid, 0);
+  unclaimed_.stopped(stop.tid);
   tracer_.reap_stop(stop.tid);  // or it would be reported again and again
 }
 
@@ -311,7 +315,7 @@ void Session::learn_of_child(const Stop& stop) {
   Thread* parent = roster_.thread(stop.tid);
   const auto child = static_cast<pid_t>(stop.message);
   const auto registers = Tracee(stop.tid).registers();
-  if (parent && child > 0 && registers && !roster_.thread(child) && !was_released(child)) {
+  if (parent && child > 0 && registers && !roster_.thread(child) && !unclaimed_.was_given_up(child)) {
     Inferior& inferior = *parent->inferior;
     const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
@@ -332,7 +336,7 @@ void Session::learn_of_child(const Stop& stop) {
       made.had_leftovers = inferior.had_leftovers;
       TrapGuard::inherit(roster_.add_thread(made, child, parent->device), *parent);
     }
-    if (unclaimed_.erase(child)) start_child(child);
+    if (unclaimed_.claim(child)) start_child(child);
   }
 }
 
@@ -451,7 +455,7 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
 }
 
 void Session::on_end(const Stop& stop) {
-  unclaimed_.erase(stop.tid);
+  unclaimed_.claim(stop.tid);
   if (Inferior* const inferior = roster_.process(stop.tid)) return end_process(*inferior, stop);
   if (Thread* thread = roster_.thread(stop.tid)) end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
 }
@@ -459,9 +463,46 @@ void Session::on_end(const Stop& stop) {
 void Session::on_exit(const Stop& stop) {
   if (Thread* thread = roster_.thread(stop.tid)) {
     black_box_.dying(*thread, static_cast<int>(stop.message));
-    if (watching_) meet_children(*thread->inferior, stop.tid);
+    if (watching_) untraced_.look_at_thread(*thread->inferior, stop.tid);
   }
   Tracee(stop.tid).resume();
+}
+
+std::vector<Session::Duty> Session::duties() {
+  constexpr std::int64_t kOften = 100'000'000, kSeldom = 1'000'000'000;
+  return {
+      {kOften, [](Session& s) { s.give_up_children(); }},
+      {kOften, [](Session& s) { s.look_after_nets(); }},
+      {kOften, [](Session& s) { if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.attach_holds_); }},
+      {kOften, [](Session& s) { s.traps_.look(); }},
+      {kOften, [](Session& s) { s.look_for_hangs(); }},
+      {kSeldom, [](Session& s) { s.report_costs(); }},
+      {kSeldom, [](Session& s) { s.sample_cpu(); }},
+      {kSeldom, [](Session& s) { s.look_for_untraced(); }},
+      {kSeldom, [](Session& s) { s.rest_returns(); }},
+  };
+}
+
+void Session::tick(std::int64_t now) {
+  for (Duty& duty : duties_)
+    if (now - duty.last > duty.period) {
+      duty.last = now;
+      duty.look(*this);
+    }
+}
+
+void Session::give_up_children() {
+  for (const pid_t child : unclaimed_.give_up()) untraced_.know(child);
+}
+
+// The kernel took the net's action away, because a breakpoint met SIGTRAP blocked. The next breakpoint puts it back.
+void Session::look_after_nets() {
+  for (const auto& [pid, inferior] : roster_.processes())
+    if (inferior->watched && watching_ && inferior->program->space->has_net() && !catches_signal(pid, SIGTRAP)) inferior->has_lost_net = true;
+}
+
+void Session::rest_returns() {
+  if (watching_) give_back_returns(roster_, options_.return_rest_ns);
 }
 
 void Session::report_costs(bool at_end) {
@@ -503,9 +544,10 @@ Session::Totals Session::totals() const {
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
   for (auto& note : sites_.notes()) out.notes.push_back(std::move(note));
   out.notes.insert(out.notes.end(), calls_.left_alone().begin(), calls_.left_alone().end());
+  out.notes.insert(out.notes.end(), traps_.notes().begin(), traps_.notes().end());
   out.excluded.assign(calls_.excluded().begin(), calls_.excluded().end());
-  if (strangers_told_ > 0)
-    out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", strangers_told_));
+  if (untraced_.told() > 0)
+    out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", untraced_.told()));
   if (calls_.unseen_returns() > 0)
     out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", calls_.unseen_returns()));
   return out;

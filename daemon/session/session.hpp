@@ -6,8 +6,7 @@
 #include <optional>
 #include <regex>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/event.hpp"
@@ -21,13 +20,15 @@
 #include "session/hang_watch.hpp"
 #include "session/hold_times.hpp"
 #include "session/module_watch.hpp"
-#include "session/orphans.hpp"
 #include "session/rendezvous.hpp"
 #include "session/roster.hpp"
 #include "session/site_watch.hpp"
 #include "session/stack_capture.hpp"
 #include "session/stop_tally.hpp"
 #include "session/trap_guard.hpp"
+#include "session/unclaimed_children.hpp"
+#include "session/untraced_children.hpp"
+#include "session/waiting_traps.hpp"
 
 namespace fade {
 
@@ -63,27 +64,17 @@ class Session {
   // Returns the time of the session when it had been handled, or a little earlier: after every stop nobody else need
   // look at the clock.
   std::int64_t handle(const Stop& stop);
-  // Now and then: sends what has added up, and what has been bound since.
+  // After every stop, and about ten times a second without one: does the housekeeping that is due. `now`: session time.
+  void tick(std::int64_t now);
+  // Sends the costs of stops since the last time, and the imports that have been bound since.
   void report_costs(bool at_end = false);
   // Looks where threads are that have made a watched call and are in none now. Stops no thread: see StackCapture::from_outside().
   void take_samples();
-  // Now and then: how much CPU time each process has used.
-  void sample_cpu();
   void set_recording(bool on);
-  // About ten times a second: children whose makers cannot tell of them any more run on without us.
-  void release_orphans();
-  // About ten times a second: has the net's SIGTRAP handler put back where the kernel took it away.
-  void look_after_nets();
-  // About ten times a second: breakpoints that a program took out are seen within a second, and mended.
-  void look_after_sites();
-  // About ten times a second: a SIGTRAP that the program blocks, and that has come, goes to who waits for it.
-  void look_after_traps();
-  // About ten times a second: processes that seem to hang are looked at, once.
-  void look_for_hangs();
-  // About once a second, while no stop waits to be handled: finds children and threads that were made with CLONE_UNTRACED.
-  void look_for_strangers();
-  // About once a second: where places to return to are scarce, those met longest ago give theirs back. Stops no thread.
-  void give_back_returns();
+  // Children whose makers cannot tell of them any more run on untraced. tick() does so, too.
+  void give_up_children();
+  // Places to return to give their breakpoints back where these are scarce. tick() does so, too.
+  void rest_returns();
   // Each thread of all processes stops once and is looked at.
   void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
@@ -100,7 +91,7 @@ class Session {
   bool started() const { return started_; }  // the main process has executed its program
   bool main_ended() const { return main_ended_; }
   bool main_stopped() const;  // the main process is there, and stopped by a signal
-  bool empty() const { return roster_.processes().empty() && strangers_.empty(); }
+  bool empty() const { return roster_.processes().empty() && !untraced_.has_found(); }
   int main_status() const { return main_status_; }  // exit status, or
   int main_signal() const { return main_signal_; }  // what killed it
 
@@ -148,6 +139,18 @@ class Session {
   void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {});
   void look_at_imports(bool all);
 
+  // Housekeeping, and how often it is due.
+  struct Duty {
+    std::int64_t period;  // ns
+    void (*look)(Session& session);
+    std::int64_t last = 0;
+  };
+  static std::vector<Duty> duties();
+  // How much CPU time each process has used.
+  void sample_cpu();
+  // Finds processes whose SIGTRAP action is no longer that of the net.
+  void look_after_nets();
+
   // session_seize.cpp
   Result<void> seize_thread(pid_t tid);
   Result<void> seize_threads(pid_t pid);
@@ -155,7 +158,6 @@ class Session {
   void claim(Inferior& inferior, pid_t tid);
 
   // session_attach.cpp
-  Result<Foothold> foothold_in(const Inferior& inferior) const;
   Result<Foothold> wait_for_foothold(ProgramMark program);
   void await_exec(const Inferior& inferior);
   Result<void> check_filters(const Inferior& inferior);
@@ -166,47 +168,16 @@ class Session {
   void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp
 
-  // session_strangers.cpp
-  void know_children(const Inferior& inferior);
-  void meet_threads(Inferior& inferior);
-  void forget_the_gone();
-  void meet_children(Inferior& parent, pid_t tid);
-  void meet(Inferior& parent, pid_t maker, pid_t child);
-  // A child that was made with CLONE_UNTRACED, and what it has of its parent, which may be gone by now.
-  struct Stranger {
-    pid_t pid = 0, parent_pid = 0;
-    ProcessId parent = 0;
-    std::shared_ptr<Program> host;  // its parent's, in whose memory it runs; null: it has a memory of its own
-    bool is_watched = false, is_dirty = false;
-  };
-  static Stranger stranger(const Inferior& parent, pid_t child, bool is_guest);
-  Result<void> adopt(const Stranger& stranger);
-  void watch_stranger(const Stranger& stranger);
-  void watch_strangers();
+  // session_untraced.cpp
+  void look_for_untraced();
+  Result<void> adopt(const UntracedChild& child);
+  void watch_untraced();
+  void watch_untraced(const UntracedChild& child);
   void meet_guests(pid_t host);
   Inferior* host_of(pid_t pid);
-  void tell_stranger(ProcessId parent, pid_t child, std::string what);
-  void child_ended(const Thread& parent);
-
-  // session_orphans.cpp
-  Maker maker_of(pid_t child) const;
-  bool was_released(pid_t child);
-
-  // session_traps.cpp
-  void on_waiting_trap(const Stop& stop);
-  void give_trap_back(Thread& stopped);
-  void block_traps(std::vector<pid_t> tids, const AddressSpace& space);
-  void send_trap(const Thread& stopped, Thread& keeper, const Thread* taker);
-  void pass_on(Thread& stopped, const Thread& taker);
-  static void take_up(Thread& stopped);
-
-  // session_returns.cpp
-  bool are_all_elsewhere(const Program& program) const;
-  std::unordered_set<RemoteAddr> open_returns(const Program& program) const;
 
   // session_look.cpp
-  std::vector<ProgramMark> programs_to_look_at() const;
-  bool look_after_sites(ProgramMark mark);
+  void look_for_hangs();
   void look_at(Inferior& inferior, Postmortem::Kind kind);
 
   const Tracer& tracer_;
@@ -228,14 +199,11 @@ class Session {
   CpuFollower follower_;
   Rendezvous rendezvous_;
   HangWatch hangs_;
+  UnclaimedChildren unclaimed_;
+  UntracedChildren untraced_;
+  WaitingTraps traps_;
+  std::vector<Duty> duties_ = duties();
 
-  // Children that stopped before their makers told of them, and how often each was looked at.
-  std::unordered_map<pid_t, int> unclaimed_;
-  std::unordered_set<pid_t> released_;        // of these, those that were given up
-  std::unordered_set<pid_t> known_;       // processes that were given to us, or were there before us; also those that have just ended
-  std::size_t most_known_ = 1 << 16;      // then those that have gone are forgotten
-  std::vector<Stranger> strangers_;  // found, and not yet tracees
-  std::uint64_t strangers_told_ = 0;
   bool watching_ = true;
   Totals totals_;
   pid_t main_ = 0;

@@ -44,20 +44,10 @@ RemoteRange code_of_libc(const Foothold& foothold) {
 
 }  // namespace
 
-Result<Foothold> Session::foothold_in(const Inferior& inferior) const {
-  const Memory& memory = inferior.program->space->memory();
-  auto facts = read_auxiliary_vector(inferior.pid, memory);
-  if (!facts) return tl::unexpected(process_gone(inferior.pid));
-  if (!read_is_64_bit(inferior.pid)) return fail("it is a 32-bit program", {}, {}, ENOTSUP);
-  if (!facts->loader_base) facts->loader_base = loader_run_as_program(memory, *facts);
-  if (!facts->loader_base) return fail("it is a static program: it cannot load HIP", {}, {}, ENOTSUP);
-  return find_foothold(memory, *facts);
-}
-
 // A program that has just begun needs its stops handled to get on.
 Result<Foothold> Session::wait_for_foothold(ProgramMark program) {
   for (int look = 0; roster_.still_runs(program); ++look) {
-    auto foothold = foothold_in(*roster_.process(program.pid));
+    auto foothold = foothold_of(program.pid, roster_.process(program.pid)->program->space->memory());
     if (foothold || foothold.error().code != EAGAIN || rendezvous_.gives_up()) return foothold;
     if (look == kStartTime) return foothold.error().code = ENOTSUP, foothold;
     rendezvous_.serve_stops();
@@ -193,7 +183,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (copy.has_net() || !inferior.watched || !watching_) return;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
   inferior.watched = false;
-  const auto foothold = foothold_in(inferior);
+  const auto foothold = foothold_of(inferior.pid, inferior.program->space->memory());
   auto entered = foothold ? modules_.lay_net(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
   if (entered) entered = modules_.enter(inferior, thread, *foothold);
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
@@ -240,12 +230,6 @@ void Session::tell_calls_in_flight(Inferior& inferior) {
         thread->earlier_calls.push_back(name);
         calls_in_flight_.push_back(fmt::format("{} (thread {})", name, tid));
       }
-}
-
-void Session::look_after_nets() {
-  for (const auto& [pid, inferior] : roster_.processes())
-    if (inferior->watched && watching_ && inferior->program->space->has_net() && !catches_signal(pid, SIGTRAP))
-      inferior->has_lost_net = true;
 }
 
 }  // namespace fade

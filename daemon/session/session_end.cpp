@@ -179,7 +179,7 @@ void Session::Farewell::all_others() {
       gone_.insert(stop->tid);
     }
   }
-  for (const auto& [tid, looks] : s_.unclaimed_)
+  for (const pid_t tid : s_.unclaimed_.all())
     if (gone_.insert(tid).second) Tracee(tid).detach();
   for (const pid_t tid : round.rest()) {
     stays_dirty(tid);
@@ -284,7 +284,7 @@ void Session::Farewell::last(pid_t pid, pid_t keeper) {
   const ProgramMark program = inferior.mark();
   if (const AddressSpace& space = *inferior.program->space; space.has_net())
     if (const auto check = space.differing()) s_.bytes_left_changed_ += check->ours;
-  const auto foothold = s_.foothold_in(inferior);
+  const auto foothold = foothold_of(inferior.pid, inferior.program->space->memory());
   const std::int64_t since = s_.clock_.now();
   Thread* const thread = s_.roster_.thread(keeper);
   const auto stop = thread ? s_.rendezvous_.stop(*thread, kForOne) : std::nullopt;
@@ -299,7 +299,7 @@ void Session::Farewell::last(pid_t pid, pid_t keeper) {
 }
 
 void Session::let_go() {
-  look_for_strangers();  // who goes through our code unseen must not meet its end there
+  look_for_untraced();  // a child that runs fade's code unseen must not lose that code
   stop_watching();
   std::unordered_map<pid_t, pid_t> keepers;
   std::unordered_set<pid_t> kept;

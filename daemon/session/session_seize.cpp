@@ -51,7 +51,7 @@ Result<void> Session::seize(pid_t pid) {
   if (main_ == 0) main_ = pid;
   started_ = true;
   auto seized = seize_threads(pid);
-  if (const Inferior* const there = roster_.process(pid)) know_children(*there);
+  if (const Inferior* const there = roster_.process(pid)) untraced_.know_children(*there);
   return seized;
 }
 
@@ -91,7 +91,7 @@ Result<bool> Session::seize_some(pid_t pid) {
 // A thread that its maker has not told of yet may stand in its first stop already.
 void Session::claim(Inferior& inferior, pid_t tid) {
   if (!roster_.thread(tid)) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
-  if (unclaimed_.erase(tid)) start_child(tid);
+  if (unclaimed_.claim(tid)) start_child(tid);
 }
 
 }  // namespace fade

@@ -7,6 +7,8 @@
 namespace fade {
 namespace {
 
+constexpr std::int64_t kMostForALook = 5'000'000;  // ns of every 100 ms
+
 using Instead = AddressSpace::Instead;
 
 constexpr std::size_t kMostNamed = 3;
@@ -111,6 +113,43 @@ std::vector<std::string> SiteWatch::notes() const {
   if (vanished() == 0) return {};
   return {fmt::format("the program took out breakpoints: {} set again, {} given up; calls are missing (fade-query lifecycle says which and when)",
                       set_again_, given_up_)};
+}
+
+// The programs that are due, the longest due first. Processes that share one memory count once.
+std::vector<ProgramMark> SiteWatch::due(const Roster& roster) const {
+  std::vector<const Inferior*> found;
+  for (const auto& [pid, inferior] : roster.processes())
+    if (inferior->watched && !inferior->is_fresh_copy && !inferior->is_guest && is_due(*inferior->program)) found.push_back(inferior.get());
+  std::ranges::sort(found, {}, [](const Inferior* inferior) { return inferior->program->site_looks.last; });
+  std::vector<ProgramMark> out;
+  std::ranges::transform(found, std::back_inserter(out), [](const Inferior* inferior) { return inferior->mark(); });
+  return out;
+}
+
+// Stops of other threads wait meanwhile. So a look that takes long ends early, and the next look goes on.
+void SiteWatch::look_after(const Roster& roster, Rendezvous& rendezvous, HoldClock& holds) {
+  const std::int64_t end = clock_.now() + kMostForALook;
+  for (const ProgramMark& mark : due(roster))
+    if (!look_after(mark, roster, rendezvous, holds) || clock_.now() > end) return;
+}
+
+// False: a thread had to be stopped, and stops were handled meanwhile.
+bool SiteWatch::look_after(ProgramMark mark, const Roster& roster, Rendezvous& rendezvous, HoldClock& holds) {
+  if (!roster.still_runs(mark)) return true;
+  Inferior& inferior = *roster.process(mark.pid);
+  const std::shared_ptr<Program> program = inferior.program;
+  if (!is_due(*program)) return true;
+  const auto vanished = look(*program);
+  if (vanished.empty()) return true;
+  if (program->space->memory().writes_without_stop()) {
+    mend(*program, mark.process, vanished, kNobody);
+    return true;
+  }
+  (void)rendezvous.with_guide(inferior, [&](Thread& guide) {
+    if (roster.still_runs(mark)) mend(*program, mark.process, vanished, guide.tid);
+    return Result<void>();
+  }, holds);
+  return false;
 }
 
 }  // namespace fade

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "session/function_table.hpp"
 #include "session/program.hpp"
+#include "session/rendezvous.hpp"
 
 namespace fade {
 
@@ -16,6 +17,9 @@ class SiteWatch {
 
   SiteWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions)
       : sink_(sink), clock_(clock), functions_(functions) {}
+
+  // About ten times a second: looks at the programs that are due, and mends them. `holds`: how long threads stood still for it.
+  void look_after(const Roster& roster, Rendezvous& rendezvous, HoldClock& holds);
 
   bool is_due(const Program& program) const { return clock_.now() - program.site_looks.last >= kPeriod; }
 
@@ -37,6 +41,8 @@ class SiteWatch {
 
  private:
   struct Lost;
+  std::vector<ProgramMark> due(const Roster& roster) const;
+  bool look_after(ProgramMark mark, const Roster& roster, Rendezvous& rendezvous, HoldClock& holds);
   void tell(ProcessId process, const Lost& lost, const std::string& what_became, bool is_over);
   std::string name_of(const Site& site) const;
 

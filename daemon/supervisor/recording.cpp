@@ -16,7 +16,7 @@
 namespace fade {
 namespace {
 
-constexpr std::int64_t kCostPeriod = 1'000'000'000, kOrphanPeriod = 100'000'000;
+constexpr std::int64_t kMemoryPeriod = 100'000'000;
 
 }  // namespace
 
@@ -66,22 +66,10 @@ void Recording::keep_window(Session& session, std::int64_t now) {
 void Recording::now_and_then(Session& session, std::int64_t now) {
   keep_window(session, now);
   sample(session, now);
-  if (now - last_orphans_ > kOrphanPeriod) {
-    session.release_orphans();
-    session.look_after_nets();
-    session.look_after_sites();
-    session.look_after_traps();
-    session.look_for_hangs();
-    look_after_memory();
-    last_orphans_ = now;
-  }
-  if (now - last_costs_ > kCostPeriod) {
-    session.report_costs();
-    session.sample_cpu();
-    session.look_for_strangers();
-    session.give_back_returns();
-    last_costs_ = now;
-  }
+  session.tick(now);
+  if (now - last_memory_look_ < kMemoryPeriod) return;
+  last_memory_look_ = now;
+  look_after_memory();
 }
 
 std::chrono::milliseconds Recording::tick() const {

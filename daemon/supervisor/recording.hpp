@@ -55,7 +55,7 @@ class Recording {
   std::unique_ptr<store::Writer> writer_;  // reads for the announcer, so it goes first
   std::string database_;
   std::int64_t stop_ns_ = 0;  // measure_call_cost()
-  std::int64_t last_costs_ = 0, last_orphans_ = 0, last_samples_ = 0;
+  std::int64_t last_memory_look_ = 0, last_samples_ = 0;
   bool recording_ = true, paused_ = false, runs_short_ = false;
 };
 

@@ -64,7 +64,7 @@ struct OrphansTest : ::testing::Test {
       ::kill(birth.tid, SIGKILL);
       while (!session.main_ended()) session.handle(tracer.next());
     }
-    for (int i = 0; i < looks; ++i) session.release_orphans();
+    for (int i = 0; i < looks; ++i) session.give_up_children();
   }
 };
 

@@ -38,7 +38,7 @@ struct ReturnsTest : ::testing::Test {
     for (int stops = 1; !session.empty() && sink.calls.size() < calls; ++stops) {
       if (sink.calls.size() >= killed_at) ::kill(::getpid(), SIGKILL);
       session.handle(tracer->next());
-      if (gives_back && stops % 500 == 0) session.give_back_returns();
+      if (gives_back && stops % 500 == 0) session.rest_returns();
     }
     session.report_costs(true);
     if (session.empty()) return session.main_status();

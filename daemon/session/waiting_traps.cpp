@@ -1,19 +1,15 @@
-// SIGTRAPs that a program blocks and takes without a handler: by signalfd(2), sigtimedwait(2), sigpending(2). For the kernel
-// SIGTRAP is never blocked where breakpoints are (TrapGuard), so such a signal cannot wait there. It goes to a thread that sleeps
-// for it. Where there is none, the breakpoints of that process go: the signal is the program's, and comes before what we watch.
+#include "session/waiting_traps.hpp"
+
 #include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
 
-#include "session/session.hpp"
-
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kTrap = std::uint64_t{1} << (SIGTRAP - 1);
 constexpr int kMostRounds = 4;
-constexpr std::int64_t kLongest = 200'000'000;  // that a signal waits for a mask that is changed for a moment
+constexpr std::int64_t kLongest = 200'000'000;  // a signal waits, because a program may change its mask for a moment
 
 constexpr const char* kWhy = "it blocks SIGTRAP and was sent one, which cannot wait for the program where breakpoints are";
 
@@ -23,19 +19,21 @@ bool is_from_itself(const siginfo_t& info, pid_t pid) {
 
 }  // namespace
 
-// What the program has sent itself is looked for in its next system call; anybody else's may come a moment later.
-void Session::on_waiting_trap(const Stop& stop) {
-  Thread& thread = *roster_.thread(stop.tid);
+// A program looks for the signal that it sent itself in its next system call. A signal of another process may wait a moment.
+void WaitingTraps::on_stop(Thread& thread) {
   Inferior& inferior = *thread.inferior;
-  if (thread.trap_waiting && TrapGuard::taker(thread)) return pass_on(thread, *TrapGuard::taker(thread));
+  if (thread.trap_waiting && TrapGuard::taker(thread)) {
+    send(thread, thread, TrapGuard::taker(thread));
+    return take_up(thread);
+  }
   if (inferior.trap_waits_since == 0) inferior.trap_waits_since = std::max<std::int64_t>(1, clock_.now());
   if (!thread.trap_waiting || !is_from_itself(*thread.trap_waiting, inferior.pid)) return Rendezvous::go_on(thread);
-  tracer_.reap_stop(stop.tid);  // others stop meanwhile
-  give_trap_back(thread);
+  tracer_.reap_stop(thread.tid);  // other threads stop meanwhile
+  give_back(thread);
 }
 
-// Told as it was sent, if the stopped thread can send it itself.
-void Session::send_trap(const Thread& stopped, Thread& keeper, const Thread* taker) {
+// The signal keeps its siginfo where the stopped thread can send it itself.
+void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* taker) {
   const auto info = std::exchange(keeper.trap_waiting, {});
   if (!info) return;
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
@@ -46,19 +44,14 @@ void Session::send_trap(const Thread& stopped, Thread& keeper, const Thread* tak
   else TrapGuard::send_to_process(inferior, *info);
 }
 
-void Session::pass_on(Thread& stopped, const Thread& taker) {
-  send_trap(stopped, stopped, &taker);
-  take_up(stopped);
-}
-
-// Only behind another stop does the kernel take up the system call that a stop interrupted.
-void Session::take_up(Thread& stopped) {
+// The kernel takes up the system call that a stop interrupted only behind another stop.
+void WaitingTraps::take_up(Thread& stopped) {
   stopped.interrupted = true;
   Tracee(stopped.tid).interrupt();
   Tracee(stopped.tid).resume();
 }
 
-void Session::look_after_traps() {
+void WaitingTraps::look() {
   std::vector<pid_t> waiting;
   for (const auto& [pid, inferior] : roster_.processes()) {
     if (inferior->trap_waits_since == 0 || !inferior->watched) continue;
@@ -77,19 +70,19 @@ void Session::look_after_traps() {
     Thread* const thread = inferior ? rendezvous_.stop_any(*inferior) : nullptr;
     if (!thread) continue;  // not now
     tracer_.reap_stop(thread->tid);
-    give_trap_back(*thread);
+    give_back(*thread);
   }
 }
 
-// A trap of ours that is still to be told must not be blocked: its thread would go on behind the int3. Nor may a thread meet the int3
-// of a pad with SIGTRAP blocked.
-void Session::block_traps(std::vector<pid_t> tids, const AddressSpace& space) {
+// A pending trap of fade must not be blocked: its thread would continue behind the int3. Nor may a thread meet the int3 of a pad with
+// SIGTRAP blocked.
+void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
   for (int round = 0; round < kMostRounds && !tids.empty(); ++round) {
     std::vector<pid_t> again;
     rendezvous_.stop_each(tids, [&](Thread& thread) {
       const Tracee tracee(thread.tid);
       const auto registers = tracee.registers();
-      if (registers && read_signal_sets(thread.tid).pending & kTrap) return again.push_back(thread.tid);
+      if (registers && read_signal_sets(thread.tid).pending & kTrapBit) return again.push_back(thread.tid);
       const auto own = registers && space.in_slots(registers->ip()) ? space.own_registers(*registers) : std::nullopt;
       if (own) tracee.change_registers(*registers, *own);
       guard_.block_again(thread);
@@ -98,9 +91,9 @@ void Session::block_traps(std::vector<pid_t> tids, const AddressSpace& space) {
   }
 }
 
-// Text first: whoever blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread stops once, behind which none has a
-// trap of ours under way, and blocks what it means to block. Then the signal is sent, to wait as it would without us.
-void Session::give_trap_back(Thread& stopped) {
+// The text goes first: a thread that blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread stops once, so that no trap of
+// fade is pending, and blocks what the program asked for. Then the signal is sent, to wait as it would without fade.
+void WaitingTraps::give_back(Thread& stopped) {
   const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
   const ProgramMark mark = stopped.inferior->mark();
   const std::shared_ptr<Program> program = stopped.inferior->program;
@@ -118,15 +111,15 @@ void Session::give_trap_back(Thread& stopped) {
       if (other != tid) others.push_back(other);
     }
   }
-  note(stopped, "unwatched", 0, kWhy);
-  totals_.notes.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
-  block_traps(std::move(others), *program->space);
+  sink_.notice(Lifecycle{clock_.now(), stopped.inferior->id, stopped.id, "unwatched", 0, kWhy});
+  notes_.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
+  block(std::move(others), *program->space);
   if (!roster_.thread(tid) || !roster_.still_runs(mark)) return;  // killed meanwhile, or it executed another program
   guard_.block_again(stopped);
-  const auto foothold = foothold_in(*stopped.inferior);
+  const auto foothold = foothold_of(pid, program->space->memory());
   const bool is_given = foothold && program->space->give_signal_back(tid, foothold->gadgets);
-  if (is_given && !is_shared) program->space->set_program_trap_action({}, tid);  // others' traps still go through the net
-  for (const auto& [other, thread] : stopped.inferior->threads) send_trap(stopped, *thread, nullptr);
+  if (is_given && !is_shared) program->space->set_program_trap_action({}, tid);  // traps of other processes still go through the net
+  for (const auto& [other, thread] : stopped.inferior->threads) send(stopped, *thread, nullptr);
   take_up(stopped);
 }
 

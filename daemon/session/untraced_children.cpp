@@ -1,0 +1,130 @@
+#include "session/untraced_children.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+
+#include "base/log.hpp"
+#include "ptrace/tracee.hpp"
+#include "ptrace/tracer.hpp"
+#include "session/process_facts.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kMostAsked = 64;  // threads of a process; in a larger one only threads that end are asked
+
+// Children of this very thread that are not yet waited for. Empty if the kernel was built without the list (CONFIG_PROC_CHILDREN).
+std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
+  std::ifstream in(fmt::format("/proc/{}/task/{}/children", pid, tid));
+  std::vector<pid_t> out;
+  for (pid_t child = 0; in >> child;) out.push_back(child);
+  return out;
+}
+
+// Each thread is a link of the folder task.
+std::size_t count_threads(pid_t pid) {
+  struct stat folder {};
+  const bool is_there = ::stat(fmt::format("/proc/{}/task", pid).c_str(), &folder) == 0;
+  return is_there && folder.st_nlink > 2 ? folder.st_nlink - 2 : 0;
+}
+
+constexpr const char* kEndedUnseen = "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
+
+// Children whose parents have ended are given to this process.
+bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
+
+}  // namespace
+
+UntracedChild UntracedChild::of(const Inferior& parent, pid_t child, bool is_guest) {
+  return {child, parent.pid, parent.id, is_guest ? parent.program : nullptr, is_guest && parent.watched, parent.is_dirty};
+}
+
+void UntracedChildren::know_children(const Inferior& inferior) {
+  for (const auto& [tid, thread] : inferior.threads)
+    for (const pid_t child : children_of(inferior.pid, tid)) know(child);
+}
+
+void UntracedChildren::tell(ProcessId parent, pid_t child, std::string what) {
+  ++told_;
+  log::debug("process {}, child of a process that is watched: {}", child, what);
+  sink_.notice(Lifecycle{.at = clock_.now(), .process = parent, .kind = "untraced", .value = child, .detail = std::move(what)});
+}
+
+void UntracedChildren::look() {
+  std::vector<Inferior*> all;
+  for (const auto& [pid, inferior] : roster_.processes()) all.push_back(inferior.get());
+  for (Inferior* const inferior : all) {  // no stop is handled meanwhile, so none of them goes
+    if (count_threads(inferior->pid) > inferior->threads.size()) look_at_threads(*inferior);
+    if (inferior->threads.size() > kMostAsked) continue;
+    for (const auto& [tid, thread] : inferior->threads) look_at_thread(*inferior, tid);
+  }
+  forget_the_gone();
+}
+
+// A program may start other programs for weeks, and the kernel gives a free pid again.
+void UntracedChildren::forget_the_gone() {
+  if (known_.size() < most_known_) return;
+  std::erase_if(known_, [](pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; });
+  most_known_ = std::max(most_known_, 2 * known_.size());
+}
+
+// EINTR: the process executes a program just now. The next look finds the thread, if it is still there.
+void UntracedChildren::look_at_threads(Inferior& inferior) {
+  for (const pid_t tid : read_thread_ids(inferior.pid)) {
+    if (roster_.thread(tid) || unclaimed_.contains(tid) || has_ended(tid) || read_tracer(tid) != 0) continue;
+    const auto seized = Tracer::seize(tid, false);
+    if (!seized && seized.error().code == EINTR) continue;
+    if (!seized) inferior.is_dirty = true;
+    tell(inferior.id, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
+                                        : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
+    if (seized) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
+  }
+}
+
+void UntracedChildren::look_at_thread(Inferior& parent, pid_t tid) {
+  if (!follows_) return;
+  for (const pid_t child : children_of(parent.pid, tid))
+    if (!known_.contains(child) && !unclaimed_.contains(child) && !is_init(parent.pid)) meet(parent, tid, child);
+}
+
+// The child becomes a tracee later: a stop waits to be handled now, and other stops may have to be handled before it.
+void UntracedChildren::meet(Inferior& parent, pid_t maker, pid_t child) {
+  know(child);
+  if (has_ended(child)) return tell(parent.id, child, kEndedUnseen);
+  if (const pid_t tracer = read_tracer(child); tracer != 0) {
+    if (tracer != ::getpid()) tell(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
+    return;
+  }
+  const Whose memory = memory_of(child, maker);
+  if (memory == Whose::Unknown) parent.is_dirty = true;  // it may go through our code there
+  if (memory == Whose::Unknown) return tell(parent.id, child, "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
+  found_.push_back(UntracedChild::of(parent, child, memory == Whose::Shared));
+}
+
+std::vector<UntracedChild> UntracedChildren::guests_of(pid_t host) const {
+  std::vector<UntracedChild> out;
+  const Inferior* const inferior = roster_.process(host);
+  if (!inferior) return out;
+  for (const auto& [tid, thread] : inferior->threads)
+    for (const pid_t child : children_of(host, tid))
+      if (!roster_.process(child) && !has_ended(child) && read_tracer(child) == 0 && shares_memory(child, tid))
+        out.push_back(UntracedChild::of(*inferior, child, true));
+  return out;
+}
+
+void UntracedChildren::child_ended(const Thread& parent) {
+  const auto info = Tracee(parent.tid).siginfo();
+  if (!info || (info->si_code != CLD_EXITED && info->si_code != CLD_KILLED && info->si_code != CLD_DUMPED)) return;
+  const pid_t pid = parent.inferior->pid;
+  if (known_.contains(info->si_pid) || read_own_pid(pid) != pid || is_init(pid)) return;
+  known_.insert(info->si_pid);
+  if (follows_) tell(parent.inferior->id, info->si_pid, kEndedUnseen);
+}
+
+}  // namespace fade

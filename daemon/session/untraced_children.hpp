@@ -1,0 +1,68 @@
+// Children and threads that the kernel did not give to the program's tracer, because they were made with CLONE_UNTRACED (clone(2)). No event
+// tells of them. So /proc is asked now and then, when a thread ends, and when the end of a child is told to its parent. Such a child has a
+// copy of the breakpoints, and of the net that keeps it alive without fade. Finds and tells; the session makes them tracees.
+// Tracing thread only.
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "session/roster.hpp"
+#include "session/unclaimed_children.hpp"
+
+namespace fade {
+
+// A child that was found, and what it has of its parent. The parent may be gone by now.
+struct UntracedChild {
+  pid_t pid = 0, parent_pid = 0;
+  ProcessId parent = 0;
+  std::shared_ptr<Program> host;  // its parent's, in whose memory it runs; null: it has a memory of its own
+  bool is_watched = false, is_dirty = false;
+
+  static UntracedChild of(const Inferior& parent, pid_t child, bool is_guest);
+};
+
+class UntracedChildren {
+ public:
+  // `follows`: children of the first process are recorded, too.
+  UntracedChildren(EventSink& sink, SessionClock clock, Roster& roster, const UnclaimedChildren& unclaimed, bool follows)
+      : sink_(sink), clock_(clock), roster_(roster), unclaimed_(unclaimed), follows_(follows) {}
+
+  // This process was given to fade, or was there before fade.
+  void know(pid_t pid) { known_.insert(pid); }
+  void know_children(const Inferior& inferior);
+
+  // About once a second. Threads that were found become tracees at once, children wait for take().
+  void look();
+  // A thread of the process is about to end, and its children would get another parent.
+  void look_at_thread(Inferior& parent, pid_t tid);
+  // A thread is about to get the SIGCHLD of a child that may not be known.
+  void child_ended(const Thread& parent);
+
+  bool has_found() const { return !found_.empty(); }
+  std::vector<UntracedChild> take() { return std::exchange(found_, {}); }
+  // Children that run in the memory of `host`, and are not traced.
+  std::vector<UntracedChild> guests_of(pid_t host) const;
+
+  // Tells a Lifecycle row ("untraced").
+  void tell(ProcessId parent, pid_t child, std::string what);
+  std::uint64_t told() const { return told_; }
+
+ private:
+  void look_at_threads(Inferior& inferior);
+  void meet(Inferior& parent, pid_t maker, pid_t child);
+  void forget_the_gone();
+
+  EventSink& sink_;
+  const SessionClock clock_;
+  Roster& roster_;
+  const UnclaimedChildren& unclaimed_;
+  const bool follows_;
+  std::unordered_set<pid_t> known_;   // those that have just ended, too
+  std::size_t most_known_ = 1 << 16;  // above this, those that have gone are forgotten
+  std::vector<UntracedChild> found_;
+  std::uint64_t told_ = 0;
+};
+
+}  // namespace fade

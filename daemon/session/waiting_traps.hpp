@@ -1,0 +1,45 @@
+// SIGTRAPs that a program blocks and takes without a handler: by signalfd(2), sigtimedwait(2), sigpending(2). Where breakpoints are, SIGTRAP
+// is never blocked for the kernel (TrapGuard), so such a signal cannot wait there. It goes to a thread that sleeps for it. If there is none,
+// the breakpoints of that process are removed: the signal belongs to the program and goes before what fade records. Tracing thread only.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "session/call_tracker.hpp"
+#include "session/foothold.hpp"
+#include "session/rendezvous.hpp"
+#include "session/trap_guard.hpp"
+
+namespace fade {
+
+class WaitingTraps {
+ public:
+  WaitingTraps(const Tracer& tracer, EventSink& sink, SessionClock clock, const Roster& roster, Rendezvous& rendezvous, const TrapGuard& guard,
+               CallTracker& calls)
+      : tracer_(tracer), sink_(sink), clock_(clock), roster_(roster), rendezvous_(rendezvous), guard_(guard), calls_(calls) {}
+
+  // TrapGuard holds back the SIGTRAP of this thread, which stands in that stop. The thread goes on.
+  void on_stop(Thread& thread);
+  // About ten times a second: signals that waited go to a thread that takes them by now, or to the program.
+  void look();
+  // A sentence for each process that lost its breakpoints.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void give_back(Thread& stopped);
+  void block(std::vector<pid_t> tids, const AddressSpace& space);
+  void send(const Thread& stopped, Thread& keeper, const Thread* taker);
+  static void take_up(Thread& stopped);
+
+  const Tracer& tracer_;
+  EventSink& sink_;
+  const SessionClock clock_;
+  const Roster& roster_;
+  Rendezvous& rendezvous_;
+  const TrapGuard& guard_;
+  CallTracker& calls_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace fade
