@@ -42,6 +42,8 @@ class Rendezvous {
   void settle(Thread& thread);
   // Handles stops that wait, 256 at most. Never blocks.
   void serve_stops();
+  // Waits for the next stop and handles it.
+  void serve_next() { handle_(turns_.next()); }
 
   // Resumes a thread from a stop that fade asked for.
   static void go_on(const Thread& thread);

@@ -31,27 +31,6 @@ bool has_account(Stop::Kind kind) {
   return kind == Kind::Exec || kind == Kind::Exit || kind == Kind::Fork || kind == Kind::Vfork || kind == Kind::Clone;
 }
 
-constexpr std::uint64_t kCloneClearSighand = std::uint64_t{1} << 32;  // clone3(2); not in each libc's headers
-
-// The flags of the clone, clone3, fork or vfork that `registers` stand in (at its ptrace event).
-std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
-  switch (registers.orig_rax) {
-    case SYS_clone: return registers.rdi;
-    case SYS_clone3: return memory.value<std::uint64_t>({registers.rdi}).value_or(0);
-    case SYS_vfork: return CLONE_VM | CLONE_VFORK;
-    default: return 0;
-  }
-}
-
-// The kernel opens nothing of a program whose file may only be executed.
-std::string why_unreadable(pid_t pid) {
-  const Fd fd(::open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  const int why = errno;
-  if (!fd && why == ENOENT) return "/proc does not show it: not mounted here, or that of another PID namespace (mount -t proc proc /proc)";
-  if (!fd && why == EACCES) return "its file may be executed but not read, so the kernel lets nobody look into it";
-  return "its auxiliary vector cannot be read";
-}
-
 }  // namespace
 
 Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, const probes::Overrides& overrides,
@@ -74,6 +53,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       hangs_(options_.hang_ns),
       unclaimed_(sink, clock_, roster_),
       untraced_(sink, clock_, roster_, unclaimed_, options_.follow),
+      arrival_({sink, clock_, roster_, rendezvous_, modules_, functions_, stacks_, [this](pid_t pid) { meet_guests(pid); }}),
       traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, calls_) {
   if (options_.stacks.is_on())
     black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
@@ -304,156 +284,6 @@ void Session::on_trap_stop(const Stop& stop) {
 
 void Session::on_syscall(const Stop& stop) { Tracee(stop.tid).resume(); }
 
-// ---------------------------------------------------------------- children
-
-void Session::on_child(const Stop& stop) {
-  learn_of_child(stop);
-  Tracee(stop.tid).resume();
-}
-
-void Session::learn_of_child(const Stop& stop) {
-  Thread* parent = roster_.thread(stop.tid);
-  const auto child = static_cast<pid_t>(stop.message);
-  const auto registers = Tracee(stop.tid).registers();
-  if (parent && child > 0 && registers && !roster_.thread(child) && !unclaimed_.was_given_up(child)) {
-    Inferior& inferior = *parent->inferior;
-    const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
-    const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
-    if (is_thread) {
-      TrapGuard::inherit(roster_.add_thread(inferior, child, first_device()), *parent);
-    } else {
-      const bool shares = (flags & CLONE_VM) != 0;
-      note(*parent, shares ? "vfork" : "fork", child);
-      auto program = shares ? inferior.program : inferior.program->fork_copy(child);
-      Inferior& made = add_process(child, inferior.id, std::move(program));
-      made.watched = inferior.watched;
-      made.is_fresh_copy = !shares;
-      made.is_guest = shares && !(flags & CLONE_SIGHAND);
-      made.guest_action = flags & kCloneClearSighand ? TrapGuard::without_handler(TrapGuard::action(inferior)) : inferior.guest_action;
-      made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
-      made.is_dirty = inferior.is_dirty;
-      made.has_trap_to_itself = inferior.has_trap_to_itself;
-      made.had_leftovers = inferior.had_leftovers;
-      TrapGuard::inherit(roster_.add_thread(made, child, parent->device), *parent);
-    }
-    if (unclaimed_.claim(child)) start_child(child);
-  }
-}
-
-// A tracee in its first stop, or one that ends a group-stop.
-void Session::start_child(pid_t tid) {
-  Inferior& inferior = *roster_.thread(tid)->inferior;
-  const bool shares = inferior.program.use_count() > 1;  // its text is its parent's: wait for its exec
-  if (!options_.follow && !inferior.is_root && !shares) return leave_alone(inferior, tid);
-  if (std::exchange(inferior.is_fresh_copy, false)) mend_copy(inferior, *roster_.thread(tid));
-  Tracee(tid).resume();
-}
-
-// --no-follow: the child's copy of our breakpoints goes before it runs on.
-void Session::leave_alone(Inferior& inferior, pid_t tid) {
-  note(*roster_.thread(tid), "unwatched", 0, "children are not followed");
-  inferior.program->space->put_back(tid);
-  guard_.let_go(*roster_.thread(tid));
-  Tracee(tid).detach();
-  while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, false);
-  roster_.remove(inferior);
-}
-
-// ---------------------------------------------------------------- programs
-
-// After exec: whichever thread called it now is the leader; the others are gone, some without a word.
-Thread& Session::only_thread(Inferior& inferior, pid_t former) {
-  std::vector<Thread*> gone;
-  for (const auto& [tid, thread] : inferior.threads)
-    if (tid != inferior.pid || former != inferior.pid) gone.push_back(thread.get());
-  for (Thread* thread : gone) end_thread(*thread, false);
-  inferior.open_by_sp.clear();
-  black_box_.executed(inferior);
-  if (inferior.threads.empty()) return roster_.add_thread(inferior, inferior.pid, first_device());
-  Thread& leader = *inferior.threads.begin()->second;
-  calls_.thread_ended(leader, false);  // it does not return to the old program
-  leader.stack = {};
-  leader.device = first_device();
-  leader.shown.clear();
-  leader.name = read_thread_name(leader.tid);
-  return leader;
-}
-
-// What was known of the process is of a program that it runs no longer. `former`: the tid of the thread that executed the new one, 0 where
-// that is not known.
-Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
-  Thread& thread = only_thread(inferior, former);
-  ++inferior.execs;
-  inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
-  inferior.is_early = inferior.has_trap_to_itself = inferior.has_lost_net = false;
-  inferior.is_guest = false;
-  inferior.guest_action.reset();
-  inferior.has_told_nodes = false;
-  if (inferior.pid == main_) started_ = true;
-  auto facts = read_process_facts(inferior.pid);
-  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment), first_device()});
-  note(thread, "exec", 0, facts.exe);
-  return thread;
-}
-
-void Session::on_exec(const Stop& stop) {
-  Inferior* const found = roster_.process(stop.tid);
-  if (!found) return on_syscall(stop);
-  Inferior& inferior = *found;
-  const auto former = static_cast<pid_t>(stop.message);
-  const TrapBelief belief = TrapGuard::belief(inferior, roster_.thread(former));
-  Thread& thread = begin_anew(inferior, former);
-  if (!options_.follow && !inferior.is_root) return leave_alone(inferior, stop.tid);
-  begin_program(inferior, thread, belief);
-}
-
-// Why this program is to run on unwatched; empty: it is not.
-std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
-                                 std::optional<AuxiliaryVector>& facts) const {
-  const auto registers = Tracee(thread.tid).registers();
-  if (!registers || !registers->is_64_bit()) return "a 32-bit program: fade watches 64-bit ones";
-  facts = read_auxiliary_vector(inferior.pid, inferior.program->space->memory());
-  if (!facts) return why_unreadable(inferior.pid);
-  if (!watching_) return "nothing is watched any more";
-  if (facts->secure && !facts->has_other_ids && ::geteuid() != 0)
-    return "it is set-uid, set-gid or has capabilities, which the kernel leaves out where an ordinary user traces it";
-  if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";
-  if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior.program->space->memory(), *facts);
-  if (!facts->loader_base) return "a static program: it cannot load HIP";
-  if (!options_.child_filter && options_.only_ranks.empty()) return {};
-  const ProcessFacts process = read_process_facts(inferior.pid);
-  if (options_.child_filter && !std::regex_search(process.exe, *options_.child_filter)) return "not chosen by --exe";
-  const auto rank = std::ranges::find(process.environment, std::string("RANK"), &std::pair<std::string, std::string>::first);
-  if (options_.only_ranks.empty() || rank == process.environment.end()) return {};
-  const bool chosen = std::ranges::find(options_.only_ranks, rank->second) != options_.only_ranks.end();
-  return chosen ? std::string() : "not chosen by --only-rank";
-}
-
-void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belief) {
-  std::optional<AuxiliaryVector> facts;
-  std::string reason = unwatchable(inferior, thread, facts);
-  const Tracee tracee(thread.tid);
-  inferior.watched = false;
-  if (reason.empty()) {
-    // From inside exec to its exit: only there do registers that are set count.
-    tracee.resume_to_syscall();
-    const Stop stop = tracer_.next_of(thread.tid);
-    if (has_left(stop.kind)) return;
-    if (stop.kind != Stop::Kind::Syscall) return (void)handle(stop);
-    if (const auto begun = modules_.begin(inferior, thread.tid, *facts); !begun)
-      reason = begun.error().text();
-    else
-      inferior.watched = true;
-  }
-  guard_.begin(thread, belief);
-  if (!reason.empty()) {
-    note(thread, "unwatched", 0, reason);
-    log::debug("process {} runs unwatched: {}", inferior.pid, reason);
-    if (inferior.pid == main_ && watching_) totals_.notes.push_back("the program was not watched: " + reason);
-  }
-  tracee.resume();
-}
-
 void Session::on_end(const Stop& stop) {
   unclaimed_.claim(stop.tid);
   if (Inferior* const inferior = roster_.process(stop.tid)) return end_process(*inferior, stop);
@@ -473,7 +303,7 @@ std::vector<Session::Duty> Session::duties() {
   return {
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.look_after_nets(); }},
-      {kOften, [](Session& s) { if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.attach_holds_); }},
+      {kOften, [](Session& s) { if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.arrival_.hold_clock()); }},
       {kOften, [](Session& s) { s.traps_.look(); }},
       {kOften, [](Session& s) { s.look_for_hangs(); }},
       {kSeldom, [](Session& s) { s.report_costs(); }},

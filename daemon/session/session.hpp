@@ -15,6 +15,7 @@
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
 #include "ptrace/turns.hpp"
+#include "session/arrival.hpp"
 #include "session/black_box.hpp"
 #include "session/call_tracker.hpp"
 #include "session/hang_watch.hpp"
@@ -82,9 +83,9 @@ class Session {
   // Gives every process back as it was and runs on without us. Afterwards there is nothing to wait for.
   void let_go();
   // Of watch() and of let_go(), all processes together.
-  HoldTimes attach_holds() const { return attach_holds_.of(attached_threads_); }
+  HoldTimes attach_holds() const { return arrival_.holds(); }
   HoldTimes detach_holds() const { return detach_holds_.of(0); }
-  const std::vector<std::string>& calls_in_flight() const { return calls_in_flight_; }  // when we came: function (thread)
+  const std::vector<std::string>& calls_in_flight() const { return arrival_.calls_in_flight(); }  // when we came: function (thread)
   // After let_go(): bytes of text that are not what they were. Nothing but 0 is right.
   std::uint64_t bytes_left_changed() const { return bytes_left_changed_; }
 
@@ -129,13 +130,6 @@ class Session {
   int first_device() const;
   void end_thread(Thread& thread, bool process_ended);
   void end_process(Inferior& inferior, const Stop& stop);
-  Thread& only_thread(Inferior& inferior, pid_t former);
-  Thread& begin_anew(Inferior& inferior, pid_t former);
-  void learn_of_child(const Stop& stop);
-  void start_child(pid_t tid);
-  void leave_alone(Inferior& inferior, pid_t tid);
-  void begin_program(Inferior& inferior, Thread& thread, TrapBelief belief);
-  std::string unwatchable(const Inferior& inferior, const Thread& thread, std::optional<AuxiliaryVector>& facts) const;
   void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {});
   void look_at_imports(bool all);
 
@@ -151,21 +145,25 @@ class Session {
   // Finds processes whose SIGTRAP action is no longer that of the net.
   void look_after_nets();
 
+  // session_children.cpp
+  void learn_of_child(const Stop& stop);
+  void start_child(pid_t tid);
+  void leave_alone(Inferior& inferior, pid_t tid);
+  void mend_copy(Inferior& inferior, Thread& thread);
+  void watch_early_children();
+
+  // session_programs.cpp
+  Thread& only_thread(Inferior& inferior, pid_t former);
+  Thread& begin_anew(Inferior& inferior, pid_t former);
+  void begin_program(Inferior& inferior, Thread& thread, TrapBelief belief);
+  std::string unwatchable(const Inferior& inferior, const Thread& thread, std::optional<AuxiliaryVector>& facts) const;
+
   // session_seize.cpp
   Result<void> seize_thread(pid_t tid);
   Result<void> seize_threads(pid_t pid);
   Result<bool> seize_some(pid_t pid);
   void claim(Inferior& inferior, pid_t tid);
 
-  // session_attach.cpp
-  Result<Foothold> wait_for_foothold(ProgramMark program);
-  void await_exec(const Inferior& inferior);
-  Result<void> check_filters(const Inferior& inferior);
-  void unblock_traps(ProgramMark program, RemoteRange libc);
-  void await_forks(const Inferior& inferior);
-  void mend_copy(Inferior& inferior, Thread& thread);
-  void watch_early_children();
-  void tell_calls_in_flight(Inferior& inferior);
   class Farewell;  // session_end.cpp
 
   // session_untraced.cpp
@@ -201,6 +199,7 @@ class Session {
   HangWatch hangs_;
   UnclaimedChildren unclaimed_;
   UntracedChildren untraced_;
+  Arrival arrival_;
   WaitingTraps traps_;
   std::vector<Duty> duties_ = duties();
 
@@ -209,9 +208,8 @@ class Session {
   pid_t main_ = 0;
   int main_status_ = 0, main_signal_ = 0;
   bool started_ = false, main_ended_ = false;
-  std::vector<std::string> calls_in_flight_;
-  HoldClock attach_holds_, detach_holds_;
-  std::uint64_t attached_threads_ = 0, bytes_left_changed_ = 0;
+  HoldClock detach_holds_;
+  std::uint64_t bytes_left_changed_ = 0;
 };
 
 }  // namespace fade

@@ -4,6 +4,7 @@
 //
 // A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word, the new program
 // has none, and the memory that was opened is of the old one.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <thread>
@@ -92,6 +93,28 @@ Result<bool> Session::seize_some(pid_t pid) {
 void Session::claim(Inferior& inferior, pid_t tid) {
   if (!roster_.thread(tid)) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
   if (unclaimed_.claim(tid)) start_child(tid);
+}
+
+Result<void> Session::watch(pid_t pid) {
+  const auto cannot = [&](Error why) {
+    if (rendezvous_.has_given_up()) return tl::unexpected(Rendezvous::asked_to_leave());
+    if (why.code == ESRCH) return tl::unexpected(std::move(why));
+    return tl::unexpected(with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
+  };
+  Inferior* const inferior = roster_.process(pid);
+  if (!inferior || inferior->threads.empty()) return tl::unexpected(process_gone(pid));
+  if (inferior->watched) return {};  // it has executed a program since it was seized
+  if (Inferior* const host = inferior->is_guest ? nullptr : host_of(pid)) {  // which was seized after it
+    inferior->program = host->program;
+    inferior->is_guest = true;
+  }
+  if (inferior->is_guest) return {};  // it runs its parent's program until it executes one
+  if (const pid_t parent = read_parent(pid); shares_memory(pid, living_thread(parent)))
+    return cannot(Error{fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent), {},
+                        "attach to its parent, or try again later", EAGAIN});
+  if (auto watched = arrival_.watch(*inferior); !watched) return cannot(std::move(watched.error()));
+  watch_early_children();
+  return {};
 }
 
 }  // namespace fade

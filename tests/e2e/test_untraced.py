@@ -58,7 +58,8 @@ def test_it_is_found_and_recorded_from_then_on(build, tmp_path, how):
     assert (stdout, process.returncode) == (expected.stdout, expected.status)
     child = child_of(folder)
     column = "tid" if how == "thread" else "pid"
-    assert rows(folder, f"SELECT count(*) FROM calls WHERE name = 'hipDeviceSynchronize' AND {column} = {child}") == [(20,)]
+    (calls,) = rows(folder, f"SELECT count(*) FROM calls WHERE name = 'hipDeviceSynchronize' AND {column} = {child}")[0]
+    assert 20 <= calls <= 25, "20 calls behind `go`; it may have been found before or after its first 5"
     (detail,) = rows(folder, "SELECT detail FROM lifecycle WHERE kind = 'untraced'")[0]
     assert "made with CLONE_UNTRACED: recorded from here on" in detail
     assert b"CLONE_UNTRACED" in stderr and b"fade-query lifecycle" in stderr
