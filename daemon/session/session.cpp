@@ -54,6 +54,8 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       unclaimed_(sink, clock_, roster_),
       untraced_(sink, clock_, roster_, unclaimed_, options_.follow),
       arrival_({sink, clock_, roster_, rendezvous_, modules_, functions_, stacks_, [this](pid_t pid) { meet_guests(pid); }}),
+      departure_({tracer, clock_, turns_, roster_, rendezvous_, unclaimed_, guard_, [this](const Stop& stop) { handle(stop); },
+                  [this](const Stop& stop) { learn_of_child(stop); }}),
       traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, calls_) {
   if (options_.stacks.is_on())
     black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });

@@ -18,6 +18,7 @@
 #include "session/arrival.hpp"
 #include "session/black_box.hpp"
 #include "session/call_tracker.hpp"
+#include "session/departure.hpp"
 #include "session/hang_watch.hpp"
 #include "session/hold_times.hpp"
 #include "session/module_watch.hpp"
@@ -84,10 +85,10 @@ class Session {
   void let_go();
   // Of watch() and of let_go(), all processes together.
   HoldTimes attach_holds() const { return arrival_.holds(); }
-  HoldTimes detach_holds() const { return detach_holds_.of(0); }
+  HoldTimes detach_holds() const { return departure_.holds(); }
   const std::vector<std::string>& calls_in_flight() const { return arrival_.calls_in_flight(); }  // when we came: function (thread)
   // After let_go(): bytes of text that are not what they were. Nothing but 0 is right.
-  std::uint64_t bytes_left_changed() const { return bytes_left_changed_; }
+  std::uint64_t bytes_left_changed() const { return departure_.bytes_left_changed(); }
 
   bool started() const { return started_; }  // the main process has executed its program
   bool main_ended() const { return main_ended_; }
@@ -164,8 +165,6 @@ class Session {
   Result<bool> seize_some(pid_t pid);
   void claim(Inferior& inferior, pid_t tid);
 
-  class Farewell;  // session_end.cpp
-
   // session_untraced.cpp
   void look_for_untraced();
   Result<void> adopt(const UntracedChild& child);
@@ -200,6 +199,7 @@ class Session {
   UnclaimedChildren unclaimed_;
   UntracedChildren untraced_;
   Arrival arrival_;
+  Departure departure_;
   WaitingTraps traps_;
   std::vector<Duty> duties_ = duties();
 
@@ -208,8 +208,6 @@ class Session {
   pid_t main_ = 0;
   int main_status_ = 0, main_signal_ = 0;
   bool started_ = false, main_ended_ = false;
-  HoldClock detach_holds_;
-  std::uint64_t bytes_left_changed_ = 0;
 };
 
 }  // namespace fade

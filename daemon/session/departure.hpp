@@ -1,0 +1,75 @@
+// How fade leaves processes that run on: each thread stops for a moment, moves out of fade's code where it stands there, and is detached.
+// A few threads stop at a time. The last thread of a process takes fade's pages out. The text was put back before, while all threads ran, so
+// no thread comes back into that code.
+//
+// A process may end or execute another program at any of these stops. So everything that is kept across a stop is found again by its number.
+// Tracing thread only.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "session/foothold.hpp"
+#include "session/rendezvous.hpp"
+#include "session/trap_guard.hpp"
+#include "session/unclaimed_children.hpp"
+
+namespace fade {
+
+class Departure {
+ public:
+  struct Parts {
+    const Tracer& tracer;
+    SessionClock clock;
+    Turns& turns;
+    Roster& roster;
+    Rendezvous& rendezvous;
+    const UnclaimedChildren& unclaimed;
+    const TrapGuard& guard;
+    std::function<void(const Stop&)> handle;          // as Session::handle()
+    std::function<void(const Stop&)> learn_of_child;  // as handle() of a birth, but its thread stays where it is
+  };
+  explicit Departure(Parts parts) : p_(std::move(parts)) {}
+
+  // Detaches all threads of all processes. Less than 2 s where some of them do not stop.
+  void leave_all();
+
+  // How long threads stood still, of all processes together.
+  HoldTimes holds() const { return holds_.of(0); }
+  // Bytes of text that are not as the program had them. Only 0 is right.
+  std::uint64_t bytes_left_changed() const { return bytes_left_changed_; }
+
+ private:
+  // Where a thread stands once it was moved out of fade's code as far as possible.
+  enum class Place {
+    Outside,
+    Inside,  // in the middle of an instruction that was moved; or a handler runs whose signal met the thread there without a tracer
+    Left,    // nowhere: it ends, or another thread has executed a program
+  };
+
+  void choose_keepers();
+  void leave_others();
+  void leave_last(pid_t pid, pid_t keeper);
+  bool leave_one(pid_t tid, std::int64_t since);
+  bool ask(pid_t tid);
+  bool leave_at(const Stop& stop);
+  bool leave_program(const Stop& stop);
+  bool try_detach(const Stop& stop);
+  Place stand_aside(const Thread& thread, const Tracee& tracee) const;
+  Place step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const;
+  void detach(Thread& thread, const Tracee& tracee, int signal) const;
+  void leave_the_rest(ProgramMark program, pid_t keeper);
+  void move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold);
+  void remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold);
+  void look_again(ProgramMark program, pid_t keeper);
+  void stays_dirty(pid_t tid);
+
+  const Parts p_;
+  HoldClock holds_;
+  std::uint64_t bytes_left_changed_ = 0;
+  std::unordered_map<pid_t, pid_t> keepers_;  // the last thread of each process to go, by pid
+  std::unordered_set<pid_t> kept_, gone_;     // of these threads, those that still wait for their turn; threads that have gone
+};
+
+}  // namespace fade
