@@ -63,7 +63,7 @@ def test_hip_that_is_never_called(steps):
 
 def test_hip_of_which_nothing_is_watched(steps):
     found = overall(steps("count", "--include", "^no_such_function$"))
-    assert found["verdict"] == "UNWATCHED" and "only a part was recorded" in found["evidence"] and "--include" in found["advice"]
+    assert found["verdict"] == "UNWATCHED" and "only a part of the run was recorded" in found["evidence"] and "--include" in found["advice"]
 
 
 def test_what_could_not_be_written_is_not_denied(steps, query, tmp_path):
@@ -81,7 +81,7 @@ def test_what_could_not_be_written_is_not_denied(steps, query, tmp_path):
 def test_launches_that_are_not_watched_are_not_denied(steps, query, tmp_path, groups):
     found = overall(steps("count alloc copy launch=3", "-e", groups))
     assert found["verdict"] == "UNWATCHED" and "kernel launches were not recorded" in found["reason"] and "-e" in found["advice"]
-    assert "only a part was recorded" in found["evidence"]
+    assert "only a part of the run was recorded" in found["evidence"]
     assert "UNWATCHED" in query(tmp_path / "run.db", "check", "--fail-on", "not-used").stdout
 
 
