@@ -27,7 +27,8 @@ const std::vector<Command>& commands() {
       {"flame", "the page of the report", show_flame, nullptr, 0, 1, PageKind::Usual},
       {"leaks", "the page of the report", show_leaks, nullptr, 0, 1, PageKind::Usual},
       {"oom", "the page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
-      {"memory", "the page of the report", show_peak, nullptr, 0, 1, PageKind::Usual, &Settings::peak},
+      {"memory", "the page of the report", show_memory, nullptr, 0, 1, PageKind::Terminal, &Settings::peak},
+      {"processes", "the page of the report", show_processes, nullptr, 0, 1, PageKind::Terminal},
       {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
   };
   return all;
@@ -40,10 +41,14 @@ const Command* find_command(std::string_view name) {
 }
 
 bool shows_page(const Command& command, const Settings& s) {
-  if (command.page == PageKind::None || s.by_line || s.slow || s.sql || (command.page_with && !(s.*command.page_with))) return false;
+  if (command.page == PageKind::None || s.by_line || s.slow || s.sql) return false;
   if (!s.stack_format.empty()) return true;
   if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited)) return false;
   return command.page != PageKind::Whole || !(s.pid || s.rank || s.from_ns || s.to_ns || !s.name.empty());
+}
+
+bool keeps_page(const Command& command, const Settings& s) {
+  return shows_page(command, s) && (command.page != PageKind::Terminal || (command.piped_with && s.*command.piped_with));
 }
 
 bool is_page(const Command& command) {
