@@ -37,7 +37,7 @@ Departure::Place Departure::stand_aside(const Thread& thread, const Tracee& trac
 
 // `met`: signals that came instead of the trap of a step.
 Departure::Place Departure::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
-  const AddressSpace& space = *thread.inferior->program->space;
+  const AddressSpace& space = thread.space();
   const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.refers_to_slots(sp); };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
@@ -73,8 +73,8 @@ bool Departure::try_detach(const Stop& stop) {
     tracee.detach(is_signal ? stop.signal : 0);
     return true;
   }
-  if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->inferior->program->space->mend_copy(stop.tid);
-  const Site* site = thread->inferior->program->space->find(registers->ip() - 1);
+  if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->space().mend_copy(stop.tid);
+  const Site* site = thread->space().find(registers->ip() - 1);
   if (site && !is_signal && is_owed_trap(stop.tid)) {
     tracee.resume();
     tracee.interrupt();
@@ -231,9 +231,9 @@ void Departure::move_out(ProgramMark program, pid_t keeper, const Result<Foothol
 void Departure::leave_last(pid_t pid, pid_t keeper) {
   const Inferior& inferior = *p_.roster.process(pid);
   const ProgramMark program = inferior.mark();
-  if (const AddressSpace& space = *inferior.program->space; space.has_net())
+  if (const AddressSpace& space = inferior.space(); space.has_net())
     if (const auto check = space.differing()) bytes_left_changed_ += check->ours;
-  const auto foothold = foothold_of(inferior.pid, inferior.program->space->memory());
+  const auto foothold = foothold_of(inferior.pid, inferior.memory());
   const std::int64_t since = p_.clock.now();
   Thread* const thread = p_.roster.thread(keeper);
   const auto stop = thread ? p_.rendezvous.stop(*thread, kForOne) : std::nullopt;

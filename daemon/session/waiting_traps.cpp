@@ -39,7 +39,7 @@ void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* tak
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
   const Inferior& inferior = *stopped.inferior;
   const bool can_speak = read_own_pid(inferior.pid) == inferior.pid;
-  if (can_speak && inferior.program->space->send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
+  if (can_speak && inferior.space().send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
   if (taker) TrapGuard::send_to(*taker, *info);
   else TrapGuard::send_to_process(inferior, *info);
 }
