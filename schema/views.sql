@@ -6,13 +6,14 @@ FROM session_;
 CREATE VIEW processes AS
 SELECT p.id, p.session, p.parent AS parent_id, p.pid, p.ppid, p.uid, p.exe, p.command, p.ts AS start, p.ts_end AS "end", p.ts_end - p.ts AS duration,
        p.exit_code, p.exit_signal, p.env,
-       (SELECT count(*) FROM thread_ t WHERE t.process = p.id) AS threads
-FROM process_ p;
+       (SELECT count(*) FROM thread_ t WHERE t.process = p.id) AS threads, r.rank
+FROM process_ p LEFT JOIN process_ranks r ON r.process_id = p.id;
 
 CREATE VIEW threads AS
 SELECT t.id, p.session, t.process AS process_id, p.pid, t.tid, t.name, t.ts AS start, t.ts_end AS "end", coalesce(s.calls, 0) AS calls, coalesce(s.errors, 0) AS errors,
-       coalesce(iif(s.total < s.outer * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.total), 0) AS total_ns
+       coalesce(iif(s.total < s.outer * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.total), 0) AS total_ns, r.rank
 FROM thread_ t JOIN process_ p ON p.id = t.process
+LEFT JOIN process_ranks r ON r.process_id = p.id
 LEFT JOIN (SELECT thread, sum(n) AS calls, sum(errors) AS errors, sum(CASE parent_fn WHEN 0 THEN total ELSE 0 END) AS total, sum(CASE parent_fn WHEN 0 THEN n ELSE 0 END) AS outer
            FROM call_stat_ GROUP BY thread) s ON s.thread = t.id
 LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
@@ -781,8 +782,9 @@ SELECT s.id, p.session, p.id AS process_id, p.pid, t.tid, s.idx, s.name, s.ts AS
        round(1.0 * s.dur / nullif(u.median, 0), 3) AS vs_median, s.complete AND u.n >= 3 AND s.dur > 1.5 * u.median AS slow,
        s.calls, s.errors, s.launches, s.copies, s.copied AS copied_bytes, s.growth AS growth_bytes, iif(s.in_calls < s.calls * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.in_calls) AS in_calls_ns,
        iif(s.waited < s.calls * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.waited) AS waited_ns,
-       s.call AS first_call_id, s.call_end AS last_call_id, s.thread AS thread_id
+       s.call AS first_call_id, s.call_end AS last_call_id, s.thread AS thread_id, r.rank
 FROM step_ s JOIN process_ p ON p.id = s.process JOIN thread_ t ON t.id = s.thread LEFT JOIN usual u ON u.thread = s.thread
+LEFT JOIN process_ranks r ON r.process_id = p.id
 LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW step_calls AS

@@ -93,7 +93,7 @@ Result<void> print(Context& context, const Conditions& looked_at) {
 
 Result<void> check_recording(Context& context, Recording& recording) {
   const Settings& s = context.settings;
-  if (s.sql || !s.where.empty() || !s.sort.empty() || !s.columns.empty() || s.limit || s.pid || !s.name.empty())
+  if (s.sql || !s.where.empty() || !s.sort.empty() || !s.columns.empty() || s.limit || s.pid || s.rank || !s.name.empty())
     return usage("check takes --fail-on, --session and --format only", {}, "fade-query sql 'SELECT * FROM checks'");
   auto session = chosen_session(s, recording);
   if (!session) return tl::unexpected(session.error());

@@ -51,11 +51,12 @@ std::string where(const std::string& kind, const std::string& device) {
   return fmt::format("of {} memory on {}", kind, place);
 }
 
-// size, n, places, pid, program, device, kind, moment
+// size, n, places, pid, program, device, kind, moment, rank
 std::string total_line(const Context& context, const Row& t, bool frees_missing) {
   std::string text = fmt::format("{} {}", table::human_bytes(integer(t[0])), where(page_text(t[6]), table::is_null(t[5]) ? std::string() : page_text(t[5])));
   text += table::is_null(t[7]) ? (frees_missing ? " not seen to be freed" : " never freed") : " in use at " + table::human_time(integer(t[7]), context.settings.units);
-  return text + fmt::format(": {} from {}, process {} ({})", plural(integer(t[1]), "allocation"), plural(integer(t[2]), "place"), page_text(t[3]), page_text(t[4]));
+  return text + fmt::format(": {} from {}, {}process {} ({})", plural(integer(t[1]), "allocation"), plural(integer(t[2]), "place"),
+                            table::is_null(t[8]) ? "" : fmt::format("rank {}, ", integer(t[8])), page_text(t[3]), page_text(t[4]));
 }
 
 // size_bytes, percent, n, name, user_line, caller, stack, largest_bytes, grows
@@ -135,7 +136,7 @@ Result<void> show(Context& context, Recording& recording, const Page& page) {
 
 constexpr Page kLeaks{
     "leaks",
-    "SELECT sum(size_bytes), sum(n), count(DISTINCT place), pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), device, kind, NULL\n"
+    "SELECT sum(size_bytes), sum(n), count(DISTINCT place), pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), device, kind, NULL, max(rank)\n"
     "FROM (\n{}\n) r GROUP BY pid, device, kind ORDER BY 1 DESC LIMIT 20",
     "pid = {} AND device IS {} AND kind = {}", "everything was freed",
     "memory", "no memory is left of what was watched, and not all was watched",
@@ -146,7 +147,7 @@ constexpr Page kLeaks{
 constexpr Page kPeak{
     "memory_peak",
     "SELECT sum(size_bytes), sum(n), count(DISTINCT place), r.pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), r.device, r.memory,\n"
-    "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device IS r.device AND m.memory = r.memory AND m.session = coalesce(:session, m.session))\n"
+    "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device IS r.device AND m.memory = r.memory AND m.session = coalesce(:session, m.session)), max(r.rank)\n"
     "FROM (\n{}\n) r GROUP BY r.pid, r.device, r.memory ORDER BY 1 DESC LIMIT 20",
     "pid = {} AND device IS {} AND memory = {}", "nothing was allocated",
     "allocations", "no allocation was seen, and not all were watched",
@@ -158,9 +159,11 @@ constexpr std::int64_t kMostOoms = 3;
 constexpr const char* kOoms =
     "SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.free, o.total, o.elsewhere, o.start, o.caller, k.stack, count(*) OVER () AS n,\n"
     "  (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,\n"
-    "  (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = o.pid AND p.session = o.session) AS program\n"
+    "  (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = o.pid AND p.session = o.session) AS program,\n"
+    "  (SELECT max(r.rank) FROM process_ranks r WHERE r.session = o.session AND r.pid = o.pid) AS rank\n"
     "FROM ooms o LEFT JOIN stack_calls k ON k.call_id = o.call_id\n"
     "WHERE o.session = coalesce(:session, o.session) AND (:pid IS NULL OR o.pid = :pid) AND (:device IS NULL OR o.device = :device)\n"
+    "  AND (:rank IS NULL OR (o.session, o.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank))\n"
     "  AND (:name IS NULL OR o.name REGEXP :name) ORDER BY o.id LIMIT {}";
 
 std::string oom_line(const Context& context, const NamedRow& o) {
@@ -170,7 +173,7 @@ std::string oom_line(const Context& context, const NamedRow& o) {
 }
 
 std::string held_line(const NamedRow& o) {
-  std::string text = fmt::format("Process {} ({}) held {} then", o.text("pid"), o.text("program"), table::human_bytes(o.number("used")));
+  std::string text = fmt::format("{}rocess {} ({}) held {} then", o.has("rank") ? "Rank " + o.text("rank") + ", p" : "P", o.text("pid"), o.text("program"), table::human_bytes(o.number("used")));
   if (o.has("total")) text += fmt::format(", of {}; {} were free by the last answer of hipMemGetInfo", table::human_bytes(o.number("total")), table::human_bytes(o.number("free")));
   if (o.number("elsewhere") > 0) text += fmt::format(", and {} were held elsewhere: by other processes, pools or the runtime", table::human_bytes(o.number("elsewhere")));
   return text + ".";

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
 
 bool wants_postmortem_rows(const Context& context) {
   const Settings& s = context.settings;
-  return context.output.format != table::Format::Table || s.sql || s.pid || s.limit || s.from_ns || s.to_ns || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
+  return context.output.format != table::Format::Table || s.sql || s.pid || s.rank || s.limit || s.from_ns || s.to_ns || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
 }
 
 Result<void> print_report(Context& context, Recording& recording, const char* name, const Settings& settings) {
@@ -136,7 +136,8 @@ Result<void> tell_memory(Context& context, Recording& recording, Prose& page, co
 Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
   Prose page(context);
   const std::string id = std::to_string(integer(m[0])), exe = raw_text(m[1]);
-  page.title(fmt::format("{} (pid {}) {}", exe.substr(exe.rfind('/') + 1), integer(m[2]), raw_text(m[3])), raw_text(m[13]) != "snapshot");
+  const std::string rank = is_null(m[15]) ? "" : fmt::format("rank {}, ", integer(m[15]));
+  page.title(fmt::format("{} ({}pid {}) {}", exe.substr(exe.rfind('/') + 1), rank, integer(m[2]), raw_text(m[3])), raw_text(m[13]) != "snapshot");
   page.entry("when", table::human_time(integer(m[4]), context.settings.units));
   page.entry("command", m[12]);
   page.entry("signal", signal_line(m));
@@ -154,7 +155,7 @@ Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
 }
 
 constexpr std::string_view kMoments =
-    "SELECT m.id, coalesce(p.exe, p.command, 'a process'), m.pid, m.what, m.start, m.signal, m.signal_name, m.code_name, m.address_hex, m.thread_id, m.evidence, m.advice, m.command, m.kind, m.threads "
+    "SELECT m.id, coalesce(p.exe, p.command, 'a process'), m.pid, m.what, m.start, m.signal, m.signal_name, m.code_name, m.address_hex, m.thread_id, m.evidence, m.advice, m.command, m.kind, m.threads, p.rank "
     "FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) ORDER BY m.start DESC LIMIT 100";
 
 // Processes that were told to end while another one crashed or hung; returns how many. Where there are no others they stay.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/query/page.hpp"
+#include "cli/query/ranks.hpp"
 #include "cli/query/report.hpp"
 #include "cli/query/step_samples.hpp"
 #include "cli/table/human.hpp"
@@ -72,7 +73,7 @@ Result<void> tell_series(Context& context, Recording& recording, const Row& s) {
   auto samples = integer(s[9]) > 0 ? step_samples(context, recording, table::raw_text(s[15])) : Result<std::vector<StepSamples>>();
   if (!samples) return tl::unexpected(samples.error());
   Prose page(context);
-  page.title(fmt::format("{} of thread {} (process {}): {}", counted(s[3], "step"), integer(s[2]), integer(s[1]), page_text(s[0])), false);
+  page.title(fmt::format("{} of thread {}, {}: {}", counted(s[3], "step"), integer(s[2]), process_words(s[16], page_text(s[1])), page_text(s[0])), false);
   page.entry("usual", usual(context, s));
   page.entry("slow", *slow);
   page.entry("differs", *difference);
@@ -115,13 +116,14 @@ Result<void> tell_no_steps(Context& context, Recording& recording) {
 
 Result<void> show_steps(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("steps")); !fine) return fine;
+  if (context.settings.merge) return print_part(context, recording, "steps", context.settings);
   if (context.settings.slow) {
     auto done = print_part(context, recording, "steps", context.settings);
     return done ? tell_samples(context, recording) : done;
   }
   auto series = rows_for(context, recording,
                          "SELECT * FROM (" + find_report("step_summary")->sql_for([](std::string_view) { return false; }) + ") WHERE thread_id IN "
-                         "(SELECT thread_id FROM steps WHERE session = coalesce(:session, session)) AND (:pid IS NULL OR pid = :pid) ORDER BY total_ns DESC LIMIT 10");
+                         "(SELECT thread_id FROM steps WHERE session = coalesce(:session, session)) AND (:pid IS NULL OR pid = :pid) AND (:rank IS NULL OR rank = :rank) ORDER BY total_ns DESC LIMIT 10");
   if (!series) return tl::unexpected(series.error());
   if (series->empty()) return tell_no_steps(context, recording);
   bool any_slow = false;

@@ -28,7 +28,7 @@ std::string words_for(std::string_view verdict) {
 // Whatever asks for rows gets rows.
 bool wants_verdict_rows(const Context& context) {
   const Settings& s = context.settings;
-  return context.output.format != table::Format::Table || s.sql || s.pid || s.limit || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
+  return context.output.format != table::Format::Table || s.sql || s.pid || s.rank || s.limit || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
 }
 
 Result<void> print_rows_of(Context& context, Recording& recording, const char* name) {
@@ -43,7 +43,7 @@ Result<void> print_rows_of(Context& context, Recording& recording, const char* n
 Result<void> show_processes(Context& context, Recording& recording) {
   Settings settings;
   settings.session = context.settings.session;
-  settings.columns = {"pid", "verdict", "reason", "command"};
+  settings.columns = {"pid", "rank", "verdict", "reason", "command"};
   settings.may_leave_out = true;
   settings.limit = 20;
   Output output = context.output;
@@ -65,7 +65,7 @@ Result<void> show_session(Context& context, Recording& recording, const Row& v) 
   const std::string verdict = table::raw_text(v[0]);
   const bool only_died = verdict == "FAILED" && table::raw_text(v[1]).starts_with("it died of ");  // no call had failed
   page.title(only_died ? "FAILED: the program died, and no GPU call had failed" : words_for(verdict), verdict != "USED");
-  page.entry("process", fmt::format("{} (pid {})", table::raw_text(v[4]), integer(v[5])));
+  page.entry("process", fmt::format("{} ({}pid {})", table::raw_text(v[4]), table::is_null(v[8]) ? "" : fmt::format("rank {}, ", integer(v[8])), integer(v[5])));
   page.entry("reason", v[1]);
   page.entry("evidence", v[2]);
   page.entry("advice", v[3]);
@@ -131,7 +131,7 @@ Result<void> show_verdict(Context& context, Recording& recording) {
   if (wants_verdict_rows(context)) return print_rows_of(context, recording, "verdict");
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
-  auto verdicts = rows_of(recording, "SELECT verdict, reason, evidence, advice, command, pid, processes, session FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session", *session);
+  auto verdicts = rows_of(recording, "SELECT verdict, reason, evidence, advice, command, pid, processes, session, (SELECT r.rank FROM process_ranks r WHERE r.process_id = session_verdicts.process_id) FROM session_verdicts WHERE session = coalesce(:session, session) ORDER BY session", *session);
   if (!verdicts) return tl::unexpected(verdicts.error());
   if (verdicts->empty()) return fail("there is no verdict", "the recording holds no process", "fade-query info");
   for (const Row& verdict : *verdicts)

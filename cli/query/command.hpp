@@ -70,6 +70,7 @@ Result<void> show_oom(Context& context, Recording& recording);
 Result<void> show_leaks(Context& context, Recording& recording);
 Result<void> show_peak(Context& context, Recording& recording);
 Result<void> show_findings(Context& context, Recording& recording);
+Result<void> show_ranks(Context& context, Recording& recording);
 Result<void> show_steps(Context& context, Recording& recording);
 Result<void> show_postmortem(Context& context, Recording& recording);
 

@@ -21,6 +21,7 @@ const std::vector<Command>& commands() {
       {"devices", "the page of the report", show_devices, nullptr, 0, 1, PageKind::Usual},
       {"findings", "the page of the report", show_findings, nullptr, 0, 1, PageKind::Usual},
       {"steps", "the page of the report", show_steps, nullptr, 0, 1, PageKind::Limited},
+      {"ranks", "the page of the report", show_ranks, nullptr, 0, 1, PageKind::Limited},
       {"postmortem", "the page of the report", show_postmortem, nullptr, 0, 1, PageKind::Whole},
       {"stacks", "the page of the report", show_stacks, nullptr, 0, 1, PageKind::Usual},
       {"flame", "the page of the report", show_flame, nullptr, 0, 1, PageKind::Usual},
@@ -42,7 +43,7 @@ bool shows_page(const Command& command, const Settings& s) {
   if (command.page == PageKind::None || s.by_line || s.slow || s.sql || (command.page_with && !(s.*command.page_with))) return false;
   if (!s.stack_format.empty()) return true;
   if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited)) return false;
-  return command.page != PageKind::Whole || !(s.pid || s.from_ns || s.to_ns || !s.name.empty());
+  return command.page != PageKind::Whole || !(s.pid || s.rank || s.from_ns || s.to_ns || !s.name.empty());
 }
 
 bool is_page(const Command& command) {

@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/query/column_names.hpp"
+#include "cli/query/ranks.hpp"
 
 namespace fade::query {
 namespace {
@@ -51,9 +52,16 @@ std::string order_by(const Report& report, std::string_view sort) {
   return "\nORDER BY " + quoted(column_named(report, sort.substr(down ? 1 : 0))->name) + (down ? " DESC" : "");
 }
 
-Result<std::vector<Column>> chosen_columns(const Report& report, const Settings& settings, bool table) {
+// What nobody asked for and the recording has nothing of: a table without ranks needs no column for them.
+std::vector<std::string> usual_columns(Database& db, const Report& report, bool table) {
+  std::vector<std::string> names = report.column_names();
+  if (table && report.column("rank") && report.name != "ranks" && !has_ranks(db)) std::erase(names, "rank");
+  return names;
+}
+
+Result<std::vector<Column>> chosen_columns(Database& db, const Report& report, const Settings& settings, bool table) {
   std::vector<Column> out;
-  const std::vector<std::string> names = settings.columns.empty() ? report.column_names() : settings.columns;
+  const std::vector<std::string> names = settings.columns.empty() ? usual_columns(db, report, table) : settings.columns;
   for (const std::string& name : names) {
     if (auto fine = check_column(report, name, "--columns"); !fine) return tl::unexpected(fine.error());
     const ReportColumn* column = column_named(report, name);
@@ -74,12 +82,12 @@ std::string sql_text(const Report& report, const Settings& settings, const Value
   });
 }
 
-Result<Plan> make_plan(const Report& report, const Settings& settings, const Value& session, std::string_view word, bool table) {
+Result<Plan> make_plan(Database& db, const Report& report, const Settings& settings, const Value& session, std::string_view word, bool table) {
   if (auto fine = check_filters(settings, report); !fine) return tl::unexpected(fine.error());
   const std::string_view sort = settings.sort.empty() ? std::string_view(report.sort) : std::string_view(settings.sort);
   if (!sort.empty())
     if (auto fine = check_column(report, sort.substr(sort.starts_with('-') ? 1 : 0), "--sort"); !fine) return tl::unexpected(fine.error());
-  auto columns = chosen_columns(report, settings, table);
+  auto columns = chosen_columns(db, report, settings, table);
   if (!columns) return tl::unexpected(columns.error());
   Plan plan;
   plan.report = &report;
@@ -252,12 +260,12 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
   if (const Variant* variant = variant_for(wanted, given))  // the option has done its work
-    for (const auto& [name, flag] : {std::pair{"peak", &settings.peak}, {"errors", &settings.errors}, {"by_line", &settings.by_line}, {"slow", &settings.slow}})
+    for (const auto& [name, flag] : {std::pair{"peak", &settings.peak}, {"errors", &settings.errors}, {"by_line", &settings.by_line}, {"slow", &settings.slow}, {"merge", &settings.merge}})
       if (variant->parameter == name) *flag = false;
   const bool is_table = output.format == table::Format::Table;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
-  auto plan = make_plan(report, settings, *session, word, is_table);
+  auto plan = make_plan(recording.database, report, settings, *session, word, is_table);
   if (!plan) return tl::unexpected(plan.error());
   auto start = epoch(recording, settings, *session);
   if (!start) return tl::unexpected(start.error());
@@ -283,10 +291,10 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
 Result<std::string> sql_of_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
-  if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = false;
+  if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = settings.merge = false;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
-  auto plan = make_plan(report, settings, *session, word, false);
+  auto plan = make_plan(recording.database, report, settings, *session, word, false);
   if (!plan) return tl::unexpected(plan.error());
   const Reader reader{recording, report, settings, word, *session};
   const auto most = limit_of(settings, report.limit, false);

@@ -34,8 +34,7 @@ std::string how_it_ended(const NamedRow& session) {
 constexpr std::string_view kRunRow =
     "SELECT s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,\n"
     "  (SELECT count(*) FROM processes x WHERE x.session = s.id) AS processes,\n"
-    "  (SELECT count(DISTINCT substr(x.env, instr(x.env, '\"RANK\":\"') + 8, instr(substr(x.env, instr(x.env, '\"RANK\":\"') + 8), '\"')))\n"
-    "   FROM processes x WHERE x.session = s.id AND instr(x.env, '\"RANK\":\"') > 0) AS ranks,\n"
+    "  (SELECT count(DISTINCT r.rank) FROM process_ranks r WHERE r.session = s.id) AS ranks,\n"
     "  (SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.name FROM devices d WHERE d.session = s.id AND d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus\n"
     "FROM sessions s LEFT JOIN processes p ON p.id = (SELECT min(y.id) FROM processes y WHERE y.session = s.id)\n"
     "WHERE s.id = coalesce(:session, s.id) ORDER BY s.id DESC LIMIT 1";

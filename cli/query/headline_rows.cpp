@@ -33,12 +33,9 @@ std::string process(const NamedRow& row) {
   return row.has("rank") ? fmt::format("rank {} (process {})", row.text("rank"), pid) : "process " + pid;
 }
 
-#define FADE_RANK_OF(env) \
-  "CASE WHEN instr(" env ", '\"RANK\":\"') > 0 THEN CAST(substr(" env ", instr(" env ", '\"RANK\":\"') + 8) AS INTEGER) END"
-
 // The thread that a death began with; of a hang the one whose call runs for longest.
 constexpr std::string_view kDeaths =
-    "SELECT m.pid, m.what, m.kind, t.call, t.age_ns, " FADE_RANK_OF("p.env") " AS rank,\n"
+    "SELECT m.pid, m.what, m.kind, t.call, t.age_ns, p.rank,\n"
     "  (SELECT u.user_line FROM user_lines u WHERE u.stack = t.stack) AS user_line\n"
     "FROM postmortems m JOIN processes p ON p.id = m.process_id\n"
     "LEFT JOIN postmortem_threads t ON t.postmortem_id = m.id AND t.thread_id = (\n"
@@ -78,7 +75,7 @@ SectionRows hangs(const Context& context, Recording& recording, const Found&) {
 }
 
 constexpr std::string_view kOutOfMemory =
-    "SELECT o.pid, o.name, o.asked, o.used, o.total, o.memory, o.device, count(*) OVER () AS n, " FADE_RANK_OF("p.env") " AS rank,\n"
+    "SELECT o.pid, o.name, o.asked, o.used, o.total, o.memory, o.device, count(*) OVER () AS n, p.rank,\n"
     "  (SELECT u.user_line FROM stack_calls k JOIN user_lines u ON u.stack = k.stack WHERE k.call_id = o.call_id) AS user_line\n"
     "FROM ooms o LEFT JOIN processes p ON p.session = o.session AND p.pid = o.pid\n"
     "WHERE o.session = coalesce(:session, o.session) ORDER BY o.id LIMIT 1";
@@ -96,7 +93,7 @@ SectionRows out_of_memory(const Context& context, Recording& recording, const Fo
 }
 
 constexpr std::string_view kGrowth =
-    "SELECT g.pid, g.n, g.size_bytes, g.turns_with, g.turns, g.turn, g.bytes_per_turn, " FADE_RANK_OF("p.env") " AS rank,\n"
+    "SELECT g.pid, g.n, g.size_bytes, g.turns_with, g.turns, g.turn, g.bytes_per_turn, p.rank,\n"
     "  (SELECT u.user_line FROM user_lines u WHERE u.stack = g.stack) AS user_line, g.name, count(*) OVER () AS places\n"
     "FROM memory_growth g LEFT JOIN processes p ON p.session = g.session AND p.pid = g.pid\n"
     "WHERE g.session = coalesce(:session, g.session) ORDER BY g.size_bytes DESC LIMIT 1";
@@ -114,7 +111,7 @@ SectionRows leaks(const Context& context, Recording& recording, const Found&) {
 }
 
 constexpr std::string_view kFirstFailure =
-    "SELECT f.name, coalesce(f.error, f.code) AS error, f.pid, (SELECT u.user_line FROM user_lines u WHERE u.stack = f.stack) AS user_line,\n"
+    "SELECT f.name, coalesce(f.error, f.code) AS error, f.pid, (SELECT r.rank FROM process_ranks r WHERE r.process_id = f.process_id) AS rank, (SELECT u.user_line FROM user_lines u WHERE u.stack = f.stack) AS user_line,\n"
     "  (SELECT sum(x.repeats) FROM failures x WHERE x.session = f.session AND NOT x.normal) AS n,\n"
     "  (SELECT count(DISTINCT x.class) FROM failures x WHERE x.session = f.session AND NOT x.normal) AS classes, f.class\n"
     "FROM failures f WHERE f.session = coalesce(:session, f.session) AND NOT f.normal ORDER BY f.id LIMIT 1";
@@ -126,7 +123,8 @@ SectionRows errors(const Context& context, Recording& recording, const Found& be
   if (found->empty()) return Found{};
   const NamedRow& e = found->front();
   if (has(before, "MEMORY") && e.text("class") == "memory" && e.number("classes") == 1) return Found{};
-  const std::string words = fmt::format("{} failed; the first: {} returned {}", counted(e.number("n"), "call"), e.text("name"), e.text("error"));
+  const std::string words = fmt::format("{} failed; the first{}: {} returned {}", counted(e.number("n"), "call"), e.has("rank") ? ", of rank " + e.text("rank") : "",
+                                        e.text("name"), e.text("error"));
   return Found{{"ERRORS", words, e.text("user_line"), "first-error", true}};
 }
 
@@ -134,7 +132,7 @@ SectionRows errors(const Context& context, Recording& recording, const Found& be
 constexpr std::string_view kSlowSteps =
     "WITH later AS (SELECT * FROM steps WHERE session = coalesce(:session, session) AND idx > 1),\n"
     "lost AS (SELECT sum(CASE WHEN slow THEN duration - median_ns ELSE 0 END) AS ns, sum(duration) AS all_ns, sum(slow) AS n, count(*) AS steps FROM later)\n"
-    "SELECT s.idx, s.pid, s.duration, s.median_ns, s.in_calls_ns, l.n, l.steps, i.\"end\" - max(i.start, s.start) AS idle_ns, c.name AS after,\n"
+    "SELECT s.idx, s.pid, s.rank, s.duration, s.median_ns, s.in_calls_ns, l.n, l.steps, i.\"end\" - max(i.start, s.start) AS idle_ns, c.name AS after,\n"
     "  coalesce((SELECT u.user_line FROM user_lines u WHERE u.stack = c.stack),\n"
     "           (SELECT CASE WHEN min(u.user_line) = max(u.user_line) THEN min(u.user_line) END\n"
     "            FROM stack_stats x JOIN user_lines u ON u.stack = x.stack WHERE x.function_id = c.function_id)) AS user_line\n"
@@ -149,7 +147,8 @@ SectionRows slow_steps(const Context& context, Recording& recording, const Found
   if (!found) return tl::unexpected(found.error());
   if (found->empty()) return Found{};
   const NamedRow& s = found->front();
-  std::string text = fmt::format("{} of {} slow: step {} took {}, the median is {}", table::human_count(s.number("n")), counted(s.number("steps") + 1, "step"), s.number("idx"),
+  std::string text = fmt::format("{} of {} slow: step {}{} took {}, the median is {}", table::human_count(s.number("n")), counted(s.number("steps") + 1, "step"), s.number("idx"),
+                                 s.has("rank") ? " of rank " + s.text("rank") : "",
                                  time(context, s.number("duration")), time(context, s.number("median_ns")));
   if (s.has("after")) text += fmt::format("; {} of it outside of calls, before {}", time(context, s.number("idle_ns")), s.text("after"));
   return Found{{"STEPS", text, s.text("user_line"), "steps", false}};

@@ -83,6 +83,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {rows, "--timeout", "TIME", "how long the query may take [sql: 30s, reports: any time]", Time{&to.timeout_ns}},
       {filters, "--name", "REGEX", "functions, kernels, files ... whose name matches", Text{&to.name}, Shown::Help},
       {filters, "--pid", "PID", "only this process", Number{&to.pid, 0}, Shown::Help},
+      {filters, "--rank", "N", "of a distributed job, only this rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...)", Number{&to.rank, 0}, Shown::Help},
       {filters, "--tid", "TID", "only this thread", Number{&to.tid, 0}},
       {filters, "--device", "N", "only this device, as the program numbers it", Number{&to.device}},
       {filters, "--api", "LIST", "of these APIs: hip,hiprtc,user", List{&to.api}},
@@ -99,6 +100,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
       {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
       {filters, "--by-line", "", "waits, leaks, memory --peak: by your own line, of calls whose stack was recorded", Flag{&to.by_line}},
+      {filters, "--merge", "", "flame, steps, memory: the ranks of a distributed job added up", Flag{&to.merge}},
       {filters, "--native", "", "postmortem: also the frames of the interpreter and the C library", Flag{&to.native}},
       {filters, "--skip-frames", "REGEX", "frames whose file or function matches are wrappers, as packages are: your own line is further out", Text{&to.skip_frames}},
   };
@@ -108,6 +110,7 @@ std::vector<Parameter> parameters(const Settings& s) {
   return {
       {"name", "--name", value_of(s.name)},
       {"pid", "--pid", value_of(s.pid)},
+      {"rank", "--rank", value_of(s.rank)},
       {"tid", "--tid", value_of(s.tid)},
       {"stack", "--stack", value_of(s.stack)},
       {"weight", "--weight", value_of(s.weight)},
@@ -119,6 +122,7 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"slower_than", "--slower-than", value_of(s.slower_than_ns)},
       {"unfinished", "--unfinished", value_of(s.unfinished)},
       {"peak", "--peak", value_of(s.peak)},
+      {"merge", "--merge", value_of(s.merge)},
       {"slow", "--slow", value_of(s.slow)},
       {"by_line", "--by-line", value_of(s.by_line)},
       {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},

@@ -27,7 +27,7 @@ struct Settings {
   bool tell_waiting = false;  // on stderr, where that is a terminal
 
   // Filters: which of them a report knows is told by the parameters in its SQL.
-  std::optional<std::int64_t> stack, pid, tid, device, from_ns, to_ns, slower_than_ns;
+  std::optional<std::int64_t> stack, pid, rank, tid, device, from_ns, to_ns, slower_than_ns;
   std::string name, session;
   bool native = false;      // postmortem: all frames, those of the interpreter and the C library, too
   std::string skip_frames;  // regular expression: wrappers around the user's code; empty: none but packages
@@ -35,7 +35,7 @@ struct Settings {
   std::vector<std::string> fail_on;  // check; empty: the usual ones
   std::string weight;                // of stacks: time, calls, bytes, peak or leaks; empty: time
   std::string stack_format;          // flame: collapsed or speedscope
-  bool errors = false, unfinished = false, peak = false, by_line = false, slow = false;
+  bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, slow = false;
 };
 
 std::vector<cli::Option> option_rows(Settings& to);

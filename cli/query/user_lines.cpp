@@ -9,7 +9,7 @@
 namespace fade::query {
 namespace {
 
-constexpr std::array<std::string_view, 5> kViews{"frame_places", "user_frames", "user_lines", "memory_growth", "samples"};
+constexpr std::array<std::string_view, 6> kViews{"process_ranks", "frame_places", "user_frames", "user_lines", "memory_growth", "samples"};
 constexpr std::string_view kCreate = "CREATE VIEW ", kMark = "/*skip-frames*/";
 constexpr std::string_view kRecordedFrame = "x.frame/*user-frame*/";
 constexpr std::string_view kUserFrame = "coalesce((SELECT u.frame FROM user_frames u WHERE u.stack = x.stack), x.frame)";

@@ -94,7 +94,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
       {kProcesses, "--exe", "REGEX", "record only processes whose executable path matches", Text{&o.child_filter}},
-      {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK): 0,3", List{&o.only_ranks}},
+      {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...): 0,3", List{&o.only_ranks}},
 
       {kCorrect, "--set", "TARGET=VALUE", "make HIP report VALUE for a device property", Each{&o.set_rules}, help, none,
        {"device.*.multiProcessorCount=", "device.*.warpSize=", "device.*.name=", "device.*.totalGlobalMem="}},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/rank.hpp"
 #include "base/user_code.hpp"
 #include "live/words.hpp"
 
@@ -21,8 +22,7 @@ T& at(std::vector<T>& all, std::size_t id) {
 
 void LiveNames::take_process(ProcessId id, pid_t pid, const std::vector<std::string>& command,
                              const std::vector<std::pair<std::string, std::string>>& environment) {
-  const auto rank = std::ranges::find(environment, std::string("RANK"), &std::pair<std::string, std::string>::first);
-  const std::string place = rank == environment.end() ? std::string() : fmt::format("rank {}, ", rank->second);
+  const std::string rank = rank_of(environment), place = rank.empty() ? std::string() : fmt::format("rank {}, ", rank);
   processes_[id] = {pid, fmt::format("{} ({}pid {})", short_command(command), place, pid)};
 }
 

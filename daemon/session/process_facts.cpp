@@ -18,6 +18,7 @@
 #include <span>
 
 #include "base/living_thread.hpp"
+#include "base/rank.hpp"
 
 namespace fade {
 namespace {
@@ -79,17 +80,17 @@ std::string status_value(pid_t pid, const std::string& name) {
 // Name* stands for every variable that begins so.
 constexpr const char* kStored[] = {
     "AMD_*",    "CUDA_*",    "DEBUG_CLR_*",   "DEBUG_HIP_*", "GGML_CUDA_*", "GPU_*",       "HIP_*",        "HIPBLASLT_*",
-    "HIPRTC_*", "HSAKMT_*",  "HSA_*",         "KMP_*",  "LD_*",  "LOCAL_RANK", "MIOPEN_*",
-    "NCCL_*",   "OLLAMA_*",  "OMP_*",         "PYTORCH_*",   "RANK",        "RCCL_*",      "REMOTE_ALLOC", "ROCBLAS_*",
+    "HIPRTC_*", "HSAKMT_*",  "HSA_*",         "KMP_*",  "LD_*",  "MIOPEN_*",
+    "NCCL_*",   "OLLAMA_*",  "OMP_*",         "PYTORCH_*",   "RCCL_*",      "REMOTE_ALLOC", "ROCBLAS_*",
     "ROCM_*",   "ROCPROFILER_*", "ROCR_*",    "ROC_*",       "TENSILE_*",   "TORCHINDUCTOR_*", "TORCH_*",  "TRITON_*",
-    "WORLD_SIZE", "ZLUDA_*", "DISABLE_DEFERRED_ALLOC", "CQ_THREAD_STACK_SIZE",
+    "ZLUDA_*", "DISABLE_DEFERRED_ALLOC", "CQ_THREAD_STACK_SIZE",
 };
 constexpr const char* kSecretWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"};
 
 }  // namespace
 
 bool may_be_stored(const std::string& name) {
-  return std::ranges::any_of(kStored, [&](std::string_view pattern) {
+  return is_rank_variable(name) || std::ranges::any_of(kStored, [&](std::string_view pattern) {
     return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "base/fd.hpp"
 #include "base/log.hpp"
+#include "base/rank.hpp"
 #include "session/session.hpp"
 
 namespace fade {
@@ -85,9 +86,9 @@ std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
   if (!options_.child_filter && options_.only_ranks.empty()) return {};
   const ProcessFacts process = read_process_facts(inferior.pid);
   if (options_.child_filter && !std::regex_search(process.exe, *options_.child_filter)) return "not chosen by --exe";
-  const auto rank = std::ranges::find(process.environment, std::string("RANK"), &std::pair<std::string, std::string>::first);
-  if (options_.only_ranks.empty() || rank == process.environment.end()) return {};
-  const bool chosen = std::ranges::find(options_.only_ranks, rank->second) != options_.only_ranks.end();
+  const std::string rank = rank_of(process.environment);
+  if (options_.only_ranks.empty() || rank.empty()) return {};
+  const bool chosen = std::ranges::find(options_.only_ranks, rank) != options_.only_ranks.end();
   return chosen ? std::string() : "not chosen by --only-rank";
 }
 

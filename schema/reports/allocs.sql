@@ -21,5 +21,6 @@ SELECT a.id, a.pid, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, 
        a.name, a.caller_library AS library, a.caller, a.stack, a.alloc_call, a.free_call, a.owner
 FROM allocations a
 WHERE true /*? AND a.start >= :from */ /*? AND a.start < :to */
-  /*? AND a.session = :session */ /*? AND a.pid = :pid */ /*? AND a.device = :device */
+  /*? AND a.session = :session */ /*? AND a.pid = :pid */
+    /*? AND (a.session, a.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND a.device = :device */
   /*? AND a.name REGEXP :name */

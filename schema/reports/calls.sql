@@ -20,7 +20,8 @@ SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, category AS api
        parent_id, CASE WHEN caller_id IS NOT NULL THEN caller END AS caller, stack, args
 FROM calls
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
-  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND id IN (SELECT call_id FROM stack_calls WHERE stack = :stack) */ /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   /*?errors AND failed = 1 */ /*? AND duration >= :slower_than */
   /*?unfinished AND state IN ('open', 'unwound') */

@@ -10,6 +10,7 @@
 SELECT c.category, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS self_ns,
        round(100.0 * sum(s.self_ns) / nullif(sum(sum(s.self_ns)) OVER (), 0), 2) AS percent
 FROM call_stats s JOIN function_categories c ON c.function_id = s.function_id
-WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */ /*? AND s.tid = :tid */
+WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */
+    /*? AND (s.session, s.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND s.tid = :tid */
   /*? AND s.name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || s.category || ',') > 0 */
 GROUP BY c.category

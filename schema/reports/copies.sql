@@ -14,5 +14,6 @@
 SELECT direction, memory, async, sum(n) AS n, sum(bytes) AS bytes, sum(bytes) / nullif(sum(n), 0) AS avg_bytes, max(max_bytes) AS max_bytes,
        sum(host_ns) AS host_ns, sum(CASE WHEN small THEN n ELSE 0 END) AS small_lt_64k
 FROM copy_sizes
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */
 GROUP BY direction, memory, async

@@ -25,7 +25,8 @@ WITH stop AS MATERIALIZED (
   SELECT function_id, parent_function_id, name, category, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns,
          sum(self_ns) AS self_ns, sum(leaf_calls) AS leaf_calls
   FROM call_stats
-  WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   GROUP BY parent_function_id, function_id
 ), inside AS (
   SELECT parent_function_id AS id, sum(iif(category <> 'cuda', calls, 0)) AS calls, sum(iif(category <> 'cuda', total_ns, 0)) AS total_ns,

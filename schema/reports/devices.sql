@@ -31,7 +31,8 @@ WITH known AS (
          (SELECT group_concat(DISTINCT h.target || ' ' || h.was || ' -> ' || h.became) FROM override_hits h
           WHERE h.session = t.session AND h.pid = t.pid AND h.device = t.device) AS overwritten
   FROM device_truth t JOIN devices d ON d.id = t.device_id
-  WHERE true /*? AND t.session = :session */ /*? AND t.pid = :pid */ /*? AND t.device = :device */),
+  WHERE true /*? AND t.session = :session */ /*? AND t.pid = :pid */
+    /*? AND (t.session, t.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND t.device = :device */),
 of_gpu AS (
   SELECT *, coalesce(pci, iif(min(pci) OVER w = max(pci) OVER w, max(pci) OVER w, NULL)) AS gpu FROM known WINDOW w AS (PARTITION BY session, device)),
 filled AS (

@@ -5,6 +5,7 @@
 -- leave: frames stack last_ns call_id code tid pid caller user_line
 -- column: start_ns  time   entry of the call
 -- column: pid       id     process
+-- column: rank      count  of the process in a distributed job
 -- column: tid       id     thread
 -- column: name      text   function
 -- column: code      id     result
@@ -17,8 +18,10 @@
 -- column: user_line text   your own line in it: the innermost outside of packages (--skip-frames)
 -- column: frames    text   its three innermost frames, innermost first
 -- column: args      text   arguments
-SELECT start AS start_ns, pid, tid, name, code, error, repeats, last AS last_ns, call_id, caller, f.stack, (SELECT u.user_line FROM user_lines u WHERE u.stack = f.stack) AS user_line, t.frames, args
+SELECT start AS start_ns, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = f.session AND r.pid = f.pid) AS rank,
+       tid, name, code, error, repeats, last AS last_ns, call_id, caller, f.stack, (SELECT u.user_line FROM user_lines u WHERE u.stack = f.stack) AS user_line, t.frames, args
 FROM failures f LEFT JOIN stack_tops t ON t.stack = f.stack
 WHERE NOT normal /*? AND start >= :from */ /*? AND start < :to */
-  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND (name REGEXP :name OR error REGEXP :name) */

@@ -35,7 +35,8 @@ SELECT strftime('%Y-%m-%dT%H:%M:%S', (k.start_ns + c.start) / 1000000000, 'unixe
        CASE WHEN c.caller_id IS NOT NULL THEN c.caller END AS caller, c.session
 FROM calls c LEFT JOIN known k ON k.id = c.session LEFT JOIN about a ON a.id = c.function_id
 WHERE true /*? AND c.start >= :from */ /*? AND c.start < :to */
-  /*? AND c.session = :session */ /*? AND c.pid = :pid */ /*? AND c.tid = :tid */
+  /*? AND c.session = :session */ /*? AND c.pid = :pid */
+    /*? AND (c.session, c.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND c.tid = :tid */
   /*? AND c.name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || c.category || ',') > 0 */
   /*?errors AND c.failed = 1 */ /*? AND c.duration >= :slower_than */
   /*?unfinished AND c.state IN ('open', 'unwound') */

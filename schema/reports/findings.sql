@@ -15,6 +15,7 @@
 SELECT row_number() OVER (ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, finding, device, subject, text) AS place, severity, finding, subject, text, advice, device,
        group_concat(DISTINCT pid) AS pids
 FROM findings
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND device = :device */
   /*? AND finding REGEXP :name */
 GROUP BY session, severity, finding, subject, text, advice, device

@@ -4,6 +4,7 @@
 -- leave: command advice stack frames call_id meaning caller args tid code inside asked next same_after
 -- column: start_ns        time   when it returned
 -- column: pid             id     process
+-- column: rank            count  of the process in a distributed job
 -- column: tid             id     thread
 -- column: name            text   function
 -- column: code            id     result
@@ -24,7 +25,9 @@
 -- column: call_id         id     id of the call
 -- column: command         text   of the process
 -- column: advice          text   what to do
-SELECT start AS start_ns, pid, tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line, t.frames, k.stack, args,
+SELECT start AS start_ns, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = e.session AND r.pid = e.pid) AS rank,
+       tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line, t.frames, k.stack, args,
        next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked, e.call_id, command, advice
 FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id LEFT JOIN stack_tops t ON t.stack = k.stack
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND (name REGEXP :name OR error REGEXP :name) */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND (name REGEXP :name OR error REGEXP :name) */

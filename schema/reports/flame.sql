@@ -1,5 +1,6 @@
 -- Flame graph: call stacks from the outermost frame to the watched function, added up
 -- about: On a terminal a tree; with --format collapsed or speedscope for other programs; other formats have a row for each distinct stack. --weight says what is added up: time, calls or bytes allocated; peak: memory that was live when the most was in use; leaks: memory that was never freed.
+-- about: The ranks of a distributed job stand apart; --merge adds them up.
 -- sort: -time_ns
 -- limit: 30
 -- leave: errors bytes
@@ -10,9 +11,14 @@
 -- column: errors   count     of them failed
 -- column: time_ns  net       time in these calls without watched calls inside
 -- column: bytes    bytes     memory that they allocated
-SELECT fade_frames(s.stack, :word = 'own') || ';' || replace(s.name, ';', ':') AS frames, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS time_ns, sum(s.bytes) AS bytes
+WITH ranked AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY 1, 2)
+SELECT iif(:merge, '', coalesce('rank ' || (SELECT k.rank FROM stack_tree t JOIN frames f ON f.id = t.frame
+                                            JOIN ranked k ON k.session = f.session AND k.pid = f.pid WHERE t.stack = s.stack) || ';', '')) ||
+       fade_frames(s.stack, :word = 'own') || ';' || replace(s.name, ';', ':') AS frames, sum(s.calls) AS calls, sum(s.errors) AS errors, sum(s.self_ns) AS time_ns, sum(s.bytes) AS bytes
 FROM stack_stats s
 WHERE true /*? AND s.session = :session */ /*? AND s.stack IN (SELECT t.stack FROM stack_tree t JOIN frames f ON f.id = t.frame WHERE f.pid = :pid) */
+  /*? AND s.stack IN (SELECT t.stack FROM stack_tree t JOIN frames f ON f.id = t.frame
+                      WHERE (f.session, f.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank)) */
   /*? AND s.stack = :stack */ /*? AND s.name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || s.category || ',') > 0 */
   /*? AND CASE :weight WHEN 'calls' THEN s.calls WHEN 'bytes' THEN s.bytes ELSE s.self_ns END > 0 */
 GROUP BY 1

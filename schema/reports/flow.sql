@@ -14,7 +14,8 @@
 WITH stat AS MATERIALIZED (
   SELECT function_id, parent_function_id, name, category, sum(calls) AS calls, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
   FROM call_stats
-  WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   GROUP BY parent_function_id, function_id
 ), whole AS MATERIALIZED (
   SELECT function_id, name, category, sum(calls) AS calls, sum(self_ns) AS self_ns FROM stat GROUP BY function_id

@@ -15,7 +15,8 @@
 WITH asked AS (
   SELECT name, session, pid, caller_library, sum(repeats) AS calls, min(start) AS first_ns, args
   FROM errors
-  WHERE error IN ('CUDA_ERROR_NOT_SUPPORTED', 'NVML_ERROR_NOT_SUPPORTED') /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  WHERE error IN ('CUDA_ERROR_NOT_SUPPORTED', 'NVML_ERROR_NOT_SUPPORTED') /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   GROUP BY session, pid, name, caller_library
 )
 SELECT asked.name, nullif((SELECT count(DISTINCT other_name) FROM function_names n WHERE n.name = asked.name AND n.session = asked.session), 0) AS or_more,

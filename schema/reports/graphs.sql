@@ -19,4 +19,5 @@
 SELECT g.id AS graph, g.pid, g.handle_hex AS handle, g.launches, g.kernels, k.name, k.n, k.grid_x || 'x' || k.grid_y || 'x' || k.grid_z AS grid,
        k.block_x || 'x' || k.block_y || 'x' || k.block_z AS block, iif(g.complete, 'yes', 'no') AS complete, g.launch_total_ns / nullif(g.launches, 0) AS launch_avg_ns, g.first AS first_ns
 FROM graphs g LEFT JOIN graph_kernels k ON k.graph_id = g.id
-WHERE true /*? AND g.session = :session */ /*? AND g.pid = :pid */ /*? AND k.name REGEXP :name */
+WHERE true /*? AND g.session = :session */ /*? AND g.pid = :pid */
+    /*? AND (g.session, g.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND k.name REGEXP :name */

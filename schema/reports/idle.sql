@@ -16,7 +16,8 @@
 -- column: after_from   text      library or program that called it
 -- column: in_range     text      deepest range (roctx, NVTX) of the program that lasted through at least half of it
 -- column: line         text      your own line (--skip-frames) of the next call, where its stack was recorded
-WITH mine AS (SELECT * FROM idle_times WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND "end" > :from */ /*? AND start < :to */),
+WITH mine AS (SELECT * FROM idle_times WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND "end" > :from */ /*? AND start < :to */),
 marked AS MATERIALIZED (
   SELECT i.process_id, i.start, r.name, row_number() OVER (PARTITION BY i.process_id, i.start ORDER BY r.depth DESC, r.dur) AS place
   FROM (SELECT * FROM range_ WHERE form = 0 AND dur >= (SELECT min(duration) / 2 FROM mine)) r

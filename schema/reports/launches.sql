@@ -23,7 +23,8 @@ SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, name || iif(mor
        CASE WHEN stream <> 0 THEN stream_hex END AS stream, device, iif(captured, 'yes', NULL) AS captured, function, CASE WHEN duration IS NOT NULL THEN coalesce(result, 0) END AS result
 FROM launches
 WHERE nth = 0 /*? AND start >= :from */ /*? AND start < :to */
-  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND name REGEXP :name */ /*?errors AND coalesce(result, 0) <> 0 */
   /*? AND duration >= :slower_than */
 UNION ALL
@@ -32,6 +33,7 @@ SELECT id, start, duration, pid, tid, printf('graph %d (%d kernels)', graph_id, 
        CASE WHEN duration IS NOT NULL THEN coalesce(result, 0) END
 FROM graph_launches
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
-  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND printf('graph %d', graph_id) REGEXP :name */ /*?errors AND coalesce(result, 0) <> 0 */
   /*? AND duration >= :slower_than */

@@ -16,11 +16,13 @@
 -- column: peak_bytes       bytes     the most of it that was in use at one time, added up over devices
 WITH stat AS MATERIALIZED (
   SELECT * FROM caller_stats
-  WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */
+  WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */
     /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
 ), memory AS MATERIALIZED (
   SELECT session, pid, coalesce(library, '') AS library, sum(allocated) AS allocated, sum(peak) AS peak FROM memory_libraries
-  WHERE memory = 'device' /*? AND session = :session */ /*? AND pid = :pid */ GROUP BY session, pid, library
+  WHERE memory = 'device' /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ GROUP BY session, pid, library
 ), caller AS (
   SELECT session, pid, coalesce(library, '') AS library, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns,
          count(DISTINCT name) AS functions

@@ -10,5 +10,6 @@
 SELECT start AS start_ns, pid, tid, kind, value, detail
 FROM lifecycle
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
-  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND (kind REGEXP :name OR detail REGEXP :name) */

@@ -17,4 +17,5 @@ SELECT start AS start_ns, pid, device, total AS total_bytes, free AS free_bytes,
        round(100.0 * difference / nullif(total, 0), 1) AS percent, call_id AS call
 FROM memory_told
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
-  /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
+  /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND device = :device */

@@ -15,4 +15,5 @@
 -- column: allocated_bytes  bytes  all allocations added up
 SELECT pid, device, memory, library, peak AS peak_bytes, peak_at AS peak_at_ns, live_at_end AS live_bytes, allocs, frees, allocated AS allocated_bytes
 FROM memory_libraries
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND device = :device */

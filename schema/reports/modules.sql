@@ -16,4 +16,5 @@
 SELECT path, nullif(role, '') AS role, nullif(version, '') AS version, sites, nullif(build_id, '') AS build_id, nullif(soname, '') AS soname, pid,
        base_hex AS base, size AS size_bytes, start AS start_ns, "end" AS end_ns
 FROM modules
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND path REGEXP :name */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND path REGEXP :name */

@@ -5,6 +5,7 @@
 -- column: oom            id       number of the failure
 -- column: start_ns       time     when it failed
 -- column: pid            id       process
+-- column: rank           count    of the process in a distributed job
 -- column: device         id       as the process numbers it
 -- column: failed         text     function that failed
 -- column: asked_bytes    bytes    what it asked for; a launch of a graph: the most that the graph has at once
@@ -22,8 +23,10 @@ WITH holder AS (
   SELECT oom_id, coalesce(name, '(many small ones)') AS holder, kind, caller_library AS library, caller, n, bytes, largest FROM oom_holders
   UNION ALL
   SELECT id, '(elsewhere)', NULL, NULL, NULL, NULL, elsewhere, NULL FROM ooms WHERE memory = 'device' AND elsewhere > 0)
-SELECT o.id AS oom, o.start AS start_ns, o.pid, o.device, o.name AS failed, o.asked AS asked_bytes, o.used AS used_bytes, o.free AS free_bytes, h.holder, h.kind, h.library, h.caller,
+SELECT o.id AS oom, o.start AS start_ns, o.pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = o.session AND r.pid = o.pid) AS rank,
+       o.device, o.name AS failed, o.asked AS asked_bytes, o.used AS used_bytes, o.free AS free_bytes, h.holder, h.kind, h.library, h.caller,
        h.n, h.bytes, h.largest AS largest_bytes, o.call_id AS call
 FROM ooms o LEFT JOIN holder h ON h.oom_id = o.id
-WHERE true /*? AND o.session = :session */ /*? AND o.pid = :pid */ /*? AND o.device = :device */ /*? AND o.name REGEXP :name */
+WHERE true /*? AND o.session = :session */ /*? AND o.pid = :pid */
+    /*? AND (o.session, o.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND o.device = :device */ /*? AND o.name REGEXP :name */
 ORDER BY o.id, h.bytes DESC, h.caller

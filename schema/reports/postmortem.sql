@@ -5,6 +5,7 @@
 -- leave: evidence advice id code address cause sender_pid threads command host_bytes device_bytes exit_code quiet_ns tid
 -- column: id             id        number, postmortem_id in the other views
 -- column: pid            id        process
+-- column: rank           count     of the process in a distributed job
 -- column: command        text      command line
 -- column: start_ns       time      when
 -- column: kind           text      signal, exit (by itself, with calls running), hang or snapshot
@@ -24,7 +25,8 @@
 -- column: device_bytes   bytes     memory of devices held by the process
 -- column: host_bytes     bytes     pinned memory held by it
 -- column: advice         text      what to do
-SELECT id, pid, command, start AS start_ns, kind, what, signal_name AS signal, code_name AS code, address_hex AS address, sender_pid, exit_code, quiet_ns, cause, evidence, tid, call, calls_running, threads,
+SELECT id, pid, (SELECT r.rank FROM process_ranks r WHERE r.process_id = p.process_id) AS rank, command, start AS start_ns, kind, what, signal_name AS signal, code_name AS code, address_hex AS address, sender_pid, exit_code, quiet_ns, cause, evidence, tid, call, calls_running, threads,
        device_bytes, host_bytes, advice
-FROM postmortems
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND start >= :from */ /*? AND start < :to */ /*? AND (what REGEXP :name OR command REGEXP :name) */
+FROM postmortems p
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND start >= :from */ /*? AND start < :to */ /*? AND (what REGEXP :name OR command REGEXP :name) */

@@ -19,6 +19,7 @@ SELECT p.device, p.name AS property, p.value, p.source, f.driver || CASE f.fact 
 FROM device_properties p
 LEFT JOIN devices d ON d.session = p.session AND d.pid = p.pid AND d.ordinal = p.device
 LEFT JOIN device_facts f ON f.device_id = d.id AND instr(',' || f.properties || ',', ',' || p.name || ',') > 0
-WHERE true /*? AND p.session = :session */ /*? AND p.pid = :pid */ /*? AND p.device = :device */
+WHERE true /*? AND p.session = :session */ /*? AND p.pid = :pid */
+    /*? AND (p.session, p.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND p.device = :device */
   /*? AND p.name REGEXP :name */
 GROUP BY p.session, p.device, p.name, p.value, p.source

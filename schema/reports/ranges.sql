@@ -19,5 +19,6 @@ SELECT name, kind, sum(n) AS n, CASE kind WHEN 'mark' THEN NULL ELSE sum(total_n
        CASE kind WHEN 'mark' THEN NULL ELSE fade_percentile(hist, 0.5, min_ns, max_ns) END AS p50_ns, CASE kind WHEN 'mark' THEN NULL ELSE fade_percentile(hist, 0.9, min_ns, max_ns) END AS p90_ns,
        CASE kind WHEN 'mark' THEN NULL ELSE min(min_ns) END AS min_ns, CASE kind WHEN 'mark' THEN NULL ELSE max(max_ns) END AS max_ns, sum(unclosed) AS unclosed, count(DISTINCT pid) AS pids
 FROM range_stats
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */
 GROUP BY name, kind

@@ -19,5 +19,6 @@ SELECT replace(module, rtrim(module, replace(module, '/', '')), '') AS module, a
        coalesce(library, iif(state = 'bound', '(memory without a file)', '(' || state || ')')) AS library, version, found_by, asked_by, rocm,
        module AS module_path, build_id, names, read_at AS read_ns, pid
 FROM bindings
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND (module REGEXP :name OR library REGEXP :name) */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND (module REGEXP :name OR library REGEXP :name) */
 ORDER BY pid, module_path, api, state, functions DESC

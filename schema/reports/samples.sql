@@ -16,6 +16,7 @@
 SELECT user_line AS line, function, pid, count(*) AS samples, round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY process_id), 2) AS percent,
        count(DISTINCT thread_id) AS threads, min(start) AS first_ns, max(start) AS last_ns, file
 FROM samples
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND (user_line REGEXP :name OR function REGEXP :name) */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND (user_line REGEXP :name OR function REGEXP :name) */
   /*? AND start >= :from */ /*? AND start < :to */
 GROUP BY process_id, file, line, function

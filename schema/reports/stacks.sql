@@ -17,6 +17,7 @@ SELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, frames, u
   SELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, frames,
          (SELECT u.user_line FROM user_lines u WHERE u.stack = stacks.stack) AS user_line, session
   FROM stacks)
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND stack = :stack */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND stack = :stack */
   /*? AND (functions REGEXP :name OR frames REGEXP :name OR user_line REGEXP :name) */
   /*? AND CASE :weight WHEN 'calls' THEN calls WHEN 'bytes' THEN bytes ELSE self_ns END > 0 */

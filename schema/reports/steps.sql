@@ -3,9 +3,11 @@
 -- sort: start_ns
 -- limit: 40
 -- variant: slow step_diff
+-- variant: merge steps_merged
 -- leave: pid complete errors copies copied_bytes growth_bytes tid calls start_ns
 -- column: step          count     counts from 1 in each thread
 -- column: name          text      the range, or the function between whose calls it lies
+-- column: rank          count     of the process in a distributed job
 -- column: pid           id        process
 -- column: tid           id        thread that makes the steps
 -- column: start_ns      time      when it began
@@ -20,7 +22,8 @@
 -- column: growth_bytes  bytes     GPU memory held at its end more than at its begin
 -- column: waited_ns     net       in calls that wait for the GPU, of all its threads: may be more than the step took
 -- column: errors        count     calls that failed
-SELECT idx AS step, name, pid, tid, start AS start_ns, duration AS duration_ns, vs_median, slow, complete, calls, launches, copies, copied_bytes, growth_bytes, waited_ns, errors
+SELECT idx AS step, name, rank, pid, tid, start AS start_ns, duration AS duration_ns, vs_median, slow, complete, calls, launches, copies, copied_bytes, growth_bytes, waited_ns, errors
 FROM steps
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND name REGEXP :name */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND name REGEXP :name */
   /*? AND start >= :from */ /*? AND start < :to */

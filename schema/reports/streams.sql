@@ -18,4 +18,5 @@
 SELECT s.handle_hex AS stream, s.kind, s.pid, s.tid, s.device, s.launches, s.kernels, s.copies, s.syncs,
        s.priority, s.cu_mask, s.start AS start_ns, s."end" AS end_ns
 FROM streams s
-WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */ /*? AND s.device = :device */
+WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */
+    /*? AND (s.session, s.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND s.device = :device */

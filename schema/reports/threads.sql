@@ -4,13 +4,15 @@
 -- leave: end_ns start_ns pid
 -- column: tid       id        thread
 -- column: pid       id        its process
+-- column: rank      count     of its process in a distributed job
 -- column: name      text      the last one it had
 -- column: calls     count     watched calls
 -- column: errors    count     of them failed
 -- column: in_calls_ns  net    in watched calls
 -- column: start_ns  time      when it began, or was first seen
 -- column: end_ns    time      when it ended
-SELECT tid, pid, name, calls, errors, total_ns AS in_calls_ns, start AS start_ns, "end" AS end_ns
+SELECT tid, pid, rank, name, calls, errors, total_ns AS in_calls_ns, start AS start_ns, "end" AS end_ns
 FROM threads
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND name REGEXP :name */

@@ -19,7 +19,8 @@
 -- column: trend     trend     calls over time, from the start of the recording to its end
 WITH stat AS (
   SELECT * FROM call_stats
-  WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
     /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
 ), rate AS (
   SELECT name, fade_trend(sec, calls, 0, (SELECT max(sec) FROM call_rate WHERE true /*? AND session = :session */)) AS trend
@@ -36,5 +37,5 @@ WITH stat AS (
          iif(p99_ns < least_ns, 0, p99_ns) AS p99_ns, max_ns, percent
   FROM by_name
 )
-SELECT told.*, CASE WHEN :pid IS NULL AND :tid IS NULL THEN rate.trend END AS trend
+SELECT told.*, CASE WHEN :pid IS NULL AND :rank IS NULL AND :tid IS NULL THEN rate.trend END AS trend
 FROM told LEFT JOIN rate USING (name)

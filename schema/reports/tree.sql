@@ -15,7 +15,8 @@ WITH RECURSIVE edge AS MATERIALIZED (
   SELECT parent_function_id AS parent, function_id AS id, name, category AS api, sum(calls) AS calls, sum(errors) AS errors,
          sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
   FROM call_stats
-  WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND tid = :tid */
+  WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
     /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   GROUP BY parent_function_id, function_id
 ), walk(depth, id, path, seen, name, api, calls, errors, total_ns, self_ns) AS (

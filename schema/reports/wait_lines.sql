@@ -17,12 +17,14 @@ WITH waited AS MATERIALIZED (
   FROM call_stack_ s CROSS JOIN call_ c ON c.id = s.call JOIN function_ f ON f.id = c.fn JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process
        LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump'
   WHERE f.api = 'hip' AND (f.kind = 'sync' OR f.kind = 'copy' AND instr(f.name, 'Async') = 0)
-    /*? AND p.session = :session */ /*? AND p.pid = :pid */ /*? AND f.name REGEXP :name */
+    /*? AND p.session = :session */ /*? AND p.pid = :pid */
+    /*? AND (p.session, p.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND f.name REGEXP :name */
   GROUP BY f.name, s.stack),
 python AS MATERIALIZED (
   SELECT u.stack, u.file_line AS line, u.function FROM user_lines u WHERE u.stack IN (SELECT stack FROM waited)),
 whole AS MATERIALIZED (
-  SELECT name, sum(calls) AS calls, sum(blocked_ns) AS blocked_ns FROM waits WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */ GROUP BY name),
+  SELECT name, sum(calls) AS calls, sum(blocked_ns) AS blocked_ns FROM waits WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */ GROUP BY name),
 line AS (
   SELECT p.line, p.function, w.name, sum(w.calls) AS calls, iif(h.blocked_ns = 0, 0, max(sum(w.blocked_ns), 0)) AS blocked_ns, iif(h.blocked_ns = 0, 0, max(w.max_ns)) AS max_ns
   FROM waited w LEFT JOIN python p ON p.stack = w.stack JOIN whole h ON h.name = w.name GROUP BY p.line, p.function, w.name

@@ -15,7 +15,8 @@
 -- column: max_ns        net       the longest
 -- column: longest_from  text      where the longest was called
 -- column: pids          count     processes
-WITH mine AS (SELECT * FROM waits WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */),
+WITH mine AS (SELECT * FROM waits WHERE true /*? AND session = :session */ /*? AND pid = :pid */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */),
 ran AS (SELECT sum(coalesce(p."end", s.end_ns - s.start_ns, (SELECT max(c.ts) FROM cpu_sample_ c WHERE c.process = p.id)) - p.start) AS ns FROM processes p JOIN sessions s ON s.id = p.session
         WHERE p.id IN (SELECT process_id FROM mine))
 SELECT name, kind, coalesce(caller_library, 'code without a file') AS caller, sum(calls) AS calls, sum(blocked_ns) AS blocked_ns,

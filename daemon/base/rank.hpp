@@ -1,0 +1,29 @@
+// Which process of a distributed job a program is: its rank, as launchers (torchrun, mpirun, srun) put it into the environment.
+// The view process_ranks (schema/views/ranks.sql) reads the same variables in the same order; a test compares the two.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fade {
+
+// The first one that is set and a number counts: what is nearest to the program comes first, so that torchrun's workers below
+// srun have their own rank and not that of the launcher.
+inline constexpr std::array<std::string_view, 6> kRankVariables{
+    "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+inline constexpr std::array<std::string_view, 5> kLocalRankVariables{
+    "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+inline constexpr std::array<std::string_view, 5> kWorldSizeVariables{
+    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// The digits of the rank, without leading zeros; empty: the program is no part of such a job.
+std::string rank_of(const Environment& environment);
+
+// True for the names above: a recording keeps them.
+bool is_rank_variable(std::string_view name);
+
+}  // namespace fade

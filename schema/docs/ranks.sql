@@ -1,0 +1,13 @@
+-- Ranks.
+INSERT INTO doc_ (view, "column", type, unit, text) VALUES
+('process_ranks', '', '', '', 'Processes of a distributed job: the rank that torchrun, mpirun or srun put into their environment. Other processes have no row'),
+('process_ranks', 'process_id', 'integer', '', 'processes.id'),
+('process_ranks', 'session', 'integer', '', 'sessions.id'),
+('process_ranks', 'pid', 'integer', '', 'process id of the operating system'),
+('process_ranks', 'rank', 'integer', '', 'among all processes of the job'),
+('process_ranks', 'local_rank', 'integer', '', 'among those of this machine, NULL if nothing says so'),
+('process_ranks', 'world_size', 'integer', '', 'how many there are, NULL if nothing says so'),
+('process_ranks', 'source', 'text', '', 'name of the variable that holds the rank'),
+('processes', 'rank', 'integer', '', 'rank in a distributed job (process_ranks), NULL if it has none'),
+('threads', 'rank', 'integer', '', 'rank of its process (process_ranks), NULL if it has none'),
+('steps', 'rank', 'integer', '', 'rank of its process (process_ranks), NULL if it has none');
