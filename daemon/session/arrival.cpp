@@ -10,6 +10,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "proc/processes.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
 #include "session/in_flight.hpp"

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "proc/processes.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/process_facts.hpp"
 #include "session/system_calls.hpp"
@@ -94,7 +95,7 @@ ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   if (registers) {
     const AddressSpace& space = thread.space();
     const RemoteAddr ip = registers->ip();
-    out.address = space.has_net() && space.in_slots(ip) ? space.own_address(ip).value_or(ip).value : ip.value;
+    out.address = space.has_net() && space.our_code().contains(ip) ? space.our_code().own_address(ip).value_or(ip).value : ip.value;
     Registers shown = *registers;
     shown.rip = out.address;
     if (take_stack_ && shown.is_64_bit()) out.stack = take_stack_(thread, shown);

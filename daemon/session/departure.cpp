@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/process_facts.hpp"
 #include "session/stop_round.hpp"
 
@@ -38,13 +39,13 @@ Departure::Place Departure::stand_aside(const Thread& thread, const Tracee& trac
 // `met`: signals that came instead of the trap of a step.
 Departure::Place Departure::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
   const AddressSpace& space = thread.space();
-  const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.refers_to_slots(sp); };
+  const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.our_code().is_referred_to(sp); };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
     if (!registers) return Place::Left;
-    const auto own = space.own_registers(*registers);
+    const auto own = space.our_code().own_registers(*registers);
     if (own && !tracee.change_registers(*registers, *own)) return Place::Left;
-    if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
+    if (own || !space.our_code().contains(registers->ip())) return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
     if (!tracee.step()) return Place::Left;
     const Stop stop = p_.tracer.next_of(tracee.tid());
     if (has_left(stop.kind)) return Place::Left;

@@ -6,13 +6,14 @@
 #include <charconv>
 
 #include "base/glob.hpp"
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "base/log.hpp"
 #include "base/page_cache.hpp"
 #include "elf/dwarf_prototype.hpp"
 #include "elf/elf_file.hpp"
 #include "elf/maps.hpp"
 #include "elf/mapped_file.hpp"
+#include "proc/processes.hpp"
 #include "session/cuda_runtime.hpp"
 #include "session/named_code.hpp"
 #include "session/program_stacks.hpp"

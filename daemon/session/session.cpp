@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/gpu_nodes.hpp"
 #include "session/return_rest.hpp"
 #include "session/thread_stack.hpp"
@@ -160,10 +161,10 @@ void Session::deliver(const Stop& stop) {
 void Session::show_own_address(Thread& thread) {
   AddressSpace& space = thread.space();
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
-  if (!registers || !space.in_slots(registers->ip())) return;
-  const auto own = space.own_registers(*registers);
+  if (!registers || !space.our_code().contains(registers->ip())) return;
+  const auto own = space.our_code().own_registers(*registers);
   thread.inferior->is_dirty |= !own;
-  const RemoteAddr address = space.hit_again(registers->ip());
+  const RemoteAddr address = space.our_code().hit_again(registers->ip());
   if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
   const Site* const site = space.find(address);
   if (site && site->entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway

@@ -16,6 +16,7 @@
 #include "ptrace/tracer.hpp"
 #include "ptrace/turns.hpp"
 #include "session/arrival.hpp"
+#include "session/auxiliary_vector.hpp"
 #include "session/black_box.hpp"
 #include "session/breakpoint_capture.hpp"
 #include "session/departure.hpp"

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {

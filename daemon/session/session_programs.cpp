@@ -8,6 +8,7 @@
 #include "base/fd.hpp"
 #include "base/log.hpp"
 #include "base/rank.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {

@@ -9,7 +9,8 @@
 
 #include <thread>
 
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {

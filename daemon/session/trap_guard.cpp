@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
