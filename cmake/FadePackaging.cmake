@@ -1,6 +1,7 @@
 # `cpack` makes the Debian packages fade and fade-daemon. All that is installed belongs to the first, but for the component
 # "daemon": faded, fadectl and the units.
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Debian's policy wants the licence of each package under this name.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fade RENAME copyright)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fade-daemon RENAME copyright COMPONENT daemon)

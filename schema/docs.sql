@@ -795,7 +795,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('device_facts', 'driver', 'any', '', 'what the driver says'),
 ('device_facts', 'reference', 'any', '', 'what the reference table says; for clock the boost clock'),
 ('device_facts', 'told_by_nvml', 'any', '', 'what NVML or a stand-in for it told of the device at the same PCI address'),
-('findings', '', '', '', 'What somebody should know, computed from the recording; fade-findings(7) explains each'),
+('findings', '', '', '', 'Diagnoses, computed from the recording; fade-findings(7) explains each'),
 ('findings', 'session', 'integer', '', 'sessions.id'),
 ('findings', 'pid', 'integer', '', 'process id of the operating system; NULL: about none or several'),
 ('findings', 'device', 'integer', '', 'ordinal of the device; NULL: about none'),

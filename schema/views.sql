@@ -477,7 +477,7 @@ WITH
                          THEN 'it took out breakpoints, and launches may be among what is missing'
                        WHEN w.complete OR u.unwatched IS NOT NULL THEN NULL
                        WHEN u.hip_library IS NULL THEN iif(w.cut_off, 'no HIP library was loaded as long as fade watched; ' || w.why, NULL)
-                       WHEN w.level = 'not' THEN 'HIP was loaded, but launches of kernels were not watched: ' || w.why
+                       WHEN w.level = 'not' THEN 'HIP was loaded, but kernel launches were not recorded: ' || w.why
                        ELSE 'no launch of a kernel was seen, and not all were watched: ' || w.why END AS blind
            FROM u LEFT JOIN w ON w.process_id = u.process_id LEFT JOIN ended e ON e.process_id = u.process_id LEFT JOIN blocked k ON k.process_id = u.process_id),
   timed AS (SELECT x.*, b.name AS failed_function, coalesce(b.error, b.code) AS failed_result, b.class AS failed_class, b.meaning AS failed_meaning, b.advice AS failed_advice, b.code AS failed_code,
@@ -514,11 +514,11 @@ SELECT session, process_id, pid, command, verdict, working,
        WHEN verdict = 'NOT_LOADED' AND cuda_library IS NOT NULL THEN 'it loaded CUDA''s library, and no HIP'
        WHEN verdict = 'NOT_LOADED' AND unwatched IS NOT NULL THEN unwatched
        WHEN verdict = 'NOT_LOADED' THEN 'no HIP library was ever loaded'
-       WHEN verdict = 'LOADED_UNUSED' AND functions_watched = 0 THEN 'HIP was loaded, but none of its functions was watched'
+       WHEN verdict = 'LOADED_UNUSED' AND functions_watched = 0 THEN 'HIP was loaded, but none of its functions was recorded'
        WHEN verdict = 'LOADED_UNUSED' AND is_copy THEN 'a forked copy of its parent, which called nothing itself'
-       WHEN verdict = 'LOADED_UNUSED' THEN 'HIP was loaded, but none of the watched functions was called'
+       WHEN verdict = 'LOADED_UNUSED' THEN 'HIP was loaded, but no recorded function was called'
        WHEN verdict = 'USED' THEN 'kernels were launched' || iif(failures > 0, ', though some calls failed', '')
-       WHEN verdict = 'STOPPED_USING' THEN printf('after %s returned %s no kernel was launched any more, and the process ran on', failed_function, failed_result)
+       WHEN verdict = 'STOPPED_USING' THEN printf('after %s returned %s no further kernel was launched, and the process ran on', failed_function, failed_result)
        WHEN lack = 'permission' THEN 'the process may not open the GPU''s device nodes'
        WHEN lack = 'hidden' THEN 'HIP saw no GPU, and ' || visible_devices || ' says which ones it may see'
        WHEN lack = 'no node' THEN 'HIP saw no GPU: there is no /dev/kfd where the process looks'
@@ -534,19 +534,19 @@ SELECT session, process_id, pid, command, verdict, working,
   substr(iif(hip_library IS NULL, '; no HIP library mapped', printf('; %s: %d calls, %d of them failed', hip_library, calls, failures))
     || iif(hip_library IS NULL AND torch_library IS NOT NULL, '; mapped: ' || torch_library || iif(torch_gpu_library IS NULL, ', and neither libtorch_hip nor libtorch_cuda', ', ' || torch_gpu_library), '')
     || iif(hip_library IS NULL AND cuda_library IS NOT NULL, '; mapped: ' || cuda_library, '')
-    || iif(launches > 0, printf('; %d %s, the first at %.3f s, the last at %.3f s of a life from %.3f s to %.3f s', launches, iif(launches = 1, 'launch', 'launches'), first_launch / 1e9, last_launch / 1e9, start / 1e9, until / 1e9), '')
+    || iif(launches > 0, printf('; %d %s (%.3f to %.3f s); the process ran from %.3f to %.3f s', launches, iif(launches = 1, 'launch', 'launches'), first_launch / 1e9, last_launch / 1e9, start / 1e9, until / 1e9), '')
     || iif(failed_launches > 0, printf('; %d %s failed', failed_launches, iif(failed_launches = 1, 'launch', 'launches')), '')
     || iif(verdict = 'STOPPED_USING', printf('; the failure was at %.3f s', failed_at / 1e9), '')
     || iif(cpu_after_launches_ns IS NOT NULL AND verdict IN ('USED', 'STOPPED_USING', 'FAILED') AND until - last_launch > 1000000000, printf('; about %.1f s of CPU time in the %.1f s after the last launch', cpu_after_launches_ns / 1e9, (until - last_launch) / 1e9), '')
     || iif(launches = 0 AND cpu_ns > 0, printf('; %.1f s of CPU time', cpu_ns / 1e9), '')
     || iif(lack IS NOT NULL, coalesce('; ' || refused, '') || coalesce('; ' || missing, '') || coalesce('; ' || closed, '') || coalesce('; ' || visible_devices, ''), '')
     || iif(ended_badly, iif(exit_signal > 0, '; ended by ' || coalesce((SELECT n.name FROM signal_name_ n WHERE n.signal = exit_signal), 'signal ' || exit_signal), printf('; exit status %d', exit_code)), '')
-    || coalesce((SELECT '; only a part was recorded: ' || p.why FROM part p WHERE p.process_id = told.process_id), ''), 3) AS evidence,
+    || coalesce((SELECT '; only a part of the run was recorded: ' || p.why FROM part p WHERE p.process_id = told.process_id), ''), 3) AS evidence,
   CASE WHEN verdict = 'USED' OR is_launcher OR is_helper OR NOT working THEN NULL
-       WHEN verdict = 'UNWATCHED' AND blind GLOB 'the database*' THEN 'fade-query drops tells how much is missing, and why; record again where there is room and no other process locks the database.'
+       WHEN verdict = 'UNWATCHED' AND blind GLOB 'the database*' THEN 'fade-query drops shows how much is missing, and why; record again with enough disk space and no other process that locks the database.'
        WHEN verdict = 'UNWATCHED' AND blind GLOB 'its sums*' THEN 'Ask again in 2 s; fade-query calls shows the calls.'
        WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL AND filtered THEN 'Record again without -e, --include and --exclude, or with the group kernel.'
-       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL AND narrowed GLOB '*vanished*' THEN 'fade-query lifecycle tells which breakpoints, and when.'
+       WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL AND narrowed GLOB '*vanished*' THEN 'fade-query lifecycle shows which breakpoints, and when.'
        WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN 'Record the whole life of the process: start it with fade-run, without --delay and -d; or attach for longer.'
        WHEN verdict = 'UNWATCHED' THEN 'fade-query lifecycle shows why; record a program that runs as you, and without --exe or --only-rank.'
        WHEN verdict = 'NOT_LOADED' AND torch_library IS NOT NULL AND torch_gpu_library IS NULL THEN 'Install the ROCm build of PyTorch; python3 -c ''import torch; print(torch.version.hip)'' must not print None.'
@@ -562,8 +562,8 @@ SELECT session, process_id, pid, command, verdict, working,
        WHEN lack = 'no device' THEN 'Look at the GPU with rocminfo as the same user; the HIP library may be too old for this GPU.'
        WHEN verdict = 'FAILED' AND failure_id IS NULL THEN 'fade-query calls --unfinished shows where it was; GPU faults are logged in dmesg.'
        WHEN failure_id IS NOT NULL THEN coalesce(failed_advice, 'fade-query first-error shows the call with its arguments and what followed.')
-       WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'The data is on the GPU, the work is not: look where the program computes' || iif(torch_library IS NULL, '.', ' (PyTorch: model and tensors must both be on "cuda").')
-       ELSE 'Tell the program to use the GPU; what it was told about the devices: fade-query props.' || iif(torch_library IS NULL, '', ' PyTorch may distrust HIP''s count: compare torch.cuda.device_count().') END AS advice,
+       WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'The data is on the GPU, but the work is not: check which device the program computes on' || iif(torch_library IS NULL, '.', ' (PyTorch: model and tensors must both be on "cuda").')
+       ELSE 'Tell the program to use the GPU; fade-query props shows what HIP said about the devices.' || iif(torch_library IS NULL, '', ' PyTorch may distrust HIP''s count: compare torch.cuda.device_count().') END AS advice,
   launches, failed_launches, first_launch, last_launch, calls, failures, failure_id, start, until, cpu_ns, cpu_after_launches_ns
 FROM told;
 
@@ -690,25 +690,25 @@ env AS (
   WHERE e.key IN ('LD_PRELOAD', 'LD_AUDIT') AND e.value <> '' AND p.id IN (SELECT process_id FROM lib WHERE kind IN ('rocm', 'cuda')))
 SELECT session, pid, 'several-copies' AS kind, iif(kind IN ('rocm', 'cuda'), 'warning', 'info') AS severity, family AS subject,
        printf('%d copies of %s are loaded in one process: %s.', count(*), family, group_concat(label, ', ')) AS text,
-       CASE kind WHEN 'openmp' THEN 'Each copy starts threads of its own, so there may be more threads than cores. If the program is slow on the CPU: make all packages use one OpenMP library, or set OMP_NUM_THREADS.'
+       CASE kind WHEN 'openmp' THEN 'Each copy starts its own threads, so there may be more threads than cores. If the program is slow on the CPU: make all packages use one OpenMP library, or set OMP_NUM_THREADS.'
                  WHEN 'c++' THEN 'What was built against the newer copy can fail with the older one (version GLIBCXX_... not found, crashes in exceptions). With conda beside the system''s ROCm: bring conda''s libstdcxx-ng up to date, and keep conda''s lib folder out of LD_LIBRARY_PATH.'
-                 ELSE 'Each copy has devices, streams and memory of its own: a pointer or stream of one means nothing to the other. fade-query redirects shows who uses which; make all of them use one, or remove the package that brings the other.' END AS advice
+                 ELSE 'Each copy has its own devices, streams and memory: a pointer or stream of one means nothing to the other. fade-query redirects shows which module uses which copy; make all of them use one, or remove the package that brings the other.' END AS advice
 FROM copy GROUP BY process_id, program, family
 UNION ALL
 SELECT session, pid, 'mixed-openmp', 'warning', group_concat(DISTINCT family), printf('Different OpenMP libraries are loaded in one process: %s.', group_concat(DISTINCT label)),
-       'Each of them starts threads of its own and believes to have the whole machine; libiomp5 and libomp may stop the program ("already initialized"). Install packages that use the same one; KMP_DUPLICATE_LIB_OK=TRUE only hides it.'
+       'Each of them starts its own threads and assumes it has the whole machine to itself; libiomp5 and libomp may stop the program ("already initialized"). Install packages that use the same one; KMP_DUPLICATE_LIB_OK=TRUE only hides it.'
 FROM (SELECT * FROM lib WHERE kind = 'openmp' ORDER BY path) GROUP BY process_id, program HAVING count(DISTINCT family) > 1
 UNION ALL
 SELECT session, pid, 'mixed-rocm', 'warning', 'ROCm ' || group_concat(rocm, ', '),
        printf('Libraries of %d releases of ROCm are loaded in one process: %s.', count(*), group_concat(printf('%s: %s', rocm, labels), '; ')),
-       'AMD tests releases as a whole; mixed ones fail in odd ways or run slower. Look in fade-query modules for where each comes from: wheels bring their own, LD_LIBRARY_PATH and /opt/rocm add others.'
+       'AMD tests releases as a whole; mixed ones fail in odd ways or run slower. fade-query modules shows the file of each: wheels bring their own, LD_LIBRARY_PATH and /opt/rocm add others.'
 FROM (SELECT * FROM release ORDER BY rocm) GROUP BY process_id, program HAVING count(*) > 1
 UNION ALL
 SELECT b.session, b.pid, 'interposed', 'warning', b.library,
        printf('%d %s function%s of %s%s answered by %s%s, which is no %s: %s.', max(b.functions), b.api, iif(max(b.functions) = 1, '', 's'), min(b.module),
               iif(count(DISTINCT b.module) > 1, printf(' and %d others', count(DISTINCT b.module) - 1), '') || iif(max(b.functions) = 1, ' is', ' are'), b.library,
               CASE b.found_by WHEN 'LD_PRELOAD' THEN ' (LD_PRELOAD)' ELSE '' END, iif(b.api = 'hip', 'HIP runtime', 'runtime compiler'), max(b.names)),
-       'Something stands between the program and the runtime. If you do not know it: look at LD_PRELOAD and at what the program links with. Times and results that fade shows are those of the runtime, where that library calls it.'
+       'A library sits between the program and the runtime. If you do not know it, check LD_PRELOAD and the libraries that the program links with. Times and results are those of the runtime, if that library calls it.'
 FROM bindings b JOIN module_ t ON t.id = b.library_id
 WHERE b.api IN ('hip', 'hiprtc') AND b.state = 'bound' AND coalesce(t.role, '') NOT IN ('hip', 'hiprtc') GROUP BY b.session, b.pid, b.api, b.library
 UNION ALL
@@ -716,14 +716,14 @@ SELECT session, pid, 'other-copy-not-taken', iif(found_by = 'RPATH', 'warning', 
        printf('%s was taken from %s %s. Not taken: %s.', family, path,
               CASE found_by WHEN 'RPATH' THEN printf('because of the RPATH of %s', asked_by) WHEN 'RUNPATH' THEN printf('because of the RUNPATH of %s', asked_by)
                             WHEN 'system' THEN 'as the system''s default'
-                            WHEN 'its path' THEN 'because its full path is written in who needs it' ELSE 'by the program itself (dlopen)' END, not_taken),
+                            WHEN 'its path' THEN 'because the library that needs it has its full path' ELSE 'by the program itself (dlopen)' END, not_taken),
        CASE found_by WHEN 'RPATH' THEN printf('An RPATH comes before LD_LIBRARY_PATH. To use the other one: patchelf --remove-rpath %s, or a build of it that was made for the other one.', asked_by)
-                     ELSE 'If the other one is meant: put its folder into LD_LIBRARY_PATH, which comes before RUNPATH and the system''s folders.' END
+                     ELSE 'To use the other one, put its folder into LD_LIBRARY_PATH, which comes before RUNPATH and the system''s folders.' END
 FROM lib WHERE not_taken IS NOT NULL AND kind IN ('rocm', 'cuda') AND found_by NOT IN ('LD_LIBRARY_PATH', 'LD_PRELOAD') GROUP BY process_id, program, path
 UNION ALL
 SELECT session, pid, iif(name = 'LD_PRELOAD', 'preloaded', 'audited'), 'info', name, printf('%s=%s was set when the program began.', name, value),
        iif(name = 'LD_PRELOAD', 'These libraries are asked first for every function. fade-query redirects shows which functions of the GPU stack they answer.',
-           'An auditor sees every library that is loaded and may put another in its place; ZLUDA''s zluda_ld does so with the CUDA libraries.')
+           'An auditor sees every library that is loaded and may replace it; ZLUDA''s zluda_ld does so with the CUDA libraries.')
 FROM env;
 
 CREATE VIEW function_names AS
@@ -978,8 +978,8 @@ WITH m AS (
   FROM postmortem_ y JOIN process_ p ON p.id = y.process LEFT JOIN thread_ t ON t.id = y.thread LEFT JOIN signal_name_ n ON n.signal = y.signal LEFT JOIN signal_code_ k ON k.signal = y.signal AND k.code = y.code)
 SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
        CASE kind WHEN 'exit' THEN 'ended with exit status ' || exit_code || ' while ' || calls_running || iif(calls_running = 1, ' call was', ' calls were') || ' running'
-                 WHEN 'hang' THEN 'seemed to hang: ' || calls_running || iif(calls_running = 1, ' call was', ' calls were') || ' running, and none but queries began or ended for ' || printf('%.1f', quiet / 1e9) || ' s'
-                 WHEN 'snapshot' THEN 'looked at while it ran'
+                 WHEN 'hang' THEN 'appears to hang: ' || calls_running || iif(calls_running = 1, ' call was', ' calls were') || ' running, and no other call finished for ' || printf('%.1f', quiet / 1e9) || ' s'
+                 WHEN 'snapshot' THEN 'running: this is a snapshot'
                  ELSE CASE WHEN cause = 'oom' THEN 'killed by the kernel''s out-of-memory killer (SIGKILL)'
                            WHEN cause = 'oom?' THEN 'killed by SIGKILL, probably from the kernel''s out-of-memory killer'
                            WHEN signal = 9 THEN iif(cause = 'self', 'killed itself with SIGKILL', 'killed by SIGKILL from outside (sender unknown)')
@@ -991,18 +991,18 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
                                         WHEN sender IS NOT NULL THEN ', sent by process ' || sender || coalesce(' (' || sender_name || ')', '') || ' of user ' || sender_uid ELSE '' END END END AS what,
        signal, iif(signal IS NULL, NULL, signal_name) AS signal_name, code, code_name, address, iif(address IS NULL, NULL, printf('0x%x', address)) AS address_hex, sender AS sender_pid, sender_uid, sender_name, exit_code, quiet AS quiet_ns, cause, evidence,
        thread AS thread_id, tid, thread_name, call, calls_running, threads, device_bytes, host_bytes,
-       CASE WHEN kind = 'hang' THEN 'Work on the GPU that takes long looks the same: then use a longer --hang-timeout. If it never ends: look at what the threads below wait for; dmesg tells of a GPU reset; with AMD_SERIALIZE_KERNEL=3 the launch that does not end is the call that waits.'
-            WHEN kind = 'exit' THEN 'What a call still does when the program ends is lost: join the threads, or wait with hipDeviceSynchronize, before the program ends.'
+       CASE WHEN kind = 'hang' THEN 'Work on the GPU that takes long looks the same: then use a longer --hang-timeout. If it never ends, see what the threads below wait for. dmesg reports a GPU reset. With AMD_SERIALIZE_KERNEL=3 the launch that does not end is the call that waits.'
+            WHEN kind = 'exit' THEN 'Work that is unfinished when the program ends is lost: join the threads, or wait with hipDeviceSynchronize, before the program ends.'
             WHEN kind = 'snapshot' THEN NULL
             WHEN cause IN ('oom', 'oom?') THEN 'The machine or the container ran out of main memory, not of the GPU''s: fewer or smaller data loading workers, less pinned memory, or a higher limit. dmesg shows what was killed and why.'
             WHEN cause = 'stack' THEN 'A recursion that does not end, or large arrays on the stack: if a larger stack (ulimit -s, or pthread_attr_setstacksize) helps, it is the arrays.'
-            WHEN signal = 9 AND cause IS NULL THEN 'The kernel does not tell who sends SIGKILL. Ask the scheduler or container engine for its limits of time and memory (sacct, docker inspect, kubectl describe pod), and dmesg for "Killed process".'
-            WHEN was_sent THEN 'No fault of the program itself: look why that process sent the signal.'
-            WHEN signal = 6 THEN iif(had_failures, 'Calls had failed before: fade-query first-error. ', '') || 'The program or a library gave up by itself (an assertion, a C++ exception that nobody caught, the HIP runtime): the last lines on standard error say why.'
-            WHEN signal IN (7, 11) AND call IS NOT NULL THEN 'It happened inside of ' || call || ': compare the pointers and sizes in its arguments with fade-query allocs. Memory of the device used as if it were the host''s, memory that was freed, and sizes that are too large are the usual causes.'
-            WHEN signal IN (7, 11) THEN 'The thread was in no watched call: look at the place in the code below; with ulimit -c unlimited and gdb PROGRAM CORE its variables too.'
-            WHEN signal = 4 THEN 'Built for another processor than this one, or a place that must not be reached (__builtin_trap, unreachable code).'
-            WHEN signal IN (1, 2, 15) THEN 'It was told to end: this is no crash.' END AS advice
+            WHEN signal = 9 AND cause IS NULL THEN 'The kernel does not report the sender of a SIGKILL. Ask the scheduler or container engine for its limits of time and memory (sacct, docker inspect, kubectl describe pod), and dmesg for "Killed process".'
+            WHEN was_sent THEN 'The program itself is not at fault: check why that process sent the signal.'
+            WHEN signal = 6 THEN iif(had_failures, 'Calls had failed before: fade-query first-error. ', '') || 'The program or a library gave up by itself (an assertion, an uncaught C++ exception, the HIP runtime): the last lines on standard error say why.'
+            WHEN signal IN (7, 11) AND call IS NOT NULL THEN 'It happened inside ' || call || ': compare the pointers and sizes in its arguments with fade-query allocs. Usual causes are device memory used as host memory, freed memory, and sizes that are too large.'
+            WHEN signal IN (7, 11) THEN 'The thread was in no recorded call: see the place in the code below. ulimit -c unlimited and gdb PROGRAM CORE show its variables.'
+            WHEN signal = 4 THEN 'The code was built for another processor, or it is code that must not be reached (__builtin_trap).'
+            WHEN signal IN (1, 2, 15) THEN 'Another process asked it to end: this is not a crash.' END AS advice
 FROM m;
 
 -- ---------------------------------------------------------------- from where

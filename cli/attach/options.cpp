@@ -63,7 +63,7 @@ const Program& program() {
       .section = "attach",
       .environment = "FADE_ATTACH_OPTIONS",
       .usage = "[OPTIONS] PID...",
-      .about = "Record the HIP calls of running programs. They go on unharmed.",
+      .about = "Record the HIP calls of running programs, without disturbing them.",
       .examples = {{"fade-attach 4242", "record into fade-PROGRAM-4242.db, then: fade-query summary"},
                    {"fade-attach --check 4242", "say whether it would work, and why"},
                    {"fade-attach --snapshot 4242", "it seems to hang: what is it doing?"},
@@ -87,7 +87,7 @@ std::vector<Option> rows(Request& r) {
       {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave", Flag{&r.options.snapshot}, all},
       {kTargets, "--check", "", "say whether it would work and why", Flag{&r.check}, help},
       {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds", Number{&r.duration_msec, 1, kMostMilliseconds}},
-      {"Daemon", "--daemon", "", "let the daemon attach, and end: fadectl stop ID detaches", Flag{&r.daemon}},
+      {"Daemon", "--daemon", "", "let the daemon attach, then exit: fadectl stop ID detaches", Flag{&r.daemon}},
       {"Daemon", "--control", "FD", "report to and obey the daemon", Number{&r.control, 3, std::numeric_limits<int>::max()}, hidden},
       {"Daemon", "--typed", "WORD", "an option that the daemon's client gave, as it was typed", Each{&r.client_typed}, hidden},
   };

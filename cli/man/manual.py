@@ -39,7 +39,7 @@ def words(program):
 
 
 def views(folder):
-    """The public views as the database itself describes them."""
+    """One entry for each public view, as the database itself describes it."""
     database = sqlite3.connect(":memory:")
     findings = [folder / "findings.sql", *sorted((folder / "findings").glob("*.sql"))]
     def parts(name):
@@ -50,16 +50,12 @@ def views(folder):
     database.executescript("UNION ALL\n".join(path.read_text(encoding="utf-8") for path in findings))
     for path in parts("docs"):
         database.executescript(path.read_text(encoding="utf-8"))
-    documented = {(view, column): rest for view, column, *rest in database.execute('SELECT view, "column", type, unit, text FROM doc_')}
+    documented = dict(database.execute("SELECT view, text FROM doc_ WHERE \"column\" = ''"))
     out = []
     for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY rowid").fetchall():
-        if (view, "") not in documented:
+        if view not in documented:
             continue
-        out.append(f"## {plain(view)}\n\n{plain(documented[view, ''][2])}\n")
-        for (column,) in database.execute("SELECT name FROM pragma_table_info(?)", (view,)):
-            kind, unit, text = documented.get((view, column), ("", "", ""))
-            about = ", ".join(part for part in (kind, unit) if part)
-            out.append(f"*{plain(column)}*{' (' + plain(about) + ')' if about else ''}\n\t{plain(text)}\n")
+        out.append(f"*{plain(view)}*\n\t{plain(documented[view])}\n")
     return "\n".join(out)
 
 

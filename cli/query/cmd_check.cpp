@@ -83,7 +83,7 @@ Result<void> print(Context& context, const Conditions& looked_at) {
   if (context.settings.format && context.output.format != table::Format::Table) return print_all(context, met, unknown);
   std::string text;
   for (const Condition& c : met) text += fmt::format("failed {}: {}\n", c.name, table::printable(c.detail));
-  for (const Condition& c : unknown) text += fmt::format("cannot be told {}: {}\n", c.name, table::printable(c.unknown));
+  for (const Condition& c : unknown) text += fmt::format("unknown {}: {}\n", c.name, table::printable(c.unknown));
   if (met.empty() && unknown.empty()) text = fmt::format("ok: {}\n", fmt::join(names_of(looked_at), ", "));
   if (auto done = context.output.bytes->write(text); !done) return done;
   return context.output.bytes->flush();

@@ -83,7 +83,7 @@ Result<void> print_callers(Context& context, Recording& recording, const std::st
   if (!told || !changed) return tl::unexpected(told ? changed.error() : told.error());
   std::string names = told->empty() ? "" : page_text((*told)[0][0]);
   for (std::size_t at = 0; (at = names.find(',', at)) != names.npos; at += 2) names.replace(at, 1, ", ");
-  std::string text = names.empty() ? "" : "  told by " + paragraph(context, names, 10) + "\n";
+  std::string text = names.empty() ? "" : "  reported by " + paragraph(context, names, 10) + "\n";
   for (const Row& c : *changed)
     text += "  " + paragraph(context, fmt::format("overwritten by fade: {} {} -> {}, {} times, for calls from {}", page_text(c[0]), page_text(c[1]), page_text(c[2]), page_text(c[3]), page_text(c[4])), 4) + "\n";
   return context.output.bytes->write(text);

@@ -79,7 +79,7 @@ std::string place_line(const Context& context, const Row& r) {
 Result<void> print_place(Context& context, Recording& recording, const Row& r) {
   table::Bytes& out = *context.output.bytes;
   if (auto done = out.write("\n" + place_line(context, r) + "\n"); !done) return done;
-  if (table::is_null(r[6])) return out.write("    no stack was taken of the call\n");
+  if (table::is_null(r[6])) return out.write("    (no stack; record with -k all)\n");
   auto frames = frames_of(context, recording, integer(r[6]));
   if (!frames) return tl::unexpected(frames.error());
   return print_frames(context, *frames, Frames::Chosen);
@@ -130,7 +130,7 @@ Result<void> show(Context& context, Recording& recording, const Page& page) {
   for (const Row& t : *totals)
     if (auto done = print_section(context, recording, page, sql, t, !frees.empty()); !done) return done;
   if (!partial.empty())
-    if (auto done = out.write(paragraph(context, "Not all was watched: " + partial + ".", 0) + "\n"); !done) return done;
+    if (auto done = out.write(paragraph(context, "Not everything was recorded: " + partial + ".", 0) + "\n"); !done) return done;
   return out.write(paragraph(context, page.next, 0) + "\n");
 }
 
@@ -139,9 +139,9 @@ constexpr Page kLeaks{
     "SELECT sum(size_bytes), sum(n), count(DISTINCT place), pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), device, kind, NULL, max(rank)\n"
     "FROM (\n{}\n) r GROUP BY pid, device, kind ORDER BY 1 DESC LIMIT 20",
     "pid = {} AND device IS {} AND kind = {}", "everything was freed",
-    "memory", "no memory is left of what was watched, and not all was watched",
+    "memory", "no recorded allocation is left, and not everything was recorded",
     "SELECT sum(live_at_end) FROM memory_totals WHERE session = coalesce(:session, session)", "were not freed",
-    "Live when the process or the recording ended. What grows with the steps is a leak; memory that was allocated once is mostly left to the driver. "
+    "Still allocated at the end. Many programs leave cleanup to the driver; a real leak grows with the number of steps. "
     "As a tree: fade-query flame --weight leaks; by your own line: fade-query leaks --by-line; one by one: fade-query allocs.", "grows"};
 
 constexpr Page kPeak{
@@ -150,7 +150,7 @@ constexpr Page kPeak{
     "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device IS r.device AND m.memory = r.memory AND m.session = coalesce(:session, m.session)), max(r.rank)\n"
     "FROM (\n{}\n) r GROUP BY r.pid, r.device, r.memory ORDER BY 1 DESC LIMIT 20",
     "pid = {} AND device IS {} AND memory = {}", "nothing was allocated",
-    "allocations", "no allocation was seen, and not all were watched",
+    "allocations", "no allocation was recorded, and not everything was recorded",
     "SELECT max(peak) FROM memory_totals WHERE session = coalesce(:session, session)", "were in use at most",
     "As a tree: fade-query flame --weight peak; by your own line: fade-query memory --peak --by-line; over time: fade-query memory."};
 
@@ -168,12 +168,12 @@ constexpr const char* kOoms =
 
 std::string oom_line(const Context& context, const NamedRow& o) {
   const std::string place = o.has("user_line") ? o.text("user_line") : o.text("caller");
-  return fmt::format("{} asked for {} {} at {} and found none{}", o.text("name"), table::human_bytes(o.number("asked")), where(o.text("memory"), o.text("device")),
+  return fmt::format("{} asked for {} {} at {} and failed: out of memory{}", o.text("name"), table::human_bytes(o.number("asked")), where(o.text("memory"), o.text("device")),
                      table::human_time(o.number("start"), context.settings.units), place.empty() ? "" : ": " + place);
 }
 
 std::string held_line(const NamedRow& o) {
-  std::string text = fmt::format("{}rocess {} ({}) held {} then", o.has("rank") ? "Rank " + o.text("rank") + ", p" : "P", o.text("pid"), o.text("program"), table::human_bytes(o.number("used")));
+  std::string text = fmt::format("{}rocess {} ({}) held {} at that moment", o.has("rank") ? "Rank " + o.text("rank") + ", p" : "P", o.text("pid"), o.text("program"), table::human_bytes(o.number("used")));
   if (o.has("total")) text += fmt::format(", of {}; {} were free by the last answer of hipMemGetInfo", table::human_bytes(o.number("total")), table::human_bytes(o.number("free")));
   if (o.number("elsewhere") > 0) text += fmt::format(", and {} were held elsewhere: by other processes, pools or the runtime", table::human_bytes(o.number("elsewhere")));
   return text + ".";
@@ -182,7 +182,7 @@ std::string held_line(const NamedRow& o) {
 Result<void> print_failed_call(Context& context, Recording& recording, const NamedRow& o) {
   table::Bytes& out = *context.output.bytes;
   if (auto done = out.write(bold(context, paragraph(context, oom_line(context, o), 0)) + "\n"); !done) return done;
-  if (!o.has("stack")) return out.write("    no stack was taken of the call\n");
+  if (!o.has("stack")) return out.write("    (no stack; record with -k all)\n");
   auto frames = frames_of(context, recording, o.number("stack"));
   return frames ? print_frames(context, *frames, Frames::Chosen) : tl::unexpected(frames.error());
 }
@@ -206,12 +206,12 @@ Result<void> show_oom(Context& context, Recording& recording) {
   auto ooms = named_rows(context, recording, fmt::format(fmt::runtime(kOoms), kMostOoms));
   if (!ooms) return tl::unexpected(ooms.error());
   table::Bytes& out = *context.output.bytes;
-  if (ooms->empty()) return out.write("No allocation failed for want of memory, as far as was recorded.\n");
+  if (ooms->empty()) return out.write("No recorded allocation failed for lack of memory.\n");
   for (const NamedRow& o : *ooms)
     if (auto done = print_oom(context, recording, o); !done) return done;
   if (const std::int64_t more = ooms->front().number("n") - kMostOoms; more > 0)
     if (auto done = out.write(fmt::format("... and {} later: fade-query oom --limit 0\n", plural(more, "failure"))); !done) return done;
-  return out.write(paragraph(context, "What was live when the most was in use: fade-query memory --peak; one by one: fade-query allocs.", 0) + "\n");
+  return out.write(paragraph(context, "At the peak: fade-query memory --peak; one by one: fade-query allocs.", 0) + "\n");
 }
 
 Result<void> show_leaks(Context& context, Recording& recording) {

@@ -16,7 +16,7 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"QUERIED_ONLY", "the program asked about GPUs and gave them no work"},
     {"LOADED_UNUSED", "HIP was loaded and not called"},
     {"NOT_LOADED", "HIP was never loaded: no AMD GPU was used through it"},
-    {"UNWATCHED", "it cannot be told: fade watched only a part, or nothing"},
+    {"UNWATCHED", "unknown: fade recorded only a part, or nothing"},
 };
 
 std::string words_for(std::string_view verdict) {
@@ -56,7 +56,7 @@ Result<void> show_processes(Context& context, Recording& recording) {
 Result<void> tell_postmortems(Recording& recording, Prose& page, const table::Value& session) {
   auto moments = rows_of(recording, "SELECT pid, what FROM postmortems WHERE session = :session AND kind <> 'snapshot' AND coalesce(signal, 0) NOT IN (1, 2, 15) ORDER BY start LIMIT 3", session);
   if (!moments) return tl::unexpected(moments.error());
-  for (const Row& m : *moments) page.entry("trouble", fmt::format("process {} {}: fade-query postmortem", integer(m[0]), table::raw_text(m[1])));
+  for (const Row& m : *moments) page.entry("problem", fmt::format("process {} {}: fade-query postmortem", integer(m[0]), table::raw_text(m[1])));
   return {};
 }
 
@@ -81,15 +81,15 @@ std::string when(const table::Value& ns) { return table::human_time(integer(ns),
 
 // What can be said about whether the program noticed.
 std::string noticed(const Row& e) {
-  if (!table::is_null(e[12])) return fmt::format("{} by the same thread afterwards, which returned {}", table::raw_text(e[12]), table::raw_text(e[13]));
-  if (integer(e[14]) == 0) return "hipGetLastError and hipPeekAtLastError were not watched (-e all,hot watches them)";
-  return "the thread did not call hipGetLastError or hipPeekAtLastError afterwards";
+  if (!table::is_null(e[12])) return fmt::format("yes: the same thread called {} afterwards, which returned {}", table::raw_text(e[12]), table::raw_text(e[13]));
+  if (integer(e[14]) == 0) return "unknown: hipGetLastError and hipPeekAtLastError are not recorded by default (-e all,hot)";
+  return "no: the thread did not call hipGetLastError or hipPeekAtLastError afterwards";
 }
 
 std::string followed(const Row& e) {
-  const std::string failures = fmt::format("failures of the process later: {}, of them with the same result: {}", table::human_count(integer(e[16])), table::human_count(integer(e[17])));
-  if (table::is_null(e[15])) return failures + " (how many calls there were is not known: --detail stats)";
-  return fmt::format("calls of the process later: {}; {}", table::human_count(integer(e[15])), failures);
+  const std::string failures = fmt::format("{} failed, {} of them with the same error", table::human_count(integer(e[16])), table::human_count(integer(e[17])));
+  if (table::is_null(e[15])) return failures + " (number of calls unknown: --detail stats)";
+  return fmt::format("{} more calls; {}", table::human_count(integer(e[15])), failures);
 }
 
 void tell_error(Prose& page, const Row& e) {
@@ -101,10 +101,10 @@ void tell_error(Prose& page, const Row& e) {
   page.entry("line", e[20]);
   page.entry("frames", e[21]);
   if (!table::is_null(e[10])) page.entry("inside", "called by " + table::raw_text(e[10]));
-  page.entry("next call", table::is_null(e[11]) ? "none by the same thread that was recorded" : table::raw_text(e[11]) + " by the same thread");
-  page.entry("asked", noticed(e));
-  page.entry("after it", followed(e));
-  if (integer(e[18]) != 0) page.entry("sticky", std::string("yes: HIP goes on answering with it; only a new process gets rid of it"));
+  page.entry("next call", table::is_null(e[11]) ? "none recorded of the same thread" : table::raw_text(e[11]) + " by the same thread");
+  page.entry("checked", noticed(e));
+  page.entry("afterwards", followed(e));
+  if (integer(e[18]) != 0) page.entry("sticky", std::string("yes: HIP keeps returning it; only a new process clears it"));
   page.entry("advice", e[19]);
 }
 
@@ -118,10 +118,10 @@ Result<void> tell_no_error(Context& context, Recording& recording, const table::
   if (!normal) return tl::unexpected(normal.error());
   Prose page(context);
   const std::string partial = why_partial(recording, session, "errors");
-  page.title(partial.empty() ? "No call failed." : "No call that was watched failed.", false);
+  page.title(partial.empty() ? "No call failed." : "No recorded call failed.", false);
   page.entry("missing", partial);
   if (const std::int64_t n = integer(normal->front()[0]); n > 0)
-    page.entry("", fmt::format("{} answered what is no success and no failure either, such as hipErrorNotReady: fade-query errors", table::human_count(n)));
+    page.entry("", fmt::format("{} calls returned an answer that is neither success nor failure, such as hipErrorNotReady: fade-query errors", table::human_count(n)));
   return page.finish();
 }
 
@@ -148,8 +148,8 @@ Result<void> show_first_error(Context& context, Recording& recording) {
   if (errors->empty()) return tell_no_error(context, recording, *session);
   Prose page(context);
   for (const Row& e : *errors) tell_error(page, e);
-  page.heading("What cannot be seen");
-  page.entry("", std::string("Whether the program compared a result: that is no call. Errors of kernels are told late: the call that returned one need not be the one that caused it."));
+  page.heading("Note");
+  page.entry("", std::string("fade cannot see whether the program checked the return value. Errors of kernels are reported late: the call that returns one may not be the call that caused it."));
   return page.finish();
 }
 

@@ -10,7 +10,7 @@ const std::vector<Command>& commands() {
       {"summary", "what ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0, 1, PageKind::Usual},
       {"verdict", "was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0, 1, PageKind::Whole},
       {"first-error", "the first call of each process that failed, and what followed", show_first_error, nullptr, 0, 1, PageKind::Whole},
-      {"check", "for CI: exit status 1 where a condition of --fail-on is met, 2 where that cannot be told", check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
+      {"check", "for CI: exit with 1 if a condition of --fail-on is met, with 2 if the recording cannot tell", check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
       {"export", "every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)", export_calls, nullptr, 0},
       {"sql", "run a SELECT of your own: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "open the recording in sqlite3, for reading", open_shell, nullptr, 0},

@@ -70,7 +70,7 @@ SectionRows ended_in_calls(const Context& context, Recording& recording, const F
 SectionRows hangs(const Context& context, Recording& recording, const Found&) {
   return moments(context, recording, "hang", [&](const NamedRow& m) {
     if (!m.has("call")) return HeadlineRow{"HANG", process(m) + " " + m.text("what")};
-    return HeadlineRow{"HANG", fmt::format("{}: {} had run for {}, and no other call made progress", process(m), m.text("call"), time(context, m.number("age_ns")))};
+    return HeadlineRow{"HANG", fmt::format("{} appears to hang: {} had run for {}, and no other call finished", process(m), m.text("call"), time(context, m.number("age_ns")))};
   });
 }
 
@@ -150,7 +150,7 @@ SectionRows slow_steps(const Context& context, Recording& recording, const Found
   std::string text = fmt::format("{} of {} slow: step {}{} took {}, the median is {}", table::human_count(s.number("n")), counted(s.number("steps") + 1, "step"), s.number("idx"),
                                  s.has("rank") ? " of rank " + s.text("rank") : "",
                                  time(context, s.number("duration")), time(context, s.number("median_ns")));
-  if (s.has("after")) text += fmt::format("; {} of it outside of calls, before {}", time(context, s.number("idle_ns")), s.text("after"));
+  if (s.has("after")) text += fmt::format("; {} of it outside HIP calls, before {}", time(context, s.number("idle_ns")), s.text("after"));
   return Found{{"STEPS", text, s.text("user_line"), "steps", false}};
 }
 

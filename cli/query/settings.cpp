@@ -97,7 +97,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
       {filters, "--fail-on", "LIST", "check: conditions to fail on [not-used,errors,dropped,unclean]", List{&to.fail_on}, Shown::HelpAll, Completes::Nothing,
        {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
-      {filters, "--peak", "", "memory: what was live when the most was in use", Flag{&to.peak}},
+      {filters, "--peak", "", "memory: what was in use at the peak", Flag{&to.peak}},
       {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
       {filters, "--by-line", "", "waits, leaks, memory --peak: by your own line, of calls whose stack was recorded", Flag{&to.by_line}},
       {filters, "--merge", "", "flame, steps, memory: the ranks of a distributed job added up", Flag{&to.merge}},

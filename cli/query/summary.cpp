@@ -143,9 +143,9 @@ Result<void> processes_section(SummaryPage& page) {
   if (!n || integer((*n)[0]) < 2) return n ? Result<void>{} : tl::unexpected(n.error());
   const std::int64_t all = integer((*n)[0]), users = integer((*n)[1]);
   const std::string called = users > 0 ? fmt::format("{} of them called HIP", human_count(users))
-                                       : page.partial("calls").empty() ? "none of them called HIP" : "no call of them was recorded";
+                                       : page.partial("calls").empty() ? "none of them called HIP" : "none of their calls was recorded";
   page.heading(fmt::format("{} processes, {}", human_count(all), called));
-  if (all > 8) page.line("shown are those that called it or were killed; all: " + page.command("processes"));
+  if (all > 8) page.line(fmt::format("(others hidden: {})", page.command("processes")));
   return page.report("processes", {"pid", "command", "threads", "calls", "duration_ns", "ended"}, 8, "processes", all > 8 ? "calls > 0 OR ended LIKE 'signal%'" : "");
 }
 
@@ -156,8 +156,8 @@ Result<void> active_devices(SummaryPage& page) {
   std::string doubt;
   for (const std::string_view topic : {"launches", "allocations", "copies"})
     if (doubt.empty()) doubt = page.partial(topic);
-  if (active->empty() && !doubt.empty()) page.line("active: not known, " + doubt);
-  else page.line(active->empty() ? "active: none, no memory was allocated and no work sent" : fmt::format("active (given memory or work): {}", fmt::join(*active, ", ")));
+  if (active->empty() && !doubt.empty()) page.line("used: unknown, " + doubt);
+  else page.line(active->empty() ? "used: none, no memory was allocated and no work was given" : fmt::format("used: device {}", fmt::join(*active, ", ")));
   return {};
 }
 
@@ -188,6 +188,8 @@ Result<void> findings_section(SummaryPage& page) {
   return {};
 }
 
+std::string counted(std::int64_t n, std::string_view one, std::string_view several) { return fmt::format("{} {}", human_count(n), n == 1 ? one : several); }
+
 Result<void> time_section(SummaryPage& page) {
   auto total = page.row("SELECT sum(calls), sum(errors), sum(self_ns) FROM top WHERE session = coalesce(:session, session)");
   if (!total) return tl::unexpected(total.error());
@@ -196,12 +198,11 @@ Result<void> time_section(SummaryPage& page) {
                           "JOIN sessions s ON s.id = t.session WHERE t.session = coalesce(:session, t.session) ORDER BY t.total_ns DESC LIMIT 1");
   if (!busiest) return tl::unexpected(busiest.error());
   page.heading("Calls");
-  page.line(fmt::format("{} events (calls) in total, {} of them failed, {} in them over all threads", human_count(integer((*total)[0])),
+  page.line(fmt::format("{}, {} failed, {} in calls (all threads together)", counted(integer((*total)[0]), "call", "calls"),
                         integer((*total)[1]) == 0 ? "none" : human_count(integer((*total)[1])), page.duration((*total)[2])));
   const Row& b = *busiest;
   if (const double wall = static_cast<double>(integer(b[3])); wall > 0 && integer(b[2]) > 0)
-    page.line(fmt::format("the busiest thread ({}{}{}) was in calls for {} of {}: {:.1f} %", text(b[0]), table::is_null(b[1]) ? "" : " ", text(b[1]), page.duration(b[2]),
-                          page.duration(b[3]), 100.0 * static_cast<double>(integer(b[2])) / wall));
+    page.line(fmt::format("busiest thread: {}{}{}, {:.1f} % of its time in calls", text(b[0]), table::is_null(b[1]) ? "" : " ", text(b[1]), 100.0 * static_cast<double>(integer(b[2])) / wall));
   page.put("\n");
   if (auto shown = page.report("categories", {"category", "calls", "errors", "self_ns", "percent"}, 16, "categories"); !shown) return shown;
   page.heading("Top calls");
@@ -216,8 +217,6 @@ std::string_view direction(std::string_view word) {
     if (short_word == word) return words;
   return word;
 }
-
-std::string counted(std::int64_t n, std::string_view one, std::string_view several) { return fmt::format("{} {}", human_count(n), n == 1 ? one : several); }
 
 Result<void> work_section(SummaryPage& page) {
   auto kernels = page.row("SELECT coalesce(sum(launches), 0), count(DISTINCT kernel_id), coalesce(sum(in_graphs), 0) FROM kernel_runs WHERE session = coalesce(:session, session)");
@@ -245,8 +244,8 @@ Result<void> memory_section(SummaryPage& page) {
     page.line(fmt::format("{}: peak {}{}, {}, {}{}", m.where, m.at_most ? "at most " : "", human_bytes(m.peak), counted(m.allocs, "allocation", "allocations"),
                           counted(m.frees, "free", "frees"), left));
   }
-  if (!partial.empty()) page.line("not all was watched: " + partial);
-  if (integer((*ooms)[0]) > 0 && !page.has_told("MEMORY")) page.line(fmt::format("memory ran out {}: {}", integer((*ooms)[0]) == 1 ? "once" : "several times", page.command("oom")));
+  if (!partial.empty()) page.line("not everything was recorded: " + partial);
+  if (integer((*ooms)[0]) > 0 && !page.has_told("MEMORY")) page.line(fmt::format("{} failed, out of memory: {}", counted(integer((*ooms)[0]), "allocation", "allocations"), page.command("oom")));
   return {};
 }
 
@@ -285,13 +284,13 @@ Result<void> trust_section(SummaryPage& page) {
   auto cost = overhead_line(page.recording(), page.session(), page.terminal().utf8);
   auto notes = page.rows("SELECT kind, pid, detail FROM lifecycle WHERE kind IN ('unwatched', 'refused', 'locked', 'vanished') AND session = coalesce(:session, session) ORDER BY kind <> 'vanished', id LIMIT 5");
   if (!drops || !cost || !notes) return tl::unexpected(!drops ? drops.error() : !cost ? cost.error() : notes.error());
-  page.heading("What to trust");
+  page.heading("Completeness");
   for (const Row& d : *drops) page.line(page.alarming(fmt::format("{} not recorded: {}", human_count(integer(d[1])), text(d[0]))));
   const auto is_vanished = [](const Row& n) { return text(n[0]) == "vanished"; };
   const std::string partial = page.partial("calls"), rows = page.without_rows("kernels");
-  if (!partial.empty()) page.line("not all was watched: " + partial);
-  if (!rows.empty() && rows != partial) page.line("not all that was watched has rows: " + rows);
-  if (partial.empty() && rows.empty() && drops->empty() && std::ranges::none_of(*notes, is_vanished)) page.line("nothing was left out");
+  if (!partial.empty()) page.line("not everything was recorded: " + partial);
+  if (!rows.empty() && rows != partial) page.line("some recorded calls have no rows: " + rows);
+  if (partial.empty() && rows.empty() && drops->empty() && std::ranges::none_of(*notes, is_vanished)) page.line("no calls dropped");
   for (const Row& n : *notes) page.line(fmt::format("{}{}{}: {}", text(n[0]), table::is_null(n[1]) ? "" : " process ", text(n[1]), text(n[2])));
   if (!cost->empty()) {
     page.line("fade's own cost: " + *cost);
@@ -325,7 +324,7 @@ Result<void> next_section(SummaryPage& page) {
       {integer((*found)[3]) > 0, "top", "all functions with percentiles"},
       {integer((*found)[3]) > 0 && page.without_rows("calls").empty(), "calls", "every call in order"},
       {integer((*found)[1]) > 0, "kernels", "kernels and how they were launched"},
-      {integer((*found)[2]) > 0, "memory --peak", "what was allocated when the most was in use"},
+      {integer((*found)[2]) > 0, "memory --peak", "what was in use at the peak"},
       {integer((*found)[3]) == 0, "modules", "which libraries were loaded"},
       {integer((*found)[3]) == 0, "lifecycle", "what the processes did"},
       {true, "reports", "everything else there is to ask"},

@@ -104,9 +104,9 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
   text += line("dropped", dropped(s, style));
   if (trouble.empty()) text += top(s, style);
   for (const std::string& what : s.postmortems)
-    if (trouble.empty()) text += line(what == s.postmortems.front() ? "trouble" : "", red(table::printable(what), style));
+    if (trouble.empty()) text += line(what == s.postmortems.front() ? "problem" : "", red(table::printable(what), style));
   for (const std::string& note : s.notes) text += line("note", table::printable(note));
-  if (trouble.empty() && !s.postmortems.empty()) text += line("why", "fade-query " + shell_word(s.database) + " postmortem");
+  if (trouble.empty() && !s.postmortems.empty()) text += line("details", "fade-query " + shell_word(s.database) + " postmortem");
   if (!trouble.empty()) text += "\n" + trouble + "\n";
   return text + line("next", "fade-query " + shell_word(s.database) + " summary");
 }

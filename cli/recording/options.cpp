@@ -105,7 +105,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kProbes, "--probes", "FILE", "add functions described in FILE", Each{&o.probe_files}, all, file},
       {kProbes, "--probe", "LIB:FUNCTION", "add a function of a library with debug information", Each{&o.probe_symbols}},
-      {kProbes, "--list-probes", "", "print the functions that would be watched and end", Flag{&r.list_probes}},
+      {kProbes, "--list-probes", "", "print the functions that would be recorded, then exit", Flag{&r.list_probes}},
   };
 }
 

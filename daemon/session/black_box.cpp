@@ -120,7 +120,7 @@ void BlackBox::tell(PostmortemId postmortem, ThreadSeen seen, const Program& pro
 PostmortemId BlackBox::begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns) {
   send(inferior, {.postmortem = ++last_, .kind = kind, .quiet_ns = quiet_ns});
   if (kind == Postmortem::Kind::Hang && sentences_.size() < kMostSentences)
-    sentences_.push_back(fmt::format("{} seemed to hang{}", program_name(inferior), running_call(inferior, 0)));
+    sentences_.push_back(fmt::format("{} appears to hang{}", program_name(inferior), running_call(inferior, 0)));
   return last_;
 }
 

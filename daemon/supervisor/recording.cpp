@@ -93,9 +93,9 @@ void Recording::look_after_memory() {
 namespace {
 
 std::string why_no_rule_was_applied(const Session::Totals& seen) {
-  if (seen.excluded.empty()) return "no --set rule was applied: nothing asked for what they set";
+  if (seen.excluded.empty()) return "no --set rule took effect; the program never read these properties";
   const std::string more = seen.excluded.size() > 1 ? fmt::format(" ({} more)", seen.excluded.size() - 1) : "";
-  return fmt::format("no --set rule was applied: {}{}", seen.excluded.front(), more);
+  return fmt::format("no --set rule took effect: {}{}", seen.excluded.front(), more);
 }
 
 }  // namespace

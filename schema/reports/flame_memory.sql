@@ -1,4 +1,4 @@
--- Flame graph of memory: what was live when the most was in use, or was never freed, by call stack
+-- Flame graph of memory: what was in use at the peak, or was never freed, by call stack
 -- hidden: a variant of flame
 -- sort: -size_bytes
 -- limit: 30

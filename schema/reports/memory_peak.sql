@@ -1,4 +1,4 @@
--- What was live when the most memory was in use
+-- What was in use at the peak
 -- about: For each device the moment at which the most of its memory was in use, and another one for pinned memory of the host. Reserved addresses and memory of other processes do not count. On a terminal a page with the stacks; --by-line adds up by your own line; as a tree: fade-query flame --weight peak.
 -- hidden: a variant of memory
 -- limit: 40

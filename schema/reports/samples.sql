@@ -1,4 +1,4 @@
--- What threads did outside of calls: lines of Python, by how often a sample found them
+-- What threads did outside HIP calls: lines of Python, by how often a sample found them
 -- about: fade-run --sample HZ looks so many times a second at each thread that has made a watched call and is in none. The line is the innermost one
 -- about: outside of packages and the standard library. Threads that sleep are looked at, too.
 -- sort: -samples

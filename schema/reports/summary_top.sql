@@ -1,4 +1,4 @@
--- The longest functions, as the summary shows them: without what takes time to add up
+-- The functions with the most time, as the summary shows them
 -- hidden: a part of the summary
 -- sort: -total_ns
 -- limit: 10

@@ -95,7 +95,7 @@ def test_no_program_is_accused_of_what_was_not_watched(recorded, parts, options,
     recorded.run(parts(words), *options)
     assert recorded.rows("SELECT verdict FROM session_verdicts") == [("UNWATCHED",)]
     checked = recorded.ask("check", "--fail-on", "not-used")
-    assert checked.returncode == 2 and checked.stdout.startswith("cannot be told not-used: UNWATCHED")
+    assert checked.returncode == 2 and checked.stdout.startswith("unknown not-used: UNWATCHED")
 
 
 @pytest.mark.parametrize("options, words, condition, status", [
@@ -108,4 +108,4 @@ def test_a_check_ends_with_two_where_it_cannot_be_told(recorded, parts, options,
     recorded.run(parts(words), *options)
     checked = recorded.ask("check", "--fail-on", condition)
     assert checked.returncode == status, checked.stdout
-    assert checked.stdout.startswith({0: "ok:", 1: f"failed {condition}:", 2: f"cannot be told {condition}:"}[status])
+    assert checked.stdout.startswith({0: "ok:", 1: f"failed {condition}:", 2: f"unknown {condition}:"}[status])

@@ -14,8 +14,8 @@ WORDS = "alloc launch=4 alloc free fail copy sync launch=4"
 NO_MEMORY = ("everything was freed", "nothing was allocated", "nothing was left allocated", "ok: leaks")
 NO_FAILURE = ("No call failed", "ok: errors")
 NO_USE = ("ALLOCATED_NO_LAUNCH", "QUERIED_ONLY", "LOADED_UNUSED", "NOT_LOADED", "No HIP library was ever loaded", "none of them called HIP",
-          "did not use the GPU", "did not use an AMD GPU", "active: none", "no memory was allocated and no work sent")
-WHOLE = ("nothing was left out", "ok: not-used, errors, dropped, unclean")
+          "did not use the GPU", "did not use an AMD GPU", "used: none", "no memory was allocated and no work was given")
+WHOLE = ("no calls dropped", "ok: not-used, errors, dropped, unclean")
 LEAKS_MORE = ("2.00 MiB never freed", "2097152 bytes of GPU memory")  # one block was freed
 ALL = (*NO_MEMORY, *NO_FAILURE, *NO_USE, *WHOLE)
 
@@ -34,9 +34,9 @@ NARROWINGS = {  # name: options, sentences that would be false
     "exclude hipFree": (["--exclude", "^hipFree$"], (*NO_MEMORY, *NO_USE, *WHOLE, *LEAKS_MORE)),
     "exclude hipMalloc": (["--exclude", "^hipMalloc$"], (*NO_MEMORY, *NO_USE, *WHOLE)),
     "exclude hipLaunchKernel": (["--exclude", "^hipLaunchKernel$"], (*NO_MEMORY, *NO_USE, *WHOLE, "FAILED: ")),
-    "kernels first": (["--kernel-include-regex", "first"], (*NO_MEMORY, *NO_USE, "nothing was left out")),
-    "kernels not first": (["--kernel-exclude-regex", "first"], (*NO_MEMORY, *NO_USE, "nothing was left out")),
-    "statistics": (["--detail", "stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, "nothing was left out", "every call in order")),
+    "kernels first": (["--kernel-include-regex", "first"], (*NO_MEMORY, *NO_USE, "no calls dropped")),
+    "kernels not first": (["--kernel-exclude-regex", "first"], (*NO_MEMORY, *NO_USE, "no calls dropped")),
+    "statistics": (["--detail", "stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, "no calls dropped", "every call in order")),
     "statistics of copies": (["--detail", "stats", "-e", "copy"], ALL),
     "another program": (["--exe", "no-such-program"], ALL),
     "delay": (["--delay", "1h"], ALL),

@@ -12,7 +12,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = [
     "bin/fade", "bin/fade-run", "bin/fade-attach", "bin/fade-trace", "bin/fade-query", "lib/fade/demo/fade-demo", "lib/fade/demo/train.py",
     "share/bash-completion/completions/fade-run", "share/zsh/vendor-completions/_fade", "share/fish/vendor_completions.d/fade-run.fish",
-    "share/fade/probes/hip.probes", "share/doc/fade/README.md",
+    "share/fade/probes/hip.probes", "share/doc/fade/README.md", "share/doc/fade/docs/README.md",
     "share/doc/fade/LICENSE", "share/doc/fade/copyright",
 ]
 DAEMON_FILES = [

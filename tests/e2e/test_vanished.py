@@ -89,7 +89,7 @@ def test_reports_say_that_calls_are_missing(build, tmp_path):
     program.end()
     asked = lambda *words: subprocess.run([build.fade_query, program.path, *words], capture_output=True, text=True)  # noqa: E731
     summary = asked("summary", "--format", "table").stdout
-    assert "the program took them out" in summary and "nothing was left out" not in summary
+    assert "the program took them out" in summary and "no calls dropped" not in summary
     check = asked("check", "--fail-on", "dropped", "--format", "json")
     assert check.returncode == 1 and "calls were not recorded" in json.loads(check.stdout)[0]["detail"]
 

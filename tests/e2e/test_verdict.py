@@ -63,7 +63,7 @@ def test_hip_that_is_never_called(steps):
 
 def test_hip_of_which_nothing_is_watched(steps):
     found = overall(steps("count", "--include", "^no_such_function$"))
-    assert found["verdict"] == "UNWATCHED" and "only a part was recorded" in found["evidence"] and "--include" in found["advice"]
+    assert found["verdict"] == "UNWATCHED" and "only a part of the run was recorded" in found["evidence"] and "--include" in found["advice"]
 
 
 def test_what_could_not_be_written_is_not_denied(steps, query, tmp_path):
@@ -80,8 +80,8 @@ def test_what_could_not_be_written_is_not_denied(steps, query, tmp_path):
 @pytest.mark.parametrize("groups", ["mem,copy", "device", "stream"])
 def test_launches_that_are_not_watched_are_not_denied(steps, query, tmp_path, groups):
     found = overall(steps("count alloc copy launch=3", "-e", groups))
-    assert found["verdict"] == "UNWATCHED" and "launches of kernels were not watched" in found["reason"] and "-e" in found["advice"]
-    assert "only a part was recorded" in found["evidence"]
+    assert found["verdict"] == "UNWATCHED" and "kernel launches were not recorded" in found["reason"] and "-e" in found["advice"]
+    assert "only a part of the run was recorded" in found["evidence"]
     assert "UNWATCHED" in query(tmp_path / "run.db", "check", "--fail-on", "not-used").stdout
 
 
@@ -109,7 +109,7 @@ def test_a_program_that_falls_back_to_the_cpu(steps):
     database = steps("count launch=5 outlast", **FAIL_THIRD_LAUNCH)
     found = overall(database)
     assert found["verdict"] == "STOPPED_USING"
-    assert found["reason"].startswith("after hipLaunchKernel returned hipErrorIllegalAddress no kernel was launched any more")
+    assert found["reason"].startswith("after hipLaunchKernel returned hipErrorIllegalAddress no further kernel was launched")
     assert "2 launches" in found["evidence"] and "3 launches failed" in found["evidence"]
     assert harness.Database(database).value("SELECT max(cpu_ns) FROM cpu_samples") > 0
 
@@ -263,7 +263,7 @@ def test_the_first_error_and_what_followed(steps, query):
     assert (row["calls_after"], row["failures_after"], row["same_after"]) == (3, 2, 2)
     assert row["next"].startswith("hipLaunchKernel") and row["asked"] is None and re.match(r"(main|launch)\+0x", row["caller"])
     page = query(database, "first-error", "--format", "table").stdout
-    assert "the thread did not call hipGetLastError" in page and "What cannot be seen" in page
+    assert "the thread did not call hipGetLastError" in page and "fade cannot see whether the program checked" in page
 
 
 def test_whether_the_program_asked_is_told(build, record, query):
@@ -271,7 +271,7 @@ def test_whether_the_program_asked_is_told(build, record, query):
     row, = json.loads(query(database, "first-error", "--format", "json").stdout)
     assert row["name"] == "hipMalloc" and row["asked"].startswith("hipPeekAtLastError")
     _, database = record([build.tracees / "errors"], "--force")
-    assert "were not watched" in query(database, "first-error", "--format", "table").stdout
+    assert "are not recorded by default" in query(database, "first-error", "--format", "table").stdout
 
 
 def test_no_error_is_said_so(steps, query):

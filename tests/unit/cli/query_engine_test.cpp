@@ -312,7 +312,7 @@ TEST_F(Summary, SaysInWordsThatTheGpuWasNotUsed) {
                 "INSERT INTO process_ (id, session, pid, ts, ts_end, exit_code) VALUES (1, 1, 5, 0, 2000000000, 0)");
   EXPECT_THAT(show(path), HasSubstr("NOT USED  NOT_LOADED: no HIP library was ever loaded"));
   execute(path, "INSERT INTO module_ (id, process, path, role, sites, ts) VALUES (1, 1, '/opt/rocm/lib/libamdhip64.so.6', 'hip', 480, 0)");
-  EXPECT_THAT(show(path), HasSubstr("NOT USED  LOADED_UNUSED: HIP was loaded, but none of the watched functions was called"));
+  EXPECT_THAT(show(path), HasSubstr("NOT USED  LOADED_UNUSED: HIP was loaded, but no recorded function was called"));
 }
 
 TEST_F(Summary, SaysThatTheRecordingWasNotClosed) {

@@ -1,0 +1,57 @@
+"""README.md and docs/: the console blocks that are marked as checked print what they say, and the links lead somewhere.
+
+FADE_UPDATE_GOLDENS=1 writes what the commands print now into the pages."""
+import re
+
+import pytest
+
+import transcripts
+
+PAGES = {str(page.relative_to(transcripts.ROOT)): page for page in transcripts.pages()}
+CHECKED = [name for name, page in PAGES.items() if transcripts.MARK.search(page.read_text())]
+SITUATIONS = ["crash", "out-of-memory", "leak", "swallowed-error", "slow-step", "hang", "was-the-gpu-used"]
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_commands_print_what_the_page_says(build, tmp_path, name):
+    desk = transcripts.Desk(build, tmp_path)
+    wrong = []
+
+    def repeated(block):
+        more = transcripts.environment_of(block["environment"])
+        steps = []
+        for step in transcripts.steps_of(block["text"]):
+            output = desk.run(step.command, more)
+            if not transcripts.same(step, output):
+                wrong.append(f"$ {step.command}\n{output}")
+                step = step.with_output(output)
+            steps.append(step)
+        start = block.start("text") - block.start()
+        return block[0][:start] + "".join(step.text() for step in steps) + "```"
+
+    page = transcripts.MARK.sub(repeated, PAGES[name].read_text())
+    if transcripts.updating():
+        PAGES[name].write_text(page)
+    else:
+        assert not wrong, "FADE_UPDATE_GOLDENS=1 writes this into the page:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_each_situation_has_a_checked_transcript(name):
+    assert f"docs/how-to/{name}.md" in CHECKED
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_files(name):
+    text = re.sub(r"^```.*?^```$", "", PAGES[name].read_text(), flags=re.M | re.S)
+    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text) if "://" not in target]
+    assert [target for target in targets if target and not (PAGES[name].parent / target).exists()] == []
+
+
+def test_every_page_can_be_found():
+    index = PAGES["docs/README.md"].read_text()
+    assert [name for name in PAGES if name.startswith("docs/") and name != "docs/README.md" and f"({name.removeprefix('docs/')})" not in index] == []
+
+
+def test_the_front_page_is_short():
+    assert len(PAGES["README.md"].read_text().splitlines()) <= 150
