@@ -282,7 +282,10 @@ bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std
 }
 
 bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name) {
-  if (!site) return refuse(inferior, name, site.error().message), false;
+  if (!site) {
+    refuse(inferior, name, site.error().message);
+    return false;
+  }
   if ((*site)->entry != 0) return false;  // another name of the same function: every call counts once
   (*site)->entry = entry;
   return true;
@@ -390,9 +393,15 @@ std::vector<probes::ProbePtr> ModuleWatch::requested(const Inferior& inferior, c
       const auto maps = elf::read_maps(inferior.pid);
       const elf::Mapping* mapping = maps ? maps->find(image.span().begin) : nullptr;
       auto fd = mapping ? elf::open_mapped_file(inferior.pid, *mapping) : fail("nothing is mapped there");
-      if (!fd) return note(inferior, "refused", fd.error().text()), out;
+      if (!fd) {
+        note(inferior, "refused", fd.error().text());
+        return out;
+      }
       auto opened = elf::ElfFile::open(std::move(*fd), found.path);
-      if (!opened) return note(inferior, "refused", opened.error().text()), out;
+      if (!opened) {
+        note(inferior, "refused", opened.error().text());
+        return out;
+      }
       file = std::move(*opened);
     }
     auto found_function = elf::function_probe(*file, request.function);

@@ -132,7 +132,10 @@ bool TrapGuard::holds_back(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto info = tracee.siginfo();
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
-  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) return thread.trap_waiting = info.value_or(siginfo_t{}), true;
+  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) {
+    thread.trap_waiting = info.value_or(siginfo_t{});
+    return true;
+  }
   // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
   if (is_action_lost(*thread.inferior)) retake(thread);
   return false;
