@@ -182,7 +182,7 @@ std::string rules_section(const std::vector<std::string>& rules, const Runs& wit
     const Applied a = applied(with, rule);
     const std::string in = a.runs == with.size() ? "in all runs with it" : fmt::format("in {} of {} runs with it", a.runs, with.size());
     text += "  " + printable(rule) + "\n    " +
-            (a.hits == 0 ? red("never applied: nothing asked for what it sets", style)
+            (a.hits == 0 ? red("never applied: the program never read this property", style)
                          : fmt::format("applied {}, {}: {}", count(a.hits, "time", "times"), in, table::shorten_middle(printable(a.change), 40, style.utf8))) + "\n";
   }
   return text;

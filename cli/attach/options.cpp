@@ -81,7 +81,7 @@ std::vector<Option> rows(Request& r) {
   std::vector<Option> rows{
       {kTargets, "-p,--pid", "PID", "the same as PID without -p", Each{&r.pid_words}, all, Completes::Process},
       {kTargets, "--name", "REGEX", "programs whose name or command line matches", Text{&t.name}, help},
-      {kTargets, "--pidfile", "FILE", "the process whose id stands in FILE", Text{&t.pidfile}, all, Completes::File},
+      {kTargets, "--pidfile", "FILE", "the process whose id is in FILE", Text{&t.pidfile}, all, Completes::File},
       {kTargets, "--container", "ID|NAME", "the processes of a container", Text{&t.container}, all},
       {kTargets, "--tree", "", "with all their descendants", Flag{&t.tree}, help},
       {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave", Flag{&r.options.snapshot}, all},

@@ -56,7 +56,7 @@ Result<void> watch_programs(Context& context) {
   if (context.words.size() > 1) return usage_error("unexpected argument '" + context.words[1] + "'");
   if (what == "add") return add(context);
   if (what == "list") return list(context);
-  return usage_error("watch what? '" + what + "' is none of add, list and rm", "fadectl watch add --exe REGEX");
+  return usage_error("watch what? '" + what + "' is not one of add, list and rm", "fadectl watch add --exe REGEX");
 }
 
 }  // namespace fade::cli::ctl

@@ -50,7 +50,7 @@ Result<void> print_other(Context& context, Recording& recording, std::int64_t st
 
 Result<void> show_stacks(Context& context, Recording& recording) {
   if (weight_from_word(context.settings.weight) > Weight::Bytes)
-    return usage("stacks are by time, calls or bytes", "what memory was held is told by allocations, not by calls", "fade-query memory --peak, fade-query leaks, or fade-query flame --weight " + context.settings.weight);
+    return usage("stacks are by time, calls or bytes", "memory that was held is known from allocations, not from calls", "fade-query memory --peak, fade-query leaks, or fade-query flame --weight " + context.settings.weight);
   if (auto fine = check_filters(context.settings, *find_report("stacks")); !fine) return fine;
   auto rows = rows_for(context, recording, sql_of(context, recording), {});
   if (!rows) return tl::unexpected(rows.error());

@@ -36,7 +36,7 @@ std::string usual(const Context& context, const Row& s) {
 }
 
 Result<std::string> slow_ones(const Context& context, Recording& recording, const Row& s) {
-  if (integer(s[9]) == 0) return std::string(integer(s[3]) < 3 ? "not told of fewer than three steps" : "none took more than 1.5 times the median");
+  if (integer(s[9]) == 0) return std::string(integer(s[3]) < 3 ? "needs three steps or more" : "no step took more than 1.5 times the median");
   auto rows = rows_for(context, recording, "SELECT idx, duration, start FROM steps WHERE slow AND thread_id = :word ORDER BY duration DESC", table::raw_text(s[15]));
   if (!rows) return tl::unexpected(rows.error());
   std::string text = fmt::format("{} took more than 1.5 times the median: ", counted(s[9], "step"));
@@ -101,7 +101,7 @@ Result<void> tell_no_steps(Context& context, Recording& recording) {
   const bool was_wished = !wished->empty() && integer((*wished)[0][0]) > 0;
   Prose page(context);
   page.title("No steps were recorded.", false);
-  page.entry("reason", std::string(was_wished ? "--step was given, and no such range or call was seen." : "fade-run was not told what a step is."));
+  page.entry("reason", std::string(was_wished ? "--step was given, but no such range or call was recorded." : "--step was not given."));
   if (!ranges->empty()) {
     const std::string name = page_text((*ranges)[0][0]);
     page.entry("advice", fmt::format("The program marks ranges itself, most often '{}' ({} times). To have those as steps: fade-run --step 'range:{}' ...", name, integer((*ranges)[0][1]), name));

@@ -28,7 +28,7 @@ void drop_trace_prefix(std::vector<std::string>& events) {
 Result<void> check_sysfs_root(const std::string& root) {
   std::error_code ignored;
   if (root == RecordingOptions{}.sysfs_root || std::filesystem::is_directory(root, ignored)) return {};
-  return fail(fmt::format("--sysfs-root: '{}' is not a directory", root), {}, "name the directory that stands for /sys: --sysfs-root /host/sys");
+  return fail(fmt::format("--sysfs-root: '{}' is not a directory", root), {}, "name the directory to use as /sys: --sysfs-root /host/sys");
 }
 
 Result<void> check_patterns(const RecordingOptions& options) {

@@ -69,7 +69,7 @@ Finding is_untraced(const Subject& s) {
 Finding is_64_bit(const Subject& s) {
   switch (program_kind(s.proc.path(s.pid, "exe"))) {
     case ProgramKind::Bits32: return bad("it is a 32-bit program: fade watches 64-bit ones", "", ENOTSUP);
-    case ProgramKind::Other: return bad("it is no program for 64-bit x86", "", ENOTSUP);
+    case ProgramKind::Other: return bad("it is not a program for 64-bit x86", "", ENOTSUP);
     case ProgramKind::Unreadable: return unknown("its program file may not be read");
     case ProgramKind::Static:
     case ProgramKind::Dynamic: break;
@@ -141,7 +141,7 @@ Finding is_in_our_user_namespace(const Subject& s) {
                      s.more_privilege() + "      or run fade inside of it");
     case UserNamespace::Foreign:
       return lacking("it lives in another user namespace (ours is that of a rootless container or a sandbox)",
-                     "run fade as root on the host, or where the process lives");
+                     "run fade as root on the host, or inside the container of the process");
     case UserNamespace::Closed: return unknown("its user namespace may not be looked at");
     case UserNamespace::Unknown: return unknown("its user namespace is not told");
     case UserNamespace::Same:
@@ -187,7 +187,7 @@ Finding has_the_capability(const Subject& s) {
   const std::string where = s.container.empty() ? "here" : fmt::format("in this container ({})", s.container);
   const std::string cause = s.asker.may_gain_ptrace
                                 ? fmt::format("it exists {}, but {} does not hold it", where, user_name(s.asker.uid))
-                                : fmt::format("nobody can have it {}: it is missing from the bounding set", where);
+                                : fmt::format("no process can have it {}: it is missing from the bounding set", where);
   return bad(cause, s.more_privilege());
 }
 
@@ -246,7 +246,7 @@ constexpr Rule kRules[] = {
     {"tracing is possible here at all", is_tracing_allowed},
     {"CAP_SYS_PTRACE is held, or not needed", has_the_capability},
     {"the kernel lets us look into it", is_open_to_us},
-    {"no seccomp filter stands in the way", is_not_filtered},
+    {"no seccomp filter forbids it", is_not_filtered},
     {"its SIGTRAP is free", is_sigtrap_free},
     {"it is running", is_running},
 };

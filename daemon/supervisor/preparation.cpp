@@ -101,14 +101,14 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   out.wishes.files = stacks->is_on();
   for (const std::string& rank : options.only_ranks) {
     if (rank.empty() || rank.find_first_not_of("0123456789") != std::string::npos)
-      return fail(fmt::format("--only-rank: '{}' is no rank", rank), {}, "--only-rank 0,1", EINVAL);
+      return fail(fmt::format("--only-rank: '{}' is not a rank", rank), {}, "--only-rank 0,1", EINVAL);
     out.only_ranks.push_back(rank);
   }
   if (options.child_filter.empty()) return out;
   try {
     out.child_filter.emplace(options.child_filter);
   } catch (const std::regex_error& e) {  // the only way std::regex tells
-    return fail(fmt::format("--exe '{}' is no regular expression", options.child_filter), e.what(), {}, EINVAL);
+    return fail(fmt::format("--exe '{}' is not a regular expression", options.child_filter), e.what(), {}, EINVAL);
   }
   return out;
 }

@@ -70,7 +70,7 @@ Result<std::vector<std::string>> by_address(Spec spec, const std::vector<Answer>
     const auto slot = slot_of(*answer.node);
     const auto same = std::ranges::find(placed, slot.value_or(PciSlot{-1, -1, -1}), &std::pair<PciSlot, std::uint64_t>::first);
     if (!slot || (same != placed.end() && same->second != answer.value))
-      return fail("", fmt::format("the GPUs of this machine differ, and node {} ({}) cannot be told by a PCI address of its own", answer.node->node, answer.node->name), kFix);
+      return fail("", fmt::format("the GPUs of this machine differ, and node {} ({}) has no PCI address of its own", answer.node->node, answer.node->name), kFix);
     if (same == placed.end()) placed.emplace_back(*slot, answer.value);
   }
   std::vector<std::string> out;

@@ -64,7 +64,7 @@ Result<std::regex> compiled(const std::string& text) {
   try {
     return std::regex(text, std::regex::ECMAScript | std::regex::optimize);
   } catch (const std::regex_error& error) {  // the only way std::regex tells
-    return fail(fmt::format("--name '{}' is no regular expression", text), error.what(), {}, EINVAL);
+    return fail(fmt::format("--name '{}' is not a regular expression", text), error.what(), {}, EINVAL);
   }
 }
 
@@ -99,7 +99,7 @@ Result<Pids> by_pidfile(const ProcFiles& proc, const std::string& path) {
     const int told = code == ENOENT ? ESRCH : code == EACCES ? EPERM : EINVAL;
     return fail(fmt::format("cannot read pidfile {}", path), std::strerror(code), {}, told);
   }
-  const std::string what = fmt::format("{} is no pidfile", path);
+  const std::string what = fmt::format("{} is not a pidfile", path);
   if (text->size() > kMostOfAPidfile) return fail(what, "it is larger than 4 KiB", {}, EINVAL);
   const auto pid = parse_pid(*text);
   if (!pid) return fail(what, "it must hold one process number and nothing else", {}, EINVAL);

@@ -1,5 +1,5 @@
 -- Memory copies and fills by direction and kind of host memory
--- about: Pageable memory is copied through a buffer of the runtime's own first, and its asynchronous copies wait: memory from hipHostMalloc or hipHostRegister (pinned) does not. Memory that was pinned before fade came counts as pageable.
+-- about: Pageable memory is copied through a buffer of the runtime, and its asynchronous copies wait. Pinned memory (hipHostMalloc, hipHostRegister) needs neither. Memory that was pinned before fade attached counts as pageable.
 -- sort: -bytes
 -- leave: small_lt_64k avg_bytes max_bytes
 -- column: direction     text      h2d, d2h, d2d, h2h, default (not told, nor known by the addresses) or set (a fill)

@@ -1,5 +1,5 @@
 -- Flame graph: call stacks from the outermost frame to the watched function, added up
--- about: On a terminal a tree; with --format collapsed or speedscope for other programs; other formats have a row for each distinct stack. --weight says what is added up: time, calls or bytes allocated; peak: memory that was live when the most was in use; leaks: memory that was never freed.
+-- about: On a terminal a tree; with --format collapsed or speedscope for other programs; other formats have a row for each distinct stack. --weight says what is added up: time, calls or bytes allocated; peak: memory in use at the peak; leaks: memory that was never freed.
 -- about: The ranks of a distributed job stand apart; --merge adds them up.
 -- sort: -time_ns
 -- limit: 30

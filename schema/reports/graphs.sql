@@ -10,7 +10,7 @@
 -- column: launches       count     how often it was launched
 -- column: kernels        count     that one launch runs
 -- column: name           text      kernel, demangled; empty: none is known
--- column: n              count     how often it stands in the graph
+-- column: n              count     how often the graph has it
 -- column: grid           text      work-groups
 -- column: block          text      work-items of a work-group
 -- column: complete       text      no: not all of its kernels are known

@@ -1,5 +1,5 @@
 -- Free memory reported by HIP, compared with what the program allocated
--- about: The difference is what others hold: other processes, the runtime itself (kernels, scratch, rounding up), pools that keep freed memory until hipMemPoolTrimTo, and what was allocated before fade came.
+-- about: The difference is memory of other processes, of the runtime itself (kernels, scratch, rounding up), of pools, and allocated before fade attached.
 -- sort: start_ns
 -- limit: 60
 -- leave: call pid

@@ -1,5 +1,5 @@
 -- Out of memory: who held what when the allocation failed
--- about: For each of the first allocations that failed with hipErrorOutOfMemory, a row for each place that held memory then. The row "(elsewhere)" is what hipMemGetInfo called in use beyond that: other processes, the runtime itself, pools that keep freed memory, or what was allocated before fade came.
+-- about: A row for each place that held memory when an allocation failed with hipErrorOutOfMemory, for the first of them. The row "(elsewhere)" is the rest that hipMemGetInfo reported in use: other processes, the runtime itself, pools, or memory allocated before fade attached.
 -- limit: 60
 -- leave: call largest_bytes kind n pid free_bytes used_bytes caller
 -- column: oom            id       number of the failure

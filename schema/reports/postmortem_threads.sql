@@ -15,7 +15,7 @@
 -- column: doing             text      running, or the system call it was in
 -- column: place             text      where in the code it stood
 -- column: symbol            text      function around that place
--- column: earlier           text      calls that were running already when fade came
+-- column: earlier           text      calls that began before fade attached
 -- column: last_call         text      last call that had ended
 -- column: last_call_end_ns  time      when that ended
 SELECT postmortem_id, pid, tid, name, cause, call, age_ns, call_start AS call_start_ns, calls, args, caller, doing, place, symbol, earlier, last_call, last_call_end AS last_call_end_ns

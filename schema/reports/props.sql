@@ -1,6 +1,6 @@
 -- Every property of a device that a program was told, and by which function
 -- sort: property
--- about: What the driver and the reference table say of the same fact stands beside it, in their own unit (MHz, where HIP says kHz).
+-- about: The driver's and the reference table's value of the same fact are shown beside it, in their own unit (MHz instead of HIP's kHz).
 -- leave: first_ns seen_by n reference
 -- column: device    id     as the processes number it
 -- column: property  text   field or attribute

@@ -1,5 +1,5 @@
 -- Which library each module's HIP calls go to
--- about: As the program's memory said when it was last looked at. (not called yet): bound by the first call. The functions' names stand in the column names: --format line.
+-- about: As read from the program's memory the last time. (not called yet): bound by the first call. The column names has the functions: --format line.
 -- limit: 100
 -- leave: names read_ns build_id pid asked_by rocm module_path found_by
 -- column: module       text   program or library that calls

@@ -1,5 +1,5 @@
 -- Steps of the program (fade-run --step): how long each took, and what was done in it
--- about: A step is slow where its thread made three or more and it took over 1.5 times their median. --slow says what differed in those.
+-- about: A step is slow if it took over 1.5 times the median of its thread's three or more steps. --slow says what differed in slow steps.
 -- sort: start_ns
 -- limit: 40
 -- variant: slow step_diff

@@ -322,7 +322,7 @@ def test_what_a_user_without_the_capability_is_told(serve, app_with_fade):
     done = run(exec_command(served.pid, ["fade", "attach", "--check", served.inner], user=1000, capabilities=DEFAULT_CAPABILITIES))
     assert done.returncode == 3 and "uid 1000" in done.stdout
     text = " ".join(done.stdout.split())
-    assert "it belongs to user root (uid 0), and this is uid 1000" in text and "nobody can have it in this container" in text
+    assert "it belongs to user root (uid 0), and this is uid 1000" in text and "no process can have it in this container" in text
     assert "start the container with --cap-add=SYS_PTRACE" in text
     done = run(exec_command(served.pid, ["fade", "attach", "--check", served.inner], user=1000, capabilities=WITH_PTRACE))
     assert done.returncode == 0, done.stdout  # through the file's capability

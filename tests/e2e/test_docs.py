@@ -1,7 +1,9 @@
 """README.md and docs/: the console blocks that are marked as checked print what they say, and the links lead somewhere.
 
 FADE_UPDATE_GOLDENS=1 writes what the commands print now into the pages."""
+import json
 import re
+import subprocess
 
 import pytest
 
@@ -51,6 +53,34 @@ def test_links_lead_to_files(name):
 def test_every_page_can_be_found():
     index = PAGES["docs/README.md"].read_text()
     assert [name for name in PAGES if name.startswith("docs/") and name != "docs/README.md" and f"({name.removeprefix('docs/')})" not in index] == []
+
+
+def described(build, name):
+    """A program's description of itself."""
+    folder = {"fade-run": "run", "fade-attach": "attach", "fade-trace": "trace", "fade-query": "query", "fadectl": "ctl"}[name]
+    return json.loads(subprocess.run([build.folder / "cli" / folder / name, "--dump-cli"], capture_output=True, text=True, check=True).stdout)
+
+
+def commands_of(text):
+    """Lines of blocks, and code in lines, that begin with a program of fade; without what follows --."""
+    lines = [*re.findall(r"^(?:\$ )?(fade\S* .*)$", text, re.M), *re.findall(r"`(fade\S* [^`]*)`", text)]
+    return [re.split(r" -- | #|[|&;>]", line)[0].split() for line in lines]
+
+
+def test_options_and_reports_of_the_pages_exist(build):
+    programs = {name: described(build, name) for name in ("fade-run", "fade-attach", "fade-trace", "fade-query", "fadectl")}
+    options = {name: {word for option in program["options"] for word in option["names"]} for name, program in programs.items()}
+    reports = {word["name"] for word in programs["fade-query"]["words"]}
+    unknown = []
+    for page, path in PAGES.items():
+        for program, *words in commands_of(path.read_text()):
+            if program not in programs:
+                continue
+            unknown += [(page, program, word) for word in words if re.match("--[a-z]", word) and word.split("=")[0] not in options[program]]
+            report = next((word for word in words if not word.endswith(".db")), "-")
+            if program == "fade-query" and re.fullmatch("[a-z][a-z-]+", report) and report not in reports:
+                unknown.append((page, program, report))
+    assert unknown == []
 
 
 def test_the_front_page_is_short():

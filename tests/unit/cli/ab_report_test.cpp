@@ -117,7 +117,7 @@ TEST(Report, CannotTellWhereRunsFailed) {
 TEST(Report, WarnsOfRulesThatWereNeverApplied) {
   Series s = series(5);
   for (Figures& f : s.runs) f.rules.clear();
-  EXPECT_THAT(told(s), HasSubstr("never applied: nothing asked for what it sets"));
+  EXPECT_THAT(told(s), HasSubstr("never applied: the program never read this property"));
   EXPECT_THAT(told(s), HasSubstr("none of the rules was ever applied"));
   s.runs[1].rules = {{kRule, 2, "36", "72"}};
   EXPECT_THAT(told(s), HasSubstr("applied 2 times, in 1 of 5 runs"));

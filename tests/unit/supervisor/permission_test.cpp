@@ -380,10 +380,10 @@ TEST_F(PermissionTest, FirstProcessTellsOfAContainer) {
 
 TEST_F(PermissionTest, SeccompIsToldPerThread) {
   proc.status(kPid, {.seccomp = 2}, "task/11/status");
-  EXPECT_EQ(of("no seccomp filter stands in the way").verdict, Verdict::Unknown);
-  EXPECT_THAT(of("no seccomp filter stands in the way").cause, HasSubstr("mmap"));
+  EXPECT_EQ(of("no seccomp filter forbids it").verdict, Verdict::Unknown);
+  EXPECT_THAT(of("no seccomp filter forbids it").cause, HasSubstr("mmap"));
   proc.status(kPid, {.seccomp = 1}, "task/12/status");
-  EXPECT_EQ(of("no seccomp filter stands in the way").code, ENOTSUP);
+  EXPECT_EQ(of("no seccomp filter forbids it").code, ENOTSUP);
 }
 
 TEST_F(PermissionTest, SigtrapBlockedOrHandled) {

@@ -82,7 +82,7 @@ TEST(Presets, ADeviceThatTheDriverDoesNotHaveIsLeftAlone) {
 
 TEST(Presets, WhatCannotBeToldApartIsAnError) {
   const KfdTopology partitions{"/sys", "", {gpu(1, 144, 1, "0000:03:00.0"), gpu(2, 72, 1, "0000:03:00.1")}};
-  EXPECT_THAT(becomes("device.*.computeUnits=auto", partitions), HasSubstr("node 2 (navi21) cannot be told by a PCI address of its own"));
+  EXPECT_THAT(becomes("device.*.computeUnits=auto", partitions), HasSubstr("node 2 (navi21) has no PCI address of its own"));
   const KfdTopology nowhere{"/sys", "", {gpu(1, 144, 1, "0000:03:00.0"), gpu(2, 72, 1, "")}};
   EXPECT_THAT(becomes("device.*.computeUnits=auto", nowhere), HasSubstr("the GPUs of this machine differ"));
 }
