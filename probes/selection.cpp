@@ -83,7 +83,10 @@ Result<Selection::Word> Selection::parse_word(std::string_view text, const std::
     return std::any_of(known.begin(), known.end(), [&](const ProbePtr& probe) { return word.matches(*probe); });
   };
   if (word.text == "all") return word;
-  if (word.text == "hot") return any(Word::Names::Hot), word;
+  if (word.text == "hot") {
+    any(Word::Names::Hot);
+    return word;
+  }
   if (any(Word::Names::Group) || any(Word::Names::Api) || any(Word::Names::Symbol)) return word;
   return unknown_word(text, known);
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 
 namespace fade::elf {
 namespace {

@@ -10,7 +10,7 @@
 #include <charconv>
 
 #include "base/fd.hpp"
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 
 namespace fade::elf {
 namespace {

@@ -20,7 +20,10 @@ class Witness final : public Memory {
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override {
     const std::size_t got = memory_.read(from, into);
     std::uint64_t value = 0;
-    if (got != into.size() || got > sizeof value) return evidence_.give_up(), got;
+    if (got != into.size() || got > sizeof value) {
+      evidence_.give_up();
+      return got;
+    }
     std::memcpy(&value, into.data(), got);
     evidence_.word(from, value, got);
     return got;

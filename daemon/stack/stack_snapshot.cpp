@@ -10,9 +10,15 @@ std::span<std::byte> StackSnapshot::Part::room(std::size_t n) {
 }
 
 const std::byte* StackSnapshot::Look::elsewhere(RemoteAddr from, std::size_t n) {
-  if (const std::byte* found = of_.stack_.find(from, n)) return last_ = &of_.stack_, found;
+  if (const std::byte* found = of_.stack_.find(from, n)) {
+    last_ = &of_.stack_;
+    return found;
+  }
   for (const Part& part : std::span(of_.more_).first(of_.used_))
-    if (const std::byte* found = part.find(from, n)) return last_ = &part, found;
+    if (const std::byte* found = part.find(from, n)) {
+      last_ = &part;
+      return found;
+    }
   return nullptr;
 }
 
