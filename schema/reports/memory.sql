@@ -1,9 +1,10 @@
 -- Memory in use over time, by process and device
--- about: One row for each millisecond in which something was allocated or freed. With --peak: what was live at the peak.
+-- about: One row for each millisecond in which something was allocated or freed. On a terminal a page with a plot; --merge adds up the ranks and all other processes. With --peak: what was live at the peak.
 -- sort: time_ns
 -- limit: 60
 -- leave: frees allocs pid
 -- variant: peak memory_peak
+-- variant: merge memory_merged
 -- column: time_ns     time     end of what the row covers
 -- column: pid         id       process
 -- column: rank        count    of the process in a distributed job

@@ -1,0 +1,54 @@
+#include "proc/living_thread.hpp"
+
+#include <gmock/gmock.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace fade {
+namespace {
+
+void* sleep_for_ever(void*) {
+  for (;;) ::pause();
+}
+
+// Its first thread ends, another one stays.
+pid_t start_leaderless() {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pthread_t other;
+  ::pthread_create(&other, nullptr, sleep_for_ever, nullptr);
+  ::syscall(SYS_exit, 0);  // without unwinding into the test
+  ::abort();
+}
+
+TEST(LivingThread, IsTheLeaderWhileItLives) { EXPECT_EQ(living_thread(::getpid()), ::getpid()); }
+
+TEST(LivingThread, OfNobodyIsNobodyElse) { EXPECT_EQ(living_thread(0x7ffffff0), 0x7ffffff0); }
+
+TEST(LivingThread, IsAnotherWhereTheLeaderHasEnded) {
+  const pid_t pid = start_leaderless();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (living_thread(pid) == pid && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+  const std::string alive = std::to_string(living_thread(pid));
+  EXPECT_NE(alive, std::to_string(pid));
+  EXPECT_TRUE(std::filesystem::exists("/proc/" + std::to_string(pid) + "/task/" + alive));
+  std::ifstream maps("/proc/" + alive + "/maps");
+  EXPECT_NE(maps.peek(), std::ifstream::traits_type::eof());
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(living_thread(pid), pid);
+}
+
+}  // namespace
+}  // namespace fade
