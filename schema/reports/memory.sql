@@ -4,6 +4,11 @@
 -- limit: 60
 -- leave: frees allocs pid
 -- variant: peak memory_peak
+-- none: no memory was allocated
+-- question: memory
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: time_ns     time     end of what the row covers
 -- column: pid         id       process
 -- column: rank        count    of the process in a distributed job
