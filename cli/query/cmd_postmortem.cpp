@@ -137,7 +137,9 @@ Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
   Prose page(context);
   const std::string id = std::to_string(integer(m[0])), exe = raw_text(m[1]);
   const std::string rank = is_null(m[15]) ? "" : fmt::format("rank {}, ", integer(m[15]));
-  page.title(fmt::format("{} ({}pid {}) {}", exe.substr(exe.rfind('/') + 1), rank, integer(m[2]), raw_text(m[3])), raw_text(m[13]) != "snapshot");
+  const bool is_snapshot = raw_text(m[13]) == "snapshot";
+  const std::string process = fmt::format("{} ({}pid {})", exe.substr(exe.rfind('/') + 1), rank, integer(m[2]));
+  page.title(is_snapshot ? "Snapshot of " + process : process + " " + raw_text(m[3]), !is_snapshot);
   page.entry("when", table::human_time(integer(m[4]), context.settings.units));
   page.entry("command", m[12]);
   page.entry("signal", signal_line(m));
@@ -173,7 +175,7 @@ Result<void> tell_no_moment(Context& context, Recording& recording, const table:
   page.title("No crash, kill or hang was recorded.", false);
   if (integer(cut->front()[0]) > 0)
     page.entry("", std::string("The recording was not closed: fade still records, or was killed itself. What was running at that moment was not stored then."));
-  page.entry("", std::string("Hangs are looked for only with --hang-timeout TIME; fade-attach --snapshot PID shows what a running program does."));
+  page.entry("", std::string("fade looks for hangs only with --hang-timeout TIME; fade-attach --snapshot PID shows what a running program does."));
   return page.finish();
 }
 

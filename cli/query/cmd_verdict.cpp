@@ -40,12 +40,15 @@ Result<void> print_rows_of(Context& context, Recording& recording, const char* n
   return outcome ? Result<void>{} : tl::unexpected(outcome.error());
 }
 
-Result<void> show_processes(Context& context, Recording& recording) {
+constexpr std::int64_t kManyProcesses = 8;  // from here on helpers and launchers are left out
+
+Result<void> print_processes(Context& context, Recording& recording, std::int64_t processes) {
   Settings settings;
   settings.session = context.settings.session;
   settings.columns = {"pid", "rank", "verdict", "reason", "command"};
   settings.may_leave_out = true;
   settings.limit = 20;
+  if (processes > kManyProcesses) settings.where = "working AND reason NOT LIKE 'a helper that%'";
   Output output = context.output;
   output.style.indent = "  ";
   auto outcome = run_report(recording, *find_report("verdict"), settings, {}, output);
@@ -71,8 +74,8 @@ Result<void> show_session(Context& context, Recording& recording, const Row& v) 
   page.entry("advice", v[3]);
   if (auto told = tell_postmortems(recording, page, v[7]); !told) return told;
   if (integer(v[6]) > 1) {
-    page.heading(table::human_count(integer(v[6])) + " processes");
-    if (auto done = show_processes(context, recording); !done) return done;
+    page.heading(table::human_count(integer(v[6])) + " processes" + (integer(v[6]) > kManyProcesses ? ", without launchers and helpers" : ""));
+    if (auto done = print_processes(context, recording, integer(v[6])); !done) return done;
   }
   return page.finish();
 }

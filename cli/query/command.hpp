@@ -31,6 +31,7 @@ enum class PageKind {
   Usual,     // and --limit
   Limited,   // --limit belongs to the page
   Whole,     // and every filter: the page tells of the whole recording
+  Terminal,  // as Usual, and only on a terminal: in a pipe or a file the report
 };
 
 struct Command {
@@ -41,13 +42,15 @@ struct Command {
   std::size_t most_words;  // that it takes
   int failure_status = 1;  // to end with where there is no answer
   PageKind page = PageKind::None;
-  bool Settings::*page_with = nullptr;  // the page is only for this option; without it the report as it is
+  bool Settings::*piped_with = nullptr;  // with this option the page stays a page in a pipe, though it is of PageKind::Terminal
 };
 
 const std::vector<Command>& commands();
 const Command* find_command(std::string_view name);
 // True if this command answers `settings` with its page, whatever the output is: text for people, on a terminal or not.
 bool shows_page(const Command& command, const Settings& settings);
+// True if it is a page in a pipe or a file, too.
+bool keeps_page(const Command& command, const Settings& settings);
 bool is_page(const Command& command);  // of a report that is listed by itself
 
 // The commands themselves, each in its own file.
@@ -68,6 +71,8 @@ Result<void> show_stacks(Context& context, Recording& recording);
 Result<void> show_flame(Context& context, Recording& recording);
 Result<void> show_oom(Context& context, Recording& recording);
 Result<void> show_leaks(Context& context, Recording& recording);
+Result<void> show_processes(Context& context, Recording& recording);
+Result<void> show_memory(Context& context, Recording& recording);
 Result<void> show_peak(Context& context, Recording& recording);
 Result<void> show_findings(Context& context, Recording& recording);
 Result<void> show_ranks(Context& context, Recording& recording);

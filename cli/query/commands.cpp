@@ -7,28 +7,29 @@ namespace fade::query {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      {"summary", "what ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0, 1, PageKind::Usual},
-      {"verdict", "was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0, 1, PageKind::Whole},
-      {"first-error", "the first call of each process that failed, and what followed", show_first_error, nullptr, 0, 1, PageKind::Whole},
-      {"check", "for CI: exit with 1 if a condition of --fail-on is met, with 2 if the recording cannot tell", check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
-      {"export", "every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)", export_calls, nullptr, 0},
-      {"sql", "run a SELECT of your own: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
-      {"shell", "open the recording in sqlite3, for reading", open_shell, nullptr, 0},
-      {"info", "what the file is: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
-      {"index", "add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
-      {"list", "recordings in this directory", nullptr, list_recordings, 1},
-      {"reports", "all reports and their columns", nullptr, list_reports, 1},
-      {"devices", "the page of the report", show_devices, nullptr, 0, 1, PageKind::Usual},
-      {"findings", "the page of the report", show_findings, nullptr, 0, 1, PageKind::Usual},
-      {"steps", "the page of the report", show_steps, nullptr, 0, 1, PageKind::Limited},
-      {"ranks", "the page of the report", show_ranks, nullptr, 0, 1, PageKind::Limited},
-      {"postmortem", "the page of the report", show_postmortem, nullptr, 0, 1, PageKind::Whole},
-      {"stacks", "the page of the report", show_stacks, nullptr, 0, 1, PageKind::Usual},
-      {"flame", "the page of the report", show_flame, nullptr, 0, 1, PageKind::Usual},
-      {"leaks", "the page of the report", show_leaks, nullptr, 0, 1, PageKind::Usual},
-      {"oom", "the page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
-      {"memory", "the page of the report", show_peak, nullptr, 0, 1, PageKind::Usual, &Settings::peak},
-      {"probes", "the functions that fade knows to watch", nullptr, list_probes, 0},
+      {"summary", "What ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0, 1, PageKind::Usual},
+      {"verdict", "Was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0, 1, PageKind::Whole},
+      {"first-error", "The first call of each process that failed, and what followed", show_first_error, nullptr, 0, 1, PageKind::Whole},
+      {"check", "For CI: exit with 1 if a condition of --fail-on is met, with 2 if the recording cannot tell", check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
+      {"export", "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)", export_calls, nullptr, 0},
+      {"sql", "Run your own SELECT: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
+      {"shell", "Open the recording in sqlite3, for reading", open_shell, nullptr, 0},
+      {"info", "The file: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
+      {"index", "Add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
+      {"list", "Recordings in this directory", nullptr, list_recordings, 1},
+      {"reports", "All reports and their columns", nullptr, list_reports, 1},
+      {"devices", "The page of the report", show_devices, nullptr, 0, 1, PageKind::Usual},
+      {"findings", "The page of the report", show_findings, nullptr, 0, 1, PageKind::Usual},
+      {"steps", "The page of the report", show_steps, nullptr, 0, 1, PageKind::Limited},
+      {"ranks", "The page of the report", show_ranks, nullptr, 0, 1, PageKind::Limited},
+      {"postmortem", "The page of the report", show_postmortem, nullptr, 0, 1, PageKind::Whole},
+      {"stacks", "The page of the report", show_stacks, nullptr, 0, 1, PageKind::Usual},
+      {"flame", "The page of the report", show_flame, nullptr, 0, 1, PageKind::Usual},
+      {"leaks", "The page of the report", show_leaks, nullptr, 0, 1, PageKind::Usual},
+      {"oom", "The page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
+      {"memory", "The page of the report", show_memory, nullptr, 0, 1, PageKind::Terminal, &Settings::peak},
+      {"processes", "The page of the report", show_processes, nullptr, 0, 1, PageKind::Terminal},
+      {"probes", "The functions that fade can record", nullptr, list_probes, 0},
   };
   return all;
 }
@@ -40,10 +41,14 @@ const Command* find_command(std::string_view name) {
 }
 
 bool shows_page(const Command& command, const Settings& s) {
-  if (command.page == PageKind::None || s.by_line || s.slow || s.sql || (command.page_with && !(s.*command.page_with))) return false;
+  if (command.page == PageKind::None || s.by_line || s.slow || s.sql) return false;
   if (!s.stack_format.empty()) return true;
   if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited)) return false;
   return command.page != PageKind::Whole || !(s.pid || s.rank || s.from_ns || s.to_ns || !s.name.empty());
+}
+
+bool keeps_page(const Command& command, const Settings& s) {
+  return shows_page(command, s) && (command.page != PageKind::Terminal || (command.piped_with && s.*command.piped_with));
 }
 
 bool is_page(const Command& command) {

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/log.hpp"
 #include "cli/query/headline_rows.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -17,8 +17,6 @@ namespace fade::query {
 namespace {
 
 constexpr std::size_t kHeadlineLabel = 10, kHeadlineLines = 20, kNarrowestScreen = 40, kUnlimitedScreen = 100, kMostCommand = 120;
-
-std::string last_part(std::string_view word) { return std::string(word.substr(word.rfind('/') + 1)); }
 
 std::string how_it_ended(const NamedRow& session) {
   const std::int64_t signal = session.number("exit_signal");
@@ -70,30 +68,13 @@ std::vector<std::string> lines_of(const Context& context, const HeadlineRow& row
 
 }  // namespace
 
-std::string short_command(const std::string& command) {
-  constexpr std::array<std::string_view, 4> kInterpreters{"python", "bash", "sh", "perl"};
-  std::string out;
-  bool script = false;
-  for (std::string_view rest = command; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    const bool first = out.empty();
-    const bool name = first || (script && !word.starts_with('-'));
-    if (!first) out += ' ';
-    out += name ? last_part(word) : std::string(word);
-    if (first) script = std::ranges::any_of(kInterpreters, [&](std::string_view i) { return last_part(word).starts_with(i); });
-    else if (name || word == "-c" || word == "-m") script = false;
-  }
-  return out;
-}
-
 Result<Headline> headline(const Context& context, Recording& recording) {
   auto run = named_rows(context, recording, kRunRow);
   if (!run) return tl::unexpected(run.error());
   Headline out;
   if (run->empty()) return out;
   const NamedRow& r = run->front();
-  out.command = table::printable(short_command(r.text("command")));
+  out.command = table::printable(table::short_command(r.text("command")));
   const std::string after = table::human_duration(r.number("duration"), context.settings.units, context.output.style.terminal.utf8);
   out.ended = how_it_ended(r) + (r.has("duration") ? " after " + after : "");
   out.size = size_of(r);

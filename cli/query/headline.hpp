@@ -28,7 +28,4 @@ Result<Headline> headline(const Context& context, Recording& recording);
 std::string headline_text(const Context& context, const Headline& headline);
 std::string rows_text(const Context& context, const Headline& headline, std::size_t most);
 
-// A command line without the folders of its program and script: "python3 train.py --epochs 3".
-std::string short_command(const std::string& command);
-
 }  // namespace fade::query

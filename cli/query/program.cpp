@@ -92,7 +92,7 @@ cli::Program program() {
 
 // A page stays a page in a pipe or a file. Rows become TSV there.
 table::Format format_for(const Settings& settings, const Target& target, bool tty) {
-  const bool page = target.command && shows_page(*target.command, settings);
+  const bool page = target.command && keeps_page(*target.command, settings);
   return wanted_format(settings).value_or(tty || page ? table::Format::Table : table::Format::Tsv);
 }
 
@@ -231,7 +231,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   context.output.style.units = settings.units;
   context.output.style.header = !settings.no_header;
   context.output.format = format_for(settings, *target, context.output.style.terminal.tty);
-  if (file && !(target->command && shows_page(*target->command, settings))) context.output.style.terminal.width = 0;
+  if (file && !(target->command && keeps_page(*target->command, settings))) context.output.style.terminal.width = 0;
   const auto pager = make_pager(context, *target);
   if (pager) context.output.bytes = pager.get(), context.output.held_back = true;
   if (auto done = answer(context, *target); !done) {

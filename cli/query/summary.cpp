@@ -145,8 +145,8 @@ Result<void> processes_section(SummaryPage& page) {
   const std::string called = users > 0 ? fmt::format("{} of them called HIP", human_count(users))
                                        : page.partial("calls").empty() ? "none of them called HIP" : "none of their calls was recorded";
   page.heading(fmt::format("{} processes, {}", human_count(all), called));
-  if (all > 8) page.line(fmt::format("(others hidden: {})", page.command("processes")));
-  return page.report("processes", {"pid", "command", "threads", "calls", "duration_ns", "ended"}, 8, "processes", all > 8 ? "calls > 0 OR ended LIKE 'signal%'" : "");
+  if (all > 8) page.line(fmt::format("(helpers hidden: {})", page.command("processes --limit 0")));
+  return page.report("processes", {"pid", "rank", "command", "threads", "calls", "duration_ns", "ended"}, 8, "processes", all > 8 ? "NOT helper" : "");
 }
 
 // Where something was allocated, or kernels and copies were sent to.

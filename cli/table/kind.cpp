@@ -6,11 +6,11 @@
 namespace fade::table {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Kind>, 13> kWords{{
+constexpr std::array<std::pair<std::string_view, Kind>, 14> kWords{{
     {"text", Kind::Text}, {"id", Kind::Id}, {"count", Kind::Count}, {"number", Kind::Number},
     {"duration", Kind::Duration}, {"time", Kind::Time}, {"bytes", Kind::Bytes}, {"percent", Kind::Percent},
     {"trend", Kind::Trend}, {"hex", Kind::Hex}, {"yesno", Kind::YesNo}, {"json", Kind::Json},
-    {"net", Kind::Net},
+    {"net", Kind::Net}, {"command", Kind::Command},
 }};
 
 struct Suffix {
@@ -56,7 +56,10 @@ Kind kind_from_name(std::string_view column) {
   return Kind::Text;
 }
 
-bool is_right_aligned(Kind kind) { return kind != Kind::Text && kind != Kind::Trend && kind != Kind::YesNo && kind != Kind::Json; }
+bool is_right_aligned(Kind kind) {
+  return kind != Kind::Text && kind != Kind::Trend && kind != Kind::YesNo && kind != Kind::Json &&
+         kind != Kind::Command;
+}
 
 std::string heading(const Column& column) {
   std::string_view name = column.name;

@@ -21,6 +21,7 @@ enum class Kind {
   Hex,       // an address or handle
   YesNo,
   Json,      // a JSON value as text
+  Command,   // a command line: in tables without folders, cut at its end
 };
 
 struct Column {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "cli/table/bars.hpp"
+#include "cli/table/command_line.hpp"
 #include "cli/table/formats.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -30,7 +31,7 @@ struct Laid {  // one column as it will be shown
   std::size_t width = 0;
   bool shown = true;
   bool left_out = false;  // because the terminal is too narrow
-  bool shrinks() const { return column.kind == Kind::Text; }
+  bool shrinks() const { return column.kind == Kind::Text || column.kind == Kind::Command; }
 };
 
 std::int64_t as_int(const Value& v) {
@@ -54,7 +55,7 @@ std::string number_text(const Value& value, Kind kind, const Style& style) {
     case Kind::Percent: return fmt::format("{:.1f}", as_double(value));
     case Kind::Hex: return fmt::format("{:#x}", static_cast<std::uint64_t>(as_int(value)));
     case Kind::YesNo: return as_int(value) != 0 ? "yes" : "no";
-    case Kind::Text: case Kind::Id: case Kind::Trend: case Kind::Json: break;
+    case Kind::Text: case Kind::Id: case Kind::Trend: case Kind::Json: case Kind::Command: break;
   }
   return raw_text(value);
 }
@@ -114,6 +115,7 @@ class Table : public RowSink {
 
   std::string cell_text(const Value& value, Kind kind) const {
     if (is_null(value)) return "-";
+    if (kind == Kind::Command) return printable(short_command(raw_text(value)));
     std::string text = human_text(value, kind, style_);
     if (kind == Kind::Percent) text = fmt::format("{:>5} {}", text, bar(as_double(value) / 100, kBarWidth, style_.terminal.utf8));
     return text;
@@ -248,7 +250,8 @@ class Table : public RowSink {
     for (std::size_t c = 0; c < shown.size(); ++c) {
       const Laid& l = laid_[shown[c]];
       const std::size_t room = l.width - std::min(l.width, extra(shown[c], r));
-      const std::string text = shorten_middle(l.cells[r], l.shrinks() ? room : l.width, style_.terminal.utf8);
+      const auto shorten = l.column.kind == Kind::Command ? shorten_end : shorten_middle;
+      const std::string text = shorten(l.cells[r], l.shrinks() ? room : l.width, style_.terminal.utf8);
       scols_line_set_data(line, c, text.c_str());
       if (style_.terminal.color)
         if (const char* color = color_of(l, text)) scols_cell_set_color(scols_line_get_cell(line, c), color);

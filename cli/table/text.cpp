@@ -143,7 +143,11 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
-std::string shorten_middle(std::string_view text, std::size_t width, bool utf8) {
+namespace {
+
+enum class Kept { BothEnds, Begin };
+
+std::string shorten(std::string_view text, std::size_t width, bool utf8, Kept kept) {
   if (display_width(text) <= width) return std::string(text);
   const std::string_view dots = utf8 ? "…" : width >= 8 ? "..." : ".";
   const std::size_t dots_width = utf8 ? 1 : dots.size();
@@ -152,13 +156,19 @@ std::string shorten_middle(std::string_view text, std::size_t width, bool utf8) 
   for_each_char(text, [&](const Char& c, std::string_view bytes) { chars.emplace_back(bytes, width_of(c)); });
   const std::size_t room = width - dots_width;
   std::size_t used = 0, tail_used = 0;
-  const std::size_t head = fitting(chars.begin(), chars.end(), (room + 1) / 2, used);
-  const std::size_t tail = fitting(chars.rbegin(), chars.rend(), room - used, tail_used);
+  const std::size_t head = fitting(chars.begin(), chars.end(), kept == Kept::Begin ? room : (room + 1) / 2, used);
+  const std::size_t tail = kept == Kept::Begin ? 0 : fitting(chars.rbegin(), chars.rend(), room - used, tail_used);
   std::string out;
   for (std::size_t i = 0; i < head; ++i) out += chars[i].first;
   out += dots;
   for (std::size_t i = chars.size() - tail; i < chars.size(); ++i) out += chars[i].first;
   return out;
 }
+
+}  // namespace
+
+std::string shorten_middle(std::string_view text, std::size_t width, bool utf8) { return shorten(text, width, utf8, Kept::BothEnds); }
+
+std::string shorten_end(std::string_view text, std::size_t width, bool utf8) { return shorten(text, width, utf8, Kept::Begin); }
 
 }  // namespace fade::table

@@ -25,5 +25,6 @@ std::string markdown_cell(std::string_view text);
 std::size_t display_width(std::string_view text);
 // At most `width` columns, with "…" ("..." where !utf8) in the middle, so that both ends stay readable.
 std::string shorten_middle(std::string_view text, std::size_t width, bool utf8);
+std::string shorten_end(std::string_view text, std::size_t width, bool utf8);
 
 }  // namespace fade::table

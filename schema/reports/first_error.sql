@@ -23,7 +23,7 @@
 -- column: next            text   the thread's next call and what that returned
 -- column: asked           text   the thread's next hipGetLastError or hipPeekAtLastError and what that returned
 -- column: call_id         id     id of the call
--- column: command         text   of the process
+-- column: command         command  of the process
 -- column: advice          text   what to do
 SELECT start AS start_ns, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = e.session AND r.pid = e.pid) AS rank,
        tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line, t.frames, k.stack, args,

@@ -1,9 +1,10 @@
 -- Memory in use over time, by process and device
--- about: One row for each millisecond in which something was allocated or freed. With --peak: what was live at the peak.
+-- about: One row for each millisecond in which something was allocated or freed. On a terminal a page with a plot; --merge adds up the ranks and all other processes. With --peak: what was live at the peak.
 -- sort: time_ns
 -- limit: 60
 -- leave: frees allocs pid
 -- variant: peak memory_peak
+-- variant: merge memory_merged
 -- none: no memory was allocated
 -- question: memory
 -- topic: allocations

@@ -8,7 +8,7 @@
 -- column: id             id        number, postmortem_id in the other views
 -- column: pid            id        process
 -- column: rank           count     of the process in a distributed job
--- column: command        text      command line
+-- column: command        command  command line
 -- column: start_ns       time      when
 -- column: kind           text      signal, exit (by itself, with calls running), hang or snapshot
 -- column: what           text      in words

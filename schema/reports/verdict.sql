@@ -7,7 +7,7 @@
 -- column: verdict          text      NOT_LOADED, LOADED_UNUSED, QUERIED_ONLY, ALLOCATED_NO_LAUNCH, USED, STOPPED_USING, FAILED or UNWATCHED
 -- column: working          yesno     whether it counts for the verdict of the recording: launchers and idle copies do not
 -- column: reason           text      why, in a sentence
--- column: command          text      command line
+-- column: command          command   command line
 -- column: evidence         text      what that is known from
 -- column: advice           text      what to do
 -- column: launches         count     kernels and graphs launched

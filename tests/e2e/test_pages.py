@@ -39,7 +39,7 @@ def test_its_width_is_that_of_columns_or_100(query, recording):
 
 
 @pytest.mark.parametrize("words", [["leaks", "-f", "tsv"], ["verdict", "--pid", "1"], ["devices", "--columns", "ordinal,name"], ["findings", "--sort", "severity"],
-                                   ["summary", "-f", "tsv"], ["top"], ["memory"], ["leaks", "--limit", "2"]])
+                                   ["summary", "-f", "tsv"], ["top"], ["memory"], ["processes"], ["leaks", "--limit", "2"]])
 def test_rows_are_rows(query, recording, words):
     assert "\t" in query(recording, *words).stdout.splitlines()[0]
 

@@ -283,7 +283,7 @@ def test_a_snapshot_of_a_program_that_is_blocked_in_a_call(build, tmp_path, star
     before = Look(target)
     ran = snapshot(build, tmp_path, target.pid)
     assert ran.returncode == 0, ran.stderr
-    assert "this is a snapshot" in ran.stdout and "hipStreamSynchronize" in ran.stdout
+    assert "Snapshot of " in ran.stdout and "hipStreamSynchronize" in ran.stdout
     is_untouched(target, before)
     earlier = harness.Database(tmp_path / "snap.db").rows("SELECT earlier FROM postmortem_threads WHERE earlier IS NOT NULL")
     assert earlier == [("hipStreamSynchronize",)]

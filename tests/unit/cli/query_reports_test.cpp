@@ -32,7 +32,7 @@ class Reports : public testing::TestWithParam<std::string> {
         {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"oom_places", "memory.sql"}, {"memory-free", "memory.sql"},
         {"postmortem", "postmortem.sql"}, {"postmortem_threads", "postmortem.sql"}, {"postmortem_calls", "postmortem.sql"},
         {"stacks", "stacks.sql"}, {"flame", "stacks.sql"}, {"flame_memory", "stacks.sql"}, {"libraries", "stacks.sql"}, {"calls", "stacks.sql"}, {"errors", "stacks.sql"},
-        {"ranks", "ranks.sql"}, {"rank_summary", "ranks.sql"}, {"steps_merged", "ranks.sql"}, {"samples", "samples.sql"}, {"allocs", "stacks.sql"}, {"leaks", "stacks.sql"}, {"memory_peak", "stacks.sql"}};
+        {"ranks", "ranks.sql"}, {"rank_summary", "ranks.sql"}, {"steps_merged", "ranks.sql"}, {"memory_merged", "ranks.sql"}, {"samples", "samples.sql"}, {"allocs", "stacks.sql"}, {"leaks", "stacks.sql"}, {"memory_peak", "stacks.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;
     const std::string path = directory_->file("fade-" + report + ".db");

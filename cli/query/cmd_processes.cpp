@@ -1,0 +1,57 @@
+// processes for people: those that matter, and one line for the many helpers that programs start: shells, uname, compile workers. Which
+// ones these are says the report.
+#include <fmt/format.h>
+
+#include "cli/query/command.hpp"
+#include "cli/query/named_row.hpp"
+#include "cli/query/report.hpp"
+#include "cli/table/human.hpp"
+
+namespace fade::query {
+namespace {
+
+constexpr std::int64_t kFewHelpers = 3;  // that need not be folded
+constexpr std::size_t kNamed = 4;
+
+Result<void> print_those(Context& context, Recording& recording, const char* where) {
+  Settings settings = context.settings;
+  settings.where = where;
+  settings.may_leave_out = true;
+  settings.limit = 50;
+  auto outcome = run_report(recording, *find_report("processes"), settings, {}, context.output);
+  return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+}
+
+// "12 x sh, 8 x uname, 3 x gcc ..."
+std::string names_of(const std::vector<NamedRow>& helpers) {
+  std::string text;
+  for (std::size_t i = 0; i < helpers.size() && i < kNamed; ++i)
+    text += fmt::format("{}{} x {}", i ? ", " : "", table::human_count(helpers[i].number("n")), helpers[i].text("program"));
+  return text + (helpers.size() > kNamed ? " ..." : "");
+}
+
+Result<std::vector<NamedRow>> helpers_of(Context& context, Recording& recording) {
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const auto given = parameters(context.settings);
+  const std::string sql = find_report("processes")->sql_for([&](std::string_view name) {
+    if (name == "session") return !table::is_null(*session);
+    return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+  });
+  return named_rows(context, recording, "SELECT replace(exe, rtrim(exe, replace(exe, '/', '')), '') AS program, count(*) AS n, sum(count(*)) OVER () AS whole FROM (\n" + sql +
+                                            "\n) WHERE helper GROUP BY 1 ORDER BY 2 DESC, 1");
+}
+
+}  // namespace
+
+Result<void> show_processes(Context& context, Recording& recording) {
+  if (auto fine = check_filters(context.settings, *find_report("processes")); !fine) return fine;
+  auto helpers = helpers_of(context, recording);
+  if (!helpers) return tl::unexpected(helpers.error());
+  const std::int64_t folded = helpers->empty() ? 0 : helpers->front().number("whole");
+  if (folded <= kFewHelpers) return print_those(context, recording, "true");
+  if (auto done = print_those(context, recording, "NOT helper"); !done) return done;
+  return context.output.bytes->write(fmt::format("{} helpers folded ({}): fade-query processes --limit 0\n", table::human_count(folded), names_of(*helpers)));
+}
+
+}  // namespace fade::query

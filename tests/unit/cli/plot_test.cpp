@@ -1,0 +1,23 @@
+#include "cli/query/plot.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fade::query {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Plot, FillsItsHeightWithTheLargestValue) {
+  EXPECT_THAT(plot({0, 1, 2, 4}, 2, true), ElementsAre("   █", " ▄██"));
+  EXPECT_THAT(plot({0, 1, 2, 4}, 2, false), ElementsAre("   #", " :##"));
+}
+
+TEST(Plot, ShowsWhatIsLittle) { EXPECT_THAT(plot({1, 1'000'000'000'000'000'000}, 1, true), ElementsAre("▁█")); }
+
+TEST(Plot, OfNothingIsEmpty) {
+  EXPECT_THAT(plot({0, -5}, 1, true), ElementsAre("  "));
+  EXPECT_THAT(plot({}, 1, true), ElementsAre(""));
+}
+
+}  // namespace
+}  // namespace fade::query
