@@ -941,7 +941,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('lifecycle', 'start', 'integer', 'ns', 'when'),
 ('lifecycle', 'pid', 'integer', '', 'process id of the operating system'),
 ('lifecycle', 'tid', 'integer', '', 'thread id of the operating system'),
-('lifecycle', 'kind', 'text', '', 'fork, exec, exit, signal, dlopen, attach, detach, note ...; untraced: a process or thread that the kernel kept from fade (CLONE_UNTRACED); locked: another process had the database locked; vanished: the program took out breakpoints, and calls are missing'),
+('lifecycle', 'kind', 'text', '', 'fork, vfork, exec, attach, detach, recording started, recording stopped, unwatched, refused, note ...; ends of processes are in processes, libraries in modules. untraced: a process or thread that the kernel kept from fade (CLONE_UNTRACED); locked: another process had the database locked; vanished: the program took out breakpoints, and calls are missing'),
 ('lifecycle', 'value', 'integer', '', 'depends on kind: child, thread, status, signal, calls not recorded, breakpoints ...'),
 ('lifecycle', 'detail', 'text', '', 'depends on kind'),
 ('drops', '', '', '', 'What is missing from this file, and why'),

@@ -90,12 +90,27 @@ Result<void> take_item(const std::vector<Option>& rows, std::string_view section
 
 }  // namespace
 
+namespace {
+
+// CLI11 takes "-w1" for two flags; here it is --watch=1.
+void join_values(const std::vector<Option>& rows, Words words, std::vector<std::string>& arguments) {
+  for (std::string& word : arguments) {
+    if (word == "--" || (words == Words::Command && !looks_like_option(word))) return;
+    if (word.size() < 3 || word[0] != '-' || word[1] == '-' || word[2] < '0' || word[2] > '9') continue;
+    for (const Option& row : rows)
+      if (std::holds_alternative<MaybeText>(row.target) && row.names.starts_with(word.substr(0, 2) + ",")) word = "--" + std::string(key(row)) + "=" + word.substr(2);
+  }
+}
+
+}  // namespace
+
 Result<Given> read_arguments(const std::vector<Option>& rows, Words words, std::vector<std::string> arguments) {
   CLI::App app;
   app.set_help_flag();
   if (words == Words::Command) app.prefix_command();
   else app.allow_extras();
   for (const Option& row : rows) add(app, row);
+  join_values(rows, words, arguments);
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
     app.parse(std::move(arguments));

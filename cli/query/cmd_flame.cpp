@@ -55,9 +55,22 @@ constexpr const char* kTitles[kWeights] = {"{} in calls whose stack was taken", 
 constexpr const char* kNothing[kWeights] = {"no call has a stack: fade-run --stacks chooses which calls do\n", "no call has a stack: fade-run --stacks chooses which calls do\n",
                                             "no call with a stack allocated anything\n", "nothing was allocated\n", "nothing was left allocated\n"};
 
-std::string title(const FlameTree& tree, Weight weight, const table::Style& style) {
-  return fmt::format(fmt::runtime(kTitles[static_cast<std::size_t>(weight)]), amount(tree.total, weight, style)) +
-         ", from the outermost frame to the called function (--weight time, calls, bytes, peak or leaks)";
+// How much of all calls the tree is made of; empty where a filter chose some, and where it is all.
+std::string share(const Context& context, Recording& recording, const FlameTree& tree, Weight weight) {
+  const Settings& s = context.settings;
+  if ((weight != Weight::Time && weight != Weight::Calls) || s.pid || s.rank || s.stack || !s.name.empty() || !s.api.empty()) return {};
+  auto rows = rows_for(context, recording, "SELECT sum(self_ns), sum(calls) FROM top WHERE session = coalesce(:session, session)");
+  if (!rows || rows->empty()) return {};
+  const std::int64_t all = integer(rows->front()[weight == Weight::Time ? 0 : 1]);
+  const double percent = all > 0 ? 100.0 * static_cast<double>(tree.total) / static_cast<double>(all) : 100.0;
+  if (percent > 99) return {};
+  return fmt::format(": {:.0f} % of {}. Shares below are of this part; fade-run --stacks all takes the stack of every call", percent,
+                     weight == Weight::Time ? "the time in calls" : "all calls");
+}
+
+std::string title(const FlameTree& tree, Weight weight, const table::Style& style, const std::string& covered) {
+  return fmt::format(fmt::runtime(kTitles[static_cast<std::size_t>(weight)]), amount(tree.total, weight, style)) + covered +
+         (covered.empty() ? ", f" : ". F") + "rom the outermost frame to the called function (--weight time, calls, bytes, peak or leaks)";
 }
 
 std::string line_text(const FlameLine& line, Weight weight, const table::Style& style) {
@@ -80,6 +93,12 @@ std::string nothing_text(Context& context, Recording& recording, Weight weight) 
   return fmt::format("no allocation with a stack was recorded, and not all were: {}\n", partial.empty() ? rows : partial);
 }
 
+// --limit, or what fits a few screens.
+std::size_t most_lines(const Context& context) {
+  const auto limit = static_cast<std::size_t>(context.settings.limit.value_or(kMostBars));
+  return limit == 0 ? static_cast<std::size_t>(-1) : limit;
+}
+
 Result<void> print_tree(Context& context, Recording& recording, const std::vector<FoldedStack>& stacks, Weight weight) {
   const table::Style& style = context.output.style;
   const FlameTree tree = flame_tree(stacks, weight, kLeast, style.terminal.utf8);
@@ -87,11 +106,11 @@ Result<void> print_tree(Context& context, Recording& recording, const std::vecto
   if (tree.total == 0) return out.write(nothing_text(context, recording, weight));
   const auto session = chosen_session(context.settings, recording);
   const std::string frees = weight == Weight::Leaks && session ? why_open(recording, *session, "frees") : "";
-  std::string head = title(tree, weight, style);
+  std::string head = title(tree, weight, style, share(context, recording, tree, weight));
   if (constexpr std::string_view never = "never freed"; !frees.empty() && head.find(never) != head.npos)
     head.replace(head.find(never), never.size(), "not seen to be freed") += " (not all frees were watched: " + frees + ")";
   if (auto done = out.write(bold(context, paragraph(context, head, 0)) + "\n\n"); !done) return done;
-  const std::size_t shown = std::min(tree.lines.size(), kMostBars);
+  const std::size_t shown = std::min(tree.lines.size(), most_lines(context));
   for (std::size_t i = 0; i < shown; ++i)
     if (auto done = out.write(line_text(tree.lines[i], weight, style)); !done) return done;
   if (tree.left_out > 0 || shown < tree.lines.size())

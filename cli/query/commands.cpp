@@ -24,7 +24,7 @@ const std::vector<Command>& commands() {
       {"ranks", "The page of the report", show_ranks, nullptr, 0, 1, PageKind::Limited},
       {"postmortem", "The page of the report", show_postmortem, nullptr, 0, 1, PageKind::Whole},
       {"stacks", "The page of the report", show_stacks, nullptr, 0, 1, PageKind::Usual},
-      {"flame", "The page of the report", show_flame, nullptr, 0, 1, PageKind::Usual},
+      {"flame", "The page of the report", show_flame, nullptr, 0, 1, PageKind::Limited},
       {"leaks", "The page of the report", show_leaks, nullptr, 0, 1, PageKind::Usual},
       {"oom", "The page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
       {"memory", "The page of the report", show_memory, nullptr, 0, 1, PageKind::Terminal, &Settings::peak},

@@ -146,7 +146,10 @@ Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<s
     auto row = statement.step();
     if (!row) return tl::unexpected(row.error());
     outcome.more = *row && most && outcome.rows >= *most;
-    if (!*row || outcome.more) return outcome.steps = statement.steps(), outcome;
+    if (!*row || outcome.more) {
+      outcome.steps = statement.steps();
+      return outcome;
+    }
     for (std::size_t i = 0; i < width; ++i) cells[i] = statement.value(static_cast<int>(i));
     if (auto done = sink.row(cells); !done) return tl::unexpected(done.error());
     ++outcome.rows;
@@ -184,7 +187,10 @@ Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optio
       if (auto done = sink.row(cells); !done) return tl::unexpected(done.error());
       ++all.rows;
     }
-    if (rows < kPage || all.more) return all.steps = statement->steps(), all;
+    if (rows < kPage || all.more) {
+      all.steps = statement->steps();
+      return all;
+    }
   }
 }
 

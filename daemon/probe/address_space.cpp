@@ -4,36 +4,22 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/clock.hpp"
+#include "proc/processes.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (1 << 20);
-constexpr std::uint64_t kExtraArea = 256 * 1024, kRoom = kExtraArea / 2;
 constexpr std::int64_t kForkWindow = 10'000'000'000;  // a fork's event is seen long before
-
-bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kReach; }
 
 std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return std::as_bytes(code); }
 
 }  // namespace
 
-// Mode and number of filters (seccomp(2)) as /proc tells them. A container's filter is there from the start and lets pass
-// what we need; one that the program adds may answer our system calls with death.
-std::string seccomp_state(pid_t pid) {
-  std::ifstream in(fmt::format("/proc/{}/status", pid));
-  std::string out;
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("Seccomp")) out += line;
-  return out;
-}
-
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
-    : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), areas_(parent.areas_), sites_(parent.sites_),
-      pads_(parent.pads_), free_slots_(parent.free_slots_), free_pairs_(parent.free_pairs_), foreign_(parent.foreign_),
+    : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), slots_(parent.slots_), sites_(parent.sites_),
+      foreign_(parent.foreign_),
       seccomp_at_start_(parent.seccomp_at_start_),
       is_guarded_(parent.is_guarded_), is_put_back_(parent.is_put_back_), is_copied_(parent.is_copied_) {}
 
@@ -47,23 +33,18 @@ void AddressSpace::forget_missing_net() {
 
 void AddressSpace::mend_copy(pid_t stopped) {
   forget_missing_net();
-  const auto lost = std::erase_if(areas_, [&](const SlotArea& area) { return !memory_.value<std::byte>(area.range.begin); });
-  if (net_ && !areas_.empty()) net_->mend_ranges(memory_, stopped, std::span(areas_).subspan(1));
-  if (lost > 0) {  // some may have been in them
-    free_slots_.clear();
-    free_pairs_.clear();
-  }
+  slots_.drop_unmapped(memory_);
+  if (net_ && !slots_.empty()) net_->mend_ranges(memory_, stopped, slots_.all().subspan(1));
   for (const bool guards : {false, true})
-    for (const auto& [address, site] : sites_)
-      if (site.is_lifted && is_guard_of_libc(site.guard) == guards && is_set(site)) put_back(site, stopped);
+    for (const auto& [address, site] : sites_.all())
+      if (site.is_lifted && is_guard_of_libc(site.guard) == guards && text().is_set(site)) text().put_back(site, stopped);
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
-  for (const auto& [address, site] : sites_)
-    if (!site.is_lifted && site.armed_at > horizon && !is_set(site)) missing.push_back(site);
+  for (const auto& [address, site] : sites_.all())
+    if (!site.is_lifted && site.armed_at > horizon && !text().is_set(site)) missing.push_back(site);
   std::ranges::stable_partition(missing, is_guard_of_libc, &Site::guard);
   for (const Site& site : missing) {
     sites_.erase(site.address);
-    if (site.has_pad_trap()) pads_.erase(site.pad_trap());
     // Where a jump stood behind the first instruction, an int3 stands in it: what stands behind it knows of none.
     const auto again = arm(site.address - site.lead.length, stopped, site.guard);
     if (!again) continue;  // a library that was loaded meanwhile: the child has not got it
@@ -75,11 +56,8 @@ void AddressSpace::mend_copy(pid_t stopped) {
 
 void AddressSpace::forget_all() {
   net_.reset();
-  areas_.clear();
+  slots_.clear();
   sites_.clear();
-  pads_.clear();
-  free_slots_.clear();
-  free_pairs_.clear();
   foreign_.clear();
   is_guarded_ = is_put_back_ = is_copied_ = false;
 }
@@ -87,8 +65,8 @@ void AddressSpace::forget_all() {
 Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
   auto net = SafetyNet::install(tracer_, memory_, stopped, bootstrap, near);
   if (!net) return tl::unexpected(with_context("cannot prepare the process", std::move(net.error())));
-  areas_.push_back(net->slots());
-  seccomp_at_start_ = seccomp_state(stopped);
+  slots_.add(net->slots());
+  seccomp_at_start_ = read_seccomp(stopped);
   net_ = std::move(*net);
   return {};
 }
@@ -121,52 +99,31 @@ Result<void> AddressSpace::send_signal(pid_t stopped, pid_t tid, const siginfo_t
 }
 
 Result<void> AddressSpace::check_seccomp(pid_t stopped) const {
-  if (seccomp_state(stopped) == seccomp_at_start_) return {};
+  if (read_seccomp(stopped) == seccomp_at_start_) return {};
   return fail("no system call can be made in the process", "it has installed a seccomp filter");
 }
 
 Result<void> AddressSpace::add_area(RemoteRange near, pid_t stopped) {
   if (stopped == kNobody) return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
-  const auto range = map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, kExtraArea);
+  const auto range = map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, SlotAreas::kExtraArea);
   if (!range) return tl::unexpected(range.error());
   if (!net_->add_range(memory_, stopped, *range)) return fail("too many separate code areas in the process");
-  areas_.push_back({*range, range->begin});
+  slots_.add({*range, range->begin});
   return {};
 }
 
 Result<void> AddressSpace::reserve(RemoteRange range, pid_t stopped) {
   if (!net_) return fail("the process was not prepared for breakpoints");
-  const bool reached = std::ranges::any_of(areas_, [&](const SlotArea& area) {
-    return area.range.end - area.next >= kRoom && reaches(area.range.begin, range.begin) && reaches(area.range.end, range.begin) &&
-           reaches(area.range.begin, range.end) && reaches(area.range.end, range.end);
-  });
-  return reached ? Result<void>() : add_area(range, stopped);
+  return slots_.has_room_near(range) ? Result<void>() : add_area(range, stopped);
 }
 
 // A slot; for a jump, with one behind it for its pad.
-Result<RemoteAddr> AddressSpace::slots_for(Way way, RemoteAddr site, pid_t stopped) {
-  auto& free = free_of(way);
-  const auto again = std::ranges::find_if(free, [&](RemoteAddr slot) { return reaches(slot, site); });
-  if (again == free.end()) return new_slots(site, way == Way::Trap ? 1 : 2, stopped);
-  const RemoteAddr slot = *again;
-  free.erase(again);
-  return slot;
-}
-
-// The first of `count` neighbours.
-Result<RemoteAddr> AddressSpace::new_slots(RemoteAddr site, std::size_t count, pid_t stopped) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    for (auto& area : areas_) {
-      const bool has_room = area.range.end - area.next >= count * kSlotSize;
-      if (!has_room || !reaches(area.range.begin, site) || !reaches(area.range.end, site)) continue;
-      const RemoteAddr slot = area.next;
-      area.next = area.next + count * kSlotSize;
-      return slot;
-    }
-    const RemoteAddr page{site.value & ~std::uint64_t{0xfff}};
-    if (auto added = add_area({page, page + 0x1000}, stopped); !added) return tl::unexpected(added.error());
-  }
+Result<RemoteAddr> AddressSpace::slot_for(Way way, RemoteAddr site, pid_t stopped) {
+  if (const auto slot = slots_.take(way, site)) return *slot;
+  const RemoteAddr page{site.value & ~std::uint64_t{0xfff}};
+  if (auto added = add_area({page, page + 0x1000}, stopped); !added) return tl::unexpected(added.error());
+  if (const auto slot = slots_.take(way, site)) return *slot;
   return fail(fmt::format("no slot is within reach of {:#x}", site.value));
 }
 
@@ -175,12 +132,12 @@ Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(address, std::as_writable_bytes(std::span(bytes)));
   Site site{.address = address, .slot = slot, .original = bytes[0], .guard = guard, .armed_at = boottime_ns()};
-  auto moved = guarded_code(std::span(bytes).first(got), site);
+  auto moved = text().slot_code(std::span(bytes).first(got), site);
   if (!moved) return tl::unexpected(moved.error());
   site.length = moved->length;
   if (!memory_.write(slot, as_bytes(moved->code), stopped) || !net_->set(memory_, stopped, site.table_entry()))
     return fail(fmt::format("no room for a breakpoint at {:#x}", address.value));
-  if (!put_in(site, stopped)) return fail(fmt::format("cannot write a breakpoint at {:#x}", address.value));
+  if (!text().put_in(site, stopped)) return fail(fmt::format("cannot write a breakpoint at {:#x}", address.value));
   return site;
 }
 
@@ -188,23 +145,15 @@ Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard
 bool AddressSpace::set_again(Site& site, pid_t stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
-  if (!has_slot_code(site, std::span(bytes).first(got)) || !put_in(site, stopped)) return false;
+  if (!text().is_of_slot(site, std::span(bytes).first(got)) || !text().put_in(site, stopped)) return false;
   site.is_lifted = false;
   site.armed_at = boottime_ns();
   return true;
 }
 
-// Whether these bytes at the site would be moved into just what stands in its slot.
-bool AddressSpace::has_slot_code(const Site& site, std::span<const std::uint8_t> bytes) const {
-  const auto wanted = guarded_code(bytes, site);
-  if (!wanted || wanted->length != site.length || bytes[0] != site.original) return false;
-  std::vector<std::uint8_t> code(wanted->code.size());
-  return memory_.read_exactly(site.slot, std::as_writable_bytes(std::span(code))) && code == wanted->code;
-}
-
 bool AddressSpace::rewrite_table(pid_t stopped) {
   std::vector<SafetyNet::Entry> live(foreign_);
-  for (const auto& [address, site] : sites_) {
+  for (const auto& [address, site] : sites_.all()) {
     live.push_back(site.table_entry());
     if (site.has_pad_entry()) live.push_back(site.pad_entry());
   }
@@ -213,7 +162,7 @@ bool AddressSpace::rewrite_table(pid_t stopped) {
 
 Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) {
   if (guard != Guard::None) address = guarded_address(address);
-  Site* known = find_entry(address);
+  Site* known = sites_.of_function(address);
   if (known && !known->is_lifted) return known;
   if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
   // What was under a jump may be where a thread stands by now.
@@ -221,29 +170,19 @@ Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) 
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
   const auto site = make_site(address, guard, stopped);
   if (!site) return tl::unexpected(site.error());
-  return keep(*site);
+  return sites_.keep(*site);
 }
 
 Result<void> AddressSpace::may_arm(RemoteAddr address) const {
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (is_put_back_) return fail("the process is watched no longer");
-  if (is_under_jump(address)) return fail(fmt::format("{:#x} is in the middle of another breakpoint", address.value));
+  if (sites_.is_under_jump(address)) return fail(fmt::format("{:#x} is in the middle of another breakpoint", address.value));
   return {};
 }
 
 Result<void> AddressSpace::make_room(pid_t stopped) {
   if (net_->is_full() && !rewrite_table(stopped)) return fail("too many breakpoints in the process");
   return {};
-}
-
-Site* AddressSpace::keep(const Site& site) {
-  const auto [it, is_new] = sites_.try_emplace(site.address, site);
-  if (!is_new) {
-    std::erase_if(pads_, [&](const auto& pad) { return pad.second == site.address; });
-    it->second = site;
-  }
-  if (site.has_pad_trap()) pads_[site.pad_trap()] = site.address;
-  return &it->second;
 }
 
 Result<Site> AddressSpace::make_site(RemoteAddr address, Guard guard, pid_t stopped) {
@@ -254,21 +193,19 @@ Result<Site> AddressSpace::make_site(RemoteAddr address, Guard guard, pid_t stop
 }
 
 Result<Site> AddressSpace::make_trap(RemoteAddr address, Guard guard, pid_t stopped) {
-  const auto slot = slots_for(Way::Trap, address, stopped);
+  const auto slot = slot_for(Way::Trap, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   auto site = make(address, *slot, guard, stopped);
-  if (!site) free_slots_.push_back(*slot);
+  if (!site) slots_.give_back(Way::Trap, *slot);
   return site;
 }
 
 std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
-  return std::erase_if(sites_, [&](const auto& item) {
-    const Site& site = item.second;
-    if (!range.contains(item.first)) return false;
-    net_->set(memory_, stopped, {.site = item.first});
-    free_of(site.way).push_back(site.slot);
+  return sites_.erase_if([&](const Site& site) {
+    if (!range.contains(site.address)) return false;
+    net_->set(memory_, stopped, {.site = site.address});
+    slots_.give_back(site.way, site.slot);
     if (site.has_pad_entry()) net_->set(memory_, stopped, {.site = site.pad_trap()});
-    if (site.has_pad_trap()) pads_.erase(site.pad_trap());
     return true;
   });
 }
@@ -283,23 +220,11 @@ void AddressSpace::put_back(pid_t stopped) {
 // Guards go last: an int3 that outlives them and fade may kill.
 void AddressSpace::put_back_all(bool guards, pid_t stopped) {
   // Where something else stands the program wrote over it, and that is what it wants there.
-  for (auto& [address, site] : sites_) {
+  for (auto& [address, site] : sites_.all()) {
     if (site.is_lifted || is_guard_of_libc(site.guard) != guards) continue;
-    is_copied_ |= site.is_entry_jump() && is_written_over(site);
-    site.is_lifted = !is_set(site) || put_back(site, stopped) || !is_set(site);  // its library may go meanwhile
+    is_copied_ |= site.is_entry_jump() && text().is_written_over(site);
+    site.is_lifted = !text().is_set(site) || text().put_back(site, stopped) || !text().is_set(site);  // its library may go meanwhile
   }
-}
-
-std::size_t AddressSpace::armed() const {
-  return static_cast<std::size_t>(std::ranges::count_if(sites_, [](const auto& item) { return !item.second.is_lifted; }));
-}
-
-const Site* AddressSpace::site_of_slot(RemoteAddr slot) const {
-  if (!area_of(slot)) return nullptr;
-  const auto it = std::ranges::find_if(sites_, [&](const auto& item) {
-    return item.second.slot == slot || (item.second.way == Way::Jump && item.second.pad() == slot);
-  });
-  return it == sites_.end() ? nullptr : &it->second;
 }
 
 }  // namespace fade

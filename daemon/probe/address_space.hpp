@@ -12,65 +12,15 @@
 #include <unordered_set>
 #include <vector>
 
-#include "probe/entry_jump.hpp"
-#include "probe/guard_pad.hpp"
+#include "probe/our_code.hpp"
 #include "probe/relocate.hpp"
 #include "probe/safety_net.hpp"
-#include "ptrace/registers.hpp"
+#include "probe/site_table.hpp"
+#include "probe/site_text.hpp"
+#include "probe/slot_areas.hpp"
+#include "probe/text_check.hpp"
 
 namespace fade {
-
-struct Site {
-  RemoteAddr address;
-  RemoteAddr slot;
-  std::uint8_t original = 0;  // the byte under the int3
-  std::array<std::uint8_t, 4> behind{};  // those that a jump covers, too
-  std::uint8_t length = 0;    // of the instruction that went into the slot, or of all that did
-  EntryLead lead;             // of a jump at an entry: what stands before the site
-  bool shows_words = false;   // its pad brings the words on the stack
-  Guard guard = Guard::None;
-  Way way = Way::Trap;
-  bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
-  std::uint8_t repairs = 0;   // how often the program took it out
-  std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
-  std::int64_t rested_at = 0;   // the same, when it was lifted because places to return to are scarce; it may have been armed since
-  // What the session attached; 0: nothing of that kind.
-  std::uint32_t entry = 0;      // index of what begins here
-  std::uint32_t call_site = 0;  // calls return to here
-
-  bool is_entry_jump() const { return way == Way::Jump && guard == Guard::None; }
-  bool is_guard_jump() const { return way == Way::Jump && guard != Guard::None; }
-  // A thread may stand one byte past the int3 without having hit it: behind a one-byte instruction, and where a guard's
-  // pad left its int3 out.
-  bool needs_proof() const { return length == 1 || is_guard_jump(); }
-
-  // The moved instruction.
-  RemoteAddr moved() const { return slot + (form_of(guard).leads_through_net ? kGuardSize : 0); }
-  // Of a site that jumps: its pad, and the int3 there.
-  RemoteAddr pad() const { return slot + kSlotSize; }
-  EntryPad entry_pad() const { return {lead.depth, shows_words}; }
-  bool has_pad_trap() const { return is_entry_jump() || (is_guard_jump() && form_of(guard).trap_at != 0); }
-  RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? entry_pad().trap_at() : form_of(guard).trap_at); }
-  // Whether a hit of the int3 at `trap` was in the pad of an entry, which shows what it should, and the thread goes on by itself.
-  bool is_entry_pad(RemoteAddr trap) const { return is_entry_jump() && trap == pad_trap(); }
-  // Where a thread that hit it goes on.
-  RemoteAddr beyond(RemoteAddr trap) const { return is_entry_pad(trap) ? trap + 1 : slot; }
-  SafetyNet::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
-  // The net must send a thread at the pad's int3 to the slot. A thread in the pad of an entry goes on by itself.
-  bool has_pad_entry() const { return is_guard_jump() && has_pad_trap(); }
-  SafetyNet::Entry pad_entry() const { return {pad_trap(), slot, original, length, guard, Way::Pad}; }
-};
-
-// Mode and number of filters (seccomp(2)) as /proc tells them.
-std::string seccomp_state(pid_t pid);
-
-// What a comparison of the program's text with its files says.
-struct TextCheck {
-  std::uint64_t bytes = 0;      // that were ours to write, compared
-  std::uint64_t ours = 0;       // of these, differ from the file
-  std::uint64_t others = 0;     // bytes beside them, in the same pages, that differ: the program's own doing
-  std::uint64_t unchecked = 0;  // bytes of ours in memory without a file, or whose file cannot be read
-};
 
 // In place of a stopped thread, where the process' memory can be written without one: no slots can be made room for then, which
 // takes a system call of the process itself. Never a thread that may be at a stop which has yet to be handled: the call would take its signal away.
@@ -109,7 +59,7 @@ class AddressSpace {
   Result<void> give_signal_back(pid_t stopped, RemoteGadgets outside);
   // Takes the net and all slots out of the process, and the program's SIGTRAP action is the kernel's again. Afterwards this
   // is an AddressSpace without net and sites. Only after put_back(), with no thread of any process that shares this
-  // memory in_slots() or with a frame there (refers_to_slots()), and none with a trap under way. `outside`: gadgets that
+  // memory in our_code() or with a frame there, and none with a trap under way. `outside`: gadgets that
   // are not the net's, with a sigreturn that may stay the restorer of the program's action.
   Result<void> remove(pid_t stopped, RemoteGadgets outside);
 
@@ -129,12 +79,7 @@ class AddressSpace {
   Result<void> send_signal(pid_t stopped, pid_t tid, const siginfo_t& info);
 
   // The site whose int3 stands there, in the text or in the site's pad.
-  Site* find(RemoteAddr address) {
-    auto it = sites_.find(address);
-    if (it == sites_.end())
-      if (const auto pad = pads_.find(address); pad != pads_.end()) it = sites_.find(pad->second);
-    return it == sites_.end() ? nullptr : &it->second;
-  }
+  Site* find(RemoteAddr address) { return sites_.find(address); }
   // The armed site at `address`: an existing one, or a new one. `stopped` is any stopped thread, or kNobody; it may be made to run
   // an mmap where no slot is within reach. Pointers stay valid until forget(). A guard only where a function begins: its
   // site may be behind the first instruction, and registers that are free there are lost.
@@ -181,27 +126,15 @@ class AddressSpace {
   // them.
   void put_back(pid_t stopped);
   bool is_put_back() const { return is_put_back_; }  // nothing is armed any more
-  // The site whose slot, or pad, begins at `slot`; nullptr: none. Walks through all sites.
-  const Site* site_of_slot(RemoteAddr slot) const;
-  std::size_t armed() const;  // without lifted ones
+  std::size_t armed() const { return sites_.armed(); }
 
-  // Whether that is our code: a slot, or the net.
-  bool in_slots(RemoteAddr address) const;
-  // Where a thread that stands there would stand without us: at the site if the moved instruction has not begun, at what
-  // follows if it is done. nullopt: in the middle of it, in the net's own code, or not ours.
-  std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
-  // The site that a thread which stands there has hit, and will hit once more if it is moved to its own address. null: none.
-  RemoteAddr hit_again(RemoteAddr in_slot) const;
-  // The registers of a thread that stands there as they would be without us: as own_address(), which says when there are none.
-  std::optional<Registers> own_registers(const Registers& registers) const;
+  // Slots, pads and the net, and where threads in them would be without us.
+  OurCode our_code() const { return {memory_, net_ ? &*net_ : nullptr, slots_, sites_}; }
   // Where a thread returns from a function as it stands at its entry: to be used as instruction pointer, with nothing
   // else changed. Unlike the return address itself it is safe with a trap under way.
   RemoteAddr ret() const { return net_ ? net_->ret() : RemoteAddr{}; }
-  // Whether a signal frame on the stack from there on (128 KiB at most) goes on in our code or returns through it. May be
-  // one that is over, but still whole.
-  bool refers_to_slots(RemoteAddr sp) const;
   // Compares the pages that have or had sites with the files that are mapped there.
-  Result<TextCheck> differing() const;
+  Result<TextCheck> differing() const { return check_text(pid_, memory_, sites_); }
 
   // vanished_sites.cpp
   // The bytes in the place of a breakpoint that the program has taken out. Original: its own instruction. Other: other code, in
@@ -224,34 +157,22 @@ class AddressSpace {
 
  private:
   AddressSpace(const AddressSpace& parent, pid_t child);
+  SiteText text() const { return {memory_, *net_}; }  // only with a net; sites are there only with one
   void forget_all();
-  Result<RemoteAddr> slots_for(Way way, RemoteAddr site, pid_t stopped);
-  std::vector<RemoteAddr>& free_of(Way way) { return way == Way::Trap ? free_slots_ : free_pairs_; }
-  Result<RemoteAddr> new_slots(RemoteAddr site, std::size_t count, pid_t stopped);
+  Result<RemoteAddr> slot_for(Way way, RemoteAddr site, pid_t stopped);
   bool rewrite_table(pid_t stopped);
   Result<void> may_arm(RemoteAddr address) const;
   Result<void> make_room(pid_t stopped);
-  Site* keep(const Site& site);
   Result<Site> make_site(RemoteAddr address, Guard guard, pid_t stopped);
   Result<Site> make_trap(RemoteAddr address, Guard guard, pid_t stopped);
+  Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
   Result<Site> make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped);
   bool set_again(Site& site, pid_t stopped);
-  bool has_slot_code(const Site& site, std::span<const std::uint8_t> bytes) const;
-  bool is_set(const Site& site) const;
-  bool is_written_over(const Site& site) const;
-  bool put_in(const Site& site, pid_t stopped) const;
-  bool put_back(const Site& site, pid_t stopped) const;
   void put_back_all(bool guards, pid_t stopped);
-
-  // guarded_site.cpp
   RemoteAddr guarded_address(RemoteAddr function) const;
-  Result<RelocatedInstruction> guarded_code(std::span<const std::uint8_t> bytes, const Site& site) const;
-  std::vector<std::uint8_t> pad_code(const Site& site) const;
   bool can_jump(RemoteAddr address, Guard guard) const;
-  bool is_under_jump(RemoteAddr address) const;
-  Result<Site> make_jump(RemoteAddr address, Guard guard, pid_t stopped);
-  bool recover_text(Site& site) const;
-  bool write_text(const Site& site, std::array<std::uint8_t, 5> bytes, pid_t stopped) const;
+  Result<void> add_area(RemoteRange near, pid_t stopped);
+  Result<void> check_seccomp(pid_t stopped) const;
 
   // return_sites.cpp
   bool make_room_for_return(pid_t stopped);
@@ -259,12 +180,10 @@ class AddressSpace {
   // entry_sites.cpp
   struct Plan;
   std::optional<RemoteAddr> place_of_jump(const FunctionEntry& entry) const;
-  Site* find_entry(RemoteAddr function);
   void arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, pid_t stopped);
   Result<Plan> plan_entry(const FunctionEntry& entry, pid_t stopped);
   bool write_slots(std::span<const Plan> plans, pid_t stopped) const;
   bool write_entries(std::span<const Plan> plans, pid_t stopped);
-  bool put_in_first(const Site& site, pid_t stopped) const;
 
   // vanished_sites.cpp
   using SiteIterator = std::vector<const Site*>::const_iterator;
@@ -273,28 +192,20 @@ class AddressSpace {
   void give_up(Site& site, pid_t stopped);
 
   // address_space_ends.cpp
-  const SlotArea* area_of(RemoteAddr address) const;
-  bool compare_page(RemoteAddr page, const elf::Mapping& mapping, const Fd& file, const std::vector<RemoteAddr>& ours,
-                    TextCheck& check) const;
   bool adopt_areas(const std::vector<RemoteRange>& ranges, const std::vector<SafetyNet::Entry>& entries);
   void adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped);
-  Result<void> add_area(RemoteRange near, pid_t stopped);
-  Result<void> check_seccomp(pid_t stopped) const;
 
   pid_t pid_;
   const Tracer& tracer_;
   ProcessMemory memory_;
   std::optional<SafetyNet> net_;
-  std::vector<SlotArea> areas_;
-  std::unordered_map<RemoteAddr, Site> sites_;
-  std::unordered_map<RemoteAddr, RemoteAddr> pads_;  // int3 in the pad -> site
-  std::vector<RemoteAddr> free_slots_;  // of sites that are gone
-  std::vector<RemoteAddr> free_pairs_;  // of jumps: a slot and its pad
+  SlotAreas slots_;
+  SiteTable sites_;
   std::vector<SafetyNet::Entry> foreign_;  // left over, and not ours to touch
   std::string seccomp_at_start_;
   bool is_guarded_ = false;
   bool is_put_back_ = false;
-  bool is_copied_ = false;  // who wrote over a jump of ours may lead others to its pad
+  bool is_copied_ = false;  // a program that wrote over a jump of ours may have copied it: its pad must stay
 };
 
 }  // namespace fade

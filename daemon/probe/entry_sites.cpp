@@ -54,15 +54,6 @@ std::vector<RemoteAddr> AddressSpace::under_jump(const FunctionEntry& entry) con
   return out;
 }
 
-// What stands at the entry of a function: in its first instruction, or the jump behind it.
-Site* AddressSpace::find_entry(RemoteAddr function) {
-  if (Site* known = find(function)) return known;
-  for (const std::uint8_t lead : kLeads)
-    if (const auto it = sites_.find(function + lead); it != sites_.end() && it->second.is_entry_jump() && it->second.lead.length == lead)
-      return &it->second;
-  return nullptr;
-}
-
 std::vector<Result<Site*>> AddressSpace::arm_entries(std::span<const FunctionEntry> entries, pid_t stopped) {
   std::vector<Result<Site*>> out(entries.size(), nullptr);
   for (std::size_t at = 0; at < entries.size(); at += SafetyNet::kMostAtOnce) {
@@ -78,7 +69,7 @@ void AddressSpace::arm_some(std::span<const FunctionEntry> entries, std::span<Re
   std::unordered_set<RemoteAddr> planned;
   const Result<void> room = net_ ? make_room(stopped) : fail("the process was not prepared for breakpoints");
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!room || find_entry(entries[i].function) || !planned.insert(entries[i].function).second) {
+    if (!room || sites_.of_function(entries[i].function) || !planned.insert(entries[i].function).second) {
       others.push_back(i);
     } else if (auto plan = plan_entry(entries[i], stopped)) {
       plan->index = i;
@@ -89,7 +80,7 @@ void AddressSpace::arm_some(std::span<const FunctionEntry> entries, std::span<Re
   }
   const bool prepared = write_slots(plans, stopped) && write_entries(plans, stopped);
   for (const Plan& plan : plans) {
-    if (prepared && put_in_first(plan.site, stopped)) out[plan.index] = keep(plan.site);
+    if (prepared && text().put_in_first(plan.site, stopped)) out[plan.index] = sites_.keep(plan.site);
     else out[plan.index] = fail(fmt::format("cannot write a breakpoint at {:#x}", plan.site.address.value));
   }
   for (const std::size_t i : others) out[i] = arm(entries[i].function, stopped);
@@ -101,16 +92,16 @@ Result<AddressSpace::Plan> AddressSpace::plan_entry(const FunctionEntry& entry, 
   if (auto may = may_arm(site.address); !may) return tl::unexpected(may.error());
   const auto bytes = code_from(entry, site.address);
   if (bytes.empty()) return fail("the code of a function cannot be read");
-  const auto slot = slots_for(site.way, site.address, stopped);
+  const auto slot = slot_for(site.way, site.address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   site.slot = *slot;
   site.original = bytes[0];
   if (place) site.lead = *entry_lead(entry.code);
   site.shows_words = place && entry.stack_words == EntryPad::kWords;
   if (place) std::copy_n(bytes.begin() + 1, site.behind.size(), site.behind.begin());
-  auto moved = guarded_code(bytes, site);
+  auto moved = text().slot_code(bytes, site);
   if (!moved) {
-    free_of(site.way).push_back(site.slot);
+    slots_.give_back(site.way, site.slot);
     return tl::unexpected(moved.error());
   }
   site.length = moved->length;
@@ -141,13 +132,6 @@ bool AddressSpace::write_entries(std::span<const Plan> plans, pid_t stopped) {
   std::vector<SafetyNet::Entry> entries;
   for (const Plan& plan : plans) entries.push_back(plan.site.table_entry());
   return entries.empty() || net_->set_all(memory_, stopped, entries);
-}
-
-// Where nobody is yet, a jump needs no int3 before it is whole, if it comes whole or not at all.
-bool AddressSpace::put_in_first(const Site& site, pid_t stopped) const {
-  if (site.way != Way::Jump) return put_in(site, stopped);
-  const auto jump = jump_code(site.address, site.pad());
-  return memory_.write_at_once(site.address, std::as_bytes(std::span(jump))) || put_in(site, stopped);
 }
 
 }  // namespace fade

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::uint64_t kWorthRewriting = 256;  // entries
 
-bool is_return(const Site& site) { return site.call_site != 0 && site.entry == 0 && site.guard == Guard::None && site.way == Way::Trap; }
-
 }  // namespace
 
 Result<Site*> AddressSpace::arm_return(RemoteAddr address, pid_t stopped) {
@@ -25,7 +23,7 @@ Result<Site*> AddressSpace::arm_return(RemoteAddr address, pid_t stopped) {
 // Entries of forgotten sites are taken until the table is written anew, which is worth it where many are left out.
 bool AddressSpace::make_room_for_return(pid_t stopped) {
   if (net_->places_left() > kKeptForEntries) return true;
-  const std::uint64_t live = foreign_.size() + sites_.size() + pads_.size();
+  const std::uint64_t live = foreign_.size() + sites_.traps();
   const std::uint64_t forgotten = net_->places_taken() - std::min<std::uint64_t>(live, net_->places_taken());
   return net_->places_left() + forgotten > kKeptForEntries + kWorthRewriting && rewrite_table(stopped) && net_->places_left() > kKeptForEntries;
 }
@@ -39,14 +37,14 @@ bool AddressSpace::returns_are_scarce() const {
 std::size_t AddressSpace::rest_returns(const std::unordered_set<RemoteAddr>& open, std::size_t most) {
   if (!net_ || is_put_back_ || !memory_.writes_without_stop()) return 0;
   std::vector<Site*> places;
-  for (auto& [address, site] : sites_)
-    if (is_return(site) && !site.is_lifted && !open.contains(address)) places.push_back(&site);
+  for (auto& [address, site] : sites_.all())
+    if (site.is_return() && !site.is_lifted && !open.contains(address)) places.push_back(&site);
   most = std::min(most, places.size());
   std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(most), {}, &Site::armed_at);
   places.resize(most);
   const std::int64_t now = boottime_ns();
   return static_cast<std::size_t>(std::ranges::count_if(places, [&](Site* site) {
-    if (!is_set(*site) || !put_back(*site, kNobody)) return false;  // written over, or its library is gone
+    if (!text().is_set(*site) || !text().put_back(*site, kNobody)) return false;  // written over, or its library is gone
     site->rested_at = now;
     return site->is_lifted = true;
   }));
@@ -54,10 +52,9 @@ std::size_t AddressSpace::rest_returns(const std::unordered_set<RemoteAddr>& ope
 
 std::size_t AddressSpace::forget_rested(std::int64_t before) {
   if (!net_ || is_put_back_ || !memory_.writes_without_stop()) return 0;
-  return std::erase_if(sites_, [&](const auto& item) {
-    const Site& site = item.second;
-    const bool is_over = is_return(site) && site.is_lifted && site.rested_at != 0 && site.rested_at < before && !is_set(site);
-    return is_over && net_->set(memory_, kNobody, {.site = item.first});
+  return sites_.erase_if([&](const Site& site) {
+    const bool is_over = site.is_return() && site.is_lifted && site.rested_at != 0 && site.rested_at < before && !text().is_set(site);
+    return is_over && net_->set(memory_, kNobody, {.site = site.address});
   });
 }
 

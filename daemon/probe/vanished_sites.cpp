@@ -40,7 +40,7 @@ std::vector<AddressSpace::VanishedSite> AddressSpace::vanished() const {
   if (!net_ || is_put_back_) return out;
   Sites sites;
   sites.reserve(sites_.size());
-  for (const auto& [address, site] : sites_)
+  for (const auto& [address, site] : sites_.all())
     if (!site.is_lifted) sites.push_back(&site);
   std::ranges::sort(sites, {}, [](const Site* site) { return site->address; });
   std::vector<std::byte> buffer(kBuffer);
@@ -76,23 +76,27 @@ AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIt
 
 // Looks once more, at one site and closely: a part of a page may be unreadable, and the program may be writing there.
 std::optional<AddressSpace::Instead> AddressSpace::instead_of(const Site& site) const {
-  if (is_set(site)) return std::nullopt;
+  if (text().is_set(site)) return std::nullopt;
   std::array<std::uint8_t, 16> bytes;
   const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
   if (got == 0) return Instead::Nothing;
-  return has_slot_code(site, std::span(bytes).first(got)) ? Instead::Original : Instead::Other;
+  return text().is_of_slot(site, std::span(bytes).first(got)) ? Instead::Original : Instead::Other;
 }
 
 // A jump over several instructions does not come back: threads may stand among them by now. An int3 at the function's
 // first instruction is whole as soon as it is written. The jump's slots stay for threads that are still in them.
 Result<AddressSpace::Repair> AddressSpace::repair(RemoteAddr address, pid_t stopped) {
-  const auto it = sites_.find(address);
-  if (it == sites_.end() || it->second.is_lifted || is_set(it->second)) return Repair::NotNeeded;
-  Site& site = it->second;
-  if (++site.repairs > kMostRepairs) return give_up(site, stopped), fail("the program takes them out again and again");
+  Site* const known = sites_.at(address);
+  if (!known || known->is_lifted || text().is_set(*known)) return Repair::NotNeeded;
+  Site& site = *known;
+  if (++site.repairs > kMostRepairs) {
+    give_up(site, stopped);
+    return fail("the program takes them out again and again");
+  }
   if (!site.is_entry_jump()) {
     if (set_again(site, stopped)) return Repair::Done;
-    return give_up(site, stopped), fail("the program's text cannot be written, or has changed");
+    give_up(site, stopped);
+    return fail("the program's text cannot be written, or has changed");
   }
   site.is_lifted = true;
   const auto again = arm(site.address - site.lead.length, stopped);
@@ -103,13 +107,13 @@ Result<AddressSpace::Repair> AddressSpace::repair(RemoteAddr address, pid_t stop
 }
 
 void AddressSpace::drop(RemoteAddr address, pid_t stopped) {
-  if (const auto it = sites_.find(address); it != sites_.end() && !it->second.is_lifted) give_up(it->second, stopped);
+  if (Site* site = sites_.at(address); site && !site->is_lifted) give_up(*site, stopped);
 }
 
 // The slot stays, and the site stays known: a thread may have hit the breakpoint before it vanished.
 void AddressSpace::give_up(Site& site, pid_t stopped) {
   site.is_lifted = true;
-  is_copied_ |= site.is_entry_jump() && is_written_over(site);
+  is_copied_ |= site.is_entry_jump() && text().is_written_over(site);
   if (site.guard == Guard::Sigaction || site.guard == Guard::Sigmask) set_guarded(false, stopped);
 }
 

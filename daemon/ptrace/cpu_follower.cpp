@@ -12,26 +12,15 @@
 #include <string_view>
 #include <utility>
 
+#include "proc/proc_files.hpp"
+
 namespace fade {
 namespace {
 
-// Field 39 of /proc/PID/stat (proc(5)): the CPU last executed on. The name in field 2 may hold anything but ends at
-// the last ')'. -1 where it cannot be told.
+// The CPU it was last executed on; -1: not known.
 int last_cpu(pid_t tid) {
-  const Fd fd(::open(fmt::format("/proc/{}/stat", tid).c_str(), O_RDONLY | O_CLOEXEC));
-  char text[1024];
-  const ssize_t n = fd ? ::read(fd.get(), text, sizeof text) : -1;
-  if (n <= 0) return -1;
-  std::string_view rest(text, static_cast<std::size_t>(n));
-  rest.remove_prefix(rest.rfind(')') + 1);
-  for (int field = 3; field <= 39; ++field) {
-    const auto space = rest.find(' ');
-    if (space == std::string_view::npos) return -1;
-    rest.remove_prefix(space + 1);
-  }
-  int cpu = -1;
-  std::from_chars(rest.data(), rest.data() + rest.size(), cpu);
-  return cpu;
+  const auto cpu = ProcFiles().stat(tid).number(StatFile::LastCpu);
+  return cpu ? static_cast<int>(*cpu) : -1;
 }
 
 bool set_policy(int policy) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "base/result.hpp"
 #include "ptrace/tracee.hpp"
 

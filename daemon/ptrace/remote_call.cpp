@@ -124,7 +124,10 @@ std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6
   if (!saved || !mask) return std::nullopt;
   Below below;
   const auto sp = push_frame(*saved, *mask, below);
-  if (!sp) return memory_.write(below.at, below.bytes, tracee_.tid()), std::nullopt;
+  if (!sp) {
+    memory_.write(below.at, below.bytes, tracee_.tid());
+    return std::nullopt;
+  }
   Registers call = *saved;
   call.rip = gadgets_.syscall_ret.value;
   call.rsp = sp->value;

@@ -7,9 +7,10 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <vector>
+
+#include "proc/proc_files.hpp"
 
 #ifndef PTRACE_SECCOMP_GET_FILTER
 #define PTRACE_SECCOMP_GET_FILTER 0x420c
@@ -127,16 +128,9 @@ std::optional<std::uint32_t> answer_of(std::span<const sock_filter> filter, cons
 }
 
 SeccompState read_seccomp_state(pid_t tid) {
-  std::ifstream in(fmt::format("/proc/{}/status", tid));
-  SeccompState out;
-  bool is_counted = false;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("Seccomp:")) out.mode = std::atoi(line.c_str() + 8);
-    if (!line.starts_with("Seccomp_filters:")) continue;
-    out.filters = std::atoi(line.c_str() + 16);
-    is_counted = true;
-  }
-  if (!is_counted) out.filters = out.mode == SECCOMP_MODE_FILTER;
+  const StatusFile status = ProcFiles().status(tid);
+  SeccompState out{.mode = status.pid("Seccomp"), .filters = status.pid("Seccomp_filters")};
+  if (status.value("Seccomp_filters").empty()) out.filters = out.mode == SECCOMP_MODE_FILTER;
   return out;
 }
 

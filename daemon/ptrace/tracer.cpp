@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "ptrace/tracee.hpp"
 
 #ifndef sigev_notify_thread_id

@@ -40,8 +40,4 @@ std::uint64_t start_ticks(pid_t pid, const std::string& proc = "/proc");
 Result<Fd> open_pidfd(pid_t pid);
 bool has_ended(const Fd& pidfd);
 
-// At most `most` bytes; what cannot be read is empty.
-std::string read_text(const std::string& path, std::size_t most = 64 << 10);
-std::string read_link(const std::string& path);
-
 }  // namespace fade::service

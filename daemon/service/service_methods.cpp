@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/clock.hpp"
+#include "proc/proc_files.hpp"
 #include "service/journal.hpp"
 #include "service/service.hpp"
 #include "service/worker_options.hpp"
@@ -32,11 +33,7 @@ Check check_of(std::string what, const Result<void>& result) {
 }
 
 bool has_capability(int number) {
-  const std::string status = read_text("/proc/self/status");
-  const std::size_t at = status.find("CapEff:\t");
-  std::uint64_t set = 0;
-  if (at != std::string::npos) std::from_chars(status.data() + at + 8, status.data() + status.size(), set, 16);
-  return (set >> number & 1) != 0;
+  return (StatusFile(ProcFiles().read("self/status")).mask("CapEff") >> number & 1) != 0;
 }
 
 }  // namespace

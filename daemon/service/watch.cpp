@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/glob.hpp"
+#include "proc/proc_files.hpp"
 #include "service/process_status.hpp"
 
 namespace fade::service {
@@ -89,8 +90,8 @@ bool Watcher::wanted_user(uid_t uid) const {
 }
 
 const WatchRule* Watcher::rule_for(pid_t pid, uid_t uid) const {
-  const std::string folder = fmt::format("{}/{}", proc_, pid);
-  const std::string exe = read_link(folder + "/exe");
+  const ProcFiles proc(proc_);
+  const std::string exe = proc.link(pid, "exe");
   if (exe.empty()) return nullptr;
   std::optional<std::string> cgroup;  // read only where a rule asks
   for (const WatchRule& rule : rules) {
@@ -98,7 +99,7 @@ const WatchRule* Watcher::rule_for(pid_t pid, uid_t uid) const {
     if (rule.uid && *rule.uid != uid) continue;
     if (rule.exe && !rule.exe->found_in(std::string_view(exe).substr(0, kLongestText))) continue;
     if (rule.cgroup.empty()) return &rule;
-    if (!cgroup) cgroup = read_text(folder + "/cgroup", 16 << 10);
+    if (!cgroup) cgroup = proc.read(pid, "cgroup");
     for (std::size_t at = 0; at < cgroup->size();) {  // "0::/user.slice/job.scope"
       const std::size_t end = std::min(cgroup->find('\n', at), cgroup->size());
       const std::string line = cgroup->substr(at, end - at);
@@ -120,7 +121,7 @@ std::optional<Match> Watcher::look_at(pid_t pid, uid_t uid) {
   ++seen.looks;
   if (seen.looks > kEveryLook && seen.looks % kThenEvery != 0) return {};
   const WatchRule* rule = rule_for(pid, uid);
-  if (rule == nullptr || !maps_gpu_runtime(read_text(fmt::format("{}/{}/maps", proc_, pid), kMostMaps))) return {};
+  if (rule == nullptr || !maps_gpu_runtime(read_bounded(ProcFiles(proc_).path(pid, "maps"), kMostMaps).value_or(""))) return {};
   seen.done = true;
   return Match{pid, start, *rule};
 }

@@ -10,6 +10,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "proc/processes.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
 #include "session/in_flight.hpp"
@@ -64,7 +65,7 @@ Result<void> Arrival::enter(Inferior& inferior, const Foothold& foothold) {
   if (auto allowed = check_filters(inferior); !allowed) return allowed;
   unblock_traps(program, libc);
   if (!parts_.roster.still_runs(program)) return {};
-  const bool needs_stop = !inferior.program->space->memory().writes_without_stop();
+  const bool needs_stop = !inferior.memory().writes_without_stop();
   if (auto laid = lay_net(inferior, foothold); !laid || !parts_.roster.still_runs(program)) return laid;
   auto entered = rendezvous_.with_guide(inferior, [&](Thread& guide) {
     auto done = parts_.modules.enter(inferior, guide, foothold);
@@ -90,7 +91,7 @@ Result<void> Arrival::lay_net(Inferior& inferior, const Foothold& foothold) {
 // Stops are handled meanwhile: a program that has just begun needs that to get on.
 Result<Foothold> Arrival::wait_for_foothold(ProgramMark program) {
   for (int look = 0; parts_.roster.still_runs(program); ++look) {
-    auto foothold = foothold_of(program.pid, parts_.roster.process(program.pid)->program->space->memory());
+    auto foothold = foothold_of(program.pid, parts_.roster.process(program.pid)->memory());
     if (foothold || foothold.error().code != EAGAIN || rendezvous_.gives_up()) return foothold;
     if (look == kStartTime) {
       foothold.error().code = ENOTSUP;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "proc/processes.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/process_facts.hpp"
 #include "session/system_calls.hpp"
@@ -76,7 +77,7 @@ std::string program_name(const Inferior& inferior) {
 bool has_open_call(const Thread& thread) { return thread.calls.innermost() != 0; }
 
 std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers* registers) {
-  const Memory& memory = thread.inferior->program->space->memory();
+  const Memory& memory = thread.memory();
   std::vector<const OpenCall*> out;
   for (const OpenCall& call : thread.calls.all()) {
     const bool is_below = registers && registers->sp() >= call.sp && thread.stack.contains(registers->sp()) && thread.stack.contains(call.sp);
@@ -92,9 +93,9 @@ ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   ThreadSeen out{.thread = thread.id, .at = clock_.now(), .earlier = thread.earlier_calls};
   out.doing = registers ? what_it_does(thread.tid, *registers) : what_it_does_unstopped(thread.tid);
   if (registers) {
-    const AddressSpace& space = *thread.inferior->program->space;
+    const AddressSpace& space = thread.space();
     const RemoteAddr ip = registers->ip();
-    out.address = space.has_net() && space.in_slots(ip) ? space.own_address(ip).value_or(ip).value : ip.value;
+    out.address = space.has_net() && space.our_code().contains(ip) ? space.our_code().own_address(ip).value_or(ip).value : ip.value;
     Registers shown = *registers;
     shown.rip = out.address;
     if (take_stack_ && shown.is_64_bit()) out.stack = take_stack_(thread, shown);

@@ -36,7 +36,7 @@ RemoteAddr image_of(const Thread& thread, const Memory& memory, const probes::Pr
 
 void read_code_image(const Thread& thread, const probes::Probe& probe, OpenCall& call) {
   if (probe.api != "hip" || probe.parameters.size() <= kImageParameter) return;
-  const Memory& memory = thread.inferior->program->space->memory();
+  const Memory& memory = thread.memory();
   const RemoteAddr image = image_of(thread, memory, probe, call);
   if (!image) return;
   const auto found = elf::carry(memory, image);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/process_facts.hpp"
 #include "session/stop_round.hpp"
 
@@ -37,14 +38,14 @@ Departure::Place Departure::stand_aside(const Thread& thread, const Tracee& trac
 
 // `met`: signals that came instead of the trap of a step.
 Departure::Place Departure::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
-  const AddressSpace& space = *thread.inferior->program->space;
-  const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.refers_to_slots(sp); };
+  const AddressSpace& space = thread.space();
+  const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.our_code().is_referred_to(sp); };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
     if (!registers) return Place::Left;
-    const auto own = space.own_registers(*registers);
+    const auto own = space.our_code().own_registers(*registers);
     if (own && !tracee.change_registers(*registers, *own)) return Place::Left;
-    if (own || !space.in_slots(registers->ip())) return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
+    if (own || !space.our_code().contains(registers->ip())) return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
     if (!tracee.step()) return Place::Left;
     const Stop stop = p_.tracer.next_of(tracee.tid());
     if (has_left(stop.kind)) return Place::Left;
@@ -73,8 +74,8 @@ bool Departure::try_detach(const Stop& stop) {
     tracee.detach(is_signal ? stop.signal : 0);
     return true;
   }
-  if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->inferior->program->space->mend_copy(stop.tid);
-  const Site* site = thread->inferior->program->space->find(registers->ip() - 1);
+  if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->space().mend_copy(stop.tid);
+  const Site* site = thread->space().find(registers->ip() - 1);
   if (site && !is_signal && is_owed_trap(stop.tid)) {
     tracee.resume();
     tracee.interrupt();
@@ -231,9 +232,9 @@ void Departure::move_out(ProgramMark program, pid_t keeper, const Result<Foothol
 void Departure::leave_last(pid_t pid, pid_t keeper) {
   const Inferior& inferior = *p_.roster.process(pid);
   const ProgramMark program = inferior.mark();
-  if (const AddressSpace& space = *inferior.program->space; space.has_net())
+  if (const AddressSpace& space = inferior.space(); space.has_net())
     if (const auto check = space.differing()) bytes_left_changed_ += check->ours;
-  const auto foothold = foothold_of(inferior.pid, inferior.program->space->memory());
+  const auto foothold = foothold_of(inferior.pid, inferior.memory());
   const std::int64_t since = p_.clock.now();
   Thread* const thread = p_.roster.thread(keeper);
   const auto stop = thread ? p_.rendezvous.stop(*thread, kForOne) : std::nullopt;

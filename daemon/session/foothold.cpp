@@ -6,6 +6,7 @@
 #include <span>
 
 #include "elf/dynamic_image.hpp"
+#include "proc/processes.hpp"
 
 namespace fade {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/result.hpp"
 #include "elf/link_map.hpp"
 #include "ptrace/remote_call.hpp"
-#include "session/process_facts.hpp"
+#include "session/auxiliary_vector.hpp"
 
 namespace fade {
 

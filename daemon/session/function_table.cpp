@@ -2,9 +2,10 @@
 
 namespace fade {
 
-FunctionTable::FunctionTable(EventSink& sink) : sink_(sink) {
+FunctionTable::FunctionTable(EventSink& sink, const probes::Overrides& overrides) : sink_(sink), overrides_(overrides) {
   add({});
-  for (const auto what : {Entry::What::Loader, Entry::What::Sigaction, Entry::What::Sigmask}) add({.what = what});  // loader(), set_action(), set_mask()
+  // loader(), set_action(), set_mask()
+  for (const auto what : {Entry::What::Loader, Entry::What::Sigaction, Entry::What::Sigmask}) add({.what = what});
 }
 
 std::uint32_t FunctionTable::add(Entry entry) {
@@ -17,14 +18,7 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
   const auto [it, is_new] = functions_.try_emplace(Key(library, probe->symbol));
   if (!is_new) return it->second;
   Entry entry{.function = ++last_function_, .probe = probe, .library = library, .library_major = library_major};
-  entry.gives_table = probe->with_role(probes::Role::Table) != nullptr;
-  for (std::size_t i = 0; i < probe->parameters.size() && i < 255; ++i) {
-    const auto& parameter = probe->parameters[i];
-    const auto index = static_cast<std::uint8_t>(i);
-    if (parameter.type.cls == probes::TypeClass::CString) entry.strings.push_back(index);
-    if (parameter.read_at_entry()) entry.ins.push_back(index);
-    if (parameter.read_at_return()) entry.outs.push_back(index);
-  }
+  entry.needs = needs_of(*probe, overrides_);
   sink_.notice(FunctionDefined{entry.function, probe, library, library_major, other_names});
   return it->second = add(std::move(entry));
 }

@@ -1,5 +1,5 @@
-// What can begin at a site: the functions of a session, each known once per library file, with what must be fetched
-// when they are called. Indexes count from 1 and stay; shared by all processes of the session.
+// What can begin at a site: the functions of a session, each known once per library file, with what their calls need.
+// Indexes count from 1 and stay; all processes of the session share them.
 #pragma once
 #include <map>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/event.hpp"
-#include "probes/probe.hpp"
+#include "session/needs.hpp"
 
 namespace fade {
 
@@ -25,15 +25,17 @@ struct Entry {
   probes::ProbePtr probe;
   std::string library;
   int library_major = 0;
-  bool gives_table = false;  // of functions that have no names
-  std::vector<std::uint8_t> strings, ins, outs;  // parameters to be read, at entry and at return
-  std::uint64_t stops = 0;                       // since last asked
+  Needs needs;  // of Function
+  std::uint64_t stops = 0;  // since last asked
   std::int64_t held_ns = 0;
+
+  // Whether calls matter while nothing is recorded. A resolver says where a function is.
+  bool is_always_needed() const { return what == What::Resolver || needs.always(); }
 };
 
 class FunctionTable {
  public:
-  explicit FunctionTable(EventSink& sink);
+  FunctionTable(EventSink& sink, const probes::Overrides& overrides);
 
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
@@ -52,6 +54,7 @@ class FunctionTable {
   std::uint32_t add(Entry entry);
 
   EventSink& sink_;
+  const probes::Overrides& overrides_;
   std::vector<std::unique_ptr<Entry>> entries_;  // [0] stands for "nothing"
   std::map<Key, std::uint32_t> functions_, resolvers_;
   FunctionId last_function_ = 0;

@@ -178,7 +178,7 @@ void ImportWatch::look_at_caller(const Inferior& inferior) {
 
 void ImportWatch::read(const Inferior& inferior, Module& module, bool all) {
   ModuleImports& imports = *module.imports;
-  auto words = imports.table->words(inferior.program->space->memory(), imports.bias);
+  auto words = imports.table->words(inferior.memory(), imports.bias);
   if (!words || *words == imports.words) return;
   const bool has_any = std::ranges::any_of(*words, [](std::uint64_t word) { return word != 0; });
   if (std::ranges::any_of(*words, [&](std::uint64_t word) { return is_unrelocated(module, word); }) || (!has_any && !all)) return;

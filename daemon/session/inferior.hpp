@@ -53,6 +53,9 @@ struct Thread {
   std::uint64_t stops = 0;    // at breakpoints
   std::int64_t held_ns = 0;
   ThreadCost untold;          // of these, what the storing side does not know yet
+
+  AddressSpace& space() const;
+  const ProcessMemory& memory() const;
 };
 
 // One program of one process. A pid may be given again, and a process may execute another program while a stop is waited for.
@@ -92,6 +95,11 @@ struct Inferior {
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
 
   ProgramMark mark() const { return {pid, id, execs}; }
+  AddressSpace& space() const { return *program->space; }
+  const ProcessMemory& memory() const { return program->space->memory(); }
 };
+
+inline AddressSpace& Thread::space() const { return inferior->space(); }
+inline const ProcessMemory& Thread::memory() const { return inferior->memory(); }
 
 }  // namespace fade

@@ -56,7 +56,10 @@ std::array<int, 3> numbers_of(std::string_view version) {
   const char* const end = at + version.size();
   for (int& number : out) {
     const auto [rest, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || number < 0) return number = 0, out;
+    if (error != std::errc() || number < 0) {
+      number = 0;
+      return out;
+    }
     if (rest == end || *rest != '.') return out;
     at = rest + 1;
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "elf/mapped_file.hpp"
 
 namespace fade {

@@ -6,13 +6,14 @@
 #include <charconv>
 
 #include "base/glob.hpp"
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "base/log.hpp"
 #include "base/page_cache.hpp"
 #include "elf/dwarf_prototype.hpp"
 #include "elf/elf_file.hpp"
 #include "elf/maps.hpp"
 #include "elf/mapped_file.hpp"
+#include "proc/processes.hpp"
 #include "session/cuda_runtime.hpp"
 #include "session/named_code.hpp"
 #include "session/program_stacks.hpp"
@@ -130,7 +131,7 @@ Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const el
 }
 
 Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold) {
-  AddressSpace& space = *inferior.program->space;
+  AddressSpace& space = inferior.space();
   const auto left = space.take_over(stopped.tid);
   if (!left) return tl::unexpected(left.error());
   if (*left) {
@@ -145,7 +146,7 @@ Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, con
 }
 
 Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold) {
-  AddressSpace& space = *inferior.program->space;
+  AddressSpace& space = inferior.space();
   for (const RemoteRange& module : foothold.modules)
     if (const auto done = space.reserve(module, stopped.tid); !done) log::debug("{}", done.error().text());
   if (const auto libc = elf::DynamicImage::open(space.memory(), foothold.libc)) arm_libc(inferior, stopped.tid, *libc);
@@ -268,7 +269,7 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
     const auto symbol = image.lookup(name);
     is_guarded &= symbol && arm(inferior, stopped, image.address(*symbol), entry, name, guard);
   }
-  AddressSpace& space = *inferior.program->space;
+  AddressSpace& space = inferior.space();
   if (is_guarded) space.set_guarded(true, stopped);
   const auto system_call = image.lookup("syscall");
   const auto place = system_call ? space.behind_system_call(image.address(*system_call)) : std::nullopt;
@@ -277,11 +278,14 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
 
 bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
                       Guard guard) {
-  return take(inferior, inferior.program->space->arm(address, stopped, guard), entry, name);
+  return take(inferior, inferior.space().arm(address, stopped, guard), entry, name);
 }
 
 bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name) {
-  if (!site) return refuse(inferior, name, site.error().message), false;
+  if (!site) {
+    refuse(inferior, name, site.error().message);
+    return false;
+  }
   if ((*site)->entry != 0) return false;  // another name of the same function: every call counts once
   (*site)->entry = entry;
   return true;
@@ -359,7 +363,7 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf:
   const auto functions = image.all_functions();
   const std::vector<NamedCode> wanted = code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
   const bool may_jump = !found.role.empty() && is_untouched(inferior, image);
-  const auto armed = inferior.program->space->arm_entries(entries_of(*inferior.program->space, image, functions, wanted, may_jump), stopped);
+  const auto armed = inferior.space().arm_entries(entries_of(inferior.space(), image, functions, wanted, may_jump), stopped);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
@@ -389,9 +393,15 @@ std::vector<probes::ProbePtr> ModuleWatch::requested(const Inferior& inferior, c
       const auto maps = elf::read_maps(inferior.pid);
       const elf::Mapping* mapping = maps ? maps->find(image.span().begin) : nullptr;
       auto fd = mapping ? elf::open_mapped_file(inferior.pid, *mapping) : fail("nothing is mapped there");
-      if (!fd) return note(inferior, "refused", fd.error().text()), out;
+      if (!fd) {
+        note(inferior, "refused", fd.error().text());
+        return out;
+      }
       auto opened = elf::ElfFile::open(std::move(*fd), found.path);
-      if (!opened) return note(inferior, "refused", opened.error().text()), out;
+      if (!opened) {
+        note(inferior, "refused", opened.error().text());
+        return out;
+      }
       file = std::move(*opened);
     }
     auto found_function = elf::function_probe(*file, request.function);
@@ -415,7 +425,7 @@ void ModuleWatch::resolved(Inferior& inferior, const Thread& thread, const Entry
 void ModuleWatch::table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table) {
   const Module* module = inferior.program->module_at(table.at);
   if (!module || module->path != giver.library) return;
-  const auto functions = read_table(inferior.program->space->memory(), *module, table);
+  const auto functions = read_table(inferior.memory(), *module, table);
   if (!functions) {
     if (unread_tables_.insert(table.id).second) note(inferior, "note", functions.error().message);
     return;
@@ -432,7 +442,7 @@ void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::Li
     return m.entry.at == entry.at && m.entry.l_addr == entry.l_addr;
   });
   if (it == modules.end()) return;
-  inferior.program->space->forget(it->span, thread.tid);
+  inferior.space().forget(it->span, thread.tid);
   inferior.program->code.clear();
   std::erase_if(inferior.program->call_sites, [&](const auto& item) { return it->span.contains(item.first); });
   std::erase_if(inferior.program->named_kernels, [&](const auto& item) { return it->span.contains({item.first}); });

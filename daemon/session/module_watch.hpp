@@ -18,6 +18,7 @@
 #include "session/inferior.hpp"
 #include "session/module_files.hpp"
 #include "session/named_code.hpp"
+#include "session/auxiliary_vector.hpp"
 #include "session/process_facts.hpp"
 
 namespace fade {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/clock.hpp"
+#include "proc/processes.hpp"
 #include "session/process_facts.hpp"
 #include "session/trap_guard.hpp"
 

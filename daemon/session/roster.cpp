@@ -1,5 +1,6 @@
 #include "session/roster.hpp"
 
+#include "proc/processes.hpp"
 #include "session/process_facts.hpp"
 
 namespace fade {

@@ -12,8 +12,10 @@
 
 #include "base/fd.hpp"
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/gpu_nodes.hpp"
 #include "session/return_rest.hpp"
+#include "session/thread_stack.hpp"
 
 namespace fade {
 namespace {
@@ -43,7 +45,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       turns_(tracer),
       roster_(sink, clock, turns_),
       tally_(sink),
-      functions_(sink),
+      functions_(sink, overrides),
       modules_(sink, clock_, functions_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
       calls_(sink, clock_, functions_, overrides, stacks_, options_.most_call_sites),
@@ -157,12 +159,12 @@ void Session::deliver(const Stop& stop) {
 // A signal that meets an instruction that was moved is shown to the program at the address it knows: a handler may look
 // at it, and may return there when we are gone. If the instruction is tried again, that is not another call.
 void Session::show_own_address(Thread& thread) {
-  AddressSpace& space = *thread.inferior->program->space;
+  AddressSpace& space = thread.space();
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
-  if (!registers || !space.in_slots(registers->ip())) return;
-  const auto own = space.own_registers(*registers);
+  if (!registers || !space.our_code().contains(registers->ip())) return;
+  const auto own = space.our_code().own_registers(*registers);
   thread.inferior->is_dirty |= !own;
-  const RemoteAddr address = space.hit_again(registers->ip());
+  const RemoteAddr address = space.our_code().hit_again(registers->ip());
   if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
   const Site* const site = space.find(address);
   if (site && site->entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
@@ -172,7 +174,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const Tracee tracee(thread.tid);
   const auto registers = tracee.registers();
   if (!registers) return true;  // killed meanwhile: its end will be reported
-  AddressSpace& space = *thread.inferior->program->space;
+  AddressSpace& space = thread.space();
   const RemoteAddr trap = registers->ip() - 1;
   const Site* found = space.find(trap);
   if (!found) return false;
@@ -187,7 +189,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   if (!in_pad) tracee.set_ip(site.slot);
   thread.thread_pointer = registers->fs_base;
   const RemoteAddr sp = registers->sp();
-  const bool again = thread.shown.hit(site.address, sp, [&] { return calls_.stack_of(thread, sp); });
+  const bool again = thread.shown.hit(site.address, sp, [&] { return stack_of(thread, sp); });
   const std::uint32_t charged = again ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
   if (may_have_lost_action(thread)) TrapGuard::retake(thread);
@@ -207,11 +209,11 @@ bool Session::may_have_lost_action(Thread& thread) {
   return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
 }
 
-void Session::call_ended(Thread& thread, const CallTracker::Left& left) {
+void Session::call_ended(Thread& thread, const BreakpointCapture::Left& left) {
   const Entry& entry = functions_[left.entry];
-  if (!left.internal) tell_gpu_nodes(thread, entry);
+  if (!left.is_resolver) tell_gpu_nodes(thread, entry);
   HangWatch::call_ended(*thread.inferior, entry, left.result);
-  if (left.internal) modules_.resolved(*thread.inferior, thread, entry, {left.result});
+  if (left.is_resolver) modules_.resolved(*thread.inferior, thread, entry, {left.result});
   if (left.table) modules_.table_given(*thread.inferior, thread, entry, *left.table);
 }
 
@@ -219,7 +221,7 @@ void Session::call_ended(Thread& thread, const CallTracker::Left& left) {
 std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now) {
   std::uint32_t charged = 0;
   if (site.call_site != 0) {
-    for (const CallTracker::Left& left : calls_.leave(thread, registers, site.address, now)) {
+    for (const BreakpointCapture::Left& left : calls_.leave(thread, registers, site.address, now)) {
       charged = left.entry;
       call_ended(thread, left);
     }
@@ -330,7 +332,7 @@ void Session::give_up_children() {
 // The kernel took the net's action away, because a breakpoint met SIGTRAP blocked. The next breakpoint puts it back.
 void Session::look_after_nets() {
   for (const auto& [pid, inferior] : roster_.processes())
-    if (inferior->watched && watching_ && inferior->program->space->has_net() && !catches_signal(pid, SIGTRAP)) inferior->has_lost_net = true;
+    if (inferior->watched && watching_ && inferior->space().has_net() && !catches_signal(pid, SIGTRAP)) inferior->has_lost_net = true;
 }
 
 void Session::rest_returns() {
@@ -342,7 +344,7 @@ void Session::report_costs(bool at_end) {
   functions_.report_costs();
   for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
   stacks_.report(at_end);
-  calls_.report_unseen(at_end);
+  calls_.returns().report_unseen(at_end);
   look_at_imports(false);
 }
 
@@ -375,13 +377,14 @@ Session::Totals Session::totals() const {
   out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
   for (auto& note : sites_.notes()) out.notes.push_back(std::move(note));
-  out.notes.insert(out.notes.end(), calls_.left_alone().begin(), calls_.left_alone().end());
+  const auto& left_alone = calls_.corrector().left_alone();
+  out.notes.insert(out.notes.end(), left_alone.begin(), left_alone.end());
   out.notes.insert(out.notes.end(), traps_.notes().begin(), traps_.notes().end());
-  out.excluded.assign(calls_.excluded().begin(), calls_.excluded().end());
+  out.excluded.assign(calls_.corrector().excluded().begin(), calls_.corrector().excluded().end());
   if (untraced_.told() > 0)
     out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", untraced_.told()));
-  if (calls_.unseen_returns() > 0)
-    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", calls_.unseen_returns()));
+  if (calls_.returns().unseen() > 0)
+    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", calls_.returns().unseen()));
   return out;
 }
 

@@ -16,8 +16,9 @@
 #include "ptrace/tracer.hpp"
 #include "ptrace/turns.hpp"
 #include "session/arrival.hpp"
+#include "session/auxiliary_vector.hpp"
 #include "session/black_box.hpp"
-#include "session/call_tracker.hpp"
+#include "session/breakpoint_capture.hpp"
 #include "session/departure.hpp"
 #include "session/hang_watch.hpp"
 #include "session/hold_times.hpp"
@@ -120,7 +121,7 @@ class Session {
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
   static bool may_have_lost_action(Thread& thread);
-  void call_ended(Thread& thread, const CallTracker::Left& left);
+  void call_ended(Thread& thread, const BreakpointCapture::Left& left);
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void account(std::uint32_t entry, std::int64_t since);
   void tell_gpu_nodes(Thread& thread, const Entry& entry);
@@ -189,7 +190,7 @@ class Session {
   FunctionTable functions_;
   ModuleWatch modules_;
   StackCapture stacks_;
-  CallTracker calls_;
+  BreakpointCapture calls_;
   TrapGuard guard_;
   SiteWatch sites_;
   BlackBox black_box_;

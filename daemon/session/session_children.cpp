@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {
@@ -34,7 +35,7 @@ void Session::learn_of_child(const Stop& stop) {
   const auto registers = Tracee(stop.tid).registers();
   if (parent && child > 0 && registers && !roster_.thread(child) && !unclaimed_.was_given_up(child)) {
     Inferior& inferior = *parent->inferior;
-    const std::uint64_t flags = clone_flags(*registers, inferior.program->space->memory());
+    const std::uint64_t flags = clone_flags(*registers, inferior.memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
     if (is_thread) {
       TrapGuard::inherit(roster_.add_thread(inferior, child, first_device()), *parent);
@@ -69,7 +70,7 @@ void Session::start_child(pid_t tid) {
 // --no-follow: the child's copy of our breakpoints goes before it runs on.
 void Session::leave_alone(Inferior& inferior, pid_t tid) {
   note(*roster_.thread(tid), "unwatched", 0, "children are not followed");
-  inferior.program->space->put_back(tid);
+  inferior.space().put_back(tid);
   guard_.let_go(*roster_.thread(tid));
   Tracee(tid).detach();
   while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, false);
@@ -79,7 +80,7 @@ void Session::leave_alone(Inferior& inferior, pid_t tid) {
 // The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions are from
 // before its memory.
 void Session::mend_copy(Inferior& inferior, Thread& thread) {
-  AddressSpace& copy = *inferior.program->space;
+  AddressSpace& copy = inferior.space();
   copy.forget_missing_net();
   if (const auto of_maker = std::exchange(inferior.guest_action, {})) copy.set_program_trap_action(*of_maker, thread.tid);
   const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
@@ -88,7 +89,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (copy.has_net() || !inferior.watched || !watching_) return;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
   inferior.watched = false;
-  const auto foothold = foothold_of(inferior.pid, inferior.program->space->memory());
+  const auto foothold = foothold_of(inferior.pid, inferior.memory());
   auto entered = foothold ? modules_.lay_net(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
   if (entered) entered = modules_.enter(inferior, thread, *foothold);
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());

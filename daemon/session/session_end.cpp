@@ -12,10 +12,10 @@ void Session::stop_watching() {
   for (const pid_t pid : roster_.pids()) {
     const Inferior* const inferior = roster_.process(pid);
     if (!inferior) continue;
-    const bool needs_stop = !inferior->program->space->memory().writes_without_stop() || TrapGuard::is_action_lost(*inferior);
+    const bool needs_stop = !inferior->memory().writes_without_stop() || TrapGuard::is_action_lost(*inferior);
     Thread* stopped = needs_stop ? rendezvous_.stop_any(*inferior) : nullptr;
     if (!roster_.process(pid)) continue;
-    roster_.process(pid)->program->space->put_back(stopped ? stopped->tid : kNobody);
+    roster_.process(pid)->space().put_back(stopped ? stopped->tid : kNobody);
     if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);  // nobody looks from now on
     if (stopped) rendezvous_.settle(*stopped);
   }

@@ -8,6 +8,7 @@
 #include "base/fd.hpp"
 #include "base/log.hpp"
 #include "base/rank.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {
@@ -75,13 +76,13 @@ std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
                                  std::optional<AuxiliaryVector>& facts) const {
   const auto registers = Tracee(thread.tid).registers();
   if (!registers || !registers->is_64_bit()) return "a 32-bit program: fade watches 64-bit ones";
-  facts = read_auxiliary_vector(inferior.pid, inferior.program->space->memory());
+  facts = read_auxiliary_vector(inferior.pid, inferior.memory());
   if (!facts) return why_unreadable(inferior.pid);
   if (!watching_) return "nothing is watched any more";
   if (facts->secure && !facts->has_other_ids && ::geteuid() != 0)
     return "it is set-uid, set-gid or has capabilities, which the kernel leaves out where an ordinary user traces it";
   if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";
-  if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior.program->space->memory(), *facts);
+  if (!facts->loader_base) facts->loader_base = loader_run_as_program(inferior.memory(), *facts);
   if (!facts->loader_base) return "a static program: it cannot load HIP";
   if (!options_.child_filter && options_.only_ranks.empty()) return {};
   const ProcessFacts process = read_process_facts(inferior.pid);

@@ -9,7 +9,8 @@
 
 #include <thread>
 
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {
@@ -83,7 +84,7 @@ Result<bool> Session::seize_some(pid_t pid) {
     }
     Inferior* const inferior = roster_.process(pid);  // stops were handled: it may have ended
     if (!inferior) return tl::unexpected(process_gone(pid));
-    if (is_new && tid == pid && inferior->program->space->memory().is_gone()) begin_anew(*inferior, 0);
+    if (is_new && tid == pid && inferior->memory().is_gone()) begin_anew(*inferior, 0);
     claim(*inferior, tid);
   }
   return found;

@@ -1,7 +1,8 @@
 // How children that no event told of become tracees (UntracedChildren): those made with CLONE_UNTRACED, and those that ran in a program's
 // memory before fade came.
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 
 namespace fade {

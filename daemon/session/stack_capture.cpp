@@ -69,7 +69,7 @@ StackId StackCapture::take(Thread& thread, const FrameRegisters& frame, std::uin
 void StackCapture::read_stack(const Thread& thread, PythonStacks* python, RemoteAddr sp, std::uint64_t fs_base) {
   const std::uint64_t above = thread.stack_ends + kBeyond - sp;
   const std::size_t window = sp < thread.stack_ends && above <= kMostAtOnce ? above : StackSnapshot::kWindow;
-  snapshot_.take(thread.inferior->program->space->memory(), sp, python ? python->wanted(fs_base) : std::vector<RemoteRange>(), window);
+  snapshot_.take(thread.memory(), sp, python ? python->wanted(fs_base) : std::vector<RemoteRange>(), window);
   if (!snapshot_.is_complete()) python->forget_wanted(fs_base);
 }
 
@@ -195,7 +195,7 @@ FrameId StackCapture::gap(const Thread& thread, ProgramStacks& stacks, const std
 // The thread runs, so a frame may be half written, or another one already. Frames that show the same functions twice were there.
 std::vector<PythonFrame> StackCapture::running_frames(const Thread& thread, PythonStacks& python) {
   constexpr int kMostLooks = 4;
-  const ProcessMemory& memory = thread.inferior->program->space->memory();
+  const ProcessMemory& memory = thread.memory();
   std::vector<PythonFrame> before;
   for (int look = 0; look < kMostLooks; ++look) {
     snapshot_.take(memory, {}, python.wanted(thread.thread_pointer), 0);

@@ -12,7 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/glob.hpp"
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 
 namespace fade {
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
+#include "proc/processes.hpp"
 #include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
@@ -50,7 +51,7 @@ void send_kept(Thread& thread) {
 // By a `ret` of the net: should we die before the thread goes on, its trap finds it at a place that the net knows.
 void TrapGuard::return_from(const Thread& thread, const Registers& registers, std::uint64_t result) const {
   Registers after = registers;
-  after.rip = thread.inferior->program->space->ret().value;
+  after.rip = thread.space().ret().value;
   after.rax = result;
   Tracee(thread.tid).set_registers(after);
 }
@@ -58,7 +59,7 @@ void TrapGuard::return_from(const Thread& thread, const Registers& registers, st
 void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   if (static_cast<int>(registers.rdi) != SIGTRAP) return;
   Inferior& inferior = *thread.inferior;
-  AddressSpace& space = *inferior.program->space;
+  AddressSpace& space = inferior.space();
   const RemoteAddr wish_at{registers.rsi}, old_at{registers.rdx};
   const auto wish = space.memory().value<struct sigaction>(wish_at);
   if (wish_at && !wish) return;  // libc will fault on it as it should
@@ -94,7 +95,7 @@ void TrapGuard::unblock(Thread& thread) {
 bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
   const auto registers = Tracee(thread.tid).registers();
   if (!registers) return false;
-  const auto frames = signal_frames(thread.inferior->program->space->memory(), registers->sp());
+  const auto frames = signal_frames(thread.memory(), registers->sp());
   return !frames.empty() && frames.front().mask == given;
 }
 
@@ -105,7 +106,7 @@ void TrapGuard::inherit(Thread& thread, const Thread& parent) {
 }
 
 void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
-  const ProcessMemory& memory = thread.inferior->program->space->memory();
+  const ProcessMemory& memory = thread.memory();
   const RemoteAddr set_at{registers.rsi}, old_at{registers.rdx};
   const auto set = memory.value<std::uint64_t>(set_at);
   const int how = static_cast<int>(registers.rdi);
@@ -131,23 +132,26 @@ bool TrapGuard::holds_back(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto info = tracee.siginfo();
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
-  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) return thread.trap_waiting = info.value_or(siginfo_t{}), true;
+  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) {
+    thread.trap_waiting = info.value_or(siginfo_t{});
+    return true;
+  }
   // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
   if (is_action_lost(*thread.inferior)) retake(thread);
   return false;
 }
 
 bool TrapGuard::is_action_lost(const Inferior& inferior) {
-  return inferior.program->space->has_program_trap_action() && !catches_signal(inferior.pid, SIGTRAP);
+  return inferior.space().has_program_trap_action() && !catches_signal(inferior.pid, SIGTRAP);
 }
 
 void TrapGuard::retake(const Thread& thread) {
-  if (const auto taken = thread.inferior->program->space->retake_signal(thread.tid); !taken) log::debug("{}", taken.error().text());
+  if (const auto taken = thread.space().retake_signal(thread.tid); !taken) log::debug("{}", taken.error().text());
 }
 
 Thread* TrapGuard::taker(Thread& thread) {
   const bool is_for_any = thread.trap_waiting && is_for_the_process(*thread.trap_waiting);
-  const Memory& memory = thread.inferior->program->space->memory();
+  const Memory& memory = thread.memory();
   Thread* open = nullptr;
   for (const auto& [tid, other] : thread.inferior->threads) {
     if (!is_for_any && other.get() != &thread) continue;
@@ -185,7 +189,7 @@ void TrapGuard::let_go(Thread& thread) const {
 }
 
 KernelSigaction TrapGuard::action(const Inferior& inferior) {
-  return inferior.guest_action.value_or(inferior.program->space->program_trap_action());
+  return inferior.guest_action.value_or(inferior.space().program_trap_action());
 }
 
 KernelSigaction TrapGuard::without_handler(const KernelSigaction& action) {
@@ -193,14 +197,14 @@ KernelSigaction TrapGuard::without_handler(const KernelSigaction& action) {
 }
 
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
-  const KernelSigaction last = inferior.guest_action.value_or(inferior.program->space->last_trap_action());
+  const KernelSigaction last = inferior.guest_action.value_or(inferior.space().last_trap_action());
   const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
   return {.blocked = thread && believes_blocked(*thread, Tracee(inferior.pid).signal_mask()), .ignored = ignored};
 }
 
 void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
   const Tracee tracee(thread.tid);
-  AddressSpace& space = *thread.inferior->program->space;
+  AddressSpace& space = thread.space();
   const auto mask = tracee.signal_mask();
   thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrapBit));
   thread.trap_waiting.reset();

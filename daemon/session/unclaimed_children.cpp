@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "proc/processes.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/process_facts.hpp"
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "proc/processes.hpp"
+
 namespace fade {
 namespace {
 
@@ -39,7 +41,7 @@ void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* tak
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
   const Inferior& inferior = *stopped.inferior;
   const bool can_speak = read_own_pid(inferior.pid) == inferior.pid;
-  if (can_speak && inferior.program->space->send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
+  if (can_speak && inferior.space().send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
   if (taker) TrapGuard::send_to(*taker, *info);
   else TrapGuard::send_to_process(inferior, *info);
 }
@@ -83,7 +85,7 @@ void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
       const Tracee tracee(thread.tid);
       const auto registers = tracee.registers();
       if (registers && read_signal_sets(thread.tid).pending & kTrapBit) return again.push_back(thread.tid);
-      const auto own = registers && space.in_slots(registers->ip()) ? space.own_registers(*registers) : std::nullopt;
+      const auto own = registers && space.our_code().contains(registers->ip()) ? space.our_code().own_registers(*registers) : std::nullopt;
       if (own) tracee.change_registers(*registers, *own);
       guard_.block_again(thread);
     }, nullptr);

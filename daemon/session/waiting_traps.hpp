@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "session/call_tracker.hpp"
+#include "session/breakpoint_capture.hpp"
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
 #include "session/trap_guard.hpp"
@@ -16,7 +16,7 @@ namespace fade {
 class WaitingTraps {
  public:
   WaitingTraps(const Tracer& tracer, EventSink& sink, SessionClock clock, const Roster& roster, Rendezvous& rendezvous, const TrapGuard& guard,
-               CallTracker& calls)
+               BreakpointCapture& calls)
       : tracer_(tracer), sink_(sink), clock_(clock), roster_(roster), rendezvous_(rendezvous), guard_(guard), calls_(calls) {}
 
   // TrapGuard holds back the SIGTRAP of this thread, which stands in that stop. The thread goes on.
@@ -38,7 +38,7 @@ class WaitingTraps {
   const Roster& roster_;
   Rendezvous& rendezvous_;
   const TrapGuard& guard_;
-  CallTracker& calls_;
+  BreakpointCapture& calls_;
   std::vector<std::string> notes_;
 };
 

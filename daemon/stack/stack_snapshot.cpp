@@ -10,13 +10,19 @@ std::span<std::byte> StackSnapshot::Part::room(std::size_t n) {
 }
 
 const std::byte* StackSnapshot::Look::elsewhere(RemoteAddr from, std::size_t n) {
-  if (const std::byte* found = of_.stack_.find(from, n)) return last_ = &of_.stack_, found;
+  if (const std::byte* found = of_.stack_.find(from, n)) {
+    last_ = &of_.stack_;
+    return found;
+  }
   for (const Part& part : std::span(of_.more_).first(of_.used_))
-    if (const std::byte* found = part.find(from, n)) return last_ = &part, found;
+    if (const std::byte* found = part.find(from, n)) {
+      last_ = &part;
+      return found;
+    }
   return nullptr;
 }
 
-// The stack comes last: it may end within the window, and nothing behind an address that is not mapped is read.
+// The stack comes last: it may end within the window, and nothing after an unmapped address is read.
 void StackSnapshot::take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more, std::size_t window) {
   memory_ = &memory;
   std::array<ProcessMemory::Piece, kMostRanges + 1> pieces;
@@ -48,7 +54,7 @@ std::size_t StackSnapshot::read(RemoteAddr from, std::span<std::byte> into) cons
   return memory_ ? memory_->read(from, into) : 0;
 }
 
-// Only onwards from what is there, and only so far.
+// Only extends the read bytes at their end, and only up to a limit.
 bool StackSnapshot::read_on(RemoteAddr to) const {
   const std::size_t had = stack_.size;
   const std::uint64_t wanted = to.value - stack_.at.value;

@@ -140,6 +140,7 @@ void Directory::on(const FunctionDefined& n) {
   const auto [same, is_new] = function_rows_.try_emplace({name, n.library}, function_row(n.function));
   entry = {.row = same->second, .probe = n.probe, .name = name, .memory = memory_action(*n.probe), .library_major = n.library_major};
   const probes::Probe& probe = *n.probe;
+  entry.family = call_family(probe);
   entry.is_marker = probe.group == "marker";
   entry.waits = waits(probe);
   entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;

@@ -12,6 +12,7 @@
 
 #include "base/event.hpp"
 #include "probes/probe.hpp"
+#include "store/call_family.hpp"
 #include "store/call_view.hpp"
 #include "store/launch_memo.hpp"
 #include "store/libraries.hpp"
@@ -32,6 +33,7 @@ struct FunctionEntry {
   RowId row = 0;
   probes::ProbePtr probe;
   std::string name{};           // as it is stored: without what C++ adds
+  CallFamily family{};
   MemoryAction memory;
   int library_major = 0;
   std::uint64_t with_args = 0;  // calls whose arguments were stored as text

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
+#include "proc/processes.hpp"
 #include "session/session.hpp"
 #include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/fd.hpp"
 #include "ptrace/trial.hpp"
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 namespace {

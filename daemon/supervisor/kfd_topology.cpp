@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 namespace {

@@ -83,9 +83,15 @@ Finding is_dynamic(const Subject& s) {
   return kind == ProgramKind::Dynamic ? good() : unknown("its program file may not be read, or was not understood");
 }
 
+// Real, effective and saved: the kernel does not ask for the fourth, of the file system.
+std::optional<std::array<std::uint32_t, 3>> asked_ids(const StatusFile& status, std::string_view name) {
+  const auto ids = status.ids(name);
+  return ids ? std::optional(std::array{(*ids)[0], (*ids)[1], (*ids)[2]}) : std::nullopt;
+}
+
 // All three ids of both sorts must be the asker's real ones.
 Finding is_of_our_user(const Subject& s) {
-  const auto uids = s.status.ids("Uid"), gids = s.status.ids("Gid");
+  const auto uids = asked_ids(s.status, "Uid"), gids = asked_ids(s.status, "Gid");
   if (s.privileged()) return good();
   if (!uids || !gids) return unknown("its users are not told");
   const auto all = [](const auto& ids, std::uint32_t one) { return std::ranges::count(ids, one) == 3; };
@@ -147,7 +153,7 @@ Finding is_in_our_user_namespace(const Subject& s) {
 // The kernel gives the files of a process that is not dumpable to root (proc(5)).
 Finding is_dumpable(const Subject& s) {
   struct stat file {};
-  const auto uids = s.status.ids("Uid");
+  const auto uids = asked_ids(s.status, "Uid");
   if (s.privileged()) return good();
   if (!uids || ::stat(s.proc.path(s.pid, "status").c_str(), &file) != 0) return unknown("the owner of its files is not told");
   if ((*uids)[1] == 0) return unknown("of root's processes this cannot be seen");

@@ -7,7 +7,7 @@
 
 #include "supervisor/permission.hpp"
 #include "supervisor/privilege.hpp"
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "supervisor/permission.hpp"
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 

@@ -13,7 +13,7 @@
 #include "base/glob.hpp"
 #include "supervisor/cgroup.hpp"
 #include "supervisor/container_names.hpp"
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 #include "supervisor/program_kind.hpp"
 
 namespace fade {

@@ -40,6 +40,21 @@ TEST_F(KernelFindings, NothingIsSaidWhereTheModeIsNotKnownOrTheCodeIsForAnotherG
   EXPECT_EQ(found("UPDATE kernel_code_ SET arch = 'gfx1100'"), "");
 }
 
+TEST_F(KernelFindings, KernelsWithoutANameAreToldWithTheReason) {
+  TemporaryDirectory directory;
+  const std::string path = make_recording(directory, "fade-unnamed.db");
+  const auto unnamed = [&] {
+    auto db = Database::open(path);
+    auto value = db->one("SELECT coalesce(max(text), '') FROM findings WHERE finding = 'kernels-unnamed'");
+    return value ? table::raw_text(*value) : value.error().text();
+  };
+  EXPECT_EQ(unnamed(), "");
+  execute(path, "UPDATE kernel_ SET name = '0x7f0012345678', demangled = NULL WHERE id = 1;");
+  EXPECT_THAT(unnamed(), testing::AllOf(StartsWith("1 of 2 kernels have no name"), HasSubstr("were not recorded or were not understood")));
+  execute(path, "INSERT INTO lifecycle_ (session, ts, process, kind) VALUES (1, 100000000, 1, 'attach');");
+  EXPECT_THAT(unnamed(), HasSubstr("before fade recorded it"));
+}
+
 TEST_F(KernelFindings, WgpModeIsInOrderWhereTheCountIsOfPairs) {
   EXPECT_EQ(found("DELETE FROM device_prop_ WHERE source LIKE 'override:%'"), "");
 }

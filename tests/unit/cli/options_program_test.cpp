@@ -22,6 +22,7 @@ struct Settings {
   bool follow = true;
   std::optional<bool> summary;
   std::optional<std::int64_t> delay;
+  std::optional<std::string> watch;
 };
 
 std::vector<Option> rows(Settings& s) {
@@ -31,6 +32,7 @@ std::vector<Option> rows(Settings& s) {
       {"Capture", "-e,--events", "LIST", "what to record", List{&s.events}, Shown::HelpAll, Completes::Nothing, {"memory", "copy"}},
       {"Capture", "-f,--follow,!--no-follow", "", "children too", Flag{&s.follow}},
       {"Capture", "--delay", "TIME", "begin later", Time{&s.delay}},
+      {"Capture", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
   };
 }
 
@@ -71,6 +73,14 @@ class ProgramTest : public ::testing::Test {
   std::map<std::string, std::string> environment_;
   Settings settings_;
 };
+
+TEST_F(ProgramTest, AnOptionalValueMayFollowTheLetter) {
+  EXPECT_THAT(words({"-w1", "-o", "x.db", "top", "-w5"}), ElementsAre("top", "-w5"));
+  EXPECT_EQ(settings_.watch, "1");
+  EXPECT_THAT(words({"-w", "top"}), ElementsAre("top"));
+  EXPECT_EQ(settings_.watch, "2");
+  EXPECT_THAT(error({"-c1", "top"}), HasSubstr("unknown option"));
+}
 
 TEST_F(ProgramTest, TheFirstWordEndsTheOptions) {
   EXPECT_THAT(words({"-o", "x.db", "python3", "-o", "y", "--help"}), ElementsAre("python3", "-o", "y", "--help"));

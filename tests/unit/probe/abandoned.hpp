@@ -56,7 +56,7 @@ inline void trace_and_die(pid_t pid, const std::function<void(AddressSpace&)>& b
 
 // A remote call that the dead tracer began ends by itself.
 inline void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, pid_t pid) {
-  for (const Tracee tracee(pid); space.in_slots(tracee.registers()->ip());)
+  for (const Tracee tracee(pid); space.our_code().contains(tracee.registers()->ip());)
     if (!tracee.step() || tracer.next_of(pid).kind != Stop::Kind::Signal) return;
 }
 

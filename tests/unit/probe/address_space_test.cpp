@@ -238,10 +238,10 @@ TEST_F(AddressSpaceTest, SlotIsFoundByItsAddress) {
   for (const auto f : kFunctions) {
     const Site* site = space->find(test::address_of(f));
     ASSERT_NE(site, nullptr);
-    EXPECT_EQ(space->site_of_slot(site->slot), site);
-    EXPECT_EQ(space->site_of_slot(site->slot + 1), nullptr);
+    EXPECT_EQ(space->our_code().site_of_slot(site->slot), site);
+    EXPECT_EQ(space->our_code().site_of_slot(site->slot + 1), nullptr);
   }
-  EXPECT_EQ(space->site_of_slot(test::address_of(kFunctions[0])), nullptr);
+  EXPECT_EQ(space->our_code().site_of_slot(test::address_of(kFunctions[0])), nullptr);
 }
 
 TEST_F(AddressSpaceTest, OneByteInstructionsNeedProof) {

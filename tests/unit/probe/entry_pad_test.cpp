@@ -494,14 +494,14 @@ TEST_P(OwnRegisters, AreThoseOfTheEntry) {
   std::size_t none = 0;
   while (tracee.registers()->ip() != site->address + site->length) {
     const auto now = *tracee.registers();
-    if (armed.space.in_slots(now.ip())) {
-      const auto registers = armed.space.own_registers(now);
+    if (armed.space.our_code().contains(now.ip())) {
+      const auto registers = armed.space.our_code().own_registers(now);
       own += registers.has_value();
       none += !registers;
       const bool was_hit = now.ip() > site->pad_trap() || now.ip() < site->pad();  // the pad is behind the slot
       const bool is_moved_back = registers && registers->ip() == site->address;
-      EXPECT_EQ(armed.space.hit_again(now.ip()) == site->address, was_hit && is_moved_back) << std::hex << now.rip;
-      hit_again += armed.space.hit_again(now.ip()) == site->address;
+      EXPECT_EQ(armed.space.our_code().hit_again(now.ip()) == site->address, was_hit && is_moved_back) << std::hex << now.rip;
+      hit_again += armed.space.our_code().hit_again(now.ip()) == site->address;
       if (is_moved_back) {
         EXPECT_EQ(registers->r11, at_entry.r11) << std::hex << now.rip;
         EXPECT_EQ(registers->rax, at_entry.rax) << std::hex << now.rip;

@@ -208,17 +208,17 @@ TEST(OwnAddress, IsTheSiteBeforeAndWhatFollowsBehind) {
   for (const auto f : kFunctions) {
     const Site* site = armed.space.find(address_of(f));
     ASSERT_NE(site, nullptr);
-    EXPECT_TRUE(armed.space.in_slots(site->slot));
-    EXPECT_EQ(armed.space.own_address(site->slot), site->address);
+    EXPECT_TRUE(armed.space.our_code().contains(site->slot));
+    EXPECT_EQ(armed.space.our_code().own_address(site->slot), site->address);
     if (f == fade_test_jump) continue;  // its slot is the jump
-    EXPECT_EQ(armed.space.own_address(site->slot + site->length), site->address + site->length);
-    EXPECT_EQ(armed.space.own_address(site->slot + site->length + 1), std::nullopt);
-    EXPECT_EQ(armed.space.own_address(site->slot + site->length + 5), std::nullopt);
+    EXPECT_EQ(armed.space.our_code().own_address(site->slot + site->length), site->address + site->length);
+    EXPECT_EQ(armed.space.our_code().own_address(site->slot + site->length + 1), std::nullopt);
+    EXPECT_EQ(armed.space.our_code().own_address(site->slot + site->length + 5), std::nullopt);
   }
-  EXPECT_FALSE(armed.space.in_slots(address_of(kFunctions[0])));
-  EXPECT_EQ(armed.space.own_address(address_of(kFunctions[0])), std::nullopt);
-  EXPECT_TRUE(armed.space.in_slots(armed.space.ret()));
-  EXPECT_EQ(armed.space.own_address(armed.space.ret()), std::nullopt);
+  EXPECT_FALSE(armed.space.our_code().contains(address_of(kFunctions[0])));
+  EXPECT_EQ(armed.space.our_code().own_address(address_of(kFunctions[0])), std::nullopt);
+  EXPECT_TRUE(armed.space.our_code().contains(armed.space.ret()));
+  EXPECT_EQ(armed.space.our_code().own_address(armed.space.ret()), std::nullopt);
   armed.expect_end(0);
 }
 
@@ -242,7 +242,7 @@ TEST(OwnAddress, LeadsOnAsIfNothingHadBeen) {
       }
       const RemoteAddr at = tracee.registers()->ip();
       armed.space.put_back(armed.pid());
-      if (const auto own = armed.space.own_address(at)) {
+      if (const auto own = armed.space.our_code().own_address(at)) {
         ++moved;
         tracee.set_ip(*own);
       }
@@ -262,8 +262,8 @@ TEST(OwnAddress, AGuardChangesNothing) {
   const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigaction);
   ASSERT_TRUE(site);
   ASSERT_EQ((*site)->way, Way::Trap);
-  for (const std::uint64_t at : {0u, 7u, 17u, 19u}) EXPECT_EQ(space.own_address((*site)->slot + at), (*site)->address) << at;
-  EXPECT_EQ(space.own_address((*site)->slot + 19 + (*site)->length), (*site)->address + (*site)->length);
+  for (const std::uint64_t at : {0u, 7u, 17u, 19u}) EXPECT_EQ(space.our_code().own_address((*site)->slot + at), (*site)->address) << at;
+  EXPECT_EQ(space.our_code().own_address((*site)->slot + 19 + (*site)->length), (*site)->address + (*site)->length);
   Tracee(program.pid()).detach();
   test::expect_exit(program.finish(), 33);
 }
@@ -284,7 +284,7 @@ TEST(OwnAddress, OfAPadIsTheEntryOrNone) {
   int own = 0, none = 0;
   while (tracee.registers()->ip() != (*site)->pad_trap()) {
     const auto now = *tracee.registers();
-    const auto address = space.own_address(now.ip());
+    const auto address = space.our_code().own_address(now.ip());
     ++(address ? own : none);
     if (address) {
       EXPECT_EQ(*address, (*site)->address);
@@ -298,9 +298,9 @@ TEST(OwnAddress, OfAPadIsTheEntryOrNone) {
   }
   EXPECT_EQ(own, 5);
   EXPECT_EQ(none, 6);
-  EXPECT_EQ(space.own_address((*site)->pad_trap()), (*site)->address);
-  EXPECT_EQ(space.own_address((*site)->pad_trap() + 1), (*site)->address);
-  EXPECT_EQ(space.site_of_slot((*site)->pad()), *site);
+  EXPECT_EQ(space.our_code().own_address((*site)->pad_trap()), (*site)->address);
+  EXPECT_EQ(space.our_code().own_address((*site)->pad_trap() + 1), (*site)->address);
+  EXPECT_EQ(space.our_code().site_of_slot((*site)->pad()), *site);
   tracee.set_registers(was);
   tracee.detach();
   test::expect_exit(program.finish(), 33);
@@ -317,7 +317,7 @@ TEST(Stacks, AFrameThatGoesOnInASlotIsFound) {
   const Tracee tracee(program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
   ASSERT_TRUE(test::arm_all(space, program.pid()));
-  EXPECT_FALSE(space.refers_to_slots(tracee.registers()->sp()));
+  EXPECT_FALSE(space.our_code().is_referred_to(tracee.registers()->sp()));
   program.go();
   tracee.resume();
   ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGTRAP);
@@ -330,7 +330,7 @@ TEST(Stacks, AFrameThatGoesOnInASlotIsFound) {
   EXPECT_EQ(tracee.registers()->ip(), site->slot);
   tracee.resume(SIGUSR1);
   ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR2);
-  EXPECT_TRUE(space.refers_to_slots(tracee.registers()->sp()));
+  EXPECT_TRUE(space.our_code().is_referred_to(tracee.registers()->sp()));
   tracee.detach();
   test::expect_exit(program.finish(), 33);
 }
@@ -339,7 +339,7 @@ TEST(Stacks, AWordThatPointsToUsIsNoFrame) {
   test::Shared<std::array<std::uint64_t, 1 << 18>> stack;  // 2 MiB of nothing
   Armed armed(call_once);
   (*stack)[20'000] = armed.space.find(address_of(kFunctions[0]))->slot.value;
-  EXPECT_FALSE(armed.space.refers_to_slots(address_of(&*stack)));
+  EXPECT_FALSE(armed.space.our_code().is_referred_to(address_of(&*stack)));
   armed.expect_end(0);
 }
 

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 #include "ptrace/tracees.hpp"
 
 namespace fade {

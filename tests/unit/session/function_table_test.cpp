@@ -9,7 +9,8 @@ namespace {
 
 struct FunctionTableTest : ::testing::Test {
   test::CollectingSink sink;
-  FunctionTable table{sink};
+  const probes::Overrides no_overrides;
+  FunctionTable table{sink, no_overrides};
   const probes::ProbePtr allocate = test::simple_probe("hipMalloc", 2), release = test::simple_probe("hipFree", 1);
 };
 
@@ -51,9 +52,9 @@ TEST_F(FunctionTableTest, WhatMustBeFetchedIsKnown) {
   probe.parameters[2].direction = probes::Direction::Out;
   probe.parameters[3].direction = probes::Direction::InOut;
   const Entry& entry = table[table.function(std::make_shared<const probes::Probe>(probe), "/a", 6)];
-  EXPECT_THAT(entry.strings, ::testing::ElementsAre(1));
-  EXPECT_THAT(entry.ins, ::testing::ElementsAre(3));
-  EXPECT_THAT(entry.outs, ::testing::ElementsAre(2, 3));
+  EXPECT_THAT(entry.needs.strings, ::testing::ElementsAre(1));
+  EXPECT_THAT(entry.needs.ins, ::testing::ElementsAre(3));
+  EXPECT_THAT(entry.needs.outs, ::testing::ElementsAre(2, 3));
 }
 
 TEST_F(FunctionTableTest, CostsAreSentOnce) {

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proc/processes.hpp"
 #include "ptrace/launch.hpp"
 #include "ptrace/process_memory.hpp"
 #include "ptrace/tracer.hpp"
+#include "session/auxiliary_vector.hpp"
 
 namespace fade {
 namespace {

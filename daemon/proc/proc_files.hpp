@@ -27,25 +27,45 @@ class StatusFile {
   explicit StatusFile(std::string text) : text_(std::move(text)) {}
   bool empty() const { return text_.empty(); }
   std::string_view value(std::string_view name) const;
-  char state() const;                             // R, S, D, T, t, Z, X; 0: unknown
+  char state() const;                             // R, S, D, T, t, Z, X, I; 0: unknown
   pid_t pid(std::string_view name) const;         // 0: unknown
+  pid_t last_pid(std::string_view name) const;    // of several, as in NStgid; 0: unknown
   std::uint64_t mask(std::string_view name) const;  // hexadecimal, as in SigBlk and CapEff
-  // Real, effective and saved, of "Uid" or "Gid".
-  std::optional<std::array<std::uint32_t, 3>> ids(std::string_view name) const;
+  // Real, effective, saved and of the file system, of "Uid" or "Gid".
+  std::optional<std::array<std::uint32_t, 4>> ids(std::string_view name) const;
 
  private:
   std::string text_;
 };
 
+// /proc/PID/stat: words in one line, numbered from 1 as in proc_pid_stat(5). The name, number 2, may hold anything.
+class StatFile {
+ public:
+  enum Field : std::size_t { State = 3, Parent = 4, Flags = 9, UserTime = 14, SystemTime = 15, StartTime = 22, StartOfStack = 28, LastCpu = 39 };
+
+  explicit StatFile(std::string text);
+  std::string_view word(Field field) const;            // empty: unknown
+  std::optional<std::uint64_t> number(Field field) const;
+
+ private:
+  std::string text_;
+  std::size_t behind_name_;  // npos: that is no stat file
+};
+
 class ProcFiles {
  public:
-  explicit ProcFiles(std::string folder) : folder_(std::move(folder)) {}
+  explicit ProcFiles(std::string folder = "/proc") : folder_(std::move(folder)) {}
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   std::string path(pid_t pid, const std::string& name) const { return path(std::to_string(pid) + "/" + name); }
 
   std::string read(const std::string& name) const;  // at most 1 MiB
-  StatusFile status(pid_t pid) const { return StatusFile(read(std::to_string(pid) + "/status")); }
+  std::string read(pid_t pid, const std::string& name) const { return read(std::to_string(pid) + "/" + name); }
+  // Texts that end with a zero, as in cmdline and environ.
+  std::vector<std::string> texts(pid_t pid, const std::string& name) const;
+  std::string link(pid_t pid, const std::string& name) const;
+  StatusFile status(pid_t pid) const { return StatusFile(read(pid, "status")); }
   StatusFile status(pid_t pid, pid_t tid) const;
+  StatFile stat(pid_t pid) const { return StatFile(read(pid, "stat")); }
   std::string comm(pid_t pid) const;  // raw, without the line break
   std::string program_name(pid_t pid) const;  // the same, printable
   bool is_kernel_thread(pid_t pid) const;

@@ -1,4 +1,4 @@
-#include "supervisor/proc_files.hpp"
+#include "proc/proc_files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <filesystem>
 
 #include "base/fd.hpp"
@@ -105,14 +106,42 @@ std::uint64_t StatusFile::mask(std::string_view name) const {
   return leading_number<std::uint64_t>(value(name), 16).value_or(0);
 }
 
-std::optional<std::array<std::uint32_t, 3>> StatusFile::ids(std::string_view name) const {
-  std::array<std::uint32_t, 3> out{};
+pid_t StatusFile::last_pid(std::string_view name) const {
+  const std::string_view all = value(name);
+  return leading_number<pid_t>(all.substr(all.rfind('\t') + 1)).value_or(0);
+}
+
+std::optional<std::array<std::uint32_t, 4>> StatusFile::ids(std::string_view name) const {
+  std::array<std::uint32_t, 4> out{};
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto id = leading_number<std::uint32_t>(word(value(name), i));
     if (!id) return std::nullopt;
     out[i] = *id;
   }
   return out;
+}
+
+StatFile::StatFile(std::string text) : text_(std::move(text)), behind_name_(text_.rfind(')')) {}
+
+std::string_view StatFile::word(Field field) const {
+  if (behind_name_ == std::string::npos) return {};
+  return fade::word(std::string_view(text_).substr(behind_name_ + 1), field - State);
+}
+
+std::optional<std::uint64_t> StatFile::number(Field field) const { return leading_number<std::uint64_t>(word(field)); }
+
+std::vector<std::string> ProcFiles::texts(pid_t pid, const std::string& name) const {
+  const std::string all = read(pid, name);
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin < all.size(); begin += out.back().size() + 1)
+    out.push_back(all.substr(begin, std::min(all.find('\0', begin), all.size()) - begin));
+  return out;
+}
+
+std::string ProcFiles::link(pid_t pid, const std::string& name) const {
+  std::array<char, PATH_MAX> target;
+  const ssize_t n = ::readlink(path(pid, name).c_str(), target.data(), target.size());
+  return n < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(n));
 }
 
 std::string ProcFiles::read(const std::string& name) const { return read_bounded(path(name), kMostOfAFile).value_or(""); }
@@ -130,13 +159,7 @@ std::string ProcFiles::program_name(pid_t pid) const {
   return printable(comm(pid).substr(0, kMostShown));
 }
 
-// Field 9 of stat, counted from behind the name, which may hold anything but ends at the last ')'.
-bool ProcFiles::is_kernel_thread(pid_t pid) const {
-  const std::string text = read(fmt::format("{}/stat", pid));
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == text.npos) return false;
-  return (leading_number<unsigned>(word(std::string_view(text).substr(name_end + 1), 6)).value_or(0) & kKernelThread) != 0;
-}
+bool ProcFiles::is_kernel_thread(pid_t pid) const { return (stat(pid).number(StatFile::Flags).value_or(0) & kKernelThread) != 0; }
 
 std::vector<pid_t> ProcFiles::processes() const { return numbered_entries(folder_); }
 std::vector<pid_t> ProcFiles::threads(pid_t pid) const { return numbered_entries(path(pid, "task")); }

@@ -1,4 +1,4 @@
-#include "base/living_thread.hpp"
+#include "proc/living_thread.hpp"
 
 #include <gmock/gmock.h>
 #include <pthread.h>

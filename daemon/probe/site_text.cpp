@@ -1,0 +1,105 @@
+#include "probe/site_text.hpp"
+
+#include <algorithm>
+
+namespace fade {
+namespace {
+
+constexpr std::uint8_t kInt3 = 0xCC;
+using JumpBytes = std::array<std::uint8_t, kJumpSize>;
+
+JumpBytes original_text(const Site& site) { return {site.original, site.behind[0], site.behind[1], site.behind[2], site.behind[3]}; }
+
+template <class Bytes>
+std::span<const std::byte> code_bytes(const Bytes& code) {
+  return std::as_bytes(std::span(code));
+}
+
+std::span<const std::byte> int3() { return std::as_bytes(std::span(&kInt3, 1)); }
+
+}  // namespace
+
+Result<RelocatedInstruction> SiteText::slot_code(std::span<const std::uint8_t> bytes, const Site& site) const {
+  if (site.is_entry_jump()) return relocate_entry(bytes, site.address, site.slot);
+  auto moved = relocate(bytes, site.address, site.moved());
+  if (moved && site.is_guard_jump()) keep_padding(*moved, bytes);
+  if (!moved || !form_of(site.guard).leads_through_net) return moved;
+  std::vector<std::uint8_t> code = way_through_net(net_.guard_code(site.guard));
+  code.insert(code.end(), moved->code.begin(), moved->code.end());
+  if (code.size() > kSlotSize) return fail("no slot has room for a guard and the instruction");
+  return RelocatedInstruction{std::move(code), moved->length};
+}
+
+std::vector<std::uint8_t> SiteText::pad_code(const Site& site) const {
+  if (site.is_entry_jump()) return site.entry_pad().code(site.pad(), site.slot);
+  // The pads with an int3 go past the net's code: a thread that has SIGTRAP blocked already cannot lose it.
+  const RemoteAddr after = site.guard == Guard::Clone ? site.slot : site.moved();
+  return guard_pad(site.guard, site.pad(), after, net_.guard_code(site.guard));
+}
+
+bool SiteText::is_of_slot(const Site& site, std::span<const std::uint8_t> bytes) const {
+  const auto wanted = slot_code(bytes, site);
+  if (!wanted || wanted->length != site.length || bytes[0] != site.original) return false;
+  std::vector<std::uint8_t> code(wanted->code.size());
+  return memory_.read_exactly(site.slot, std::as_writable_bytes(std::span(code))) && code == wanted->code;
+}
+
+bool SiteText::recover(Site& site) const {
+  if (site.way != Way::Jump) return true;
+  if (site.is_entry_jump()) {
+    std::array<std::uint8_t, EntryPad::kMostCode> code{};
+    memory_.read(site.pad(), std::as_writable_bytes(std::span(code)));
+    const EntryPad found = EntryPad::like(code);
+    site.lead.depth = found.depth;
+    site.shows_words = found.with_words;
+  }
+  const auto moved = memory_.value<JumpBytes>(site.moved());
+  const auto wanted = pad_code(site);
+  std::vector<std::uint8_t> pad(wanted.size());
+  if (!moved || (*moved)[0] != site.original || !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))) || pad != wanted)
+    return false;
+  std::copy_n(moved->begin() + 1, site.behind.size(), site.behind.begin());
+  return true;
+}
+
+// Other threads may be about to come here. Within an aligned word they meet either the old bytes or the new ones. Else a
+// thread may meet a half-written jump, which begins with an int3: should fade die just then, it kills a thread that
+// blocks SIGTRAP.
+bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, pid_t stopped) const {
+  const RemoteAddr word_at{site.address.value & ~std::uint64_t{7}};
+  const std::uint64_t skip = site.address - word_at;
+  if (auto word = memory_.value<std::array<std::uint8_t, 8>>(word_at); word && skip + bytes.size() <= word->size()) {
+    std::ranges::copy(bytes, word->begin() + static_cast<std::ptrdiff_t>(skip));
+    return memory_.write(word_at, code_bytes(*word), stopped);
+  }
+  return memory_.write(site.address, int3(), stopped) && memory_.write(site.address + 1, code_bytes(bytes).subspan(1), stopped) &&
+         memory_.write(site.address, code_bytes(bytes).first(1), stopped);
+}
+
+bool SiteText::put_in(const Site& site, pid_t stopped) const {
+  if (site.way == Way::Jump) return write_jump_bytes(site, jump_code(site.address, site.pad()), stopped);
+  return memory_.write(site.address, int3(), stopped);
+}
+
+bool SiteText::put_in_first(const Site& site, pid_t stopped) const {
+  if (site.way != Way::Jump) return put_in(site, stopped);
+  return memory_.write_at_once(site.address, code_bytes(jump_code(site.address, site.pad()))) || put_in(site, stopped);
+}
+
+bool SiteText::put_back(const Site& site, pid_t stopped) const {
+  if (site.way == Way::Jump) return write_jump_bytes(site, original_text(site), stopped);
+  return memory_.write(site.address, std::as_bytes(std::span(&site.original, 1)), stopped);
+}
+
+bool SiteText::is_set(const Site& site) const {
+  if (memory_.value<std::uint8_t>(site.address) == kInt3) return true;
+  return site.way == Way::Jump && memory_.value<JumpBytes>(site.address) == jump_code(site.address, site.pad());
+}
+
+bool SiteText::is_written_over(const Site& site) const {
+  if (is_set(site)) return false;
+  const auto text = memory_.value<JumpBytes>(site.address);
+  return text && *text != original_text(site) && !is_set(site);
+}
+
+}  // namespace fade

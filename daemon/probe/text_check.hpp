@@ -1,0 +1,18 @@
+// Compares the text of a process, where fade has written, with the files that are mapped there.
+#pragma once
+#include "probe/site_table.hpp"
+#include "ptrace/process_memory.hpp"
+
+namespace fade {
+
+struct TextCheck {
+  std::uint64_t bytes = 0;      // that were ours to write, compared
+  std::uint64_t ours = 0;       // of these, differ from the file
+  std::uint64_t others = 0;     // bytes beside them, in the same pages, that differ: the program's own doing
+  std::uint64_t unchecked = 0;  // bytes of ours in memory without a file, or whose file cannot be read
+};
+
+// All pages that have or had sites.
+Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites);
+
+}  // namespace fade

@@ -1,0 +1,15 @@
+// Which threads live, as proc(5) tells. proc(5) shows the memory of a process through its living threads only.
+#pragma once
+#include <sys/types.h>
+
+#include "proc/proc_files.hpp"
+
+namespace fade {
+
+// Whether the thread is a zombie, or there is no such thread.
+bool has_ended(pid_t tid, const ProcFiles& proc = ProcFiles());
+
+// The leader; if that has ended before the other threads, one that lives. `pid` if all have ended, or there is no such process.
+pid_t living_thread(pid_t pid, const ProcFiles& proc = ProcFiles());
+
+}  // namespace fade

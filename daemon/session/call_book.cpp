@@ -1,0 +1,91 @@
+#include "session/call_book.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fade {
+namespace {
+
+// The return address decides only if the frame may be that of an open call, which jumped here.
+CallFrame frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory) {
+  CallFrame frame{.sp = sp, .entry = entry};
+  if (!thread.calls.has_frame_at(sp)) return frame;
+  frame.return_address = on_stack.empty() ? memory.value<RemoteAddr>(sp).value_or(RemoteAddr{}) : RemoteAddr{on_stack[0]};
+  return frame;
+}
+
+}  // namespace
+
+std::uint32_t held_time(std::int64_t ns) {
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void CallBook::arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory) {
+  close_unwound(thread, frame_at_entry(thread, entry, sp, on_stack, memory), memory);
+}
+
+void CallBook::number(const Thread& thread, CallRecord& record) {
+  record.id = ++last_;
+  record.parent = thread.calls.innermost();
+}
+
+CallRecord& CallBook::open(Thread& thread, OpenCall call) {
+  thread.inferior->open_by_sp[call.sp] = &thread;
+  return thread.calls.push(std::move(call)).record;
+}
+
+std::span<OpenCall> CallBook::take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp, const Memory& memory) {
+  returned_.clear();
+  auto& open_by_sp = thread.inferior->open_by_sp;
+  const auto owner = open_by_sp.find(sp);
+  if (owner == open_by_sp.end()) return {};
+  OpenCalls& calls = owner->second->calls;
+  OpenCall* open = calls.find(return_address, sp);
+  if (!open) return {};
+  returned_.push_back(calls.remove(*open));
+  open_by_sp.erase(owner);
+  close_unwound(thread, {.sp = sp, .return_address = return_address}, memory);
+  while ((open = calls.find(return_address, sp))) returned_.push_back(calls.remove(*open));
+  return returned_;
+}
+
+void CallBook::complete(OpenCall call) {
+  if (call.record.id != 0) complete_.push_back({call.record, std::move(call.payload)});
+}
+
+void CallBook::close(OpenCall call, std::uint16_t flags) {
+  call.record.flags |= flags;
+  call.record.exit_ns = clock_.now();
+  complete(std::move(call));
+}
+
+void CallBook::flush(std::int64_t held_ns) {
+  for (Complete& call : complete_) {
+    call.record.held_ns = held_time(call.record.held_ns + held_ns);
+    sink_.call(call.record, call.payload);
+  }
+  complete_.clear();
+}
+
+void CallBook::thread_ended(Thread& thread, bool process_ended) {
+  for (OpenCall& call : thread.calls.take_all()) {
+    forget_open(thread, call.sp);
+    close(std::move(call), process_ended ? kOpenAtEnd : kUnwound);
+  }
+  flush();
+}
+
+// Another thread's call may stand at that stack pointer by now, where a fiber was left behind.
+void CallBook::forget_open(Thread& thread, RemoteAddr sp) {
+  const auto it = thread.inferior->open_by_sp.find(sp);
+  if (it != thread.inferior->open_by_sp.end() && it->second == &thread) thread.inferior->open_by_sp.erase(it);
+}
+
+void CallBook::close_unwound(Thread& thread, const CallFrame& frame, const Memory& memory) {
+  for (OpenCall& call : thread.calls.take_unwound(frame, memory, [&] { return stack_of_(thread, frame.sp); })) {
+    forget_open(thread, call.sp);
+    close(std::move(call), kUnwound);
+  }
+}
+
+}  // namespace fade

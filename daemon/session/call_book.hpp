@@ -1,0 +1,58 @@
+// The calls of all threads between entry and return: numbers, parents, which are open, which were left without a return,
+// and which are complete and wait to be sent. Pure bookkeeping: asks the target only for words of a stack, through a
+// Memory. Tracing thread only.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "session/inferior.hpp"
+
+namespace fade {
+
+class CallBook {
+ public:
+  // `stack_of` gives the thread's own stack, empty if it runs on another one while its stack pointer is `sp`.
+  using StackOf = RemoteRange (*)(Thread& thread, RemoteAddr sp);
+  CallBook(EventSink& sink, const SessionClock& clock, StackOf stack_of) : sink_(sink), clock_(clock), stack_of_(stack_of) {}
+
+  // The thread enters a function: closes the calls that cannot be open any more. `on_stack`: as much of the stack as is
+  // known already, from the stack pointer on.
+  void arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory);
+  // Gives a call that begins its id, and the innermost open call as its parent.
+  void number(const Thread& thread, CallRecord& record);
+  // Keeps a call open until its return is seen. The reference is valid until the next change.
+  CallRecord& open(Thread& thread, OpenCall call);
+  // The thread stands behind a return with the stack pointer `sp` (of the return address). Takes out the calls that
+  // returned there, innermost first: several if a function jumped into another one, none if no open call returns there.
+  // They may be another thread's, where a fiber has moved. Valid until the next call.
+  std::span<OpenCall> take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp, const Memory& memory);
+  // A call has ended. Calls without an id (resolvers, and calls while nothing is recorded) are dropped.
+  void complete(OpenCall call);
+  // The same without a return; `flags` say why.
+  void close(OpenCall call, std::uint16_t flags);
+  // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
+  void flush(std::int64_t held_ns = 0);
+  // Closes and sends what the thread has open.
+  void thread_ended(Thread& thread, bool process_ended);
+
+ private:
+  struct Complete {
+    CallRecord record;
+    std::vector<std::byte> payload;
+  };
+  static void forget_open(Thread& thread, RemoteAddr sp);
+  void close_unwound(Thread& thread, const CallFrame& frame, const Memory& memory);
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  const StackOf stack_of_;
+  std::vector<Complete> complete_;
+  std::vector<OpenCall> returned_;
+  CallId last_ = 0;
+};
+
+// A time for CallRecord::held_ns.
+std::uint32_t held_time(std::int64_t ns);
+
+}  // namespace fade

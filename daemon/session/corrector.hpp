@@ -1,0 +1,42 @@
+// Applies the user's --set rules: overwrites what a call told the program about a device, before the program reads it.
+// Tracing thread only, between the return of a call and the thread's going on.
+#pragma once
+#include <set>
+#include <string>
+
+#include "base/clock.hpp"
+#include "probes/overrides.hpp"
+#include "session/argument_reader.hpp"
+#include "session/inferior.hpp"
+
+namespace fade {
+
+class Corrector {
+ public:
+  Corrector(EventSink& sink, const SessionClock& clock, const probes::Overrides& overrides) : sink_(sink), clock_(clock), overrides_(overrides) {}
+
+  // The call has returned without an error, and its outputs are read. Writes what the rules say into the program's memory
+  // and adds the bytes as they became to the call's payload; sends an OverrideHit for each field.
+  void correct(Thread& thread, const Entry& entry, OpenCall& call);
+
+  // Sentences: libraries that asked for an answer which a rule changes for other libraries alone,
+  const std::set<std::string>& excluded() const { return excluded_; }
+  // and devices that a rule is not for.
+  const std::set<std::string>& left_alone() const { return left_alone_; }
+
+ private:
+  void patch(Thread& thread, const probes::DeviceCall& asked, OpenCall& call);
+  bool apply(const Thread& thread, const probes::DeviceCall& asked, probes::Patch& patch, OpenCall& call);
+  void place(Thread& thread, probes::DeviceCall& call);
+  void note_unplaced(Thread& thread, const probes::DeviceCall& call);
+  void note_left_alone(Thread& thread, const probes::DeviceCall& call);
+  void note_excluded(const probes::DeviceCall& call);
+  void note(const Thread& thread, std::string sentence);
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  const probes::Overrides& overrides_;
+  std::set<std::string> excluded_, left_alone_;
+};
+
+}  // namespace fade

@@ -1,0 +1,32 @@
+// What the calls of one function need from a stopped thread, worked out once per function. A way of capturing calls
+// is chosen by it: one that cannot read strings serves only functions without.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "probes/overrides.hpp"
+#include "probes/probe.hpp"
+
+namespace fade {
+
+struct Needs {
+  std::size_t stack_words = 0;  // argument words on the stack
+  std::size_t sse_words = 0;    // SSE registers with arguments
+  bool sse_result = false;      // the result is in xmm0
+  // Parameters by index. Strings and `ins` are read at the entry, `outs` at the return.
+  std::vector<std::uint8_t> strings, ins, outs;
+  bool result = true;        // the return is watched
+  bool kernel_names = false; // handles of kernels get their names before the call is recorded
+  bool code_object = false;  // the call loads a code object, which is read at the return
+  bool device = false;       // the call sets the thread's device
+  bool table = false;        // the call gives a table of functions
+  bool rule = false;         // a --set rule may change the answer
+
+  // Whether calls matter while nothing is recorded: threads change their device, and rules go on being applied.
+  bool always() const { return device || rule; }
+};
+
+Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides);
+
+}  // namespace fade

@@ -1,0 +1,58 @@
+#include "session/return_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace fade {
+namespace {
+constexpr std::uint8_t kInt3 = 0xCC;
+}
+
+bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
+  AddressSpace& space = thread.space();
+  if (space.is_put_back()) return true;
+  Site* site = armed_already(thread, call_site, return_address);
+  if (!site) {
+    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
+    if (!armed) {
+      refuse(thread, call_site, armed.error());
+      return false;
+    }
+    site = *armed;
+  }
+  site->call_site = call_site.id;
+  return true;
+}
+
+// Null: there is no site, or it is lifted, or the program has overwritten it with new code.
+Site* ReturnWatch::armed_already(const Thread& thread, CallSite& call_site, RemoteAddr return_address) const {
+  AddressSpace& space = thread.space();
+  Site* const site = space.find(return_address);
+  if (site && call_site.changeable && space.memory().value<std::uint8_t>(return_address) != kInt3) {
+    space.forget({return_address, return_address + 1}, thread.tid);
+    CallSites::look_again(thread, call_site, return_address);
+    return nullptr;
+  }
+  return site && !site->is_lifted && call_site.id != 0 ? site : nullptr;
+}
+
+Result<void> ReturnWatch::may_arm(const CallSite& call_site, RemoteAddr return_address) const {
+  if (call_site.refused) return tl::unexpected(Error{});
+  if (call_site.id == 0) return fail(fmt::format("calls come from more than {} places", sites_.most()));
+  if (!call_site.is_code) return fail(fmt::format("{:#x} is no code", return_address.value));
+  return {};
+}
+
+// A lack of room (ENOSPC) may end, so the next call asks again; it is told once per program.
+void ReturnWatch::refuse(const Thread& thread, CallSite& call_site, const Error& error) {
+  if (call_site.refusal.empty()) call_site.refusal = call_site.is_code ? error.message : "no code stands where they return to";
+  unseen_.add(call_site.refusal);
+  bool& told = error.code == ENOSPC ? thread.inferior->program->has_told_no_room : call_site.refused;
+  if (std::exchange(told, true)) return;
+  const std::string& where = call_site.library;
+  sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
+                         fmt::format("returns to {} cannot be seen: {}", where.empty() ? "memory of no library" : where, error.message)});
+}
+
+}  // namespace fade

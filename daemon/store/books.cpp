@@ -1,0 +1,75 @@
+#include "store/books.hpp"
+
+namespace fade::store {
+namespace {
+
+constexpr char kBucketSums[] =
+    "DO UPDATE SET used = excluded.used, peak = max(peak, excluded.peak), allocs = allocs + excluded.allocs, "
+    "frees = frees + excluded.frees";
+
+}  // namespace
+
+Books::Books(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, StepRule step)
+    : bucket_rows("mem_bucket_", 7, kBucketSums),
+      directory(db, failure, session),
+      rollups(db, failure),
+      codes(db, failure),
+      kernels(db, failure, session, std::move(filter), codes),
+      graphs(db, failure),
+      streams(db, failure),
+      devices(db, failure),
+      nvml(db, failure),
+      memory(db, failure, alloc_rows, bucket_rows, db.integer("SELECT max(id) FROM alloc_").value_or(0), directory.libraries()),
+      copies(db, failure),
+      errors(db, failure),
+      overrides(db, failure, directory, session),
+      bindings(db, failure, directory),
+      stacks(db, failure, directory),
+      names(db, failure),
+      callers(db, failure, directory.libraries()),
+      postmortems(db, failure, directory, memory, session),
+      uses(db, failure),
+      steps(db, failure, std::move(step), memory),
+      ranges(db, failure, steps),
+      idle(db, failure),
+      waits(db, failure),
+      arguments(db, failure) {
+  for (BatchTable* table : batch_tables())
+    if (Result<void> attached = table->attach(db); !attached) failure.note(std::move(attached.error()));
+}
+
+void Books::flush_rows(Failure& failure) {
+  for (BatchTable* table : batch_tables()) {
+    if (failure) table->clear();
+    else if (Result<void> done = table->flush(); !done) failure.note(std::move(done.error()));
+  }
+}
+
+void Books::flush_sums() {
+  rollups.flush();
+  streams.flush();
+  graphs.flush();
+  codes.flush();
+  memory.flush();
+  copies.flush();
+  errors.flush();
+  overrides.flush();
+  uses.flush();
+  ranges.flush();
+  idle.flush();
+  waits.flush();
+  stacks.flush();
+  callers.flush();
+  arguments.flush();
+}
+
+void Books::set_keep(const Keep& wanted) {
+  keep = wanted;
+  memory.keep_rows(keep.allocs);
+  ranges.keep_rows(keep.calls);
+  if (keep.timeline) return;
+  memory.end_timeline();
+  rollups.end_timeline();
+}
+
+}  // namespace fade::store

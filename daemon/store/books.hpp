@@ -1,0 +1,73 @@
+// The books of a recording, one for each family of tables, and the tables that take rows by the batch. Passive: the
+// recorders of calls and notices fill them. More members than a class should have, because there are as many families.
+#pragma once
+#include <array>
+
+#include "store/argument_book.hpp"
+#include "store/batch_table.hpp"
+#include "store/binding_book.hpp"
+#include "store/caller_book.hpp"
+#include "store/code_book.hpp"
+#include "store/copy_book.hpp"
+#include "store/device_book.hpp"
+#include "store/directory.hpp"
+#include "store/error_book.hpp"
+#include "store/frame_namer.hpp"
+#include "store/graph_book.hpp"
+#include "store/idle_book.hpp"
+#include "store/keep.hpp"
+#include "store/kernel_book.hpp"
+#include "store/memory_ledger.hpp"
+#include "store/nvml_book.hpp"
+#include "store/override_book.hpp"
+#include "store/postmortem_book.hpp"
+#include "store/process_use.hpp"
+#include "store/range_book.hpp"
+#include "store/rollups.hpp"
+#include "store/shared_handles.hpp"
+#include "store/stack_book.hpp"
+#include "store/step_book.hpp"
+#include "store/stream_book.hpp"
+#include "store/wait_book.hpp"
+
+namespace fade::store {
+
+struct Books {
+  Books(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, StepRule step);
+
+  std::array<BatchTable*, 4> batch_tables() { return {&call_rows, &copy_rows, &alloc_rows, &bucket_rows}; }
+  // Inserts the rows that wait; drops them after a failure.
+  void flush_rows(Failure& failure);
+  // Writes the sums of all books; rows of batch tables that this makes still wait.
+  void flush_sums();
+  void set_keep(const Keep& wanted);
+
+  Keep keep;
+  BatchTable call_rows{"call_", 9}, copy_rows{"copy_", 7}, alloc_rows{"alloc_", 11}, bucket_rows;
+  Directory directory;
+  Rollups rollups;
+  CodeBook codes;
+  KernelBook kernels;
+  GraphBook graphs;
+  StreamBook streams;
+  DeviceBook devices;
+  NvmlBook nvml;
+  MemoryLedger memory;
+  SharedHandles handles;
+  CopyBook copies;
+  ErrorBook errors;
+  OverrideBook overrides;
+  BindingBook bindings;
+  StackBook stacks;
+  FrameNamer names;
+  CallerBook callers;
+  PostmortemBook postmortems;
+  ProcessUse uses;
+  StepBook steps;
+  RangeBook ranges;
+  IdleBook idle;
+  WaitBook waits;
+  ArgumentBook arguments;
+};
+
+}  // namespace fade::store

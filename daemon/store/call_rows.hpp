@@ -1,0 +1,33 @@
+// Rows of single calls: the call itself, its arguments, its stack and its error.
+#pragma once
+#include <cstdint>
+
+#include "base/recording.hpp"
+#include "store/books.hpp"
+#include "store/recorded_call.hpp"
+
+namespace fade::store {
+
+class CallRows {
+ public:
+  CallRows(sqlite::Db& db, Failure& failure, Books& books, Detail detail);
+
+  void write(const RecordedCall& call);
+
+  std::uint64_t written() const { return written_; }
+  std::uint64_t left_out() const { return left_out_; }  // calls that got no row because of Keep
+  void leave_out() { ++left_out_; }
+
+ private:
+  void write_row(const RecordedCall& call);
+  void write_arguments(const RecordedCall& call);
+  void note_result(const RecordedCall& call);  // other than 0
+  void note_error(const RecordedCall& call);
+
+  Books& books_;
+  const Detail detail_;
+  Write unwound_, arguments_as_text_;
+  std::uint64_t written_ = 0, left_out_ = 0;
+};
+
+}  // namespace fade::store

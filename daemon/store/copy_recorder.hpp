@@ -1,0 +1,45 @@
+// What copies and fills do: bytes by direction, rows of copies, and copies of graphs.
+#pragma once
+#include <optional>
+
+#include "store/books.hpp"
+#include "store/recorded_call.hpp"
+#include "store/stream_recorder.hpp"
+
+namespace fade::store {
+
+class CopyRecorder {
+ public:
+  CopyRecorder(Books& books, StreamRecorder& streams) : books_(books), streams_(streams) {}
+
+  // A copy or fill. One that failed, that an exception left or that still runs has copied nothing. One that went into a
+  // graph copies when the graph is launched. A copy whose return could not be watched counts.
+  void record(RecordedCall& call);
+  // What the call puts into a graph as a node.
+  GraphCopy graph_node(const RecordedCall& call) const;
+  // The call has launched a graph into `stream` (null: unknown), or tried to. Each launch does all copies of the graph. Their
+  // time is unknown, because the launch returns before they are done; what a later call changes in a node is not followed.
+  void graph_launched(const RecordedCall& call, StreamBook::Stream* stream);
+
+ private:
+  // What the call says of itself. A side is known if the kind or the block of parameters tells it.
+  struct Copy {
+    std::int64_t kind = 0;
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> source, destination;
+    probes::Side source_side = probes::Side::Unknown, destination_side = probes::Side::Unknown;
+
+    static Copy of(const RecordedCall& call);
+    void take_sides_from_kind();
+  };
+  Way way_of(ProcessId process, const Copy& copy) const;
+  GraphCopy graph_copy(const RecordedCall& call, const Copy& copy) const;
+  bool capture(const RecordedCall& call, const Copy& copy);
+  void add_up(const RecordedCall& call, const Copy& copy, Way way);
+  void write(const RecordedCall& call, const Copy& copy, Way way, const StreamBook::Stream* stream);
+
+  Books& books_;
+  StreamRecorder& streams_;
+};
+
+}  // namespace fade::store

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace fade::store {
+
+// What is still written. The size limit takes from it.
+struct Keep {
+  bool calls = true;     // rows of calls, copies and arguments
+  bool allocs = true;    // rows of allocations
+  bool sums = true;      // rollups, errors, properties; without them only ends and moments of trouble are recorded
+  bool timeline = true;  // sums by seconds and milliseconds, samples of CPU time
+};
+
+}  // namespace fade::store

@@ -1,0 +1,62 @@
+// What calls do to the ledger of memory: allocations and frees, memory that processes share, and memory of graphs.
+#pragma once
+#include <optional>
+
+#include "store/books.hpp"
+#include "store/recorded_call.hpp"
+#include "store/stream_recorder.hpp"
+
+namespace fade::store {
+
+class MemoryRecorder {
+ public:
+  MemoryRecorder(Books& books, StreamRecorder& streams)
+      : directory_(books.directory), memory_(books.memory), graphs_(books.graphs), devices_(books.devices), stream_book_(books.streams),
+        handles_(books.handles), streams_(streams) {}
+
+  // Any call that may give or take memory: acts by the function's MemoryAction.
+  void record(const RecordedCall& call);
+  // After every call that was made outside of others.
+  void outer_call(const RecordedCall& call) {
+    memory_.outer_call(cause_of(call, directory_), directory_.library_of(call.record.caller));
+  }
+  bool waits_for_outer() const { return memory_.waits_for_outer(); }
+
+  // Whether the call's stream is captured: then it does nothing now, and goes into a graph.
+  bool is_captured(const RecordedCall& call) const;
+  // What the call puts into a graph as a node that allocates or frees.
+  std::optional<GraphMemory> graph_node(const RecordedCall& call);
+  // The call has launched a graph, or tried to: allocates and frees what is in it.
+  void graph_launched(const RecordedCall& call);
+
+ private:
+  void allocate(const RecordedCall& call);
+  void release(const RecordedCall& call);
+  void map(const RecordedCall& call);
+  void unmap(const RecordedCall& call);
+  void retain(const RecordedCall& call);
+  void reset(const RecordedCall& call);
+  void told(const RecordedCall& call);
+
+  // memory_recorder_shared.cpp
+  void offer(const RecordedCall& call);
+  void open(const RecordedCall& call);
+  void measure(const RecordedCall& call);
+
+  // memory_recorder_graphs.cpp
+  void capture(const RecordedCall& call, const Allocation& allocation, bool frees);
+  void free_before_launch(const RecordedCall& call, Cause cause);
+
+  Allocation allocation_of(const RecordedCall& call) const;
+  Cause cause(const RecordedCall& call) const { return cause_of(call, directory_); }
+
+  Directory& directory_;
+  MemoryLedger& memory_;
+  GraphBook& graphs_;
+  DeviceBook& devices_;
+  StreamBook& stream_book_;
+  SharedHandles& handles_;
+  StreamRecorder& streams_;
+};
+
+}  // namespace fade::store

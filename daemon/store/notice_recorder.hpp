@@ -1,0 +1,66 @@
+// Stores what the tracing side says beside calls: processes, threads, modules, functions, moments of trouble, costs.
+#pragma once
+#include <cstdint>
+
+#include "store/books.hpp"
+#include "store/device_recorder.hpp"
+#include "store/lane_cache.hpp"
+
+namespace fade::store {
+
+class NoticeRecorder {
+ public:
+  NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes, DeviceRecorder& devices);
+
+  // `last_call`: row of the last call before it, 0: none.
+  void record(const Notice& notice, RowId last_call);
+  // A row of `lifecycle` that the storing side itself writes.
+  void note(std::int64_t at, std::int64_t value, std::string_view detail);
+  // Calls that were left out, for a reason that the storing side itself found.
+  void drop(std::int64_t at, std::uint64_t calls, std::string_view reason) { drop_(session_, at, 0, calls, reason); }
+
+  std::int64_t last_ns() const { return last_ns_; }  // when the last thread or process ended
+  std::uint64_t never_came() const { return never_came_; }  // calls that the tracing side says it did not hand over
+  const CostOfCalls& call_cost() const { return call_cost_; }
+
+ private:
+  void on(const ProcessStarted& n);
+  void on(const ProcessExec& n);
+  void on(const ProcessEnded& n);
+  void on(const ThreadStarted& n);
+  void on(const ThreadEnded& n);
+  void on(const DeviceSet& n);
+  void on(const ModuleLoaded& n);
+  void on(const ModuleUnloaded& n) { books_.directory.on(n); }
+  void on(const FunctionDefined& n);
+  void on(const CallSiteSeen& n) { books_.directory.on(n); }
+  void on(const KernelNamed& n);
+  void on(const OverrideRule& n) { books_.overrides.on(n); }
+  void on(const OverrideHit& n) { books_.overrides.on(n); }
+  void on(const ModuleOrigin& n) { books_.bindings.on(n); }
+  void on(const ImportsBound& n) { books_.bindings.on(n); }
+  void on(const FrameSeen& n);
+  void on(const StackSeen& n) { books_.stacks.on(n); }
+  void on(const Postmortem& n) { books_.postmortems.on(n); }
+  void on(const ThreadSeen& n) { books_.postmortems.on(n); }
+  void on(const Sampled& n);
+  void on(const Lifecycle& n);
+  void on(const Drop& n);
+  void on(const CpuUsed& n);
+  void on(const ThreadCost& n) { thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns); }
+  void on(const CostMeasured& n);
+  void on(const StopCost& n) { books_.rollups.stops(session_, books_.directory.function_row(n.function), n.stops, n.held_ns); }
+  void end_kernels(ProcessId process);
+
+  const RowId session_;
+  Books& books_;
+  LaneCache& lanes_;
+  DeviceRecorder& devices_;
+  Write lifecycle_, drop_, cpu_, sample_, cost_, thread_cost_;
+  CostOfCalls call_cost_;
+  RowId last_call_ = 0;  // before the notice at hand
+  std::int64_t last_ns_ = 0;
+  std::uint64_t never_came_ = 0;
+};
+
+}  // namespace fade::store
