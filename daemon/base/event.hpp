@@ -198,8 +198,7 @@ struct KernelNamed {
   std::string library;  // path
   std::shared_ptr<const Fd> file;  // the library's file, open for reading, with its first kernel
 };
-// Sent before the first stack with this frame. One place in code: an address in a module, or a line of a Python
-// function.
+// Sent before the first stack with it. One place in code: an address in a module, or a line of a Python function.
 struct FrameSeen {
   enum class Kind : std::uint8_t { Native, Python, Gap };  // Gap: frames are missing here; `function` is the reason
   FrameId frame = 0;

@@ -13,7 +13,7 @@ Level level();
 void set_destination(int fd);  // must stay open as long as there are messages
 void set_program(std::string_view name);  // the text before the colon; `name` must outlive the process
 void write(Level level, std::string_view text);
-// An Info message about the running program. It begins a new line on a terminal, and is lost if the reader is not ready.
+// An Info message about the running program. It begins a new line on a terminal, and is lost if its reader is busy.
 // Never waits, so any thread may call it. `fd` of announce_to: the destination opened again without waiting, -1: none.
 void announce(std::string_view text);
 void announce_to(int fd);
