@@ -15,7 +15,7 @@ constexpr std::array kHarmlessBefore = {
     "eos", "bos", "pad", "unk", "mask", "sep", "cls", "stop", "start", "end", "special", "image", "next", "per",
     "sort", "primary", "foreign", "group", "partition", "label", "input", "output", "single", "two", "multi", "num"};
 constexpr std::string_view kSpaces = " \t\r\n";
-constexpr std::string_view kNameEnds = "\"'(){}[]<>;&|,?";  // what stands before a name that is not an option's
+constexpr std::string_view kNameEnds = "\"'(){}[]<>;&|,?";  // text before a name that is not an option's
 
 bool is_in(const auto& list, std::string_view word) { return std::ranges::find(list, word) != list.end(); }
 

@@ -43,8 +43,8 @@ struct SlotArea {
 };
 
 // Sites that keep int3 harmless (guard_pad.hpp).
-// Sigaction, Sigmask: functions of libc that could make SIGTRAP useless to the net. Code of the net does the work of the
-//                     function, except for SIGTRAP.
+// Sigaction, Sigmask: functions of libc that could make SIGTRAP useless to the net. Code of the net does the work of
+//                     the function, except for SIGTRAP.
 // Loader:             the loader's function for debuggers. Code of the net decides if an int3 is harmless there.
 // Clone:              libc's syscall(2). Code of the net gives a child that clone3(2) made without signal handlers
 //                     (CLONE_CLEAR_SIGHAND) the net's handler.

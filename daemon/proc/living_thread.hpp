@@ -9,7 +9,8 @@ namespace fade {
 // True if the thread is a zombie, or does not exist.
 bool has_ended(pid_t tid, const ProcFiles& proc = ProcFiles());
 
-// The leader; if that has ended before the other threads, one that lives. `pid` if all have ended, or there is no such process.
+// The leader, or another living thread if the leader has ended. `pid` if all threads have ended, or if there is no such
+// process.
 pid_t living_thread(pid_t pid, const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade
