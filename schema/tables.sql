@@ -79,7 +79,7 @@ CREATE TABLE error_   (id INTEGER PRIMARY KEY, call INTEGER NOT NULL, ts INTEGER
                        caller INTEGER, code INTEGER NOT NULL, name TEXT, args TEXT, n INTEGER NOT NULL) STRICT;
 CREATE TABLE drop_    (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, n INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
 
--- ---------------------------------------------------------------- rollups: kept in memory, added up here every second or so
+-- ---------------------------------------------------------------- rollups: kept in memory, added here every second
 -- All durations of rollups exclude fade's own cost as measured (call_cost_), so a sum may be below 0. call_.dur is the
 -- raw measurement. cost: of call_stat_, was subtracted from total; total + cost is the raw sum. parent_fn 0: called
 -- from outside any watched call. self: total without watched calls inside. leaves: calls without any inside. hist:

@@ -1,6 +1,6 @@
 // Files that fade writes under a name from the user. In folders that several users may write (/tmp), another user may
-// have made something under that name. Therefore links of other users are not followed, even if fs.protected_symlinks
-// is off, and FIFOs, devices and files of other users are not written. Links of the user and of root (/dev/stdout) are
+// have made something under that name. Therefore fade follows no links of other users, even if fs.protected_symlinks is
+// off. FIFOs, devices and files of other users are not written. Links of the user and of root (/dev/stdout) are
 // followed.
 #pragma once
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // The memory limit of fade itself. Limits of the shell (ulimit -v, -d, -s) are meant for the program. Therefore fade
-// raises its own limits as far as the kernel allows, gives the program the original limits, and reports a shortage
+// raises its own limits as far as the kernel allows, and gives the program the original limits. It reports a shortage
 // before memory runs out. main() sets it up, before threads start.
 #pragma once
 #include "base/result.hpp"

@@ -11,7 +11,7 @@ struct Error {
   std::string message;  // the failed operation, without the program's name and without a full stop
   std::string cause;    // the cause, may be empty
   std::string fix;      // a command to paste or a sentence, may be empty
-  int code = 0;         // errno, 0 where none applies
+  int code = 0;         // errno, 0 if none applies
 
   // "message" on the first line, then "  cause: ..." and "  fix:   ..." if they are set.
   std::string text() const;

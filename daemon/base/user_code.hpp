@@ -6,9 +6,9 @@
 
 namespace fade {
 
-// False for files of packages (site-packages, dist-packages), of the standard library, of a starter in a bin folder,
-// and for code that the interpreter made itself ("<frozen importlib>"). True for "<stdin>" and "<string>", which a user
-// writes.
+// False for files of packages (site-packages, dist-packages), of the standard library and of a starter in a bin folder.
+// False also for code that the interpreter made itself ("<frozen importlib>"). True for "<stdin>" and "<string>", which
+// a user writes.
 bool is_user_code(std::string_view python_file);
 
 // The name of `python_file` in a report: relative to `folder` if below it, from the package on in packages, otherwise

@@ -75,8 +75,8 @@ class AddressSpace {
   // then must stay.
   bool set_restorer(RemoteAddr sigreturn, pid_t stopped) { return net_ && net_->set_restorer(memory_, stopped, sigreturn); }
   Result<void> retake_signal(pid_t stopped);
-  // Makes the stopped thread send a signal to its process, or to its thread `tid` if that is not 0, with the sender in
-  // `info`: only a process itself may name another sender. Refused if the process has other ids in its PID namespace.
+  // Makes the stopped thread send a signal to its process, or to its thread `tid` if that is not 0. `info` names the
+  // sender: only a process itself may name another sender. Refused if the process has other ids in its PID namespace.
   Result<void> send_signal(pid_t stopped, pid_t tid, const siginfo_t& info);
 
   // The site of the int3 at `address`, in the text or in the site's pad.

@@ -1,5 +1,5 @@
 // A jump at the entry of a function instead of an int3. It leads to a pad, whose int3 the thread meets with the return
-// address in a register, and which the thread leaves by itself. The tracer need neither read the stack nor set the
+// address in a register. The thread leaves the pad by itself: the tracer need neither read the stack nor set the
 // instruction pointer. Pure; knows no process.
 //
 // Five bytes are too many to write under a thread that is among them. Therefore a jump is set only if no thread can be

@@ -1,6 +1,6 @@
 // Places that calls return to. A program has at most a few thousand probed functions, but may call them from any number
-// of places. Return places must not use up the room for a library that is loaded later, so places that are not met
-// again are given back.
+// of places. Return places must not use up the room for a library that is loaded later. Therefore places that are not
+// met again are given back.
 #include <algorithm>
 #include <cerrno>
 

@@ -11,7 +11,7 @@ namespace fade {
 // nullopt: no system call waits for a restart.
 std::optional<Registers> begun_again(const Registers& stopped);
 
-// Registers that repeat a call with its whole timeout, if the call returns EINTR after any stop, even without a handler
+// Registers that repeat a call with its whole timeout. These calls return EINTR after any stop, even without a handler
 // (epoll_wait, semop, recv with a time limit, ...). nullopt: another call. Valid only while no signal waits for the
 // thread.
 std::optional<Registers> called_once_more(const Registers& stopped);

@@ -1,5 +1,5 @@
 // Runs system calls in a stopped thread. Self-completing: the thread gets a frame that restores its whole state by
-// itself (rt_sigreturn(2)), so it continues undisturbed if the tracer dies in the middle. If the frame restores the
+// itself (rt_sigreturn(2)). So it continues undisturbed if the tracer dies in the middle. If the frame restores the
 // mask, all signals are blocked meanwhile; else signals are sent again.
 //
 // Meanwhile another thread may execute a program or end the process. The stopped thread then leaves the call. Nothing
@@ -32,9 +32,9 @@ class RemoteCall {
       : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
 
   // The kernel's result, which may be a negative errno. nullopt: the thread could not be used and its registers are
-  // unchanged, or the thread has left (has_left() in stop.hpp) or is about to leave. If fade's stop interrupted a
-  // system call of the thread, interrupt the thread once more before it continues: the kernel restarts the call only
-  // after such a stop.
+  // unchanged, or it has left (has_left() in stop.hpp) or is about to leave. If fade's stop interrupted a system call
+  // of the thread, interrupt the thread once more before it continues. The kernel restarts the call only after such a
+  // stop.
   std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
 
   // An address below the red zone and below the frame of any call made with these registers: room for data of a call.

@@ -1,6 +1,6 @@
 // Takes stops so that all threads get the same share. If several threads have stopped, wait(2) always reports the same
 // one first: the first child, then the thread that was traced last. A thread that calls again and again is stopped
-// again before the tracer asks, so the other threads would wait as long as it calls. Therefore threads are asked by
+// again before the tracer asks. The other threads would then wait as long as it calls. Therefore threads are asked by
 // name, in the order of TurnOrder.
 #pragma once
 #include "ptrace/tracer.hpp"
