@@ -26,10 +26,18 @@ Result<std::uint64_t> one_id(const Context& context) {
   return number_word(context.words.front(), "the number of a session");
 }
 
+// No number is better than a 0 that nobody counted.
+table::Value told_count(const Json& session, const char* key) { return has_counts(session) ? number_of(session, key) : table::Value{}; }
+
+std::string counts_of(const Json& session) {
+  if (!has_counts(session)) return "not known" + std::string(ipc::text(session, "state") == "unknown" ? "" : " yet");
+  return fmt::format("{}, {} errors, {} dropped", shown_count(session, "calls"), shown_count(session, "errors"), shown_count(session, "dropped"));
+}
+
 std::vector<table::Value> row_of(const Json& session) {
   return {number_of(session, "id"), user_name(number_of(session, "uid")), number_of(session, "pid"), ipc::text(session, "program").value_or(""),
-          ipc::text(session, "state").value_or(""), lasted_ns(session), number_of(session, "calls"), number_of(session, "errors"),
-          number_of(session, "dropped"), number_of(session, "memory_bytes"), ipc::text(session, "folder").value_or("") + "/" + ipc::text(session, "database").value_or("")};
+          ipc::text(session, "state").value_or(""), has_counts(session) ? lasted_ns(session) : table::Value{}, told_count(session, "calls"),
+          told_count(session, "errors"), told_count(session, "dropped"), told_count(session, "memory_bytes"), ipc::text(session, "folder").value_or("") + "/" + ipc::text(session, "database").value_or("")};
 }
 
 std::string live_line(const Json& event) {
@@ -104,7 +112,7 @@ Result<void> show_session(Context& context) {
       {"session", fmt::format("{} ({}), by {} through {}", *id, shown_text(*s, "state"), user_name(number_of(*s, "uid")), shown_text(*s, "via"))},
       {"program", fmt::format("{} (pid {})", shown_text(*s, "program"), number_of(*s, "pid"))},
       {"since", fmt::format("{}, {}", shown_time(number_of(*s, "since_ns")), shown_duration(lasted_ns(*s)))},
-      {"calls", fmt::format("{}, {} errors, {} dropped", shown_count(*s, "calls"), shown_count(*s, "errors"), shown_count(*s, "dropped"))},
+      {"calls", counts_of(*s)},
       {"memory", fmt::format("{}, at most {}", shown_bytes(*s, "memory_bytes"), shown_bytes(*s, "peak_bytes"))},
       {"held", fmt::format("{} threads, median {}, worst {}", number_of(*s, "threads"), shown_duration(number_of(*s, "held_median_ns")), shown_duration(number_of(*s, "held_worst_ns")))},
       {"worker", std::to_string(number_of(*s, "worker"))},

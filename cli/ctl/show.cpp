@@ -67,6 +67,8 @@ std::int64_t lasted_ns(const ipc::Json& session) {
   return std::max<std::int64_t>(0, (until != 0 ? until : realtime_ns()) - number_of(session, "since_ns"));
 }
 
+bool has_counts(const ipc::Json& session) { return number_of(session, "elapsed_ns") > 0; }
+
 std::string path_of(const ipc::Json& session) { return shown_text(session, "folder") + "/" + shown_text(session, "database"); }
 
 }  // namespace fade::cli::ctl

@@ -30,6 +30,7 @@ std::string shown_text(const ipc::Json& json, const char* key);  // safe for a t
 std::int64_t number_of(const ipc::Json& json, const char* key);  // 0 where there is none
 
 // How long the session goes on, or went on.
+bool has_counts(const ipc::Json& session);  // the worker has told some, and they are of the end if it ended
 std::int64_t lasted_ns(const ipc::Json& session);
 std::string path_of(const ipc::Json& session);
 

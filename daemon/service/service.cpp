@@ -64,8 +64,8 @@ void Service::recover(SessionRecord record) {
   }
   auto worker = find_worker(record.worker, record.worker_start_ticks);
   if (!worker) {
-    record.state = State::Lost;
-    record.ending = "its worker ended while no daemon ran";
+    record.state = State::Unknown;
+    record.ending = fmt::format("the daemon was restarted; fade-query {} tells", record.database_path());
     record.until_ns = realtime_ns();
     save(record);
     ended_.emplace(id, std::move(record));

@@ -11,7 +11,8 @@
 
 namespace fade::service {
 
-enum class State : std::uint8_t { Attaching, Recording, Paused, Stopping, Ended, Failed, Lost };
+// Lost: the worker died. Unknown: it ended while no daemon ran, and perhaps well.
+enum class State : std::uint8_t { Attaching, Recording, Paused, Stopping, Ended, Failed, Lost, Unknown };
 const char* state_word(State state);
 std::optional<State> state_from(const std::string& word);
 
@@ -41,7 +42,7 @@ struct SessionRecord {
   std::string database_path() const { return folder + "/" + database; }
 };
 
-// The same object is shown to clients and saved.
+// The same object is shown to clients and saved. It has no counts if the state is unknown: those of the last report are not the end's.
 ipc::Json to_json(const SessionRecord& record);
 std::optional<SessionRecord> record_from(const ipc::Json& json);
 

@@ -2,7 +2,7 @@
 -- hidden: a part of the page of steps
 -- sort: -total_ns
 -- limit: 10
--- column: name          text      the first step's name
+-- column: name          text      all names if they are three or fewer, else the first step's and the number of others
 -- column: pid           id        process
 -- column: tid           id        thread
 -- column: steps         count     that the program ended
@@ -25,7 +25,8 @@ WITH ranked AS (
   FROM steps s WHERE true /*? AND session = :session */ /*? AND pid = :pid */
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND name REGEXP :name */
 )
-SELECT max(CASE WHEN idx = 1 THEN name END) AS name, max(pid) AS pid, max(tid) AS tid, sum(complete) AS steps, max(median_ns) AS median_ns,
+SELECT CASE WHEN count(DISTINCT name) <= 3 THEN replace(group_concat(DISTINCT name), ',', ', ')
+            ELSE max(CASE WHEN idx = 1 THEN name END) || ' and ' || (count(DISTINCT name) - 1) || ' other names' END AS name, max(pid) AS pid, max(tid) AS tid, sum(complete) AS steps, max(median_ns) AS median_ns,
        max(CASE WHEN place = (9 * n + 9) / 10 THEN duration END) AS p90_ns, min(CASE WHEN complete THEN duration END) AS min_ns, max(CASE WHEN complete THEN duration END) AS max_ns,
        sum(CASE WHEN complete THEN duration END) AS total_ns, sum(slow) AS slow, max(CASE WHEN slow AND place = n THEN idx END) AS slowest,
        max(CASE WHEN place = (n + 1) / 2 THEN idx END) AS usual, count(*) - sum(complete) AS unfinished, sum(errors) AS errors, sum(growth_bytes) AS growth_bytes, thread_id, max(rank) AS rank

@@ -174,7 +174,12 @@ def test_what_ended_while_no_daemon_ran_is_known(daemon):
     target.kill()
     wait_until(lambda: not alive(session["worker"]), "the worker's end")
     daemon.start()
-    assert daemon.sessions()[session["id"]]["state"] == "lost"
+    after = daemon.sessions()[session["id"]]
+    assert after["state"] == "unknown" and "calls" not in after
+    assert after["ending"] == f"the daemon was restarted; fade-query {after['folder']}/{after['database']} tells"
+    row = next(line for line in daemon.ctl("list").stdout.splitlines() if "unknown" in line)
+    assert " 0 " not in row
+    assert "not known" in daemon.ctl("show", session["id"]).stdout
 
 
 def test_a_killed_worker_loses_no_program(daemon):
