@@ -299,7 +299,10 @@ TEST_F(PermissionTest, WhatTheKernelKeepsClosedForNoReasonThatIsSeen) {
   asker.can_ptrace = true;
   kernel.user_namespace = [](pid_t) { return UserNamespace::Closed; };
   EXPECT_EQ(first_bad().what, "the kernel lets us look into it");
-  EXPECT_THAT(first_bad().cause, HasSubstr("security module"));
+  EXPECT_THAT(first_bad().cause, HasSubstr("a security module (SELinux, AppArmor, Landlock)"));
+  kernel.security_modules = "lockdown,capability,yama,apparmor,landlock";
+  proc.file("10/attr/current", "docker-default (enforce)\n");
+  EXPECT_THAT(first_bad().cause, HasSubstr("a security module (active here: AppArmor, Landlock); its label is docker-default (enforce)"));
   change([](FakeStatus& s) { s.tracer = 77; });  // a better reason
   EXPECT_EQ(of("the kernel lets us look into it").verdict, Verdict::Unknown);
 }
