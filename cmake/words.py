@@ -1,6 +1,6 @@
-"""Counts sentences of user-visible texts that are too long, and words that the project avoids.
+"""Counts sentences of user-visible texts that are too long, and words that the project avoids there and in comments.
 
-usage: words.py [SOURCE_FOLDER] [--list]    prints a line for each kind of text; --list: each finding, too
+usage: words.py [SOURCE_FOLDER] [--list]    prints a line for each kind of text; --list: each finding, and the worst files
 """
 import pathlib
 import re
@@ -21,6 +21,8 @@ AVOIDED = {  # what is avoided -> what to write
     r"\bcannot be told\b": "unknown",
     r"\bunharmed\b": "undisturbed",
 }
+PERSONS = r"\b(?:who|whoever|whose|nobody|somebody|anybody)\b"  # in comments: name the thread, function or program
+WHAT = r"\bwhat\b(?! if\b)"  # in comments: name the value, text or rule
 MARKUP = re.compile(r"```.*?```|<!--.*?-->|^\|.*$|[*_`\\\[]|\]\([^)]*\)", re.M | re.S)
 
 
@@ -91,6 +93,32 @@ def count(source):
     return out
 
 
+def comments_of_cpp(text):
+    return " ".join(found[1] for found in re.finditer(r"(?:^|\s)//+ (.*)$", text, re.M))
+
+
+def count_comments(source):
+    """C++ file -> (words of its comments, PERSONS among them, WHAT among them)."""
+    folders = ("cli", "daemon", "probes", "schema")
+    paths = [path for folder in folders for path in (source / folder).rglob("*.[ch]pp")]
+    return {path: (len(re.findall(r"[A-Za-z][\w'-]*", words)), *(len(re.findall(p, words, re.I)) for p in (PERSONS, WHAT)))
+            for path, text in read(paths) for words in [comments_of_cpp(text)]}
+
+
+def per_thousand(counts):
+    """(PERSONS, WHAT) per 1,000 words of comments."""
+    words, *avoided = (sum(column) for column in zip(*counts))
+    return tuple(round(1000 * number / words, 2) for number in avoided)
+
+
+def print_comments(source, lists):
+    files = count_comments(source)
+    persons, what = per_thousand(files.values())
+    print(f"comments: {persons} of who, whose, nobody ... and {what} of what per 1,000 words")
+    for path, (_, persons, what) in sorted(files.items(), key=lambda item: -sum(item[1][1:]))[:20 if lists else 0]:
+        print(f"  {path.relative_to(source)}: {persons} who, {what} what")
+
+
 def main():
     folders = [word for word in sys.argv[1:] if not word.startswith("-")]
     source = pathlib.Path(folders[0]) if folders else pathlib.Path(__file__).resolve().parents[1]
@@ -99,6 +127,7 @@ def main():
         if "--list" in sys.argv:
             for path, what, place in found:
                 print(f"  {path.relative_to(source)}: {what}\n    {' '.join(place.split())}")
+    print_comments(source, "--list" in sys.argv)
 
 
 if __name__ == "__main__":

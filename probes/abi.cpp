@@ -37,7 +37,7 @@ Class class_of(const Type& type, const Types& types) {
   if (type.size > 16) return Class::Memory;
   std::array<Class, 2> halves{Class::None, Class::None};
   classify_fields(type, 0, types, kDeepestStruct, halves);
-  std::replace(halves.begin(), halves.end(), Class::None, Class::Integer);  // what no field describes
+  std::replace(halves.begin(), halves.end(), Class::None, Class::Integer);  // bytes that no field describes
   if (type.size <= 8 || halves[0] == halves[1]) return halves[0];
   return Class::Mixed;
 }

@@ -22,7 +22,7 @@ Dim3 to_dim3(Bytes bytes) {
 
 enum class Where { Anywhere, AtReturn };
 
-// What a pointer parameter led to, as it was first seen.
+// The bytes behind a pointer parameter, as they were first read.
 Bytes pointed_to(const Probe& probe, const Parameter& parameter, Payload payload, Where where) {
   const std::size_t index = index_of(probe, parameter);
   if (parameter.read_at_entry() && where == Where::Anywhere)
@@ -51,12 +51,12 @@ inline Bytes location_bytes(const Location& at, const CallRecord& record, Payloa
   return piece->bytes.subspan(std::size_t{at.first} * 8);
 }
 
-// A value that lies in registers as a whole.
+// True if the value lies completely in registers.
 bool in_registers(const RolePlace& place) {
   return !place.in_memory && place.at.where == Location::Where::Integer && place.at.first * 8u + place.offset + place.size <= sizeof CallRecord::words;
 }
 
-// The value with that role; empty where there is none.
+// The value with that role; empty if there is none.
 Bytes find_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, Where where = Where::Anywhere) {
   for (const RolePlace& place : probe.places(role)) {
     if (where == Where::AtReturn && !place.in_memory) continue;

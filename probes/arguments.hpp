@@ -1,5 +1,5 @@
-// The words of a call record as the values of its parameters. What the payload lacks reads as 0 or as nothing; no
-// memory is asked for, and nothing is allocated but for texts.
+// The words of a call record as the values of its parameters. A part that the payload lacks reads as 0 or as nothing.
+// No memory of the tracee is read, and only texts are allocated.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,20 +30,20 @@ std::optional<Piece> find_piece(Payload payload, PieceKind kind, std::size_t par
 // `parameter` must be an element of probe.parameters.
 std::size_t index_of(const Probe& probe, const Parameter& parameter);
 
-// The value of the parameter itself (of a pointer: the address), zero-extended from its size; of a struct or dim3 the
-// first 8 bytes.
+// The value of the parameter itself, zero-extended from its size. A pointer gives the address; a struct or dim3 gives
+// the first 8 bytes.
 std::uint64_t argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
-// Its bytes as they lay in registers or on the stack; returns how many of into's could be filled.
+// The bytes of the parameter as they lay in registers or on the stack. Returns the number of bytes filled in `into`.
 std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload, std::span<std::byte> into);
-// A dim3 by value, or the one that a pointer led to.
+// A dim3 by value, or the dim3 behind a pointer.
 Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
-// Stands behind every text that was longer than what is read of it (FORMAT.md).
+// Follows every text that was longer than the bytes read of it (FORMAT.md).
 inline constexpr std::string_view kCutMark = "...";
-// The text a const char * led to, with the mark where it was cut; nothing for NULL and what could not be read.
+// The text behind a const char *, with kCutMark if it was cut. Empty for NULL and for unreadable memory.
 std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
 
-// The value with this role, wherever it stands: a parameter by value, what a pointer led to, or a field of a struct
-// of either kind. First parameters, then fields.
+// The value with this role: a parameter by value, the target of a pointer, or a field of a struct. Parameters are
+// searched before fields.
 std::optional<std::uint64_t> value_elsewhere(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 inline std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
   const RoleWord& known = probe.word(role);
@@ -52,9 +52,9 @@ inline std::optional<std::uint64_t> value_with_role(const Probe& probe, Role rol
   return value_elsewhere(probe, role, record, payload);
 }
 std::optional<Dim3> dim3_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload);
-// The first bytes of that value, at most 16; returns how many there are.
+// The first bytes of the value with this role, at most 16. Returns their number.
 std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, std::span<std::byte, 16> into);
-// The same among what was read at return only, before any override: the address that hipMalloc gave.
+// The value with this role as it was read at return, before any override: the address that hipMalloc gave.
 std::optional<std::uint64_t> out_value(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 
 }  // namespace fade::probes

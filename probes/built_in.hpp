@@ -1,4 +1,4 @@
-// The .probes and .enums files that come with fade, embedded when it was built and parsed when first asked for.
+// The .probes and .enums files that come with fade: embedded at build time, parsed at first use.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace fade::probes {
 
-// In the order of the files; built_in_types() in types.hpp is what they declare.
+// The probes in the order of the files. built_in_types() in types.hpp has the types that the files declare.
 const std::vector<ProbePtr>& built_in_probes();
 
 }  // namespace fade::probes

@@ -11,12 +11,13 @@ namespace {
 using Column = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kFormat = 1;
-constexpr unsigned kFlagsShift = 8;  // of a head: below them how many words the payload has
+constexpr unsigned kFlagsShift = 8;  // the bits of a head below the flags: number of words in the payload
 constexpr std::size_t kMostPayloadWords = kMostPayloadInABlock / sizeof(std::uint64_t);
 
 constexpr std::size_t kMostBytesOfANumber = 10;
 
-// Writes numbers into room for so many, each of full length. A check for each byte would be a third of the cost.
+// Writes numbers into a buffer that has room for all of them at full length. A check for each byte would be a third of
+// the cost.
 class BlockWriter {
  public:
   explicit BlockWriter(std::size_t numbers)
@@ -28,8 +29,8 @@ class BlockWriter {
     *next_++ = static_cast<std::byte>(value);
   }
 
-  // A word of a column as its difference to the word before, small for small steps of either sign. Behind a difference of 0
-  // stands how many more follow.
+  // A word of a column as its difference to the word before, small for small steps of either sign. A difference of 0 is
+  // followed by the number of further zeros.
   void word(std::uint64_t value) {
     const std::uint64_t difference = value - before_;
     if (difference == 0 && zeros_ > 0) {
@@ -100,7 +101,7 @@ std::size_t payload_words(std::uint64_t head) { return head & ((1u << kFlagsShif
 
 bool is_argument(const PieceHeader& header) { return header.kind == PieceKind::Stack || header.kind == PieceKind::Sse; }
 
-// With its header and what fills it up.
+// Words of one piece: its header, its bytes and the padding.
 std::size_t words_of(const PieceHeader& header) { return 1 + (std::size_t{header.size} + 7) / 8; }
 
 std::size_t argument_words(Payload payload) {
@@ -122,8 +123,8 @@ std::size_t registers_of(const Probe& probe) {
 
 CallPacker::CallPacker(const Probe& probe) : registers_(registers_of(probe)) {}
 
-// Words on the stack and in xmm registers first: without them there is nothing to show. Then the pieces that have room.
-// Returns how many words it put.
+// Stack words and xmm registers come first, because no argument can be shown without them. The pieces that have room
+// follow. Returns the number of words put.
 std::size_t CallPacker::put_payload(Payload payload) {
   std::size_t words = 0;
   for (const bool arguments : {true, false})
@@ -154,7 +155,7 @@ bool CallPacker::add(std::int64_t call, const CallRecord& record, Payload payloa
   return true;
 }
 
-// Columns: the call's row, its head, its registers, then words of payloads, of the calls that have so many.
+// The columns: row, head, registers, then each payload word of the calls that have one.
 std::vector<std::byte> CallPacker::pack() {
   const std::size_t of_all = 2 + registers_;
   BlockWriter out(3 + words_.size());

@@ -1,5 +1,5 @@
-// The words of many calls of one function in few bytes: what args_json() needs of a call, as columns of differences.
-// Packed by the writer, read by fade-query. Nothing in a packed block is trusted.
+// The words of many calls of one function in few bytes: the input of args_json(), as columns of differences. The writer
+// packs blocks and fade-query reads them. Nothing in a packed block is trusted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +14,18 @@
 namespace fade::probes {
 
 inline constexpr std::size_t kMostCallsInABlock = 1024;
-inline constexpr std::size_t kMostPayloadInABlock = 512;  // bytes of one call; larger pieces are left out of it
+inline constexpr std::size_t kMostPayloadInABlock = 512;  // bytes of one call; larger pieces are left out of the block
 
-// Collects calls of one function. Not for use by several threads.
+// Collects calls of one function. Not thread-safe.
 class CallPacker {
  public:
   explicit CallPacker(const Probe& probe);
 
-  // `call` is the call's row. False: its words on the stack are more than a block keeps, so it was not taken.
+  // `call` is the row of the call. Returns false, and does not take the call, if it has more stack words than a block
+  // keeps.
   bool add(std::int64_t call, const CallRecord& record, Payload payload);
   std::size_t calls() const { return rows_.size(); }
-  std::size_t words() const { return words_.size(); }  // that it holds in memory, 8 bytes each
+  std::size_t words() const { return words_.size(); }  // words held in memory, 8 bytes each
   std::int64_t first() const { return first_; }  // lowest and highest call
   std::int64_t last() const { return last_; }
   // The block; the packer is empty afterwards.
@@ -33,14 +34,14 @@ class CallPacker {
  private:
   std::size_t put_payload(Payload payload);
 
-  std::size_t registers_;  // of the six, so many carry arguments
-  std::size_t most_payload_ = 0, size_before_ = 0;  // in words; the second: of the block before
+  std::size_t registers_;  // the number of the six that carry arguments
+  std::size_t most_payload_ = 0, size_before_ = 0;  // in words; size_before_: of the block before
   std::int64_t first_ = 0, last_ = 0;
-  std::vector<std::uint64_t> words_;  // of a call: its row, its head, its registers, its payload
-  std::vector<std::uint32_t> rows_;   // where each call begins in them
+  std::vector<std::uint64_t> words_;  // of each call: its row, its head, its registers, its payload
+  std::vector<std::uint32_t> rows_;   // where each call begins in words_
 };
 
-// One call of a block, as far as args_json() asks.
+// One call of a block: the parts that args_json() needs.
 struct PackedCall {
   CallRecord record;
   std::vector<std::byte> payload;
@@ -49,7 +50,7 @@ struct PackedCall {
 // A block, unpacked.
 class CallBlock {
  public:
-  // nullopt where `bytes` are no block.
+  // Returns nullopt if `bytes` are not a block.
   static std::optional<CallBlock> unpack(std::span<const std::byte> bytes);
   std::size_t calls() const { return ids_.size(); }
   std::optional<PackedCall> find(std::int64_t call) const;

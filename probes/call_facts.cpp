@@ -31,7 +31,7 @@ std::uint32_t blocks(std::uint32_t items, std::uint32_t block) {
   return block == 0 ? items : static_cast<std::uint32_t>((std::uint64_t{items} + block - 1) / block);
 }
 
-// Which way the functions copy that have no parameter to say so.
+// The direction of copy functions that have no parameter for it.
 struct NamedKind {
   std::string_view part;
   int kind;
@@ -40,7 +40,7 @@ constexpr NamedKind kNamedKinds[] = {
     {"HtoD", 1}, {"HtoA", 1}, {"DtoH", 2}, {"AtoH", 2}, {"DtoD", 3}, {"DtoA", 3}, {"AtoD", 3}, {"AtoA", 3}, {"Peer", 3},
 };
 
-// Bytes of one channel by the number of hipArray_Format, which is CUDA's.
+// Bytes of one channel by the number of hipArray_Format. CUDA uses the same numbers.
 struct FormatSize {
   std::uint64_t format;
   std::uint64_t bytes;
@@ -48,7 +48,7 @@ struct FormatSize {
 constexpr FormatSize kFormatSizes[] = {{0x01, 1}, {0x02, 2}, {0x03, 4}, {0x08, 1}, {0x09, 2}, {0x0a, 4}, {0x10, 2}, {0x20, 4}};
 constexpr std::uint64_t kMostLevels = 32;
 
-// A list of structures that each name a kernel; nullptr where there is none.
+// A list of structures that each name a kernel; nullptr if the function has none.
 const Parameter* kernel_list(const Probe& probe) {
   if (probe.with_role(Role::Kernel)) return nullptr;
   const auto it = std::ranges::find_if(probe.parameters, [](const Parameter& p) {
@@ -64,7 +64,7 @@ std::optional<KernelUse> kernel_used(const Probe& probe, const CallRecord& recor
   return KernelUse{*kernel, launch_shape(probe, record, payload), facts.value(Role::Stream)};
 }
 
-// Names the version of hipGraphNodeType that has hipGraphAddNode: 6.0 and later.
+// True for a node that is not a kernel, in the hipGraphNodeType of hipGraphAddNode (6.0 and later).
 bool is_other_node(const Probe& probe, const CallRecord& record, Payload payload) {
   return probe.kind == Kind::Graph && value_with_role(probe, Role::Value, record, payload).value_or(0) != 0;
 }
@@ -73,7 +73,7 @@ bool multiply(std::uint64_t& product, std::optional<std::uint64_t> factor) {
   return !factor || !__builtin_mul_overflow(product, *factor, &product);
 }
 
-// Of one element of an array: its channels as widths in bits, or as a format and a number.
+// Bytes of one element of an array, from its channels: widths in bits, or a format and a number.
 std::optional<std::uint64_t> element_bytes(const Facts& facts) {
   std::array<std::byte, 16> channels;
   if (facts.bytes(Role::ChannelBits, channels) == channels.size()) {
@@ -90,7 +90,7 @@ std::optional<std::uint64_t> element_bytes(const Facts& facts) {
   return std::nullopt;
 }
 
-// A height or depth of 0 means that there is no such dimension; each level of a mipmap halves what is left.
+// A height or depth of 0 means that the array lacks this dimension. Each mipmap level halves the dimensions.
 std::optional<std::uint64_t> array_bytes(const Facts& facts, std::uint64_t element) {
   const auto extent = [&](Role role) { return std::max<std::uint64_t>(facts.value(role).value_or(1), 1); };
   const std::uint64_t width = extent(Role::Width), height = extent(Role::Height), depth = extent(Role::Depth);
@@ -129,7 +129,7 @@ std::vector<KernelUse> kernels_used(const Probe& probe, const CallRecord& record
   const auto piece = find_piece(payload, PieceKind::In, index);
   const std::size_t size = list->pointee.size;
   for (std::size_t at = 0; piece && at + size <= piece->bytes.size(); at += size) {
-    std::vector<std::byte> element;  // each as if it were the only one
+    std::vector<std::byte> element;  // each element as if it were the only one
     append_piece(element, {.kind = PieceKind::In, .param = index}, piece->bytes.subspan(at, size));
     if (const auto one = kernel_used(probe, record, element)) out.push_back(*one);
   }

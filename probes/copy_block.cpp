@@ -17,7 +17,7 @@ struct BlockSide {
   std::uint8_t type, host, device, array;
 };
 
-// Offsets of fields. `word`: bytes of a size.
+// Offsets of the fields. `word` is the number of bytes of a size.
 struct BlockLayout {
   std::string_view name;
   int first_major, last_major;
@@ -34,7 +34,7 @@ constexpr BlockLayout kBlockLayouts[] = {
     {"hipMemcpy3DParms", 0, kAnyMajor, {kNoField, kNoField, 32, 0}, {kNoField, kNoField, 96, 64}, {128, 136, 144}, 8},
 };
 
-// What hipMemoryType's numbers mean.
+// The meaning of hipMemoryType's numbers.
 enum class BlockMemory : std::uint8_t { Other, Host, Device, Array };
 struct MemoryNumber {
   std::uint64_t number;

@@ -1,5 +1,5 @@
-// A place in a list of tokens, with the parser's ways to look, take and complain. After the first complaint of a
-// declaration the rest of it is skipped, so that one slip gives one message.
+// A position in a list of tokens, with functions to look, take and complain. After the first complaint the rest of the
+// declaration is skipped, so that one slip gives one message.
 #pragma once
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ class Cursor {
   bool accept(char mark);
   bool accept_word(std::string_view word);
 
-  // These complain and return false or nothing where something else stands there. `what` completes "expected ...".
+  // Each complains, and returns false or nothing, if another token is next. `what` completes "expected ...".
   bool expect(char mark, std::string_view where);
   std::optional<Token> expect_word(std::string_view what);
   std::optional<std::uint64_t> expect_number(std::string_view what);
@@ -35,13 +35,14 @@ class Cursor {
   bool complain(const Token& at, std::string message);  // always false
   bool expected(std::string_view what) { return complain(peek(), fmt::format("expected {}, found {}", what, describe(peek()))); }
 
-  // Goes on with the next declaration. Declarations begin in the first column where the skipped one spans lines.
+  // Continues with the next declaration. If the skipped declaration spans lines, the next one begins in the first
+  // column.
   void recover();
 
   std::size_t error_count() const { return errors_.size(); }
   std::vector<Diagnostic> take_errors();
 
-  // While one lives, line ends do not count: inside ( ) and { }.
+  // While a Nested lives, line ends do not count: inside ( ) and { }.
   class Nested {
    public:
     explicit Nested(Cursor& cursor) : cursor_(cursor) { ++cursor_.nesting_; }

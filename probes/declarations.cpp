@@ -180,7 +180,7 @@ bool parse_field(Cursor& cursor, const Types& types, TypeDeclaration& out, std::
   const std::uint32_t alignment = base ? base->alignment : 8;
   field.offset = aligned_offset(end, alignment);
   if (!parse_field_notes(cursor, field) || !cursor.expect(';', "after the field")) return false;
-  // Fields in order and apart: whatever walks a layout takes time in proportion to its size.
+  // Fields must be in order and must not overlap, so that reading a layout takes time in proportion to its size.
   if (field.offset < end) return cursor.complain(*name, fmt::format("expected an offset of at least {}", end));
   if (field.count == 0) return cursor.complain(*name, "expected at least one element");
   const std::uint64_t last = std::uint64_t{field.offset} + std::uint64_t{field.count} * field.type.size;

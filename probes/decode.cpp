@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kRegisters = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
 constexpr std::size_t kLargestByValue = 512;
 
-// How a value came to be what is shown.
+// The marks of a value: cut, unreadable, overridden.
 struct Marks {
   bool cut = false;
   bool unreadable = false;
@@ -27,7 +27,7 @@ class CallView {
   CallView(const Probe& probe, const CallRecord& record, Payload payload, int major, int minor, Style style)
       : probe_(probe), record_(record), payload_(payload), display_{types_of(probe), version_of(major, minor), style} {}
 
-  // As it was at entry: by value, as text, or what the pointer led to.
+  // The value as it was at entry: by value, as text, or the bytes behind the pointer.
   Marks append_entry(std::string& out, const Parameter& parameter) const {
     if (parameter.type.cls == TypeClass::CString) return append_text(out, parameter);
     if (parameter.read_at_entry())
@@ -36,8 +36,8 @@ class CallView {
     return {};
   }
 
-  // As it was at return; the address where nothing was read, and where the call failed: what lies there then is what
-  // lay there before, unless fade wrote it.
+  // The value as it was at return. The address is shown if nothing was read, or if the call failed. After a failed call
+  // the memory still holds the old bytes, unless fade wrote them.
   Marks append_return(std::string& out, const Parameter& parameter) const {
     const auto was = find(PieceKind::Out, parameter);
     const auto became = find(PieceKind::Became, parameter);
@@ -63,7 +63,7 @@ class CallView {
 
   std::string address(const Parameter& parameter) const { return fmt::format("{:#x}", argument(probe_, parameter, record_, payload_)); }
 
-  // {"at":"0x10"}, or the bare address in text.
+  // {"at":"0x10"}, or only the address in text.
   void append_marked(std::string& out, std::string_view mark, const Parameter& parameter) const {
     if (json()) {
       out += fmt::format("{{\"{}\":\"{}\"}}", mark, address(parameter));

@@ -1,5 +1,5 @@
-// A recorded call as names and values: what its prototype says the words and the payload mean. Used where records are
-// stored and shown; asks the tracee nothing.
+// A recorded call as names and values: the words and the payload as the prototype declares them. Used to store and to
+// show records. Reads nothing from the tracee.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,22 +13,22 @@ namespace fade::probes {
 
 struct Value {
   std::string name;
-  Direction direction = Direction::In;  // In: as it was at entry, Out: as it was at return; an inout parameter has both
+  Direction direction = Direction::In;  // In: as at entry, Out: as at return; an inout parameter has both
   std::string text;   // as C would write it: 4096, "name", hipMemcpyHostToDevice, (256, 1, 1), {width=1, height=2}
   std::string json;   // the same as JSON
-  bool cut = false;         // text that goes on after the limit
-  bool unreadable = false;  // the pointer led nowhere
-  bool overridden = false;  // an override changed it; text and json say what it was and became
+  bool cut = false;         // the text is longer than the limit
+  bool unreadable = false;  // the memory behind the pointer could not be read
+  bool overridden = false;  // an override changed the value; text and json have the old and the new one
 };
 
-// In the order of the parameters. `major` and `minor` are of the HIP library and choose the names of enum values;
-// 0 is unknown. A probe without a known signature gives its six integer registers.
+// The values in the order of the parameters. `major` and `minor` are of the HIP library and choose the names of enum
+// values; 0 is unknown. A probe without a known signature gives its six integer registers.
 std::vector<Value> decode(const Probe& probe, const CallRecord& record, Payload payload, int major, int minor = -1);
 
 // The same as one JSON object, without the result. Special forms:
-//   {"cut":"text"}           text that goes on after the limit
-//   {"unreadable":"0x10"}    a pointer that led nowhere
-//   {"at":"0x10"}            an out-parameter of a call that failed or did not return, or whose value was not read
+//   {"cut":"text"}           a text that is longer than the limit
+//   {"unreadable":"0x10"}    a pointer to memory that could not be read
+//   {"at":"0x10"}            an out-parameter that was not read, or whose call failed or did not return
 //   {"was":1,"became":2}     an out-parameter that an override changed
 //   {"in":1,"out":2}         an inout parameter
 std::string args_json(const Probe& probe, const CallRecord& record, Payload payload, int major, int minor = -1);

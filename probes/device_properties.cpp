@@ -44,7 +44,7 @@ constexpr auto kFieldsR0600 = placed(device_rows::kR0600);
 static_assert(struct_size(kFieldsR0000) == 792);
 static_assert(struct_size(kFieldsR0600) == 1472);
 
-// Bytes of the UTF-8 character at the beginning of `text` that a terminal shows as such; 0 where it must be escaped.
+// Bytes of the UTF-8 character at the beginning of `text`; 0 if the character must be escaped for a terminal.
 std::size_t printable_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(0);

@@ -1,6 +1,6 @@
-// The two binary forms of hipDeviceProp_t, and their bytes as names and text. Pure data and functions: who read the
-// bytes, and from where, is not known here. The form follows from the symbol that was called, never from the version
-// of the library: ROCm 6 and 7 still export the unsuffixed name with the old form beside the new one.
+// The two binary forms of hipDeviceProp_t, and their bytes as names and text. Pure data and functions, without
+// knowledge of the source of the bytes. The symbol that was called decides the form, never the version of the library.
+// ROCm 6 and 7 still export the unsuffixed name with the old form beside the new one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class FieldType : std::uint8_t {
   Int,       // int
   Unsigned,  // unsigned int
   Size,      // size_t
-  Pointer,   // an address, never followed
+  Pointer,   // an address; not read
   Bits,      // hipDeviceArch_t: one-bit members in 32 bits
 };
 
@@ -36,20 +36,20 @@ struct Layout {
   std::uint32_t size = 0;  // bytes
   std::span<const PropertyField> fields;
 
-  const PropertyField* find(std::string_view field) const;  // nullptr where it has no such member
+  const PropertyField* find(std::string_view field) const;  // nullptr if the layout has no such member
 };
 
 const Layout& layout_r0000();
 const Layout& layout_r0600();
-// What the function of that name writes through its first parameter; nullptr for every other function.
+// The layout that the function writes through its first parameter; nullptr for functions that write none.
 const Layout* layout_of(std::string_view symbol);
 
-// As in the header: "int[3]", "char[256]", "hipUUID".
+// The type as in the header: "int[3]", "char[256]", "hipUUID".
 std::string c_type(const PropertyField& field);
 // Names of the members of hipDeviceArch_t; the index is the bit.
 std::span<const std::string_view> arch_bit_names();
 
-// A value as text. Arrays are [a,b,c]; text has everything that is not printable UTF-8 escaped as \xNN.
+// A value as text. Arrays are [a,b,c]. In texts, bytes that are not printable UTF-8 are escaped as \xNN.
 std::string text_of(FieldType type, std::uint32_t count, std::span<const std::byte> bytes);
 std::string escaped(std::string_view text);
 
@@ -57,7 +57,7 @@ struct Property {
   std::string name;  // "warpSize", "arch.hasDoubles"
   std::string value;
 };
-// Every member that lies wholly within `bytes`; reserved ones only where they are not zero.
+// Every member that lies completely within `bytes`. Reserved members are left out if they are zero.
 std::vector<Property> decode(const Layout& layout, std::span<const std::byte> bytes);
 
 }  // namespace fade::probes

@@ -1,5 +1,5 @@
-// The members of the two forms of hipDeviceProp_t, in the order of their declaration; offsets follow from the rules
-// of C. R0000 is the same in ROCm 5.0-7.2, R0600 in 6.0-7.2. Included by device_properties.cpp alone.
+// The members of the two forms of hipDeviceProp_t, in the order of their declaration; offsets follow from the rules of
+// C. R0000 is the same in ROCm 5.0-7.2, R0600 in 6.0-7.2. Only device_properties.cpp includes this file.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace fade::probes::device_rows {
 struct FieldRow {
   std::string_view name;
   FieldType type;
-  std::uint32_t n = 1;  // elements; of Text and Bytes: their bytes
+  std::uint32_t n = 1;  // elements; for Text and Bytes: their bytes
 };
 
 using enum FieldType;
@@ -69,7 +69,7 @@ inline constexpr FieldRow kR0600[] = {
     {"isLargeBar", Int}, {"asicRevision", Int},
 };
 
-// Bit 0 upwards of hipDeviceArch_t.
+// The names of hipDeviceArch_t's bits, from bit 0 upwards.
 inline constexpr std::string_view kArchBits[] = {
     "hasGlobalInt32Atomics", "hasGlobalFloatAtomicExch", "hasSharedInt32Atomics", "hasSharedFloatAtomicExch",
     "hasFloatAtomicAdd", "hasGlobalInt64Atomics", "hasSharedInt64Atomics", "hasDoubles", "hasWarpVote", "hasWarpBallot",

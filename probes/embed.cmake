@@ -1,5 +1,5 @@
-# fade_embed(target name file...): links the files' bytes into the target as fade_<name>_begin/end, one pair per file,
-# <name> being the file's name with _ for what C has no letters for.
+# fade_embed(target name file...): links the files' bytes into the target as fade_<name>_begin/end, one pair per file.
+# <name> is the file's name; `_` replaces characters that C identifiers cannot have.
 function(fade_embed target)
   foreach(file ${ARGN})
     get_filename_component(path ${file} ABSOLUTE)

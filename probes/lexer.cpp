@@ -8,9 +8,9 @@ namespace fade::probes {
 namespace {
 
 constexpr std::string_view kMarks = "(){}[],;*&=@-.?";
-constexpr std::size_t kMostStrangeMarks = 200;  // a binary file is not worth a message for each byte
+constexpr std::size_t kMostStrangeMarks = 200;  // a binary file must not give a message for each byte
 
-// Not <cctype>: its answers depend on the locale.
+// Not <cctype>: its results depend on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool is_word(char c) { return is_letter(c) || is_digit(c); }

@@ -15,9 +15,9 @@ struct Place {
 struct Token {
   enum class Kind : std::uint8_t { Word, Number, String, Mark, LineEnd, End };
   Kind kind = Kind::End;
-  char mark = 0;           // of a Mark
+  char mark = 0;           // for a Mark
   std::uint64_t number = 0;
-  std::string_view text;   // as written; of a String without its quotes; points into the text that was lexed
+  std::string_view text;   // as written, a String without its quotes; points into the lexed text
   Place at;
 };
 
@@ -26,7 +26,7 @@ struct Diagnostic {
   std::string message;
 };
 
-// Ends with an End token. What is no token is left out and reported.
+// The last token is End. Characters that form no token are left out and reported.
 std::vector<Token> lex(std::string_view text, std::vector<Diagnostic>& errors);
 
 // For messages: 'word', end of line, end of file.

@@ -3,7 +3,7 @@
 namespace fade::probes {
 namespace {
 
-// "const void *" and a name: the star stands at the name.
+// "const void *" and a name: the star is at the name.
 std::string declared(const std::string& type, const std::string& name) {
   return type.ends_with('*') ? type + name : type + ' ' + name;
 }
@@ -20,7 +20,7 @@ std::string parameter_text(const Probe& probe, const Parameter& parameter) {
   if (parameter.pointee.cls != TypeClass::Void) out = kDirections[static_cast<std::size_t>(parameter.direction)];
   const std::string suffix = array_suffix(probe, parameter);
   std::string type = parameter.type.name;
-  if (!suffix.empty() && type.ends_with('*')) type.pop_back();  // name[n] says it already
+  if (!suffix.empty() && type.ends_with('*')) type.pop_back();  // name[n] shows it already
   while (type.ends_with(' ')) type.pop_back();
   return out + declared(type, parameter.name) + suffix;
 }

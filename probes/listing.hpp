@@ -12,7 +12,7 @@ struct ListedProbe {
   std::string symbol;
   std::string api;
   std::string group;
-  bool on = false;          // with these options
+  bool on = false;          // set with these options
   std::string prototype;    // as in the .probes file, without notes
   std::string library;      // pattern, empty for "as recognised"
   std::string origin;       // FILE:LINE

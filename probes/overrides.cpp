@@ -17,7 +17,7 @@ constexpr std::string_view kAttributePrefix = "attribute.";
 
 using Assignments = std::vector<Assignment>;
 
-// Facts of which no device has none.
+// Facts that are above 0 on every device.
 constexpr std::string_view kPositive[] = {
     "multiProcessorCount", "warpSize", "totalGlobalMem", "maxThreadsPerMultiProcessor", "maxThreadsPerBlock", "maxThreadsDim", "maxGridSize",
     "clockRate", "memoryClockRate", "memoryBusWidth", "regsPerBlock", "regsPerMultiprocessor", "sharedMemPerBlock"};
@@ -28,7 +28,7 @@ std::string_view fact_name(const Target& target) {
   return known == nullptr ? std::string_view() : known->field;
 }
 
-// As a signed number, in the width of an element.
+// The element as a signed number, in its width.
 std::int64_t element(std::span<const std::byte> bytes, std::size_t width) {
   std::int32_t narrow = 0;
   std::uint64_t wide = 0;
@@ -162,7 +162,7 @@ Result<Assignments> assignments_of(const Spec& spec) {
   return one(assign({fact, 0, fact->count}, std::move(shape), spec));
 }
 
-// ---- what is shown of a rule
+// ---- texts that show a rule
 std::string target_text(const Spec& spec, const Assignments& assignments) {
   const std::string device = spec.device == Spec::kEveryDevice ? "*" : std::to_string(spec.device);
   const std::string what = assignments.size() > 1 ? spec.field : target_name(assignments[0].target);
@@ -209,7 +209,7 @@ bool same_reach(const Rule& a, const Rule& b) {
   return (a.device == b.device || a.device < 0 || b.device < 0) && same_slot && a.callers == b.callers;
 }
 
-// Answers that hold an address.
+// True for answers that contain a PCI address.
 bool tells_slot(const DevicePath& path) {
   return path.answer == DevicePath::Answer::StructR0000 || path.answer == DevicePath::Answer::StructR0600 || path.answer == DevicePath::Answer::PciAddress;
 }
@@ -261,7 +261,7 @@ Result<Overrides> Overrides::parse(std::span<const RuleText> rules) {
   return out;
 }
 
-// One note for each earlier rule that the new one wins over, in whole or in part.
+// Adds one note for each earlier rule that the new rule hides, in whole or in part.
 void Overrides::note_hidden_rules(const Rule& rule, std::span<const Assignment> assignments) {
   RuleId noted = 0;
   for (const Assignment& earlier : assignments_) {
@@ -275,7 +275,7 @@ void Overrides::note_hidden_rules(const Rule& rule, std::span<const Assignment> 
   }
 }
 
-// AMD's GPUs have no other width.
+// AMD GPUs have no other width.
 void Overrides::note_odd_width(const Rule& rule, std::span<const Assignment> assignments) {
   for (const Assignment& a : assignments) {
     const std::int64_t width = fact_name(a.target) == "warpSize" ? element(a.bytes, sizeof(std::int32_t)) : 32;
@@ -325,7 +325,7 @@ bool Overrides::is_there(const Rule& rule, int device, const std::optional<PciSl
   return device >= 0 && static_cast<std::size_t>(device) < rule.among.size();
 }
 
-// Of the rules about an answer that this call gives.
+// The rules about an answer that this call gives.
 template <class Fits>
 const Rule* Overrides::first_rule(const DeviceCall& call, Fits fits) const {
   const DevicePath* path = device_path(call.symbol);

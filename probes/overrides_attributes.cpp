@@ -7,8 +7,8 @@ namespace {
 
 using enum DeviceAttribute::Form;
 
-// Attributes of whole arrays (MaxThreadsDim, MaxSurface2D ...) have no field: AMD's runtime refuses them, so no
-// element of the array is known to be the one that would be answered.
+// Attributes of whole arrays (MaxThreadsDim, MaxSurface2D ...) have no field. AMD's runtime refuses them, so the
+// element that would be the answer is unknown.
 constexpr DeviceAttribute kHipAttributes[] = {
     {0, "EccEnabled", "ECCEnabled"},
     {1, "AccessPolicyMaxWindowSize", "accessPolicyMaxWindowSize"},
@@ -74,7 +74,7 @@ constexpr DeviceAttribute kHipAttributes[] = {
     {61, "ComputeCapabilityMinor", "minor"},
     {62, "MultiGpuBoardGroupID", "multiGpuBoardGroupID"},
     {63, "MultiprocessorCount", "multiProcessorCount"},
-    {64, "Name", "name", 0, NoInt},  // named until 5.7 only, as are 86, 10001, 10003 and 10004
+    {64, "Name", "name", 0, NoInt},  // this name until 5.7 only, also of 86, 10001, 10003 and 10004
     {65, "PageableMemoryAccess", "pageableMemoryAccess"},
     {66, "PageableMemoryAccessUsesHostPageTables", "pageableMemoryAccessUsesHostPageTables"},
     {67, "PciBusId", "pciBusID"},
@@ -119,7 +119,7 @@ constexpr DeviceAttribute kHipAttributes[] = {
     {10012, "AsicRevision", "asicRevision"},
     {10013, "CanUseStreamWaitValue"},
     {10014, "ImageSupport"},
-    {10015, "PhysicalMultiProcessorCount"},  // a fact of its own: an override of multiProcessorCount leaves it alone
+    {10015, "PhysicalMultiProcessorCount"},  // a fact of its own: an override of multiProcessorCount does not change it
     {10016, "FineGrainSupport"},
     {10017, "WallClockRate"},
     {10018, "NumberOfXccs"},

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::string_view kInternal[] = {
     "libamdhip64*", "libhiprtc*", "libamd_comgr*", "libhsa-runtime64*", "libcuda*", "libnvcuda*", "libMIOpen*",
-    "librocblas*", "libhipblas*", "librocsolver*",  // libhipblas* stands for libhipblaslt* as well
-    "liborigami*", "libTensile*", "libtensile*",  // these multiply the count by the compute units of a work-group processor
+    "librocblas*", "libhipblas*", "librocsolver*",  // libhipblas* includes libhipblaslt*
+    // these multiply the count by the compute units of a work-group processor
+    "liborigami*", "libTensile*", "libtensile*",
 };
 
 bool any_match(const std::vector<std::string>& patterns, const std::string& file) {

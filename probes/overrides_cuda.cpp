@@ -1,5 +1,5 @@
-// What CUDA's driver API calls the facts that HIP tells: the attributes that ZLUDA answers from a member of
-// hipDeviceProp_t, from hipDeviceGetAttribute, or with a constant of its own.
+// The facts of HIP under their names in CUDA's driver API: the attributes that ZLUDA answers from a member of
+// hipDeviceProp_t, from hipDeviceGetAttribute, or with a constant.
 #include <algorithm>
 
 #include "probes/overrides_attributes.hpp"

@@ -7,18 +7,18 @@
 namespace fade::probes {
 namespace {
 
-// Told by other functions than those that fill the struct.
+// Facts that only functions outside the struct give.
 constexpr Fact kElsewhere[] = {
     {"memory.free", FieldType::Size, 1, 8, true},
     {"pciFunction", FieldType::Int},  // last digit of hipDeviceGetPCIBusId
-    {"cuda.major", FieldType::Int},   // compute capability as CUDA tells it; HIP's are the digits of the architecture
+    {"cuda.major", FieldType::Int},   // compute capability of CUDA; HIP's numbers are the digits of the architecture
     {"cuda.minor", FieldType::Int},
 };
 
 struct Alias {
   std::string_view alias, name;
 };
-// Names of the same facts in PyTorch, in the users' talk, and of hipMemGetInfo's second result.
+// Other names of the same facts: in PyTorch, in common use, and for the second result of hipMemGetInfo.
 constexpr Alias kAliases[] = {
     {"computeUnits", "multiProcessorCount"}, {"compute_units", "multiProcessorCount"},
     {"multi_processor_count", "multiProcessorCount"}, {"smCount", "multiProcessorCount"},
@@ -29,7 +29,7 @@ constexpr Alias kAliases[] = {
     {"regs_per_multiprocessor", "regsPerMultiprocessor"}, {"shared_memory_per_block", "sharedMemPerBlock"},
 };
 
-// Amounts of bytes that are an int.
+// Amounts of bytes whose type is int.
 constexpr std::string_view kBytesInInt[] = {"l2CacheSize", "persistingL2CacheMaxSize", "accessPolicyMaxWindowSize"};
 
 struct Remark {

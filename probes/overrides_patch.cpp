@@ -31,7 +31,7 @@ AnswerBytes bytes_of(T value) {
   return out;
 }
 
-// One call. `now_` follows what the patches do, so that several of them may share a word or a text.
+// One call. `now_` follows the patches, so that several patches may share a word or a text.
 class Patching {
  public:
   Patching(const DevicePath& path, Arguments arguments, std::span<const Assignment* const> active,
@@ -57,7 +57,7 @@ class Patching {
   }
 
  private:
-  using Shown = std::function<std::string(const AnswerBytes&)>;  // of everything at the parameter
+  using Shown = std::function<std::string(const AnswerBytes&)>;  // from all bytes at the parameter
 
   void put(RuleId rule, AnswerPlace place, std::span<const std::byte> value, std::string field, const Shown& shown) {
     AnswerBytes& now = now_[place.parameter];
@@ -85,7 +85,7 @@ class Patching {
     return found == active_.rend() ? nullptr : *found;
   }
 
-  // ---- facts that stand as they are
+  // ---- facts that are stored unchanged
   void elements() {
     for (std::size_t i = 0; i < active_.size(); ++i) {
       const Target& target = active_[i]->target;
@@ -113,7 +113,7 @@ class Patching {
     const Fact& fact = *assignment.target.fact;
     const auto place = place_of(path_, fact, 0);
     if (!place) return;
-    const bool is_short = place->bytes == sizeof(std::uint32_t);  // CUDA's old functions tell an unsigned int
+    const bool is_short = place->bytes == sizeof(std::uint32_t);  // CUDA's old functions give an unsigned int
     const AnswerBytes value = is_short ? bytes_of(as_unsigned(value_in<std::uint64_t>(assignment.bytes))) : limited(fact, assignment.bytes);
     put(assignment.rule, *place, value, std::string(fact.name), [&](const AnswerBytes& now) {
       return text_of(is_short ? FieldType::Unsigned : fact.type, fact.count, std::span(now).subspan(place->offset, value.size()));
@@ -131,7 +131,7 @@ class Patching {
     });
   }
 
-  // Bits share a word, so all that one rule sets is one change of it.
+  // Bits share a word, so all bits of one rule are one change of the word.
   void bits(std::size_t i) {
     const Assignment& assignment = *active_[i];
     const Target& target = assignment.target;
@@ -152,7 +152,7 @@ class Patching {
     });
   }
 
-  // ---- hipMemGetInfo: what is free is never more than there is
+  // ---- hipMemGetInfo: free memory is at most the total
   std::uint64_t total_told() const {
     if (const Assignment* total = last_for("totalGlobalMem")) return value_in<std::uint64_t>(total->bytes);
     return now_[1].size() >= 8 ? value_in<std::uint64_t>(now_[1]) : std::numeric_limits<std::uint64_t>::max();
@@ -170,7 +170,7 @@ class Patching {
     free_of_total(both && total > free ? std::optional(total - free) : std::nullopt);
   }
 
-  // What is in use stays in use; where that is not told, free memory is cut at the new total.
+  // Memory in use stays in use. If the use is unknown, free memory is cut at the new total.
   void free_of_total(std::optional<std::uint64_t> in_use) {
     const Assignment* total = last_for("totalGlobalMem");
     if (total == nullptr || last_for("memory.free") != nullptr || now_[0].size() < 8) return;
@@ -205,12 +205,12 @@ class Patching {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
   }
 
-  // As AMD's runtime turns a size_t into the attribute's int.
+  // Converts a size_t to the attribute's int as AMD's runtime does.
   static std::int32_t as_int(std::uint64_t value) {
     return static_cast<std::int32_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int32_t>::max()));
   }
 
-  // ---- texts within the caller's length: cut, and closed by a NUL, as the runtime does it
+  // ---- texts within the caller's length: cut, and closed by a NUL, as the runtime does
   void put_text(RuleId rule, std::string_view text, std::string field) {
     const std::int32_t room = int_argument(arguments_, path_.length, 0);
     if (room <= 0) return;
@@ -230,7 +230,7 @@ class Patching {
     if (now_[0].empty()) return;
     const auto* standing = reinterpret_cast<const char*>(now_[0].data());
     const auto address = parse_pci_address({standing, ::strnlen(standing, now_[0].size())});
-    if (!address) return;  // not what the runtime writes: leave it
+    if (!address) return;  // the runtime writes another form: leave it
     PciAddress told = *address;
     const std::pair<std::string_view, std::int32_t*> parts[] = {{"pciDomainID", &told.domain},
                                                                 {"pciBusID", &told.bus},
@@ -245,7 +245,7 @@ class Patching {
     }
   }
 
-  // One rule may set all four parts; it is one change of the text.
+  // One rule may set all four parts, as one change of the text.
   bool same_rule_follows(std::size_t i) const {
     for (std::size_t j = i + 1; j < active_.size() && active_[j]->rule == active_[i]->rule; ++j) {
       if (wins(j, 0)) return true;

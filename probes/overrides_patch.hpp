@@ -1,5 +1,5 @@
-// From the rules that count for one call, and the bytes that it left at its pointers, to the bytes that must be
-// written. Touches nothing but what the rules name; a later rule wins over an earlier one, element by element.
+// Turns the rules that apply to one call, and the bytes at its pointers, into the bytes to write. Changes only bytes
+// that rules name. A later rule wins over an earlier one, element by element.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace fade::probes {
 struct Assignment {
   RuleId rule = 0;
   Target target;
-  std::vector<std::byte> bytes;  // of the target's elements, as parse_value makes them
+  std::vector<std::byte> bytes;  // of the target's elements, in the form of parse_value
 };
 
-// Bytes that stand at a pointer parameter when the call returns; fewer than asked for where memory ends.
+// Bytes at a pointer parameter when the call returns; fewer than asked for if memory ends earlier.
 struct Found {
   std::uint8_t parameter = 0;
   std::span<const std::byte> bytes;
 };
 
-// A rule that was applied. Without bytes where the program was told the same anyway: a hit, and nothing to write.
+// A rule that was applied. Without bytes, the answer was already equal: a hit, and nothing to write.
 struct Patch {
   RuleId rule = 0;
   int device = -1;
@@ -35,11 +35,12 @@ struct Patch {
   std::string was, became;
 };
 
-// `active`: the assignments that this call tells, in the order of the rules. The patches must be written in their order.
+// `active`: the assignments that this call answers, in the order of the rules. The patches must be written in their
+// order.
 std::vector<Patch> patches_of(const DevicePath& path, Arguments arguments, std::span<const Assignment* const> active,
                               std::span<const Found> found);
 
-// How a rule's target is shown: "warpSize", "maxGridSize[2]", "attribute.WarpSize".
+// The text of a rule's target: "warpSize", "maxGridSize[2]", "attribute.WarpSize".
 std::string target_name(const Target& target);
 
 }  // namespace fade::probes

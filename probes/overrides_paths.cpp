@@ -31,11 +31,11 @@ constexpr DevicePath kPaths[] = {
     {"cuDeviceGetUuid_v2", Answer::Values, 1},
 };
 
-// Facts told outside of structs and attributes.
+// Facts outside of structs and attributes.
 struct Spot {
   std::string_view symbol, fact;
   std::uint8_t parameter = 0;
-  std::uint32_t bytes = 0;  // of the answer, where not the fact's
+  std::uint32_t bytes = 0;  // size in the answer, if not the fact's
 };
 constexpr Spot kSpots[] = {
     {"hipDeviceGetName", "name"},
@@ -63,7 +63,7 @@ constexpr Spot kSpots[] = {
     {"cuDeviceGetUuid", "uuid"},
     {"cuDeviceGetUuid_v2", "uuid"},
 };
-// The longest texts: a name of 255 bytes, an address of 4 numbers; what a caller offers beyond is not needed.
+// The longest texts: a name of 255 bytes, an address of 4 numbers. A larger buffer of the caller is not read beyond.
 constexpr std::int32_t kLongestText = 256;
 
 const Spot* spot_of(const DevicePath& path, const Fact& fact) {

@@ -28,7 +28,7 @@ std::optional<std::uint32_t> small_number(std::string_view text) {
 
 tl::unexpected<Error> no_device() { return fail("", "it does not begin with device.N. or device.*.", kExample); }
 
-// Takes "[0000:0b:00.0]" off `target`, if it begins so.
+// Removes "[0000:0b:00.0]" from the beginning of `target`, if it is there.
 Result<void> take_slot(std::string_view& target, Spec& spec) {
   if (!target.starts_with('[')) return {};
   const std::size_t end = target.find(']');
@@ -40,7 +40,7 @@ Result<void> take_slot(std::string_view& target, Spec& spec) {
   return {};
 }
 
-// Takes "device.N." or "device.N[ADDRESS]." off `target`.
+// Removes "device.N." or "device.N[ADDRESS]." from `target`.
 Result<void> take_device(std::string_view& target, Spec& spec) {
   constexpr std::string_view kWord = "device.";
   const std::size_t end = target.find_first_of(".[", kWord.size());
@@ -70,7 +70,7 @@ Result<void> take_field(std::string_view target, Spec& spec) {
               fmt::format("write {}[0]=VALUE for the first element", escaped(spec.field)));
 }
 
-// Takes a quoted text off `rest`; \" \' and \\ stand for the character itself.
+// Removes a quoted text from `rest`; \" \' and \\ mean the character itself.
 Result<void> take_quoted(std::string_view& rest, Spec& spec) {
   const char quote = rest[0];
   std::size_t i = 1;

@@ -1,5 +1,5 @@
-// The grammar of one rule: device.N.FIELD=VALUE[@CALLERS], cut into its parts; device.N[0000:0b:00.0] is only the device there. Which fields exist and what values
-// they take is not known here. Also how a file of rules is cut into lines.
+// The grammar of one rule: device.N.FIELD=VALUE[@CALLERS], cut into its parts. device.N[0000:0b:00.0] means the device
+// only if it has this address. Fields and their values are not checked here. Also cuts a file of rules into lines.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace fade::probes {
 
-// Where a device is on the bus, as far as HIP tells it: without the function.
+// The address of a device on the bus, as HIP gives it: without the function.
 struct PciSlot {
   std::int32_t domain = 0, bus = 0, device = 0;
   bool operator==(const PciSlot&) const = default;
@@ -23,13 +23,13 @@ struct PciSlot {
 struct RuleText {
   std::string text;
   std::string origin = "--set";
-  // Where not empty: the rule is for the devices at these addresses alone. As long as the address of a device is not known, its ordinal
-  // must be less than their number.
+  // If not empty, the rule is for the devices at these addresses alone. While the address of a device is unknown, its
+  // ordinal must be less than the number of addresses.
   std::vector<PciSlot> among = {};
 };
 
-// The rules in the text of a file: one in each line; empty lines and what follows a '#' at the beginning of a line
-// or after a blank (outside quotes) are skipped.
+// The rules in the text of a file, one per line. Empty lines are skipped, and so is text after a '#' that is at the
+// beginning of a line or after a blank, outside quotes.
 std::vector<RuleText> rules_in(std::string_view content, const std::string& file);
 // Reads at most 1 MiB.
 Result<std::vector<RuleText>> rules_from_file(const std::string& path);
@@ -37,14 +37,14 @@ Result<std::vector<RuleText>> rules_from_file(const std::string& path);
 struct Spec {
   static constexpr int kEveryDevice = -1;
   int device = kEveryDevice;
-  std::optional<PciSlot> slot;         // only a device there
+  std::optional<PciSlot> slot;         // limits the rule to a device at this address
   std::string field;                   // without index: "maxGridSize", "memory.free", "attribute.WarpSize"
   std::optional<std::uint32_t> index;  // of FIELD[i]
   std::string value;                   // unquoted
   bool quoted = false;
-  std::optional<std::string> callers;  // what follows the '@'
+  std::optional<std::string> callers;  // the text after the '@'
 };
-// Errors carry cause and fix; the caller says which rule it was.
+// Errors carry cause and fix; the caller adds the rule.
 Result<Spec> parse_spec(std::string_view text);
 
 std::string_view trimmed(std::string_view text);

@@ -38,7 +38,7 @@ struct Number {
   bool too_large = false;  // beyond 64 bits
 };
 
-// Takes K, M, G or T (also KiB ...) off `text` and returns how far to shift; 0 without one.
+// Removes K, M, G or T (also KiB ...) from `text`. Returns the number of bits to shift; 0 without a suffix.
 unsigned take_suffix(std::string_view& text) {
   std::string_view body = text;
   if (body.ends_with("iB")) body.remove_suffix(2);
@@ -125,7 +125,7 @@ Result<std::vector<std::byte>> text_value(const ValueShape& shape, std::string_v
   return out;
 }
 
-// HIP's uuid is the text that stands after "GPU-" elsewhere, as 16 characters without a NUL.
+// HIP's uuid is the text after "GPU-" in other tools, as 16 characters without a NUL.
 Result<std::vector<std::byte>> bytes_value(const ValueShape& shape, std::string_view text) {
   const std::string digits = fmt::format("write {} hexadecimal digits", 2 * shape.element_size);
   std::vector<std::byte> out;

@@ -1,5 +1,4 @@
-// The text of a rule's value as the bytes that will stand in the program's memory. Checks type and range; says what
-// would have fitted.
+// The text of a rule's value as bytes for the program's memory. Checks type and range; errors name the allowed range.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -13,7 +13,7 @@ namespace fade::probes {
 namespace {
 
 constexpr std::size_t kLargestText = 4 * 1024 * 1024;
-constexpr std::size_t kMostErrors = 200;  // then the rest is not worth reading
+constexpr std::size_t kMostErrors = 200;  // further errors are not read
 constexpr std::size_t kMostErrorsShown = 20;
 
 class Parser {

@@ -1,5 +1,5 @@
-// Reads the text of a .probes file: format in FORMAT.md. Several errors are reported in one go; what is right around
-// them is still read, so that they can be reported together.
+// Reads the text of a .probes file: format in FORMAT.md. Valid lines around an error are still read, so that several
+// errors are reported together.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,11 +14,11 @@ namespace fade::probes {
 
 struct ParsedFile {
   std::vector<Probe> probes;
-  std::shared_ptr<const Types> types;  // what this file declares, over `under`
+  std::shared_ptr<const Types> types;  // the declarations of this file, over `under`
   std::vector<Diagnostic> errors;      // in the order of the text
 };
 
-// `name` stands before the line in messages and in Probe::origin.
+// `name` precedes the line in messages and in Probe::origin.
 ParsedFile parse(std::string_view text, std::string_view name, std::shared_ptr<const Types> under);
 
 // The first errors as one: FILE:LINE:COLUMN: expected ..., found ...

@@ -9,7 +9,7 @@ bool is_signed(TypeClass cls) {
   return cls == TypeClass::Signed || cls == TypeClass::Char || cls == TypeClass::Enum;
 }
 
-// The upper part of rax is undefined where the result is narrower.
+// The upper part of rax is undefined if the result is narrower.
 std::int64_t narrowed(std::uint64_t word, const Type& type) {
   if (type.size == 0 || type.size >= 8) return static_cast<std::int64_t>(word);
   const unsigned spare = 64 - 8 * type.size;

@@ -1,5 +1,5 @@
-// What to watch: one Probe is one line of a .probes file, a wish without an address. Immutable once loaded, shared
-// between threads by shared_ptr<const Probe>.
+// One Probe is one line of a .probes file, without an address. Immutable once loaded, shared between threads by
+// shared_ptr<const Probe>.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace fade::probes {
 
 class Types;  // types.hpp: names of enums, layouts of structs
 
-// How a value is shown and how many bytes it has.
+// The form and size of a shown value.
 enum class TypeClass : std::uint8_t {
   Void, Bool, Char, Signed, Unsigned, Size, Float, Double,
-  Pointer,   // address of something that is not read
+  Pointer,   // an address whose memory is not read
   Handle,    // opaque pointer or integer that names an object: hipStream_t
-  CString,   // const char *: text is read at entry (or, as a result, shown as address)
+  CString,   // const char *: text is read at entry; a result is shown as address
   Enum,      // names by library major version
   Flags,     // or-ed bits with names
   Dim3,      // three 32-bit numbers
-  Struct,    // by value, shown field by field where the layout is known, else as bytes
+  Struct,    // by value, shown field by field if the layout is known, else as bytes
 };
 
 struct Type {
@@ -41,11 +41,11 @@ enum class Direction : std::uint8_t { In, Out, InOut };
 struct Parameter {
   std::string name;
   Type type;         // of the parameter itself; for pointers that are read, TypeClass::Pointer
-  Type pointee;      // what the pointer points to, where it is read (Void otherwise)
+  Type pointee;      // the type behind the pointer if it is read, else Void
   Direction direction = Direction::In;
   Role role = Role::None;
   Location at;
-  // Elements of pointee that are read: 1, or a fixed number; length_param >= 0: as many as that parameter says.
+  // Elements of pointee that are read: 1, or a fixed number. If length_param >= 0, that parameter has the number.
   std::uint32_t count = 1;
   int length_param = -1;
 
@@ -53,7 +53,7 @@ struct Parameter {
   bool read_at_return() const { return pointee.cls != TypeClass::Void && direction != Direction::In; }
 };
 
-// What a call does, as far as the stored side tables care.
+// The effect of a call on the stored side tables.
 enum class Kind : std::uint8_t {
   Other, Launch, Copy, Set, Alloc, Free, HostAlloc, HostFree, StreamCreate, StreamDestroy, Sync, Event, SetDevice, GetDevice,
   DeviceQuery, ModuleLoad, GetFunction, Error, Register, Graph,
@@ -61,29 +61,30 @@ enum class Kind : std::uint8_t {
 };
 
 struct Probe {
-  std::string symbol;     // as in .dynsym, mangled where it is
+  std::string symbol;     // as in .dynsym, mangled if C++
   std::string api;        // hip, hiprtc, cuda, user
   std::string group;      // memory, copy, launch ... for -e/--events
-  std::string library;    // glob on the library's file name or soname; empty: any library that is recognised as `api`
+  std::string library;    // glob on the library's file name or soname; empty: any library recognised as `api`
   Kind kind = Kind::Other;
-  bool hot = false;       // off unless asked for by name or by its group
-  bool entry_only = false;  // neither its result nor its duration are needed: recorded at its entry, without a return site
+  bool hot = false;       // off unless selected by name or by its group
+  bool entry_only = false;  // result and duration are not needed: recorded at its entry, without a return site
   Type result;
   std::int64_t success = 0;        // result value that means success
   bool has_success = false;        // false: every result is fine (void, pointers, counts)
-  std::vector<std::int64_t> not_failures;  // results that are no error though not success (hipErrorNotReady of queries)
+  // results that are neither success nor an error (hipErrorNotReady of queries)
+  std::vector<std::int64_t> not_failures;
   bool known_signature = true;     // false: only registers are shown
   bool grid_in_work_items = false; // the launch's grid counts work-items: divide by the block for blocks
   std::uint8_t stack_words = 0;    // argument words on the stack that must be read at entry
   std::uint8_t sse_words = 0;      // xmm registers that carry arguments
   std::vector<Parameter> parameters;
   std::string origin;              // FILE:LINE
-  std::shared_ptr<const Types> types;  // what the names of its types mean; null: the built-in ones
+  std::shared_ptr<const Types> types;  // the meaning of its type names; null: the built-in types
   LazyRoleIndex role_index;
 
   bool returns_sse() const { return result.cls == TypeClass::Float || result.cls == TypeClass::Double; }
-  bool failed(std::uint64_t result_word) const;  // masks to the result's size
-  const Parameter* with_role(Role role) const;   // nullptr where none has it
+  bool failed(std::uint64_t result_word) const;  // narrows the word to the result's size
+  const Parameter* with_role(Role role) const;   // nullptr if no parameter has it
   std::span<const RolePlace> places(Role role) const { return role_index.of(*this).places(role); }
   const RoleWord& word(Role role) const { return role_index.of(*this).word(role); }
 };

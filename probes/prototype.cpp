@@ -19,7 +19,7 @@ struct Draft {
   Parameter parameter;
   WrittenType written;
   Token at;
-  Token length;        // a Word where the length is another parameter
+  Token length;        // a Word if the length is another parameter
   bool directed = false;
   bool is_array = false;
   bool as_text = false;
@@ -41,7 +41,7 @@ bool parse_named_values(Cursor& cursor, const Types& types, Draft& draft) {
   const TypeDeclaration* declaration = types.find(name->text);
   if (!declaration || declaration->values.empty())
     return cursor.complain(*name, fmt::format("expected an enum or flags type with values, found '{}'", name->text));
-  // What is shown is the number itself, or the number pointed to.
+  // The shown number is the parameter itself, or the number behind the pointer.
   Type& shown = draft.directed ? draft.parameter.pointee : draft.parameter.type;
   if (shown.size == 0 || shown.size > 8 || shown.cls == TypeClass::Pointer)
     return cursor.complain(*name, "expected a parameter that is a number");
@@ -99,7 +99,7 @@ bool parse_array(Cursor& cursor, Draft& draft) {
   return cursor.expect(']', "after the length");
 }
 
-// The pointee is set only where it is read.
+// The pointee is set only if it is read.
 bool set_types(Cursor& cursor, const Types& types, Draft& draft) {
   Parameter& parameter = draft.parameter;
   const auto type = value_type(cursor, draft.written, types);
@@ -119,7 +119,7 @@ bool set_types(Cursor& cursor, const Types& types, Draft& draft) {
   return true;
 }
 
-// const char * is text unless a direction or a length says otherwise; @text says so of other pointers.
+// const char * is text unless a direction or a length says otherwise. @text marks other pointers as text.
 bool set_text(Cursor& cursor, Draft& draft) {
   const bool plain = !draft.directed && !draft.is_array;
   if (draft.as_text && !(draft.written.stars == 1 && plain))
@@ -204,7 +204,7 @@ bool parse_values(Cursor& cursor, std::vector<std::int64_t>& out) {
   return cursor.expect(')', "after the values");
 }
 
-// @ok(600) names results that are no failure; @ok alone says that none is.
+// @ok(600) lists results that are not failures; @ok alone means that no result is a failure.
 bool parse_ok_note(Cursor& cursor, Probe& out) {
   if (cursor.sees('(')) return parse_values(cursor, out.not_failures);
   out.has_success = false;

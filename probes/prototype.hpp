@@ -7,14 +7,14 @@
 
 namespace fade::probes {
 
-// What the headers above a prototype set for it.
+// The headers above a prototype: their settings for it.
 struct Section {
   std::string api = "user";
   std::string library;
   std::string group = "user";
 };
 
-// Reads one into `out`; false after a complaint.
+// Reads one prototype into `out`. Returns false after a complaint.
 bool parse_prototype(Cursor& cursor, const Section& section, const Types& types, Probe& out);
 
 }  // namespace fade::probes

@@ -18,7 +18,7 @@ struct FoundRole {
   RolePlace place;
 };
 
-// Fields of a structure before those of structures within.
+// Fields of a structure come before fields of nested structures.
 void add_fields(const Types& types, const Type& type, RolePlace base, int depth, std::vector<FoundRole>& to) {
   const TypeDeclaration* declaration = type.cls == TypeClass::Struct ? types.find(type.name) : nullptr;
   if (!declaration) return;

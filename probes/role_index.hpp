@@ -1,5 +1,5 @@
-// Where in the calls of a probe the value of each role stands. Worked out once, since every call is asked for several roles and
-// has most of them nowhere.
+// The place of each role's value in the calls of a probe. Computed once, because every call needs several roles and has
+// no value for most of them.
 #pragma once
 #include <array>
 #include <atomic>
@@ -14,16 +14,16 @@ namespace fade::probes {
 
 struct Probe;
 
-// A role's only value, where it is all or the low bytes of one word; most roles are nowhere or in such a place.
+// The only value of a role, if it is all or the low bytes of one word. Most roles have no value or such a value.
 struct RoleWord {
   enum class In : std::uint8_t { Nowhere, Register, Stack, Elsewhere };
   In in = In::Nowhere;
-  std::uint8_t word = 0;  // index into CallRecord::words, or of a word on the stack
+  std::uint8_t word = 0;  // index into CallRecord::words, or into the words on the stack
   std::uint64_t mask = 0;
 };
 
 struct RolePlace {
-  bool in_memory = false;      // that a pointer leads to; else in the argument itself
+  bool in_memory = false;      // in memory behind a pointer; else in the argument itself
   std::uint8_t parameter = 0;  // index into Probe::parameters
   Location at;                 // of that parameter
   std::uint32_t offset = 0;    // of a field, else 0
@@ -34,7 +34,7 @@ class RoleIndex {
  public:
   explicit RoleIndex(const Probe& probe);
 
-  // The first one that can be read counts: parameters, then fields.
+  // The places of a role: parameters, then fields. The first readable place counts.
   std::span<const RolePlace> places(Role role) const {
     const auto at = static_cast<std::size_t>(role);
     return {places_.data() + first_[at], static_cast<std::size_t>(first_[at + 1] - first_[at])};
@@ -47,7 +47,7 @@ class RoleIndex {
   std::array<std::uint16_t, kRoleCount + 1> first_{};
 };
 
-// A probe's index, from the first question on. Any thread may ask. A copy of the probe begins without one.
+// A probe's index, built at the first use. Thread-safe. A copy of the probe begins without an index.
 class LazyRoleIndex {
  public:
   LazyRoleIndex() = default;

@@ -1,4 +1,4 @@
-// What a parameter, or a field of a structure, means to the memory ledger, the launch table and so on.
+// The meaning of a parameter, or of a structure's field, for the memory ledger, the launch table and so on.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace fade::probes {
 namespace {
 
-// Other words that users bring along for the same groups.
+// Common synonyms of the same groups.
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"memory", "mem"}, {"memcpy", "copy"}, {"copies", "copy"}, {"launch", "kernel"}, {"kernels", "kernel"}, {"launches", "kernel"},
     {"streams", "stream"}, {"events", "event"}, {"errors", "error"}, {"devices", "device"}, {"graphs", "graph"},
@@ -113,7 +113,7 @@ Result<Selection> Selection::make(std::string_view events, const std::vector<std
   return out;
 }
 
-// Hot functions are off by default, which is no wish of the user's.
+// Hot functions are off by default; the user did not choose this.
 bool Selection::named_by_words(const Probe& probe) const {
   bool on = words_.empty() || words_.front().take_away;
   for (const Word& word : words_)

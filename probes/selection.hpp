@@ -1,9 +1,9 @@
-// Which probes are set: the user's -e LIST, --include and --exclude over what is on by default.
+// The selection of probes: the user's -e LIST, --include and --exclude over the default.
 //
 // LIST is words with commas: a group (mem, copy, ...), hip, hiprtc, all, hot, a function's name or a pattern
-// (hipMemcpy*); a word with - before it takes away. Words are taken from left to right; a list that begins by taking
-// away begins with all. Hot functions are on only where a word names them, their own group or hot, or where an
-// --include matches them.
+// (hipMemcpy*). A word with - before it removes functions. Words are applied from left to right; a list that begins
+// with a removal begins with all. A hot function is on only if a word names it, its group or hot, or if an --include
+// matches it.
 #pragma once
 #include <memory>
 #include <regex>
@@ -21,12 +21,12 @@ class Selection {
   // Everything that is not hot.
   Selection() = default;
 
-  // `known` is what words may name: all probes of the catalogue. An empty `events` is the default.
+  // `known`: all probes of the catalogue, for words to name. An empty `events` is the default.
   static Result<Selection> make(std::string_view events, const std::vector<std::string>& include,
                                 const std::vector<std::string>& exclude, const std::vector<ProbePtr>& known);
 
   bool operator()(const Probe& probe) const;
-  // What leaves the probe out, in one word: events, include, exclude, or hot where it is off by default. Empty: nothing does.
+  // The option that leaves the probe out: events, include, exclude, or hot if it is off by default. Empty if it is on.
   std::string_view left_out_by(const Probe& probe) const;
 
  private:

@@ -19,7 +19,7 @@ json of_parameter(const Parameter& p) {
           {"at", at}, {"count", p.count}, {"length", p.length_param}};
 }
 
-// A number of the text; an exception where it is none or too large.
+// A number in the text. Throws if the text is not a number or is too large.
 template <class T>
 T number(const json& from, std::int64_t most, std::int64_t least = 0) {
   const auto value = from.get<std::int64_t>();

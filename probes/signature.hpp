@@ -1,5 +1,5 @@
-// The parameters of a probe as a text that is kept beside packed calls (call_block.hpp), so that a reader that does not have
-// the .probes file shows them as the writer would have.
+// The parameters of a probe as a text beside packed calls (call_block.hpp). A reader without the .probes file shows the
+// calls as the writer would.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace fade::probes {
 
-// JSON. Names of enums and structs stand in it; what they mean is looked up by the reader in the built-in types.
+// JSON. It has the names of enums and structs; the reader looks them up in the built-in types.
 std::string signature_text(const Probe& probe, int library_major);
 
 struct Signature {
-  Probe probe;  // only what args_json() asks for
+  Probe probe;  // only the parts that args_json() needs
   int library_major = 0;
 };
-// nullopt where `text` is no signature. Nothing in it is trusted.
+// Returns nullopt if `text` is not a signature. Nothing in the text is trusted.
 std::optional<Signature> signature_from(std::string_view text);
 
 }  // namespace fade::probes

@@ -9,7 +9,7 @@ namespace {
 
 struct Decoded {
   std::uint32_t code = 0;
-  std::size_t length = 0;  // 0: no UTF-8 begins here
+  std::size_t length = 0;  // 0: no valid UTF-8 here
 };
 
 // Well-formed sequences only (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing over U+10FFFF.
@@ -30,7 +30,7 @@ Decoded decode_utf8(std::string_view text) {
   return {code, length};
 }
 
-// What a terminal would act upon: C0 and C1 controls, DEL, and marks that turn the direction of writing.
+// Code points that change a terminal: C0 and C1 controls, DEL, and marks that turn the direction of writing.
 bool acts_on_terminal(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }

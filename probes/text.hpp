@@ -1,4 +1,4 @@
-// Foreign text made fit for a terminal or for JSON: control characters and bytes that are no UTF-8 are escaped.
+// Untrusted text made safe for a terminal or for JSON: control characters and bytes that are not UTF-8 are escaped.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,10 +7,10 @@ namespace fade::probes {
 
 enum class Style { Text, Json };
 
-// With quotes around it. Bytes that are no UTF-8 become \xHH (in JSON the characters \xHH).
+// The text in quotes. Bytes that are not UTF-8 become \xHH (in JSON the characters \xHH).
 void append_quoted(std::string& out, std::string_view text, Style style);
 
-// A word that needs no escaping: bare in text, quoted in JSON.
+// A word that needs no escaping: without quotes in text, quoted in JSON.
 void append_word(std::string& out, std::string_view word, Style style);
 
 }  // namespace fade::probes

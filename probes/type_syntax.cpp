@@ -22,7 +22,7 @@ bool is_c_word(std::string_view word) {
   return is_any_of(word, {"unsigned", "signed", "long", "short", "int", "char", "double"});
 }
 
-// "long unsigned int" and its kin, in the spelling of the table of basic types. Empty where C has no such type.
+// "long unsigned int" and similar forms, in the spelling of the table of basic types. Empty if C has no such type.
 std::string canonical_base(const std::vector<std::string_view>& words) {
   const auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
   const auto longs = count("long"), is_short = count("short");
@@ -41,7 +41,7 @@ struct Words {
   bool is_const = false;
 };
 
-// Everything before the first star. A second plain name belongs to whatever follows the type.
+// Everything before the first star. A second plain name belongs to the token after the type.
 Words parse_words(Cursor& cursor) {
   Words out;
   while (cursor.peek().kind == Token::Kind::Word) {

@@ -1,5 +1,5 @@
-// What the type names of prototypes mean: sizes, names of enum values by library version, layouts of structs. One
-// table per .probes file, laid over the built-in one; immutable once its file is read. Knows no functions.
+// The meaning of type names in prototypes: sizes, names of enum values by library version, layouts of structs. One
+// table per .probes file, over the built-in one; immutable once its file is read. Knows no functions.
 #pragma once
 #include <map>
 #include <memory>
@@ -41,25 +41,25 @@ struct TypeDeclaration {
   Type type;
   std::uint32_t alignment = 1;
   std::vector<EnumValue> values;  // enums and flags
-  std::vector<Field> fields;      // structs whose layout is known, possibly only in part
+  std::vector<Field> fields;      // structs with a known layout, possibly only in part
   std::optional<std::int64_t> success;  // result value that means success
 };
 
 class Types {
  public:
-  // `under` is asked for what is not declared here; null only for the built-in table.
+  // `under` has the types that are not declared here; null only for the built-in table.
   explicit Types(std::shared_ptr<const Types> under) : under_(std::move(under)) {}
 
   const TypeDeclaration* find(std::string_view name) const;
   bool declared_here(std::string_view name) const { return own_.find(name) != own_.end(); }
   void declare(std::string name, TypeDeclaration declaration);
-  // The result value that means success; copies the declaration into this table if it stands under it.
+  // Sets the result value that means success. Copies the declaration into this table if it is only in `under`.
   bool set_success(std::string_view name, std::int64_t value);
   std::vector<std::string> names() const;
 
-  // The first name that had this value in that version.
+  // The first name with this value in this version.
   std::optional<std::string_view> enum_name(std::string_view type, std::int64_t value, Version version) const;
-  // "A|B|0x40": names of bits, then what no name covers; the name of 0 or "0" where no bit is set.
+  // "A|B|0x40": names of bits, then the bits without a name. If no bit is set: the name of 0, or "0".
   std::string flags_text(std::string_view type, std::uint64_t value, Version version = kNewest) const;
 
  private:
@@ -69,7 +69,7 @@ class Types {
 
 // bool, int, size_t, dim3 ... as the compiler knows them.
 std::shared_ptr<const Types> basic_types();
-// Those, and what the embedded .enums and .probes files declare.
+// The basic types, and the types of the embedded .enums and .probes files.
 std::shared_ptr<const Types> built_in_types();
 
 const Types& types_of(const Probe& probe);

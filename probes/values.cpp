@@ -27,7 +27,7 @@ std::int64_t load_signed(std::span<const std::byte> bytes) {
   return size == 0 ? 0 : static_cast<std::int64_t>(load_word(bytes) << spare) >> spare;
 }
 
-// JSON readers take numbers for doubles or signed 64-bit integers; what is larger is written as text.
+// JSON readers take numbers for doubles or signed 64-bit integers, so larger numbers are written as text.
 void append_unsigned(std::string& out, std::uint64_t value, Style style) {
   constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool quote = style == Style::Json && value > kLargest;

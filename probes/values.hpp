@@ -1,4 +1,4 @@
-// One typed value from its bytes, as text for people or as JSON. Knows nothing of calls.
+// One typed value from its bytes, as text or as JSON. Knows no calls.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -18,7 +18,7 @@ struct Display {
 // Numbers and flags in full, addresses and handles in hex, enums by name, structs field by field where known.
 void append_value(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display);
 
-// As many whole elements as there are bytes: characters as text up to a NUL, bytes in hex, others as a list.
+// The whole elements in the bytes: characters as text up to a NUL, bytes in hex, others as a list.
 void append_elements(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display);
 
 // The low bytes of a value, zero-extended; at most 8.

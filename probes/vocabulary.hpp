@@ -1,4 +1,4 @@
-// The words that stand after @ in .probes files, and for listings: kinds of calls and roles of parameters.
+// The words after @ in .probes files and in listings: kinds of calls and roles of parameters.
 #pragma once
 #include <optional>
 #include <string>

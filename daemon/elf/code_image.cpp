@@ -16,7 +16,7 @@ constexpr std::uint32_t kMetadataNote = 32;     // NT_AMDGPU_METADATA, code obje
 constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__", kPacked = "CCOB";
 constexpr std::size_t kMostImageHeaders = 64, kMostEntries = 1024, kMostTriple = 256, kMostNotes = 32u << 20;
 constexpr std::uint64_t kImageAlignment = 4096;  // of images in .hip_fatbin
-constexpr std::uint64_t kMostCarried = 16u << 20;  // bytes of a compressed image that travel with a call
+constexpr std::uint64_t kMostCarried = 16u << 20;  // bytes of a compressed image that are stored with a call
 constexpr CodeLimits kCarriedLimits{.objects = 64, .bytes = 64u << 20, .unpacked = 512u << 20};
 
 bool begins_with(const Memory& memory, RemoteAddr at, std::string_view magic) {
@@ -27,7 +27,7 @@ bool begins_with(const Memory& memory, RemoteAddr at, std::string_view magic) {
 
 CodeObject failed(std::string arch, std::string_view problem) { return {std::move(arch), {}, std::string(problem), {}}; }
 
-// The metadata note of those in a segment: {sizes of name and content, type}, name, content, each padded to 4 bytes.
+// The metadata note of a segment of notes: {sizes of name and content, type}, name, content, each padded to 4 bytes.
 std::optional<std::span<const std::byte>> metadata_note(std::span<const std::byte> notes) {
   Elf64_Nhdr header;
   const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
@@ -66,7 +66,7 @@ struct BundleEntry {
 
 struct Bundle {
   std::vector<BundleEntry> entries;
-  std::uint64_t end = 0;  // of the header and of what the entries hold, from the bundle's begin
+  std::uint64_t end = 0;  // end of the header and of the entries' contents, from the bundle's begin
 };
 
 Bundle read_bundle(const Memory& memory, RemoteAddr at) {
@@ -87,15 +87,15 @@ Bundle read_bundle(const Memory& memory, RemoteAddr at) {
   return out;
 }
 
-// What one image holds, and how far it reaches.
+// The content of one image, and its size.
 struct Image {
   std::vector<CodeObject> objects;
-  std::uint64_t size = 0;      // bytes; 0: not known
-  std::uint64_t unpacked = 0;  // bytes that it was unpacked to
-  bool is_image = false;       // false: something else begins there
+  std::uint64_t size = 0;      // bytes; 0: unknown
+  std::uint64_t unpacked = 0;  // bytes of the unpacked image
+  bool is_image = false;       // false: other data begins there
 };
 
-// An ELF file or a bundle. Calls reach(offset) before it looks at what lies there, with ever greater offsets.
+// An ELF file or a bundle. Calls reach(offset) before it reads at an offset; the offsets only grow.
 template <class Reach>
 Image read_plain(const Memory& memory, RemoteAddr at, const CodeLimits& limits, Reach&& reach) {
   Image out;
@@ -108,7 +108,7 @@ Image read_plain(const Memory& memory, RemoteAddr at, const CodeLimits& limits, 
   std::ranges::sort(bundle.entries, {}, &BundleEntry::offset);
   std::size_t left = limits.bytes;
   for (BundleEntry& entry : bundle.entries) {
-    if (entry.size == 0 || entry.triple.find("amdgcn") == std::string::npos) continue;  // the host's
+    if (entry.size == 0 || entry.triple.find("amdgcn") == std::string::npos) continue;  // host code
     if (out.objects.size() == limits.objects) break;
     reach(entry.offset);
     out.objects.push_back(read_elf(memory, at + entry.offset, arch_of(entry.triple), left));
@@ -128,14 +128,15 @@ Image read_packed(const Memory& memory, RemoteAddr at, const PackedHeader& heade
   if (header.unpacked > limits.unpacked) return refused("left out because it is compressed and too large to be unpacked");
   UnpackedImage inside(memory, at, header);
   Image content = read_plain(inside, {0}, limits, [&](std::uint64_t offset) { inside.forget_before(offset); });
-  // Only its end tells how far it reaches (version 1), or whether it is damaged rather than empty.
+  // Only the end shows its size (version 1), and whether it is damaged instead of empty.
   if (out.size == 0 || content.objects.empty()) inside.forget_before(header.unpacked);
   if (out.size == 0 && inside.problem().empty()) out.size = inside.used();
   out.unpacked = inside.unpacked();
   if (!content.is_image && inside.problem().empty()) return refused("compressed, and no code is inside");
   out.objects = std::move(content.objects);
   if (inside.problem().empty()) return out;
-  std::erase_if(out.objects, [](const CodeObject& object) { return !object.problem.empty(); });  // for that is the reason
+  // this problem is the reason
+  std::erase_if(out.objects, [](const CodeObject& object) { return !object.problem.empty(); });
   out.objects.push_back(failed({}, inside.problem()));
   return out;
 }
@@ -149,7 +150,7 @@ RemoteAddr next_multiple(RemoteAddr section, RemoteAddr at) {
   return section + (at - section + kImageAlignment - 1) / kImageAlignment * kImageAlignment;
 }
 
-// Images begin at multiples of 4096; where files were joined, one may stand closer behind another.
+// Images begin at multiples of 4096. In joined files the next image may follow at a smaller distance.
 RemoteAddr next_image(const Memory& memory, RemoteAddr section, RemoteAddr end) {
   const RemoteAddr next = next_multiple(section, end);
   std::string gap(next - end, '\0');
@@ -185,7 +186,7 @@ void each_code_object(const Memory& memory, RemoteRange section, const CodeLimit
     Image image = read_image(memory, at, left);
     left.unpacked -= std::min(left.unpacked, image.unpacked);
     for (CodeObject& object : image.objects) {
-      left.objects -= std::min<std::size_t>(left.objects, 1);  // a problem may be one more than was asked for
+      left.objects -= std::min<std::size_t>(left.objects, 1);  // a problem may exceed the limit by one
       left.bytes -= object.metadata.size();
       visit(std::move(object));
     }

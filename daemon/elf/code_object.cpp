@@ -29,7 +29,7 @@ constexpr NamedNumber kNumbers[] = {
     {".uses_dynamic_stack", &KernelCode::dynamic_stack},
 };
 
-// False: damaged.
+// Returns false if the data is damaged.
 bool read_field(MsgReader& reader, std::string_view key, KernelCode& kernel) {
   const auto* row = std::ranges::find(kNumbers, key, &NamedNumber::key);
   if (key != ".name" && row == std::end(kNumbers)) return reader.skip();
@@ -89,7 +89,7 @@ std::vector<KernelMode> modes_of(std::string_view packed) {
   return out;
 }
 
-// gfx10 and later; before, a multiprocessor is one compute unit and the bit means something else.
+// gfx10 and later. Before gfx10 a multiprocessor is one compute unit and the bit has another meaning.
 bool has_wgps(std::string_view arch) { return arch.size() == 7 && arch.starts_with("gfx1"); }
 
 }  // namespace

@@ -38,7 +38,8 @@ std::optional<std::uint64_t> entry_of(Dwarf_Die& die) {
   return address;
 }
 
-// Calls visit for every function of a unit; false from it ends the walk. Not recursive: the nesting is the file's.
+// Calls visit for every function of a unit. If visit returns false, the walk ends. Not recursive, because the file
+// decides the depth of nesting.
 using Visit = std::function<bool(Dwarf_Die&)>;
 bool walk_unit(Dwarf_Die unit, std::size_t& budget, const Visit& visit) {
   std::vector<Dwarf_Die> open;  // the next sibling to look at, per level
@@ -55,7 +56,7 @@ bool walk_unit(Dwarf_Die unit, std::size_t& budget, const Visit& visit) {
   return true;
 }
 
-// Units of which `wanted` says yes.
+// Walks the units that `wanted` accepts.
 void walk(::Dwarf* dwarf, const std::function<bool(Dwarf_Die&)>& wanted, const Visit& visit) {
   std::size_t budget = kMaxDies;
   Dwarf_Off at = 0, next = 0;
@@ -73,12 +74,12 @@ bool is_called(Dwarf_Die& die, const std::string& name) {
   return (plain && name == plain) || linkage_name(die) == name;
 }
 
-// libdw takes the texts of these sections for ended, and would read on behind a damaged one.
+// libdw assumes that the texts of these sections end with a NUL, and would read beyond a damaged section.
 bool strings_end(const ElfFile& file) {
   return std::ranges::all_of(file.sections(), [&](const Section& s) {
     if (!s.name.ends_with("debug_str") && !s.name.ends_with("debug_line_str")) return true;
     Elf_Scn* scn = ::elf_getscn(file.handle(), s.index);
-    const Elf_Data* data = scn ? ::elf_getdata(scn, nullptr) : nullptr;  // unpacked: libdw has done that by now
+    const Elf_Data* data = scn ? ::elf_getdata(scn, nullptr) : nullptr;  // libdw has unpacked the section before this
     return !data || data->d_size == 0 || !data->d_buf || static_cast<const char*>(data->d_buf)[data->d_size - 1] == '\0';
   });
 }
@@ -109,8 +110,8 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   return out;
 }
 
-// Debug information that was compressed with dwz stands in part in a second file. libdw would open whatever path is
-// written there, so that file is found here or the whole is refused.
+// Debug information compressed with dwz is partly in a second file. libdw would open any path written in the first
+// file, so fade finds the second file itself or refuses both.
 Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   const char* path = nullptr;
   const void* id = nullptr;
@@ -136,7 +137,7 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
 
 std::optional<Dwarf_Die> DwarfFile::function_at(std::uint64_t address, const std::string& name) const {
   std::optional<Dwarf_Die> out;
-  const auto covers = [&](Dwarf_Die& unit) { return ::dwarf_haspc(&unit, address) != 0; };  // -1: does not say
+  const auto covers = [&](Dwarf_Die& unit) { return ::dwarf_haspc(&unit, address) != 0; };  // -1: unknown
   walk(dwarf_.get(), covers, [&](Dwarf_Die& die) {
     if (entry_of(die) != address) return true;
     const bool sure = is_called(die, name);

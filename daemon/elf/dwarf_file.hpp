@@ -1,5 +1,5 @@
-// The DWARF of a library: its own or that of its separate debug file. Finds the description of a function; what the
-// description says is read by dwarf_types and dwarf_prototype. Local files only.
+// The DWARF of a library, from the library or its separate debug file. Finds the description of a function; dwarf_types
+// and dwarf_prototype read the description. Local files only.
 #pragma once
 #include <elfutils/libdw.h>
 
@@ -15,13 +15,14 @@ namespace fade::elf {
 
 class DwarfFile {
  public:
-  // The error says why there is none. `file` must outlive it.
+  // The error gives the reason for missing information. `file` must outlive the result.
   static Result<DwarfFile> open(const ElfFile& file, const std::string& debug_root);
 
-  // The definition of the function that begins at `address`. Where several share it, the one called `name`.
+  // The definition of the function that begins at `address`. If several functions share the address, the one named
+  // `name`.
   std::optional<Dwarf_Die> function_at(std::uint64_t address, const std::string& name) const;
   ::Dwarf* handle() const { return dwarf_.get(); }
-  // A definition of that plain name ("render" for Scene::render(int)), of which there must be exactly one.
+  // The definition with that plain name ("render" for Scene::render(int)); nullopt unless there is exactly one.
   std::optional<Dwarf_Die> only_function_called(const std::string& name) const;
 
  private:
@@ -31,13 +32,13 @@ class DwarfFile {
   using Handle = std::unique_ptr<::Dwarf, End>;
   Result<void> attach_alternate(const std::string& debug_root);
 
-  // Destroyed from the bottom up: what uses the alternate file before the file.
+  // Members are destroyed from the bottom up: users of the alternate file before the file.
   std::unique_ptr<ElfFile> alternate_file_;
   Handle alternate_;
   Handle dwarf_;
 };
 
-// Of a definition: the name that linkers see, following abstract origin and specification. Empty where it has none.
+// The linkage name of a definition, following abstract origin and specification. Empty if it has none.
 std::string linkage_name(Dwarf_Die die);
 
 }  // namespace fade::elf

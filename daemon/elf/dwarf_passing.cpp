@@ -18,7 +18,7 @@ bool begins(const std::string& text, const char* start) { return text.rfind(star
 // "vector<int>" is constructed by "vector".
 std::string without_arguments(const std::string& name) { return name.substr(0, name.find('<')); }
 
-// Declared by the compiler or "= default" in the class: then the parts decide.
+// Declared by the compiler or "= default" in the class: the members decide.
 bool is_default(Dwarf_Die function) {
   return flag(function, DW_AT_artificial) || number(function, DW_AT_defaulted) == std::uint64_t{DW_DEFAULTED_in_class};
 }
@@ -80,7 +80,7 @@ bool passed_as_nothing(Dwarf_Die die) {
   Peeled type = peel(type_die(die));
   if (!type.die || !is_struct(::dwarf_tag(&*type.die))) return false;
   if (number(*type.die, DW_AT_byte_size).value_or(~0ull) > 1 || passed_by_address(die)) return false;
-  bool has_parts = false;  // an empty base class counts: then the whole is simply not understood
+  bool has_parts = false;  // true for an empty base class too: the whole is then not understood
   for_each_child(*type.die, kMaxParts, [&](Dwarf_Die& member) { return !(has_parts = is_part(member)); });
   return !has_parts;
 }

@@ -1,15 +1,15 @@
-// How C++ passes objects by value (Itanium C++ ABI 3.1.2): some do not travel themselves, but their address does.
+// How C++ passes objects by value (Itanium C++ ABI 3.1.2): some objects are passed by their address.
 #pragma once
 #include <elfutils/libdw.h>
 
 namespace fade::elf {
 
-// `die`: a parameter, or a function (its result). True for objects with a destructor, copy or move constructor of
-// their own, or with a virtual function, in themselves or in a part. Compilers that do not say it (gcc) are taken at
-// what they list.
+// `die`: a parameter, or a function (its result). True for objects with a destructor, copy or move constructor of their
+// own, or with a virtual function, in themselves or in a member or base. For compilers without this mark (gcc) the
+// declared functions decide.
 bool passed_by_address(Dwarf_Die die);
 
-// An object without any content takes no register and no memory.
+// An object without content takes no register and no memory.
 bool passed_as_nothing(Dwarf_Die die);
 
 }  // namespace fade::elf

@@ -19,11 +19,11 @@ using probes::Probe;
 using probes::TypeClass;
 
 constexpr std::size_t kMaxPrototype = 64;
-constexpr int kMaxChildren = 1'000'000;  // of a function: its variables and blocks too
+constexpr int kMaxChildren = 1'000'000;  // children of a function, including variables and blocks
 
 probes::Type address_type(std::string name) { return {TypeClass::Pointer, 8, std::move(name)}; }
 
-// A copy that stands apart from its inlined copies refers to the abstract one, which has all the parameters.
+// A copy that is separate from its inlined copies refers to the abstract one, which has all the parameters.
 Dwarf_Die with_parameters(Dwarf_Die function) {
   Dwarf_Attribute attribute;
   Dwarf_Die origin;
@@ -37,7 +37,7 @@ Result<void> read_result(Dwarf_Die function, DwarfTypes& types, Probe& out) {
     out.result = *type;
     return {};
   }
-  // The caller says where the object goes, in front of the parameters, and gets that address back.
+  // The caller passes the object's address before the parameters and gets the address back.
   out.result = address_type("result");
   Parameter place;
   place.name = "result";
@@ -88,7 +88,7 @@ void forget_signature(Probe& probe) {
   probe.stack_words = probe.sse_words = 0;
 }
 
-// "f.constprop.0", "f.isra.0", "f.part.0": copies that the compiler made with other parameters than are described.
+// "f.constprop.0", "f.isra.0", "f.part.0": copies by the compiler whose parameters differ from the description.
 bool is_altered_copy(const std::string& symbol) {
   for (const char* mark : {".constprop.", ".isra.", ".part.", ".cold"})
     if (symbol.find(mark) != std::string::npos) return true;

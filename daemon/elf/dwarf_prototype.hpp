@@ -12,13 +12,13 @@ namespace fade::elf {
 
 struct FunctionProbe {
   probes::Probe probe;
-  std::uint64_t address = 0;  // of the file: add the load bias
-  // Why the signature is not known (then the probe shows registers only); empty where it is.
+  std::uint64_t address = 0;  // in the file: add the load bias
+  // The reason for an unknown signature (the probe then shows registers only); empty if the signature is known.
   std::string note;
 };
 
-// `function`: a symbol of the file, also one that is not exported, or the plain name of a C++ function that exists
-// once. Attaches the file's separate debug file. Fails, with near names, if there is no such function.
+// `function`: a symbol of the file, exported or not, or the plain name of a C++ function that exists once. Attaches the
+// file's separate debug file. Returns an Error with similar names if there is no such function.
 Result<FunctionProbe> function_probe(ElfFile& file, const std::string& function,
                                      const std::string& debug_root = kDebugRoot);
 

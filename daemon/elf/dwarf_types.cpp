@@ -15,19 +15,19 @@ using probes::Type;
 using probes::TypeClass;
 
 constexpr int kMaxStars = 32;
-constexpr int kMaxTypeDepth = 8;    // structs in structs
+constexpr int kMaxTypeDepth = 8;    // nesting of structs
 constexpr int kMaxFields = 1024;
-constexpr int kMaxTypeMembers = 65'536;  // with functions and types that stand in the class
+constexpr int kMaxTypeMembers = 65'536;  // including functions and types declared in the class
 constexpr int kMaxDimensions = 8;
 constexpr int kMaxEnumerators = 4096;
 
-// DW_AT_byte_size. Not dwarf_aggregate_size(), which follows types without end where they go round in a circle.
+// DW_AT_byte_size. Not dwarf_aggregate_size(), which never returns if types form a circle.
 std::uint32_t size_of(Dwarf_Die die) {
   const auto size = number(die, DW_AT_byte_size).value_or(0);
   return size > 0xffffffff ? 0 : static_cast<std::uint32_t>(size);
 }
 
-// Of all dimensions together; 0 where one of them is not told.
+// The number of elements over all dimensions; 0 if one dimension is unknown.
 std::uint32_t elements_of(Dwarf_Die array) {
   std::uint64_t out = 1;
   for_each_child(array, kMaxDimensions, [&](Dwarf_Die& range) {
@@ -146,7 +146,7 @@ Result<Type> DwarfTypes::read_struct(Dwarf_Die type, Type shown, int depth) {
                                    : add_field(member, declaration, depth - 1);
     return added.has_value();
   });
-  // What is larger than two eightbytes lies in memory, however its fields are: they are only for display.
+  // A struct larger than two eightbytes is always in memory, so its fields are only for display.
   if (!added && shown.size <= 16) return tl::unexpected(added.error());
   to_.declare(shown.name, std::move(declaration));
   return shown;
@@ -172,7 +172,7 @@ Result<void> DwarfTypes::add_field(Dwarf_Die member, probes::TypeDeclaration& to
   if (offset > whole_size || std::uint64_t{type->size} * count > whole_size - offset) {
     if (!bits) return fail(fmt::format("a field of the structure {} lies outside of it", to.type.name));
   }
-  // A packed field that is not aligned sends the whole structure through memory (ABI 3.2.3, rule 1).
+  // A packed field that is not aligned puts the whole structure into memory (ABI 3.2.3, rule 1).
   if (type->cls != TypeClass::Struct && !bits && offset % std::max(type->size, 1u) != 0)
     return fail(fmt::format("the structure {} is packed", to.type.name));
   if (type->cls != TypeClass::Struct) to.alignment = std::max(to.alignment, std::min(type->size, 16u));

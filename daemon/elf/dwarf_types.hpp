@@ -1,5 +1,5 @@
-// Types of DWARF in the words of probes: size, class and, for enums and structs, a declaration with names and fields.
-// Refuses what the calling convention passes in ways that a Probe cannot say.
+// DWARF types as types of probes: size, class and, for enums and structs, a declaration with names and fields. Refuses
+// types that the calling convention passes in ways that a Probe cannot express.
 #pragma once
 #include <elfutils/libdw.h>
 
@@ -14,12 +14,12 @@ namespace fade::elf {
 
 class DwarfTypes {
  public:
-  // What it reads is declared in `to`, which must outlive it.
+  // Types are declared in `to`, which must outlive this object.
   explicit DwarfTypes(probes::Types& to) : to_(to) {}
 
-  // The type that `die` (a function, parameter or member) has by DW_AT_type; Void where it has none.
+  // The type that `die` (a function, parameter or member) has by DW_AT_type; Void if it has none.
   Result<probes::Type> type_of(Dwarf_Die die);
-  // As in the source: "const Scene *".
+  // The type as in the source: "const Scene *".
   static std::string text_of(Dwarf_Die die);
 
  private:

@@ -23,7 +23,7 @@ tl::unexpected<Error> not_readable(const char* what, RemoteAddr at) {
   return fail(fmt::format("cannot read the {} at {:#x}", what, at.value), "the memory is not readable");
 }
 
-// Empty where the header is one that we can work with.
+// The reason if fade cannot read a file with this header, else empty.
 std::string objection(const Elf64_Ehdr& header) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "there is no ELF header";
   if (header.e_ident[EI_CLASS] == ELFCLASS32) return "it is a 32-bit program or library";
@@ -49,7 +49,7 @@ Result<DynamicImage> DynamicImage::open(const Memory& memory, RemoteAddr header_
     return fail(fmt::format("cannot use the object at {:#x}", header_at.value), why);
   const auto headers = read_array<ProgramHeader>(memory, header_at + header->e_phoff, header->e_phnum, kMaxHeaders);
   if (headers.size() != header->e_phnum) return not_readable("program headers of the object", header_at);
-  // The header is the start of the file, so the segment that maps offset 0 tells the bias; else the first one does.
+  // The header is the start of the file, so the segment that maps offset 0 gives the bias, else the first segment.
   const ProgramHeader* first = nullptr;
   for (const auto& h : headers) {
     if (h.p_type != PT_LOAD) continue;
@@ -63,7 +63,7 @@ Result<DynamicImage> DynamicImage::open(const Memory& memory, RemoteAddr header_
 }
 
 Result<DynamicImage> DynamicImage::open_program(const Memory& memory, RemoteAddr at_phdr, std::uint64_t at_phnum) {
-  // Nearly always the headers stand right behind the ELF header, which alone tells 32 from 64 bit.
+  // Nearly always the program headers follow the ELF header directly. The ELF header is needed to tell 32 from 64 bit.
   const RemoteAddr page{at_phdr.value / kPage * kPage};
   const auto magic = memory.value<std::array<char, SELFMAG>>(page);
   if (magic && std::memcmp(magic->data(), ELFMAG, SELFMAG) == 0) return open(memory, page);
@@ -138,15 +138,15 @@ std::optional<bool> DynamicImage::is_unrelocated() const {
   return *first < span_.end.value - bias_;  // as in the file
 }
 
-// glibc adds the bias to most addresses in place once the object is loaded; at exec, in objects with a read-only
-// dynamic section (the vDSO) and under musl they are still as in the file.
+// glibc adds the bias to most addresses in place once the object is loaded. At exec, in objects with a read-only
+// dynamic section (the vDSO) and under musl the addresses are still as in the file.
 RemoteAddr DynamicImage::pointer(std::uint64_t d_ptr) const {
   if (span_.contains({d_ptr})) return {d_ptr};
   const RemoteAddr moved{bias_ + d_ptr};
   return span_.contains(moved) ? moved : RemoteAddr{};
 }
 
-// The end of a table, which lies in the object as its beginning does.
+// The end of a table. The table must lie in the object completely.
 RemoteAddr DynamicImage::within(RemoteAddr begin, std::uint64_t size) const {
   return begin ? begin + std::min(size, span_.end - begin) : begin;
 }
@@ -208,7 +208,7 @@ bool DynamicImage::is_named(const RawSymbol& symbol, std::string_view name) cons
   return text.size() == name.size() + 1 && text.back() == '\0' && std::string_view(text.data(), name.size()) == name;
 }
 
-// Without the name. nullopt for what is not defined here at an address of its own.
+// Decodes all but the name. Returns nullopt for symbols that this object does not define at an address.
 std::optional<DynamicSymbol> DynamicImage::decode(const RawSymbol& symbol) const {
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   const unsigned bind = ELF64_ST_BIND(symbol.st_info);
@@ -223,7 +223,7 @@ std::optional<DynamicSymbol> DynamicImage::decode(const RawSymbol& symbol) const
   return out;
 }
 
-// One that is kept for programs linked long ago (name@VERSION, not name@@VERSION).
+// True for a symbol that is kept for programs linked long ago (name@VERSION, not name@@VERSION).
 bool DynamicImage::is_old_version(std::uint32_t index) const {
   if (!versions_at_) return false;
   constexpr std::uint16_t kHidden = 0x8000;
@@ -251,7 +251,7 @@ std::vector<DynamicSymbol> DynamicImage::all_functions() const {
   const auto symbols = read_array<RawSymbol>(
       *memory_, symbols_at_ + std::uint64_t{range.first} * sizeof(Elf64_Sym), range.count, kMaxSymbols);
   const auto strings = read_array<char>(*memory_, strings_at_, strings_size_, kMaxStrings);
-  std::size_t name_bytes = 0;  // hostile tables can name every symbol by the same long text
+  std::size_t name_bytes = 0;  // hostile tables can give every symbol the same long name
   for (const auto& symbol : symbols) {
     auto function = decode(symbol);
     if (!function || !function->function || !in_code(address(*function)) || symbol.st_name >= strings.size()) continue;

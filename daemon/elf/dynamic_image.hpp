@@ -1,5 +1,5 @@
-// An ELF object as it stands mapped in another process, read through Memory alone: it works for deleted files, memfd
-// and files that were replaced on disk. Owns nothing; the Memory must outlive it. Trusts nothing it reads.
+// An ELF object that is mapped in another process, read through Memory alone. Therefore deleted files, memfd and
+// replaced files work too. Owns nothing; the Memory must outlive it. Nothing that is read is trusted.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,31 +19,31 @@ struct Segment {  // a PT_LOAD
   bool executable = false;
 };
 
-// Where the dynamic section says that the tables of an object are; null and empty where it has none.
+// The addresses of an object's tables from its dynamic section; null and empty if a table is missing.
 struct DynamicTables {
   RemoteAddr symbols, strings;
   std::uint64_t strings_size = 0;
   RemoteRange jump_slots, relocations;  // Elf64_Rela
-  std::uint64_t relative = 0;           // so many of `relocations`, the first ones, name no symbol
+  std::uint64_t relative = 0;           // number of entries at the start of `relocations` that name no symbol
 };
 
 struct DynamicSymbol {
   std::string name;
-  std::uint64_t offset = 0;  // from bias(): what st_value says
+  std::uint64_t offset = 0;  // from bias(): st_value
   std::uint64_t size = 0;
   bool function = false;
-  bool ifunc = false;  // offset is that of the resolver
+  bool ifunc = false;  // offset is of the resolver
 };
 
 class DynamicImage {
  public:
-  // `header`: where the ELF header is mapped (offset 0 of the file).
+  // `header`: the address at which the ELF header is mapped (offset 0 of the file).
   static Result<DynamicImage> open(const Memory& memory, RemoteAddr header);
   // The main program, from AT_PHDR and AT_PHNUM of the auxiliary vector.
   static Result<DynamicImage> open_program(const Memory& memory, RemoteAddr at_phdr, std::uint64_t at_phnum);
 
   const Memory& memory() const { return *memory_; }
-  // What is added to addresses in the file: l_addr of the link map.
+  // The difference between addresses in the process and in the file: l_addr of the link map.
   std::uint64_t bias() const { return bias_; }
   RemoteAddr address(const DynamicSymbol& symbol) const { return {bias_ + symbol.offset}; }
   RemoteRange span() const { return span_; }  // of all PT_LOADs, not page-aligned
@@ -53,22 +53,22 @@ class DynamicImage {
   RemoteAddr dynamic() const { return dynamic_at_; }  // l_ld of the link map
   RemoteAddr debug() const { return debug_; }  // r_debug by DT_DEBUG; null until ld.so has set it
   bool in_code(RemoteAddr address) const;
-  // Whether the loader has yet to relocate it: what DT_INIT_ARRAY points to, which nobody else writes to, still is an address of the
-  // file. nullopt: it has no such array, or is not loaded with a bias.
+  // True if the loader has not relocated the object yet. Then the target of DT_INIT_ARRAY, which only the loader
+  // writes, still is an address of the file. nullopt: the object has no such array, or no bias.
   std::optional<bool> is_unrelocated() const;
 
-  std::string soname() const;               // empty where it has none
+  std::string soname() const;               // empty if it has none
   std::vector<std::string> needed() const;  // DT_NEEDED
-  std::string build_id() const;             // hex, empty where it has none
-  std::string rpath() const;                // DT_RPATH as written; empty where it has none
+  std::string build_id() const;             // hex, empty if it has none
+  std::string rpath() const;                // DT_RPATH as written; empty if it has none
   std::string runpath() const;              // DT_RUNPATH
   DynamicTables tables() const { return {symbols_at_, strings_at_, strings_size_, jump_slots_, relocations_, relative_}; }
 
-  // The defined symbol of that name, the default version where there are several. About five reads; one or two where
-  // the module has no such symbol.
+  // The defined symbol with that name, in the default version if there are several. About five reads; one or two if the
+  // module has no such symbol.
   std::optional<DynamicSymbol> lookup(std::string_view name) const;
-  // Every function that is defined in executable memory, at most kMaxSymbols. Versions are ignored: a name that
-  // exists in several versions stands there once per address. Sorted by address.
+  // Every function that is defined in executable memory, at most kMaxSymbols, sorted by address. Versions are ignored:
+  // a name with several versions occurs once per address.
   std::vector<DynamicSymbol> all_functions() const;
 
  private:

@@ -43,7 +43,7 @@ ElfFile& ElfFile::operator=(ElfFile&&) noexcept = default;
 ElfFile::~ElfFile() = default;
 
 Result<ElfFile> ElfFile::open(const std::string& path) {
-  // Not blocking: the name may by now be that of a FIFO.
+  // Opened without blocking: the name may by now belong to a FIFO.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return fail_errno("cannot open " + path);
   return open(std::move(fd), path);
@@ -54,7 +54,7 @@ Result<ElfFile> ElfFile::open(Fd fd, std::string name) {
   file.fd_ = std::move(fd);
   file.name_ = std::move(name);
   ::elf_version(EV_CURRENT);
-  // Not mapped into our memory: a file that is cut short while we read must be an error and not a SIGBUS.
+  // Not mapped into fade's memory: a file that is truncated during reading must give an error and not a SIGBUS.
   file.elf_.reset(::elf_begin(file.fd_.get(), ELF_C_READ, nullptr));
   const std::string what = "cannot read " + file.name_;
   if (!file.elf_) return fail(what, libelf_says());

@@ -1,6 +1,6 @@
 // An ELF file on disk, read with libelf: its symbols, its sections, its build id, its separate debug file. Owns the
-// descriptor. Addresses are those of the file (st_value): add the load bias for an address in a process.
-// One thread at a time. Never touches the network, whatever DEBUGINFOD_URLS says: libdwfl, which would, is not used.
+// descriptor. Addresses are of the file (st_value): add the load bias for an address in a process. One thread at a
+// time. Never uses the network, even if DEBUGINFOD_URLS is set: libdwfl, which would, is not used.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -31,14 +31,14 @@ struct Section {
 };
 
 struct DebugLink {
-  std::string file;  // a bare name
+  std::string file;  // a name without folder
   std::uint32_t crc = 0;
 };
 
 class ElfFile {
  public:
-  // `name` is the path as the process knows it: for messages and to find the debug file. The file must be ELF64 for
-  // x86-64; one without symbols or sections is fine.
+  // `name` is the path in the process, for messages and to find the debug file. The file must be ELF64 for x86-64;
+  // symbols and sections may be missing.
   static Result<ElfFile> open(Fd fd, std::string name);
   static Result<ElfFile> open(const std::string& path);
   ElfFile(ElfFile&&) noexcept;
@@ -50,20 +50,20 @@ class ElfFile {
   int fd() const { return fd_.get(); }
   bool position_independent() const { return position_independent_; }
 
-  // Functions and objects of .symtab and .dynsym, and of the separate debug file where one is attached. Made when
-  // first asked for.
+  // Functions and objects of .symtab and .dynsym, and of an attached debug file. Built at the first call.
   const SymbolTable& symbols() const;
-  // Looks for the file's separate debug file under `root`, by build id or .gnu_debuglink. False: there is none.
+  // Looks for the file's separate debug file under `root`, by build id or .gnu_debuglink. Returns false if there is
+  // none.
   bool attach_debug_file(const std::string& root = kDebugRoot);
   const ElfFile* debug_file() const { return debug_file_.get(); }
 
   const std::vector<Section>& sections() const { return sections_; }
   const Section* section(std::string_view name) const;
   const Section* section_at(std::uint64_t address) const;
-  // The bytes of a section as in the file; empty where it has none. They live as long as the ElfFile.
+  // The bytes of a section as in the file; empty if it has none. Valid as long as the ElfFile.
   std::span<const std::byte> bytes(const Section& section) const;
 
-  std::string build_id() const;  // hex, empty where it has none
+  std::string build_id() const;  // hex, empty if it has none
   std::optional<DebugLink> debug_link() const;
 
  private:

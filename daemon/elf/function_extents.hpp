@@ -1,5 +1,5 @@
-// Which pieces of code belong together, as the unwind information of a mapped object says: one piece for each function, and further
-// ones where the compiler put rarely used parts of a function elsewhere. Works for stripped objects. Trusts nothing it reads.
+// Groups pieces of code by function, from the unwind information of a mapped object. A function has one piece, and
+// further pieces if the compiler moved rarely used parts. Works for stripped objects. Nothing that is read is trusted.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,10 +12,10 @@ namespace fade::elf {
 
 class FunctionExtents {
  public:
-  // Empty where the object has no sorted table (.eh_frame_hdr) in the usual encoding.
+  // Empty if the object has no sorted table (.eh_frame_hdr) in the usual encoding.
   static FunctionExtents read(const DynamicImage& image, const Memory& memory);
 
-  // The piece that `address` lies in. It ends where the next one begins at the latest.
+  // The piece that contains `address`. It ends at the beginning of the next piece at the latest.
   std::optional<RemoteRange> at(RemoteAddr address) const;
   bool empty() const { return starts_.empty(); }
 

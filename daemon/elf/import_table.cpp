@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint64_t kMaxRelocations = 4'000'000;
 constexpr std::uint64_t kRelocationsAtOnce = 64 << 10;
 constexpr std::size_t kMaxImports = 16 << 10;
-constexpr std::size_t kMaxImport = 256;      // longer ones are mangled: nothing that is asked for
-constexpr std::uint64_t kWindow = 16 << 10;  // of the string table at once
+constexpr std::size_t kMaxImport = 256;      // longer names are mangled, and no caller asks for them
+constexpr std::uint64_t kWindow = 16 << 10;  // bytes of the string table per read
 constexpr std::uint64_t kMostStrings = 128 << 20;
-constexpr std::uint64_t kMaxGap = 4096;    // between slots that are read together
+constexpr std::uint64_t kMaxGap = 4096;    // between slots that one read covers
 constexpr std::uint64_t kMaxRun = 64 << 10;
 
 struct Slot {
@@ -57,7 +57,7 @@ struct Named {
   std::uint32_t symbol;
 };
 
-// The undefined ones of the symbols that `slots` name, by the place of their names.
+// The undefined symbols among the symbols of `slots`, sorted by the place of their names.
 std::vector<Named> undefined_symbols(const Memory& memory, const DynamicTables& tables, const std::vector<Slot>& slots) {
   std::uint32_t last = 0;
   for (const Slot& slot : slots) last = std::max(last, slot.symbol);
@@ -74,12 +74,13 @@ std::vector<Named> undefined_symbols(const Memory& memory, const DynamicTables& 
   return out;
 }
 
-// String tables of large libraries have many megabytes, of which the names of imports are a small part: read in windows.
+// String tables of large libraries have many megabytes, but names of imports are a small part. Names are therefore read
+// in windows.
 class Names {
  public:
   Names(const Memory& memory, const DynamicTables& tables) : memory_(memory), tables_(tables) {}
 
-  // Offsets never fall from call to call. Empty: unreadable, or longer than what is asked for.
+  // Offsets never decrease from call to call. Empty if unreadable, or if longer than any wanted name.
   std::string_view at(std::uint64_t offset) {
     const bool is_last = begin_ + window_.size() >= tables_.strings_size;
     if (offset - begin_ + (is_last ? 0 : kMaxImport) > window_.size()) fill(offset);

@@ -37,7 +37,7 @@ Symbols read_symbols(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& h
           read_table<char>(memory, image + names.sh_offset, names.sh_size)};
 }
 
-// NAME of NAME.kd; empty: it is no descriptor.
+// NAME of NAME.kd; empty if the symbol is not a descriptor.
 std::string_view kernel_of(const Elf64_Sym& symbol, const std::vector<char>& names) {
   if (symbol.st_size != kDescriptorSize || symbol.st_name >= names.size()) return {};
   const std::size_t most = names.size() - symbol.st_name;
@@ -45,7 +45,7 @@ std::string_view kernel_of(const Elf64_Sym& symbol, const std::vector<char>& nam
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string_view();
 }
 
-// Where in the file that address of the loaded code object lies.
+// The offset in the file of an address of the loaded code object.
 std::optional<std::uint64_t> file_offset(const std::vector<Elf64_Phdr>& segments, std::uint64_t address) {
   for (const Elf64_Phdr& segment : segments)
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)

@@ -1,5 +1,5 @@
-// The kernel descriptors of a code object: 64 bytes each, which the hardware reads. They tell the mode of kernels whose compiler did
-// not write it into the metadata (before LLVM 16 or so). Nothing that is read is trusted.
+// The kernel descriptors of a code object: 64 bytes each, for the hardware. They give the mode of kernels whose
+// compiler did not write it into the metadata (before LLVM 16 or so). Nothing that is read is trusted.
 #pragma once
 #include <elf.h>
 
@@ -16,7 +16,8 @@ struct KernelMode {
   bool operator==(const KernelMode&) const = default;
 };
 
-// Of the ELF file that begins at `image` as it lies in a file, not as a loader maps it. At most `most_bytes` of tables are read.
+// The modes from the ELF file at `image`, laid out as in a file and not as a loader maps it. Reads at most `most_bytes`
+// of tables.
 std::vector<KernelMode> read_kernel_modes(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header, std::size_t most_bytes);
 
 }  // namespace fade::elf

@@ -32,7 +32,7 @@ std::int32_t number_at(Bytes code, std::size_t at) {
   return n;
 }
 
-// Where an instruction of that length leads whose last four bytes count from its end.
+// The target of an instruction whose last four bytes are relative to its end. `length` is the instruction's length.
 std::uint64_t relative(const Section& section, Bytes code, std::size_t at, std::size_t length) {
   return section.address + at + length + static_cast<std::uint64_t>(std::int64_t{number_at(code, at + length - 4)});
 }
@@ -61,8 +61,8 @@ Addresses got_entries(const ElfFile& file) {
   return out;
 }
 
-// PLT stubs that jump through one of those entries, by every address at which one may be called: with or without
-// endbr64 (f3 0f 1e fa) and the bnd prefix (f2).
+// PLT stubs that jump through one of these entries, by every address that a call may use: with or without endbr64 (f3
+// 0f 1e fa) and the bnd prefix (f2).
 void add_stubs(const Section& section, Bytes code, const Addresses& got, Addresses& stubs) {
   for (std::size_t at = 0; at + 6 <= code.size(); ++at) {
     if (!starts_with(code, at, {0xff, 0x25})) continue;
@@ -74,8 +74,8 @@ void add_stubs(const Section& section, Bytes code, const Addresses& got, Address
   }
 }
 
-// Goes through code byte by byte, without decoding it. What looks like an argument counts only if it leads where such
-// an argument must lead, so bytes in the middle of other instructions do no harm.
+// Scans code byte by byte, without decoding. Bytes that look like an argument count only if they lead to a possible
+// argument, so bytes inside other instructions do no harm.
 class Scan {
  public:
   Scan(const ElfFile& file, const Addresses& got, const Addresses& targets, std::map<std::uint64_t, std::string>& out)
@@ -100,7 +100,8 @@ class Scan {
   struct Form {
     std::array<int, 3> opcode;
     std::size_t length;  // of the opcode; a 32-bit number follows
-    bool relative;       // to the next instruction; else the address itself, in code that is not position-independent
+    // relative to the next instruction; else an absolute address, in code that is not position-independent
+    bool relative;
     Into into;
   };
   static constexpr std::array<Form, 6> kForms{{
@@ -169,7 +170,7 @@ class Scan {
   std::map<std::uint64_t, std::string>& out_;
   std::optional<std::uint64_t> handle_;
   std::optional<std::string> name_;
-  unsigned registers_ = 0;  // those that hold the function's address, by bit
+  unsigned registers_ = 0;  // the registers that hold the function's address, by bit
 };
 
 }  // namespace

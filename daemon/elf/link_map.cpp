@@ -95,7 +95,7 @@ void LinkMap::walk_all(const Memory& memory, std::uint32_t space, RemoteAddr fir
   for (auto& [at, entry] : before) change.removed.push_back(std::move(entry));
 }
 
-// glibc appends to the list. False where the tail is not what it was: then only a whole walk tells.
+// glibc appends to the list. Returns false if the tail has changed in another way; then the whole list must be walked.
 bool LinkMap::walk_tail(const Memory& memory, std::uint32_t space, LinkMapChange& change) {
   auto& loaded = spaces_[space].loaded;
   if (loaded.empty()) return false;
@@ -119,7 +119,7 @@ Result<LinkMapChange> LinkMap::look(const Memory& memory, bool everything) {
   const auto found = headers(memory);
   if (!found) return tl::unexpected(found.error());
   if (spaces_.size() < found->size()) spaces_.resize(found->size());
-  // Where the change is known to be in one namespace, the others need not be read.
+  // If the change is known to be in one namespace, the other namespaces need not be read.
   const bool placed = !everything && std::any_of(spaces_.begin(), spaces_.end(), [](const Space& s) {
     return s.last != LoaderState::Consistent;
   });

@@ -9,7 +9,8 @@
 namespace fade::elf {
 namespace {
 
-// O_PATH first: opening a device or a FIFO for reading could have effects or block, looking at it has none.
+// O_PATH first: opening a device or a FIFO for reading could have effects or block, fstat on an O_PATH descriptor has
+// none.
 Fd open_mapped(const std::string& path, const Mapping& mapping) {
   const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
@@ -44,7 +45,7 @@ Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping) {
   for (const auto& place : places) {
     if (place.empty()) continue;
     if (Fd fd = open_mapped(place, mapping)) return fd;
-    // What is wrong with the file itself says more than that we lack the privilege for the first way.
+    // An error about the file itself says more than a missing privilege for the first way.
     if (code == 0 || code == EPERM || code == EACCES) code = errno;
   }
   if (mapping.deleted) return fail_errno(fmt::format("cannot open {}, which was deleted", name), code);

@@ -22,7 +22,7 @@ constexpr std::uint64_t kReach = (1ull << 31) - (1u << 20);  // of a rel32, less
 constexpr std::uint64_t kStackRoom = 256u << 20;
 constexpr std::uint64_t kHeapRoom = 256u << 20;
 
-// Takes a number and the character behind it off the front of `text`.
+// Removes a number and the character after it from the front of `text`.
 template <class T>
 bool take(std::string_view& text, T& out, int base, char end) {
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
@@ -66,7 +66,7 @@ struct Gap {
   std::uint64_t begin, end;
 };
 
-// What is free in [lowest, top), leaving room for growth next to the stack and the heap.
+// The free ranges in [lowest, top), with room for growth next to the stack and the heap.
 std::vector<Gap> gaps(const Maps& maps, std::uint64_t lowest, bool leave_room) {
   std::vector<Gap> out;
   std::uint64_t at = (lowest + kSmallestPage - 1) / kSmallestPage * kSmallestPage;
@@ -121,7 +121,7 @@ const Mapping* Maps::file_start(RemoteAddr address) const {
   const Mapping* at = find(address);
   if (!at || !at->has_file()) return nullptr;
   const Mapping& wanted = *at;
-  // Downwards, over gaps and anonymous parts too (a linker may leave holes, the program may have replaced pages).
+  // Downwards, also over gaps and anonymous parts: a linker may leave holes, and the program may have replaced pages.
   for (;; --at) {
     const bool same = at->inode == wanted.inode && at->device == wanted.device;
     if (same && at->offset == 0) return at;

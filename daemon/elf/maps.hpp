@@ -1,5 +1,5 @@
-// The memory map of a process as /proc/PID/maps tells it: which file is mapped where, and where there is room.
-// A snapshot: it does not follow later changes.
+// The memory map of a process from /proc/PID/maps: the mapped files and their addresses, and the free ranges. A
+// snapshot: it does not follow later changes.
 #pragma once
 #include <sys/types.h>
 
@@ -28,12 +28,12 @@ struct Mapping {
 
 class Maps {
  public:
-  // Lines that are not understood are left out. The kernel gives them sorted; other text is sorted here.
+  // Lines in an unknown form are left out. The kernel gives the lines sorted; other text is sorted here.
   static Maps parse(std::string_view text);
 
   const std::vector<Mapping>& all() const { return mappings_; }
   const Mapping* find(RemoteAddr address) const;  // nullptr: nothing is mapped there
-  // Of the file that is mapped at `address`, the mapping of its offset 0 that belongs to it: where its ELF header is.
+  // The mapping of offset 0 that belongs to the file mapped at `address`: it has the ELF header.
   const Mapping* file_start(RemoteAddr address) const;
 
  private:
@@ -45,9 +45,9 @@ Result<Maps> read_maps(pid_t pid);
 // The lowest address that may be mapped (vm.mmap_min_addr).
 std::uint64_t mmap_min_addr();
 
-// Where `size` bytes (whole pages) are free such that a 32-bit displacement leads from everything in `reach` to
-// everything in them and back. As near as possible, below `reach` if there is room. Keeps out of the way of a
-// growing stack and heap where it can. nullopt: no room. Take it with MAP_FIXED_NOREPLACE: the process runs on.
+// A free range of `size` bytes (whole pages) within reach: a 32-bit displacement leads from each address of `reach` to
+// each address of the range and back. As near as possible, below `reach` if there is room. Avoids the way of a growing
+// stack and heap if possible. nullopt: no room. Map it with MAP_FIXED_NOREPLACE, because the process runs on.
 std::optional<RemoteAddr> free_gap_near(const Maps& maps, RemoteRange reach, std::uint64_t size,
                                         std::uint64_t lowest = mmap_min_addr());
 

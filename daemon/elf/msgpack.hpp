@@ -1,5 +1,5 @@
-// Reads MessagePack (msgpack.org) item by item: no tree, no recursion, no copies. What it reads is not trusted: a count that
-// the remaining bytes cannot hold ends the reading.
+// Reads MessagePack (msgpack.org) item by item: no tree, no recursion, no copies. The input is not trusted: a count
+// that exceeds the remaining bytes ends the reading.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,17 +11,18 @@ namespace fade::elf {
 struct MsgItem {
   enum class Kind : std::uint8_t { Nil, Number, Text, Array, Map, Other };  // Number: integers and booleans; Other: floats, bytes, extensions
   Kind kind = Kind::Nil;
-  std::uint64_t number = 0;  // of arrays the elements, of maps the pairs, which follow; negative numbers as two's complement
-  std::string_view text;     // lies in what is read
+  // for arrays the number of elements, for maps of pairs; the items follow; negative numbers as two's complement
+  std::uint64_t number = 0;
+  std::string_view text;     // points into the input
 };
 
 class MsgReader {
  public:
   explicit MsgReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // nullopt: the end, or not MessagePack. An array's or map's content comes with the next calls.
+  // nullopt: the end, or not MessagePack. The content of an array or map comes with the next calls.
   std::optional<MsgItem> next();
-  // One value with everything inside it. False: the end, or damaged.
+  // Skips one value with everything inside it. Returns false at the end or if damaged.
   bool skip();
 
  private:
@@ -31,7 +32,7 @@ class MsgReader {
   std::optional<MsgItem> integer(std::size_t size, bool is_signed);
   std::optional<MsgItem> marked(unsigned marker);
 
-  std::span<const std::byte> bytes_;  // what is left
+  std::span<const std::byte> bytes_;  // the remaining input
 };
 
 }  // namespace fade::elf

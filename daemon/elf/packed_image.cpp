@@ -12,22 +12,23 @@ namespace fade::elf {
 class PackedImageDecoder {
  public:
   virtual ~PackedImageDecoder() = default;
-  // Takes what it can from the front of `in` and writes to the front of `out`, both of which then begin behind that. False: damaged.
+  // Reads from the front of `in` and writes to the front of `out`; both then begin after the used part. Returns false
+  // if damaged.
   virtual bool step(std::span<const std::byte>& in, std::span<std::byte>& out) = 0;
 };
 
 namespace {
 
 constexpr std::string_view kPackedMagic = "CCOB";
-constexpr std::size_t kMostKept = 64u << 20;         // bytes that are unpacked and not yet forgotten
+constexpr std::size_t kMostKept = 64u << 20;         // unpacked bytes that are not yet forgotten
 constexpr std::size_t kInput = 64u << 10, kOutput = 1u << 20;
-constexpr std::uint64_t kMostTimes = 1000;           // code is packed to a fortieth at best; zlib packs zeros to a thousandth
-constexpr std::uint64_t kUnasked = 64u << 20;        // bytes for which nobody asks how well they were packed
-constexpr int kMostWindow = 27;                      // log2 of the bytes that zstd may look back: clang's own, and zstd's default
+constexpr std::uint64_t kMostTimes = 1000;           // code is packed to 1/40 at best; zlib packs zeros to 1/1000
+constexpr std::uint64_t kUnasked = 64u << 20;        // below this many bytes the ratio is not checked
+constexpr int kMostWindow = 27;                      // log2 of zstd's window: clang's own, and zstd's default
 
-// Where the sizes stand in the header of each version.
+// The places of the sizes in the header of each version.
 struct HeaderShape {
-  std::size_t size, packed_at, unpacked_at, width;   // packed_at 0: it is not told
+  std::size_t size, packed_at, unpacked_at, width;   // packed_at 0: the header has no such size
 };
 constexpr HeaderShape kShapes[] = {{20, 0, 8, 4}, {24, 8, 12, 4}, {32, 8, 16, 8}};
 
@@ -54,7 +55,7 @@ class ZlibDecoder final : public PackedImageDecoder {
   bool ready_;
 };
 
-// Frame behind frame, as far as anything is wanted of them.
+// Decodes frame after frame, as far as the caller needs them.
 class ZstdDecoder final : public PackedImageDecoder {
  public:
   ZstdDecoder() : context_(::ZSTD_createDCtx(), &::ZSTD_freeDCtx) {
@@ -106,19 +107,19 @@ std::optional<PackedHeader> read_packed_header(const Memory& memory, RemoteAddr 
 
 std::uint64_t most_packed(const PackedHeader& header) {
   if (header.packed != 0) return header.packed;
-  const std::uint64_t content = std::min<std::uint64_t>(header.unpacked, ~0u);  // version 1 has 32 bits for it
+  const std::uint64_t content = std::min<std::uint64_t>(header.unpacked, ~0u);  // version 1 has 32 bits for this size
   return header.size + content + content / 128 + 4096;
 }
 
 struct UnpackedImage::Stream {
   const Memory& packed;
-  RemoteAddr begin, next, end;            // of the image; where the next input is read; behind its last byte
-  std::uint64_t declared;                 // bytes that it becomes
+  RemoteAddr begin, next, end;            // of the image; of the next input; behind its last byte
+  std::uint64_t declared;                 // bytes of the unpacked image
   std::unique_ptr<PackedImageDecoder> decoder;
   std::vector<std::byte> buffer = std::vector<std::byte>(kInput);
-  std::span<const std::byte> in = {};     // of the buffer: not yet unpacked
+  std::span<const std::byte> in = {};     // part of the buffer that is not yet unpacked
   std::vector<std::byte> kept = {};
-  std::uint64_t base = 0;                 // offset of the first byte that is kept
+  std::uint64_t base = 0;                 // offset of the first kept byte
   std::string_view problem = {};
 
   std::uint64_t unpacked() const { return base + kept.size(); }
@@ -144,7 +145,7 @@ void UnpackedImage::Stream::unpack_some(std::uint64_t until) {
   std::span<std::byte> out = std::span(kept).subspan(before);
   const bool is_whole = decoder->step(in, out);
   kept.resize(kept.size() - out.size());
-  const bool is_stuck = kept.size() == before && in.size() == input;  // the input has ended, or is followed by something else
+  const bool is_stuck = kept.size() == before && in.size() == input;  // the input has ended, or other data follows
   if (!is_whole || is_stuck) problem = "compressed, and damaged or cut";
   else if (unpacked() > kUnasked && unpacked() / kMostTimes > used()) problem = "left out because it is compressed and unpacks to more than 1000 times its size";
 }

@@ -1,6 +1,7 @@
-// Compressed images of code: a bundle that clang packed with zlib or zstd (--offload-compress; magic "CCOB", versions 1 to 3). They
-// are unpacked from front to end, and only what is being looked at is kept: a bundle for ten GPUs is ten times as large as one of
-// its code objects. What the image says of itself is not trusted; its hash is not checked, which would mean MD5 of everything.
+// Compressed images of code: a bundle that clang packed with zlib or zstd (--offload-compress; magic "CCOB", versions 1
+// to 3). They are unpacked from front to end, and only the part in use is kept: a bundle for ten GPUs is ten times as
+// large as one of its code objects. The sizes in the image are not trusted. Its hash is not checked, because this would
+// mean MD5 of everything.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,27 +14,28 @@ namespace fade::elf {
 
 struct PackedHeader {
   std::uint16_t version = 0, method = 0;
-  std::uint64_t size = 0;      // bytes of the header; 0: this version or method is not known
-  std::uint64_t packed = 0;    // bytes of the whole image with its header; 0: not told (version 1)
-  std::uint64_t unpacked = 0;  // bytes that it says it holds
+  std::uint64_t size = 0;      // bytes of the header; 0: unknown version or method
+  std::uint64_t packed = 0;    // bytes of the whole image with its header; 0: unknown (version 1)
+  std::uint64_t unpacked = 0;  // bytes of the content according to the header
 };
 // nullopt: no compressed image begins there.
 std::optional<PackedHeader> read_packed_header(const Memory& memory, RemoteAddr at);
 
-// The most bytes that image may have. Where it does not say so, what compressing cannot exceed.
+// The most bytes that the image may have. If the header has no size: the limit that compression cannot exceed.
 std::uint64_t most_packed(const PackedHeader& header);
 
-// What a compressed image holds, as memory whose addresses count from 0. Reading unpacks as far as needed, at most 64 MB
-// beyond what was forgotten last, and never more than the header says. Reads `packed` as long as it lives.
+// The content of a compressed image, as memory whose addresses count from 0. Reading unpacks as far as needed: at most
+// 64 MB beyond the last forgotten byte, and never more than the header says. Reads `packed` during its whole life.
 class UnpackedImage final : public Memory {
  public:
-  UnpackedImage(const Memory& packed, RemoteAddr at, const PackedHeader& header);  // of a version and a method that are known
+  // `header`: of a known version and method
+  UnpackedImage(const Memory& packed, RemoteAddr at, const PackedHeader& header);
   ~UnpackedImage() override;
   UnpackedImage(const UnpackedImage&) = delete;
   UnpackedImage& operator=(const UnpackedImage&) = delete;
 
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
-  void forget_before(std::uint64_t offset);  // which can then no longer be read; unpacks up to there
+  void forget_before(std::uint64_t offset);  // earlier bytes can then no longer be read; unpacks up to the offset
 
   std::uint64_t unpacked() const;    // bytes so far
   std::uint64_t used() const;        // bytes of the image so far, with its header

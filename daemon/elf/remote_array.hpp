@@ -1,5 +1,5 @@
-// Reads runs of equal records out of foreign memory. What cannot be read is simply missing at the end; the caller
-// gives the cap, because the count usually comes from the same untrusted memory.
+// Reads runs of equal records from foreign memory. Unreadable records are missing at the end. The caller gives the
+// limit, because the count usually comes from the same untrusted memory.
 #pragma once
 #include <algorithm>
 #include <limits>

@@ -23,7 +23,7 @@ std::string with_origin(std::string_view folder, std::string_view origin) {
   return out.empty() ? "." : out;
 }
 
-// Also in the subfolders for newer processors, which the loader tries first.
+// Also searches the subfolders for newer processors, which the loader tries first.
 bool is_in(std::string_view opened, std::string_view list, std::string_view asker) {
   if (list.empty()) return false;
   const std::string_view folder = folder_of(opened);
@@ -76,7 +76,7 @@ Origin origin_of(std::string_view opened, std::span<const Asker* const> before, 
   const Asker* asker = found == before.end() ? nullptr : *found;
   if (asker && std::ranges::find(asker->needed, opened) != asker->needed.end()) return {FoundBy::Path, asker};
   if (asker && uses_rpath(*asker, opened)) return {FoundBy::Rpath, asker};
-  // The paths of those who loaded the asker count too, up to the program's.
+  // The paths of the modules that loaded the asker count too, up to the program's.
   if (!asker || asker->runpath.empty())
     for (const Asker* other : before)
       if (uses_rpath(*other, opened)) return {FoundBy::Rpath, other};

@@ -18,18 +18,18 @@ struct SymbolRange {
   std::uint32_t count = 0;
 };
 
-// Decides whether the symbol at this index is the one that is looked for; true ends the search.
+// True if the symbol at this index is the wanted one; the search then ends.
 using SymbolMatch = std::function<bool(std::uint32_t index)>;
 
 class SymbolHash {
  public:
-  // Reads the table's header. nullopt where it cannot be read or makes no sense.
+  // Reads the table's header. Returns nullopt if the header cannot be read or makes no sense.
   static std::optional<SymbolHash> gnu(const Memory& memory, RemoteAddr table);
   static std::optional<SymbolHash> sysv(const Memory& memory, RemoteAddr table);
 
   // Calls `match` for each index whose hash fits `name` (DT_HASH: whose bucket fits).
   void find(const Memory& memory, std::string_view name, const SymbolMatch& match) const;
-  // Costs two reads or so, of the buckets and of the last chain.
+  // Costs about two reads: of the buckets and of the last chain.
   SymbolRange range(const Memory& memory) const;
 
  private:

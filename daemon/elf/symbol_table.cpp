@@ -9,13 +9,13 @@
 namespace fade::elf {
 namespace {
 
-constexpr int kMaxNesting = 64;            // symbols that start after the covering one and end before the address
-constexpr std::size_t kMaxNearLength = 256;  // longer names are mangled ones that nobody types
+constexpr int kMaxNesting = 64;            // symbols that start after the covering symbol and end before the address
+constexpr std::size_t kMaxNearLength = 256;  // longer names are mangled, and users do not type them
 
-// Of symbols with one address the last is the one to show.
+// Among symbols with one address the last one is shown.
 auto order(const FileSymbol& s) { return std::make_tuple(s.address, s.exported, s.global, s.size != 0, s.name); }
 
-// Levenshtein distance, or more than `most` where it is larger than that.
+// Levenshtein distance, or more than `most` if it is larger.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t most) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   std::vector<std::size_t> row(b.size() + 1);
@@ -34,7 +34,7 @@ std::size_t distance(std::string_view a, std::string_view b, std::size_t most) {
 }  // namespace
 
 SymbolTable::SymbolTable(std::vector<FileSymbol> symbols) : symbols_(std::move(symbols)) {
-  // First by name within an address, to drop what comes twice (.dynsym and .symtab): the exported one stays.
+  // Sorted by name within an address, to remove duplicates (.dynsym and .symtab): the exported symbol stays.
   const auto named = [](const FileSymbol& s) { return std::tuple(s.address, s.name, !s.exported, !s.global); };
   std::sort(symbols_.begin(), symbols_.end(), [&](const auto& a, const auto& b) { return named(a) < named(b); });
   const auto same = [](const FileSymbol& a, const FileSymbol& b) { return a.address == b.address && a.name == b.name; };

@@ -1,4 +1,4 @@
-// The symbols of one file, to be asked by address and by name. The names belong to whoever added them.
+// The symbols of one file, by address and by name. The strings must outlive the table.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,15 +27,15 @@ struct SymbolAt {
 
 class SymbolTable {
  public:
-  // Takes them in any order; a symbol that comes twice is kept once.
+  // Takes symbols in any order; a duplicate symbol is kept once.
   explicit SymbolTable(std::vector<FileSymbol> symbols);
 
   std::span<const FileSymbol> all() const { return symbols_; }  // by address
-  // The innermost symbol that covers the address. One without a size covers all up to the next symbol.
+  // The innermost symbol that covers the address. A symbol without a size covers all up to the next symbol.
   std::optional<SymbolAt> at(std::uint64_t address) const;
-  // The one that others can link with, where several have the name. nullptr: none has it.
+  // The symbol with this name, the linkable one if there are several. nullptr: none has it.
   const FileSymbol* find(std::string_view name) const;
-  // Functions with names that look like this one, best first.
+  // Functions with similar names, best first.
   std::vector<std::string> near(std::string_view name, std::size_t limit) const;
 
  private:

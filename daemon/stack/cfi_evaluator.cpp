@@ -9,15 +9,15 @@
 namespace fade {
 namespace {
 
-constexpr int kMostSteps = 1000;  // of one expression: it may jump back
+constexpr int kMostSteps = 1000;  // of one expression, because it may jump back
 constexpr std::size_t kMostWords = 64;
 
-// DWARF 5, 2.5: a machine with a stack of words. Where something is not understood it is stopped for good.
+// DWARF 5, 2.5: a machine with a stack of words. An operation that is not understood stops the machine for good.
 class Machine {
  public:
   Machine(const FrameRegisters& frame, const Memory& memory, std::optional<std::uint64_t> cfa) : frame_(frame), memory_(memory), cfa_(cfa) {}
 
-  // The value an expression leaves; where it describes a location, the address or the register's value.
+  // The result of an expression. If the expression describes a location: the address, or the register's value.
   std::optional<std::uint64_t> run(std::span<const Dwarf_Op> ops) {
     int steps = 0;
     for (std::size_t next = 0; next < ops.size(); ++next) {
@@ -30,7 +30,7 @@ class Machine {
     }
     return pop();
   }
-  bool is_value() const { return is_value_; }  // not an address that the value stands at
+  bool is_value() const { return is_value_; }  // false: the result is the address of the value
 
  private:
   bool push(std::optional<std::uint64_t> word) {
@@ -94,7 +94,7 @@ bool Machine::control(const Dwarf_Op& op) {
   if (op.atom == DW_OP_nop) return true;
   if (op.atom != DW_OP_skip && op.atom != DW_OP_bra) return false;
   const auto condition = op.atom == DW_OP_bra ? pop() : std::optional<std::uint64_t>(1);
-  if (condition && *condition != 0) jump_ = op.offset + 3 + op.number;  // counted from behind the operation
+  if (condition && *condition != 0) jump_ = op.offset + 3 + op.number;  // relative to the end of the operation
   return condition.has_value();
 }
 
@@ -150,8 +150,8 @@ std::optional<std::uint64_t> cfa_of(Dwarf_Frame& information, const FrameRegiste
 
 bool is_saved(std::size_t number) { return std::ranges::find(FrameRegisters::kSaved, number) != FrameRegisters::kSaved.end(); }
 
-// False: what is said of this register is not understood. Where nothing is said, the ABI decides what outlives a call (libdw's
-// idea of that lacks rbx).
+// Returns false if the rule of this register is not understood. A register without a rule follows the ABI: it decides
+// which registers survive a call (libdw's version lacks rbx).
 bool restore(Dwarf_Frame& information, int number, std::uint64_t cfa, const FrameRegisters& from, FrameRegisters& to, const Memory& memory) {
   Dwarf_Op buffer[3];
   Dwarf_Op* ops = nullptr;

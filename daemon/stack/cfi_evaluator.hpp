@@ -1,5 +1,5 @@
-// Call frame information as it is written, expressions included: for what a FrameRule cannot hold (stubs of a PLT, signal
-// frames, realigned stacks). Slow, and rarely needed.
+// Evaluates call frame information as it is written, with expressions. Needed for code that a FrameRule cannot describe
+// (stubs of a PLT, signal frames, realigned stacks). Slow, and rarely needed.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,8 +11,8 @@ struct Dwarf_Frame_s;
 
 namespace fade {
 
-// Goes from `frame` to its caller's. False: the information is of a kind that is not understood, or needs a register or
-// memory that is not known; `frame` is then as it was.
+// Goes from `frame` to its caller's frame. Returns false, with `frame` unchanged, if the information is not understood
+// or needs an unknown register or unreadable memory.
 bool step_by_cfi(Dwarf_Frame_s& information, FrameRegisters& frame, const Memory& memory);
 
 }  // namespace fade

@@ -15,7 +15,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostFiles = 256;  // each has a descriptor
+constexpr std::size_t kMostFiles = 256;  // each file has a descriptor
 constexpr std::size_t kMostRules = 1 << 20;
 constexpr std::uint64_t kPage = 4096;
 
@@ -36,7 +36,7 @@ Result<std::shared_ptr<CodeFile>> CodeFile::open(Fd fd, std::string name) {
   file->fd_ = std::move(fd);
   file->name_ = std::move(name);
   ::elf_version(EV_CURRENT);
-  // Not mapped: a file that is cut short while we read must be an error and not a SIGBUS.
+  // Not mapped into fade's memory: a file that is truncated during reading must give an error and not a SIGBUS.
   file->elf_.reset(::elf_begin(file->fd_.get(), ELF_C_READ, nullptr));
   if (auto read = file->read_headers(); !read) return tl::unexpected(std::move(read.error()));
   return file;
@@ -66,7 +66,7 @@ Result<void> CodeFile::read_headers() {
   return {};
 }
 
-// The kernel maps whole pages: a part may begin before what is loaded of it.
+// The kernel maps whole pages, so a part may begin before its loaded bytes.
 std::optional<std::uint64_t> CodeFile::bias(RemoteAddr begin, std::uint64_t offset) const {
   for (const Load& load : loads_)
     if (offset + kPage > load.offset && (offset < load.offset || offset - load.offset < load.size))
@@ -85,7 +85,7 @@ bool CodeFile::has_section(const char* name) const {
   return false;
 }
 
-// .debug_frame only where there is one: all other debug information would be read with it.
+// .debug_frame only if it exists, because all other debug information would be read with it.
 void CodeFile::find_information() {
   if (std::exchange(has_looked_, true)) return;
   eh_frame_.reset(::dwarf_getcfi_elf(elf_.get()));

@@ -1,5 +1,5 @@
-// The call frame information of one ELF file, with the rules that were made from it. Shared by all processes that map it;
-// knows nothing of where. Addresses are those of the file. Tracing thread only.
+// The call frame information of one ELF file, with the rules made from it. All processes that map the file share it; it
+// knows no load address. Addresses are of the file. Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -22,17 +22,16 @@ namespace fade {
 
 class CodeFile {
  public:
-  // Reads headers only. Must be ELF64 for x86-64.
+  // Reads headers only. The file must be ELF64 for x86-64.
   static Result<std::shared_ptr<CodeFile>> open(Fd fd, std::string name);
-  // An image that stands whole in memory: the vDSO.
+  // An image that lies completely in memory: the vDSO.
   static Result<std::shared_ptr<CodeFile>> of_image(std::vector<std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
-  // What is added to the file's addresses where its part from `offset` on is mapped at `begin`; nullopt: nothing of it is
-  // loaded from there.
+  // The load bias if the file's part from `offset` on is mapped at `begin`; nullopt: no part is loaded from there.
   std::optional<std::uint64_t> bias(RemoteAddr begin, std::uint64_t offset) const;
   FrameRule rule(std::uint64_t address);
-  // For Kind::Expressions. As step_by_cfi().
+  // For Kind::Expressions; as step_by_cfi().
   bool step(std::uint64_t address, FrameRegisters& frame, const Memory& memory);
 
  private:
@@ -59,15 +58,15 @@ class CodeFile {
   std::vector<Load> loads_;
   bool has_looked_ = false;
   std::unique_ptr<::Dwarf_CFI_s, Close> eh_frame_;
-  std::unique_ptr<::Dwarf, Close> dwarf_;  // of a file with a .debug_frame
-  ::Dwarf_CFI_s* debug_frame_ = nullptr;   // belongs to dwarf_
+  std::unique_ptr<::Dwarf, Close> dwarf_;  // set if the file has a .debug_frame
+  ::Dwarf_CFI_s* debug_frame_ = nullptr;   // owned by dwarf_
   std::unordered_map<std::uint64_t, FrameRule> rules_;
 };
 
-// Each file once, as long as somebody has it mapped and a number of them beyond that.
+// Each file once: as long as a process maps it, and a number of files beyond that.
 class CodeFiles {
  public:
-  // The file behind a mapping of the process that `thread` belongs to.
+  // The file behind a mapping in the process of `thread`.
   Result<std::shared_ptr<CodeFile>> of(pid_t thread, const elf::Mapping& mapping);
 
  private:

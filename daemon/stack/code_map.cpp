@@ -17,7 +17,7 @@ std::uint64_t CodeMap::next_generation() {
   return ++last;
 }
 
-// The slot of `pc`, or the free one where it belongs. There is always a free one.
+// The slot of `pc`, or the free slot for it. There is always a free slot.
 std::size_t CodeMap::slot(std::uint64_t pc) const {
   const std::size_t mask = places_.size() - 1;
   std::size_t at = (pc * 0x9E37'79B9'7F4A'7C15U >> 32) & mask;
@@ -27,7 +27,7 @@ std::size_t CodeMap::slot(std::uint64_t pc) const {
 
 void CodeMap::grow() {
   std::vector<Place> old = std::exchange(places_, {});
-  const bool is_full = old.size() >= kMostSlots;  // a target decides how many there are: begin again
+  const bool is_full = old.size() >= kMostSlots;  // the target decides the number: begin again
   places_.resize(is_full ? kFirstSize : old.size() * 2);
   if (is_full) used_ = 0;
   else for (const Place& place : old)

@@ -1,5 +1,5 @@
-// Which file's code stands where in a process, and the frame rule for each instruction that was ever asked for. Follows the
-// process' memory only as far as it is told (changed()). Tracing thread only.
+// The files of a process's code by address, and the frame rule for each instruction that was asked for. The caller must
+// report changes of the mappings by changed(). Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,16 +14,16 @@ namespace fade {
 
 class CodeMap {
  public:
-  // What is known of one instruction.
+  // The facts about one instruction.
   struct Place {
     std::uint64_t pc = 0;
     std::uint32_t code = 0;  // index into codes_, from 1; 0: in no file
     FrameRule rule;
   };
-  // Where a thread that stands in code of fade's own making would stand without it; nullopt: that is not such code.
+  // Maps a pc in fade's own code to the pc that the thread would have without fade; nullopt: not fade's code.
   using OwnAddress = std::function<std::optional<RemoteAddr>(RemoteAddr)>;
 
-  // Both must outlive it.
+  // `files` and `memory` must outlive the map.
   CodeMap(CodeFiles& files, const Memory& memory, OwnAddress own_address = {})
       : files_(files), memory_(memory), own_address_(std::move(own_address)), places_(kFirstSize) {}
 
@@ -34,14 +34,14 @@ class CodeMap {
   }
   bool step(const Place& place, FrameRegisters& frame, const Memory& memory);
   std::optional<RemoteAddr> own_address(RemoteAddr pc) const { return own_address_ ? own_address_(pc) : std::nullopt; }
-  // Whether code may run there now, whatever code; read anew each time.
+  // True if the pc is in executable memory, in a file or not; read again at each call.
   static bool is_executable(RemoteAddr pc, pid_t thread);
-  // Why there is no rule at `pc`, for users to read.
+  // The reason for a missing rule at `pc`, for users.
   std::string why_missing(RemoteAddr pc) const;
 
-  // Something was mapped or unmapped: nothing that is known counts any more.
+  // The mappings changed: forgets all places.
   void changed();
-  // Differs from that of all other times and processes.
+  // Differs from every other generation, also of other processes.
   std::uint64_t generation() const { return generation_; }
 
  private:
@@ -49,7 +49,7 @@ class CodeMap {
     RemoteRange range;
     elf::Mapping mapping;
     std::uint64_t bias = 0;
-    std::shared_ptr<CodeFile> file;  // null: not asked for yet, or cannot be had
+    std::shared_ptr<CodeFile> file;  // null: not opened yet, or unavailable
     std::string problem;
   };
   static constexpr std::size_t kFirstSize = 1 << 10, kMostSlots = 1 << 17;
@@ -66,7 +66,7 @@ class CodeMap {
   CodeFiles& files_;
   const Memory& memory_;
   OwnAddress own_address_;
-  std::vector<Place> places_;  // by pc, open addressing; a free one has pc 0
+  std::vector<Place> places_;  // by pc, open addressing; a free slot has pc 0
   std::size_t used_ = 0;
   std::vector<Code> codes_;    // by address
   bool is_read_ = false;

@@ -1,5 +1,5 @@
-// The integer registers of a frame in DWARF's numbering (System V x86-64 ABI, figure 3.36), and which of them are known: those a
-// caller is free to lose in a call are not known in its frame.
+// The integer registers of a frame in DWARF's numbering (System V x86-64 ABI, figure 3.36), and which of them are
+// known. Registers that a call may change are unknown in the caller's frame.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace fade {
 class FrameRegisters {
  public:
   enum : std::size_t { kRbx = 3, kRbp = 6, kRsp = 7, kReturnAddress = 16, kCount = 17 };
-  // What a function gives back as it found it, but for rsp.
+  // The registers that a function restores, except rsp.
   static constexpr std::array<std::uint8_t, 6> kSaved{kRbx, kRbp, 12, 13, 14, 15};
 
   FrameRegisters() = default;
@@ -26,13 +26,13 @@ class FrameRegisters {
   std::optional<std::uint64_t> get(std::size_t number) const {
     return has(number) ? std::optional(words_[number]) : std::nullopt;
   }
-  std::uint64_t operator[](std::size_t number) const { return words_[number]; }  // only where has()
+  std::uint64_t operator[](std::size_t number) const { return words_[number]; }  // only if has()
   void set(std::size_t number, std::uint64_t value) {
     words_[number] = value;
     known_ |= 1U << number;
   }
   void forget(std::size_t number) { known_ &= ~(1U << number); }
-  // Into the frame of the caller: only what survives a call stays known.
+  // Changes to the frame of the caller: only registers that survive a call stay known.
   void return_to(std::uint64_t pc, std::uint64_t sp) {
     known_ &= kSurviving;
     set(kReturnAddress, pc);

@@ -9,7 +9,7 @@
 namespace fade {
 namespace {
 
-// What libdw says of one register, as far as a rule can hold it.
+// libdw's rule of one register, as far as a FrameRule can hold it.
 struct Saving {
   enum class How : std::uint8_t { Same, Undefined, AtOffset, Other } how = How::Other;
   std::int16_t offset = 0;
@@ -52,7 +52,7 @@ bool set_cfa(Dwarf_Frame& frame, FrameRule& rule) {
 bool set_saved(Dwarf_Frame& frame, FrameRule& rule) {
   for (std::size_t i = 0; i < FrameRegisters::kSaved.size(); ++i) {
     const Saving saving = saving_of(frame, FrameRegisters::kSaved[i]);
-    // Of a register without a rule libdw says what it takes for the ABI's, and takes rbx for undefined.
+    // For a register without a rule libdw returns its version of the ABI, in which rbx is undefined.
     if (saving.how == Saving::How::Same || saving.how == Saving::How::Undefined) continue;
     if (saving.how != Saving::How::AtOffset) return false;
     rule.saved = static_cast<std::uint8_t>(rule.saved | 1U << i);
@@ -70,7 +70,7 @@ FrameRule FrameRule::from(Dwarf_Frame& frame) {
   const Saving ra = saving_of(frame, return_register);
   if (ra.how == Saving::How::Undefined) return {.kind = Kind::Bottom};
   rule.return_at = ra.offset;
-  // Behind a signal frame every register is known again: a rule holds only some.
+  // Behind a signal frame every register is known again, but a rule holds only some of them.
   const bool is_simple = ra.how == Saving::How::AtOffset && !rule.is_signal && set_cfa(frame, rule) && set_saved(frame, rule);
   if (is_simple) rule.kind = Kind::Offsets;
   return rule;

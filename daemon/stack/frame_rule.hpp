@@ -1,5 +1,6 @@
-// How the frame of a caller is found from that of the function it called, at one instruction: what call frame information
-// (DWARF 5, 6.4) says there, cut down to what compilers write for x86-64. Fixed size, independent of where code is mapped.
+// How to find the frame of a caller from the frame of the called function, at one instruction. This is call frame
+// information (DWARF 5, 6.4), reduced to the forms that compilers write for x86-64. Fixed size, independent of load
+// addresses.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,13 +16,13 @@ struct FrameRule {
   enum class Kind : std::uint8_t {
     Missing,      // there is no call frame information
     Bottom,       // the outermost frame: it has no return address
-    Offsets,      // all that is below
-    Expressions,  // more than that: the information itself has to be evaluated (cfi_evaluator.hpp)
+    Offsets,      // all fields below
+    Expressions,  // more than offsets: evaluate the information itself (cfi_evaluator.hpp)
   };
   Kind kind = Kind::Missing;
-  bool is_signal = false;  // of a frame that the kernel made: the caller was interrupted, it did not call
+  bool is_signal = false;  // of a frame made by the kernel: the caller was interrupted and did not call
   std::uint8_t cfa_register = FrameRegisters::kRsp;
-  std::uint8_t saved = 0;  // bit i: FrameRegisters::kSaved[i] stands on the stack
+  std::uint8_t saved = 0;  // bit i: FrameRegisters::kSaved[i] is on the stack
   std::int32_t cfa_offset = 0;
   std::int16_t return_at = 0;  // from the CFA
   std::array<std::int16_t, FrameRegisters::kSaved.size()> saved_at{};  // from the CFA
@@ -30,8 +31,9 @@ struct FrameRule {
 };
 static_assert(sizeof(FrameRule) <= 24);
 
-// Goes from a frame to its caller's by a rule of Kind::Offsets. `word` reads 8 bytes: std::optional<std::uint64_t>(RemoteAddr).
-// False: a register or memory that it needs is not known; `frame` is then undefined.
+// Goes from a frame to its caller's by a rule of Kind::Offsets. `word` reads 8 bytes:
+// std::optional<std::uint64_t>(RemoteAddr). Returns false, with `frame` undefined, if a needed register or memory is
+// unknown.
 template <class Word>
 bool step(const FrameRule& rule, FrameRegisters& frame, Word&& word) {
   if (!frame.has(rule.cfa_register)) return false;

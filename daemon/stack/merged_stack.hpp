@@ -9,13 +9,15 @@
 namespace fade {
 
 struct MergedFrame {
-  enum class Kind : std::uint8_t { Native, Python, Lost } kind = Kind::Native;  // Lost: Python frames follow whose place is not known
+  // Lost: Python frames follow whose place is unknown
+  enum class Kind : std::uint8_t { Native, Python, Lost } kind = Kind::Native;
   RemoteAddr pc;       // Native
   PythonFrame python;  // Python
 };
 
-// Takes the marks of `surplus` entries away that no run of the loop belongs to: an exception that is thrown into a generator which waits
-// for another one (yield from, await) is handed to that without running the outer one, whose mark is from its last run.
+// Removes the marks of `surplus` entries that belong to no run of the loop. An exception thrown into a generator that
+// waits for another one (yield from, await) goes to the inner generator directly. The outer generator does not run
+// then, and its mark is from its last run.
 inline void unmark_thrown_through(std::vector<PythonFrame>& python, std::size_t surplus) {
   bool is_behind_generator = false;
   for (PythonFrame& frame : python) {
@@ -26,9 +28,10 @@ inline void unmark_thrown_through(std::vector<PythonFrame>& python, std::size_t 
   }
 }
 
-// `native`: all of them, innermost first; `is_whole`: up to the outermost. is_evaluation(pc): Python frames, up to and including
-// the next one that is an entry, stand for that native frame. Where a thread is just entering or leaving the loop there are
-// fewer such groups than native frames: they are counted from the outermost if that is known. Marks of `python` may be taken away.
+// `native`: all native frames, innermost first; `is_whole`: up to the outermost. A native frame with is_evaluation(pc)
+// is replaced by Python frames, up to and including the next entry. While a thread enters or leaves the loop, there are
+// fewer such groups than native frames. The groups are then counted from the outermost, if it is known. Marks of
+// `python` may be removed.
 template <class IsEvaluation>
 void merge(std::span<const NativeFrame> native, bool is_whole, std::vector<PythonFrame>& python, IsEvaluation&& is_evaluation,
            std::vector<MergedFrame>& out) {

@@ -5,14 +5,15 @@
 namespace fade {
 namespace {
 
-// Whether what stands before a return address is a call: E8 rel32, or FF /2 with its address in whatever form. `code` ends there.
+// True if the instruction before a return address is a call: E8 rel32, or FF /2 with any form of address. `code` ends
+// at the return address.
 bool ends_with_call(std::span<const std::uint8_t> code) {
   const auto from_end = [&](std::size_t n) { return code[code.size() - n]; };
   if (from_end(5) == 0xE8) return true;
   return std::ranges::any_of(std::array{2, 3, 4, 6, 7}, [&](std::size_t n) { return from_end(n) == 0xFF && (from_end(n - 1) >> 3 & 7) == 2; });
 }
 
-// Memory as it is read, each word with what it was.
+// Memory that records each word that is read.
 class Witness final : public Memory {
  public:
   Witness(const Memory& memory, StackEvidence& evidence) : memory_(memory), evidence_(evidence) {}
@@ -35,10 +36,10 @@ class Witness final : public Memory {
 
 }  // namespace
 
-// A thread that stands in a slot of ours, or was interrupted there, is shown where it would stand without us.
+// For a thread in one of fade's slots, or interrupted there: the pc that the thread would have without fade.
 RemoteAddr NativeWalk::shown(RemoteAddr pc) {
   const auto own = code_.own_address(pc);
-  if (evidence_) evidence_->give_up();  // what stands in a slot changes
+  if (evidence_) evidence_->give_up();  // the content of a slot changes
   if (own) frame_.set(FrameRegisters::kReturnAddress, own->value);
   return own.value_or(pc);
 }
@@ -48,8 +49,8 @@ bool NativeWalk::is_behind_call(RemoteAddr pc) const {
   return stack_.read_exactly(pc - code.size(), std::as_writable_bytes(std::span(code))) && ends_with_call(code);
 }
 
-// A thread that called, by a null or stray pointer, what is no code: the call has left its return address where rsp is, and nothing else
-// has changed.
+// For a thread that called a null or stray pointer: the call has left its return address at rsp, and changed nothing
+// else.
 bool NativeWalk::leave_what_is_no_code(RemoteAddr pc) {
   const auto back = stack_.value<std::uint64_t>(frame_.sp());
   if (!back || CodeMap::is_executable(pc, thread_) || !is_behind_call({*back})) return false;
@@ -58,7 +59,8 @@ bool NativeWalk::leave_what_is_no_code(RemoteAddr pc) {
   return is_return_ = true;
 }
 
-// A function that was not called, but put where the outermost one will return to, as makecontext(3) does.
+// True for a function that was not called, but made the return target of the outermost function, as makecontext(3)
+// does.
 bool NativeWalk::is_put_there(RemoteAddr pc) const { return !is_behind_call(pc) && code_.at(pc, thread_).rule.kind != FrameRule::Kind::Missing; }
 
 std::optional<NativeFrame> NativeWalk::next() {
@@ -85,12 +87,13 @@ std::optional<NativeFrame> NativeWalk::leave_without_rule(RemoteAddr pc, bool is
 }
 
 void NativeWalk::rest_on(std::size_t number) const {
-  if (number == FrameRegisters::kRsp || !frame_.has(number) || from_[number] == kCertain) return;  // where the stack is was known before
+  // the place of the stack was known before
+  if (number == FrameRegisters::kRsp || !frame_.has(number) || from_[number] == kCertain) return;
   if (from_[number]) evidence_->word(from_[number], frame_[number]);
   else evidence_->begins_with(number, frame_[number]);
 }
 
-// Behind a step: the stack pointer is that frame's CFA.
+// After a step: the stack pointer is the frame's CFA.
 void NativeWalk::rest_on(const FrameRule& rule) {
   const auto at = [cfa = frame_.sp()](std::int16_t offset) { return cfa + static_cast<std::uint64_t>(std::int64_t{offset}); };
   evidence_->word(at(rule.return_at), frame_.pc().value);
@@ -98,7 +101,7 @@ void NativeWalk::rest_on(const FrameRule& rule) {
     if (rule.saved >> i & 1) from_[FrameRegisters::kSaved[i]] = at(rule.saved_at[i]);
 }
 
-// What is evaluated may use every register.
+// The evaluation may use every register.
 bool NativeWalk::evaluate(const CodeMap::Place& place) {
   ++evaluated_;
   if (!evidence_) return code_.step(place, frame_, stack_);

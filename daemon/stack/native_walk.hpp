@@ -1,5 +1,5 @@
-// The native frames of a stopped thread, one after the other, innermost first. Ends by itself whatever the thread's memory
-// says: the stack pointer must grow from frame to frame, but for a frame that the kernel made for a signal.
+// The native frames of a stopped thread, innermost first. The walk ends for any content of memory: the stack pointer
+// must grow from frame to frame, except at a frame that the kernel made for a signal.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,28 +11,29 @@
 namespace fade {
 
 struct NativeFrame {
-  RemoteAddr pc;  // of the instruction that is executed; of a caller, inside the call instruction: the return address minus 1
+  RemoteAddr pc;  // of the executing instruction; in a caller, inside the call instruction: the return address minus 1
 };
 
 class NativeWalk {
  public:
   enum class End : std::uint8_t { NotYet, Bottom, Missing, Damaged };
 
-  // Begins with `frame`; `is_caller`: it is that of a caller, its pc a return address. All must outlive the walk. What the frames
-  // rest on, but for the pc and the stack pointer it began with, and what stands where in the code, is added to `evidence`.
+  // Begins with `frame`. `is_caller`: `frame` is of a caller and its pc is a return address. All arguments must outlive
+  // the walk. `evidence` gets all facts that the frames depend on, except the pc and stack pointer at the beginning and
+  // the mappings of code.
   NativeWalk(CodeMap& code, pid_t thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller,
              StackEvidence* evidence = nullptr)
       : code_(code), thread_(thread), stack_(stack), evidence_(evidence), frame_(frame), is_return_(is_caller) {}
 
-  // nullopt: that was the last one, and end() says why.
+  // nullopt: no more frames; end() gives the reason.
   std::optional<NativeFrame> next();
   End end() const { return end_; }
-  // For users to read; empty if the outermost frame was reached.
+  // The text for users; empty if the outermost frame was reached.
   std::string why_ended() const;
   std::uint32_t evaluated() const { return evaluated_; }  // frames that needed more than a rule
-  // Where the last frame was called from; null: not known.
+  // The place that the last frame was called from; null: unknown.
   RemoteAddr return_address() const { return end_ == End::NotYet ? frame_.pc() : RemoteAddr{}; }
-  // Of the last frame.
+  // The stack pointer of the last frame.
   RemoteAddr sp() const { return frame_.sp(); }
 
  private:
@@ -50,7 +51,8 @@ class NativeWalk {
   pid_t thread_;
   const StackSnapshot& stack_;
   StackEvidence* evidence_;
-  // Where what is in a register stood on the stack; null: it is the first frame's; kCertain: it follows from the evidence.
+  // The stack address of each register's value. Null: the value of the first frame; kCertain: it follows from the
+  // evidence.
   static constexpr RemoteAddr kCertain{1};
   std::array<RemoteAddr, FrameRegisters::kCount> from_{};
   FrameRegisters frame_;
@@ -60,7 +62,7 @@ class NativeWalk {
   std::uint32_t evaluated_ = 0;
 };
 
-// All of them, `limit` at most; for a thread whose `registers` are where it stands.
+// All frames, at most `limit`, of a thread whose `registers` are current.
 std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers, const StackSnapshot& stack, std::size_t limit);
 
 }  // namespace fade

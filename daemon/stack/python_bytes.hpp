@@ -1,4 +1,4 @@
-// What the interpreter's memory holds, once it is copied. Nothing of it is trusted.
+// Reads copied bytes of the interpreter's memory. None of them is trusted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ T bytes_at(std::span<const std::byte> bytes, std::size_t offset) {
   return out;
 }
 
-// Whether it may point at an object of a program.
+// True if the value may be a pointer to an object.
 constexpr bool plausible(std::uint64_t pointer) { return pointer != 0 && pointer % 8 == 0 && pointer >> 47 == 0; }
 
 }  // namespace fade

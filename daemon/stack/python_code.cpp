@@ -80,8 +80,8 @@ PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory, S
   return entry;
 }
 
-// As long as it may be used without a look, and until it could be; meanwhile it is what is compared that counts. Of a generation those who
-// know where it stands say that it must not change.
+// Adds the evidence for `code`: the time until which it may be used without a look, or the compared words. With a
+// generation nothing is added: the caller that knows its address adds the generation.
 void PythonCode::rest_on(std::uint64_t code, const Known& known, StackEvidence& evidence) const {
   if (has_generation()) return;
   if (is_settled(known)) return evidence.until(known.epoch + kLookAgainAfter);

@@ -1,7 +1,7 @@
-// The code objects of an interpreter: what they are called and which line an instruction of theirs is on. Kept by address; an
-// address may be used again for other code, so what is kept is looked at again: where the interpreter counts the code objects that went
-// (3.14 and later), whenever that count changes; else every second, and at each use until it has been the same for a while, as code
-// that comes and goes is not.
+// The code objects of an interpreter: their names, and the line of each instruction. Kept by address. An address may be
+// reused for other code, so kept objects are read again. If the interpreter counts its freed code objects (3.14 and
+// later), this happens whenever the count changes. Else it happens every second, and at each use until the object has
+// been the same for a while, because short-lived code has not.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,22 +16,23 @@ namespace fade {
 
 class PythonCode {
  public:
-  // `interpreter`: where the interpreter itself is mapped.
+  // `interpreter`: the mapped range of the interpreter itself.
   PythonCode(const PythonLayout& layout, RemoteRange interpreter) : layout_(layout), interpreter_(interpreter) {}
 
-  // Begins a stack. code_object_generation where there is one, else the milliseconds of a clock; for all uses until the next call.
-  // Meanwhile nothing is looked at twice: the frames of a stopped thread hold on to their code.
+  // Begins a stack. `epoch` is code_object_generation if the version has one, else milliseconds of a clock. It counts
+  // for all uses until the next call. Nothing is read twice during a stack, because the frames of a stopped thread hold
+  // references to their code.
   void begin(std::uint64_t epoch);
-  // Valid until the next call. Unreadable code has the function "?" and id 0. What it rests on is added to `evidence`, the same one
-  // for the whole stack.
+  // Valid until the next call. Unreadable code has the function "?" and id 0. The memory read is added to `evidence`,
+  // which is the same one for the whole stack.
   const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory, StackEvidence* evidence = nullptr);
-  // Code of the interpreter's own that runs behind a class's __init__ (3.12 and later); no traceback shows it.
+  // True for internal code that runs behind a class's __init__ (3.12 and later); no traceback shows it.
   bool is_internal(std::uint64_t code, const Memory& memory, StackEvidence* evidence = nullptr);
-  // Code that had to be looked at for this stack, and will have to be for the next one.
+  // Code that was read again for this stack, and must be read again for the next one.
   const std::vector<RemoteRange>& unsure() const { return unsure_; }
 
  private:
-  // What is compared to tell that an address still holds the same code.
+  // The values that are compared to see if an address still holds the same code.
   struct Identity {
     std::uint64_t file = 0, name = 0, qualified_name = 0, line_table = 0;
     std::int32_t first_line = 0;
@@ -39,9 +40,9 @@ class PythonCode {
   };
   struct Known {
     Identity identity;
-    std::uint64_t epoch = 0, since = 0;  // when it was looked at last, and first
+    std::uint64_t epoch = 0, since = 0;  // times of the last and the first look
     std::uint32_t looks = 0;
-    std::uint64_t stack = 0, evidence = 0;        // of which it was looked at, and added to the evidence
+    std::uint64_t stack = 0, evidence = 0;        // stacks of the last look, and of the last addition to the evidence
     std::string function, file;
     bool internal = false;
     std::unordered_map<std::int32_t, PythonStacks::Place> places;  // by instruction

@@ -22,7 +22,7 @@ bool in_the_middle(const std::vector<RemoteRange>& parts, RemoteAddr address) {
   return std::any_of(parts.begin(), parts.end(), [&](const RemoteRange& p) { return p.contains(address) && p.begin != address; });
 }
 
-// Where the direct jumps in `part` lead that leave it.
+// The targets of direct jumps in `part` that leave `part`.
 std::vector<RemoteAddr> jumps_out_of(RemoteRange part, const Memory& memory) {
   std::vector<RemoteAddr> out;
   const auto code = elf::read_array<std::uint8_t>(memory, part.begin, part.size(), kMaxPart);
@@ -37,14 +37,14 @@ std::vector<RemoteAddr> jumps_out_of(RemoteRange part, const Memory& memory) {
   return out;
 }
 
-// A jump to the start of a piece may also be a call in a function's last place. A part jumps back.
+// A jump to the start of a piece may be a tail call. A part of the function jumps back.
 bool jumps_back(RemoteRange piece, const std::vector<RemoteRange>& parts, const Memory& memory) {
   const auto jumps = jumps_out_of(piece, memory);
   return std::any_of(jumps.begin(), jumps.end(), [&](RemoteAddr target) { return in_the_middle(parts, target); });
 }
 
 void add_parts_after(RemoteRange part, const elf::FunctionExtents& extents, const Memory& memory, std::vector<RemoteRange>& parts) {
-  std::map<RemoteAddr, std::pair<RemoteRange, bool>> pieces;  // by start; whether something jumps into the middle
+  std::map<RemoteAddr, std::pair<RemoteRange, bool>> pieces;  // by start; true: a jump leads into the middle
   for (const RemoteAddr target : jumps_out_of(part, memory)) {
     const auto piece = extents.at(target);
     if (!piece || piece->size() > kMaxPart || contains(parts, target)) continue;

@@ -1,6 +1,7 @@
-// Where the evaluation loop of an interpreter (_PyEval_EvalFrameDefault) lies. Compilers cut it in two or more: what is rarely
-// used goes elsewhere, without a symbol in a stripped interpreter, and in Debian's 3.13 and later most of the loop is there. Those parts are
-// found by the jumps: into the middle of a piece of code jumps nothing but another part of the same function.
+// The ranges of an interpreter's evaluation loop (_PyEval_EvalFrameDefault). Compilers cut the loop in two or more
+// parts: rarely used code is moved, without a symbol in a stripped interpreter. In Debian's 3.13 and later most of the
+// loop is moved. The parts are found by jumps: only another part of the same function jumps into the middle of a piece
+// of code.
 #pragma once
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace fade {
 
-// Empty where the interpreter does not export the loop.
+// Empty if the interpreter does not export the loop.
 std::vector<RemoteRange> evaluation_parts(const elf::DynamicImage& image, const Memory& memory);
 
 }  // namespace fade

@@ -9,7 +9,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMaxFrameSize = 256;   // of what is read of a frame
+constexpr std::size_t kMaxFrameSize = 256;   // bytes read of a frame
 constexpr std::uint64_t kMaxWindow = 128 * 1024;
 constexpr std::uint64_t kUsualChunk = 16 * 1024;
 constexpr std::size_t kMaxChunks = 64;       // passed on the way from one frame to the next
@@ -56,7 +56,7 @@ void PythonFrames::keep(RemoteRange other) {
   if (other.size() > 0 && others_.size() < kMaxOthers) others_.push_back(other);
 }
 
-// Reads the chunk up to the frame's end, where the frame is in it: callers' frames lie below.
+// Reads the chunk up to the frame's end, if the frame is in the chunk: callers' frames are below.
 void PythonFrames::widen(RemoteAddr frame, const Memory& memory) {
   const std::uint64_t size = layout_.frame_size();
   if (!chunk_ || frame <= chunk_) return;
@@ -69,7 +69,7 @@ void PythonFrames::widen(RemoteAddr frame, const Memory& memory) {
   window_.resize(memory.read(begin_, window_));
 }
 
-// Chunks are a list, the newest first. What lies in none of them is on the heap or on the C stack.
+// Chunks are a list, the newest first. A frame outside all chunks is on the heap or on the C stack.
 void PythonFrames::next_chunk(RemoteAddr frame, const Memory& memory) {
   RemoteAddr chunk = chunk_;
   for (std::size_t n = 0; n < kMaxChunks && plausible(chunk.value); ++n) {
@@ -111,7 +111,7 @@ PythonFrame PythonFrames::frame(const Raw& raw) const {
   return out;
 }
 
-// A shim stands between two runs of the evaluation loop. False: it is none.
+// A shim is a frame between two runs of the evaluation loop. Returns false if `raw` is not a shim.
 bool PythonFrames::take_shim(const Raw& raw, std::vector<PythonFrame>& out) const {
   if (layout_.entry != PythonLayout::Entry::Shim || raw.owner < PythonLayout::kFirstShimOwner) return false;
   if (!out.empty() && !out.back().entry) out.back().entry = true;
@@ -136,7 +136,7 @@ std::vector<PythonFrame> PythonFrames::of(const PythonThread& thread, const Memo
   chunk_ = layout_.chunk == PythonLayout::kNone ? RemoteAddr{} : RemoteAddr{thread.word(layout_.chunk)};
   RemoteAddr at = innermost(thread, memory, evidence);
   if (plausible(at.value)) widen(at, memory);
-  // A torn list may lead in a circle; shims and internal frames count too.
+  // A torn list may form a circle, so shims and internal frames count too.
   for (std::size_t looked_at = 0; plausible(at.value) && out.size() < limit && looked_at < 2 * limit + 16; ++looked_at) {
     const auto raw = read(at, memory);
     if (evidence && raw) rest_on(at, *raw, *evidence);

@@ -16,12 +16,12 @@ class PythonFrames {
  public:
   explicit PythonFrames(const PythonLayout& layout) : layout_(layout) {}
 
-  // See PythonStacks::frames(). `is_internal` tells code that no traceback shows.
+  // See PythonStacks::frames(). `is_internal` is true for code that no traceback shows.
   std::vector<PythonFrame> of(const PythonThread& thread, const Memory& memory, std::size_t limit,
                               const std::function<bool(std::uint64_t code)>& is_internal, StackEvidence* evidence = nullptr);
-  // What of the frames' own memory the last call read in one go; empty: nothing.
+  // The part of the frames' memory that the last call read in one go; empty: none.
   RemoteRange window() const { return {begin_, begin_ + window_.size()}; }
-  // What else it read: frames one by one, chunks before that window. The first few.
+  // Further ranges of the last call: single frames, and chunks before that window. The first few only.
   const std::vector<RemoteRange>& others() const { return others_; }
 
  private:
@@ -42,8 +42,8 @@ class PythonFrames {
   void rest_on(RemoteAddr frame, const Raw& raw, StackEvidence& evidence) const;
 
   PythonLayout layout_;
-  RemoteAddr chunk_;  // holds the innermost of the frames to come
-  RemoteAddr begin_;  // where window_ stood
+  RemoteAddr chunk_;  // holds the innermost of the remaining frames
+  RemoteAddr begin_;  // the address of window_
   std::vector<std::byte> window_;
   std::vector<RemoteRange> others_;
 };

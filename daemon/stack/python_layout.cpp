@@ -13,10 +13,11 @@ namespace {
 using Layout = PythonLayout;
 
 constexpr std::uint32_t kNewest = 15;
-constexpr std::uint32_t kMaxOffset = 1u << 24;  // of an interpreter's part in _PyRuntime; all others are far below
+// limit for an interpreter's part in _PyRuntime; all other offsets are far below
+constexpr std::uint32_t kMaxOffset = 1u << 24;
 constexpr std::uint32_t kMaxSmallOffset = 1u << 12;
 
-// From the headers of 3.10.13, 3.11.2, 3.11.7 and 3.12.1. They hold within a minor version.
+// From the headers of 3.10.13, 3.11.2, 3.11.7 and 3.12.1. The offsets are the same within a minor version.
 const std::array<Layout, 3> kTables{{
     {.minor = 10, .interpreters = 32, .interpreter_next = 0, .threads = 8,
      .thread_next = 8, .thread_id = 176, .thread_frame = 24, .thread_previous = 0,
@@ -36,7 +37,7 @@ const std::array<Layout, 3> kTables{{
      .ascii_text = 40, .compact_text = 56, .entry = Layout::Entry::Shim},
 }};
 
-// Where _Py_DebugOffsets says what, per minor version; the order is that of kMembers.
+// The places of the offsets in _Py_DebugOffsets, per minor version; the order is the order of kMembers.
 constexpr std::array kMembers{
     &Layout::interpreters, &Layout::interpreter_next, &Layout::threads, &Layout::generation,
     &Layout::thread_previous, &Layout::thread_next, &Layout::thread_frame, &Layout::thread_id, &Layout::chunk,
@@ -47,7 +48,7 @@ constexpr std::array kMembers{
 struct DebugOffsets {
   std::uint32_t minor;
   std::uint16_t size;
-  std::array<std::uint16_t, kMembers.size()> at;  // 0: this version does not say
+  std::array<std::uint16_t, kMembers.size()> at;  // 0: the version lacks this value
   bool marked_references, has_base_frame;
 };
 
@@ -117,7 +118,7 @@ Result<Layout> describing_itself(Version version, RemoteAddr runtime, const Memo
   return unreadable(name, "what it says of its own layout makes no sense");
 }
 
-// Py_Version came with 3.11, PyIter_Send with 3.10.
+// Py_Version exists since 3.11, PyIter_Send since 3.10.
 Result<Version> version_by_symbols(const elf::DynamicImage& image, const Memory& memory) {
   if (const auto symbol = image.lookup("Py_Version"))
     return Version{static_cast<std::uint32_t>(memory.value<std::uint64_t>(image.address(*symbol)).value_or(0))};

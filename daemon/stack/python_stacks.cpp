@@ -13,10 +13,10 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kMaxRemembered = 16384;
-constexpr std::size_t kMaxFramesRead = 6;  // by themselves, of this stack and those before it
+constexpr std::size_t kMaxFramesRead = 6;  // frames read singly, of this stack and the stacks before
 constexpr std::uint64_t kMarginPage = 4096;
 
-// A few frames may have come since; what lies on the same page can be read.
+// A few frames may be new since then; the same page can be read.
 RemoteRange with_margin(RemoteRange window) { return {window.begin, {(window.end.value + kMarginPage - 1) / kMarginPage * kMarginPage}}; }
 
 }  // namespace
@@ -44,7 +44,7 @@ struct PythonStacks::State {
   std::uint64_t generation = 0;                  // of the interpreter, as of the last epoch()
 };
 
-// Each interpreter of a process counts by itself.
+// Each interpreter of a process has its own count.
 std::uint64_t PythonStacks::State::epoch(const PythonThread& thread, const Memory& memory) {
   const std::uint32_t offset = interpreter.layout.generation;
   if (offset == PythonLayout::kNone) return clock_ms();
@@ -66,7 +66,7 @@ void PythonStacks::State::remember(std::uint64_t fs_base) {
   last->window = {window.begin, last->window.begin == window.begin ? std::max(window.end, last->window.end) : window.end};
   last->codes = code.unsure();
   std::vector<RemoteRange> frames = walk.others();
-  // Where a thread goes to and fro between stacks, each of them needs its own.
+  // If a thread alternates between stacks, each stack needs its own ranges.
   for (const RemoteRange& old : last->frames)
     if (frames.size() < kMaxFramesRead && std::ranges::none_of(frames, [&](const RemoteRange& f) { return f.begin == old.begin; })) frames.push_back(old);
   last->frames = std::move(frames);
@@ -121,7 +121,7 @@ std::vector<PythonFrame> PythonStacks::frames(std::uint64_t fs_base, const Memor
   State& state = *state_;
   state.last = nullptr;
   auto thread = state.threads.find(fs_base, memory);
-  if (evidence && !thread) evidence->give_up();  // it may be one of Python's at any time
+  if (evidence && !thread) evidence->give_up();  // the thread may enter Python at any time
   if (!thread) return {};
   state.code.begin(state.epoch(*thread, memory));
   if (evidence) state.rest_on(*thread, fs_base, *evidence);

@@ -41,7 +41,8 @@ std::string to_utf8(std::span<const std::byte> bytes, std::size_t width) {
   return out;
 }
 
-// The bits of PyASCIIObject::state; where strings are interned, statically allocated and the like differs, these do not.
+// The bits of PyASCIIObject::state that are the same in all versions; bits for interned or statically allocated strings
+// differ.
 struct TextState {
   std::uint32_t bits;
   std::size_t width() const { return bits >> 2 & 7; }
@@ -50,7 +51,7 @@ struct TextState {
   bool valid() const { return compact() && (width() == 1 || ((width() == 2 || width() == 4) && !ascii())); }
 };
 
-// Runs over the bytes of a table; at the end it gives zeros and says so.
+// Reads the bytes of a table; at the end it gives zeros and sets a flag.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -58,7 +59,7 @@ class Cursor {
   std::uint8_t byte() { return done() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(bytes_[next_++]); }
   void skip(std::size_t n) { next_ += n; }
 
-  std::uint64_t varint() {  // six bits a byte, lowest first
+  std::uint64_t varint() {  // six bits per byte, lowest first
     std::uint64_t out = 0;
     for (unsigned shift = 0; shift < 36; shift += 6) {
       const std::uint8_t b = byte();
@@ -91,15 +92,16 @@ int line_by_pairs(Cursor table, std::int64_t line, std::int64_t instruction) {
   return 0;
 }
 
-// An entry of the location table behind its first byte: what it adds to the line. False: this range has no line.
+// An entry of the location table after its first byte: the difference of lines. Returns false if this range has no
+// line.
 bool take_location(Cursor& table, unsigned code, std::int64_t& line) {
   if (code == 15) return false;
   if (code == 14) {  // line, end line, column, end column
     line += table.signed_varint();
     for (int i = 0; i < 3; ++i) (void)table.varint();
-  } else if (code == 13) {  // line alone
+  } else if (code == 13) {  // line only
     line += table.signed_varint();
-  } else if (code >= 10) {  // 0 to 2 lines on, and two columns
+  } else if (code >= 10) {  // 0 to 2 lines more, and two columns
     line += code - 10;
     table.skip(2);
   } else {

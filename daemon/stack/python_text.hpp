@@ -1,5 +1,5 @@
-// Decoders of what CPython keeps in its objects: strings, and the tables that lead from an instruction to its line. They know
-// neither processes nor versions but what the layout says; every input is survived.
+// Decoders of CPython's strings and of the tables that lead from an instruction to its line. They know neither
+// processes nor versions, only the layout. Any input is safe.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,15 @@
 
 namespace fade {
 
-// A str as UTF-8, cut after `limit` code points. Lone surrogates (bytes of a file name that are no text) become U+FFFD.
-// nullopt: there is no str that could be read.
+// A str as UTF-8, cut after `limit` code points. Lone surrogates (file names whose bytes are not text) become U+FFFD.
+// nullopt: no readable str.
 std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, const PythonLayout& layout, std::size_t limit);
 
-// The content of a bytes object, cut after `limit` bytes; empty where it cannot be read.
+// The content of a bytes object, cut after `limit` bytes; empty if unreadable.
 std::vector<std::byte> python_bytes(const Memory& memory, RemoteAddr object, const PythonLayout& layout, std::size_t limit);
 
-// The line of the instruction at byte `instruction`; that of the definition where nothing has run yet (negative); 0: it has none.
+// The line of the instruction at byte `instruction`. The line of the definition if nothing has run yet (negative); 0:
+// no line.
 int python_line(std::span<const std::byte> table, int first_line, std::int32_t instruction, PythonLayout::Lines kind);
 
 }  // namespace fade

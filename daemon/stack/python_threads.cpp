@@ -9,7 +9,7 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kMaxInterpreters = 64, kMaxThreads = 16384, kMaxThreadsRemembered = 16384;
-// A new thread state may stand where the newest one was that has gone; then only time tells.
+// A new thread state may be at the address of the newest state, freed before. Then only time shows it.
 constexpr std::chrono::seconds kStrangeFor{1};
 
 }  // namespace
@@ -28,7 +28,7 @@ std::optional<PythonThread> PythonThreads::load(const Known& known, std::uint64_
   return out;
 }
 
-// The head of each interpreter's list of threads; new ones are put in front.
+// The head of each interpreter's list of threads; new states are put in front.
 std::vector<PythonThreads::Known> PythonThreads::newest_states(const Memory& memory) const {
   std::vector<Known> out;
   std::uint64_t interpreter = memory.value<std::uint64_t>(runtime_ + layout_.interpreters).value_or(0);
@@ -53,7 +53,8 @@ RemoteAddr PythonThreads::link_to(const PythonThread& thread) const {
   return plausible(previous) ? RemoteAddr{previous} + layout_.thread_next : thread.interpreter + layout_.threads;
 }
 
-// A state that went says what it said as long as nobody uses its memory, and the next thread may have the same pointer. But nothing leads to it.
+// A freed state keeps its content until its memory is reused, and the next thread may have the same pointer. But no
+// list leads to the freed state.
 bool PythonThreads::is_listed(Known& known, const PythonThread& thread, const Memory& memory) const {
   known.link = link_to(thread);
   return !known.link || memory.value<std::uint64_t>(known.link) == known.state.value;

@@ -1,5 +1,5 @@
-// Which thread state of an interpreter belongs to a thread: the one whose thread_id is the thread's pointer (fs_base), as pthread_self()
-// gives it. That holds in every PID namespace, and no thread id has to be known.
+// The thread state of a thread in an interpreter: the state whose thread_id is the thread's pointer (fs_base), as
+// pthread_self() returns it. This works in every PID namespace, and needs no thread id.
 #pragma once
 #include <array>
 #include <chrono>
@@ -17,7 +17,7 @@ namespace fade {
 struct PythonThread {
   static constexpr std::size_t kMaxSize = 1024;
   RemoteAddr interpreter, state;
-  std::array<std::byte, kMaxSize> bytes;  // of the thread state, layout.thread_size() of them
+  std::array<std::byte, kMaxSize> bytes;  // layout.thread_size() bytes of the thread state
 
   std::uint64_t word(std::uint32_t offset) const;
 };
@@ -27,15 +27,15 @@ class PythonThreads {
   explicit PythonThreads(const PythonInterpreter& interpreter)
       : layout_(interpreter.layout), runtime_(interpreter.runtime) {}
 
-  // nullopt: the thread has nothing to do with Python.
+  // nullopt: the thread has no Python state.
   std::optional<PythonThread> find(std::uint64_t fs_base, const Memory& memory);
-  // The same without what is remembered: a thread may have left Python and come back with another state.
+  // The same without remembered states: a thread may have left Python and have another state now.
   std::optional<PythonThread> find_anew(std::uint64_t fs_base, const Memory& memory);
   struct Known {
     RemoteAddr interpreter, state;
-    RemoteAddr link;  // where the list of threads leads to the state
+    RemoteAddr link;  // the link in the list of threads that leads to the state
   };
-  // Where its state stood when it was last found; null: nowhere.
+  // The last known place of its state; null: none.
   const Known* last(std::uint64_t fs_base) const;
 
  private:

@@ -1,6 +1,6 @@
-// What a stack was worked out from: the words of memory and the registers that decided about it, and how long what is known of
-// Python's code may be believed. As long as they are what they were, the stack is what it was. Nothing else counts: of a saved register that no
-// frame was found by, any value will do. Bounded.
+// The evidence for a stack: the words of memory and the registers that it was computed from, and the time until which
+// cached facts about Python's code hold. While the evidence is unchanged, the stack is unchanged. A saved register that
+// no frame was found by is not evidence: any value is accepted. Bounded.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -17,17 +17,18 @@ namespace fade {
 class StackEvidence {
  public:
   void clear();
-  // The first `size` bytes at `at`, 1, 4 or 8, were those of `value`.
+  // Records that the first `size` bytes at `at`, 1, 4 or 8, were the low bytes of `value`.
   void word(RemoteAddr at, std::uint64_t value, std::size_t size = sizeof(std::uint64_t));
-  // Of the frame that the walk began with.
+  // Records a register of the frame that the walk began with.
   void begins_with(std::size_t number, std::uint64_t value);
-  // Good before that moment only, on the clock of PythonStacks::clock_ms().
+  // The evidence holds only before that moment, on the clock of PythonStacks::clock_ms().
   void until(std::uint64_t ms) { until_ms_ = std::min(until_ms_, ms); }
-  // The stack also rests on what cannot be looked at again.
+  // The stack also depends on facts that cannot be compared later.
   void give_up() { is_whole_ = false; }
 
   bool is_whole() const { return is_whole_; }
-  // look.at(address, n) gives the n bytes that stand there now, null where they are not at hand (StackSnapshot::Look): then it does not hold.
+  // look.at(address, n) gives the current n bytes, or null if they were not read (StackSnapshot::Look): then the
+  // evidence does not hold.
   template <class Look>
   bool holds(const FrameRegisters& frame, Look&& look, std::uint64_t ms) const {
     if (!is_whole_ || ms >= until_ms_ || !begins_as(frame)) return false;
@@ -41,7 +42,7 @@ class StackEvidence {
 
  private:
   struct Word {
-    std::uint64_t place;  // address, and above it the size
+    std::uint64_t place;  // address, and in the upper bits the size
     std::uint64_t value;
   };
   static constexpr int kSizeShift = 60;

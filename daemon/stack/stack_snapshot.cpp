@@ -22,7 +22,7 @@ const std::byte* StackSnapshot::Look::elsewhere(RemoteAddr from, std::size_t n) 
   return nullptr;
 }
 
-// The stack comes last: it may end within the window, and nothing behind an address that is not mapped is read.
+// The stack comes last: it may end within the window, and nothing after an unmapped address is read.
 void StackSnapshot::take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more, std::size_t window) {
   memory_ = &memory;
   std::array<ProcessMemory::Piece, kMostRanges + 1> pieces;
@@ -54,7 +54,7 @@ std::size_t StackSnapshot::read(RemoteAddr from, std::span<std::byte> into) cons
   return memory_ ? memory_->read(from, into) : 0;
 }
 
-// Only onwards from what is there, and only so far.
+// Only extends the read bytes at their end, and only up to a limit.
 bool StackSnapshot::read_on(RemoteAddr to) const {
   const std::size_t had = stack_.size;
   const std::uint64_t wanted = to.value - stack_.at.value;

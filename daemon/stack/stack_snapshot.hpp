@@ -1,5 +1,5 @@
-// Memory of a stopped thread as it was when its stack was taken: its stack from the stack pointer on and what else was asked
-// for, read in one system call. Where more is needed it reads on, and then from the process as it is at that time.
+// Memory of a stopped thread at the time of its stack: the stack from the stack pointer on and the requested ranges,
+// read in one system call. Later reads extend the stack, and else read the process as it is at that time.
 #pragma once
 #include <array>
 #include <optional>
@@ -17,13 +17,13 @@ class StackSnapshot final : public Memory {
 
   // Empty until take().
   StackSnapshot() = default;
-  // `memory` must outlive it.
+  // `memory` must outlive the snapshot.
   StackSnapshot(const ProcessMemory& memory, RemoteAddr sp, std::size_t window = kWindow) { take(memory, sp, {}, window); }
 
-  // `window` bytes of stack from `sp` on, and `more`: kMostRanges at most, kMostOfRange bytes of each.
+  // Reads `window` bytes of stack from `sp` on, and `more`: at most kMostRanges ranges, kMostOfRange bytes of each.
   void take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more = {}, std::size_t window = kWindow);
 
-  // All of `more` could be read.
+  // True if all of `more` was read.
   bool is_complete() const { return is_complete_; }
 
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
@@ -38,9 +38,9 @@ class StackSnapshot final : public Memory {
  private:
   struct Part {
     RemoteAddr at;
-    std::vector<std::byte> bytes;  // grows, and never shrinks
-    std::size_t size = 0;          // of what was read
-    // nullptr: not all of them are here.
+    std::vector<std::byte> bytes;  // grows, never shrinks
+    std::size_t size = 0;          // bytes read
+    // nullptr: not all `n` bytes are here.
     const std::byte* find(RemoteAddr from, std::size_t n) const {
       const std::uint64_t offset = from.value - at.value;
       return offset > size || size - offset < n ? nullptr : bytes.data() + offset;
@@ -49,7 +49,7 @@ class StackSnapshot final : public Memory {
   };
 
  public:
-  // Looks at many words of what was taken, most of them near each other; reads nothing.
+  // Reads many words of the taken memory, most of them near each other; reads nothing from the process.
   class Look {
    public:
     explicit Look(const StackSnapshot& of) : of_(of), last_(&of.stack_) {}

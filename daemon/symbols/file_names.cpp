@@ -13,7 +13,7 @@
 namespace fade::symbols {
 namespace {
 
-// The lowest address of the file's segments: what is mapped first lies there.
+// The lowest address of the file's segments: the lowest mapping has it.
 std::uint64_t lowest_address(const elf::ElfFile& file) {
   std::size_t count = 0;
   std::optional<std::uint64_t> lowest;
@@ -28,7 +28,7 @@ std::uint64_t lowest_address(const elf::ElfFile& file) {
 
 }  // namespace
 
-// Destroyed from the bottom up: what refers to a file before the file.
+// Members are destroyed from the bottom up: users of a file before the file.
 struct FileNames::State {
   elf::ElfFile file;
   std::optional<elf::ElfFile> unpacked;
@@ -64,7 +64,7 @@ std::vector<Place> FileNames::at(std::uint64_t offset) {
   const std::string_view symbol = state_->functions.at(address);
   std::vector<Place> out = state_->lines ? state_->lines->at(address) : std::vector<Place>{};
   if (out.empty() && !symbol.empty()) out.emplace_back();
-  // The symbol says more than the name in the debug information, where that has no linkage name.
+  // The symbol is more exact than the name in the debug information if that has no linkage name.
   if (!symbol.empty()) out.back().function = symbol;
   return out;
 }

@@ -1,6 +1,6 @@
-// What code of one file is called: by its symbols (.symtab, .dynsym, .gnu_debugdata, those of its separate debug file), and with
-// inlined functions and source lines where it has debug information. Reads local files only; a file that is damaged, absurd or
-// stripped names less or nothing. Some 10 to 50 MB for a large library while it lives. One thread at a time.
+// Function names for code of one file: from its symbols (.symtab, .dynsym, .gnu_debugdata, the separate debug file),
+// and with inlined functions and source lines if it has debug information. Reads local files only. A damaged or
+// stripped file gives fewer names or none. Takes 10 to 50 MB of memory for a large library. One thread at a time.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,14 +17,14 @@ enum class Lines : std::uint8_t { Wanted, Unwanted };  // unwanted: names of sym
 
 class FileNames {
  public:
-  // `name` is the path as the process knows it. `debug_root`: where separate debug files lie, elf::kDebugRoot.
+  // `name` is the path in the process. `debug_root`: the folder of separate debug files, elf::kDebugRoot.
   static Result<FileNames> open(Fd file, std::string name, const std::string& debug_root, Lines lines = Lines::Wanted);
   FileNames(FileNames&&) noexcept;
   FileNames& operator=(FileNames&&) noexcept;
   ~FileNames();
 
-  // `offset` counts from where the file's first byte is mapped. Innermost first; the last one is the function that was called and
-  // the others are inlined in it. Names are mangled. Empty: nothing is known. Cheapest in ascending order of offsets.
+  // `offset` is relative to the mapping of the file's first byte. Innermost first: the last place is the called
+  // function, and the places before it are inlined. Names are mangled. Empty: unknown. Fastest with ascending offsets.
   std::vector<Place> at(std::uint64_t offset);
 
  private:

@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostStringBytes = 512u << 20;
 constexpr std::size_t kMostTables = 8;
 constexpr std::size_t kMostName = 4096;
 constexpr std::uint64_t kMostAddress = std::uint64_t{1} << 47;
-constexpr int kMostNested = 64;  // functions that begin behind the covering one and end before the address
+constexpr int kMostNested = 64;  // functions that begin after the covering one and end before the address
 
 const elf::Section* strings_of(const elf::ElfFile& file, const elf::Section& table) {
   Elf_Scn* scn = ::elf_getscn(file.handle(), table.index);
@@ -29,7 +29,8 @@ const elf::Section* strings_of(const elf::ElfFile& file, const elf::Section& tab
 
 bool is_function(unsigned type) { return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE; }
 
-// Marks of the assembler (".L12", "$x") are no functions; nor are the symbols of compilation units and sections, which have other types.
+// Marks of the assembler (".L12", "$x") are not functions. Symbols of compilation units and sections are not functions
+// either and have other types.
 bool is_name(std::string_view name) { return !name.empty() && name[0] != '.' && name[0] != '$'; }
 
 std::string_view name_at(std::span<const std::byte> strings, std::size_t offset) {
@@ -75,7 +76,8 @@ void FunctionIndex::finish() {
   std::erase_if(entries_, [&](const Entry& e) { return section_of(e.address) == code_.end(); });
   const auto key = [](const Entry& e) { return std::tuple<std::uint64_t, unsigned, std::uint32_t>(e.address, e.rank, e.name); };
   std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
-  std::uint64_t next = kMostAddress, after = kMostAddress;  // beginning of the function behind, for symbols without a size
+  // beginning of the next function, for symbols without a size
+  std::uint64_t next = kMostAddress, after = kMostAddress;
   for (auto e = entries_.rbegin(); e != entries_.rend(); ++e) {
     if (e->address != next) after = std::exchange(next, std::uint64_t{e->address});
     if (e->size != 0) continue;

@@ -1,5 +1,5 @@
-// The functions of a file by address, 16 bytes each: their names stay in the string tables of the files they come from. Symbols
-// are the file's own claims: what lies outside its sections is left out.
+// The functions of a file by address, 16 bytes each: their names stay in the string tables of their files. Symbols are
+// not trusted: symbols outside the file's sections are left out.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -11,21 +11,21 @@ namespace fade::symbols {
 
 class FunctionIndex {
  public:
-  // Adds what .symtab and .dynsym of `file` define in code. `file` must outlive the index.
+  // Adds the symbols that .symtab and .dynsym of `file` define in code. `file` must outlive the index.
   void add(const elf::ElfFile& file);
-  // Once, when all are added.
+  // Call once, after the last add().
   void finish();
 
-  // Name of the innermost function that covers the address, as the linker knows it; empty: none does. One without a size
-  // covers all up to the next function or the end of its section. Valid as long as the files.
+  // Linkage name of the innermost function that covers the address; empty: none does. A function without a size covers
+  // all up to the next function or the end of its section. Valid as long as the files.
   std::string_view at(std::uint64_t address) const;
   std::size_t size() const { return entries_.size(); }
 
  private:
   struct Entry {
     std::uint64_t address : 48;
-    std::uint64_t strings : 8;  // which string table
-    std::uint64_t rank : 8;     // of several with one address the highest is shown
+    std::uint64_t strings : 8;  // number of the string table
+    std::uint64_t rank : 8;     // among several with one address the highest is shown
     std::uint32_t size;
     std::uint32_t name;
   };

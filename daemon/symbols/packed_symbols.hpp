@@ -6,7 +6,7 @@
 
 namespace fade::symbols {
 
-// Unpacked into memory, at most 64 MB; nullopt where the file has none, or one that is damaged or larger.
+// Unpacks into memory, at most 64 MB. Returns nullopt if the section is missing, damaged or larger.
 std::optional<elf::ElfFile> unpack_symbols(const elf::ElfFile& file);
 
 }  // namespace fade::symbols

@@ -25,7 +25,7 @@ constexpr std::size_t kMostDies = 4'000'000;      // of one unit
 constexpr std::size_t kMostNesting = 64, kMostInlined = 64;
 constexpr int kMostChildren = 1'000'000;
 constexpr std::size_t kMostText = 4096;
-constexpr int kUnitsAtOnce = 128;  // libdw keeps what it has read of each until it is closed
+constexpr int kUnitsAtOnce = 128;  // libdw keeps each unit that it has read until it is closed
 
 std::uint64_t unpacked_size(const elf::ElfFile& file, const elf::Section& section) {
   Elf_Scn* scn = ::elf_getscn(file.handle(), section.index);
@@ -91,9 +91,9 @@ struct SourceLines::State {
   std::string root;
   std::optional<elf::DwarfFile> dwarf;
   std::vector<CodeRange> units;
-  Dwarf_Off unit = 0;             // the one that is open
+  Dwarf_Off unit = 0;             // the open unit
   bool has_unit = false;
-  std::vector<CodeRange> functions;   // of it
+  std::vector<CodeRange> functions;   // of the open unit
   int opened = 0;                 // units since `dwarf` was opened
 
   Result<void> reopen() {
@@ -116,7 +116,7 @@ void SourceLines::State::read_units() {
   Dwarf_Die die;
   std::uint8_t type = 0;
   for (std::size_t n = 0; n < kMostUnits && ::dwarf_get_units(dwarf->handle(), at, &at, nullptr, &type, &die, nullptr) == 0; ++n) {
-    if (type != DW_UT_compile) continue;  // the others have no code of their own, or have it in another file
+    if (type != DW_UT_compile) continue;  // other units have no code of their own, or have it in another file
     for_each_range(die, [&](std::uint64_t low, std::uint64_t high) {
       if (units.size() < kMostRanges) units.push_back({low, high, ::dwarf_dieoffset(&die)});
     });
@@ -134,7 +134,7 @@ bool SourceLines::State::enter(Dwarf_Off wanted) {
   return has_unit = true;
 }
 
-// Not recursive: the nesting is the file's.
+// Not recursive, because the file decides the depth of nesting.
 void SourceLines::State::read_functions(Dwarf_Die unit_die) {
   functions.clear();
   std::vector<Dwarf_Die> open;  // the next sibling to look at, per level
@@ -155,7 +155,7 @@ void SourceLines::State::read_functions(Dwarf_Die unit_die) {
 
 namespace {
 
-// The inlined functions at the address, the outermost first: each inside the one before.
+// The inlined functions at the address, outermost first: each inside the function before.
 std::vector<Dwarf_Die> inlined_at(Dwarf_Die function, std::uint64_t address) {
   std::vector<Dwarf_Die> out;
   Dwarf_Die scope = function;
@@ -189,7 +189,7 @@ Line line_of(Dwarf_Die& unit, std::uint64_t address) {
   return out;
 }
 
-// Where the inlined function was called.
+// The line of the call that was inlined.
 Line call_line(Dwarf_Die& unit, Dwarf_Die inlined) {
   Line out;
   if (const auto line = elf::number(inlined, DW_AT_call_line)) out.line = static_cast<int>(std::min<std::uint64_t>(*line, 1u << 30));

@@ -1,5 +1,5 @@
-// What debug information (DWARF) says about an address: the functions that the compiler inlined there, and file and line of each.
-// Local files only. Trusts nothing it reads: bounded walks, no recursion.
+// The debug information (DWARF) for an address: the inlined functions there, with file and line. Local files only.
+// Nothing that is read is trusted: bounded walks, no recursion.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,21 +11,22 @@
 namespace fade::symbols {
 
 struct Place {
-  std::string function;  // as the linker knows it, or its plain name; empty: not known
-  std::string file;      // empty: not known
-  int line = 0;          // 0: not known
+  std::string function;  // linkage name, or its plain name; empty: unknown
+  std::string file;      // empty: unknown
+  int line = 0;          // 0: unknown
 };
 
 class SourceLines {
  public:
-  // The error says why there are none. `file` must outlive it. More than 256 MB of debug information are left alone.
+  // The Error gives the reason for missing lines. `file` must outlive the result. Debug information over 256 MB is not
+  // read.
   static Result<SourceLines> open(const elf::ElfFile& file, const std::string& debug_root);
   SourceLines(SourceLines&&) noexcept;
   SourceLines& operator=(SourceLines&&) noexcept;
   ~SourceLines();
 
-  // Functions at the address, innermost first; the last one is the function that was called, the others are inlined in it.
-  // Empty: the debug information does not cover it. Cheapest in ascending order of addresses.
+  // Functions at the address, innermost first: the last one is the called function, and the functions before it are
+  // inlined. Empty: the debug information does not cover the address. Fastest with ascending addresses.
   std::vector<Place> at(std::uint64_t address);
 
  private:

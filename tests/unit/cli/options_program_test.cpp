@@ -32,7 +32,7 @@ std::vector<Option> rows(Settings& s) {
       {"Capture", "-e,--events", "LIST", "what to record", List{&s.events}, Shown::HelpAll, Completes::Nothing, {"memory", "copy"}},
       {"Capture", "-f,--follow,!--no-follow", "", "children too", Flag{&s.follow}},
       {"Capture", "--delay", "TIME", "begin later", Time{&s.delay}},
-      {"Output", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
+      {"Capture", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
   };
 }
 
