@@ -48,7 +48,7 @@ Result<void> take_device(std::string_view& target, Spec& spec) {
   const std::string_view which = target.substr(kWord.size(), end - kWord.size());
   const auto number = small_number(which);
   if (which != "*" && !number)
-    return fail("", fmt::format("'{}' is no number of a device", escaped(which)),
+    return fail("", fmt::format("'{}' is not a device number", escaped(which)),
                 "use the number by which HIP knows the device, from 0, or * for all");
   spec.device = number ? static_cast<int>(*number) : Spec::kEveryDevice;
   target.remove_prefix(end);

@@ -72,7 +72,7 @@ Result<std::uint64_t> one_number(const ValueShape& shape, std::string_view text)
   const unsigned shift = take_suffix(digits);
   const auto number = number_in(digits, shift);
   if (!number) {
-    return fail("", fmt::format("{} takes a number, and '{}' is none", shape.name, escaped(text)),
+    return fail("", fmt::format("{}: expected a number, got '{}'", shape.name, escaped(text)),
                 shape.in_bytes ? "write it like 17179869184, 0x400000000 or 16G" : "write it like 72 or 0x48");
   }
   if (shift != 0 && !shape.in_bytes) {

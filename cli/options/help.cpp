@@ -76,6 +76,22 @@ std::string options(const std::vector<Option>& rows, bool all) {
   return text;
 }
 
+// "  memory?            leaks  oom  allocs", a heading for each group, in the order in which they come.
+std::string words_by_group(const std::vector<Named>& words) {
+  constexpr std::size_t kHeading = 21;
+  std::vector<std::string_view> groups;
+  for (const Named& word : words)
+    if (std::ranges::find(groups, word.group) == groups.end()) groups.push_back(word.group);
+  std::string text;
+  for (const std::string_view group : groups) {
+    std::string names;
+    for (const Named& word : words)
+      if (word.group == group) names += (names.empty() ? "" : " ") + std::string(word.name);
+    text += fmt::format("  {:<{}}{}\n", group, kHeading - 2, wrapped(names, kHeading));
+  }
+  return text;
+}
+
 std::string known_words(const Program& program, bool all) {
   if (program.known_words.empty()) return {};
   std::string text = fmt::format("\n{}:\n", program.words_title);
@@ -83,6 +99,7 @@ std::string known_words(const Program& program, bool all) {
     for (const Named& word : program.known_words) text += entry(std::string(word.name), word.help);
     return text;
   }
+  if (!program.known_words.front().group.empty()) return text + words_by_group(program.known_words);
   std::string line = " ";
   for (const Named& word : program.known_words) {
     if (line.size() + word.name.size() + 1 > kWidth) {

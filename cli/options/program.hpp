@@ -19,6 +19,7 @@ inline constexpr int kUsageStatus = 2;
 struct Named {
   std::string_view name;
   std::string_view help;
+  std::string_view group{};  // a heading of the short help; empty: none
 };
 
 struct Program {

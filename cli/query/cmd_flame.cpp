@@ -114,7 +114,7 @@ Result<void> print_tree(Context& context, Recording& recording, const std::vecto
   for (std::size_t i = 0; i < shown; ++i)
     if (auto done = out.write(line_text(tree.lines[i], weight, style)); !done) return done;
   if (tree.left_out > 0 || shown < tree.lines.size())
-    log::info("frames of less than {:.0f} % are left out; --format speedscope has all", kLeast);
+    tell_below(context, fmt::format("frames of less than {:.0f} % are left out; --format speedscope has all", kLeast));
   return {};
 }
 

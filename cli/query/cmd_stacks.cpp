@@ -64,7 +64,7 @@ Result<void> show_stacks(Context& context, Recording& recording) {
     if (auto done = out.write((i == 0 ? "" : "\n") + bold(context, paragraph(context, headline(context, (*rows)[i]), 0)) + "\n"); !done) return done;
     if (auto done = print_frames(context, *frames, one ? Frames::All : Frames::Chosen); !done) return done;
   }
-  if (rows->size() > kStacksShown) log::info("there are more stacks; --limit 0 lists all");
+  if (rows->size() > kStacksShown) tell_below(context, "there are more stacks; --limit 0 lists all");
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/query/column_names.hpp"
+#include "cli/query/nothing.hpp"
 #include "cli/query/ranks.hpp"
 
 namespace fade::query {
@@ -222,10 +223,22 @@ Result<std::optional<std::int64_t>> epoch(Recording& recording, const Settings& 
 table::Style style_for(const Output& output, const Report& report, const Settings& settings) {
   table::Style style = output.style;
   style.leave_first = report.leave_first;
+  style.name_hidden = style.indent.empty() && !settings.may_leave_out;
   style.all_columns = !settings.columns.empty() && !settings.may_leave_out;
   style.hide_empty = settings.may_leave_out || settings.by_line;
   if (settings.sort.empty()) style.tree = report.tree;
   return style;
+}
+
+// Whether the report has a row under these settings. False if that takes too long to find out.
+bool has_rows(Recording& recording, const Report& report, const Settings& settings, const Value& session, const std::string& word) {
+  const auto plan = make_plan(recording.database, report, settings, session, word, true);
+  if (!plan) return false;
+  recording.database.limit_time(kCountTime);
+  auto statement = Reader{recording, report, settings, word, session}.prepare(plan->select + "\nLIMIT 1");
+  const bool found = statement && statement->step().value_or(false);
+  recording.database.limit_time(std::nullopt);
+  return found;
 }
 
 // The first that the user's options choose: "peak" where --peak was given, "weight=leaks" where --weight has that value.
@@ -282,7 +295,10 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   if (auto tried = reader.prepare(plan->select + plan->order); !tried) return tl::unexpected(tried.error());
   recording.database.tell_waiting(settings.tell_waiting);
   if (settings.timeout_ns) recording.database.limit_time(std::chrono::nanoseconds(*settings.timeout_ns));
-  const auto sink = make_converter(settings, !is_table, *start, table::make_sink(output.format, style_for(output, report, settings), *output.bytes));
+  table::Style style = style_for(output, report, settings);
+  const Nothing nothing(recording, report, settings, *session, [&](const Settings& other) { return has_rows(recording, report, other, *session, word); });
+  style.why_nothing = [&] { return nothing.reason(); };
+  const auto sink = make_converter(settings, !is_table, *start, table::make_sink(output.format, std::move(style), *output.bytes));
   if (auto begun = sink->begin(plan->columns); !begun) return tl::unexpected(begun.error());
   const auto most = limit_of(settings, report.limit, is_table);
   auto outcome = plan->paged ? read_in_pages(reader, *plan, most, *sink) : read_at_once(reader, *plan, most, *sink);

@@ -17,6 +17,7 @@ struct Output {
   table::Format format = table::Format::Table;
   table::Style style;
   table::Bytes* bytes = nullptr;
+  bool held_back = false;  // the text comes out after messages: what belongs below it must be a part of it
 };
 
 // The session that reports are about: a number, or NULL for all.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/text.hpp"
 
@@ -47,6 +48,11 @@ Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, 
   statement->bind(":word", word);
   for (const Parameter& p : parameters(context.settings)) statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
   return statement->all();
+}
+
+void tell_below(const Context& context, const std::string& message) {
+  if (!context.output.held_back) return log::info("{}", message);
+  if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + message + "\n");
 }
 
 std::string page_text(const table::Value& value) { return table::printable(table::raw_text(value)); }

@@ -16,6 +16,8 @@
 #include "base/own_memory.hpp"
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
+#include "cli/query/page.hpp"
+#include "cli/query/pager.hpp"
 #include "cli/query/target.hpp"
 #include "cli/query/user_lines.hpp"
 #include "cli/table/human.hpp"
@@ -23,6 +25,40 @@
 
 namespace fade::query {
 namespace {
+
+// The questions of the help. Reports name theirs in their head; what is no report, or has no head that is shown, stands here.
+struct Question {
+  std::string_view key, text, words;
+};
+constexpr std::array<Question, 9> kQuestions{{{"happened", "what happened?", "summary verdict first-error"},
+                                              {"time", "where did time go?", ""},
+                                              {"memory", "memory?", ""},
+                                              {"work", "work for the GPU?", ""},
+                                              {"devices", "which GPU, libs?", ""},
+                                              {"cuda", "CUDA on ZLUDA?", ""},
+                                              {"processes", "processes, ranks?", ""},
+                                              {"complete", "is it complete?", "info check"},
+                                              {"own", "your own", "sql shell export index list reports probes"}}};
+
+bool has_word(std::string_view words, std::string_view word) {
+  const auto all = cli::split(words, ' ');
+  return std::ranges::find(all, word) != all.end();
+}
+
+std::string_view question_of(std::string_view word) {
+  const Report* report = find_report(word);
+  for (const Question& q : kQuestions)
+    if (has_word(q.words, word) || (report && !report->hidden && report->question == q.key)) return q.text;
+  return kQuestions.back().text;
+}
+
+std::vector<cli::Named> by_question(std::vector<cli::Named> words) {
+  std::vector<cli::Named> out;
+  for (cli::Named& word : words) word.group = question_of(word.name);
+  for (const Question& q : kQuestions)
+    std::ranges::copy_if(words, std::back_inserter(out), [&](const cli::Named& word) { return word.group == q.text; });
+  return out;
+}
 
 std::vector<cli::Named> known_words() {
   static std::vector<cli::Named> out;
@@ -33,7 +69,7 @@ std::vector<cli::Named> known_words() {
     if (!r.hidden) out.push_back({r.name, r.title});
   for (const Command& c : commands())
     if (c.name != "summary" && !is_page(c)) out.push_back({c.name, c.help});
-  return out;
+  return out = by_question(std::move(out));
 }
 
 cli::Program program() {
@@ -77,10 +113,10 @@ Result<Fd> open_output(const Settings& settings, const std::string& recording) {
   return fd;
 }
 
-void tell_what_was_left_out(const Outcome& outcome) {
+void tell_what_was_left_out(const Context& context, const Outcome& outcome) {
   if (!outcome.more) return;
-  if (outcome.left_out) log::info("{} more rows; --limit 0 shows all", table::human_count(*outcome.left_out));
-  else log::info("there are more rows; --limit 0 shows all");
+  if (outcome.left_out) return tell_below(context, table::human_count(*outcome.left_out) + " more rows; --limit 0 shows all");
+  tell_below(context, "there are more rows; --limit 0 shows all");
 }
 
 Result<void> print_report(Context& context, Recording& recording, const Report& report) {
@@ -95,9 +131,9 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
   }
   auto outcome = run_report(recording, report, context.settings, word, context.output);
   if (!outcome) return tl::unexpected(outcome.error());
-  if (context.output.format == table::Format::Table && !context.settings.limit) tell_what_was_left_out(*outcome);
+  if (context.output.format == table::Format::Table && !context.settings.limit) tell_what_was_left_out(context, *outcome);
   if (outcome->rows == 0)
-    if (const std::string why = verdict(recording); !why.empty()) log::info("{}", why);
+    if (const std::string why = verdict(recording); !why.empty()) tell_below(context, why);
   return {};
 }
 
@@ -159,6 +195,17 @@ void drop_if_empty(const Fd& file, const Settings& settings) {
     ::unlink(settings.output.c_str());
 }
 
+// None where nobody reads page by page: no terminal, rows for a program, a page that is drawn again, a check for CI.
+std::unique_ptr<Pager> make_pager(const Context& context, const Target& target) {
+  const table::Terminal& terminal = context.output.style.terminal;
+  const bool for_people = terminal.tty && terminal.rows > 0 && context.output.format == table::Format::Table && !context.settings.watch;
+  const bool shell = target.command && target.command->name == "shell";
+  if (!for_people || context.settings.no_pager || !context.settings.output.empty() || shell || (target.command && target.command->failure_status != 1))
+    return nullptr;
+  std::string command = pager_command([](const char* name) -> const char* { return std::getenv(name); });
+  return command.empty() ? nullptr : std::make_unique<Pager>(std::move(command), STDOUT_FILENO, terminal.rows);
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
@@ -177,19 +224,21 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
     file = std::move(*opened);
   }
   const int fd = file ? file.get() : STDOUT_FILENO;
-  table::FdBytes bytes(fd, file ? settings.output : "standard output");
+  table::FdBytes direct(fd, file ? settings.output : "standard output");
   Context context{settings, target->words, *path, !target->path.empty(), {}};
-  context.output.bytes = &bytes;
+  context.output.bytes = &direct;
   context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));
   context.output.style.units = settings.units;
   context.output.style.header = !settings.no_header;
   context.output.format = format_for(settings, *target, context.output.style.terminal.tty);
   if (file && !(target->command && keeps_page(*target->command, settings))) context.output.style.terminal.width = 0;
+  const auto pager = make_pager(context, *target);
+  if (pager) context.output.bytes = pager.get(), context.output.held_back = true;
   if (auto done = answer(context, *target); !done) {
     drop_if_empty(file, settings);
     return tl::unexpected(done.error());
   }
-  if (auto done = bytes.flush(); !done) return tl::unexpected(done.error());
+  if (auto done = pager ? pager->finish() : direct.flush(); !done) return tl::unexpected(done.error());
   return context.status;
 }
 

@@ -34,6 +34,12 @@ struct Report {
   std::vector<std::string> leave_first;  // columns that a narrow terminal leaves out
   std::vector<Variant> variants;
   bool hidden = false;
+  std::string question;                  // under which the help lists it: happened, time, memory ...
+  std::string none;                      // what an empty report means if everything was watched
+  std::string topic;                     // of the view watched: what must be watched for it; may be empty
+  std::string events;                    // groups of functions that fade-run -e must have for it
+  std::string record;                    // options of fade-run without which there are no rows
+  bool needs_rows = false;               // of single calls: counts (--detail stats) are not enough
   std::vector<ReportColumn> columns;
   std::string sql;                       // without the head and without a semicolon
 

@@ -71,6 +71,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, speedscope", format_choice(to), Shown::Help},
       {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
+      {out, "--no-pager", "", "write long pages to the terminal at once instead of through less (FADE_PAGER, PAGER)", Flag{&to.no_pager}},
       {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]", choice(to.units, {"auto", "ns", "us", "ms", "s"})},
       {out, "--abs-time", "", "points in time as date and time (UTC) instead of since the start", Flag{&to.abs_time}},
       {out, "-o,--output", "FILE", "write to a new FILE; its ending chooses the format; -: standard output", Text{&to.output}, Shown::HelpAll, Completes::File},

@@ -19,7 +19,7 @@ struct Settings {
   std::vector<std::string> columns;
   std::string sort, where, output;
   std::optional<std::int64_t> limit;  // 0: all
-  bool no_header = false, force = false, sql = false, abs_time = false;
+  bool no_header = false, no_pager = false, force = false, sql = false, abs_time = false;
   table::Units units = table::Units::Auto;
   std::optional<std::string> watch;
   std::optional<std::int64_t> timeout_ns;

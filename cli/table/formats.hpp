@@ -1,6 +1,7 @@
 // A result on its way out, row by row, in one of the formats. Machine formats stream; a table keeps its rows until
 // the end because the widths depend on them.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,8 @@ struct Style {
   std::vector<std::string> leave_first;  // columns in the order in which a narrow terminal may leave them out
   std::string tree;                      // the column that is drawn as a tree by the column "depth"; may be empty
   std::string indent;                    // before each line of a table
+  bool name_hidden = false;              // a last line names the columns that did not fit
+  std::function<std::string()> why_nothing;  // asked by a table without rows; may be empty
 };
 
 class RowSink {

@@ -30,6 +30,7 @@ struct Laid {  // one column as it will be shown
   std::vector<std::string> cells;
   std::size_t width = 0;
   bool shown = true;
+  bool left_out = false;  // because the terminal is too narrow
   bool shrinks() const { return column.kind == Kind::Text || column.kind == Kind::Command; }
 };
 
@@ -98,7 +99,12 @@ class Table : public RowSink {
       measure(i);
       if (style_.hide_empty && i > 0 && is_empty(laid_[i])) laid_[i].shown = false;
     }
-    if (style_.terminal.width > 0) fit(style_.terminal.width);
+    if (style_.terminal.width > 0) {
+      std::vector<bool> wanted;
+      for (const Laid& l : laid_) wanted.push_back(l.shown);
+      fit(style_.terminal.width);
+      for (std::size_t i = 0; i < laid_.size(); ++i) laid_[i].left_out = wanted[i] && !laid_[i].shown;
+    }
     if (auto done = print(); !done) return done;
     return out_.flush();
   }
@@ -193,8 +199,27 @@ class Table : public RowSink {
     if (scols_print_table_to_string(table.get(), &text) != 0) return fail("cannot lay out the table", "out of memory");
     const std::string all(text);
     std::free(text);
-    if (auto done = write_lines(all); !done || !has_below_measure(shown)) return done;
-    return out_.write(style_.indent + std::string(kBelowMeasure) + ": less than can be measured beside fade's own cost\n");
+    if (auto done = write_lines(all); !done) return done;
+    if (has_below_measure(shown))
+      if (auto done = out_.write(style_.indent + std::string(kBelowMeasure) + ": less than can be measured beside fade's own cost\n"); !done) return done;
+    return print_hidden();
+  }
+
+  // "3 hidden: pid, tid, stack (--format line, or a wider terminal)", with as many names as fit.
+  Result<void> print_hidden() {
+    std::vector<std::string_view> names;
+    for (const Laid& l : laid_)
+      if (l.left_out) names.push_back(l.column.name);
+    if (!style_.name_hidden || names.empty()) return {};
+    const std::string head = fmt::format("{} hidden: ", names.size());
+    constexpr std::string_view kTail = " (--format line, or a wider terminal)", kMore = " ...";
+    std::string list;
+    for (const std::string_view name : names) {
+      const std::string next = list + (list.empty() ? "" : ", ") + std::string(name);
+      if (head.size() + next.size() + kMore.size() + kTail.size() > style_.terminal.width) return out_.write(head + list + std::string(kMore) + std::string(kTail) + "\n");
+      list = next;
+    }
+    return out_.write(head + list + std::string(kTail) + "\n");
   }
 
   bool has_below_measure(const std::vector<std::size_t>& shown) const {
@@ -203,7 +228,10 @@ class Table : public RowSink {
     });
   }
 
-  Result<void> print_empty() { return out_.write(style_.indent + "(nothing)\n"); }
+  Result<void> print_empty() {
+    const std::string why = style_.why_nothing ? style_.why_nothing() : std::string();
+    return out_.write(style_.indent + (why.empty() ? "(nothing)" : "(nothing: " + why + ")") + "\n");
+  }
 
   void add_column(libscols_table* table, std::size_t i) {
     const Laid& l = laid_[i];

@@ -25,6 +25,11 @@ unsigned width_of(int fd) {
   return ::isatty(fd) == 1 ? kUnknownTerminal : kNoTerminal;
 }
 
+unsigned rows_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 }  // namespace
 
 Terminal look_at_terminal(int fd, bool color) {
@@ -33,6 +38,7 @@ Terminal look_at_terminal(int fd, bool color) {
   t.color = color;
   t.utf8 = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
   t.width = width_of(fd);
+  t.rows = rows_of(fd);
   return t;
 }
 

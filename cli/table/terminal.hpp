@@ -8,6 +8,7 @@ struct Terminal {
   bool color = false;
   bool utf8 = false;
   unsigned width = 80;  // 0: no limit
+  unsigned rows = 0;    // 0: not known
 };
 
 // The width is COLUMNS, else the terminal's; 100 where there is no terminal.

@@ -2,6 +2,11 @@
 -- sort: start_ns
 -- limit: 50
 -- leave: owner free_call alloc_call stack library caller pid addr id
+-- none: no memory was allocated
+-- question: memory
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: id           id        of the allocation
 -- column: pid          id        process
 -- column: device       id        as the process numbers it

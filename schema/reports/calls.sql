@@ -3,6 +3,10 @@
 -- limit: 50
 -- page: id
 -- leave: parent_id stack api caller id tid pid args state
+-- none: no call was recorded
+-- question: own
+-- topic: calls
+-- rows: of single calls
 -- column: id           id        of the call, ascending by time of entry
 -- column: start_ns     time      entry
 -- column: duration_ns  duration  until return; empty where it never returned

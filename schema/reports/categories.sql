@@ -2,6 +2,9 @@
 -- about: The category of a function is the same as in fade-query export. ERROR are calls that ask for errors; failed calls are counted in errors.
 -- sort: -self_ns
 -- leave: self_ns
+-- none: no call was recorded
+-- question: time
+-- topic: calls
 -- column: category  text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT or OTHER
 -- column: calls     count     how many
 -- column: errors    count     calls whose result was not success

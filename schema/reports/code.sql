@@ -4,6 +4,10 @@
 -- sort: -launches
 -- limit: 40
 -- leave: library kernarg_bytes dynamic_stack agprs sgpr_spills vgpr_spills problem sgprs scratch_bytes max_threads wave_size
+-- none: no code object for a device of this machine was found
+-- question: work
+-- topic: modules
+-- events: module
 -- column: name           text   of the kernel, demangled
 -- column: launches       count  how often it ran
 -- column: arch           text   it was compiled for

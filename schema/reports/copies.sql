@@ -2,6 +2,10 @@
 -- about: Pageable memory is copied through a buffer of the runtime, and its asynchronous copies wait. Pinned memory (hipHostMalloc, hipHostRegister) needs neither. Memory that was pinned before fade attached counts as pageable.
 -- sort: -bytes
 -- leave: small_lt_64k avg_bytes max_bytes
+-- none: no memory was copied or filled
+-- question: work
+-- topic: copies
+-- events: copy
 -- column: direction     text      h2d, d2h, d2d, h2h, default (not told, nor known by the addresses) or set (a fill)
 -- column: memory        text      of the host's side: pageable, pinned or managed
 -- column: async         yesno     through one of the ...Async functions

@@ -1,6 +1,10 @@
 -- How large copies are
 -- limit: 60
 -- leave: host_ns largest_bytes
+-- none: no memory was copied or filled
+-- question: work
+-- topic: copies
+-- events: copy
 -- column: direction       text      h2d, d2h, d2d, h2h, default (not told, nor known by the addresses) or set (a fill)
 -- column: memory          text      of the host's side: pageable, pinned or managed
 -- column: smallest_bytes  bytes     sizes from here

@@ -6,6 +6,9 @@
 -- limit: 40
 -- variant: errors cuda_errors
 -- leave: library added_percent hip_calls errors without_hip fade_ns
+-- none: no CUDA call was recorded: the program did not use ZLUDA
+-- question: cuda
+-- topic: cuda
 -- column: name           text      function
 -- column: calls          count     how often it was called
 -- column: errors         count     calls whose result was not success

@@ -4,6 +4,9 @@
 -- sort: start_ns
 -- limit: 40
 -- leave: pid args caller hip_error repeats
+-- none: no CUDA call failed
+-- topic: cuda
+-- rows: of single calls
 -- column: start_ns   time   when it returned
 -- column: pid        id     process
 -- column: name       text   function of CUDA

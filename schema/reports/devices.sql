@@ -4,6 +4,10 @@
 -- about: stands in the row of those that asked the same GPU for it.
 -- sort: ordinal
 -- leave: was uuid overwritten visible_to reference driver_memory_bytes driver_arch warp_size node pci
+-- none: no program asked about a device
+-- question: devices
+-- topic: queries
+-- events: device
 -- column: ordinal              id     as the processes number it
 -- column: name                 text   marketing name, as the processes received it
 -- column: arch                 text   gfx name, as received

@@ -1,5 +1,7 @@
 -- What was not recorded, and why
 -- sort: start_ns
+-- none: nothing was lost: every event was recorded
+-- question: complete
 -- column: start_ns     time      from when
 -- column: duration_ns  duration  for how long
 -- column: n            count     events

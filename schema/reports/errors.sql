@@ -3,6 +3,9 @@
 -- sort: start_ns
 -- limit: 50
 -- leave: frames stack last_ns call_id code tid pid caller user_line
+-- none: no call failed
+-- question: happened
+-- topic: errors
 -- column: start_ns  time   entry of the call
 -- column: pid       id     process
 -- column: rank      count  of the process in a distributed job

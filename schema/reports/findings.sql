@@ -4,6 +4,8 @@
 -- sort: place
 -- limit: 50
 -- leave: place device pids advice text
+-- none: there is nothing to report
+-- question: happened
 -- column: place     id    errors first
 -- column: severity  text  error, warning or info
 -- column: finding   text  its name

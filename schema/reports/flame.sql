@@ -6,6 +6,9 @@
 -- leave: errors bytes
 -- variant: weight=peak flame_memory
 -- variant: weight=leaks flame_memory
+-- none: no call with a stack was recorded
+-- question: time
+-- record: -k all
 -- column: frames   text      outermost first, separated by semicolons; the last is the watched function
 -- column: calls    count     calls with these frames
 -- column: errors   count     of them failed

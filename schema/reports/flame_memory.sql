@@ -2,6 +2,10 @@
 -- hidden: a variant of flame
 -- sort: -size_bytes
 -- limit: 30
+-- none: no memory was held
+-- topic: memory
+-- rows: of single calls
+-- events: mem
 -- column: frames      text   the device (or pinned memory of the host) first, then from the outermost frame to the function that allocated
 -- column: n           count  allocations
 -- column: size_bytes  bytes  all together

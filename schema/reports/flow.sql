@@ -3,6 +3,9 @@
 -- sort: -total_ns
 -- limit: 40
 -- leave: added_ns calls_per_caller caller_api callee_api
+-- none: no watched call made another watched call
+-- question: cuda
+-- topic: calls
 -- column: caller_api        text      API of the caller
 -- column: caller            text      the function that calls
 -- column: callee_api        text      API of the callee

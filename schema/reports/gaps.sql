@@ -4,6 +4,8 @@
 -- sort: -calls
 -- limit: 40
 -- leave: first_ns args or_names pid
+-- none: no CUDA or NVML call was answered "not supported": the program did not use ZLUDA, or needed nothing that it lacks
+-- question: cuda
 -- column: name      text   function of CUDA or NVML
 -- column: or_more   count  further names of the same code; empty: the name is certain
 -- column: calls     count  how often it was answered so

@@ -4,6 +4,10 @@
 -- sort: graph
 -- limit: 60
 -- leave: pid handle first_ns complete launch_avg_ns block
+-- none: no graph was made
+-- question: work
+-- topic: graphs
+-- events: graph
 -- column: graph          id        number
 -- column: pid            id        process
 -- column: handle         text      hipGraphExec_t

@@ -4,6 +4,10 @@
 -- sort: -duration_ns
 -- limit: 20
 -- leave: end_ns after_from before_from percent pid line
+-- none: there was no gap between calls
+-- question: time
+-- topic: calls
+-- rows: of single calls
 -- column: pid          id        process
 -- column: start_ns     time      when the last call before had returned
 -- column: end_ns       time      when the next call was entered

@@ -4,6 +4,10 @@
 -- sort: -launches
 -- limit: 40
 -- leave: last_ns first_ns launch_max_ns vgprs streams devices shared_bytes geometries in_graphs errors mode launch_avg_ns
+-- none: no kernel was launched
+-- question: work
+-- topic: kernels
+-- events: kernel
 -- column: name             text      demangled
 -- column: launches         count     how often
 -- column: in_graphs        count     of these by launches of graphs

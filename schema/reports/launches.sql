@@ -3,6 +3,11 @@
 -- limit: 50
 -- page: id
 -- leave: launches function shared_bytes tid pid device stream captured duration_ns id
+-- none: no kernel was launched
+-- question: work
+-- topic: kernels
+-- rows: of single calls
+-- events: kernel
 -- column: id            id        of the call
 -- column: start_ns      time      entry of the launching call
 -- column: duration_ns   duration  of the launching call on the host

@@ -2,6 +2,11 @@
 -- about: Live when its process or the recording ended. Places that grow with the program's steps or ranges come first: they are leaks. Memory that was allocated once is mostly left to the driver. On a terminal a page with the stacks; --by-line adds up by your own line; as a tree: fade-query flame --weight leaks.
 -- limit: 40
 -- leave: pid largest_bytes age_ns kind device caller library name stack percent user_line
+-- none: all memory was freed, or none was allocated
+-- question: memory
+-- topic: memory
+-- rows: of single calls
+-- events: mem
 -- column: pid            id        process
 -- column: rank           count     of the process in a distributed job
 -- column: device         id        as the process numbers it

@@ -3,6 +3,9 @@
 -- sort: -self_ns
 -- limit: 40
 -- leave: pid functions errors peak_bytes allocated_bytes total_ns
+-- none: no library called a watched function
+-- question: devices
+-- topic: calls
 -- column: library          text      path of the calling library or program; (no library): memory that belongs to none
 -- column: pid              id        process
 -- column: calls            count     calls that it made

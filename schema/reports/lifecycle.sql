@@ -1,6 +1,8 @@
 -- What happened to processes and threads: fork, exec, exit, signals, libraries, notes
 -- sort: start_ns
 -- limit: 100
+-- none: no process was recorded
+-- question: processes
 -- column: start_ns  time  when
 -- column: pid       id    process
 -- column: tid       id    thread

@@ -3,6 +3,11 @@
 -- sort: start_ns
 -- limit: 60
 -- leave: call pid
+-- none: the program did not ask for free memory (hipMemGetInfo)
+-- question: memory
+-- topic: queries
+-- rows: of single calls
+-- events: device
 -- column: start_ns          time     when it was asked
 -- column: pid               id       process
 -- column: device            id       as the process numbers it

@@ -3,6 +3,11 @@
 -- sort: -peak_bytes
 -- limit: 40
 -- leave: frees pid peak_at_ns allocated_bytes
+-- none: no memory was allocated
+-- question: memory
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: pid              id     process
 -- column: device           id     as the process numbers it
 -- column: memory           text   of the device, or pinned memory of the host

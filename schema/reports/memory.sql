@@ -5,6 +5,11 @@
 -- leave: frees allocs pid
 -- variant: peak memory_peak
 -- variant: merge memory_merged
+-- none: no memory was allocated
+-- question: memory
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: time_ns     time     end of what the row covers
 -- column: pid         id       process
 -- column: rank        count    of the process in a distributed job

@@ -4,6 +4,10 @@
 -- sort: time_ns
 -- limit: 60
 -- leave: frees allocs
+-- none: no memory was allocated
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: time_ns     time     end of what the row covers
 -- column: device      id       as the processes number it
 -- column: kind        text     device, graph, managed, array, physical (hipMemCreate), host (pinned), registered, reserved, imported or mapped

@@ -3,6 +3,10 @@
 -- hidden: a variant of memory
 -- limit: 40
 -- leave: pid largest_bytes kind memory device caller library name stack percent user_line
+-- none: no memory was allocated
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: pid            id       process
 -- column: rank           count     of the process in a distributed job
 -- column: device         id       as the process numbers it

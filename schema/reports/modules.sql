@@ -2,6 +2,8 @@
 -- sort: -sites
 -- limit: 50
 -- leave: base soname end_ns start_ns size_bytes pid build_id
+-- none: no program or library was recorded
+-- question: devices
 -- column: path        text   as the process knows it
 -- column: role        text   hip, hiprtc, zluda, cuda, cudart, nvml, user, program, loader or empty
 -- column: version     text   of the library where it can be told

@@ -2,6 +2,11 @@
 -- about: A row for each place that held memory when an allocation failed with hipErrorOutOfMemory, for the first of them. The row "(elsewhere)" is the rest that hipMemGetInfo reported in use: other processes, the runtime itself, pools, or memory allocated before fade attached.
 -- limit: 60
 -- leave: call largest_bytes kind n pid free_bytes used_bytes caller
+-- none: no allocation failed for want of memory
+-- question: memory
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: oom            id       number of the failure
 -- column: start_ns       time     when it failed
 -- column: pid            id       process

@@ -2,6 +2,10 @@
 -- hidden: the page of oom shows it
 -- limit: 40
 -- leave: largest_bytes kind library caller name stack percent
+-- none: no allocation failed for want of memory
+-- topic: allocations
+-- rows: of single calls
+-- events: mem
 -- column: oom            id       number of the failure
 -- column: kind           text     as in oom
 -- column: n              count    allocations live then

@@ -3,6 +3,8 @@
 -- about: when the session began (view call_costs). The view slowdowns has the sums.
 -- sort: -cost_ns
 -- limit: 30
+-- none: fade stopped no thread
+-- question: complete
 -- column: name             text      function
 -- column: stops            count     how often a thread was stopped for it
 -- column: cost_ns          duration  what these stops cost, all together: held, and the kernel's share where it was measured

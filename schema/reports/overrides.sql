@@ -1,6 +1,9 @@
 -- Rules that overwrite results: where they applied, what was there and what it became
 -- sort: spec
 -- leave: origin last_ns first_ns value target caller
+-- none: no rule overwrote a result
+-- question: devices
+-- record: --set 'RULES'
 -- column: spec      text   the rule as it was given
 -- column: target    text   field that was written, or that the rule names
 -- column: device    id     as the process numbers it

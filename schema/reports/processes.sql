@@ -3,6 +3,8 @@
 -- sort: start_ns
 -- limit: 50
 -- leave: helper uid exe start_ns ppid threads
+-- none: no process was recorded
+-- question: processes
 -- column: pid          id        process
 -- column: rank         count     of a distributed job (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...)
 -- column: ppid         id        its parent

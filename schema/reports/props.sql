@@ -2,6 +2,10 @@
 -- sort: property
 -- about: The driver's and the reference table's value of the same fact are shown beside it, in their own unit (MHz instead of HIP's kHz).
 -- leave: first_ns seen_by n reference
+-- none: no program asked about a device
+-- question: devices
+-- topic: queries
+-- events: device
 -- column: device    id     as the processes number it
 -- column: property  text   field or attribute
 -- column: value     text   what the program received

@@ -4,6 +4,10 @@
 -- sort: -total_ns
 -- limit: 40
 -- leave: unclosed min_ns pids p90_ns kind
+-- none: the program put no ranges around its work (roctx, NVTX, torch.cuda.nvtx)
+-- question: time
+-- topic: ranges
+-- events: marker
 -- column: name      text      what the program calls it
 -- column: kind      text      range (push and pop), start-stop, or mark (a moment)
 -- column: n         count     how many

@@ -4,6 +4,9 @@
 -- sort: -samples
 -- limit: 30
 -- leave: file first_ns last_ns threads
+-- none: no samples were taken
+-- question: time
+-- record: --sample 50
 -- column: line      text     the line, with the name of its file
 -- column: function  text     its function
 -- column: pid       id       process

@@ -1,5 +1,7 @@
 -- The views of the database and their columns, for writing SQL
 -- about: schema VIEW shows one of them.
+-- none: there is no such view
+-- question: own
 -- column: view         text  name of the view
 -- column: column       text  empty: the view itself
 -- column: type         text  INTEGER, TEXT, REAL or BLOB

@@ -3,6 +3,9 @@
 -- sort: -total_ns
 -- limit: 30
 -- leave: pid self_ns errors user_line bytes functions
+-- none: no call with a stack was recorded
+-- question: time
+-- record: -k all
 -- column: stack      id        of the stack
 -- column: pid        id        process
 -- column: calls      count     calls with that stack

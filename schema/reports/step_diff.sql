@@ -5,6 +5,7 @@
 -- hidden: a variant of steps
 -- leave: usual_step name tid
 -- limit: 60
+-- none: no step was slow
 -- column: step         count     the slow step
 -- column: name         text      its name
 -- column: rank         count     of the process in a distributed job

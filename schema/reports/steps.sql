@@ -5,6 +5,9 @@
 -- variant: slow step_diff
 -- variant: merge steps_merged
 -- leave: pid complete errors copies copied_bytes growth_bytes tid calls start_ns
+-- none: no steps were recorded
+-- question: time
+-- record: --step 'range:*'
 -- column: step          count     counts from 1 in each thread
 -- column: name          text      the range, or the function between whose calls it lies
 -- column: rank          count     of the process in a distributed job

@@ -2,6 +2,10 @@
 -- sort: start_ns
 -- limit: 50
 -- leave: end_ns cu_mask priority tid pid kernels kind
+-- none: no stream was made or used
+-- question: work
+-- topic: streams
+-- events: stream
 -- column: stream    text   handle; 0x0: the default stream, 0x2: the per-thread one
 -- column: kind      text   default (each device has one), per-thread default, created, or found: it was there before the recording
 -- column: pid       id     process

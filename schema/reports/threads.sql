@@ -2,6 +2,9 @@
 -- sort: -in_calls_ns
 -- limit: 50
 -- leave: end_ns start_ns pid
+-- none: no thread made a watched call
+-- question: processes
+-- topic: calls
 -- column: tid       id        thread
 -- column: pid       id        its process
 -- column: rank      count     of its process in a distributed job

@@ -4,6 +4,9 @@
 -- sort: -total_ns
 -- limit: 30
 -- leave: p90_ns p50_ns trend self_ns p99_ns api avg_ns max_ns
+-- none: no call was recorded
+-- question: time
+-- topic: calls
 -- column: name      text      function
 -- column: api       text      hip, hiprtc, cuda or user
 -- column: calls     count     how often it was called

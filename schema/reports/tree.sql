@@ -3,6 +3,9 @@
 -- about: deeper counts for all of those places together.
 -- tree: name
 -- leave: api percent errors self_ns
+-- none: no call was recorded
+-- question: time
+-- topic: calls
 -- column: depth     count     0: called from outside any watched call
 -- column: name      text      function
 -- column: api       text      hip, hiprtc, cuda or user

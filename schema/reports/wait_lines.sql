@@ -5,6 +5,10 @@
 -- sort: -blocked_ns
 -- limit: 30
 -- leave: max_ns function percent
+-- none: no call waited for the GPU
+-- topic: waits
+-- rows: of single calls
+-- events: sync,copy
 -- column: line        text      your own line: the innermost outside of packages (--skip-frames); empty: none is known
 -- column: function    text      its function
 -- column: name        text      function that waited

@@ -5,6 +5,10 @@
 -- limit: 30
 -- leave: pids avg_ns longest_from kind
 -- variant: by_line wait_lines
+-- none: no call waited for the GPU
+-- question: time
+-- topic: waits
+-- events: sync,copy
 -- column: name          text      function
 -- column: kind          text      sync, or copy (returns when the data is there)
 -- column: caller        text      library or program that called

@@ -9,6 +9,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from harness import Build  # noqa: E402  (needs the path above)
 
+os.environ["FADE_PAGER"] = "cat"  # a terminal in a test has nobody who quits less
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

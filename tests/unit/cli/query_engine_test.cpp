@@ -115,6 +115,36 @@ TEST_F(Engine, ATableSaysHowManyRowsWereLeftOut) {
   EXPECT_FALSE(run("calls", s, table::Format::Table)->more);
 }
 
+TEST_F(Engine, AnEmptyTableSaysThatTheReaderFilteredItsRows) {
+  Settings s;
+  s.where = "calls > 1000000";
+  ASSERT_TRUE(run("top", s, table::Format::Table));
+  EXPECT_EQ(text_, "(nothing: no row matches --where \"calls > 1000000\"; there are rows without it)\n");
+}
+
+TEST_F(Engine, AnEmptyTableNamesTheProcessesThatThereAre) {
+  Settings s;
+  s.pid = 99999;
+  ASSERT_TRUE(run("calls", s, table::Format::Table));
+  EXPECT_THAT(text_, HasSubstr("(nothing: no process 99999 in this recording (it has "));
+}
+
+TEST_F(Engine, AnEmptyTableSaysThatNothingOfTheKindHappened) {
+  ASSERT_TRUE(run("samples", {}, table::Format::Table));
+  EXPECT_EQ(text_, "(nothing: no samples were taken; record with fade-run --sample 50)\n");
+}
+
+TEST(EmptyReports, SayThatCallsWereOnlyCounted) {
+  TemporaryDirectory directory;
+  const std::string path = make_recording(directory, "fade-stats.db");
+  execute(path, "UPDATE session_ SET detail = 'stats'; DELETE FROM call_;");
+  auto recording = open_recording(path);
+  ASSERT_TRUE(recording);
+  table::StringBytes out;
+  ASSERT_TRUE(run_report(*recording, *find_report("calls"), {}, {}, Output{table::Format::Table, {}, &out}));
+  EXPECT_EQ(out.text, "(nothing: not stored: only counts and times were recorded; record with fade-run --detail calls)\n");
+}
+
 TEST_F(Engine, MachineFormatsCarryTheUnitInTheName) {
   Settings s;
   s.limit = 1;

@@ -154,6 +154,21 @@ TEST(ReportHead, FaultsAreTold) {
   EXPECT_TRUE(parse_report("x", "-- Title\n-- column: a id what it is\nSELECT 1 AS a;"));
 }
 
+TEST(ReportHead, SaysWhatAnEmptyReportMeans) {
+  std::vector<std::string> wanted;
+  for (const Report& r : reports()) {
+    if (!r.hidden) wanted.push_back(r.name);
+    for (const Variant& v : r.variants) wanted.push_back(v.report);
+  }
+  for (const std::string& name : wanted) {
+    const Report& r = *find_report(name);
+    EXPECT_FALSE(r.none.empty()) << name << " needs a line \"-- none: ...\"";
+    EXPECT_TRUE(r.hidden || !r.question.empty()) << name << " needs a line \"-- question: ...\"";
+    EXPECT_TRUE(r.events.empty() || !r.topic.empty()) << name;
+    EXPECT_TRUE(r.topic.empty() || schema::tables().find("('" + r.topic + "', ") != std::string_view::npos) << name << ": unknown topic " << r.topic;
+  }
+}
+
 TEST(ReportSql, ConditionsAppearOnlyWhereTheirOptionIsGiven) {
   const auto report = parse_report("x", "-- T\n-- column: a id b\nSELECT a FROM t\nWHERE true /*? AND pid = :pid */ /*?errors AND failed */\n");
   EXPECT_EQ(report->sql_for([](std::string_view) { return false; }), "SELECT a FROM t\nWHERE true");

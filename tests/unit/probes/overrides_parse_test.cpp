@@ -128,7 +128,7 @@ TEST(OverridesParse, NumbersThatDoNotFit) {
 TEST(OverridesParse, NumbersThatAreNone) {
   EXPECT_EQ(error_of("device.0.warpSize=many"),
             "cannot use --set 'device.0.warpSize=many'\n"
-            "  cause: warpSize takes a number, and 'many' is none\n"
+            "  cause: warpSize: expected a number, got 'many'\n"
             "  fix:   write it like 72 or 0x48");
   EXPECT_THAT(error_of("device.0.totalGlobalMem=G"), HasSubstr("write it like 17179869184, 0x400000000 or 16G"));
   EXPECT_THAT(error_of("device.0.warpSize=0x"), HasSubstr("'0x' is none"));
@@ -192,8 +192,8 @@ TEST(OverridesParse, GrammarIsExplained) {
   EXPECT_EQ(error_of("warpSize=32"), std::string("cannot use --set 'warpSize=32'\n"
                                                  "  cause: it does not begin with device.N. or device.*.\n") + kExample);
   EXPECT_THAT(error_of("device.0=32"), HasSubstr("it does not begin with device.N."));
-  EXPECT_THAT(error_of("device.x.warpSize=32"), HasSubstr("'x' is no number of a device"));
-  EXPECT_THAT(error_of("device.-1.warpSize=32"), HasSubstr("'-1' is no number of a device"));
+  EXPECT_THAT(error_of("device.x.warpSize=32"), HasSubstr("'x' is not a device number"));
+  EXPECT_THAT(error_of("device.-1.warpSize=32"), HasSubstr("'-1' is not a device number"));
   EXPECT_THAT(error_of("device.0.=32"), HasSubstr("there is no field before the '='"));
   EXPECT_THAT(error_of("device.0.warpSize="), HasSubstr("there is no value after the '='"));
   EXPECT_THAT(error_of("device.0.warpSize=@libfoo*"), HasSubstr("there is no value after the '='"));
@@ -270,7 +270,7 @@ TEST(OverridesFile, OneRuleInEachLine) {
 TEST(OverridesFile, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("device.0.warpSize=x", "site.rules:7"),
             "site.rules:7: cannot use 'device.0.warpSize=x'\n"
-            "  cause: warpSize takes a number, and 'x' is none\n"
+            "  cause: warpSize: expected a number, got 'x'\n"
             "  fix:   write it like 72 or 0x48");
 }
 

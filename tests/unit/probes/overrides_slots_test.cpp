@@ -50,7 +50,7 @@ TEST(OverridesSlots, WhatIsNoAddressIsRefused) {
   EXPECT_THAT(error_of("device.*[3].computeUnits=72"), HasSubstr("'3' is no PCI address"));
   EXPECT_THAT(error_of("device.*[0000:03:00.0]computeUnits=72"), HasSubstr("does not begin with device.N."));
   EXPECT_THAT(error_of("device.*[0000:03:00.0.computeUnits=72"), HasSubstr("does not begin with device.N."));
-  EXPECT_THAT(error_of("device.x[0000:03:00.0].computeUnits=72"), HasSubstr("'x' is no number of a device"));
+  EXPECT_THAT(error_of("device.x[0000:03:00.0].computeUnits=72"), HasSubstr("'x' is not a device number"));
 }
 
 TEST(OverridesSlots, AnswersTellWhereTheirDeviceIs) {
