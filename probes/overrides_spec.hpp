@@ -28,8 +28,8 @@ struct RuleText {
   std::vector<PciSlot> among = {};
 };
 
-// The rules in the text of a file, one per line. Empty lines are skipped, and so is text after a '#' that is at the
-// beginning of a line or after a blank, outside quotes.
+// The rules in the text of a file, one per line. Empty lines are skipped. A '#' outside quotes, at the beginning of a
+// line or after a blank, begins a comment.
 std::vector<RuleText> rules_in(std::string_view content, const std::string& file);
 // Reads at most 1 MiB.
 Result<std::vector<RuleText>> rules_from_file(const std::string& path);

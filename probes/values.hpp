@@ -15,7 +15,7 @@ struct Display {
   Style style = Style::Text;
 };
 
-// Numbers and flags in full, addresses and handles in hex, enums by name, structs field by field where known.
+// Numbers and flags in full, addresses and handles in hex, enums by name, structs field by field if known.
 void append_value(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display);
 
 // The whole elements in the bytes: characters as text up to a NUL, bytes in hex, others as a list.

@@ -1,4 +1,4 @@
--- What each view and each of its columns means; the row with an empty column is about the view. type, unit, text.
+-- The meaning of each view and column; a row with an empty column is about the view. type, unit, text.
 INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('sessions', '', '', '', 'Recordings in this file: one, or more where --append was used'),
 ('sessions', 'id', 'integer', '', 'id of the session'),

@@ -12,7 +12,7 @@ function(literal out file)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# What stands beside a file in a folder of its name belongs to it.
+# The text of NAME.sql, followed by the files in the folder NAME.
 function(with_folder out name)
   file(READ "${SCHEMA}/${name}.sql" text)
   file(GLOB files "${SCHEMA}/${name}/*.sql")

@@ -1,5 +1,6 @@
 
--- ---------------------------------------------------------------- findings: what somebody should know, computed from the recording
--- One file in findings/ for each, a SELECT of these columns; they follow here. device, pid: NULL where it is about none or several.
+-- ---------------------------------------------------------------- findings: facts that a user should know
+-- Each file in findings/ is a SELECT of these columns; the SELECTs follow here. device, pid: NULL for findings about no
+-- or several devices or processes.
 CREATE VIEW findings (session, pid, device, finding, severity, subject, text, advice) AS
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE false

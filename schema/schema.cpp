@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::string_view kCreateView = "CREATE VIEW ", kSpace = " \t\n";
 
-// What begins at `at` and may have a semicolon inside: a comment, a quoted text or name. Returns where it ends; `at` where nothing of that kind begins.
+// Skips a comment, a quoted text or a quoted name at `at`, which may contain a semicolon. Returns its end; `at` if none
+// begins there.
 std::size_t behind_quoted(std::string_view text, std::size_t at) {
   const auto behind = [&](std::string_view mark, std::size_t from) {
     const std::size_t found = text.find(mark, from);
@@ -27,7 +28,7 @@ std::size_t end_of_statement(std::string_view text, std::size_t at) {
   return std::min(at, text.size());
 }
 
-// Comments and empty statements between two others.
+// Skips comments and empty statements between two statements.
 std::size_t behind_blanks(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     const bool is_comment = text.substr(at, 2) == "--" || text.substr(at, 2) == "/*";

@@ -29,6 +29,6 @@ struct Report {
   std::string_view sql;
 };
 std::span<const Report> reports();  // by name
-const Report* find_report(std::string_view name);  // nullptr where there is none
+const Report* find_report(std::string_view name);  // nullptr if there is none
 
 }  // namespace fade::schema

@@ -1,6 +1,6 @@
 -- fade event store, schema version 4: the private tables. Needs SQLite >= 3.37 (STRICT).
 -- Tables end in _ and may change with any version; the views (views.sql) are the interface.
--- Times are nanoseconds since the start of the session (session_.start_ns tells when that was). No indexes while recording.
+-- Times are nanoseconds since the start of the session (session_.start_ns). No indexes while recording.
 PRAGMA application_id = 0x46414445;   -- 'FADE', shown by file(1)
 PRAGMA user_version   = 4;
 
@@ -20,12 +20,13 @@ CREATE TABLE process_ (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, parent 
 CREATE TABLE thread_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, tid INTEGER NOT NULL, name TEXT, ts INTEGER NOT NULL, ts_end INTEGER) STRICT;
 CREATE TABLE module_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, path TEXT NOT NULL, soname TEXT, build_id TEXT, role TEXT, version TEXT,
                        base INTEGER, size INTEGER, sites INTEGER NOT NULL, ts INTEGER NOT NULL, ts_end INTEGER) STRICT;
--- One name in one library file. arg_names: comma separated. success: the result that means success, NULL where every result is fine.
+-- One name in one library file. arg_names: comma separated. success: the result that means success, NULL if every
+-- result is fine.
 CREATE TABLE function_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL, api TEXT NOT NULL, grp TEXT NOT NULL, kind TEXT NOT NULL,
                        library TEXT, arg_names TEXT, result_type TEXT, success INTEGER) STRICT;
--- Where calls come from. symbol: enclosing function +offset; offset counts from the library's load address.
+-- The places that call. symbol: enclosing function +offset; offset counts from the library's load address.
 CREATE TABLE call_site_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, library TEXT, offset INTEGER, symbol TEXT, address INTEGER) STRICT;
--- What a result other than 0 is called, where it has a name.
+-- The names of results other than 0.
 CREATE TABLE result_name_(fn INTEGER NOT NULL, code INTEGER NOT NULL, name TEXT NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (fn, code)) STRICT, WITHOUT ROWID;
 CREATE TABLE kernel_  (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, name TEXT NOT NULL, demangled TEXT, library TEXT, first_call INTEGER) STRICT;
 -- Grid in work-groups, block in work-items.
@@ -33,59 +34,66 @@ CREATE TABLE geometry_(id INTEGER PRIMARY KEY, gx INTEGER, gy INTEGER, gz INTEGE
 CREATE TABLE stream_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER NOT NULL, device INTEGER, ts INTEGER NOT NULL, ts_end INTEGER,
                        launches INTEGER NOT NULL DEFAULT 0, copies INTEGER NOT NULL DEFAULT 0, syncs INTEGER NOT NULL DEFAULT 0,
                        thread INTEGER, created INTEGER NOT NULL DEFAULT 0, flags INTEGER, priority INTEGER, cu_mask TEXT) STRICT;   -- thread: of the per-thread default stream (2)
--- One row for each distinct way a kernel was launched; calls refer to it. captured: it went into a graph instead of running.
+-- One row for each distinct launch of a kernel; calls refer to it. captured: it went into a graph instead of running.
 CREATE TABLE launch_  (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, stream INTEGER, captured INTEGER NOT NULL) STRICT;
--- A device as one process numbers it.
+-- A device in the numbering of one process.
 CREATE TABLE device_  (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEXT, arch TEXT, pci TEXT, uuid TEXT, total_memory INTEGER) STRICT;
 
 -- ---------------------------------------------------------------- events
--- id: handed out at entry, so in order of entry. dur NULL: never returned (unwound_ tells). up: id - id of the enclosing call.
--- result NULL: 0, or no result. The id is the last column: SQLite appends rows with fewer steps so (batch_table.hpp). Only fade's writer
--- puts rows into this table and copy_, and they are integers: SQLite is not asked to check each value (STRICT, NOT NULL).
+-- id: assigned at entry, so in order of entry. dur NULL: never returned (see unwound_). up: id - id of the enclosing
+-- call. result NULL: 0, or no result. The id is the last column, because SQLite then appends rows with fewer steps
+-- (batch_table.hpp). Only fade's writer puts rows into this table and copy_, and all values are integers: SQLite need
+-- not check each value (STRICT, NOT NULL).
 CREATE TABLE call_    (ts INTEGER, dur INTEGER, thread INTEGER, fn INTEGER, caller INTEGER,
                        up INTEGER, result INTEGER, launch INTEGER, id INTEGER PRIMARY KEY);
--- Calls whose duration is not known, and why. ts_end: they were left by an exception, longjmp, cancellation or the end of the thread, which was noticed
--- then; NULL: their return could not be watched; -1: recorded at their entry alone, as the .probes line of the function says (@entry_only).
+-- Calls without a known duration. ts_end: the call was left by an exception, longjmp, cancellation or the end of the
+-- thread, noticed at that time. NULL: its return could not be watched; -1: recorded at its entry alone, by the
+-- function's .probes line (@entry_only).
 CREATE TABLE unwound_ (call INTEGER PRIMARY KEY, ts_end INTEGER) STRICT;
 CREATE TABLE arg_     (call INTEGER PRIMARY KEY, args TEXT NOT NULL) STRICT;   -- JSON object
 -- Arguments of calls that have no row in arg_: n calls of one function from first to last, packed (probes/call_block.hpp).
 CREATE TABLE arg_block_(id INTEGER PRIMARY KEY, fn INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, n INTEGER NOT NULL,
                        data BLOB NOT NULL) STRICT;
 CREATE TABLE arg_signature_(fn INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;   -- the function's parameters (probes/signature.hpp)
--- In the order in which they returned; no key, as SQLite would look for each one's place. kind: hipMemcpyKind, or -1 for fills (memset)
--- memory: of the host's side: 1 pageable as far as was seen, 2 pinned, 3 managed; NULL: no such side, or not known.
+-- In the order of returns; no key, because SQLite would search each row's place. kind: hipMemcpyKind, or -1 for fills
+-- (memset). memory: of the host's side: 1 pageable as far as fade saw, 2 pinned, 3 managed; NULL: no such side, or
+-- unknown.
 CREATE TABLE copy_    (call INTEGER, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER);
--- Written when freed, or at the end while still live (ts_end NULL). kind: memory_kind_.id. caller: of the outermost watched call around it.
--- bytes NULL: not known, of memory of others. call, fn, caller of what a graph allocates: those that put it into the graph.
+-- Written when freed, or at the end while still live (ts_end NULL). kind: memory_kind_.id. caller: of the outermost
+-- watched call around it. bytes NULL: unknown, for memory of other processes. call, fn, caller for memory of a graph:
+-- the call that put the allocation into the graph.
 CREATE TABLE alloc_   (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, device INTEGER NOT NULL, addr INTEGER NOT NULL, bytes INTEGER,
                        ts INTEGER NOT NULL, ts_end INTEGER, call INTEGER NOT NULL, call_end INTEGER, fn INTEGER, caller INTEGER) STRICT;
--- Of memory of another process in this recording: whose, and its address there.
+-- Memory of another process in this recording: the owner, and its address there.
 CREATE TABLE alloc_owner_(alloc INTEGER PRIMARY KEY, process INTEGER NOT NULL, addr INTEGER NOT NULL) STRICT;
--- A row for each change of a value that a process was told. source: 'api:SYMBOL', or 'override:SYMBOL' for what the process received instead.
+-- A row for each change of a value that the runtime returned. source: 'api:SYMBOL', or 'override:SYMBOL' for the
+-- replaced value.
 CREATE TABLE device_prop_(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL, call INTEGER, ts INTEGER NOT NULL) STRICT;
 CREATE TABLE override_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, spec TEXT NOT NULL, target TEXT NOT NULL, value TEXT, origin TEXT) STRICT;
--- Equal hits (same rule, thread, caller, device, target, was, became) add up in n; call and ts are the first one's.
+-- Equal hits (same rule, thread, caller, device, target, was, became) add up in n; call and ts are of the first hit.
 CREATE TABLE override_hit_(id INTEGER PRIMARY KEY, rule INTEGER NOT NULL, call INTEGER, thread INTEGER, caller INTEGER, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL,
                        device INTEGER, target TEXT NOT NULL, was TEXT, became TEXT, n INTEGER NOT NULL) STRICT;
 CREATE TABLE lifecycle_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, process INTEGER, thread INTEGER, kind TEXT NOT NULL, value INTEGER, detail TEXT) STRICT;
--- The first ones of each (fn, code, caller) have a row each; later ones add up in n and ts_last of one more row.
+-- The first errors of each (fn, code, caller) have a row each; later errors add up in n and ts_last of one more row.
 CREATE TABLE error_   (id INTEGER PRIMARY KEY, call INTEGER NOT NULL, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, thread INTEGER NOT NULL, fn INTEGER NOT NULL,
                        caller INTEGER, code INTEGER NOT NULL, name TEXT, args TEXT, n INTEGER NOT NULL) STRICT;
 CREATE TABLE drop_    (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, n INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
 
--- ---------------------------------------------------------------- rollups: kept in memory, added up here about every second
--- All durations of rollups are without fade's own cost, as it was measured (call_cost_), so a sum may be below 0. call_.dur is as it was measured.
--- cost: of call_stat_, was taken off total; total + cost is as it was measured.
--- parent_fn 0: called from outside any watched call. self: total without watched calls inside. leaves: calls without any inside. hist: numbers of calls by duration, a sequence
--- of pairs of LEB128 numbers (bucket, calls), buckets ascending; bucket b begins at (2 + b % 2) << (6 + b / 2) ns, bucket 0 at 0.
+-- ---------------------------------------------------------------- rollups: kept in memory, added here every second
+-- All durations of rollups exclude fade's own cost as measured (call_cost_), so a sum may be below 0. call_.dur is the
+-- raw measurement. cost: of call_stat_, was subtracted from total; total + cost is the raw sum. parent_fn 0: called
+-- from outside any watched call. self: total without watched calls inside. leaves: calls without any inside. hist:
+-- numbers of calls by duration, a sequence of pairs of LEB128 numbers (bucket, calls), buckets ascending; bucket b
+-- begins at (2 + b % 2) << (6 + b / 2) ns, bucket 0 at 0.
 CREATE TABLE call_stat_ (thread INTEGER NOT NULL, fn INTEGER NOT NULL, parent_fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL,
                          total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, leaves INTEGER NOT NULL DEFAULT 0,
                          cost INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
--- What a call and a stop cost on this machine, measured when the session began, for each form of entry: jump or int3. calls 0: nothing was measured, and problem says why.
--- call: within each duration. stop: of each stop, beyond the time for which fade held the thread. Spread: four of five samples lie within median +- spread.
+-- The cost of a call and a stop on this machine, measured when the session began, for each form of entry: jump or int3.
+-- calls 0: no measurement; problem is the reason. call: within each duration. stop: of each stop, beyond the time for
+-- which fade held the thread. Spread: four of five samples lie within median +- spread.
 CREATE TABLE call_cost_ (session INTEGER NOT NULL, form TEXT NOT NULL, calls INTEGER NOT NULL, call_ns INTEGER NOT NULL, call_spread INTEGER NOT NULL, stop_ns INTEGER NOT NULL,
                          stop_spread INTEGER NOT NULL, problem TEXT, PRIMARY KEY (session, form)) STRICT, WITHOUT ROWID;
--- What stops at breakpoints cost each thread.
+-- The cost of breakpoint stops for each thread.
 CREATE TABLE thread_cost_ (thread INTEGER PRIMARY KEY, stops INTEGER NOT NULL, held_ns INTEGER NOT NULL) STRICT;
 -- first_call: ids are in order of time, so a range of time is a range of ids.
 CREATE TABLE call_bucket_(sec INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, total INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (sec, fn)) STRICT, WITHOUT ROWID;
@@ -99,10 +107,11 @@ CREATE TABLE copy_stat_ (process INTEGER NOT NULL, fn INTEGER NOT NULL, kind INT
                          small INTEGER NOT NULL, host_ns INTEGER NOT NULL, PRIMARY KEY (process, fn, kind)) STRICT, WITHOUT ROWID;   -- small: below 64 KiB
 CREATE TABLE overhead_  (session INTEGER NOT NULL, fn INTEGER NOT NULL, stops INTEGER NOT NULL, held_ns INTEGER NOT NULL, PRIMARY KEY (session, fn)) STRICT, WITHOUT ROWID;  -- fn 0: stops that belong to no function
 
--- ---------------------------------------------------------------- what the driver says, and the reference table
--- The topology of the driver (KFD) when the session began. problem: why it has no nodes, or not all.
+-- ---------------------------------------------------------------- the driver's topology, and the reference table
+-- The topology of the driver (KFD) when the session began. problem: the reason for missing nodes.
 CREATE TABLE kfd_topology_(session INTEGER PRIMARY KEY, root TEXT NOT NULL, problem TEXT) STRICT;
--- NULL: could not be read. gpu: 0 for CPUs. uuid: GPU-%016x of unique_id. memory: the GPU's own, or the system's where it is a CPU.
+-- NULL: could not be read. gpu: 0 for CPUs. uuid: GPU-%016x of unique_id. memory: of the GPU, or of the system for a
+-- CPU.
 CREATE TABLE kfd_node_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, node INTEGER NOT NULL, gpu INTEGER NOT NULL, name TEXT, problem TEXT, arch TEXT, pci TEXT, uuid TEXT,
                        gpu_id INTEGER, cpu_cores INTEGER, simd_count INTEGER, simd_per_cu INTEGER, compute_units INTEGER, wave_size INTEGER, vendor_id INTEGER,
                        device_id INTEGER, revision INTEGER, memory INTEGER, memory_bits INTEGER, memory_mhz INTEGER, max_mhz INTEGER, xccs INTEGER, render_minor INTEGER) STRICT;
@@ -111,15 +120,15 @@ CREATE TABLE gpu_     (id INTEGER PRIMARY KEY, name TEXT NOT NULL, chip TEXT, ar
                        memory_bits INTEGER, boost_mhz INTEGER, l2_kib INTEGER, l3_kib INTEGER, wave_size INTEGER) STRICT;
 CREATE TABLE gpu_pci_ (device_id INTEGER NOT NULL, revision INTEGER, gpu INTEGER NOT NULL) STRICT;
 -- ---------------------------------------------------------------- was the GPU used
--- What a process did in each second in which it called. launches: that succeeded, kernels and graphs; first_launch, last_launch: entry of the
--- first and last of them.
+-- The calls of a process, for each second in which it called. launches: successful launches, kernels and graphs;
+-- first_launch, last_launch: entry of the first and last of these.
 CREATE TABLE process_use_(process INTEGER NOT NULL, sec INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, launches INTEGER NOT NULL,
                           failed_launches INTEGER NOT NULL, first_launch INTEGER, last_launch INTEGER, PRIMARY KEY (process, sec)) STRICT, WITHOUT ROWID;
--- CPU time that a process had used by then, over all its threads: a row a second at first, later ever further apart.
+-- CPU time that a process had used by then, over all its threads: a row a second at first, later at growing intervals.
 CREATE TABLE cpu_sample_(process INTEGER NOT NULL, ts INTEGER NOT NULL, cpu_ns INTEGER NOT NULL, PRIMARY KEY (process, ts)) STRICT, WITHOUT ROWID;
--- What results mean, for functions whose name matches the GLOB pattern; of several the longest pattern counts. class: normal (an answer, no
--- failure), sticky (nothing works on this device from then on), binary, device, memory (why work cannot run), or other. What .probes
--- files call fine (@ok) never becomes an error_ row in the first place.
+-- The meaning of results, for functions whose name matches the GLOB pattern; the longest matching pattern counts.
+-- class: normal (an answer, not a failure), sticky (nothing works on this device from then on), binary, device, memory
+-- (the reason why work cannot run), or other. Results that .probes files mark as fine (@ok) never become an error_ row.
 CREATE TABLE result_rule_(function TEXT NOT NULL, code INTEGER NOT NULL, class TEXT NOT NULL, meaning TEXT NOT NULL, advice TEXT, PRIMARY KEY (function, code)) STRICT, WITHOUT ROWID;
 INSERT INTO result_rule_ VALUES
 ('hip[A-Z]*', 600, 'normal', 'the work is not done yet', NULL),
@@ -158,35 +167,39 @@ INSERT INTO result_rule_ VALUES
 ('hip[A-Z]*', 701, 'other', 'the launch asks for more registers, threads or shared memory than there are', 'Use smaller blocks; fade-query launches shows what was asked for.'),
 ('hip[A-Z]*', 720, 'other', 'a cooperative launch has more blocks than fit on the device at once', 'If a multiprocessor count was raised with --set, the device has not grown with it.'),
 ('hip[A-Z]*', 801, 'other', 'this library or device does not offer that function', NULL);
--- CUDA's numbers are the same where HIP took them over.
+-- CUDA's numbers are the same if HIP took them over.
 INSERT INTO result_rule_ SELECT 'cu[A-Z]*', code, class, meaning, advice FROM result_rule_
 WHERE function = 'hip[A-Z]*' AND code IN (2, 3, 100, 101, 200, 209, 214, 300, 302, 303, 600, 700, 701, 702, 709, 710, 719, 720, 801);
 
--- When a thread's current device became known or became another one: from the end of this call on. Written while calls have rows.
+-- The moment when a thread's current device became known or changed: from the end of this call on. Written while calls
+-- have rows.
 CREATE TABLE thread_device_(thread INTEGER NOT NULL, call INTEGER NOT NULL, device INTEGER NOT NULL, PRIMARY KEY (thread, call)) STRICT, WITHOUT ROWID;
 
 -- ---------------------------------------------------------------- which library answers
--- Why the loader took a module from where it did. rule: LD_PRELOAD, RPATH ...; asker: who needs it, or whose RPATH or RUNPATH it was.
--- space: 0 is the base namespace. not_taken: other files of that library which the program's variables name.
+-- The loader's rule for a module. rule: LD_PRELOAD, RPATH ...; asker: the module that needs it, or that has the RPATH
+-- or RUNPATH. space: 0 is the base namespace. not_taken: other files of that library in the program's variables.
 CREATE TABLE origin_  (module INTEGER PRIMARY KEY, space INTEGER NOT NULL, family TEXT, kind TEXT, version TEXT, rocm TEXT, rule TEXT, asker INTEGER,
                        rpath TEXT, runpath TEXT, not_taken TEXT) STRICT;
--- What a module imports, as last read. state: 0 bound, 1 not called yet (lazy), 2 weak and found nowhere. target: module; 0 where it is none.
+-- The imports of a module, as last read. state: 0 bound, 1 not called yet (lazy), 2 weak and found nowhere. target:
+-- module; 0 if none.
 CREATE TABLE binding_ (module INTEGER NOT NULL, api TEXT NOT NULL, state INTEGER NOT NULL, target INTEGER NOT NULL, n INTEGER NOT NULL, names TEXT NOT NULL,
                        ts INTEGER NOT NULL, PRIMARY KEY (module, api, state, target)) STRICT, WITHOUT ROWID;
--- Other names of a function: several exported names may stand at one address.
+-- Other names of a function: several exported names may have one address.
 CREATE TABLE function_name_(fn INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (fn, name)) STRICT, WITHOUT ROWID;
 
--- ---------------------------------------------------------------- from where
--- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name says why). offset: from the module's load address.
+-- ---------------------------------------------------------------- stacks
+-- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name is the reason). offset: from the module's
+-- load address.
 CREATE TABLE frame_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, module INTEGER, address INTEGER NOT NULL, offset INTEGER,
                        name TEXT, file TEXT, line INTEGER) STRICT;
 -- A stack is one frame on top of another stack. parent NULL: the frame is the outermost.
 CREATE TABLE stack_   (id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER NOT NULL) STRICT;
--- Of calls whose stack was taken, at their entry.
+-- Calls whose stack was taken, at their entry.
 CREATE TABLE call_stack_(call INTEGER PRIMARY KEY, stack INTEGER NOT NULL) STRICT;
 
 -- ---------------------------------------------------------------- NVML
--- What NVIDIA's management library, or a stand-in for it, told: a row for each change. handle NULL: about no device. nvml_index is none of HIP's numbers.
+-- The answers of NVIDIA's management library, or of a replacement: a row for each change. handle NULL: about no device.
+-- nvml_index differs from the numbers of HIP.
 CREATE TABLE nvml_answer_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER, nvml_index INTEGER, name TEXT NOT NULL, value TEXT, source TEXT NOT NULL,
                           call INTEGER, ts INTEGER NOT NULL) STRICT;
 INSERT INTO result_rule_ VALUES
@@ -194,7 +207,7 @@ INSERT INTO result_rule_ VALUES
 ('nvml[A-Z]*', 6, 'normal', 'there is no such device or object: how programs ask what there is', NULL),
 ('nvml[A-Z]*', 7, 'normal', 'the buffer is too small: how programs ask how much there is', NULL),
 ('nvml[A-Z]*', 9, 'other', 'NVML found no driver it knows', 'This is about NVIDIA''s management library, not about HIP: fade-query verdict says whether the GPU was used.');
--- ---------------------------------------------------------------- what the program says of its own work; steps, waits, idle times
+-- ---------------------------------------------------------------- the program's own ranges; steps, waits, idle times
 CREATE TABLE range_name_(id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 -- Ranges (roctx, NVTX). form: 0 push and pop, 1 start and stop, 2 a mark. depth: ranges of push and pop around it; up: the innermost of them.
 -- From the return of the call that opened it (call) to the entry of the one that closed it (call_end), in thread_end. dur NULL: open, or
@@ -205,9 +218,10 @@ CREATE TABLE range_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, thread 
 CREATE TABLE range_stat_(process INTEGER NOT NULL, form INTEGER NOT NULL, name INTEGER NOT NULL, n INTEGER NOT NULL, unclosed INTEGER NOT NULL, total INTEGER NOT NULL,
                          min INTEGER NOT NULL, max INTEGER NOT NULL, hist BLOB, PRIMARY KEY (process, form, name)) STRICT, WITHOUT ROWID;
 CREATE TABLE range_fault_(process INTEGER NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (process, kind)) STRICT, WITHOUT ROWID;
--- Steps as --step says. idx: counts from 1 in each thread. complete: 0 where the program did not end it. What calls did that returned in it,
--- in its thread, and in threads of its process without a step of their own while it was the only open one there: growth is that of live
--- GPU memory, in_calls the time of outermost calls, waited that of calls that wait for the GPU.
+-- Steps by --step. idx: counts from 1 in each thread. complete: 0 if the program did not end it. A step counts calls
+-- that returned in it, in its thread. It also counts calls of threads of its process without a step of their own, while
+-- it was the only open step there. growth: of live GPU memory, in_calls: time of outermost calls, waited: time of calls
+-- that wait for the GPU.
 CREATE TABLE step_    (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, thread INTEGER NOT NULL, idx INTEGER NOT NULL, name TEXT NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL,
                        complete INTEGER NOT NULL, call INTEGER, call_end INTEGER, calls INTEGER NOT NULL, errors INTEGER NOT NULL, launches INTEGER NOT NULL, copies INTEGER NOT NULL,
                        copied INTEGER NOT NULL, growth INTEGER NOT NULL, in_calls INTEGER NOT NULL, waited INTEGER NOT NULL) STRICT;
@@ -215,28 +229,33 @@ CREATE TABLE step_stat_(step INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NO
 -- Calls that wait for the GPU: synchronising ones, and copies that return when the data is there. caller 0: unknown. longest: call.
 CREATE TABLE wait_    (process INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER NOT NULL, n INTEGER NOT NULL, total INTEGER NOT NULL, max INTEGER NOT NULL, longest INTEGER NOT NULL,
                        PRIMARY KEY (process, fn, caller)) STRICT, WITHOUT ROWID;
--- The longest times, at most a hundred per process, in which none of its threads was in a GPU call. before, after: calls; NULL: its begin, its end.
+-- The longest times, at most a hundred per process, in which no thread of the process was in a GPU call. before, after:
+-- calls; NULL: begin or end of the process.
 CREATE TABLE idle_    (process INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, before INTEGER, after INTEGER, PRIMARY KEY (process, ts)) STRICT, WITHOUT ROWID;
--- ---------------------------------------------------------------- memory: who holds it, what went wrong with it, how it is copied
--- memory: 0 counted as memory of the device, 1 as pinned memory of the host, NULL neither: address space only, or another's memory.
+-- ---------------------------------------------------------------- memory: its holders, its errors, its copies
+-- memory: 0 counted as memory of the device, 1 as pinned memory of the host, NULL neither: address space only, or
+-- memory of another process.
 CREATE TABLE memory_kind_(id INTEGER PRIMARY KEY, name TEXT NOT NULL, memory INTEGER) STRICT;
 INSERT INTO memory_kind_ VALUES (0, 'device', 0), (1, 'host', 1), (2, 'managed', 0), (3, 'registered', 1), (4, 'array', 0), (5, 'physical', 0), (6, 'reserved', NULL), (7, 'imported', NULL), (8, 'graph', 0), (9, 'mapped', NULL);
--- By the library whose code called; '*': all together. '': its place in memory is no library's.
+-- By the library whose code called; '*': all together; '': the calling code is in no library.
 CREATE TABLE mem_holder_(device INTEGER NOT NULL, memory INTEGER NOT NULL, library TEXT NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL, peak_ts INTEGER NOT NULL,
                          allocs INTEGER NOT NULL, frees INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (device, memory, library)) STRICT, WITHOUT ROWID;
--- Frees that the runtime refused. fault: 0 freed already, 1 never allocated as far as was seen, 2 inside an allocation, 3 allocated, but refused.
--- n: of that function from that caller; the others are the first one's. alloc, call_free: of what was freed before.
+-- Frees that the runtime refused. fault: 0 freed already, 1 never allocated as far as fade saw, 2 inside an allocation,
+-- 3 allocated, but refused. n: frees by that function from that caller; all other columns are of the first one. alloc,
+-- call_free: of the earlier allocation and its free.
 CREATE TABLE memory_fault_(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, fault INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER, addr INTEGER NOT NULL,
                            call INTEGER NOT NULL, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, n INTEGER NOT NULL, alloc INTEGER, call_free INTEGER) STRICT;
--- The first allocations that failed for want of memory. used: what the process held then of that memory; free, total: what hipMemGetInfo said last.
+-- The first allocations that failed for lack of memory. used: live memory of the process then; free, total: the last
+-- answer of hipMemGetInfo.
 CREATE TABLE oom_     (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, device INTEGER NOT NULL, memory INTEGER NOT NULL, call INTEGER NOT NULL, ts INTEGER NOT NULL,
                        fn INTEGER NOT NULL, caller INTEGER, asked INTEGER NOT NULL, used INTEGER NOT NULL, free INTEGER, total INTEGER, told_ts INTEGER) STRICT;
--- Who held it then. fn, caller NULL: the many small ones together.
+-- The holders of memory then. fn, caller NULL: the many small holders together.
 CREATE TABLE oom_holder_(oom INTEGER NOT NULL, kind INTEGER NOT NULL, fn INTEGER, caller INTEGER, n INTEGER NOT NULL, bytes INTEGER NOT NULL, largest INTEGER NOT NULL) STRICT;
--- What hipMemGetInfo answered, ever further apart, and what the process held then by fade's ledger.
+-- The answers of hipMemGetInfo, at growing intervals, and the live memory of the process then by fade's ledger.
 CREATE TABLE mem_told_(device INTEGER NOT NULL, ts INTEGER NOT NULL, call INTEGER NOT NULL, free INTEGER NOT NULL, total INTEGER NOT NULL, used INTEGER NOT NULL,
                        PRIMARY KEY (device, ts)) STRICT, WITHOUT ROWID;
--- kind: hipMemcpyKind as the addresses tell it where the call did not, -1 fills. memory: as in copy_, 0 for NULL. bucket: 0 for no bytes, else 1 + log2.
+-- kind: hipMemcpyKind, by the addresses if the call had none, -1 fills. memory: as in copy_, 0 for NULL. bucket: 0 for
+-- no bytes, else 1 + log2.
 CREATE TABLE copy_size_(process INTEGER NOT NULL, fn INTEGER NOT NULL, kind INTEGER NOT NULL, memory INTEGER NOT NULL, bucket INTEGER NOT NULL, n INTEGER NOT NULL,
                         bytes INTEGER NOT NULL, max_bytes INTEGER NOT NULL, host_ns INTEGER NOT NULL, PRIMARY KEY (process, fn, kind, memory, bucket)) STRICT, WITHOUT ROWID;
 -- Buffers that came back to the host and went up again between the same two addresses, 16 times or more. launches: of the process meanwhile.
@@ -244,32 +263,35 @@ CREATE TABLE copy_trip_(process INTEGER NOT NULL, device_addr INTEGER NOT NULL, 
                         launches INTEGER NOT NULL, host_ns INTEGER NOT NULL, ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, call INTEGER NOT NULL,
                         PRIMARY KEY (process, device_addr, host_addr, bytes)) STRICT, WITHOUT ROWID;
 
--- ---------------------------------------------------------------- graphs, and what the code of kernels says
--- More launches of a call that launches several kernels.
+-- ---------------------------------------------------------------- graphs, and facts about the code of kernels
+-- Further launches of a call that launches several kernels.
 CREATE TABLE more_launch_(call INTEGER NOT NULL, nth INTEGER NOT NULL, launch INTEGER NOT NULL, PRIMARY KEY (call, nth)) STRICT, WITHOUT ROWID;
--- A graph as it was instantiated or changed (hipGraphExec_t); kernels: how many one launch of it runs; complete 0: some are not known.
+-- A graph as it was instantiated or changed (hipGraphExec_t); kernels: number that one launch runs; complete 0: some
+-- are unknown.
 CREATE TABLE graph_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, handle INTEGER NOT NULL, ts INTEGER NOT NULL, kernels INTEGER NOT NULL, complete INTEGER NOT NULL,
                        launches INTEGER NOT NULL DEFAULT 0, errors INTEGER NOT NULL DEFAULT 0, launch_ns INTEGER NOT NULL DEFAULT 0, max_ns INTEGER, first_ts INTEGER, last_ts INTEGER) STRICT;
 CREATE TABLE graph_kernel_(graph INTEGER NOT NULL, kernel INTEGER NOT NULL, geometry INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (graph, kernel, geometry)) STRICT, WITHOUT ROWID;
 CREATE TABLE graph_launch_(call INTEGER PRIMARY KEY, graph INTEGER NOT NULL, stream INTEGER) STRICT;
--- What code objects say about kernels that were used, for each architecture they were compiled for; several rows where code of one name
--- differs. Registers of a work-item (vgprs, agprs) and of a wave (sgprs); bytes; wgp_mode 1: a work-group may use both compute units of a
--- work-group processor. NULL: not said. problem: why nothing is known.
+-- The facts in code objects about used kernels, for each architecture of the code; several rows if code of one name
+-- differs. Registers of a work-item (vgprs, agprs) and of a wave (sgprs); bytes; wgp_mode 1: a work-group may use both
+-- compute units of a work-group processor. NULL: not stated. problem: the reason if nothing is known.
 CREATE TABLE kernel_code_(kernel INTEGER NOT NULL, arch TEXT, vgprs INTEGER, agprs INTEGER, sgprs INTEGER, vgpr_spills INTEGER, sgpr_spills INTEGER, lds INTEGER, scratch INTEGER,
                        kernarg INTEGER, wave_size INTEGER, max_threads INTEGER, wgp_mode INTEGER, dynamic_stack INTEGER, problem TEXT) STRICT;
 
 -- ---------------------------------------------------------------- how processes died or hung
--- kind: signal, exit (by itself, with calls running), hang, snapshot. thread: that the signal came to, or that ended the process. code, sender: of siginfo_t; NULL: not
--- known. address: that could not be used, of a fault. cause: stack (overflow), self, oom, oom? where more is known; evidence says how. quiet: since a call had begun or ended.
+-- kind: signal, exit (by itself, with calls running), hang, snapshot. thread: the thread that got the signal or ended
+-- the process. code, sender: of siginfo_t; NULL: unknown. address: of a fault. cause: stack (overflow), self, oom, oom?
+-- if known; evidence: the evidence for it. quiet: time since a call had begun or ended.
 CREATE TABLE postmortem_(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, process INTEGER NOT NULL, thread INTEGER, ts INTEGER NOT NULL, kind TEXT NOT NULL, signal INTEGER, code INTEGER,
                        address INTEGER, sender INTEGER, sender_uid INTEGER, sender_name TEXT, exit_code INTEGER, quiet INTEGER, cause TEXT, evidence TEXT) STRICT;
--- doing: running, or the system call. symbol: enclosing function +offset; offset: from the module's load address. earlier: calls that were running when fade came.
+-- doing: running, or the system call. symbol: enclosing function +offset; offset: from the module's load address.
+-- earlier: calls that were running when fade attached.
 CREATE TABLE postmortem_thread_(postmortem INTEGER NOT NULL, thread INTEGER NOT NULL, ts INTEGER NOT NULL, doing TEXT, module INTEGER, address INTEGER, offset INTEGER, symbol TEXT,
                        stack INTEGER, earlier TEXT, PRIMARY KEY (postmortem, thread)) STRICT, WITHOUT ROWID;
 -- Calls that were running then; parent: the call around it.
 CREATE TABLE postmortem_call_(postmortem INTEGER NOT NULL, call INTEGER NOT NULL, thread INTEGER NOT NULL, fn INTEGER NOT NULL, parent INTEGER, ts INTEGER NOT NULL, caller INTEGER, args TEXT,
                        PRIMARY KEY (postmortem, call)) STRICT, WITHOUT ROWID;
--- The last calls that each thread had left; also where calls have no rows.
+-- The last calls that each thread had left; also if calls have no rows.
 CREATE TABLE postmortem_last_(postmortem INTEGER NOT NULL, call INTEGER NOT NULL, thread INTEGER NOT NULL, fn INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, returned INTEGER NOT NULL,
                        result INTEGER NOT NULL, PRIMARY KEY (postmortem, call)) STRICT, WITHOUT ROWID;
 CREATE TABLE postmortem_memory_(postmortem INTEGER NOT NULL, device INTEGER NOT NULL, kind INTEGER NOT NULL, used INTEGER NOT NULL, peak INTEGER NOT NULL,
@@ -281,7 +303,7 @@ INSERT INTO signal_name_ VALUES
 (9, 'SIGKILL', 'killed'), (10, 'SIGUSR1', 'a signal between programs'), (11, 'SIGSEGV', 'invalid memory access'), (12, 'SIGUSR2', 'a signal between programs'),
 (13, 'SIGPIPE', 'nobody reads what it writes'), (14, 'SIGALRM', 'a timer ran out'), (15, 'SIGTERM', 'asked to end'), (24, 'SIGXCPU', 'its limit of CPU time was reached'),
 (25, 'SIGXFSZ', 'its limit of file size was reached'), (31, 'SIGSYS', 'a system call that it must not make');
--- What siginfo_t says of a fault.
+-- The meaning of siginfo_t's code for a fault.
 CREATE TABLE signal_code_(signal INTEGER NOT NULL, code INTEGER NOT NULL, name TEXT NOT NULL, meaning TEXT NOT NULL, PRIMARY KEY (signal, code)) STRICT, WITHOUT ROWID;
 INSERT INTO signal_code_ VALUES
 (11, 1, 'SEGV_MAPERR', 'nothing is mapped at that address'), (11, 2, 'SEGV_ACCERR', 'the memory at that address does not allow it'), (11, 128, 'SI_KERNEL', 'an address that no memory can have'),
@@ -291,7 +313,7 @@ INSERT INTO signal_code_ VALUES
 (31, 1, 'SYS_SECCOMP', 'its seccomp filter forbids that system call');
 -- Functions that the compiler inlined at a native frame; depth 0 is the innermost. The frame itself is the function they are inlined in.
 CREATE TABLE inline_  (frame INTEGER NOT NULL, depth INTEGER NOT NULL, name TEXT, file TEXT, line INTEGER, PRIMARY KEY (frame, depth)) STRICT, WITHOUT ROWID;
--- Rollups: calls by stack and function; bytes: that they allocated. And calls by the library that made them, '' where it is none.
+-- Rollups: calls by stack and function; bytes: allocated by them. And calls by the library that made them, '' if none.
 CREATE TABLE stack_stat_(stack INTEGER NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, total INTEGER NOT NULL, self INTEGER NOT NULL,
                        bytes INTEGER NOT NULL, first_call INTEGER NOT NULL, PRIMARY KEY (stack, fn)) STRICT, WITHOUT ROWID;
 CREATE TABLE caller_stat_(process INTEGER NOT NULL, library TEXT NOT NULL, fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL, total INTEGER NOT NULL,

@@ -118,7 +118,7 @@ SELECT s.id, p.session, p.pid, s.handle, iif(s.handle IS NULL, NULL, printf('0x%
        (SELECT count(DISTINCT l.kernel) FROM launch_ l WHERE l.stream = s.id) AS kernels
 FROM stream_ s JOIN process_ p ON p.id = s.process LEFT JOIN device_ d ON d.id = s.device LEFT JOIN thread_ t ON t.id = s.thread;
 
--- Where a device is: what the answers of the runtime say of it, attributes too. A UUID of zeros is none.
+-- The identity of a device: the runtime's answers, attributes too. A UUID of zeros counts as none.
 CREATE VIEW device_ids AS
 WITH part AS (
   SELECT device,
@@ -131,7 +131,7 @@ SELECT d.id AS device_id,
        iif(trim(d.uuid, '0-') = '', NULL, d.uuid) AS uuid
 FROM device_ d LEFT JOIN part a ON a.device = d.id;
 
--- As the process received it: fade's own value where a rule overwrote the answer, and told_... as the runtime had answered.
+-- The values that the process received: fade's value if a rule overwrote the answer; told_... is the runtime's answer.
 CREATE VIEW devices AS
 WITH fact(fact, name) AS (VALUES
   ('name', 'name'), ('arch', 'gcnArchName'), ('memory', 'totalGlobalMem'), ('count', 'multiProcessorCount'),
@@ -175,12 +175,14 @@ FROM lifecycle_ l LEFT JOIN process_ p ON p.id = l.process LEFT JOIN thread_ t O
 
 CREATE VIEW drops AS SELECT id, session, ts AS start, dur AS duration, n, reason FROM drop_;
 
--- least: what a duration must be to be told from fade's own cost. A session's calls cost up to a tenth more than those of the child that was measured.
+-- least: the smallest duration that exceeds fade's own cost. A session's calls cost up to a tenth more than the calls
+-- of the measured child.
 CREATE VIEW call_costs AS
 SELECT session, form, calls, call_ns, call_spread AS call_spread_ns, stop_ns, stop_spread AS stop_spread_ns, iif(calls > 0, call_spread + call_ns / 10, NULL) AS least_ns, problem
 FROM call_cost_;
 
--- What fade cost the programs of a session. Time is added up over threads; busiest is of the thread with most, life that of the programs.
+-- The cost of fade for the programs of a session. Time is added up over threads; busiest is of the thread with the
+-- most, life is of the programs.
 CREATE VIEW slowdowns AS
 WITH k AS (SELECT session, stop_ns FROM call_cost_ WHERE form = 'jump' AND calls > 0),
 stop AS (
@@ -244,7 +246,8 @@ SELECT name, sum(launches) AS total_calls, sum(launch_total_ns) AS total_duratio
        round(100.0 * sum(launch_total_ns) / nullif((SELECT sum(launch_total_ns) FROM kernel_stats), 0), 2) AS percentage
 FROM kernel_stats GROUP BY name ORDER BY total_calls DESC;
 
--- ---------------------------------------------------------------- devices: what was told, what the driver says, what the reference table says
+-- ---------------------------------------------------------------- devices: the runtime's answers, the driver's
+-- topology, the reference table
 CREATE VIEW kfd_topology AS SELECT session, root, problem FROM kfd_topology_;
 
 CREATE VIEW kfd_nodes AS
@@ -258,7 +261,7 @@ SELECT g.id, g.name, g.chip, g.arch, g.compute_units, g.memory_mib * 1048576 AS 
        (SELECT group_concat(printf('%04x%s', p.device_id, coalesce(printf(':%02x', p.revision), '')), ' ') FROM gpu_pci_ p WHERE p.gpu = g.id) AS pci_ids
 FROM gpu_ g;
 
--- Which product a node is: several share a device id.
+-- The product of a node; several products share a device id.
 CREATE VIEW node_gpus AS
 SELECT node_id, session, gpu_id, matched_by FROM (
   SELECT k.id AS node_id, k.session, g.id AS gpu_id, iif(coalesce(p.revision = k.revision, p.revision IS NULL), 'device id and revision', 'device id and compute units') AS matched_by,
@@ -267,8 +270,8 @@ SELECT node_id, session, gpu_id, matched_by FROM (
   WHERE k.gpu AND k.vendor_id = 4098 AND (coalesce(p.revision = k.revision, p.revision IS NULL) OR g.compute_units = k.compute_units))
 WHERE place = 1;
 
--- Never by number: by the PCI address, or by the board's unique id. Where several nodes share a slot (partitions), an address without
--- a function says too little.
+-- Never by number: by the PCI address, or by the board's unique id. If several nodes share a slot (partitions), an
+-- address without a function is ambiguous.
 CREATE VIEW device_nodes AS
 SELECT device_id, node_id, matched_by FROM (
   SELECT c.device_id, c.node_id, CASE WHEN same_uuid AND same_slot THEN 'PCI address and unique id' WHEN same_slot THEN 'PCI address' WHEN same_uuid THEN 'unique id' ELSE 'only GPU' END AS matched_by,
@@ -284,9 +287,10 @@ SELECT device_id, node_id, matched_by FROM (
   WHERE same_uuid OR (same_slot AND (in_slot = 1 OR (exact AND has_function))) OR (unknown AND gpus = 1 AND ordinal = 0))
 WHERE place = 1;
 
--- Which GPUs the variables leave to each process that loaded HIP, in the order in which they are looked at. A list ends at the first
--- entry that names nothing. GPUs that the driver refuses to show (to containers) do not count for HIP either.
--- No json_extract() or json_valid(): SQLite 3.38 to 3.40 refuse them in views where the schema is not trusted, as in fade-query.
+-- The GPUs that the variables leave to each process that loaded HIP, in the order of the variables' evaluation. A list
+-- ends at the first entry that matches no GPU. GPUs that the driver hides (from containers) do not count for HIP
+-- either. No json_extract() or json_valid(): SQLite 3.38 to 3.40 refuse them in views of an untrusted schema, as in
+-- fade-query.
 CREATE VIEW visible_gpus AS
 WITH RECURSIVE env AS (
   SELECT p.id AS process_id, p.session, p.pid, (SELECT value FROM json_each(p.env) WHERE key = 'ROCR_VISIBLE_DEVICES') AS rocr,
@@ -319,7 +323,8 @@ SELECT e.session, e.process_id, e.pid, g.id AS node_id, g.node, v.place AS devic
        CASE WHEN e.hip IS NOT NULL THEN 'HIP_VISIBLE_DEVICES' WHEN e.cuda IS NOT NULL THEN 'CUDA_VISIBLE_DEVICES' END AS hip_variable, iif(e.hip IS NOT NULL, e.cuda, NULL) AS ignored_cuda_visible_devices
 FROM env e JOIN gpu g ON g.session = e.session LEFT JOIN by_rocr r ON r.process_id = e.process_id AND r.id = g.id LEFT JOIN by_hip v ON v.process_id = e.process_id AND v.id = g.id;
 
--- One row for each device of each process, everything that is known about it side by side. told_...: as the runtime answered; received_...: after an override.
+-- One row for each device of each process, with all known facts side by side. told_...: the runtime's answer;
+-- received_...: after an override.
 CREATE VIEW device_truth AS
 WITH told AS (
   SELECT device, source LIKE 'override:%' AS changed,
@@ -380,7 +385,7 @@ SELECT t.session, t.pid, t.device_id, t.device, f.place, f.fact, f.unit, f.prope
 FROM device_truth t JOIN (SELECT place, fact, unit, group_concat(name) AS properties FROM property GROUP BY place) f LEFT JOIN told a ON a.device = t.device_id AND a.fact = f.fact
 LEFT JOIN kfd_node_ k ON k.id = t.node_id LEFT JOIN gpu_ g ON g.id = t.reference_id LEFT JOIN nvml_devices v ON v.device_id = t.device_id;
 -- ---------------------------------------------------------------- was the GPU used
--- Failed calls again, with what their result means. normal: an answer rather than a failure.
+-- Failed calls, with the meaning of their result. normal: an answer and not a failure.
 CREATE VIEW failures AS
 SELECT e.id, p.session, e.ts AS start, p.id AS process_id, p.pid, t.id AS thread_id, t.tid, f.name, f.kind, e.code, e.name AS error, e.n AS repeats, e.ts_last AS last,
        e.call AS call_id, e.args, e.caller AS caller_id,
@@ -399,7 +404,8 @@ FROM process_use_ u JOIN process_ p ON p.id = u.process;
 CREATE VIEW cpu_samples AS
 SELECT p.session, p.pid, c.process AS process_id, c.ts AS start, c.cpu_ns FROM cpu_sample_ c JOIN process_ p ON p.id = c.process;
 
--- The facts that verdicts are made from. Without JSON functions, which SQLite refuses in the views of a file that is not trusted. A forked process that runs the program of its parent has what was loaded there.
+-- The facts that verdicts are made from. Without JSON functions, which SQLite refuses in views of an untrusted file. A
+-- forked process that runs its parent's program has the parent's libraries.
 CREATE VIEW gpu_use AS
 WITH RECURSIVE
   ran(process) AS (SELECT DISTINCT process FROM lifecycle_ WHERE kind = 'exec' AND process IS NOT NULL),
@@ -567,7 +573,7 @@ SELECT session, process_id, pid, command, verdict, working,
   launches, failed_launches, first_launch, last_launch, calls, failures, failure_id, start, until, cpu_ns, cpu_after_launches_ns
 FROM told;
 
--- The verdict of a recording is that of its working processes; of several, that of the first in this order.
+-- The verdict of a recording is the verdict of its working processes; of several, the first in this order.
 CREATE VIEW session_verdicts AS
 SELECT session, verdict, reason, evidence, advice, process_id, pid, command, working, processes FROM (
   SELECT v.*, count(*) OVER (PARTITION BY session) AS processes, row_number() OVER (PARTITION BY session ORDER BY working DESC,
@@ -596,8 +602,8 @@ SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code
        v.verdict, e.advice
 FROM e JOIN after a ON a.id = e.id JOIN process_ p ON p.id = e.process_id JOIN session_ s ON s.id = e.session LEFT JOIN verdicts v ON v.process_id = e.process_id;
 
--- What fade-query check can fail on: a row for each session and condition. n: how often it is met, 0: it is not. unknown: why it cannot be told,
--- where not all was watched that it depends on.
+-- The conditions of fade-query check: a row for each session and condition. n: how often it is met, 0: not met.
+-- unknown: the reason if n is unknown, because a part that it depends on was not watched.
 CREATE VIEW checks AS
 WITH
   part AS MATERIALIZED (
@@ -640,7 +646,7 @@ CREATE VIEW thread_devices AS
 SELECT p.session, d.thread AS thread_id, d.call AS call_id, d.device
 FROM thread_device_ d JOIN thread_ t ON t.id = d.thread JOIN process_ p ON p.id = t.process;
 
--- The first rule that fits a function tells its category; NULL fits anything.
+-- The first matching rule gives a function its category; NULL matches anything.
 CREATE VIEW function_categories AS
 WITH rule(n, api, kind, grp, category) AS (VALUES
   (1, 'cuda', NULL, NULL, 'REDIRECT'), (2, 'cudart', NULL, NULL, 'REDIRECT'), (3, 'nvml', NULL, NULL, 'REDIRECT'),
@@ -674,7 +680,7 @@ SELECT m.id AS module_id, p.session, p.id AS process_id, p.pid, (SELECT count(*)
        o.rpath, o.runpath, o.not_taken, m.ts AS start, m.ts_end AS "end"
 FROM origin_ o JOIN module_ m ON m.id = o.module JOIN process_ p ON p.id = m.process LEFT JOIN module_ a ON a.id = o.asker;
 
--- What is odd about them; findings/*.sql take their rows from here.
+-- Unusual bindings; findings/*.sql take their rows from here.
 CREATE VIEW environment_findings AS
 WITH lib AS MATERIALIZED (SELECT *, path || coalesce(' (' || version || ')', '') AS label FROM module_origins WHERE space = 0),
 copy AS (  -- files of one library that were loaded at the same time
@@ -734,7 +740,8 @@ CREATE VIEW nvml_answers AS
 SELECT a.id, p.session, p.id AS process_id, p.pid, a.nvml_index, a.handle, iif(a.handle IS NULL, NULL, printf('0x%x', a.handle)) AS handle_hex, a.name, a.value, a.source, a.call AS call_id, a.ts AS start
 FROM nvml_answer_ a JOIN process_ p ON p.id = a.process;
 
--- One row for each device as NVML told it, its last answers; which device of HIP it is follows from the PCI address alone.
+-- One row for each device in NVML's answers, with its last answers. The PCI address alone decides which HIP device it
+-- is.
 CREATE VIEW nvml_devices AS
 WITH last AS (
   SELECT session, process_id, pid, coalesce(nvml_index, -handle) AS place, nvml_index, name, value, max(id) FROM nvml_answers WHERE handle IS NOT NULL GROUP BY process_id, coalesce(nvml_index, -handle), name),
@@ -747,7 +754,7 @@ SELECT o.session, o.process_id, o.pid, o.nvml_index, o.name, o.uuid, o.pci, o.me
 FROM one o LEFT JOIN (
   SELECT d.id, d.process, d.ordinal, i.pci FROM device_ d JOIN device_ids i ON i.device_id = d.id) d
   ON d.process = o.process_id AND d.ordinal >= 0 AND substr(lower(d.pci), 1, instr(d.pci, '.')) = substr(o.pci, 1, instr(o.pci, '.'));
--- ---------------------------------------------------------------- what the program says of its own work; steps, waits, idle times
+-- ---------------------------------------------------------------- the program's own ranges; steps, waits, idle times
 CREATE VIEW ranges AS
 SELECT r.id, p.session, p.id AS process_id, p.pid, t.tid, n.name, CASE r.form WHEN 0 THEN 'range' WHEN 1 THEN 'start-stop' ELSE 'mark' END AS kind, r.depth, r.up AS parent_id,
        r.ts AS start, r.ts + r.dur AS "end", r.dur AS duration, CASE WHEN r.dur IS NULL THEN 'open' ELSE (CASE r.ended WHEN 0 THEN 'program' WHEN 1 THEN 'thread' WHEN 2 THEN 'process' WHEN 3 THEN 'exec' ELSE 'recording' END) END AS ended_by,
@@ -773,7 +780,8 @@ SELECT id, NULL AS guid, CASE kind WHEN 'mark' THEN 'MARKER_CORE_API' ELSE 'MARK
        first_call_id AS event_id, NULL AS stack_id, parent_id AS parent_stack_id, first_call_id AS correlation_id
 FROM ranges;
 
--- Steps with what is usual in their thread: the median of complete ones. Slow is what took more than one and a half times that, among three or more.
+-- Steps with the usual duration in their thread: the median of complete steps. A step is slow if it took more than one
+-- and a half times the median of three or more steps.
 CREATE VIEW steps AS
 WITH ranked AS (
   SELECT id, thread, dur, row_number() OVER (PARTITION BY thread ORDER BY dur) AS place, count(*) OVER (PARTITION BY thread) AS n FROM step_ WHERE complete),
@@ -798,7 +806,8 @@ SELECT p.session, p.id AS process_id, p.pid, f.name, CASE f.kind WHEN 'sync' THE
 FROM wait_ w JOIN process_ p ON p.id = w.process JOIN function_ f ON f.id = w.fn LEFT JOIN call_site_ s ON s.id = w.caller
 LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
--- CPU time from the last sample before to the first one after, in proportion to how much of that is idle time; NULL where that is less than half.
+-- CPU time from the last sample before to the first sample after, in proportion to the share of idle time; NULL if the
+-- share is below a half.
 CREATE VIEW idle_times AS
 WITH around AS (
   SELECT i.process, i.ts, i.dur, i.before, i.after,
@@ -810,7 +819,7 @@ SELECT p.session, p.id AS process_id, p.pid, a.ts AS start, a.ts + a.dur AS "end
             THEN CAST(1.0 * a.dur / (a.sample_after - a.sample_before) * ((SELECT c.cpu_ns FROM cpu_sample_ c WHERE c.process = a.process AND c.ts = a.sample_after)
                  - (SELECT c.cpu_ns FROM cpu_sample_ c WHERE c.process = a.process AND c.ts = a.sample_before)) AS INTEGER) END AS cpu_ns
 FROM around a JOIN process_ p ON p.id = a.process;
--- ---------------------------------------------------------------- memory: who holds it, what went wrong with it, how it is copied
+-- ---------------------------------------------------------------- memory: its holders, its errors, its copies
 CREATE VIEW memory_libraries AS
 SELECT p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(m.memory = 0, 'device', 'host') AS memory, nullif(m.library, '') AS library, m.used AS live_at_end, m.peak, m.peak_ts AS peak_at,
        m.allocs, m.frees, m.bytes AS allocated
@@ -838,9 +847,9 @@ SELECT h.oom AS oom_id, p.session, k.name AS kind, f.name, coalesce(s.symbol, s.
 FROM oom_holder_ h JOIN oom_ o ON o.id = h.oom JOIN process_ p ON p.id = o.process JOIN memory_kind_ k ON k.id = h.kind
 LEFT JOIN function_ f ON f.id = h.fn LEFT JOIN call_site_ s ON s.id = h.caller;
 
--- Places whose live allocations grow with the program's turns: steps, else its outermost ranges of the most frequent name (without the
--- number at its end). An allocation belongs to the turn that had begun last. A place grows if what it left was allocated in three turns
--- or more, in the first half of them and in the second.
+-- Places whose live allocations grow with the program's turns: steps, else its outermost ranges of the most frequent
+-- name (without the number at its end). An allocation belongs to the turn that began last. A place grows if its
+-- remaining memory was allocated in three turns or more, in the first half of the turns and in the second.
 CREATE VIEW memory_growth AS
 WITH base AS (SELECT r.process, r.ts, rtrim(n.name, '0123456789 #:/_.-') AS name FROM range_ r JOIN range_name_ n ON n.id = r.name
               WHERE r.form = 0 AND r.depth = 0 AND r.process NOT IN (SELECT process FROM step_)),
@@ -883,7 +892,7 @@ SELECT p.session, p.pid, t.device_addr, printf('0x%x', t.device_addr) AS device_
        iif(t.host_ns < 2 * t.trips * coalesce(k.call_spread + k.call_ns / 10, 0), 0, t.host_ns) AS host_ns, t.ts AS first, t.ts_last AS last, t.call AS call_id
 FROM copy_trip_ t JOIN process_ p ON p.id = t.process LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
--- ---------------------------------------------------------------- graphs, and what the code of kernels says
+-- ---------------------------------------------------------------- graphs, and facts about the code of kernels
 CREATE VIEW graphs AS
 SELECT g.id, p.session, p.pid, g.handle, printf('0x%x', g.handle) AS handle_hex, g.ts AS start, g.kernels, g.complete, g.launches, g.errors, iif(g.launch_ns < g.launches * coalesce(k.call_spread + k.call_ns / 10, 0), 0, g.launch_ns) AS launch_total_ns, g.max_ns AS launch_max_ns,
        g.first_ts AS first, g.last_ts AS last
@@ -900,8 +909,9 @@ SELECT x.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS d
 FROM graph_launch_ x CROSS JOIN call_ c ON c.id = x.call JOIN graph_ g ON g.id = x.graph JOIN thread_ t ON t.id = c.thread JOIN process_ p ON p.id = t.process JOIN function_ f ON f.id = c.fn
 LEFT JOIN stream_ st ON st.id = x.stream LEFT JOIN device_ d ON d.id = st.device;
 
--- Like kernel_stats, with what launches of graphs ran; their time is the graph's, not the kernels'. A graph of which no kernel is known has
--- one row for all its launches, so that the sum of launches is that of process_use.
+-- Like kernel_stats, including kernels that launches of graphs ran; their time is the graph's, not the kernels'. A
+-- graph without a known kernel has one row for all its launches, so that the sum of launches equals the sum in
+-- process_use.
 CREATE VIEW kernel_runs AS
 WITH run AS (
   SELECT k.session, x.kernel, x.geometry, x.n AS calls, x.n - x.errors AS direct, x.errors, 0 AS in_graphs, x.launch_ns, x.max_ns, x.first_ts, x.last_ts
@@ -919,12 +929,12 @@ SELECT r.kernel AS kernel_id, r.session, coalesce(k.demangled, k.name, '(kernels
 FROM run r LEFT JOIN kernel_ k ON k.id = r.kernel LEFT JOIN geometry_ g ON g.id = r.geometry LEFT JOIN call_cost_ kc ON kc.session = r.session AND kc.form = 'jump'
 GROUP BY r.session, r.kernel, r.geometry;
 
--- Where each kernel was launched into streams; graphs are not counted.
+-- The streams that each kernel was launched into; graphs are not counted.
 CREATE VIEW kernel_streams AS
 SELECT l.kernel AS kernel_id, p.session, p.pid, l.stream AS stream_id, s.handle AS stream, nullif(d.ordinal, -1) AS device
 FROM launch_ l JOIN stream_ s ON s.id = l.stream JOIN process_ p ON p.id = s.process LEFT JOIN device_ d ON d.id = s.device WHERE NOT l.captured GROUP BY l.kernel, l.stream;
 
--- used: 0 where no device of the recording has that architecture, NULL where that is not known.
+-- used: 0 if no device of the recording has that architecture, NULL if unknown.
 CREATE VIEW kernel_codes AS
 SELECT c.kernel AS kernel_id, k.session, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library, c.arch,
        CASE WHEN c.arch IS NULL OR NOT EXISTS (SELECT 1 FROM device_ d WHERE d.arch IS NOT NULL) THEN NULL
@@ -1005,9 +1015,10 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
             WHEN signal IN (1, 2, 15) THEN 'Another process asked it to end: this is not a crash.' END AS advice
 FROM m;
 
--- ---------------------------------------------------------------- from where
--- label: what to show of a frame, in this order of preference: function, file and offset, address; in brackets why frames are missing.
--- system: what every program has around its own code: the C and C++ libraries, the loader, and between Python and C the interpreter, ctypes and libffi.
+-- ---------------------------------------------------------------- stacks
+-- label: the text for a frame, in this order of preference: function, file and offset, address; in brackets the reason
+-- for missing frames. system: code around every program's own code: the C and C++ libraries, the loader, and between
+-- Python and C the interpreter, ctypes and libffi.
 CREATE VIEW frames AS
 SELECT f.id, p.session, p.pid, CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'python' ELSE 'gap' END AS kind, m.path AS library, f.name AS function, f.file, f.line,
        f.offset, iif(f.offset IS NULL, NULL, printf('0x%x', f.offset)) AS offset_hex, f.address, printf('0x%x', f.address) AS address_hex,
@@ -1035,8 +1046,8 @@ FROM stack_ s JOIN json_each((
     SELECT up.frame * 256 + i.depth AS place, n, i.depth AS d FROM up JOIN inline_ i ON i.frame = up.frame WHERE i.depth < 255 UNION ALL SELECT up.frame * 256 + 255, n, 255 FROM up ORDER BY 2, 3))) j
 JOIN frames f ON f.id = j.value / 256 LEFT JOIN inline_ i ON i.frame = f.id AND i.depth = j.value % 256;
 
--- The three innermost frames of the program's own code (of any, where it has none), and the innermost line of Python. Each walk has one way to go and
--- so keeps its order, and ends where it has found enough.
+-- The three innermost frames of the program's own code (of any code, if it has none), and the innermost line of Python.
+-- Each walk has one way to go, so it keeps its order, and it ends when it has found enough.
 CREATE VIEW stack_tops AS
 SELECT s.id AS stack,
        coalesce(
@@ -1049,9 +1060,10 @@ SELECT s.id AS stack,
         FROM up CROSS JOIN frame_places p ON p.frame = up.frame WHERE p.python LIMIT 1) AS python
 FROM stack_ s;
 
--- The line of a frame as reports show it. place: below the folder of the session relative to it, in packages from the package on,
--- else the file's name, with its folder where that is __init__.py or __main__.py. wrapper: of a package, the standard library or the
--- interpreter itself, a starter in a bin folder; fade-query puts --skip-frames where the comment stands.
+-- The line of a frame in reports. place: relative to the folder of the session if below it, in packages from the
+-- package on, else the file's name, with its folder for __init__.py or __main__.py. wrapper: frames of a package, the
+-- standard library or the interpreter itself, or a starter in a bin folder; fade-query inserts --skip-frames at the
+-- comment.
 CREATE VIEW frame_places AS
 SELECT f.id AS frame, f.kind = 1 AS python, f.name AS function, f.file, f.line,
        CASE WHEN f.file GLOB '*/site-packages/*' THEN substr(f.file, instr(f.file, '/site-packages/') + 15)
@@ -1068,8 +1080,9 @@ SELECT f.id AS frame, f.kind = 1 AS python, f.name AS function, f.file, f.line,
          /*skip-frames*/ AS wrapper
 FROM frame_ f JOIN process_ p ON p.id = f.process JOIN session_ s ON s.id = p.session;
 
--- Of each stack the frame that tells most: the innermost of Python that is no wrapper, else the innermost of Python, else the innermost
--- of the program's own code whose file is known. Each walk goes outwards one way and ends at the first that fits.
+-- The most informative frame of each stack: the innermost of Python that is not a wrapper, else the innermost of
+-- Python, else the innermost of the program's own code whose file is known. Each walk goes outwards one way and ends at
+-- the first match.
 CREATE VIEW user_frames AS
 SELECT s.id AS stack, coalesce(
   (WITH RECURSIVE up(parent, frame, n) AS (
@@ -1095,7 +1108,7 @@ SELECT x.stack, f.session, x.fn AS function_id, f.api AS category, f.name, x.n A
        iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns, x.bytes, x.first_call AS first_call_id
 FROM stack_stat_ x JOIN function_ f ON f.id = x.fn LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump';
 
--- Stacks that calls had.
+-- The stacks of calls.
 CREATE VIEW stacks AS
 SELECT x.stack, x.session, p.pid, x.calls, x.errors, x.total_ns, x.self_ns, x.bytes, x.functions, t.frames, t.python
 FROM (SELECT stack, min(session) AS session, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns, sum(bytes) AS bytes,

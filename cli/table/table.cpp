@@ -230,7 +230,19 @@ class Table : public RowSink {
 
   Result<void> print_empty() {
     const std::string why = style_.why_nothing ? style_.why_nothing() : std::string();
-    return out_.write(style_.indent + (why.empty() ? "(nothing)" : "(nothing: " + why + ")") + "\n");
+    return write_broken(style_.indent + (why.empty() ? "(nothing)" : "(nothing: " + why + ")"));
+  }
+
+  // Broken at blanks, if the terminal is narrower.
+  Result<void> write_broken(std::string_view text) {
+    const std::size_t width = style_.terminal.width;
+    while (width > 0 && text.size() > width) {
+      const std::size_t blank = text.rfind(' ', width);
+      if (blank == text.npos || blank == 0) break;
+      if (auto done = out_.write(std::string(text.substr(0, blank)) + "\n"); !done) return done;
+      text.remove_prefix(blank + 1);
+    }
+    return out_.write(std::string(text) + "\n");
   }
 
   void add_column(libscols_table* table, std::size_t i) {

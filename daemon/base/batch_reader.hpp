@@ -1,4 +1,4 @@
-// What follows a recording while it is made, beside the database.
+// A reader that follows a recording while it is made, beside the database.
 #pragma once
 #include "base/clock.hpp"
 #include "base/event_queue.hpp"
@@ -8,10 +8,10 @@ namespace fade {
 class BatchReader {
  public:
   virtual ~BatchReader() = default;
-  // Before the first batch: the clock that all times count from.
+  // Called before the first batch, with the clock that all times count from.
   virtual void begins(const SessionClock& /*clock*/) {}
-  // Each batch once, in order, after it was handed to the database. Called on the writer thread: the program waits for a reader that takes
-  // longer than the queue has room for.
+  // Called once per batch, in order, after the batch was handed to the database. Runs on the writer thread: if the
+  // reader takes longer than the queue has room for, the program waits.
   virtual void read(const Batch& batch) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a recording is asked to watch, as rows of the file: the filters, and which functions they leave out.
+// The functions that a recording watches, as rows of the file: the filters, and the functions that they leave out.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,11 +11,12 @@ struct Coverage {
   struct Filter {
     std::string kind, value;
   };
-  // Functions of the catalogue of one API, group and kind. why: what left them out, in one word; empty: they are watched.
+  // Functions of the catalogue of one API, group and kind. why: the filter that left them out, in one word; empty: they
+  // are watched.
   struct Functions {
     std::string api, group, kind, why;
     std::int64_t n = 0;
-    std::string names;  // the first few, separated by blanks; empty for those that are watched
+    std::string names;  // the first few, separated by blanks; empty if watched
   };
   std::vector<Filter> filters;
   std::vector<Functions> functions;

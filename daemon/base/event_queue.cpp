@@ -31,7 +31,7 @@ bool EventQueue::has_room(std::size_t payload_bytes) const {
           batch_.payload.size() + payload_bytes <= limits_.payload_bytes * times);
 }
 
-// False: a stall lasts too long.
+// Returns false if a stall lasts too long.
 bool EventQueue::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes) {
   if (has_room(payload_bytes)) return true;
   full_ = true;
@@ -67,7 +67,7 @@ void EventQueue::call(CallRecord record, std::span<const std::byte> payload) {
   filled_.notify_one();
 }
 
-// In a stall a batch that is full of calls has room for notices yet.
+// In a stall, a batch that is full of calls still has room for notices.
 void EventQueue::notice(Notice notice) {
   std::unique_lock lock(mutex_);
   if (!stalled_) wait_for_room(lock, 0);

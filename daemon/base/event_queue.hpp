@@ -1,7 +1,7 @@
-// The only thing the tracing thread and the writer thread share. The tracing thread fills a batch; the writer takes
-// it whole and leaves an empty one. Bounded: when the batch is full the tracing thread waits (and with it the
-// stopped thread), so nothing is lost; how long it waited is counted. While the database cannot be written for a time
-// (a stall) the batch may grow, and the wait has an end: calls that find no room then are counted.
+// The only object that the tracing thread and the writer thread share. The tracing thread fills a batch; the writer
+// takes the whole batch and leaves an empty one. Bounded: if the batch is full the tracing thread waits, and the
+// stopped thread with it, so nothing is lost. The waiting time is counted. While the database cannot be written (a
+// stall), the batch may grow, and the wait has a limit. Calls that find no room then are counted.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -17,7 +17,7 @@ namespace fade {
 
 struct Batch {
   struct PlacedNotice {
-    std::size_t before_call;  // index in `calls` of the first call that came after it
+    std::size_t before_call;  // index in `calls` of the first call after the notice
     Notice notice;
   };
   std::vector<CallRecord> calls;
@@ -44,24 +44,24 @@ class EventQueue final : public EventSink {
   void notice(Notice notice) override;
   void keeps_to(int cpu) override;
   void close();                       // nothing more will come
-  std::int64_t waited_ns() const;     // time spent waiting for room
+  std::int64_t waited_ns() const;     // total time spent waiting for room
 
-  // Writer thread: waits until there is something (at most `patience`, at once if urgent), then swaps it into
-  // `batch`, whose old content is dropped but whose memory is kept. False when closed and empty.
+  // Writer thread: waits until there is something (at most `patience`, at once if urgent), then swaps it into `batch`.
+  // The old content of `batch` is dropped but its memory is kept. Returns false when closed and empty.
   bool take(Batch& batch, std::chrono::milliseconds patience);
-  // Writer thread: the writer has given up (disk full): from now on everything is thrown away.
+  // Writer thread: the writer has given up (disk full). From now on everything is thrown away.
   void discard();
   bool discards() const;
-  // Writer thread: the database cannot be written for now. A batch may hold kStallRoom times as much. When that is
+  // Writer thread: the database cannot be written for now. A batch may hold kStallRoom times as much. When the batch is
   // full, the tracing thread waits for `patience` in all, and refuses calls after that. Notices are never refused,
   // because later calls are not understood without them: a notice without room makes the queue discard everything.
   void stall(std::chrono::nanoseconds patience);
-  std::uint64_t refused() const;  // calls, in this stall
+  std::uint64_t refused() const;  // number of calls in this stall
   std::uint64_t resume();         // ends the stall; returns refused()
 
   // Any thread.
   bool closed() const;
-  std::uint64_t handed_over() const;  // calls that were put in, with those that were refused or discarded
+  std::uint64_t handed_over() const;  // calls that were put in, including refused and discarded calls
 
   static constexpr std::size_t kStallRoom = 4;
 
@@ -74,14 +74,14 @@ class EventQueue final : public EventSink {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable filled_, emptied_;
   Batch batch_;
-  std::optional<ThreadCpus> reader_;  // the writer thread, once it has come
+  std::optional<ThreadCpus> reader_;  // the writer thread, after its first take()
   std::int64_t waited_ns_ = 0;
   std::uint64_t handed_over_ = 0, refused_ = 0;
   std::chrono::nanoseconds patience_{};  // left in this stall
   bool stalled_ = false;
   bool closed_ = false;
   bool discarding_ = false;
-  bool full_ = false;  // the tracing thread waits for room: whatever is there must be taken now
+  bool full_ = false;  // the tracing thread waits for room: take the batch now
 };
 
 }  // namespace fade

@@ -1,5 +1,5 @@
-// What the kernel's driver for AMD GPUs (KFD) says about the machine, read once when a recording begins. A node is a CPU, a
-// GPU, or both in one. What could not be read is nullopt or empty: nobody guesses.
+// The machine according to the kernel's driver for AMD GPUs (KFD), read once at the start of a recording. A node is a
+// CPU, a GPU, or both in one. A value that cannot be read is nullopt or empty, never a guess.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,10 +12,10 @@ struct KfdNode {
   int node = 0;            // number of its folder
   bool gpu = false;
   std::string name;        // of the chip, printable: navi21
-  std::string problem;     // why its facts are missing; empty: they were read
+  std::string problem;     // why its facts are missing; empty: all were read
   std::string arch;        // gfx1030; empty for CPUs
   std::string pci;         // 0000:0a:00.0; empty for CPUs
-  std::string uuid;        // GPU-b5e0..., as HIP spells unique_id; empty where the board has none
+  std::string uuid;        // GPU-b5e0..., as HIP spells unique_id; empty if the board has none
   std::optional<std::uint64_t> gpu_id, cpu_cores, simd_count, simd_per_cu, wave_size, gfx_target_version, vendor_id, device_id;
   std::optional<std::uint64_t> revision;      // of the PCI device
   std::optional<std::uint64_t> memory_bytes;  // of a GPU: its own memory; of a CPU: the system's
@@ -29,8 +29,8 @@ struct KfdNode {
 };
 
 struct KfdTopology {
-  std::string root;     // what stood for /sys
-  std::string problem;  // why there are no nodes, or not all; empty: all is well
+  std::string root;     // the folder that replaces /sys
+  std::string problem;  // why nodes are missing; empty: none is missing
   std::vector<KfdNode> nodes;  // by number
 };
 

@@ -15,7 +15,8 @@ std::atomic<int> destination{STDERR_FILENO};
 std::atomic<int> announcements{-1};
 std::string_view program = "fade";
 
-// How many bytes of a control character stand at the beginning: C0 but for newline and tab, DEL, C1, and what reorders text.
+// Length in bytes of a control character at the beginning; 0: none. Control characters are C0 except newline and tab,
+// DEL, C1, and marks that reorder text.
 std::size_t control_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   if (byte(0) < 0x20 || byte(0) == 0x7f) return byte(0) == '\n' || byte(0) == '\t' ? 0 : 1;
@@ -24,7 +25,8 @@ std::size_t control_length(std::string_view text) {
   return reorders ? 3 : 0;
 }
 
-// Messages quote programs, files and SQLite's words about a recording: nothing of that may steer the terminal.
+// Messages quote programs, files and SQLite's texts about a recording, so control characters for the terminal are
+// removed.
 std::string harmless(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -35,7 +37,8 @@ std::string harmless(std::string_view text) {
   return out;
 }
 
-// Blanks of a whole line: they end the program's line where it has begun one, and leave an empty line as it is (zsh begins its prompts so).
+// Blanks of a whole line: they end a line that the program has begun, and leave an empty line as it is (zsh begins its
+// prompts so).
 std::string begin_of_line(int fd) {
   constexpr unsigned kWidest = 1000;
   winsize size{};
@@ -58,7 +61,7 @@ void set_program(std::string_view name) { program = name; }
 void write(Level level, std::string_view text) {
   if (current < level) return;
   const std::string line = fmt::format("{}: {}\n", program, harmless(text));  // one write: lines of two processes do not mix
-  if (::write(destination, line.data(), line.size()) < 0) return;  // nobody is left to tell
+  if (::write(destination, line.data(), line.size()) < 0) return;  // no reader for an error message is left
 }
 
 void announce_to(int fd) { announcements = fd; }

@@ -1,4 +1,4 @@
-// Messages to the user, on stderr unless sent elsewhere, each line prefixed with the program's name. The one global of the project.
+// Messages to the user, on stderr unless redirected, prefixed with the program's name. The one global of the project.
 #pragma once
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@ enum class Level { Silent, Error, Info, Debug, Trace };  // -qq, -q, default, -v
 
 void set_level(Level level);
 Level level();
-void set_destination(int fd);  // which stays open as long as there are messages
-void set_program(std::string_view name);  // what stands before the colon; `name` must outlive the process
+void set_destination(int fd);  // must stay open as long as there are messages
+void set_program(std::string_view name);  // the text before the colon; `name` must outlive the process
 void write(Level level, std::string_view text);
-// Of Info, for what happens while a program runs: begins on a line of its own on a terminal, and is lost where the reader takes nothing now.
-// Never waits, so that any thread may call it. `fd` of announce_to: the destination opened once more without waiting, -1: none.
+// An Info message about the running program. It begins a new line on a terminal, and is lost if its reader is busy.
+// Never waits, so any thread may call it. `fd` of announce_to: the destination opened again without waiting, -1: none.
 void announce(std::string_view text);
 void announce_to(int fd);
 

@@ -16,17 +16,17 @@
 namespace fade {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel's
+constexpr int kMostLinks = 40;  // the kernel's limit
 constexpr const char* kOwnFolder = "name a file in a folder of yours";
 
 using Names = std::deque<std::string>;
 
-// Where a path leads: a folder, a name in it, and what has that name.
+// The target of a path: a folder, a name in it, and the thing with that name.
 struct Place {
   Fd folder;
   std::string name;
-  Fd thing;            // O_PATH; none: nothing has that name
-  bool given = false;  // it is a descriptor that we have already (/dev/stdout)
+  Fd thing;            // O_PATH; none: the name does not exist
+  bool given = false;  // it is an open descriptor of fade (/dev/stdout)
 };
 
 bool is_trusted(uid_t owner) { return owner == ::geteuid() || owner == 0; }
@@ -107,14 +107,15 @@ class Way {
   int links_ = 0;
 };
 
-// As fs.protected_regular has it: where many users make files, one of another user may lie in wait for our data.
+// As fs.protected_regular: in a folder where many users make files, a file of another user may be a trap for fade's
+// data.
 bool is_planted(const Fd& folder, const struct stat& file) {
   struct stat about {};
   if (file.st_uid == ::geteuid() || ::fstat(folder.get(), &about) != 0) return false;
   return (about.st_mode & S_ISVTX) && (about.st_mode & (S_IWGRP | S_IWOTH)) && file.st_uid != about.st_uid;
 }
 
-// The cause, nullptr: it may be written.
+// The cause if fade must not write there, else nullptr.
 const char* why_not(const Place& place, const struct stat& about) {
   if (S_ISDIR(about.st_mode)) return "it is a directory";
   if (S_ISBLK(about.st_mode)) return "it is a disk";
@@ -130,7 +131,7 @@ Result<Fd> open_thing(const std::string& path, const Place& place, OutputMode mo
   if (::fstat(place.thing.get(), &about) != 0) return fail_errno("cannot write " + path);
   if (const char* cause = why_not(place, about)) return fail("cannot write " + path, cause, kOwnFolder, EPERM);
   if (mode == OutputMode::New && S_ISREG(about.st_mode)) return fail_errno("cannot write " + path, EEXIST);
-  // The very thing that was looked at, whatever its name means by now.
+  // Opens exactly the checked file, even if the name now means another file.
   const int how = mode == OutputMode::Append ? O_APPEND : S_ISREG(about.st_mode) ? O_TRUNC : 0;
   Fd fd(::open(("/proc/self/fd/" + std::to_string(place.thing.get())).c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | how));
   if (!fd) return fail_errno("cannot write " + path);
@@ -153,7 +154,8 @@ Result<void> check_output_file(const std::string& path) {
   const Result<Place> place = Way(path).walk();
   if (!place && place.error().code == EPERM) return tl::unexpected(place.error());
   struct stat about {};
-  if (!place || !place->thing || ::fstat(place->thing.get(), &about) != 0) return {};  // what opens it will say what is wrong
+  // the later open reports the problem
+  if (!place || !place->thing || ::fstat(place->thing.get(), &about) != 0) return {};
   if (const char* cause = why_not(*place, about)) return fail("cannot write " + path, cause, kOwnFolder, EPERM);
   return {};
 }

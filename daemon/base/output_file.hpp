@@ -1,6 +1,7 @@
-// Files that fade writes under a name of the user's. Another user may have put something under that name, wherever
-// both may write (/tmp). So links of other users are not followed, whatever fs.protected_symlinks says, and their
-// FIFOs, devices and planted files are not written. The user's own links and root's (/dev/stdout) are followed.
+// Files that fade writes under a name from the user. In folders that several users may write (/tmp), another user may
+// have made something under that name. Therefore fade follows no links of other users, even if fs.protected_symlinks is
+// off. FIFOs, devices and files of other users are not written. Links of the user and of root (/dev/stdout) are
+// followed.
 #pragma once
 #include <sys/types.h>
 
@@ -12,16 +13,17 @@
 namespace fade {
 
 enum class OutputMode {
-  New,        // a file that is there is an error with code EEXIST; a FIFO, a terminal or /dev/null is written to
-  Overwrite,  // a file that is there loses its content
+  New,        // an existing file is an error with code EEXIST; a FIFO, a terminal or /dev/null is written
+  Overwrite,  // an existing file loses its content
   Append,
 };
 
-// Opens `path` for writing; a file that is made has `permissions`. A FIFO of the user's own waits for its reader, as
-// ever. The code is EPERM where something stands there that fade does not write to.
+// Opens `path` for writing; a new file has `permissions`. A FIFO of the user waits for its reader, as usual. The code
+// is EPERM if fade must not write to the existing file.
 Result<Fd> open_output_file(const std::string& path, OutputMode mode, mode_t permissions);
 
-// Fails with code EPERM where open_output_file would. For files that a library opens by their name.
+// Returns an Error with code EPERM under the same conditions as open_output_file. For files that a library opens by
+// name.
 Result<void> check_output_file(const std::string& path);
 
 }  // namespace fade

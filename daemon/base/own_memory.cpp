@@ -20,8 +20,8 @@
 namespace fade::own_memory {
 namespace {
 
-constexpr rlim_t kToBegin = rlim_t{160} << 20;  // free: 40 MiB are used by a run of nothing, libraries of a GPU stack take more
-constexpr rlim_t kToLetGo = rlim_t{48} << 20;   // free: what taking leave of a large program needs
+constexpr rlim_t kToBegin = rlim_t{160} << 20;  // free: an empty run uses 40 MiB, libraries of a GPU stack need more
+constexpr rlim_t kToLetGo = rlim_t{48} << 20;   // free: enough to detach from a large program
 
 constexpr rlim_t kStack = rlim_t{8} << 20, kLeastStack = rlim_t{512} << 10;  // 128 KiB were too little
 constexpr std::size_t kThreadStack = std::size_t{2} << 20;
@@ -38,7 +38,7 @@ std::array<Limit, 3> limits{{{RLIMIT_AS, RLIM_INFINITY}, {RLIMIT_DATA, RLIM_INFI
 int end_status = 1;
 const char* end_consequence = "";
 
-// Only who has CAP_SYS_RESOURCE may go beyond the hard limit.
+// Only a process with CAP_SYS_RESOURCE may exceed the hard limit.
 bool raise(const Limit& limit) {
   const rlimit& given = limit.given;
   const rlimit all{limit.enough, std::max(limit.enough, given.rlim_max)}, most{std::min(limit.enough, given.rlim_max), given.rlim_max};
@@ -61,7 +61,7 @@ std::optional<rlim_t> left() {
   return limit - std::min(limit, used);
 }
 
-// libc took the size of new threads' stacks from the limit that this program began with.
+// libc took the size of new threads' stacks from the limit at the start of this program.
 void give_threads_a_stack() {
   pthread_attr_t attributes;
   std::size_t size = 0;
@@ -115,7 +115,7 @@ Error scarcity() {
   return {"memory runs short: the program goes on without fade", fmt::format("the address space of this shell's programs is limited to {} MiB (ulimit -v), and fade has used most of it", allowed() >> 20), kFix, ENOMEM};
 }
 
-// Nothing here may ask for memory.
+// Must not allocate memory.
 void ran_out() {
   if (log::level() >= log::Level::Error) {
     say("fade: out of memory");

@@ -1,20 +1,21 @@
-// The memory that fade may have itself. Limits of the shell (ulimit -v, -d, -s) are meant for the program: fade raises its own as far as
-// the kernel lets it, gives the program what it was given, and says so before it runs out. Set up by main(), before threads.
+// The memory limit of fade itself. Limits of the shell (ulimit -v, -d, -s) are meant for the program. Therefore fade
+// raises its own limits as far as the kernel allows, and gives the program the original limits. It reports a shortage
+// before memory runs out. main() sets it up, before threads start.
 #pragma once
 #include "base/result.hpp"
 
 namespace fade::own_memory {
 
-// Raises the limits. From then on, whoever runs out of memory says it, with `consequence` (a string literal), and ends with `status`
-// at once: without a tracer the program goes on by its safety net.
+// Raises the limits. From then on, a failed allocation prints `consequence` (a string literal) and ends the process
+// with `status` at once. Without a tracer the program continues by its safety net.
 void take(int status, const char* consequence);
-// In a child that is about to execute a program: the limits as they were. Async-signal-safe.
+// Restores the original limits, in a child that is about to execute a program. Async-signal-safe.
 void give_back();
-// An error where what is allowed is too little to begin with.
+// Returns an Error if the limit is too low to start.
 Result<void> check();
-// Most of what is allowed is used: time to let go. A file is read, where there is a limit.
+// True if most of the limit is used: fade must detach. Reads a file if there is a limit.
 bool is_scarce();
-Error scarcity();  // what is_scarce() means, with its fix
+Error scarcity();  // the Error for is_scarce(), with its fix
 [[noreturn]] void ran_out();
 
 }  // namespace fade::own_memory

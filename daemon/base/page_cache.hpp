@@ -1,5 +1,5 @@
-// Memory whose pages are read once and kept: many small reads then cost one. Only for as long as nothing that is read changes, such as
-// one look at libraries while the loader waits. Owns its copies; the Memory behind it must outlive it.
+// Memory whose pages are read once and kept, so many small reads cost one. Valid only while the memory does not change,
+// such as one look at libraries while the loader waits. Owns its copies; the Memory behind it must outlive it.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -19,7 +19,7 @@ class PageCache final : public Memory {
   const Page* page(RemoteAddr at) const;
 
   const Memory& memory_;
-  mutable std::unordered_map<RemoteAddr, std::unique_ptr<Page>> pages_;  // null: cannot be read
+  mutable std::unordered_map<RemoteAddr, std::unique_ptr<Page>> pages_;  // null: unreadable
 };
 
 }  // namespace fade

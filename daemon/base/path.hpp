@@ -4,8 +4,8 @@
 
 namespace fade {
 
-// The same file, named so that nobody takes it for something else: programs take -x for an option, SQLite takes ":memory:" for
-// no file at all and "file:x?mode=..." for options.
+// The same file under a name without special meaning: programs take -x for an option, SQLite takes ":memory:" for no
+// file at all and "file:x?mode=..." for options.
 std::string literal_path(const std::string& path);
 
 }  // namespace fade

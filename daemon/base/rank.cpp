@@ -5,7 +5,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostDigits = 9;  // so that it is a number for every reader
+constexpr std::size_t kMostDigits = 9;  // a limit that fits every number type of readers
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() <= kMostDigits && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -1,5 +1,5 @@
-// Which process of a distributed job a program is: its rank, as launchers (torchrun, mpirun, srun) put it into the environment.
-// The view process_ranks (schema/views/ranks.sql) reads the same variables in the same order; a test compares the two.
+// The rank of a process in a distributed job, from the environment that launchers (torchrun, mpirun, srun) set. The
+// view process_ranks (schema/views/ranks.sql) reads the same variables in the same order; a test compares the two.
 #pragma once
 #include <array>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace fade {
 
-// The first one that is set and a number counts: what is nearest to the program comes first, so that torchrun's workers below
-// srun have their own rank and not that of the launcher.
+// The first variable that is set to a number counts. The launcher nearest to the program comes first, so that
+// torchrun's workers below srun have their own rank and not srun's.
 inline constexpr std::array<std::string_view, 6> kRankVariables{
     "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
 inline constexpr std::array<std::string_view, 5> kLocalRankVariables{
@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, 5> kWorldSizeVariables{
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// The digits of the rank, without leading zeros; empty: the program is no part of such a job.
+// The digits of the rank, without leading zeros; empty if the program is not part of such a job.
 std::string rank_of(const Environment& environment);
 
 // True for the names above: a recording keeps them.

@@ -1,4 +1,4 @@
-// How a recording is to be kept: choices that the command line makes and the store carries out.
+// The form of a recording: choices of the command line that the store implements.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,10 +11,10 @@ enum class Detail : std::uint8_t {
   Calls,  // one row per call, arguments of launches, copies, allocations, errors and rare calls
   Full,   // and the arguments of every call
 };
-enum class OnFull : std::uint8_t { Stop, Stats, DropCalls };  // what happens when the database reaches its size limit
+enum class OnFull : std::uint8_t { Stop, Stats, DropCalls };  // the action when the database reaches its size limit
 enum class OpenMode : std::uint8_t { Create, Overwrite, Append };
 
-// --step: where the steps of a program begin.
+// --step: the beginning of a program's steps.
 struct StepRule {
   enum class By : std::uint8_t {
     None,
@@ -26,9 +26,9 @@ struct StepRule {
   std::uint64_t every = 1;  // only every Nth of these calls
 };
 
-// Begins the reason of a Drop: the results of so many calls are missing, and no calls. Why stands behind it.
+// Begins the reason of a Drop: the results of so many calls are missing, but not the calls. The cause follows.
 inline constexpr std::string_view kReturnsNotSeen = "results of calls (the calls themselves are recorded): ";
-// Of a Drop: stacks are missing, and no calls.
+// The reason of a Drop: stacks are missing, but not calls.
 inline constexpr std::string_view kStacksNotKept = "stacks were not kept (not calls): there are too many different ones";
 
 }  // namespace fade

@@ -1,5 +1,5 @@
-// Addresses and memory of another process. Whatever interprets foreign memory takes a Memory and never knows
-// where the bytes come from: a live process, a file, a test's byte array.
+// Addresses and memory of another process. Code that interprets foreign memory takes a Memory and does not know the
+// source of the bytes: a live process, a file, or a test's byte array.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace fade {
 
-// An address in the address space of a tracee. Never an address of ours, never a file offset.
+// An address in the address space of a tracee. Never an address of fade, never a file offset.
 struct RemoteAddr {
   std::uint64_t value = 0;
 
@@ -37,7 +37,7 @@ class Memory {
  public:
   virtual ~Memory() = default;
 
-  // Reads up to into.size() bytes starting at `from`; returns how many could be read from the start (0 = none).
+  // Reads up to into.size() bytes starting at `from`. Returns the number of bytes read from the start (0 = none).
   virtual std::size_t read(RemoteAddr from, std::span<std::byte> into) const = 0;
 
   bool read_exactly(RemoteAddr from, std::span<std::byte> into) const { return read(from, into) == into.size(); }
@@ -50,8 +50,8 @@ class Memory {
     return out;
   }
 
-  // Reads a NUL-terminated string of at most `limit` bytes. nullopt where not even one byte can be read;
-  // `cut` (if given) tells that no NUL stood within the limit or before unreadable memory.
+  // Reads a NUL-terminated string of at most `limit` bytes. Returns nullopt if not even one byte can be read. `cut` (if
+  // given) is true if there was no NUL within the limit or before unreadable memory.
   std::optional<std::string> c_string(RemoteAddr from, std::size_t limit, bool* cut = nullptr) const {
     std::string out;
     std::array<std::byte, 256> chunk;

@@ -1,5 +1,5 @@
-// Errors are values. Whatever the outside world may refuse returns Result<T>; a broken invariant stops the
-// process loudly (FADE_CHECK). An Error reads as three lines: what could not be done, its cause, the fix.
+// Errors are values. Operations that the outside world may refuse return Result<T>; a broken invariant stops the
+// process loudly (FADE_CHECK). An Error reads as three lines: the failed operation, its cause, the fix.
 #pragma once
 #include <cerrno>
 #include <string>
@@ -8,19 +8,19 @@
 namespace fade {
 
 struct Error {
-  std::string message;  // what could not be done, without the program's name and without a full stop
-  std::string cause;    // why, may be empty
+  std::string message;  // the failed operation, without the program's name and without a full stop
+  std::string cause;    // the cause, may be empty
   std::string fix;      // a command to paste or a sentence, may be empty
-  int code = 0;         // errno, 0 where none applies
+  int code = 0;         // errno, 0 if none applies
 
-  // "message" on the first line, then "  cause: ..." and "  fix:   ..." where they are set.
+  // "message" on the first line, then "  cause: ..." and "  fix:   ..." if they are set.
   std::string text() const;
 };
 
 template <class T>
 using Result = tl::expected<T, Error>;
 
-// Puts what we were doing in front of an error on its way up: "cannot open x.db: disk is full".
+// Puts the present operation in front of an error on its way up: "cannot open x.db: disk is full".
 Error with_context(std::string doing, Error error);
 
 tl::unexpected<Error> fail(std::string message, std::string cause = {}, std::string fix = {}, int code = 0);

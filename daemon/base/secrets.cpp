@@ -10,16 +10,16 @@ namespace {
 constexpr std::array kSecretWords = {
     "token", "secret", "secrets", "password", "passwd", "passphrase", "passcode", "pass", "key", "apikey", "authkey",
     "credential", "credentials"};
-// Tokens and keys with such a word before them are none of the user's secrets.
+// Tokens and keys with such a word before them are not secrets of the user.
 constexpr std::array kHarmlessBefore = {
     "eos", "bos", "pad", "unk", "mask", "sep", "cls", "stop", "start", "end", "special", "image", "next", "per",
     "sort", "primary", "foreign", "group", "partition", "label", "input", "output", "single", "two", "multi", "num"};
 constexpr std::string_view kSpaces = " \t\r\n";
-constexpr std::string_view kNameEnds = "\"'(){}[]<>;&|,?";  // what stands before a name that is not an option's
+constexpr std::string_view kNameEnds = "\"'(){}[]<>;&|,?";  // text before a name that is not an option's
 
 bool is_in(const auto& list, std::string_view word) { return std::ranges::find(list, word) != list.end(); }
 
-// Long ones may have anything before them: PGPASSWORD.
+// Long words count with any prefix: PGPASSWORD.
 bool is_secret_word(std::string_view word) {
   constexpr std::size_t kLong = 6;
   return std::ranges::any_of(kSecretWords, [&](std::string_view one) { return word == one || (one.size() >= kLong && word.ends_with(one)); });
@@ -46,7 +46,7 @@ std::vector<std::string> parts_of(std::string_view name) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
 
-// Where the value of the first name for a secret begins; npos: there is none.
+// The beginning of the value after the first name of a secret; npos: there is none.
 std::size_t secret_value(std::string_view text) {
   for (std::size_t at = text.find('='); at != text.npos; at = text.find('=', at + 1)) {
     const std::string_view before = text.substr(0, at);
@@ -71,7 +71,7 @@ void hide_passwords(std::string& text) {
 void hide_value(std::string& text) {
   const std::size_t value = secret_value(text);
   if (value == text.npos || value == text.size()) return;
-  // Of an address only up to the next parameter, so that the rest can be read.
+  // In an address the secret ends at the next parameter, so that the rest stays readable.
   const bool in_address = text.rfind('?', value) != text.npos && text.find("://") != text.npos;
   const std::size_t end = in_address ? std::min(text.find('&', value), text.size()) : text.size();
   text.replace(value, end - value, kRedacted);
@@ -79,7 +79,7 @@ void hide_value(std::string& text) {
 
 std::string hide_in_text(const std::string& text);
 
-// Goes through words one by one: whether the next one is a secret depends on this one.
+// Reads words one by one: whether the next word is a secret depends on this word.
 class Words {
  public:
   std::string next(std::string word) {
@@ -92,7 +92,7 @@ class Words {
   std::string next_command(const std::string& word) { return takes(word) ? std::string(kRedacted) : hide_in_text(word); }
 
  private:
-  // The value that the word before asked for.
+  // Returns true if the previous word asked for a value, and this is the value.
   bool takes(const std::string& word) {
     const bool is_value = is_secret_ && !word.empty() && !word.starts_with('-');
     is_secret_ = false;
@@ -102,7 +102,7 @@ class Words {
   bool is_secret_ = false;
 };
 
-// The end of the word that begins at `at`; a quoted one goes on to its quote.
+// The end of the word that begins at `at`; a quoted word ends at its quote.
 std::size_t end_of_word(const std::string& text, std::size_t at) {
   const std::size_t value = text.find('=', at);
   std::size_t end = std::min(text.find_first_of(kSpaces, at), text.size());
@@ -125,7 +125,7 @@ std::string hide_in_text(const std::string& text) {
   return out;
 }
 
-// sh -c 'train --token x', but not --password='a b' as the shell has made one word of it.
+// True for the argument of sh -c 'train --token x', but not for --password='a b', which the shell has made one word.
 bool is_command(const std::string& word) {
   const std::size_t space = word.find_first_of(kSpaces), value = secret_value(word);
   return space != word.npos && (value == word.npos || space < value);

@@ -1,4 +1,4 @@
-// What a signal is called.
+// Names of signals.
 #pragma once
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 namespace fade {
 
-// "SIGSEGV"; "signal 50" where it has no name.
+// "SIGSEGV"; "signal 50" if it has no name.
 inline std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name ? std::string("SIG") + name : "signal " + std::to_string(signal);

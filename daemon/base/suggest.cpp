@@ -16,7 +16,7 @@ std::size_t replacement_cost(char a, char b) {
   return lower(a) == lower(b) ? 1 : 2;
 }
 
-// What two different words of this length may differ by and still be taken for each other; -z and -o have nothing in common.
+// The largest distance at which a word of this length is still a likely slip; -z and -o are never similar.
 std::size_t tolerance_x2(std::string_view word) { return word.size() < 3 ? 1 : std::max<std::size_t>(2, word.size() * 2 / 3); }
 
 }  // namespace

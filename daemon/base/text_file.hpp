@@ -6,8 +6,8 @@
 
 namespace fade {
 
-// All of it, from a pipe too; refuses what has more than kLargestTextFile bytes, so that a device without end is an error. `doing`
-// begins the message: "cannot read the rules in x".
+// The whole text, also from a pipe. Refuses more than kLargestTextFile bytes, so that an endless device gives an error.
+// `doing` begins the message: "cannot read the rules in x".
 inline constexpr std::size_t kLargestTextFile = 1u << 20;
 Result<std::string> read_text_file(const std::string& path, const std::string& doing);
 

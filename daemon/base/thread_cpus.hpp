@@ -1,5 +1,5 @@
-// Which CPUs a thread of ours may run on (sched_setaffinity(2)), and those it might before. Not thread-safe; the thread
-// that asks need not be the one that is meant.
+// The CPUs that a thread of fade may run on (sched_setaffinity(2)), and the CPUs it was allowed before. Not
+// thread-safe; the calling thread may differ from the thread concerned.
 #pragma once
 #include <sched.h>
 #include <sys/types.h>
@@ -10,9 +10,9 @@ namespace fade {
 
 class ThreadCpus {
  public:
-  explicit ThreadCpus(pid_t tid = 0) : tid_(tid) {}  // 0: whoever calls
+  explicit ThreadCpus(pid_t tid = 0) : tid_(tid) {}  // 0: the calling thread
   bool only(int cpu);
-  // Those of before but this one. False, and nothing changes, where there is no other.
+  // Allows the former CPUs except `cpu`. Returns false, without a change, if there is no other CPU.
   bool all_but(int cpu);
   void restore();
 

@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 2> kPackages{"/site-packages/", "/dist-pa
 constexpr std::array<std::string_view, 2> kLibraries{"/lib/python", "/lib64/python"};
 constexpr std::array<std::string_view, 3> kGenerated{"<frozen ", "<eval_with_key>", "<__array_function__"};
 
-// Where "python3.11/" begins behind `folder`; npos: nowhere.
+// The position of "python3.11/" after `folder`; npos: none.
 std::size_t standard_library(std::string_view file, std::string_view folder) {
   const std::size_t at = file.find(folder);
   if (at == file.npos) return at;

@@ -4,9 +4,9 @@
 
 namespace fade::elf {
 
-// `die`: a parameter, or a function (its result). True for objects with a destructor, copy or move constructor of their
-// own, or with a virtual function, in themselves or in a member or base. For compilers without this mark (gcc) the
-// declared functions decide.
+// `die`: a parameter, or a function (its result). True for objects with a virtual function, or with a destructor, copy
+// or move constructor of their own. A member or base with one of these counts, too. For compilers without this mark
+// (gcc) the declared functions decide.
 bool passed_by_address(Dwarf_Die die);
 
 // An object without content takes no register and no memory.

@@ -32,7 +32,7 @@ sigset_t our_signals() {
 std::string own_path() {
   std::error_code failure;
   std::string path = std::filesystem::read_symlink("/proc/self/exe", failure).string();
-  constexpr std::string_view kDeleted = " (deleted)";  // it was replaced before we looked
+  constexpr std::string_view kDeleted = " (deleted)";  // it was replaced before the read
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
   return path;
 }
@@ -111,7 +111,8 @@ void Daemon::end() {
   service_->stop_all([this] { loop_.stop(); });
 }
 
-// Workers keep our ends of their sockets, files keep what is known of sessions; only the socket goes from hand to hand.
+// Workers keep the daemon's ends of their sockets, and files keep the facts about sessions. Only the listening socket
+// is passed on.
 void Daemon::reload() {
   if (ending_) return;
   notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", clock_ns(CLOCK_MONOTONIC) / 1000));

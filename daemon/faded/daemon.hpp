@@ -13,11 +13,11 @@ namespace fade::service {
 
 class Daemon {
  public:
-  // `argv`: what to exec with.
+  // `argv`: the arguments of an exec.
   Daemon(Settings settings, char** argv);
 
   Result<void> open();
-  int run();  // the status to end with
+  int run();  // the exit status
 
  private:
   Result<void> open_listener();
@@ -29,7 +29,7 @@ class Daemon {
 
   Settings settings_;
   char** argv_;
-  std::string self_;  // path of this program: after an upgrade, that of the new one
+  std::string self_;  // path of this program: after an upgrade, of the new one
   ipc::asio::io_context loop_{1};
   ipc::asio::signal_set signals_;
   ipc::asio::steady_timer watchdog_;
@@ -40,7 +40,8 @@ class Daemon {
   bool ending_ = false;
 };
 
-// Until run() they wait: one that comes between an exec and the first instruction after it would end us untidily.
+// Blocks the signals until run(): a signal between an exec and the first instruction after it would end the daemon
+// without a clean-up.
 void hold_signals();
 
 }  // namespace fade::service

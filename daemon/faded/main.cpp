@@ -1,4 +1,4 @@
-// faded: the daemon. Whatever can be refused is refused before it says that it is ready.
+// faded: the daemon. All checks that may fail come before the message that it is ready.
 #include <clocale>
 
 #include "base/log.hpp"

@@ -20,7 +20,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Where systemd says, else where such data goes.
+// The folder from systemd, else the usual folder for such data.
 std::string usual_state_dir() {
   if (const std::string given = variable("STATE_DIRECTORY"); !given.empty()) return given.substr(0, given.find(':'));
   if (::geteuid() == 0) return "/var/lib/fade";
@@ -28,7 +28,7 @@ std::string usual_state_dir() {
   return variable("HOME") + "/.local/state/fade";
 }
 
-// Beside this program where there is one, as in a build or an installation elsewhere.
+// The worker beside this program, if there is one, as in a build or an installation elsewhere.
 std::string usual_worker() {
   std::error_code failure;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", failure).parent_path() / "fade-attach";

@@ -1,4 +1,4 @@
-// What faded's command line says.
+// The settings from faded's command line.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ struct Settings {
   std::vector<std::string> allowed_users;
   bool check_config = false;
 
-  // Made of these by finish().
+  // finish() computes these members.
   unsigned mode = 0600;
   std::vector<unsigned> allowed_uids;
 };
@@ -25,7 +25,7 @@ struct Settings {
 const cli::Program& program();
 std::vector<cli::Option> rows(Settings& settings);
 
-// Fills in what was not said, and makes every path absolute. An error is one of usage.
+// Fills in missing settings, and makes every path absolute. An Error is a usage error.
 Result<void> finish(Settings& settings);
 
 }  // namespace fade::service

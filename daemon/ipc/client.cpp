@@ -57,7 +57,7 @@ Result<void> Client::send(const std::string& text, int milliseconds) {
     if (auto waited = wait_for(socket_.get(), POLLOUT, milliseconds); !waited) return waited;
     const ssize_t n = ::send(socket_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) done += static_cast<std::size_t>(n);
-    else if (errno != EAGAIN && errno != EINTR) return {};  // it closed; why may stand in what it said last
+    else if (errno != EAGAIN && errno != EINTR) return {};  // it closed; its last message may have the reason
   }
   return {};
 }
@@ -82,7 +82,7 @@ Result<Json> Client::call(const std::string& method, Json params, std::chrono::m
   for (;;) {
     auto message = receive(milliseconds);
     if (!message) return tl::unexpected(std::move(message.error()));
-    if (message->id != last_id_ && message->id != 0) continue;  // of a stream that was left
+    if (message->id != last_id_ && message->id != 0) continue;  // of a stream that was abandoned
     if (message->kind == Message::Kind::Error) return tl::unexpected(std::move(message->error));
     if (message->kind == Message::Kind::Result) return std::move(message->body);
   }

@@ -1,4 +1,4 @@
-// The other end of the socket: what fadectl asks with. Blocking, one request at a time; belongs to one thread.
+// The client's end of the socket, for fadectl. Blocking, one request at a time; belongs to one thread.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -13,12 +13,13 @@ namespace fade::ipc {
 
 class Client {
  public:
-  // Fails with code ENOENT or ECONNREFUSED where no daemon listens, EACCES where we may not ask it.
+  // The Error has code ENOENT or ECONNREFUSED if no daemon listens, EACCES if the user may not connect.
   static Result<Client> connect(const std::string& path);
 
   // Waits at most `time` for each message.
   Result<Json> call(const std::string& method, Json params, std::chrono::milliseconds time = std::chrono::seconds(60));
-  // Hands on events until the daemon ends the request or `on_event` returns false. No message need ever come.
+  // Passes events to `on_event` until the daemon ends the request or `on_event` returns false. There may be no message
+  // at all.
   Result<Json> stream(const std::string& method, Json params, const std::function<bool(const Json&)>& on_event);
 
  private:
@@ -31,9 +32,9 @@ class Client {
   std::uint64_t last_id_ = 0;
 };
 
-// Where a daemon is looked for: `named`, else FADE_SOCKET, else the system's, else the user's own.
+// The socket of the daemon: `named`, else FADE_SOCKET, else the system's, else the user's own.
 std::string socket_path(const std::string& named);
-// Where a daemon with our rights listens.
+// The socket of a daemon with the user's rights.
 std::string own_socket_path();
 
 }  // namespace fade::ipc

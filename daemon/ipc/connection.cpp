@@ -7,7 +7,7 @@
 namespace fade::ipc {
 namespace {
 
-// An answer that finds its connection by the time there is something to say.
+// An answer that looks up its connection when it is sent.
 class ConnectionAnswer final : public Answer {
  public:
   ConnectionAnswer(std::weak_ptr<Connection> connection, std::uint64_t id) : connection_(std::move(connection)), id_(id) {}
@@ -61,14 +61,15 @@ void Connection::close() {
 void Connection::set_deadline(asio::steady_timer& timer, std::chrono::milliseconds time) {
   timer.expires_after(time);
   timer.async_wait([self = shared_from_this(), &timer](const Failure& cancelled) {
-    // Cancelled too late, it was under way already.
+    // The cancellation may come too late for a running handler.
     if (!cancelled && timer.expiry() <= asio::steady_timer::clock_type::now()) self->close();
   });
 }
 
 void Connection::lift_deadline(asio::steady_timer& timer) { timer.expires_at(asio::steady_timer::time_point::max()); }
 
-// A message that has begun must end in its time, however slowly its bytes drip; who waits for an answer may be silent.
+// A message that has begun must end in its time, even if its bytes come slowly. A client that waits for an answer may
+// be silent.
 void Connection::set_read_deadline() {
   const bool begun = decoder_.in_the_middle();
   if (begun && message_begun_) return;
@@ -146,7 +147,7 @@ void Connection::send(const std::string& text) {
   if (!open()) return;
   unsent_.push_back(framed(text));
   unsent_bytes_ += unsent_.back().size();
-  if (unsent_bytes_ > limits_.unread_bytes) return close();  // asks on and on, and never reads
+  if (unsent_bytes_ > limits_.unread_bytes) return close();  // the client asks without end, and never reads
   if (unsent_.size() == 1) write();
 }
 

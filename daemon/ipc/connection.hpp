@@ -1,4 +1,4 @@
-// One client of the server: reads requests, writes answers in order. Lives as long as something of it is under way.
+// One client of the server: reads requests, writes answers in order. Lives as long as one of its operations is pending.
 #pragma once
 #include <array>
 #include <deque>
@@ -16,7 +16,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Server& server, Socket socket, Peer peer);
   ~Connection();
   void start();
-  void refuse(const Error& error);  // says why, then closes
+  void refuse(const Error& error);  // sends the reason, then closes
 
   bool open() const { return socket_.is_open(); }
   bool waits_for(std::uint64_t id) const { return open() && requests_.count(id) > 0; }
@@ -43,11 +43,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Peer peer_;
   FrameDecoder decoder_;
   std::array<std::byte, 16384> chunk_{};
-  std::set<std::uint64_t> requests_;  // not answered yet
+  std::set<std::uint64_t> requests_;  // not yet answered
   std::deque<std::string> unsent_;
   std::size_t unsent_bytes_ = 0;
-  bool message_begun_ = false;  // and its deadline runs
-  bool last_words_ = false;     // nothing is read any more; closes when all is written
+  bool message_begun_ = false;  // its deadline runs
+  bool last_words_ = false;     // reading has ended; closes when all is written
   asio::steady_timer read_deadline_, write_deadline_;
 };
 

@@ -1,5 +1,5 @@
-// How messages are cut out of a stream of bytes: four bytes of length, little endian, then that many bytes of JSON. Knows
-// neither sockets nor JSON. What the other side sends is not trusted: no length reserves memory before its bytes came.
+// Cuts a stream of bytes into messages: four bytes of length, little endian, then that many bytes of JSON. Knows
+// neither sockets nor JSON. The other side is not trusted: a length reserves no memory before its bytes arrive.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@ inline constexpr std::size_t kFrameHeader = 4;
 
 class FrameDecoder {
  public:
-  // Takes any piece of the stream. After an error the stream cannot be understood any more, and stays so.
+  // Takes any piece of the stream. After an Error the stream stays unusable.
   Result<void> feed(std::span<const std::byte> bytes);
-  // The next complete message, in the order in which they were sent; nullopt: more bytes are needed.
+  // The next complete message, in the order of sending; nullopt: more bytes are needed.
   Result<std::optional<std::string>> next();
   bool in_the_middle() const { return !buffer_.empty(); }  // of a message, once next() has nothing more
 

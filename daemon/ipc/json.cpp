@@ -11,7 +11,7 @@ namespace {
 constexpr int kDeepest = 16;
 constexpr std::size_t kLongestLine = 2000;
 
-// The parser needs no recursion, but whoever walks through the result may.
+// The parser needs no recursion, but code that walks through the result may.
 bool deeper_than_allowed(std::string_view text) {
   int depth = 0;
   bool quoted = false;

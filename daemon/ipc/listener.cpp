@@ -29,7 +29,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
   return address;
 }
 
-// Whether somebody accepts connections there.
+// True if a process accepts connections there.
 bool answers(const sockaddr_un& address) {
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int result = ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -94,7 +94,7 @@ Result<Listener> bind_listener(const std::string& path, mode_t mode) {
   if (!address) return tl::unexpected(address.error());
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return fail_errno("cannot create a socket");
-  const mode_t before = ::umask(0777 & ~mode);  // from the first moment on, nobody else may connect
+  const mode_t before = ::umask(0777 & ~mode);  // from the first moment on, no other user may connect
   auto bound = bind_to(fd.get(), *address, path);
   ::umask(before);
   if (!bound) return tl::unexpected(bound.error());

@@ -1,5 +1,5 @@
-// What is said over the socket, version 1. A request names a method and has parameters; it is answered by one result or
-// one error, before which there may be any number of events (tail). Each carries the request's id.
+// The messages on the socket, version 1. A request names a method and has parameters. Its answer is one result or one
+// error, after any number of events (tail). Each message has the request's id.
 //   -> {"v":1,"id":7,"method":"attach","params":{"pid":4242}}
 //   <- {"v":1,"id":7,"event":{...}}   {"v":1,"id":7,"result":{...}}   {"v":1,"id":7,"error":{"message":...,"code":1}}
 #pragma once
@@ -19,7 +19,7 @@ struct Request {
   Json params = Json::object();
 };
 
-// A request that is understood as far as its id is refused under that id, else under 0.
+// A bad request. Its refusal has the request's id if it could be read, else 0.
 struct BadRequest {
   std::uint64_t id = 0;
   Error error;
@@ -41,6 +41,6 @@ std::string result_text(std::uint64_t id, const Json& body);
 std::string error_text(std::uint64_t id, const Error& error);
 
 Json error_json(const Error& error);
-Error error_from(const Json& json);  // whatever is missing is empty
+Error error_from(const Json& json);  // missing members are empty
 
 }  // namespace fade::ipc

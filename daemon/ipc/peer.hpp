@@ -1,4 +1,4 @@
-// Who is at the other end of a Unix socket, as the kernel says: what it was when it connected.
+// The process at the other end of a Unix socket, according to the kernel: its ids when it connected.
 #pragma once
 #include <sys/types.h>
 

@@ -18,7 +18,7 @@ Server::Server(asio::io_context& loop, Handler& handler, ServerLimits limits)
 Server::~Server() = default;
 
 Result<void> Server::listen(const Listener& listener) {
-  // A descriptor of its own, so that the listener can be kept across an exec whatever becomes of the loop.
+  // A descriptor of its own, so that the listener can be kept across an exec, independent of the loop.
   const int fd = ::fcntl(listener.fd.get(), F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return fail_errno("cannot listen");
   Failure failure;
@@ -70,7 +70,7 @@ void Server::admit(Socket socket) {
   const auto peer = peer_of(socket.native_handle());
   if (!peer) return;
   const auto allowed = may_connect(*peer);
-  if (!allowed && count_ >= 2 * limits_.connections) return;  // too many even to be told so
+  if (!allowed && count_ >= 2 * limits_.connections) return;  // too many connections even for a refusal
   ++user(peer->uid).connections;
   ++count_;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket), *peer);

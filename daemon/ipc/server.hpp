@@ -1,6 +1,6 @@
-// The transport of faded: accepts connections, cuts requests out of them and hands them to whoever serves. What a
-// client may cost is bounded here: connections, requests a second, half messages, unread answers. Knows no method.
-// Everything happens on the thread that runs the loop.
+// The transport of faded: accepts connections, cuts requests out of them and passes requests to the service. It limits
+// the cost of a client: connections, requests per second, half messages, unread answers. Knows no method. Everything
+// happens on the thread that runs the loop.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -17,11 +17,11 @@
 
 namespace fade::ipc {
 
-// Where the answer to one request goes. May be kept as long as it takes; the client may be gone long before.
+// The answer to one request. May be kept as long as needed; the client may be gone long before.
 class Answer {
  public:
   virtual ~Answer() = default;
-  virtual bool open() const = 0;               // somebody still waits
+  virtual bool open() const = 0;               // the client still waits
   virtual bool event(const Json& body) = 0;    // false: not sent, the client reads too slowly or is gone
   virtual void result(const Json& body) = 0;   // ends the request, as does error()
   virtual void error(const Error& error) = 0;
@@ -32,7 +32,8 @@ class Handler {
  public:
   virtual ~Handler() = default;
   virtual void handle(const Peer& peer, const Request& request, AnswerPtr answer) = 0;
-  virtual void refused(const Peer& peer, const Error& why) = 0;  // by the server, without having asked
+  // by the server, before its request reached the service
+  virtual void refused(const Peer& peer, const Error& why) = 0;
 };
 
 struct ServerLimits {
@@ -53,7 +54,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  Result<void> listen(const Listener& listener);  // which stays the caller's
+  Result<void> listen(const Listener& listener);  // the caller keeps its descriptor
   void stop_listening();                          // connections stay
   std::size_t connections() const { return count_; }
 
@@ -73,10 +74,10 @@ class Server {
   Handler& handler_;
   const ServerLimits limits_;
   asio::local::stream_protocol::acceptor acceptor_;
-  asio::steady_timer retry_;  // where descriptors ran out
+  asio::steady_timer retry_;  // for a retry when descriptors ran out
   std::map<uid_t, User> users_;
   std::size_t count_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // connections may outlive us
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // connections may outlive the server
 };
 
 }  // namespace fade::ipc

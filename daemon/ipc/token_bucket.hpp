@@ -1,4 +1,4 @@
-// So many a second, and a few more at once.
+// A rate limit: so many per second, and a few more at once.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@ class TokenBucket {
  public:
   TokenBucket(double per_second, double at_once) : rate_(per_second), most_(at_once), tokens_(at_once) {}
 
-  // `now` in nanoseconds of a clock that does not go back.
+  // `now` in nanoseconds of a clock that never goes back.
   bool take(std::int64_t now) {
     tokens_ = tokens_at(now);
     last_ = now;

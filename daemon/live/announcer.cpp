@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostMoments = 256;  // that wait for their threads
 constexpr std::array<std::string_view, 3> kOutOfMemory{"hipErrorOutOfMemory", "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY"};
-// Other signals are how programs are told to end.
+// Other signals are the usual ways to end a program.
 constexpr std::array kCrashes{SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
 
 std::string place(const std::string& line) { return line.empty() ? std::string() : ", at " + line; }
@@ -61,7 +61,7 @@ void Announcer::end(ProcessId process) {
 }
 
 // ---------------------------------------------------------------- moments: a process hangs, or dies
-// Sent again with the same number, it says more of the same moment.
+// A report with the same number adds facts to the same moment.
 void Announcer::begin(const Postmortem& what) {
   const bool is_hang = what.kind == Postmortem::Kind::Hang;
   const bool is_crash = what.kind == Postmortem::Kind::Signal && std::ranges::find(kCrashes, what.signal) != kCrashes.end();
@@ -95,7 +95,7 @@ void Announcer::add(const ThreadSeen& seen) {
   moment.is_complete |= hangs ? !moment.witness.call.empty() : seen.thread == moment.what.thread;
 }
 
-// At the end of a batch: the threads of one moment come together.
+// Called at the end of a batch: the threads of one moment arrive together.
 void Announcer::tell_complete() {
   std::vector<PostmortemId> complete;
   for (const auto& [id, moment] : moments_)

@@ -1,5 +1,5 @@
-// What a user wants to know at once: a hang and its end, the first out-of-memory of a process, a crash. One sentence each, once per
-// process and kind. Reads what the tracing side has told; one thread (the writer's).
+// Messages that a user needs at once: a hang and its end, the first out-of-memory of a process, a crash. One sentence
+// each, once per process and kind. Reads the batches of the tracing side; one thread (the writer's).
 #pragma once
 #include <functional>
 #include <optional>
@@ -24,12 +24,12 @@ class Announcer final : public BatchReader {
 
  private:
   enum class Kind : std::uint8_t { Hang, HangEnded, OutOfMemory, Death };
-  // The thread that tells most of a moment.
+  // The thread with the most information about a moment.
   struct Witness {
     int worth = -1;
-    std::string call;         // empty: it was in none
-    CallId id = 0;            // 0: it ran before fade came
-    std::int64_t since = 0;   // its entry
+    std::string call;         // empty: no open call
+    CallId id = 0;            // 0: it began before fade attached
+    std::int64_t since = 0;   // time of its entry
     std::string line;
   };
   struct Moment {
@@ -60,8 +60,8 @@ class Announcer final : public BatchReader {
   LiveNames names_;
   Say say_;
   std::set<std::pair<ProcessId, Kind>> told_;
-  std::unordered_map<PostmortemId, Moment> moments_;  // not told yet
-  std::unordered_map<CallId, Hang> hangs_;            // told, and going on
+  std::unordered_map<PostmortemId, Moment> moments_;  // not reported yet
+  std::unordered_map<CallId, Hang> hangs_;            // reported, and not over
 };
 
 }  // namespace fade::live

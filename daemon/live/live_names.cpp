@@ -44,7 +44,7 @@ void LiveNames::take(const FrameSeen& frame) {
   texts_.push_back(fmt::format("{}:{} {}", short_file_name(frame.file, folder_), line, frame.function));
 }
 
-// A stack is one frame on top of another stack, so the innermost line is the frame's own or that of the rest.
+// A stack is one frame on top of another stack, so the innermost user line is the frame's own or the rest's.
 void LiveNames::take(const StackSeen& stack) {
   Lines lines = stack.parent < lines_.size() ? lines_[stack.parent] : Lines{};
   if (const auto python = frames_.find(stack.frame); python != frames_.end()) {

@@ -1,5 +1,5 @@
-// The ids of a batch as the names that a user knows: processes, threads, functions, and of each stack the user's own line. Bounded by what
-// the tracing side tells of. One thread.
+// Translates the ids of a batch into names: processes, threads, functions, and each stack's line in the user's code.
+// Bounded by the number of ids that the tracing side sends. One thread.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -30,15 +30,16 @@ class LiveNames {
 
   void on(const Notice& notice);
 
-  // Of an unknown id: what a default-made one says.
+  // Default values for an unknown id.
   ProcessNames process(ProcessId id) const;
   ThreadNames thread(ThreadId id) const { return id < threads_.size() ? threads_[id] : ThreadNames{}; }
   FunctionNames function(FunctionId id) const { return id < functions_.size() ? functions_[id] : FunctionNames{}; }
-  // "train.py:42 step" of the innermost Python frame that is the user's own code, else of the innermost Python frame; empty: there is none.
+  // "train.py:42 step" of the innermost Python frame in the user's own code, else of the innermost Python frame; empty:
+  // there is none.
   std::string line_of(StackId stack) const;
 
  private:
-  // Of a stack, or of the stacks below a frame.
+  // The lines of a stack, or of the stacks below a frame.
   struct Lines {
     FrameId user = 0, python = 0;
   };
@@ -55,7 +56,7 @@ class LiveNames {
   std::unordered_map<ProcessId, ProcessNames> processes_;
   std::vector<ThreadNames> threads_;
   std::vector<FunctionNames> functions_;
-  std::unordered_map<FrameId, PythonFrame> frames_;  // of Python alone
+  std::unordered_map<FrameId, PythonFrame> frames_;  // Python frames only
   std::vector<std::string> texts_;
   std::vector<Lines> lines_;  // by stack
 };

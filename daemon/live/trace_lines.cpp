@@ -18,11 +18,11 @@
 namespace fade::live {
 namespace {
 
-constexpr std::size_t kAtOnce = 4096;  // a pipe that says it has room takes so many bytes without waiting (PIPE_BUF)
+constexpr std::size_t kAtOnce = 4096;  // a pipe with room takes this many bytes without waiting (PIPE_BUF)
 constexpr int kLookMs = 100;
 constexpr std::string_view kRed = "\x1b[31m", kPlain = "\x1b[0m", kCut = "...";
 
-// Programs name kernels and ranges, and files name themselves: nothing of that may steer a terminal or begin a line.
+// Programs choose the names of kernels, ranges and files, so control characters and line breaks are escaped.
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// At most `most` bytes, not in the middle of a character.
+// At most `most` bytes, cut at the end of a character.
 std::string shortened(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   std::size_t end = most;
@@ -41,7 +41,7 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.substr(0, end) + std::string(kCut);
 }
 
-// "4 MiB" where it is a whole number of these, so that nothing is rounded.
+// "4 MiB" if the number is a multiple, so that nothing is rounded.
 std::string exact_bytes(const std::string& text) {
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
@@ -132,7 +132,7 @@ void TraceLines::read(const Batch& batch) {
   write();
 }
 
-// Waits for the reader as long as there is one.
+// Waits for the reader as long as the reader exists.
 void TraceLines::write() {
   std::size_t done = 0;
   while (done < waiting_.size() && !ended_) {

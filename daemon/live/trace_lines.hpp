@@ -1,7 +1,7 @@
-// A line for each call, as strace writes them:
+// Prints a line for each call, as strace does:
 //   [5993/5994] 0.012345 hipMalloc(ptr=0x7f0000000000, size=4 MiB) = hipSuccess <12.3 us>  train.py:42 step
-// Reads what the tracing side has told, beside the database. One thread (the writer's), which waits for a slow reader of the lines: no line
-// is lost, and the program waits with it when the queue is full.
+// Reads the batches of the tracing side, beside the database. One thread (the writer's), which waits for a slow reader
+// of the lines: no line is lost, and the program waits with it when the queue is full.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,8 +18,8 @@ namespace fade::live {
 enum class Stamp : std::uint8_t { SinceStart, Clock, ClockMicro, Epoch };  // 0.012345, 12:34:56, 12:34:56.123456, 1700000000.123456
 
 struct TraceManner {
-  std::string folder;           // files of Python below it are named relative to it
-  bool failures_only = false;   // and calls that the end of the process cut off
+  std::string folder;           // Python files below it are named relative to it
+  bool failures_only = false;   // including calls that the end of the process cut off
   bool color = false;
   Stamp stamp = Stamp::SinceStart;
   std::size_t longest = 256;    // characters of one argument
@@ -27,15 +27,16 @@ struct TraceManner {
 
 class TraceLines final : public BatchReader {
  public:
-  // `fd`: where the lines go; not owned. `leaves`: says whether waiting for a reader has to end now, asked ten times a second.
+  // `fd`: the destination of the lines; not owned. `leaves`: true if waiting for a reader must end now; called ten
+  // times a second.
   TraceLines(TraceManner manner, int fd, std::function<bool()> leaves);
 
   void begins(const SessionClock& clock) override { clock_ = clock; }
   void read(const Batch& batch) override;
 
-  // Nothing is written any more: the reader has gone, or the disk is full.
+  // True if writing has ended: the reader has gone, or the disk is full.
   bool has_ended() const { return ended_; }
-  // Of the call, with the end of line; empty where it is not wanted. For tests.
+  // The line of the call, with the end of line; empty if the line is not wanted. For tests.
   std::string line(const CallRecord& record, probes::Payload payload) const;
 
  private:
@@ -50,7 +51,7 @@ class TraceLines final : public BatchReader {
   const std::function<bool()> leaves_;
   SessionClock clock_;
   LiveNames names_;
-  std::string waiting_;  // lines of this batch
+  std::string waiting_;  // lines of this batch, not yet written
   bool ended_ = false;
 };
 

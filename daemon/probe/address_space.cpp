@@ -11,7 +11,7 @@
 namespace fade {
 namespace {
 
-constexpr std::int64_t kForkWindow = 10'000'000'000;  // a fork's event is seen long before
+constexpr std::int64_t kForkWindow = 10'000'000'000;  // the fork's event arrives long before this limit
 
 std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return std::as_bytes(code); }
 
@@ -45,9 +45,10 @@ void AddressSpace::mend_copy(pid_t stopped) {
   std::ranges::stable_partition(missing, is_guard_of_libc, &Site::guard);
   for (const Site& site : missing) {
     sites_.erase(site.address);
-    // Where a jump stood behind the first instruction, an int3 stands in it: what stands behind it knows of none.
+    // A jump behind the first instruction becomes an int3 in the first instruction: the bytes behind it then have no
+    // jump.
     const auto again = arm(site.address - site.lead.length, stopped, site.guard);
-    if (!again) continue;  // a library that was loaded meanwhile: the child has not got it
+    if (!again) continue;  // a library loaded meanwhile: the child lacks it
     (*again)->entry = site.entry;
     (*again)->call_site = site.call_site;
   }
@@ -118,7 +119,7 @@ Result<void> AddressSpace::reserve(RemoteRange range, pid_t stopped) {
   return slots_.has_room_near(range) ? Result<void>() : add_area(range, stopped);
 }
 
-// A slot; for a jump, with one behind it for its pad.
+// A slot. A jump also gets the next slot, for its pad.
 Result<RemoteAddr> AddressSpace::slot_for(Way way, RemoteAddr site, pid_t stopped) {
   if (const auto slot = slots_.take(way, site)) return *slot;
   const RemoteAddr page{site.value & ~std::uint64_t{0xfff}};
@@ -127,7 +128,7 @@ Result<RemoteAddr> AddressSpace::slot_for(Way way, RemoteAddr site, pid_t stoppe
   return fail(fmt::format("no slot is within reach of {:#x}", site.value));
 }
 
-// Slot, table, breakpoint, in this order: each step is harmless if it is the last one we make.
+// Slot, table, breakpoint, in this order: each step is harmless if fade dies after it.
 Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard, pid_t stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(address, std::as_writable_bytes(std::span(bytes)));
@@ -141,7 +142,7 @@ Result<Site> AddressSpace::make(RemoteAddr address, RemoteAddr slot, Guard guard
   return site;
 }
 
-// A lifted site whose text is what it was. Its slot and its entry still stand.
+// Sets a lifted site again if its text is unchanged. Its slot and its entry still exist.
 bool AddressSpace::set_again(Site& site, pid_t stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
@@ -165,7 +166,7 @@ Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) 
   Site* known = sites_.of_function(address);
   if (known && !known->is_lifted) return known;
   if (auto may = may_arm(address); !may) return tl::unexpected(may.error());
-  // What was under a jump may be where a thread stands by now.
+  // A thread may be in the bytes under a jump by now.
   if (known && known->guard == guard && !known->is_entry_jump() && set_again(*known, stopped)) return known;
   if (auto room = make_room(stopped); !room) return tl::unexpected(room.error());
   const auto site = make_site(address, guard, stopped);
@@ -217,9 +218,9 @@ void AddressSpace::put_back(pid_t stopped) {
   for (const bool guards : {false, true}) put_back_all(guards, stopped);
 }
 
-// Guards go last: an int3 that outlives them and fade may kill.
+// Guards go last: if fade dies, an int3 without guards may kill.
 void AddressSpace::put_back_all(bool guards, pid_t stopped) {
-  // Where something else stands the program wrote over it, and that is what it wants there.
+  // If other bytes are there, the program wrote over the breakpoint: keep the program's bytes.
   for (auto& [address, site] : sites_.all()) {
     if (site.is_lifted || is_guard_of_libc(site.guard) != guards) continue;
     is_copied_ |= site.is_entry_jump() && text().is_written_over(site);

@@ -1,4 +1,4 @@
-// How breakpoints of an earlier fade become ours, and how all trace of ours goes.
+// Takes over breakpoints of an earlier fade, and removes all traces of this one.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -24,14 +24,15 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   if (!ranges || !entries) return tl::unexpected(ranges ? entries.error() : ranges.error());
   const auto before = net.take_signal(RemoteCall(tracer_, memory_, stopped, net.gadgets()), memory_);
   if (!before) return tl::unexpected(before.error());
-  // The default, where sigaction(3) leads to the net: the kernel took the net's away, and what the program had set goes on to count.
+  // The default action while sigaction(3) leads to the net: the kernel removed the net's action, and the program's
+  // setting still counts.
   const bool is_guarded = std::ranges::any_of(*entries, [&](const SafetyNet::Entry& entry) {
     return entry.guard == Guard::Sigaction && memory_.value<std::uint8_t>(entry.site) == 0xCC;
   });
   const bool is_taken_away = is_guarded && before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (before->handler != net.handler().value && !is_taken_away) net.set_program_action(memory_, stopped, *before);
   net_ = net;
-  set_guarded(false, stopped);  // until libc's guards stand again
+  set_guarded(false, stopped);  // until libc's guards are armed again
   seccomp_at_start_ = read_seccomp(pid_);
   if (!adopt_areas(*ranges, *entries)) {
     net_.reset();
@@ -45,7 +46,7 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   return leftovers;
 }
 
-// New slots come behind all that are in use. Where a removal was cut off, areas may be gone.
+// New slots come after all used ones. If a removal was interrupted, areas may be gone.
 bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std::vector<SafetyNet::Entry>& entries) {
   slots_.add(net_->slots());
   for (const RemoteRange& range : ranges) slots_.add({range, range.begin});
@@ -56,8 +57,8 @@ bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std
   });
 }
 
-// An entry is believed if the instruction that it names would be moved into just what stands in its slot. What is no
-// longer so is either gone with its library, or text that was changed around our int3: only the net knows what to do there.
+// An entry is believed if its instruction, moved, gives exactly the code of its slot. Otherwise its library is gone, or
+// the text around the int3 was changed: only the net can handle that.
 void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped) {
   if (entry.way == Way::Pad) return;  // with its site
   Site site{.address = entry.site, .slot = entry.slot, .original = entry.original, .length = entry.length,
@@ -101,7 +102,7 @@ Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   while (!slots_.empty()) {  // the net itself last
     const bool is_net = slots_.all().size() == 1;
     const RemoteRange range = is_net ? net_->range() : slots_.all().back().range;
-    // Should fade die in the middle, a later fade finds a net that names no area which is gone.
+    // If fade dies in the middle, a later fade finds a net without an area that is gone.
     if (!is_net && !net_->drop_range(memory_, stopped)) return fail("cannot write into the process");
     const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
     if (!done) return fail("cannot unmap memory in the process", "the thread is gone");

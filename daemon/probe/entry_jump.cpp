@@ -11,7 +11,8 @@
 namespace fade {
 namespace {
 
-// A register that a pad uses: how `mov` to and from disp8(%rsp) begins, less its opcode, and the register in a stop.
+// A register that a pad uses: the beginning of `mov` to and from disp8(%rsp), without its opcode, and the register in a
+// stop.
 struct PadRegister {
   std::uint8_t rex, modrm;
   unsigned long long user_regs_struct::* shown;
@@ -24,12 +25,13 @@ static_assert(EntryPad::kMostCode <= kSlotSize);
 
 std::span<const PadRegister> used_by(const EntryPad& pad) { return std::span(kPadRegisters).first(pad.with_words ? 1 + EntryPad::kWords : 1); }
 
-// Of the register of that index.
+// The offset of the saved register with that index.
 std::uint8_t kept(std::size_t index) { return static_cast<std::uint8_t>((index + 1) * kWord); }
 
 using Bytes = std::span<const std::uint8_t>;
 
-// With a REX prefix or none: a byte in its middle begins nothing that anybody would branch to, as he would to what follows a `lock`.
+// True without a prefix or with a REX prefix. No branch leads into the middle of such an instruction, but one may skip
+// a `lock` prefix.
 bool is_legacy(const Instruction& in, Bytes bytes) {
   const bool has_rex = (bytes[0] & 0xF0) == 0x40;
   return in.map == Instruction::Map::OneByte && bytes[has_rex] == in.opcode;
@@ -55,7 +57,7 @@ bool stays_at_home(const Instruction& in, Bytes bytes) {
 
 bool is_endbr64(Bytes bytes) { return bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin()); }
 
-// How the distance of a branch is written that begins with such a byte.
+// The form of a branch's distance, by its first byte.
 enum class BranchForm : std::uint8_t { None, Short, Near, Conditional };
 
 constexpr auto kBranchForms = [] {
@@ -126,7 +128,8 @@ std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std:
 }
 
 Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, RemoteAddr slot) {
-  const auto length = entry_jump_length(bytes, {.length = 1, .depth = 8});  // whoever asks has seen what stands before
+  // the caller has checked the instructions before
+  const auto length = entry_jump_length(bytes, {.length = 1, .depth = 8});
   if (!length) return fail(fmt::format("no jump has room at {:#x}", site.value));
   const auto covered = bytes.first(*length);
   RelocatedInstruction out{.code = {covered.begin(), covered.end()}, .length = *length};

@@ -1,4 +1,5 @@
-// Sites at the entries of functions, many at once: a library has hundreds, and each write into the program is a system call.
+// Sites at the entries of functions, many at once: a library has hundreds of functions, and each write into the program
+// is a system call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +21,10 @@ std::span<const std::uint8_t> code_from(const AddressSpace::FunctionEntry& entry
 
 }  // namespace
 
-// A site that is not there yet, and what its slots will hold.
+// A planned site, and the content of its slots.
 struct AddressSpace::Plan {
   Site site;
-  std::vector<std::uint8_t> code;  // of the slot, and of the pad behind it
+  std::vector<std::uint8_t> code;  // of the slot, and of the pad after it
   std::size_t index = 0;           // of the entry
 };
 
@@ -33,7 +34,8 @@ AddressSpace::FunctionEntry AddressSpace::FunctionEntry::read(const Memory& memo
   return out;
 }
 
-// Where a jump would be; nullopt: there would be none. Within one block of 16 bytes, as processors fetch them, so that nobody ever executes half of what is written.
+// The place of a jump; nullopt: no jump. Within one block of 16 bytes, the unit that processors fetch, so that no
+// processor executes a half-written jump.
 std::optional<RemoteAddr> AddressSpace::place_of_jump(const FunctionEntry& entry) const {
   constexpr std::uint64_t kFetched = 16;
   const auto lead = entry_lead(entry.code);
@@ -112,7 +114,7 @@ Result<AddressSpace::Plan> AddressSpace::plan_entry(const FunctionEntry& entry, 
   return out;
 }
 
-// Slots that are neighbours in one write.
+// Writes neighbouring slots in one write.
 bool AddressSpace::write_slots(std::span<const Plan> plans, pid_t stopped) const {
   std::vector<std::uint8_t> run;
   RemoteAddr begin;

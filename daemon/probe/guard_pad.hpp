@@ -1,11 +1,11 @@
 // The code of a guarded site: its slot, and the pad that a guarded jump leads to. Pure; knows no process.
 //
-//   Sigaction  int3 -> slot: the net's code, then the moved instruction
-//   Sigmask    jump -> pad: asks the kernel whether SIGTRAP is blocked; int3 where it is not -> slot as above. libc calls
-//              pthread_sigmask with all signals blocked between fork and exec of posix_spawn(3), system(3) and popen(3),
-//              and an int3 that meets a blocked SIGTRAP kills where no tracer is.
-//   Loader     jump -> pad: asks the net; int3 where it is harmless -> slot: the moved instruction
-//   Clone      jump -> pad -> slot: the net's code, then the moved instruction. No int3.
+// Sigaction  int3 -> slot: the net's code, then the moved instruction
+// Sigmask    jump -> pad: asks the kernel if SIGTRAP is blocked; int3 if it is not -> slot as above.
+//            libc calls pthread_sigmask with all signals blocked between fork and exec of posix_spawn(3), system(3)
+//            and popen(3). Without a tracer, an int3 with blocked SIGTRAP kills.
+// Loader     jump -> pad: asks the net; int3 if it is harmless -> slot: the moved instruction
+// Clone      jump -> pad -> slot: the net's code, then the moved instruction. No int3.
 #pragma once
 #include <optional>
 #include <span>
@@ -18,32 +18,31 @@ namespace fade {
 
 // Facts about a kind of guard. Offsets count from the pad's first byte.
 struct GuardForm {
-  bool jumps = false;              // where the instruction allows it; else an int3 stands at the site
-  bool leads_through_net = false;  // on the way through its slot
-  bool needs_jump = false;         // an int3 instead would be of no use
-  std::uint8_t trap_at = 0;        // of the pad's int3; 0: it has none
-  // The pad has changed registers that the function needs in between.
+  bool jumps = false;              // if the instruction allows it; else the site has an int3
+  bool leads_through_net = false;  // in its slot
+  bool needs_jump = false;         // an int3 instead would be useless
+  std::uint8_t trap_at = 0;        // of the pad's int3; 0: no int3
+  // The range of the pad in which registers that the function needs are changed.
   std::uint8_t changed_from = 0, changed_to = 0;
 };
 const GuardForm& form_of(Guard guard);
 
-// Bytes of a slot before the moved instruction, where it leads through the net.
+// Bytes of a slot before the moved instruction, if it leads through the net.
 constexpr std::size_t kGuardSize = 19;
 
-// The way through the net's code at `guard`. Uses %rcx and %r11, which are free where a function begins and behind a
-// system call.
+// Code that goes through the net's code at `guard`. Uses %rcx and %r11, which are free at the beginning of a function
+// and after a system call.
 std::vector<std::uint8_t> way_through_net(RemoteAddr guard);
 
-// The code of a pad at `pad`, which goes on at `after`. `net_code`: what the Loader's pad calls.
+// The code of a pad at `pad`, which continues at `after`. `net_code`: the code that the Loader's pad calls.
 std::vector<std::uint8_t> guard_pad(Guard guard, RemoteAddr pad, RemoteAddr after, RemoteAddr net_code);
 
-// How many bytes of an instruction at `site` a guarded jump replaces for its slot; nullopt: no jump is possible. One
-// instruction of five bytes or more that reads the same wherever it stands; for the Loader, a return before padding,
-// too.
+// The number of bytes at `site` that a guarded jump replaces for its slot; nullopt: no jump is possible. One
+// instruction of at least five bytes that means the same at any address; for the Loader, also a return before padding.
 std::optional<std::uint8_t> guard_jump_length(Guard guard, std::span<const std::uint8_t> bytes, RemoteAddr site);
 
-// A return that is shorter than the jump over it has the padding behind it in its slot, too: that text can be read
-// there.
+// A return shorter than the jump over it: the slot keeps the padding after it, too, so the text can be restored from
+// the slot.
 void keep_padding(RelocatedInstruction& moved, std::span<const std::uint8_t> bytes);
 
 }  // namespace fade

@@ -1,4 +1,4 @@
-// Sites that keep int3 harmless after a fade was killed (guard_pad.hpp).
+// Sites that keep int3 harmless after fade was killed (guard_pad.hpp).
 #include <algorithm>
 #include <optional>
 
@@ -15,7 +15,7 @@ std::span<const std::byte> as_bytes(const Bytes& code) {
 
 }  // namespace
 
-// Behind an endbr64, which changes nothing.
+// The address after an endbr64, which changes nothing.
 RemoteAddr AddressSpace::guarded_address(RemoteAddr function) const {
   return memory_.value<std::array<std::uint8_t, 4>>(function) == kEndbr64 ? function + kEndbr64.size() : function;
 }

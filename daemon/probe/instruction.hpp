@@ -1,4 +1,4 @@
-// One decoded x86-64 instruction, as far as moving it elsewhere needs. Hides which version of Zydis decodes it.
+// One decoded x86-64 instruction: the facts needed to move it. Hides the version of Zydis that decodes it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,12 +18,12 @@ struct Instruction {
   bool rip_relative = false;       // memory operand at disp32(%rip)
   std::uint8_t displacement_offset = 0;
   std::int64_t displacement = 0;
-  bool relative_branch = false;    // immediate counts from the end of the instruction
-  std::uint8_t branch_offset = 0;  // where that immediate stands
+  bool relative_branch = false;    // immediate is relative to the end of the instruction
+  std::uint8_t branch_offset = 0;  // offset of that immediate
   std::int64_t branch = 0;
 };
 
-// nullopt: not an instruction, or cut short by the end of `bytes`.
+// Returns nullopt if `bytes` are not an instruction, or end within it.
 std::optional<Instruction> decode_instruction(std::span<const std::uint8_t> bytes);
 
 }  // namespace fade

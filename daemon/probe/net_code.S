@@ -1,7 +1,7 @@
-# The safety net: code that is copied into every watched process (System V x86-64, position independent, no libc).
-# While fade lives, it sees each trap first and none of this runs but the gadgets and the guards' fall-through. When fade
-# is gone, the kernel delivers SIGTRAP to the handler, which sends a thread that stands at one of our sites on into its
-# slot. Offsets must agree with NetLayout in safety_net.hpp.
+# The safety net: code that is copied into every watched process (System V x86-64, position independent, no libc). While
+# fade lives, it sees each trap first, and only the gadgets and the guards' fall-through run. After fade's end, the
+# kernel delivers SIGTRAP to the handler, which sends a thread at a site of fade into the site's slot. Offsets must
+# agree with NetLayout in safety_net.hpp.
 
         .set NET_CODE,        0x400     # from the header
         .set NET_DATA,        -0x1000
@@ -11,7 +11,7 @@
         .set NET_GUARDED,     0x78
         .set NET_RANGES,      0x80      # pairs of begin, end of slot areas; ends with a zero begin
         .set NET_TABLE_BITS,  14
-        .set ACTION_HANDLER,  NET_DATA  # what the program believes its SIGTRAP action to be
+        .set ACTION_HANDLER,  NET_DATA  # the SIGTRAP action that the program has set
         .set ACTION_FLAGS,    NET_DATA + 8
         .set ACTION_MASK,     NET_DATA + 24
         .set UC_RIP,          168       # ucontext_t.uc_mcontext.gregs[REG_RIP]
@@ -22,13 +22,13 @@
         .set TRAP_TRACE,      2         # si_code
         .set SIGTRAP,         5
         .set TRAP_BIT,        1 << 4
-        .set LIBC_BITS,       3 << 31   # signals 32 and 33, which libc keeps for itself
+        .set LIBC_BITS,       3 << 31   # signals 32 and 33, reserved by libc
         .set SIG_UNBLOCK,     1
         .set SA_RESTORER_BIT, 26
         .set SA_RESETHAND_BIT, 31
         .set LIBC_MASK,       8         # struct sigaction of libc: handler, 128 bytes of mask, flags
         .set LIBC_FLAGS,      136
-        .set SIGACTION_SIZE,  32        # what rt_sigaction(2) takes
+        .set SIGACTION_SIZE,  32        # size of the kernel's struct for rt_sigaction(2)
         .set CLONE_VM,        0x100
         .set CLEAR_SIGHAND_AT, 4        # CLONE_CLEAR_SIGHAND, 1 << 32: the byte, and its bit there
         .set CLEAR_SIGHAND,   1
@@ -74,7 +74,7 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         jz      .Lforeign
         mov     %r11, UC_RIP(%rdx)
         ret
-.Lin_slot:                              # redirected by a tracer that then died: go on there
+.Lin_slot:                              # redirected by a tracer that then died: continue there
         lea     NET_RANGES(%r8), %r9
 .Lrange:
         mov     (%r9), %r10
@@ -87,7 +87,7 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
 .Lnext_range:
         add     $16, %r9
         jmp     .Lrange
-.Lforeign:                              # not ours: what would have happened without us
+.Lforeign:                              # not a site: do the same as without fade
         cmpl    $TRAP_TRACE, SI_CODE(%rsi)
         jne     .Lof_the_program
         testb   $1, UC_FLAGS + TRAP_FLAG_AT(%rdx)
@@ -118,7 +118,8 @@ fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext
         add     $40, %rsp
 .Ldone:
         ret
-.Lchain:                                # into the program's handler, with its sa_mask; it returns past us if it can
+# into the program's handler, with its sa_mask; the handler returns past the net if it can
+.Lchain:
         btl     $SA_RESETHAND_BIT, ACTION_FLAGS(%r8)
         jnc     .Lreturn_past
         movq    $0, ACTION_HANDLER(%r8)
@@ -152,8 +153,8 @@ fade_net_syscall_ret:
         syscall
         ret
 
-# The guards stand between the slot of a libc function's first instruction and that instruction, whose address is in
-# %r11. Where SIGTRAP is not concerned they go on there, with nothing changed but %rax, %rcx, %r11 and flags.
+# The guards are between the slot of a libc function's first instruction and that instruction, whose address is in %r11.
+# If SIGTRAP is not concerned they continue there, and change only %rax, %rcx, %r11 and flags.
 
 fade_net_sigmask:                       # pthread_sigmask(edi how, rsi set, rdx old): SIGTRAP stays unblocked
         cmp     $SIG_UNBLOCK, %edi
@@ -174,7 +175,7 @@ fade_net_sigmask:                       # pthread_sigmask(edi how, rsi set, rdx 
         neg     %eax                    # an error number
         ret
 
-fade_net_sigaction:                     # sigaction(edi signal, rsi action, rdx old): SIGTRAP's action is for the net to keep
+fade_net_sigaction:                     # sigaction(edi signal, rsi action, rdx old): the net keeps SIGTRAP's action
         cmp     $SIGTRAP, %edi
         jne     .Lcall
         lea     fade_net_code - NET_CODE(%rip), %r8
@@ -205,8 +206,8 @@ fade_net_sigaction:                     # sigaction(edi signal, rsi action, rdx 
 .Lcall:
         jmp     *%r11
 
-# Called from the pad at the loader's function for debuggers. Returns in %eax whether an int3 is harmless: the kernel
-# would deliver its SIGTRAP, and not to a handler that the program has set before libc's guards stood.
+# Called from the pad at the loader's function for debuggers. Returns nonzero in %eax if an int3 is harmless: the kernel
+# would deliver its SIGTRAP, and not to a handler that the program set before libc's guards were armed.
 fade_net_may_trap:
         sub     $SIGACTION_SIZE, %rsp
         xor     %esi, %esi
@@ -244,9 +245,9 @@ fade_net_may_trap:
         mov     8(%rsp), %rax
         ret
 
-# Stands behind the system call of libc's syscall(2), whose result is in %rax. The child of a clone3 is known by what the
-# kernel has left of its arguments: %rdi leads to a struct clone_args of %rsi bytes. A system call that is tried again, as
-# clone3 is where a tracer interrupts it, comes by here as well.
+# Runs after the system call of libc's syscall(2), whose result is in %rax. The arguments that the kernel preserves
+# identify the child of a clone3: %rdi leads to a struct clone_args of %rsi bytes. A repeated system call also comes
+# here, as clone3 after an interruption by a tracer.
 fade_net_clone:
         test    %rax, %rax
         jnz     .Lcall
@@ -259,17 +260,17 @@ fade_net_clone:
         call    .Lask_action
         test    %rax, %rax
         jnz     .Lwas_no_child          # a handler, or SIG_IGN
-        mov     $-1, %edi               # no way to set a mask: the kernel refuses it when it has read the mask
+        mov     $-1, %edi               # no way to set a mask: the kernel refuses it after it has read the mask
         mov     %r8, %rsi
         xor     %edx, %edx
         mov     $8, %r10d
         mov     $SYS_rt_sigprocmask, %eax
         syscall
         cmp     $-EINVAL, %eax
-        jne     .Lwas_no_child          # nothing can be read there
+        jne     .Lwas_no_child          # unreadable
         testb   $CLEAR_SIGHAND, CLEAR_SIGHAND_AT(%r8)
         jz      .Lwas_no_child
-        testl   $CLONE_VM, (%r8)        # what the program believes stands in its parent's memory then
+        testl   $CLONE_VM, (%r8)        # the program's setting is in its parent's memory then
         jnz     .Lbelief_kept
         cmpq    $1, fade_net_code - NET_CODE + ACTION_HANDLER(%rip)
         je      .Lbelief_kept           # SIG_IGN stays

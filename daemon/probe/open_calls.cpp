@@ -32,7 +32,7 @@ std::vector<OpenCall> OpenCalls::take_unwound_on(const CallFrame& frame, const M
     if (sp < call.sp) return false;
     if (frame.holds(call)) return is_made_again |= call.entry == frame.entry;
     if (sp == call.sp || (stack.contains(sp) && stack.contains(call.sp))) return true;
-    // On another stack (signal stack, fiber) it may only be suspended: it is gone when its return address is.
+    // On another stack (signal stack, fiber) the call may only be suspended: it is gone when its return address is.
     return memory.value<std::uint64_t>(call.sp) != call.return_address.value;
   };
   std::vector<OpenCall> gone, kept;

@@ -12,7 +12,7 @@ namespace {
 
 using Code = std::array<std::uint8_t, kSlotSize>;
 
-// Whether an instruction of the slot begins at `offset`.
+// True if an instruction of the slot begins at `offset`.
 bool is_boundary(const Code& code, std::size_t offset) {
   std::size_t at = 0;
   while (at < offset) {
@@ -23,7 +23,7 @@ bool is_boundary(const Code& code, std::size_t offset) {
   return at == offset;
 }
 
-// Whether a thread at `offset` of the slot or pad has not begun the moved instruction.
+// True if a thread at `offset` of the slot or pad has not begun the moved instruction.
 bool is_before_instruction(const Site& site, bool in_pad, std::size_t offset) {
   const GuardForm& form = form_of(site.guard);
   if (!in_pad) return offset == 0 || (form.leads_through_net && offset <= kGuardSize);
@@ -31,7 +31,7 @@ bool is_before_instruction(const Site& site, bool in_pad, std::size_t offset) {
   return !is_changed && offset <= form.trap_at;
 }
 
-// Where the jump at `offset` leads that ends a slot; nullopt: no jump stands there.
+// The target of the jump at `offset` that ends a slot; nullopt: no jump is there.
 std::optional<RemoteAddr> jump_target(const Code& code, std::size_t offset, RemoteAddr at) {
   constexpr std::uint8_t kJump = 0xE9;
   if (code[offset] != kJump || offset + kJumpSize > kSlotSize) return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<RemoteAddr> OurCode::own_address(RemoteAddr in_slot) const {
   const bool in_pad = site->way == Way::Jump && slot == site->pad();
   if (in_pad && site->is_entry_jump()) return site->address;
   if (is_before_instruction(*site, in_pad, offset)) return site->address;
-  // What a slot holds behind the jump's place is executed elsewhere: a thread at the jump has finished here.
+  // Bytes of a slot after the jump are executed elsewhere: a thread at the jump has finished here.
   const auto to = jump_target(*code, offset, in_slot);
   return to && in_pad ? site->address : to;
 }

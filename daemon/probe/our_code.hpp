@@ -1,5 +1,5 @@
-// Threads in code of ours: slots, pads and the net. Says for each place where the thread would be without us. A view of
-// an address space; valid as long as that is unchanged. Tracing thread only.
+// Maps threads in fade's code (slots, pads and the net) to the place that they would have without fade. A view of an
+// address space; valid as long as that is unchanged. Tracing thread only.
 #pragma once
 #include <optional>
 
@@ -16,15 +16,15 @@ class OurCode {
       : memory_(memory), net_(net), areas_(areas), sites_(sites) {}
 
   bool contains(RemoteAddr address) const { return (net_ && net_->range().contains(address)) || areas_.around(address); }
-  // The program's own address for a thread there: the site if the moved instruction has not begun, the next instruction
-  // if it is done. nullopt: in the middle of it, in the net's own code, or not ours.
+  // The program's own address for a thread at `in_slot`: the site if the moved instruction has not begun, the next
+  // instruction if it is done. nullopt: inside the moved instruction, in the net's own code, or not fade's code.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
-  // The registers of a thread there as they would be without us; nullopt as own_address().
+  // The registers that the thread would have without fade; nullopt as own_address().
   std::optional<Registers> own_registers(const Registers& registers) const;
-  // The site that a thread there has hit, and will hit once more if it is moved to its own address. null: none.
+  // The site that a thread there has hit, and will hit again if it is moved to its own address. null: none.
   RemoteAddr hit_again(RemoteAddr in_slot) const;
-  // Whether a signal frame on the stack from `sp` on (128 KiB at most) goes on in our code or returns through it. The
-  // frame may be one that is over, but still whole.
+  // True if a signal frame on the stack from `sp` on (128 KiB at most) continues in fade's code or returns through it.
+  // A finished but still complete frame counts, too.
   bool is_referred_to(RemoteAddr sp) const;
   // The site whose slot, or pad, begins at `slot`; null: none. Walks through all sites.
   const Site* site_of_slot(RemoteAddr slot) const { return areas_.around(slot) ? sites_.of_slot(slot) : nullptr; }

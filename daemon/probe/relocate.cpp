@@ -10,7 +10,7 @@
 namespace fade {
 namespace {
 
-// Writes code for a known address; remembers whether every distance fitted.
+// Writes code for a known address; remembers if a distance did not fit.
 class Emitter {
  public:
   explicit Emitter(RemoteAddr at) : at_(at) {}
@@ -22,7 +22,7 @@ class Emitter {
     std::memcpy(b, &w, 4);
     bytes(b);
   }
-  // The four bytes that reach `target` when they end the instruction.
+  // Four bytes of distance to `target`, at the end of an instruction.
   void distance(RemoteAddr target) {
     word(static_cast<std::uint32_t>(reach(target, code_.size() + 4)));
   }
@@ -31,12 +31,12 @@ class Emitter {
     distance(target);
   }
   void push_address(RemoteAddr a) {
-    bytes({0x68});  // push sign-extended imm32, then put the upper half right
+    bytes({0x68});  // push sign-extended imm32, then correct the upper half
     word(static_cast<std::uint32_t>(a.value));
     bytes({0xC7, 0x44, 0x24, 0x04});
     word(static_cast<std::uint32_t>(a.value >> 32));
   }
-  // The original bytes, its %rip-relative operand still meaning the same address.
+  // The original bytes; the %rip-relative operand still means the same address.
   void copy(std::span<const std::uint8_t> original, const Instruction& in, RemoteAddr site) {
     const std::size_t start = code_.size();
     bytes(original);
@@ -66,7 +66,7 @@ enum class Form { Plain, Jump, Call, ConditionalJump, CountedJump, IndirectCall,
 Form form_of(const Instruction& in) {
   using Map = Instruction::Map;
   if (in.relative_branch) {
-    if (in.operand_size_prefix) return Form::Refused;  // AMD and Intel disagree on what it does
+    if (in.operand_size_prefix) return Form::Refused;  // AMD and Intel execute it differently
     if (in.map == Map::OneByte && (in.opcode == 0xE9 || in.opcode == 0xEB)) return Form::Jump;
     if (in.map == Map::OneByte && in.opcode == 0xE8) return Form::Call;
     if (in.map == Map::OneByte && (in.opcode & 0xF0) == 0x70) return Form::ConditionalJump;
@@ -97,7 +97,7 @@ void emit(Emitter& out, Form form, const Instruction& in, std::span<const std::u
       out.distance(target);
       out.jump(next);
       break;
-    case Form::CountedJump:  // 8-bit distance only: over the jump to what follows, to a jump to the target
+    case Form::CountedJump:  // 8-bit distance only: over the jump to the next instruction, to a jump to the target
       out.bytes(original.first(in.branch_offset));
       out.bytes({5});
       out.jump(next);

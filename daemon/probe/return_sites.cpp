@@ -1,6 +1,6 @@
-// Places that calls return to. A program has a few thousand functions of ours at most, and may call them from any
-// number of places: these must not take the room of a library that is loaded later, and those that are not met again
-// give theirs back.
+// Places that calls return to. A program has at most a few thousand probed functions, but may call them from any number
+// of places. Return places must not use up the room for a library that is loaded later. Therefore places that are not
+// met again are given back.
 #include <algorithm>
 #include <cerrno>
 
@@ -20,7 +20,7 @@ Result<Site*> AddressSpace::arm_return(RemoteAddr address, pid_t stopped) {
   return arm(address, stopped);
 }
 
-// Entries of forgotten sites are taken until the table is written anew, which is worth it where many are left out.
+// Entries of forgotten sites stay taken until the table is rewritten, which is worth it if many sites are forgotten.
 bool AddressSpace::make_room_for_return(pid_t stopped) {
   if (net_->places_left() > kKeptForEntries) return true;
   const std::uint64_t live = foreign_.size() + sites_.traps();
@@ -44,7 +44,7 @@ std::size_t AddressSpace::rest_returns(const std::unordered_set<RemoteAddr>& ope
   places.resize(most);
   const std::int64_t now = boottime_ns();
   return static_cast<std::size_t>(std::ranges::count_if(places, [&](Site* site) {
-    if (!text().is_set(*site) || !text().put_back(*site, kNobody)) return false;  // written over, or its library is gone
+    if (!text().is_set(*site) || !text().put_back(*site, kNobody)) return false;  // overwritten, or its library is gone
     site->rested_at = now;
     return site->is_lifted = true;
   }));

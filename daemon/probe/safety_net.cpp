@@ -35,7 +35,7 @@ RemoteAddr code_at(RemoteAddr base, const std::byte* symbol) {
   return base + L::kCodeAt + static_cast<std::uint64_t>(symbol - fade_net_code);
 }
 
-// Tells nets of another build apart whose tables lie elsewhere.
+// Tells nets of another build apart by the addresses of their tables.
 constexpr std::array<std::uint64_t, 3> kGeometry{L::kSize, L::kTableBits, L::kSlotsAt};
 
 // net_code.S computes the same.
@@ -88,7 +88,7 @@ Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, RemoteRange near
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     const auto maps = elf::read_maps(pid);
     if (!maps) return tl::unexpected(maps.error());
-    // Another thread may take it before us: then from the far end of a larger gap.
+    // Another thread may take it first: then from the far end of a larger gap.
     auto gap = elf::free_gap_near(*maps, near, size << attempt);
     if (!gap) gap = elf::free_gap_near(*maps, near, size);
     if (!gap) return fail("no free address space within 2 GiB of the code");
@@ -121,11 +121,12 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
   const RemoteRange own{net.base_ + L::kCodeAt, net.range().end};
   if (!net.write_image(memory, stopped) || !net.add_range(memory, stopped, own) ||
       !net.set_restorer(memory, stopped, bootstrap.sigreturn) ||
-      !memory.write(net.base_ + L::kMagicAt, bytes_of(L::kMagic), stopped))  // the last: what has it is complete
+      // written last: a net with the magic is complete
+      !memory.write(net.base_ + L::kMagicAt, bytes_of(L::kMagic), stopped))
     return fail("cannot write into the process");
   const RemoteGadgets gadgets = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
   const RemoteCall call(tracer, memory, stopped, gadgets);
-  // The kernel writes the old action when the new one is in force already: other threads must find it there before.
+  // The kernel writes the old action after the new action is in force: other threads must find it there before.
   if (bootstrap.sigreturn) call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, (net.base_ + L::kProgramActionAt).value, 8, 0, 0});
   const auto before = net.become_handler(call, memory, L::kProgramActionAt);
   if (!before) return tl::unexpected(before.error());
@@ -146,8 +147,8 @@ bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
          memory.write(base_ + L::kGuardsAt, bytes_of(guards_), stopped);
 }
 
-// SA_NODEFER: SIGTRAP must stay unblocked in the program's own handler, which may call what we watch. The kernel itself
-// writes what was set before, so that it is known even if we die here.
+// SA_NODEFER: SIGTRAP must stay unblocked in the program's own handler, which may call probed functions. The kernel
+// itself writes the former action, so that it is known even if fade dies here.
 Result<KernelSigaction> SafetyNet::become_handler(const RemoteCall& call, const Memory& memory, std::uint64_t old_at) const {
   const RemoteAddr old = base_ + old_at;
   const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, (base_ + L::kOurActionAt).value, old.value, 8, 0, 0});
@@ -167,7 +168,8 @@ Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMe
   const auto asked = call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, at.value, 8, 0, 0});
   if (!asked || *asked != 0) return fail("cannot ask for the SIGTRAP handler of the process", reason(asked));
   const auto now = memory.value<KernelSigaction>(at);
-  // The default where the program believes in another one: a trap met a blocked SIGTRAP, and the kernel took the action away.
+  // The default although the program has set another action: a trap met a blocked SIGTRAP, and the kernel reset the
+  // action.
   const bool is_taken_away = now && now->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (!now || (now->handler != handler_.value && !is_taken_away)) return {};  // the program has set another one
   KernelSigaction action = program_action(memory);
@@ -179,12 +181,12 @@ Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMe
   return {};
 }
 
-// The net itself takes it back where it serves once (SA_RESETHAND).
+// The net itself resets the action if it serves once (SA_RESETHAND).
 KernelSigaction SafetyNet::program_action(const Memory& memory) const {
   return memory.value<KernelSigaction>(base_ + L::kProgramActionAt).value_or(program_action_);
 }
 
-// The handler last: whoever reads meanwhile meets no handler with another one's flags.
+// The handler is written last: a concurrent reader never sees a handler with another action's flags.
 bool SafetyNet::set_program_action(const ProcessMemory& memory, pid_t stopped, const KernelSigaction& action) {
   program_action_ = action;
   return memory.write(base_ + L::kProgramActionAt + 8, bytes_of(action).subspan(8), stopped) &&
@@ -212,12 +214,12 @@ bool SafetyNet::set(const ProcessMemory& memory, pid_t stopped, const Entry& ent
     if (!key) return false;
     if (*key != 0 && *key != words[0]) continue;
     if (*key == 0) ++sites_;
-    // The slot first: from the moment the key stands there, the handler may believe it.
+    // The slot first: as soon as the key is written, the handler may use the slot.
     return memory.write(at + 8, bytes_of(words[1]), stopped) && memory.write(at, bytes_of(words[0]), stopped);
   }
 }
 
-// Entries that stand there already are written as they are, so whoever looks one up meanwhile finds it.
+// Existing entries are written unchanged, so a concurrent lookup finds them.
 bool SafetyNet::set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries) {
   constexpr std::size_t kFew = 16;
   FADE_CHECK(entries.size() <= kMostAtOnce);
@@ -275,7 +277,7 @@ bool SafetyNet::mend_ranges(const ProcessMemory& memory, pid_t stopped, std::spa
   return done;
 }
 
-// ---------------------------------------------------------------- what was left behind
+// ---------------------------------------------------------------- remains of an earlier fade
 
 Result<std::optional<SafetyNet>> SafetyNet::find(const Memory& memory, const elf::Maps& maps) {
   for (const elf::Mapping& m : maps.all()) {
@@ -307,7 +309,7 @@ Result<SafetyNet> SafetyNet::adopt(const Memory& memory, const elf::Maps& maps, 
   return net;
 }
 
-// The code may be another build's.
+// The code may be of another build.
 bool SafetyNet::read_code(const Memory& memory) {
   const auto ours = memory.value<KernelSigaction>(base_ + L::kOurActionAt);
   const auto syscall_ret = memory.value<RemoteAddr>(base_ + L::kSyscallAt);
@@ -329,7 +331,7 @@ bool SafetyNet::count(const Memory& memory, const elf::Maps& maps) {
   if (!areas || !words) return false;
   ranges_ = areas->size() + 1;
   sites_ = static_cast<std::uint64_t>(std::ranges::count_if(*words, [](const auto& w) { return w[0] != 0; }));
-  return sites_ < L::kTableEntries;  // or a search would have no end
+  return sites_ < L::kTableEntries;  // or a search would never end
 }
 
 Result<std::vector<std::array<std::uint64_t, 2>>> SafetyNet::read_table(const Memory& memory) const {

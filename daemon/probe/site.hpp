@@ -9,22 +9,22 @@
 
 namespace fade {
 
-// One patched address: what stood there, what stands there now, and where its instructions went. Its first slot holds
-// the instructions; of a jump, the slot behind it holds the pad.
+// One patched address: the original bytes, the bytes there now, and the place of the moved instructions. The first slot
+// holds the instructions. A jump also has a pad in the slot after it.
 struct Site {
   RemoteAddr address;
   RemoteAddr slot;
   std::uint8_t original = 0;  // the byte under the int3
-  std::array<std::uint8_t, 4> behind{};  // the bytes behind it that a jump covers too
-  std::uint8_t length = 0;    // of the instruction that went into the slot, or of all that did
-  EntryLead lead;             // of a jump at an entry: what stands before the site
-  bool shows_words = false;   // its pad brings the words on the stack
+  std::array<std::uint8_t, 4> behind{};  // the bytes after it that a jump covers too
+  std::uint8_t length = 0;    // of the instruction, or of all instructions, in the slot
+  EntryLead lead;             // for a jump at an entry: the instruction before the site
+  bool shows_words = false;   // its pad loads the words on the stack
   Guard guard = Guard::None;
   Way way = Way::Trap;
-  bool is_lifted = false;     // no int3 stands there now; late traps are still known by it. arm() sets it again
-  std::uint8_t repairs = 0;   // how often the program took it out
+  bool is_lifted = false;     // no int3 is there now; the site still identifies late traps. arm() sets it again
+  std::uint8_t repairs = 0;   // how often the program removed it
   std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
-  std::int64_t rested_at = 0;   // the same, when it was lifted because places to return to are scarce; it may have been armed since
+  std::int64_t rested_at = 0;   // CLOCK_BOOTTIME of the lift for lack of return places; may have been armed since
   // Use by the session; 0: none of that kind.
   std::uint32_t entry = 0;      // index of the function that begins here
   std::uint32_t call_site = 0;  // calls return to here
@@ -32,20 +32,21 @@ struct Site {
   bool is_entry_jump() const { return way == Way::Jump && guard == Guard::None; }
   bool is_guard_jump() const { return way == Way::Jump && guard != Guard::None; }
   bool is_return() const { return call_site != 0 && entry == 0 && guard == Guard::None && way == Way::Trap; }
-  // A thread may stand one byte past the int3 without having hit it: behind a one-byte instruction, and where a guard's
-  // pad left its int3 out.
+  // A thread may be one byte after the int3 without having hit it: after a one-byte instruction, and if a guard's pad
+  // skipped its int3.
   bool needs_proof() const { return length == 1 || is_guard_jump(); }
 
   // The moved instruction.
   RemoteAddr moved() const { return slot + (form_of(guard).leads_through_net ? kGuardSize : 0); }
-  // Of a site that jumps: its pad, and the int3 there.
+  // For a site that jumps: its pad, and the int3 there.
   RemoteAddr pad() const { return slot + kSlotSize; }
   EntryPad entry_pad() const { return {lead.depth, shows_words}; }
   bool has_pad_trap() const { return is_entry_jump() || (is_guard_jump() && form_of(guard).trap_at != 0); }
   RemoteAddr pad_trap() const { return pad() + (is_entry_jump() ? entry_pad().trap_at() : form_of(guard).trap_at); }
-  // Whether the int3 at `trap` is the one in the pad of an entry: it shows its registers, and the thread goes on by itself.
+  // True if the int3 at `trap` is in the pad of an entry: its registers show the call, and the thread continues by
+  // itself.
   bool is_entry_pad(RemoteAddr trap) const { return is_entry_jump() && trap == pad_trap(); }
-  // Where a thread that hit it goes on.
+  // The address at which a thread continues after a hit.
   RemoteAddr beyond(RemoteAddr trap) const { return is_entry_pad(trap) ? trap + 1 : slot; }
   SafetyNet::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
   // The net must send a thread at the pad's int3 to the slot. A thread in the pad of an entry goes on by itself.

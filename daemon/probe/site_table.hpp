@@ -11,24 +11,24 @@ class SiteTable {
  public:
   using Map = std::unordered_map<RemoteAddr, Site>;
 
-  // Pointers stay valid until the site is erased.
-  // The site at the address,
+  // Pointers stay valid until the site is erased. nullptr if there is no such site.
+  // The site at the address.
   Site* at(RemoteAddr address);
   const Site* at(RemoteAddr address) const { return const_cast<SiteTable*>(this)->at(address); }
   bool contains(RemoteAddr address) const { return sites_.contains(address); }
-  // the site whose int3 stands there, in the text or in the site's pad,
+  // The site whose int3 is there, in the text or in the site's pad.
   Site* find(RemoteAddr trap);
-  // the site of a function: in its first instruction, or the jump behind that one,
+  // The site of a function: in its first instruction, or the jump after it.
   Site* of_function(RemoteAddr function);
-  // the site whose slot or pad begins there (walks through all sites). Null: none.
+  // The site whose slot or pad begins there (walks through all sites).
   const Site* of_slot(RemoteAddr slot) const;
-  // Whether a jump covers the byte; the jump's own first byte does not count.
+  // True if a jump covers the byte; the jump's own first byte does not count.
   bool is_under_jump(RemoteAddr address) const;
 
-  // In the place of a site at the same address.
+  // Replaces a site at the same address.
   Site* keep(const Site& site);
   void erase(RemoteAddr address);
-  // Erases the sites for which `is_over(site)` says true. Returns how many.
+  // Erases the sites for which `is_over(site)` is true. Returns their number.
   template <class IsOver>
   std::size_t erase_if(IsOver&& is_over) {
     return std::erase_if(sites_, [&](const auto& item) {

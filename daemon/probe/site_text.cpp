@@ -32,7 +32,7 @@ Result<RelocatedInstruction> SiteText::slot_code(std::span<const std::uint8_t> b
 
 std::vector<std::uint8_t> SiteText::pad_code(const Site& site) const {
   if (site.is_entry_jump()) return site.entry_pad().code(site.pad(), site.slot);
-  // The pads with an int3 go past the net's code: a thread that has SIGTRAP blocked already cannot lose it.
+  // The pads with an int3 skip the net's code: a thread that already blocks SIGTRAP cannot lose it.
   const RemoteAddr after = site.guard == Guard::Clone ? site.slot : site.moved();
   return guard_pad(site.guard, site.pad(), after, net_.guard_code(site.guard));
 }
@@ -62,9 +62,9 @@ bool SiteText::recover(Site& site) const {
   return true;
 }
 
-// Other threads may be about to come here. Within an aligned word they meet either the old bytes or the new ones. Else a
-// thread may meet a half-written jump, which begins with an int3: should fade die just then, it kills a thread that
-// blocks SIGTRAP.
+// Other threads may be about to execute this. Within an aligned word they see either the old bytes or the new bytes.
+// Otherwise a thread may meet a half-written jump, which begins with an int3. If fade dies just then, the int3 kills a
+// thread that blocks SIGTRAP.
 bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, pid_t stopped) const {
   const RemoteAddr word_at{site.address.value & ~std::uint64_t{7}};
   const std::uint64_t skip = site.address - word_at;

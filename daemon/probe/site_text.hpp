@@ -1,5 +1,5 @@
-// What stands, or should stand, in the text, the slot and the pad of a site, and how it is written there. Holds nothing:
-// looks at the process each time. Tracing thread only.
+// The text, slot and pad of a site: their present and expected content, and how to write it. Holds no state and reads
+// the process each time. Tracing thread only.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,26 +14,26 @@ namespace fade {
 
 class SiteText {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive this object.
   SiteText(const ProcessMemory& memory, const SafetyNet& net) : memory_(memory), net_(net) {}
 
-  // The code of the site's slot if `bytes` stand at the site.
+  // The code of the site's slot if `bytes` are at the site.
   Result<RelocatedInstruction> slot_code(std::span<const std::uint8_t> bytes, const Site& site) const;
   std::vector<std::uint8_t> pad_code(const Site& site) const;
-  // Whether these bytes at the site would be moved into just what stands in its slot.
+  // True if these bytes, moved from the site, give exactly the code of its slot.
   bool is_of_slot(const Site& site, std::span<const std::uint8_t> bytes) const;
-  // The site's bytes as they were, read from where they were moved to. False: its slots hold other code than fade writes.
+  // The site's original bytes, read from the slot. Returns false if the slots hold code that fade does not write.
   bool recover(Site& site) const;
 
-  // The breakpoint, or the original bytes, come into the text. `stopped`: a stopped thread, or kNobody.
+  // Writes the breakpoint, or the original bytes, into the text. `stopped`: a stopped thread, or kNobody.
   bool put_in(const Site& site, pid_t stopped) const;
-  // The same where no thread has been yet: a jump needs no int3 before it is whole if it comes whole or not at all.
+  // The same if no thread has been there yet: a jump needs no int3 first, if it is written completely or not at all.
   bool put_in_first(const Site& site, pid_t stopped) const;
   bool put_back(const Site& site, pid_t stopped) const;
-  // An int3 or the jump stands there; of a jump that was begun, the int3 counts.
+  // True if an int3 or the jump is there; the int3 of a half-written jump counts.
   bool is_set(const Site& site) const;
-  // Neither breakpoint nor original bytes: the program's own doing. A library that was closed, and perhaps opened again
-  // at its place, took our jump with it.
+  // True if neither breakpoint nor original bytes are there: the program changed them. If a library was closed, and
+  // perhaps opened again at its place, its jump is gone too.
   bool is_written_over(const Site& site) const;
 
  private:

@@ -1,5 +1,4 @@
-// The memory for slots in one address space: the areas that were mapped, and which slots in them are free. Pure
-// bookkeeping; a value.
+// The memory for slots in one address space: the mapped areas and their free slots. Pure bookkeeping; a value.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,20 +15,21 @@ class SlotAreas {
   void drop_last() { areas_.pop_back(); }
   void clear();
 
-  // A slot within reach of the site; for a jump, with one behind it for its pad. nullopt: an area must be added.
+  // A slot within reach of the site; a jump also gets the next slot, for its pad. nullopt: an area must be added.
   std::optional<RemoteAddr> take(Way way, RemoteAddr site);
-  // Of a site that is gone.
+  // The slot of a site that is gone.
   void give_back(Way way, RemoteAddr slot) { free_of(way).push_back(slot); }
-  // Whether sites anywhere in `range` find many slots within reach.
+  // True if sites anywhere in `range` find many slots within reach.
   bool has_room_near(RemoteRange range) const;
-  // A site of an earlier fade has that slot: new slots come behind it. False: no slot can be there.
+  // Marks the slot as used by a site of an earlier fade: new slots come after it. Returns false if no slot can be
+  // there.
   bool occupy(Way way, RemoteAddr slot);
-  // Forgets areas that are not mapped in a copy of the process, and all free slots if there are such.
+  // Forgets areas that are not mapped in a copy of the process, and then all free slots.
   void drop_unmapped(const Memory& memory);
 
   // The area around an address; null: none.
   const SlotArea* around(RemoteAddr address) const;
-  // Where the slot around an address begins; the address must be in an area.
+  // The beginning of the slot around an address; the address must be in an area.
   RemoteAddr slot_around(RemoteAddr address) const;
   std::span<const SlotArea> all() const { return areas_; }
   bool empty() const { return areas_.empty(); }
@@ -41,7 +41,7 @@ class SlotAreas {
 
   std::vector<SlotArea> areas_;
   std::vector<RemoteAddr> free_slots_;
-  std::vector<RemoteAddr> free_pairs_;  // a slot and the one behind it
+  std::vector<RemoteAddr> free_pairs_;  // a slot and the next one
 };
 
 }  // namespace fade

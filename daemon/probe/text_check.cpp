@@ -23,10 +23,10 @@ std::map<RemoteAddr, std::vector<RemoteAddr>> bytes_by_page(const SiteTable& sit
   return out;
 }
 
-// False: there is nothing to compare with.
+// Returns false if there is nothing to compare with.
 bool compare_page(const Memory& memory, RemoteAddr page, const elf::Mapping& mapping, const Fd& file, const std::vector<RemoteAddr>& ours,
                   TextCheck& check) {
-  std::array<std::byte, kPage> now{}, original{};  // behind the end of the file there are zeros
+  std::array<std::byte, kPage> now{}, original{};  // after the end of the file there are zeros
   const auto at = static_cast<off_t>(mapping.offset + (page - mapping.range.begin));
   if (!file || ::pread(file.get(), original.data(), kPage, at) <= 0 || !memory.read_exactly(page, now)) return false;
   check.bytes += ours.size();

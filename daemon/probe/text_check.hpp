@@ -6,10 +6,10 @@
 namespace fade {
 
 struct TextCheck {
-  std::uint64_t bytes = 0;      // that were ours to write, compared
-  std::uint64_t ours = 0;       // of these, differ from the file
-  std::uint64_t others = 0;     // bytes beside them, in the same pages, that differ: the program's own doing
-  std::uint64_t unchecked = 0;  // bytes of ours in memory without a file, or whose file cannot be read
+  std::uint64_t bytes = 0;      // compared bytes in places of sites
+  std::uint64_t ours = 0;       // number of these that differ from the file
+  std::uint64_t others = 0;     // differing bytes beside them, in the same pages: changed by the program
+  std::uint64_t unchecked = 0;  // bytes of sites in memory without a file, or whose file cannot be read
 };
 
 // All pages that have or had sites.

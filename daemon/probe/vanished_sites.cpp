@@ -1,4 +1,5 @@
-// Sites whose breakpoint the program has wiped: by madvise(2), by a new mapping over its text, or by bytes of its own.
+// Sites whose breakpoint the program has overwritten: by madvise(2), by a new mapping over its text, or by bytes of its
+// own.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -18,7 +19,8 @@ using Sites = std::vector<const Site*>;
 
 std::uint64_t end_of(const Site& site) { return site.address.value + (site.way == Way::Jump ? kJumpSize : 1); }
 
-// The sites from `first` on that one piece of memory holds: those of one page. A jump may reach into the next page.
+// The end of the sites from `first` on that one piece of memory holds: the sites of one page. A jump may reach into the
+// next page.
 Sites::const_iterator end_of_piece(Sites::const_iterator first, Sites::const_iterator end) {
   const std::uint64_t page_end = ((*first)->address.value & ~(kTextPage - 1)) + kTextPage;
   return std::find_if(first, end, [&](const Site* site) { return end_of(*site) > page_end && site != *first; });
@@ -46,10 +48,10 @@ std::vector<AddressSpace::VanishedSite> AddressSpace::vanished() const {
   std::vector<std::byte> buffer(kBuffer);
   for (auto next = sites.cbegin(); next != sites.cend();) next = look_at_some(next, sites.cend(), buffer, out);
   std::ranges::stable_partition(out, is_guard_of_libc, &VanishedSite::guard);
-  return memory_.is_gone() ? std::vector<VanishedSite>() : out;  // what was read may be the next program's
+  return memory_.is_gone() ? std::vector<VanishedSite>() : out;  // the bytes may be of the next program
 }
 
-// As many sites as one system call reads. Returns the first one that is left.
+// Checks as many sites as one system call reads. Returns the first site that is left.
 AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer,
                                                       std::vector<VanishedSite>& out) const {
   std::vector<ProcessMemory::Piece> pieces;
@@ -74,7 +76,7 @@ AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIt
   return next;
 }
 
-// Looks once more, at one site and closely: a part of a page may be unreadable, and the program may be writing there.
+// Looks again closely, at one site: a part of a page may be unreadable, and the program may be writing there.
 std::optional<AddressSpace::Instead> AddressSpace::instead_of(const Site& site) const {
   if (text().is_set(site)) return std::nullopt;
   std::array<std::uint8_t, 16> bytes;
@@ -83,8 +85,8 @@ std::optional<AddressSpace::Instead> AddressSpace::instead_of(const Site& site) 
   return text().is_of_slot(site, std::span(bytes).first(got)) ? Instead::Original : Instead::Other;
 }
 
-// A jump over several instructions does not come back: threads may stand among them by now. An int3 at the function's
-// first instruction is whole as soon as it is written. The jump's slots stay for threads that are still in them.
+// A jump over several instructions is not repaired: threads may be among them by now. An int3 at the function's first
+// instruction is complete as soon as it is written. The jump's slots stay for threads that are still in them.
 Result<AddressSpace::Repair> AddressSpace::repair(RemoteAddr address, pid_t stopped) {
   Site* const known = sites_.at(address);
   if (!known || known->is_lifted || text().is_set(*known)) return Repair::NotNeeded;

@@ -1,4 +1,4 @@
-// Which threads live, as proc(5) tells. proc(5) shows the memory of a process through its living threads only.
+// Finds living threads from proc(5), because proc(5) shows the memory of a process through its living threads only.
 #pragma once
 #include <sys/types.h>
 
@@ -6,10 +6,11 @@
 
 namespace fade {
 
-// Whether the thread is a zombie, or there is no such thread.
+// True if the thread is a zombie, or does not exist.
 bool has_ended(pid_t tid, const ProcFiles& proc = ProcFiles());
 
-// The leader; if that has ended before the other threads, one that lives. `pid` if all have ended, or there is no such process.
+// The leader, or another living thread if the leader has ended. `pid` if all threads have ended, or if there is no such
+// process.
 pid_t living_thread(pid_t pid, const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

@@ -1,5 +1,5 @@
-// Reads a /proc folder (proc(5)); which one is a parameter, so that tests bring their own. Nothing in it is trusted:
-// files may be missing, huge or nonsense, processes may go at any time. What cannot be read is empty.
+// Reads a /proc folder (proc(5)); the folder is a parameter, so that tests bring their own. Nothing in it is trusted:
+// files may be missing, huge or nonsense, and processes may end at any time. An unreadable value is empty.
 #pragma once
 #include <sys/types.h>
 
@@ -15,10 +15,10 @@ namespace fade {
 // At most `most` bytes of a regular file; never waits for the other end of a FIFO. nullopt: it cannot be read (errno).
 std::optional<std::string> read_bounded(const std::string& path, std::size_t most);
 
-// Control characters and whatever is not ASCII become \xHH: names are chosen by the processes.
+// Control characters and non-ASCII bytes become \xHH, because processes choose the names.
 std::string printable(std::string_view text);
 
-// The number at the start of the text, and nothing but white space behind it; nullopt: something else.
+// The number at the start of the text, followed by white space only; nullopt: another text.
 std::optional<pid_t> parse_pid(std::string_view text);
 
 // /proc/PID/status: lines of "Name:\tvalue".
@@ -38,7 +38,8 @@ class StatusFile {
   std::string text_;
 };
 
-// /proc/PID/stat: words in one line, numbered from 1 as in proc_pid_stat(5). The name, number 2, may hold anything.
+// /proc/PID/stat: words in one line, numbered from 1 as in proc_pid_stat(5). The name, number 2, may contain any
+// character.
 class StatFile {
  public:
   enum Field : std::size_t { State = 3, Parent = 4, Flags = 9, UserTime = 14, SystemTime = 15, StartTime = 22, StartOfStack = 28, LastCpu = 39 };
@@ -49,7 +50,7 @@ class StatFile {
 
  private:
   std::string text_;
-  std::size_t behind_name_;  // npos: that is no stat file
+  std::size_t behind_name_;  // npos: not a stat file
 };
 
 class ProcFiles {

@@ -1,5 +1,5 @@
-// Facts about processes and threads that change while they run, each read when it is asked for. A process may be gone
-// at any time: then a fact is 0 or empty.
+// Facts about processes and threads that change while they run. Each call reads the fact again. If the process is gone,
+// the fact is 0 or empty.
 #pragma once
 #include <sys/types.h>
 
@@ -15,15 +15,15 @@ namespace fade {
 std::string read_thread_name(pid_t tid, const ProcFiles& proc = ProcFiles());
 pid_t read_thread_group(pid_t tid, const ProcFiles& proc = ProcFiles());
 pid_t read_parent(pid_t pid, const ProcFiles& proc = ProcFiles());
-pid_t read_own_pid(pid_t pid, const ProcFiles& proc = ProcFiles());  // as the process itself knows it, in its namespace
+pid_t read_own_pid(pid_t pid, const ProcFiles& proc = ProcFiles());  // in the process's own PID namespace
 pid_t read_tracer(pid_t tid, const ProcFiles& proc = ProcFiles());   // 0: none
 char read_state(pid_t tid, const ProcFiles& proc = ProcFiles());     // of proc_pid_stat(5): R S D Z T t X I
 std::vector<pid_t> read_thread_ids(pid_t pid, const ProcFiles& proc = ProcFiles());
 // CPU time that all its threads have used so far, user and system.
 std::optional<std::int64_t> read_cpu_ns(pid_t pid, const ProcFiles& proc = ProcFiles());
 bool read_is_64_bit(pid_t pid, const ProcFiles& proc = ProcFiles());  // the program's file; true if it cannot be read
-// Mode and number of seccomp filters. A container's filter is there from the start and lets pass what fade needs; one
-// that the program adds may answer system calls with death.
+// Mode and number of seccomp filters. A container's filter exists from the start and allows the calls that fade needs.
+// A filter that the program adds may kill for system calls.
 std::string read_seccomp(pid_t tid, const ProcFiles& proc = ProcFiles());
 
 // Signals as bits, number 1 the lowest.

@@ -28,25 +28,25 @@ bool set_policy(int policy) {
   return ::sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &none) == 0;
 }
 
-// Who may not raise a priority does not come back from SCHED_IDLE (sched(7)).
+// A thread that may not raise its priority cannot leave SCHED_IDLE (sched(7)).
 bool may_come_back() {
   rlimit nice{};
   return ::geteuid() == 0 || (::getrlimit(RLIMIT_NICE, &nice) == 0 && nice.rlim_cur >= 20);
 }
 
-constexpr std::uint32_t kLooks = 0xf;  // the last four
-constexpr int kManyMoves = 3;          // of them
-constexpr std::uint32_t kRarely = 64;  // windows from one look to the next where the tracee stays
-// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it has gone to sleep.
+constexpr std::uint32_t kLooks = 0xf;  // the last four looks
+constexpr int kManyMoves = 3;          // among these looks
+constexpr std::uint32_t kRarely = 64;  // windows between two looks if the tracee stays
+// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it sleeps.
 constexpr std::int64_t kAtOnce = 150;  // ns
 constexpr std::int64_t kStarving = 9;  // tenths of a window
 constexpr std::int64_t kStarved = 4'000'000;           // ns
-constexpr std::int64_t kWorthIt = 20;                  // times what it cost
+constexpr std::int64_t kWorthIt = 20;                  // times the cost
 constexpr std::int64_t kLongestPause = 60'000'000'000;
 
 }  // namespace
 
-// How long this thread has waited for a CPU while it could have run (Documentation/scheduler/sched-stats.rst).
+// The time that this thread waited for a CPU while runnable (Documentation/scheduler/sched-stats.rst).
 std::int64_t CpuFollower::waited() {
   if (!schedstat_) schedstat_ = Fd(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
   char text[128];
@@ -77,7 +77,7 @@ bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
   return moved;
 }
 
-// Returns whether it had moved.
+// Returns true if the tracee had moved.
 bool CpuFollower::follow(pid_t tid) {
   const int cpu = last_cpu(tid);
   if (cpu == cpu_ || !cpus_.only(cpu)) return false;
@@ -86,7 +86,7 @@ bool CpuFollower::follow(pid_t tid) {
 }
 
 void CpuFollower::yield(std::int64_t now) {
-  not_before_ = now + kLongestPause;  // where it is forbidden, or waiting could not be told, do not ask again soon
+  not_before_ = now + kLongestPause;  // if this is forbidden, or the waiting time is unknown, do not ask again soon
   if (waited_ns_ == 0 || !may_come_back() || !set_policy(SCHED_IDLE)) return;
   yields_ = true;
   starved_ns_ = 0;

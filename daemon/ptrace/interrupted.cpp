@@ -8,7 +8,7 @@
 namespace fade {
 namespace {
 
-// include/linux/errno.h: never seen by programs.
+// include/linux/errno.h: programs never see it.
 constexpr long kRestartBlock = -516;  // ERESTART_RESTARTBLOCK
 constexpr long kRestart[] = {-512 /* ERESTARTSYS */, -513 /* ERESTARTNOINTR */, -514 /* ERESTARTNOHAND */, kRestartBlock};
 // The last two lines: on a socket with SO_RCVTIMEO or SO_SNDTIMEO.

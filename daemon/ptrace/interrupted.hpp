@@ -1,4 +1,4 @@
-// System calls that our stop interrupted (signal(7), "Interruption of system calls and library functions by stop
+// System calls that a stop by fade interrupted (signal(7), "Interruption of system calls and library functions by stop
 // signals"; arch/x86/kernel/signal.c). Pure.
 #pragma once
 #include <optional>
@@ -7,16 +7,16 @@
 
 namespace fade {
 
-// The kernel would begin the call again when the thread goes on: registers that do the same from user mode. nullopt:
-// no system call is waiting for that.
+// Registers that repeat the call from user mode, if the kernel would restart the call when the thread continues.
+// nullopt: no system call waits for a restart.
 std::optional<Registers> begun_again(const Registers& stopped);
 
-// A call that returns EINTR after any stop, even one that no handler saw (epoll_wait, semop, recv with a time limit, ...):
-// registers that call it once more, with its whole timeout. nullopt: it is none of these. Only right while no signal
-// waits for the thread.
+// Registers that repeat a call with its whole timeout. These calls return EINTR after any stop, even without a handler
+// (epoll_wait, semop, recv with a time limit, ...). nullopt: another call. Valid only while no signal waits for the
+// thread.
 std::optional<Registers> called_once_more(const Registers& stopped);
 
-// The kernel would go on with the call, in the time that is left of it, by restart_syscall(2), which a seccomp filter may
+// True if the kernel would continue the call for its remaining time by restart_syscall(2), which a seccomp filter may
 // forbid.
 bool wants_restart_syscall(const Registers& stopped);
 

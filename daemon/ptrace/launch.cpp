@@ -11,8 +11,8 @@
 namespace fade {
 namespace {
 
-// Interval timers outlive an exec but are not inherited by a child: whoever set an alarm and then became us means the program.
-// The time goes on where it stood when it is started.
+// Interval timers outlive an exec but a child does not inherit them. A program that sets an alarm and then executes
+// fade means the alarm for its program. The time continues when the program starts.
 class Alarms {
  public:
   static Alarms take() {
@@ -37,7 +37,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-// In the child, after fork from a process that may have had threads: async-signal-safe calls only.
+// Runs in the child, after fork from a process that may have had threads: async-signal-safe calls only.
 [[noreturn]] void wait_and_exec(int go, int error, const Alarms& alarms, const char* directory, char** argv, char** environment) {
   char leave;
   if (::read(go, &leave, 1) != 1) ::_exit(127);
@@ -67,7 +67,7 @@ Result<LaunchedProgram> LaunchedProgram::fork_waiting(const Command& command) {
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("cannot fork");
   if (pid == 0) {
-    ::close(go_write.get());  // or our own end would keep its read from ending
+    ::close(go_write.get());  // or fade's own end would keep the child's read from ending
     wait_and_exec(go_read.get(), error_write.get(), alarms, command.directory.c_str(), const_cast<char**>(argv.data()),
                   const_cast<char**>(environment.data()));
   }

@@ -1,6 +1,6 @@
-// A program about to be started: forked, waiting for leave to exec. Owns the two pipes to it. Nothing of ours is
-// inherited: descriptors are close-on-exec, signal mask and dispositions are as we got them, so fork before you
-// install handlers or threads.
+// A program that is about to start: forked, and waiting for release() before exec. Owns the two pipes to the child. The
+// child inherits nothing of fade: descriptors are close-on-exec, signal mask and dispositions are as fade got them.
+// Therefore fork before you install handlers or threads.
 #pragma once
 #include <sys/types.h>
 
@@ -16,21 +16,21 @@ class LaunchedProgram {
  public:
   struct Command {
     std::vector<std::string> argv;         // argv[0] is looked up in PATH as execvp(3) does
-    std::vector<std::string> environment;  // VAR=VALUE, the whole of it
-    std::string directory;                 // empty: ours
+    std::vector<std::string> environment;  // VAR=VALUE, the complete environment
+    std::string directory;                 // empty: the current one
   };
   static Result<LaunchedProgram> fork_waiting(const Command& command);
 
   pid_t pid() const { return pid_; }
-  void release();  // lets it exec; without this it exits by itself when this object goes
-  // After the child ended without having executed anything: the errno of chdir or exec, 0 if there is none to tell.
+  void release();  // lets the child exec; without it the child exits when this object is destroyed
+  // Call after the child ended without an exec: the errno of chdir or exec, 0 if unknown.
   int exec_errno() const;
 
  private:
   LaunchedProgram(pid_t pid, Fd go, Fd error) : pid_(pid), go_(std::move(go)), error_(std::move(error)) {}
 
   pid_t pid_;
-  Fd go_;     // one byte lets it run
+  Fd go_;     // one byte lets the child run
   Fd error_;  // closed by a successful exec
 };
 

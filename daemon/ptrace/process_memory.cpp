@@ -21,8 +21,8 @@ constexpr std::size_t kPage = 4096;
 ProcessMemory::ProcessMemory(pid_t pid)
     : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDWR | O_CLOEXEC)) {}
 
-// mem_rw() in fs/proc/base.c: without a memory map nothing is read, and that is no error. Nothing is ever mapped in the last page of
-// the program's half.
+// mem_rw() in fs/proc/base.c: without a memory map a read returns 0 bytes and no error. The last page of the program's
+// half is never mapped.
 bool ProcessMemory::is_gone() const {
   constexpr off_t kNeverMapped = 0x7fff'ffff'f000;
   std::byte byte;
@@ -58,12 +58,13 @@ void ProcessMemory::read_all(std::span<Piece> pieces) const {
   for (Piece& piece : pieces) {
     piece.got = std::min(left, piece.into.size());
     left -= piece.got;
-    // Behind one that cannot be read whole the kernel has read nothing.
+    // After an incomplete piece the kernel has read nothing.
     if (piece.got == 0) piece.got = read(piece.from, piece.into);
   }
 }
 
-// An exec or the end of the process takes the memory away: the file then takes 0 bytes, and `stopped` may be a thread of the new program.
+// An exec or the end of the process removes the memory. The file then takes 0 bytes, and `stopped` may be a thread of
+// the new program.
 bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
   if (to.value >> 63) return false;
   const ssize_t written = write_by_file(to, bytes);
@@ -80,7 +81,7 @@ ssize_t ProcessMemory::write_by_file(RemoteAddr to, std::span<const std::byte> b
   return mem_ ? ::pwrite(mem_.get(), bytes.data(), bytes.size(), static_cast<off_t>(to.value)) : -1;
 }
 
-// PTRACE_POKETEXT writes whole aligned words: keep what stands around ours.
+// PTRACE_POKETEXT writes whole aligned words: keep the bytes around the new ones.
 bool ProcessMemory::poke(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
   while (!bytes.empty()) {
     const RemoteAddr word_at{to.value & ~std::uint64_t{7}};

@@ -1,4 +1,4 @@
-// The integer registers of a stopped thread, in the words of the System V x86-64 ABI (3.2.3).
+// The integer registers of a stopped thread, named as in the System V x86-64 ABI (3.2.3).
 #pragma once
 #include <sys/user.h>
 

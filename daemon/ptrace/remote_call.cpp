@@ -14,12 +14,12 @@
 namespace fade {
 namespace {
 
-// arch/x86/include/uapi/asm/sigcontext.h and ucontext.h: what the kernel writes for a signal and rt_sigreturn reads.
+// arch/x86/include/uapi/asm/sigcontext.h and ucontext.h: written by the kernel for a signal, read by rt_sigreturn.
 constexpr std::uint64_t kUcFpXstate = 1, kUcSigcontextSs = 2, kUcStrictRestoreSs = 4;
 constexpr std::uint32_t kFpMagic1 = 0x46505853, kFpMagic2 = 0x46505845;
 constexpr std::size_t kSoftwareReserved = 464;  // offset of _fpx_sw_bytes in the legacy area
 constexpr std::uint64_t kRedZone = 128;
-constexpr int kMostStops = 64;  // of one call; more means that the code it stands on is gone
+constexpr int kMostStops = 64;  // during one call; more means that its code is gone
 
 struct FpSoftwareBytes {
   std::uint32_t magic1, extended_size;
@@ -54,7 +54,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 }  // namespace
 
-// Writes the frame and returns the stack pointer to run with: its top word is where `ret` goes after the call.
+// Writes the frame and returns the stack pointer for the call. Its top word is the target of `ret` after the call.
 std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::uint64_t mask, Below& below) const {
   if (!gadgets_.sigreturn) {
     const RemoteAddr top = saved.sp() - 8;
@@ -83,14 +83,14 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
   return frame;
 }
 
-// Resumed from its last stop, a leader whose thread executes a program would make room for that program.
+// A leader whose thread executes a program would give way to that program if it were resumed from its last stop.
 bool RemoteCall::is_at_its_end() const {
   const auto info = tracee_.siginfo();
   return info && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
 }
 
-// From the registers set for the call to its exit. `met`: signals that came meanwhile. A group-stop needs no help: the process is in it
-// whatever one thread does.
+// Runs from the registers set for the call to its exit. `met`: signals that arrived meanwhile. A group-stop needs no
+// action: the process stays in it even if one thread runs.
 RemoteCall::Ran RemoteCall::run_to_the_exit(std::vector<int>& met) const {
   int syscall_stops = 0;
   for (int stops = 0; stops < kMostStops; ++stops) {
@@ -106,7 +106,7 @@ RemoteCall::Ran RemoteCall::run_to_the_exit(std::vector<int>& met) const {
   return {};
 }
 
-// SIGSTOP cannot be blocked, and in a new program nothing is.
+// SIGSTOP cannot be blocked, and in a new program no signal is blocked.
 RemoteCall::Ran RemoteCall::run() const {
   std::vector<int> met;
   const Ran ran = run_to_the_exit(met);
@@ -114,9 +114,10 @@ RemoteCall::Ran RemoteCall::run() const {
   return ran;
 }
 
-// The registers first and the mask second, and back in the other order: whenever the tracer dies, the thread either is as it was or stands
-// on the frame, which restores both. Blocked signals alone would stay; without a frame none is blocked. The frame may lie on memory of
-// another owner: the stack may be a small one of the program's making (sigaltstack, a coroutine's) and end there.
+// The registers are written first and the mask second, and restored in the other order. If the tracer dies at any time,
+// the thread either is unchanged or is on the frame, which restores both. Otherwise blocked signals alone would stay;
+// without a frame no signal is blocked. The frame may overlap memory of another owner: a small stack made by the
+// program (sigaltstack, a coroutine's) may end there.
 std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
   if (is_at_its_end()) return std::nullopt;
   const auto saved = tracee_.registers();

@@ -1,9 +1,9 @@
-// Runs system calls in a stopped thread. Self-completing: the thread gets a frame that restores all of it by itself (rt_sigreturn(2)), so
-// that it goes on unharmed if the tracer dies in the middle. All signals are blocked meanwhile, where the frame gives the mask back; else
-// they are sent again.
+// Runs system calls in a stopped thread. Self-completing: the thread gets a frame that restores its whole state by
+// itself (rt_sigreturn(2)). So it continues undisturbed if the tracer dies in the middle. If the frame restores the
+// mask, all signals are blocked meanwhile; else signals are sent again.
 //
-// Another thread may execute a program meanwhile, or end the process. The stopped thread then leaves the call: nothing of it is
-// restored, because its pid may be that of the new program, and its next stop is left for Tracer::next().
+// Meanwhile another thread may execute a program or end the process. The stopped thread then leaves the call. Nothing
+// of it is restored, because its pid may belong to the new program. Its next stop is left for Tracer::next().
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace fade {
 
-// Code in the tracee that remote calls stand on.
+// Code in the tracee for remote calls.
 struct RemoteGadgets {
   RemoteAddr syscall_ret;  // syscall; ret
   RemoteAddr sigreturn;    // mov $15, %eax; syscall. None: the thread is at the first instruction of a new program,
@@ -26,20 +26,22 @@ struct RemoteGadgets {
 
 class RemoteCall {
  public:
-  // `stopped` must be in a ptrace-stop outside of any system call, at the exit of one, or where a stop interrupted one.
+  // `stopped` must be in a ptrace-stop outside of any system call, at the exit of a call, or at a stop that interrupted
+  // a call.
   RemoteCall(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
       : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
 
-  // The kernel's result, a negative errno included. nullopt: the thread could not be used, and its registers are as before, or it has
-  // left (has_left() in stop.hpp) or is about to. A thread whose own system call our stop interrupted must be interrupted once more
-  // before it goes on: the kernel restarts the call only behind a stop of that kind.
+  // The kernel's result, which may be a negative errno. nullopt: the thread could not be used and its registers are
+  // unchanged, or it has left (has_left() in stop.hpp) or is about to leave. If fade's stop interrupted a system call
+  // of the thread, interrupt the thread once more before it continues. The kernel restarts the call only after such a
+  // stop.
   std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
 
-  // Below the red zone and the frame of any call made with these registers: room for data given to a call.
+  // An address below the red zone and below the frame of any call made with these registers: room for data of a call.
   static RemoteAddr scratch(const Registers& registers) { return {(registers.rsp - 32 * 1024) & ~std::uint64_t{63}}; }
 
  private:
-  // What stood where the frame stands.
+  // The former content at the place of the frame.
   struct Below {
     RemoteAddr at;
     std::vector<std::byte> bytes;

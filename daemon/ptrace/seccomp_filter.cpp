@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned kMostFilters = 4096;  // the kernel allows 32768 instructions in all
 using Word = std::uint32_t;
 
-// Classic BPF as kernel/seccomp.c restricts it (seccomp_check_filter). Jumps only lead forward, so it ends.
+// Classic BPF as kernel/seccomp.c restricts it (seccomp_check_filter). Jumps only lead forward, so every program ends.
 class Machine {
  public:
   Machine(std::span<const sock_filter> filter, const seccomp_data& about) : filter_(filter) {
@@ -98,7 +98,7 @@ class Machine {
 
 using Filter = std::vector<sock_filter>;
 
-// errno in the error's code.
+// The Error has errno as its code.
 Result<std::vector<Filter>> filters_of(pid_t stopped) {
   std::vector<Filter> out;
   for (unsigned i = 0; i < kMostFilters; ++i) {

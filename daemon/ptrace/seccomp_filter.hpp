@@ -1,5 +1,5 @@
-// Whether a thread's seccomp(2) filters let it make the system calls that fade makes in it: most kill for what they do
-// not know.
+// Checks if a thread's seccomp(2) filters allow the system calls that fade makes in the thread: most filters kill for
+// unknown calls.
 #pragma once
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,10 +18,10 @@ namespace fade {
 struct PlannedCall {
   const char* name;
   long number = 0;
-  std::array<std::uint64_t, 6> arguments{};  // as far as a filter could go by them; addresses are 0
+  std::array<std::uint64_t, 6> arguments{};  // as far as a filter could use them; addresses are 0
 };
 
-// As /proc tells it.
+// The seccomp state from /proc.
 struct SeccompState {
   int mode = 0;     // SECCOMP_MODE_*; 0: none
   int filters = 0;  // before Linux 5.9: 1 for any number
@@ -29,13 +29,13 @@ struct SeccompState {
 };
 SeccompState read_seccomp_state(pid_t tid);
 
-// What a filter answers: one of SECCOMP_RET_* and its data. nullopt: the kernel would not have taken such a program, or it
-// divides by zero. Pure; ends whatever the program is.
+// The answer of a filter: one of SECCOMP_RET_* and its data. nullopt: the kernel would have refused the program, or it
+// divides by zero. Pure; ends for any program.
 std::optional<std::uint32_t> answer_of(std::span<const sock_filter> filter, const seccomp_data& about);
 
-// Whether every filter of the stopped thread lets these calls pass. Only CAP_SYS_ADMIN without a filter of its own is
-// shown filters: to others, a thread with no more filters than they have themselves (a container's) is taken to be as free
-// as they are. Fails with code ENOTSUP.
+// Checks if every filter of the stopped thread allows these calls. The kernel shows filters only to a process with
+// CAP_SYS_ADMIN and without a filter of its own. Otherwise a thread with no more filters than fade has (a container's)
+// counts as equally free. Else the Error has code ENOTSUP.
 Result<void> may_call(pid_t stopped, std::span<const PlannedCall> calls);
 
 }  // namespace fade

@@ -22,7 +22,7 @@ static_assert(offsetof(KernelFrame, ip) == 176 && offsetof(KernelFrame, fpstate)
 
 constexpr bool is_user_code(std::uint64_t segments) { return (segments & 0xffff) == kUserCode; }
 
-// Words alone prove nothing: what counts is a frame that is whole, with the state of the other registers where it says.
+// Words alone prove nothing. A frame counts only if it is complete, with the state of the other registers at its place.
 std::optional<KernelFrame> frame_at(const Memory& memory, RemoteAddr at) {
   constexpr std::uint32_t kBegin = 0x46505853, kEnd = 0x46505845;  // FP_XSTATE_MAGIC1 and 2
   constexpr std::uint64_t kBeginAt = 464, kMostState = 16 * 1024;
@@ -37,7 +37,7 @@ std::optional<KernelFrame> frame_at(const Memory& memory, RemoteAddr at) {
 
 }  // namespace
 
-// A thread that has returned from its handler and not yet called rt_sigreturn stands one word above its frame.
+// A thread that has returned from its handler and not yet called rt_sigreturn is one word above its frame.
 std::vector<SignalFrame> signal_frames(const Memory& memory, RemoteAddr sp) {
   const RemoteAddr lowest{(sp.value & ~std::uint64_t{7}) - sizeof(std::uint64_t)};
   std::vector<SignalFrame> out;

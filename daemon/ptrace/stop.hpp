@@ -1,4 +1,4 @@
-// What a wait reported, as a type (ptrace(2), "Stopped states").
+// The report of a wait, as a type (ptrace(2), "Stopped states").
 #pragma once
 #include <sys/types.h>
 
@@ -6,18 +6,18 @@ namespace fade {
 
 struct Stop {
   enum class Kind {
-    None,       // nothing: the wait was interrupted by a signal or the tick; look at your flags
+    None,       // no report: a signal or the tick interrupted the wait; check your flags
     Gone,       // no tracee and no child is left
     Signal,     // signal-delivery-stop: resume with `signal` to deliver it, with 0 to swallow it
-    Group,      // group-stop: listen(), the thread must not run
-    Trap,       // PTRACE_EVENT_STOP that is no group-stop (first stop of a new tracee, INTERRUPT, end of a group-stop): resume
+    Group,      // group-stop: call listen(), the thread must not run
+    Trap,       // other PTRACE_EVENT_STOP (first stop of a new tracee, INTERRUPT, end of a group-stop): resume
     Fork,       // `message` is the new pid: it is, or will be, in its own Trap stop
-    Vfork,      // the same; shares the address space until it execs or exits
-    Clone,      // the same, by clone(2): a thread or a process
+    Vfork,      // as Fork; shares the address space until it execs or exits
+    Clone,      // as Fork, by clone(2): a thread or a process
     Exec,       // `message` is the former tid; the other threads are gone
     VforkDone,  // resume
     Syscall,    // entry or exit of a system call: resume
-    Exit,       // it will end, with status `message` as wait(2) tells it; registers and memory are still there: resume
+    Exit,       // it will end with status `message`, as in wait(2); registers and memory still exist: resume
     Exited,     // ended with exit status `status`
     Killed,     // ended by signal `status`
   };
@@ -28,8 +28,8 @@ struct Stop {
   unsigned long message = 0;
 };
 
-// Whether the thread has left the code that it ran: it ends, has ended, or executes another program. Its registers, its memory and
-// its signal mask must not be written any more. Such a stop belongs to the handler of Tracer::next().
+// True if the thread has left its code: it ends, has ended, or executes another program. Its registers, its memory and
+// its signal mask must not be written from then on. The handler of Tracer::next() gets such a stop.
 constexpr bool has_left(Stop::Kind kind) {
   switch (kind) {
     case Stop::Kind::Gone:

@@ -18,8 +18,9 @@
 #include "base/thread_cpus.hpp"
 #include "ptrace/tracee.hpp"
 
-// The child: asks to be traced, then stops at its entry and at its return for ever. Without a tracer the next int3 kills it, so it
-// never outlives the tracer. It uses no stack, no libc and no thread-local data: its memory is the tracer's.
+// The child asks for a tracer, then stops at its entry and at its return for ever. Without a tracer the next int3 kills
+// the child, so it never outlives the tracer. It uses no stack, no libc and no thread-local data, because its memory is
+// the tracer's.
 asm(R"(
         .text
         .type fade_calling_child, @function
@@ -50,7 +51,7 @@ namespace {
 
 constexpr std::uint32_t kWarmUp = 4, kFewest = 16;  // calls of each form
 
-// Blocks all signals of this thread but that of a breakpoint.
+// Blocks all signals of this thread except the breakpoint's.
 class NoSignals {
  public:
   NoSignals() {
@@ -67,13 +68,13 @@ class NoSignals {
   sigset_t before_;
 };
 
-// Owns the child: kills and reaps it, whatever happened.
+// Owns the child: kills and reaps it in every case.
 class CallingChild {
  public:
   static Result<CallingChild> start() {
     alignas(16) static std::byte stack[1024];  // clone(3) puts its arguments there
-    const NoSignals meanwhile;  // the child keeps this mask: no handler of this process may run in it
-    // No signal tells of its end, and it holds no descriptor open: it shares those of this process.
+    const NoSignals meanwhile;  // the child keeps this mask: no handler of this process may run in the child
+    // No signal reports its end. It keeps no descriptor open, because it shares the descriptors of this process.
     const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_VM | CLONE_FILES | CLONE_FS, nullptr);
     if (pid < 0) return fail_errno("cannot make a child");
     return CallingChild(pid);
@@ -92,7 +93,7 @@ class CallingChild {
   pid_t pid_;
 };
 
-// Both threads keep to the CPU that the caller is on, as the tracer of a session keeps to that of its program.
+// Both threads stay on the CPU of the caller, as the tracer of a session stays on its program's CPU.
 class OneCpu {
  public:
   explicit OneCpu(pid_t child) : theirs_(child) {
@@ -117,7 +118,8 @@ class Calls {
  public:
   Calls(const Tracer& tracer, pid_t pid) : tracer_(tracer), child_(pid) {}
 
-  // One call of the child, with the requests that a session makes, in its order. False: the child stopped for something else.
+  // One call of the child, with the requests of a session, in their order. Returns false if the child stopped for
+  // another reason.
   bool one(EntryForm form) {
     Samples& samples = forms_[static_cast<std::size_t>(form)];
     if (!stop(form == EntryForm::Int3)) return false;
@@ -138,12 +140,13 @@ class Calls {
     std::vector<std::int64_t> call, stop;
   };
   struct Seen {
-    std::int64_t reported = 0, begins = 0, let_go = 0;  // the stop; the call, where it is its entry; the thread runs on
+    // time of the stop; of the call, if this is its entry; of the resumption
+    std::int64_t reported = 0, begins = 0, let_go = 0;
     std::int64_t took = 0;                              // from the last let_go to this stop
   };
 
   bool stop(bool sends_on) {
-    // A session asks for the threads it knows before it waits for any (Turns).
+    // A session asks its known threads before it waits for any thread (Turns).
     Stop stop = tracer_.next_if_stopped(child_.tid());
     if (stop.kind == Stop::Kind::None) stop = tracer_.next_of(child_.tid());
     const std::int64_t now = boottime_ns();

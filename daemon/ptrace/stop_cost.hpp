@@ -1,5 +1,6 @@
-// What a ptrace stop costs on this machine beyond the time for which the tracer holds the thread: the kernel's exception, its switches
-// between thread and tracer, and the request that resumes. Measured with a child of the tracer that makes a few hundred calls.
+// The cost of a ptrace stop on this machine beyond the time for which the tracer holds the thread: the kernel's
+// exception, the switches between thread and tracer, and the request that resumes. Measured with a child of the tracer
+// that makes a few hundred calls.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -9,35 +10,36 @@
 
 namespace fade {
 
-// A figure of many samples, in ns. Spread: four of five samples lie within median +- spread.
+// A figure of many samples, in ns. Four of five samples lie within median +- spread.
 struct Measured {
   std::int64_t median = 0, spread = 0;
 };
 
 // A call has two stops, at its entry and at its return.
 struct StopCosts {
-  std::uint32_t calls = 0;  // that were measured
-  Measured call;  // duration of an empty function: from the moment at which a session takes it to begin to the tracer's next stop
-  Measured stop;  // what one stop lasts beyond the time for which the tracer holds the thread: the request to resume, and the switches
+  std::uint32_t calls = 0;  // number of measured calls
+  Measured call;  // duration of an empty function: from its recorded begin to the tracer's next stop
+  Measured stop;  // duration of one stop beyond the time it is held: the request to resume, and the switches
 };
 
-// How the thread goes on from the stop at the entry of a function.
+// The way a thread continues from the stop at the entry of a function.
 enum class EntryForm : std::uint8_t {
-  Jump,  // by itself: the breakpoint is in the pad that a jump at the entry leads to
-  Int3,  // where the tracer sends it: the breakpoint is the entry itself
+  Jump,  // by itself: the breakpoint is in the pad that the jump at the entry leads to
+  Int3,  // at the address set by the tracer: the breakpoint is the entry itself
 };
 
 struct StopCostLimits {
-  std::uint32_t calls = 100;                 // of each form, after some that warm up
+  std::uint32_t calls = 100;                 // of each form, after some warm-up calls
   std::chrono::nanoseconds time{4'000'000};  // then fewer calls are enough
 };
 
 struct CallCosts {
-  StopCosts jump, int3;  // by EntryForm; calls of both take turns
+  StopCosts jump, int3;  // by EntryForm; calls of both forms alternate
 };
 
-// Tracing thread only. Runs a child that shares this process's memory, pinned with the calling thread to one CPU, and ends it. Nothing
-// is left of it afterwards, and nothing but it is waited for. Fails where the child cannot be made or traced, or a signal comes to it.
+// Tracing thread only. Runs a child that shares this process's memory, pins it with the calling thread to one CPU, and
+// ends it. The child leaves nothing behind, and only the child is waited for. Returns an Error if the child cannot be
+// made or traced, or if it gets a signal.
 Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits = {});
 
 }  // namespace fade

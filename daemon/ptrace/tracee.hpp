@@ -1,6 +1,6 @@
-// One thread under ptrace, named by its tid: the ptrace(2) requests on it, with their errors as values. Holds no
-// state. Every request needs the thread to be stopped (but for interrupt) and must come from the tracing thread.
-// ESRCH is normal: a thread can be killed at any moment; its end is then reported by the Tracer.
+// One thread under ptrace, named by its tid: the ptrace(2) requests for it, with their errors as values. Holds no
+// state. Every request except interrupt needs a stopped thread, and all must come from the tracing thread. ESRCH is
+// normal: a thread can be killed at any moment, and the Tracer then reports its end.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -23,11 +23,11 @@ class Tracee {
   std::optional<Registers> registers() const;
   bool set_registers(const Registers& registers) const;
   bool set_ip(RemoteAddr ip) const;  // 2.6 times cheaper than set_registers
-  // From what registers() said.
+  // `from`: the result of registers().
   bool change_registers(const Registers& from, const Registers& to) const;
   // Low 8 bytes of xmm0..xmm7.
   std::optional<std::array<std::uint64_t, 8>> sse_words() const;
-  // The whole extended state in XSAVE standard format; empty where it cannot be read.
+  // The whole extended state in XSAVE standard format; empty if unreadable.
   std::vector<std::byte> extended_state() const;
 
   std::optional<siginfo_t> siginfo() const;
@@ -37,8 +37,8 @@ class Tracee {
 
   bool resume(int signal = 0) const;
   bool resume_to_syscall(int signal = 0) const;  // next stop: entry or exit of a system call
-  bool step() const;                             // one instruction; next stop: a SIGTRAP that is nobody's
-  bool listen() const;                           // stay in group-stop but hear of its end
+  bool step() const;                             // one instruction; next stop: a SIGTRAP without an owner
+  bool listen() const;                           // stay in group-stop but report its end
   bool interrupt() const;                        // ask for a Trap stop
   bool detach(int signal = 0) const;
   bool poke(RemoteAddr at, std::uint64_t word) const;  // writes text too

@@ -18,8 +18,9 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-// fade_seize(tid, options): ptrace(PTRACE_SEIZE), its result or a negative errno. The kernel begins an interrupted one again
-// (ERESTARTNOINTR) and shows the handler of the signal the address of the system call: that handler may end it there.
+// fade_seize(tid, options): ptrace(PTRACE_SEIZE), its result or a negative errno. The kernel restarts an interrupted
+// call (ERESTARTNOINTR) and shows the signal handler the address of the system call: the handler may end the call
+// there.
 asm(R"(
         .text
         .type fade_seize, @function
@@ -84,7 +85,7 @@ Stop to_stop(const siginfo_t& info) {
     case CLD_EXITED: return {.kind = Stop::Kind::Exited, .tid = info.si_pid, .status = info.si_status};
     case CLD_KILLED:
     case CLD_DUMPED: return {.kind = Stop::Kind::Killed, .tid = info.si_pid, .status = info.si_status};
-    case CLD_STOPPED:  // a child that we inherited by exec and do not trace: its stop is nobody's
+    case CLD_STOPPED:  // a child that fade inherited by exec and does not trace: ignore its stop
       reap_ptrace_stop(info.si_pid);
       return {};
     default: return ptrace_stop(info.si_pid, info.si_status);
@@ -96,7 +97,7 @@ void reap(pid_t tid) {
   ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WEXITED | WNOHANG | __WALL);
 }
 
-// The kernel answers no request to a thread whose pid an exec has changed until the stop is waited for (Linux 5.13,
+// The kernel answers no request to a thread whose pid an exec has changed until its stop is waited for (Linux 5.13,
 // looks_like_a_spurious_pid in kernel/ptrace.c).
 Stop taken(const siginfo_t& info) {
   Stop stop = to_stop(info);
@@ -109,7 +110,7 @@ Stop taken(const siginfo_t& info) {
 
 constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;
 
-// The tick exists to interrupt waits: that of PTRACE_SEIZE, too.
+// The tick interrupts waits, also the wait of PTRACE_SEIZE.
 void on_tick(int, siginfo_t*, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   if (registers[REG_RIP] != reinterpret_cast<greg_t>(fade_seize_begins)) return;
@@ -128,7 +129,7 @@ Result<Tracer> Tracer::create(std::chrono::milliseconds tick) {
   sigset_t tick_signal;
   sigemptyset(&tick_signal);
   sigaddset(&tick_signal, SIGALRM);
-  ::pthread_sigmask(SIG_UNBLOCK, &tick_signal, nullptr);  // whoever started us may have blocked it
+  ::pthread_sigmask(SIG_UNBLOCK, &tick_signal, nullptr);  // the parent process may have blocked it
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = SIGALRM;
@@ -180,7 +181,8 @@ void Tracer::reap_stop(pid_t tid) const { reap_ptrace_stop(tid); }
 
 Stop Tracer::next_of(pid_t tid) const { return *next_of(tid, std::chrono::nanoseconds::max()); }
 
-// The tick ends the wait now and then. Meanwhile the thread may have ended as a leader whose threads live, which no wait reports.
+// The tick ends the wait from time to time. Meanwhile the thread may have ended as a leader whose threads live, which
+// no wait reports.
 std::optional<Stop> Tracer::next_of(pid_t tid, std::chrono::nanoseconds patience) const {
   const std::int64_t since = boottime_ns();
   siginfo_t info{};

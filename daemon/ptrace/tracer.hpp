@@ -1,10 +1,11 @@
-// The sole waiter. Everything that is waited for goes through here, from one thread.
+// The sole waiter. All waits go through here, from one thread.
 //
-// A ptrace-stop is looked at but not reaped (WNOWAIT): it vanishes when the thread is resumed. A tracer that is killed between seeing a
-// stop and mending the thread leaves the stop as the kernel made it, and no system call is spent on reaping.
+// A ptrace-stop is read but not reaped (WNOWAIT): it vanishes when the thread is resumed. If the tracer is killed
+// before it repairs the thread, the stop remains as the kernel made it. Reaping also costs no system call then.
 //
-// next() and its like take a stop: ends are reaped, and so is an exec, to which the kernel answers no request before. next_of() only
-// looks: an end or an exec stays for next(), and until then the kernel refuses every request to the thread of an exec.
+// next() and its variants take a stop: they reap ends, and also an exec, because the kernel answers no request before
+// that. next_of() only looks: an end or an exec stays for next(), and until then the kernel refuses every request to
+// the thread of an exec.
 #pragma once
 #include <sys/types.h>
 
@@ -24,23 +25,23 @@ class Tracer {
   Tracer& operator=(Tracer&&) = delete;
   ~Tracer();
 
-  // Makes a thread of a running process a tracee, without stopping it; its children follow. `kill_on_exit`: it is killed when the tracer
-  // ends. EPERM, ESRCH: ptrace(2). EINTR: the kernel makes the caller wait for an exec of that process (cred_guard_mutex), and the tick
-  // has ended the wait. That exec may wait for a tracee to be resumed: take stops, then try again. A thread that is a tracee already
-  // is not to be asked for: the answer would be EPERM, after the same wait.
+  // Makes a thread of a running process a tracee, without stopping it; its children follow. `kill_on_exit`: the thread
+  // is killed when the tracer ends. EPERM, ESRCH: ptrace(2). EINTR: the kernel makes the caller wait for an exec of
+  // that process (cred_guard_mutex), and the tick has ended the wait. That exec may wait until a tracee is resumed:
+  // take stops, then try again. Do not call it for a tracee: the answer would be EPERM, after the same wait.
   static Result<void> seize(pid_t tid, bool kill_on_exit);
 
-  Stop next() const;                      // of any tracee; blocks until there is one, or a signal came (None)
-  Stop next_if_any() const;               // the same, but None where there is none now
-  Stop next_if_stopped(pid_t tid) const;  // of one tracee; None where it has not stopped, or is gone. Does not block
-  // Looks at the next stop of one tracee, whatever interrupts the wait. Gone: it has ended and is not reported yet, as a leader that
-  // ended before its threads.
+  Stop next() const;                      // of any tracee; blocks until there is one or a signal arrives (None)
+  Stop next_if_any() const;               // as next(), but None if no stop waits
+  Stop next_if_stopped(pid_t tid) const;  // of one tracee; None if it has not stopped, or is gone. Does not block
+  // Looks at the next stop of one tracee; interruptions do not end the wait. Gone: the tracee has ended without a
+  // report yet, as a leader that ended before its threads.
   Stop next_of(pid_t tid) const;
-  // The same, but nullopt where the tracee has not stopped in time (to a tick): it may sleep where nothing interrupts it.
+  // The same, but nullopt if the tracee has not stopped in time (to a tick): it may sleep uninterruptibly.
   std::optional<Stop> next_of(pid_t tid, std::chrono::nanoseconds patience) const;
-  // Takes the end of a thread that next_of() saw: next() does not report it.
+  // Takes the end of a thread that next_of() returned: next() then does not report it.
   void reap_end(pid_t tid) const;
-  // Takes a stop that was seen. The thread stays in it, and next() does not report it again.
+  // Takes a stop that next_of() returned. The thread stays in it, and next() does not report it again.
   void reap_stop(pid_t tid) const;
 
  private:

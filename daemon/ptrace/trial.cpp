@@ -15,7 +15,7 @@ std::optional<int> try_tracing() {
   int status = 0;
   pid_t ended = 0;
   while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {}
-  // Ended otherwise: a filter that kills. Not to be waited for: SIGCHLD is ignored.
+  // Another end means a filter that kills. No wait: SIGCHLD is ignored.
   if (ended != child) return std::nullopt;
   return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
 }

@@ -1,11 +1,11 @@
-// Whether this process may trace at all: filters and security modules can forbid it whatever is to be traced.
+// Checks if this process may trace at all: filters and security modules can forbid tracing of any process.
 #pragma once
 #include <optional>
 
 namespace fade {
 
-// errno of PTRACE_TRACEME in a child made for it, 0 where it is allowed. nullopt: it could not be tried. The child is
-// gone afterwards; nothing else is changed. Not while a tracer waits for all children.
+// errno of PTRACE_TRACEME in a child made for this test, 0 if it is allowed. nullopt: the test was impossible. The
+// child is gone afterwards; nothing else changes. Not while a tracer waits for all children.
 std::optional<int> try_tracing();
 
 }  // namespace fade

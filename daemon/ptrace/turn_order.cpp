@@ -71,7 +71,7 @@ pid_t TurnOrder::ask_served(const std::function<bool(pid_t)>& has_stopped) {
   return 0;
 }
 
-// Each turn that is passed over pays for some of the debt, so this comes to an end.
+// Each skipped turn pays for some of the debt, so the loop ends.
 void TurnOrder::pass_over_debtors() {
   for (std::size_t i = 0; i < std::min(kServed, ring_.size());)
     if (ring_[i].left > 0) {
@@ -86,8 +86,8 @@ void TurnOrder::to_the_end(Place place) {
   std::rotate(place, place + 1, ring_.end());
 }
 
-// The turn is over. The thread keeps the rest of it for its next one: it may have waited for a processor. A thread
-// that has not stopped in two turns is idle.
+// Ends a turn. The thread keeps the rest for its next turn, because it may have waited for a processor. A thread that
+// has not stopped in two turns is idle.
 void TurnOrder::retire(std::size_t index) {
   const Place place = ring_.begin() + static_cast<std::ptrdiff_t>(index);
   if (!std::exchange(place->has_stopped, false)) {

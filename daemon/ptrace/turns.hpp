@@ -1,7 +1,7 @@
-// Takes stops so that all threads get alike many of theirs handled. Of several stopped threads wait(2) reports the
-// same one first: the first child, then the thread that was traced last. A thread that calls again and again is
-// stopped again before the tracer asks, and the other threads would wait for as long as it does. So threads are
-// asked by name, in the order of TurnOrder.
+// Takes stops so that all threads get the same share. If several threads have stopped, wait(2) always reports the same
+// one first: the first child, then the thread that was traced last. A thread that calls again and again is stopped
+// again before the tracer asks. The other threads would then wait as long as it calls. Therefore threads are asked by
+// name, in the order of TurnOrder.
 #pragma once
 #include "ptrace/tracer.hpp"
 #include "ptrace/turn_order.hpp"
@@ -14,7 +14,7 @@ class Turns {
 
   explicit Turns(const Tracer& tracer) : tracer_(tracer) {}
 
-  // Threads that may stop. Stops of other threads are seen when no thread that came has stopped, and now and then.
+  // Adds a thread that may stop. Stops of other threads are seen if no added thread has stopped, and from time to time.
   void came(pid_t tid) { order_.came(tid); }
   void went(pid_t tid) { order_.went(tid); }
 

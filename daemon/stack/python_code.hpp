@@ -1,7 +1,7 @@
 // The code objects of an interpreter: their names, and the line of each instruction. Kept by address. An address may be
 // reused for other code, so kept objects are read again. If the interpreter counts its freed code objects (3.14 and
-// later), this happens whenever the count changes. Else it happens every second, and at each use until the object has
-// been the same for a while, because short-lived code has not.
+// later), this happens whenever the count changes. Else it happens every second. A new object is also read at each use
+// until it has been the same for a while, because code may be short-lived.
 #pragma once
 #include <array>
 #include <cstdint>

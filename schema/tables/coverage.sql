@@ -1,11 +1,13 @@
 -- ---------------------------------------------------------------- what was watched, and what was not
--- What the session was asked to leave out. kind: events, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay, duration (ns),
--- detail.
+-- The filters of the session. kind: events, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay,
+-- duration (ns), detail.
 CREATE TABLE filter_   (session INTEGER NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL) STRICT;
--- The functions that fade knows, by API, group and kind. why NULL: they are watched where a library has them; else what left them out: events,
--- include, exclude, or hot (off by default). names: the first six of those that were left out.
+-- The functions that fade knows, by API, group and kind. why NULL: watched in each library that has them; else the
+-- filter that left them out: events, include, exclude, or hot (off by default). names: the first six functions left
+-- out.
 CREATE TABLE selection_(session INTEGER NOT NULL, api TEXT NOT NULL, grp TEXT NOT NULL, kind TEXT NOT NULL, why TEXT, n INTEGER NOT NULL, names TEXT) STRICT;
--- Which functions a topic of the view watched is about; '*' is any. pattern: their names, where a message tells of one function.
+-- The functions that a topic of the view watched is about; '*' is any. pattern: their names, for messages about one
+-- function.
 CREATE TABLE topic_    (topic TEXT NOT NULL, api TEXT NOT NULL, kind TEXT NOT NULL, pattern TEXT NOT NULL) STRICT;
 INSERT INTO topic_ VALUES
 ('allocations', 'hip', 'alloc', '*[Aa]lloc*'), ('allocations', 'hip', 'host_alloc', '*[Aa]lloc*'),

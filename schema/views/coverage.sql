@@ -1,6 +1,7 @@
 -- ---------------------------------------------------------------- what was watched, and what was not
--- Each thing that narrows what is known of a process, or (process_id NULL) of the session's processes that have no row. Filters on functions are not here:
--- they are the same for all processes (selection_). rank: how much is lost: 3 all, 2 calls or their results, 1 rows (counts are kept).
+-- Each limit on the known facts about a process, or (process_id NULL) about the session's processes without a row.
+-- Filters on functions are not included: they are the same for all processes (selection_). rank: the amount of loss: 3
+-- all, 2 calls or their results, 1 rows (counts are kept).
 CREATE VIEW narrowings AS
 WITH RECURSIVE
   mark AS MATERIALIZED (SELECT * FROM lifecycle_ WHERE kind IN ('exec', 'attach', 'recording started', 'recording stopped', 'unwatched', 'vanished', 'untraced')),
@@ -58,7 +59,8 @@ UNION ALL
 SELECT m.session, NULL, NULL, 'unwatched', m.ts, NULL, 3, 'process ' || m.value || ' was not watched: ' || m.detail
 FROM mark m WHERE m.kind = 'untraced' OR (m.kind = 'unwatched' AND m.process IS NULL);
 
--- What each process had watched, by group of functions. Rows exist where the process loaded a library with such functions, or was not watched.
+-- The watched part of each process, by group of functions. Rows exist if the process loaded a library with such
+-- functions, or was not watched.
 CREATE VIEW coverage AS
 WITH
   lost AS MATERIALIZED (SELECT * FROM narrowings WHERE process_id IS NOT NULL),
@@ -82,7 +84,7 @@ LEFT JOIN kernel_filter k ON k.session = p.session
 WHERE w.rank = 3 OR EXISTS (SELECT 1 FROM function_ f WHERE f.session = p.session AND f.api = c.api)
    OR EXISTS (SELECT 1 FROM module_ m WHERE m.process = p.id AND m.role = c.api);
 
--- What sentences ask: is everything known of a topic, from when to when, and if not, why not.
+-- Answers for report sentences: is everything known of a topic, from when to when, and if not, the reason.
 CREATE VIEW watched AS
 WITH
   lost AS MATERIALIZED (SELECT DISTINCT session, process_id, word, start, "end", rank, why FROM narrowings),

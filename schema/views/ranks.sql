@@ -1,6 +1,7 @@
 -- ---------------------------------------------------------------- ranks
--- Which process of a distributed job a process is, by its environment. The names and their order are those of daemon/base/rank.hpp; a value
--- that is no number does not count. Children of a rank have its environment and so its rank.
+-- The rank of a process in a distributed job, by its environment. The names and their order are the same as in
+-- daemon/base/rank.hpp; a value that is not a number does not count. Children of a rank have its environment and so its
+-- rank.
 CREATE VIEW process_ranks AS
 WITH variable(what, place, name) AS (VALUES
   ('rank', 1, 'RANK'), ('rank', 2, 'OMPI_COMM_WORLD_RANK'), ('rank', 3, 'PMIX_RANK'), ('rank', 4, 'PMI_RANK'),

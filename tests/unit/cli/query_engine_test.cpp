@@ -141,7 +141,9 @@ TEST(EmptyReports, SayThatCallsWereOnlyCounted) {
   auto recording = open_recording(path);
   ASSERT_TRUE(recording);
   table::StringBytes out;
-  ASSERT_TRUE(run_report(*recording, *find_report("calls"), {}, {}, Output{table::Format::Table, {}, &out}));
+  Output output{table::Format::Table, {}, &out};
+  output.style.terminal.width = 0;
+  ASSERT_TRUE(run_report(*recording, *find_report("calls"), {}, {}, output));
   EXPECT_EQ(out.text, "(nothing: not stored: only counts and times were recorded; record with fade-run --detail calls)\n");
 }
 
