@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, ProgramTest,
     ::testing::Values(ProgramCase{"it is a 64-bit program", ELFCLASS32, EM_386, true, "32-bit"},
                       ProgramCase{"it is a 64-bit program", ELFCLASS32, EM_X86_64, true, "32-bit"},  // x32
-                      ProgramCase{"it is a 64-bit program", ELFCLASS64, EM_AARCH64, true, "no program for 64-bit x86"},
+                      ProgramCase{"it is a 64-bit program", ELFCLASS64, EM_AARCH64, true, "not a program for 64-bit x86"},
                       ProgramCase{"it is loaded dynamically", ELFCLASS64, EM_X86_64, false, "static"}));
 
 // "ld.so PROGRAM": the loader names no loader, but it is a library with a name, as no static program is.
