@@ -178,7 +178,7 @@ Finding is_tracing_allowed(const Subject& s) {
   if (ours.empty() || ours.mask("Seccomp") != 0)
     return bad(what + "a seccomp filter, such as a container's profile",
                "docker run --cap-add=SYS_PTRACE ...   (Docker before 19.03 or a custom profile)");
-  return bad(what + "a security module (SELinux, AppArmor)", "sudo setsebool deny_ptrace off   (SELinux)");
+  return bad(what + a_security_module(s.kernel), "sudo setsebool deny_ptrace off   (SELinux)");
 }
 
 Finding has_the_capability(const Subject& s) {
@@ -194,8 +194,10 @@ Finding has_the_capability(const Subject& s) {
 Finding is_open_to_us(const Subject& s) {
   if (s.user_namespace != UserNamespace::Closed) return good();
   if (s.refused) return unknown("no, but a reason was found above");
-  return bad("nothing above forbids it, but the kernel does: a security module (SELinux, AppArmor, Landlock), or it lives in a user "
-             "namespace that is not below ours",
+  const std::string read = s.proc.read(s.pid, "attr/current");
+  const std::string label = printable(std::string_view(read).substr(0, read.find_first_of(std::string_view("\n\0", 2))));
+  return bad(fmt::format("nothing above forbids it, but the kernel does: {}{}, or it lives in a user namespace that is not below ours",
+                         a_security_module(s.kernel), label.empty() ? "" : fmt::format("; its label is {}", label)),
              kAskTheKernel);
 }
 
@@ -254,5 +256,17 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> permission_rules() { return kRules; }
+
+std::string a_security_module(const KernelAnswers& kernel) {
+  struct Known {
+    std::string_view name, shown;
+  };
+  constexpr Known kModules[] = {{"selinux", "SELinux"}, {"apparmor", "AppArmor"}, {"landlock", "Landlock"}, {"smack", "Smack"}, {"tomoyo", "TOMOYO"}};
+  std::vector<std::string_view> active;
+  for (const Known& module : kModules)
+    if (("," + kernel.security_modules + ",").find(fmt::format(",{},", module.name)) != std::string::npos) active.push_back(module.shown);
+  if (active.empty()) return "a security module (SELinux, AppArmor, Landlock)";
+  return fmt::format("a security module (active here: {})", fmt::join(active, ", "));
+}
 
 }  // namespace fade

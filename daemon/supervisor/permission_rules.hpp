@@ -47,6 +47,9 @@ struct Rule {
 
 std::span<const Rule> permission_rules();
 
+// "a security module (AppArmor, Landlock)": those that are active here and can forbid tracing.
+std::string a_security_module(const KernelAnswers& kernel);
+
 inline constexpr const char* kAskTheKernel = "sudo dmesg | grep -i -e denied -e ptrace";  // where no rule is known
 
 }  // namespace fade
