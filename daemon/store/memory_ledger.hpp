@@ -133,7 +133,7 @@ class MemoryLedger {
   struct Inside {
     ProcessId process = 0;
     Key key;
-    std::int64_t oom = 0;  // oom_.id if it is out of memory
+    std::int64_t oom = 0;  // oom_.id if it ran out of memory; 0: an allocation
   };
 
   Use& use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at);

@@ -18,7 +18,7 @@ struct Finding {
   bool for_lack_of_privilege = false;  // with CAP_SYS_PTRACE it would be good
 };
 
-// What the rules look at.
+// The facts that the rules look at.
 struct Subject {
   pid_t pid;
   const Asker& asker;
