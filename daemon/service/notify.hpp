@@ -1,4 +1,4 @@
-// What systemd wants to hear from a service (sd_notify(3)). Without systemd nothing happens.
+// The messages of a service to systemd (sd_notify(3)). Without systemd nothing happens.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace fade::service {
 
-// "READY=1" and the like, lines separated by newlines. False where nobody listens, or where nobody has read what was said
-// before: for that it waits two seconds at most.
+// "READY=1" and the like, lines separated by newlines. False if no process listens, or if the earlier messages were not
+// read: for that it waits two seconds at most.
 bool notify(std::string_view state);
 bool notify_without_waiting(std::string_view state);
 

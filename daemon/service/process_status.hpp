@@ -1,5 +1,5 @@
-// What /proc says about a process, as far as it decides who may trace it. The folder is a parameter so that every case
-// can be tested. Nothing in it is trusted to be whole.
+// The facts in /proc that decide which users may trace a process. The folder is a parameter so that every case can be
+// tested. Nothing in it is trusted to be whole.
 #pragma once
 #include <sys/types.h>
 

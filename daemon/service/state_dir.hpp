@@ -1,4 +1,5 @@
-// The daemon's folder: what must survive it, and the recordings, one folder per user that only this user may look into.
+// The daemon's folder: the data that must survive it, and the recordings, one folder per user that only this user may
+// look into.
 //   STATE/sessions/ID.json   STATE/watches.json   STATE/next_id   STATE/<uid>/PROGRAM-PID-ID.db
 // One daemon at a time. Every step goes through open directories, so that no link planted on the way leads elsewhere.
 #pragma once
@@ -16,7 +17,7 @@ namespace fade::service {
 
 class StateDir {
  public:
-  // Makes it where it is missing. Refuses a link, a folder of somebody else, one that others may write, and one that
+  // Makes it if it is missing. Refuses a link, a folder of another user, one that other users may write, and one that
   // another daemon uses.
   static Result<StateDir> open(const std::string& path);
 
@@ -46,7 +47,7 @@ class StateDir {
   Fd folder_, sessions_;
 };
 
-// Part of a file name made of what a program calls itself.
+// Part of a file name made of a program's own name for itself.
 std::string plain_name(std::string_view text);
 
 }  // namespace fade::service

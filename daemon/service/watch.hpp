@@ -1,5 +1,5 @@
-// Which programs are to be attached to by themselves, and finding them: a look at /proc once a second. Knows neither
-// sessions nor clients. What processes call themselves is not trusted.
+// The programs to attach to without a request, and finding them: a look at /proc once a second. Knows neither sessions
+// nor clients. The processes' own names are not trusted.
 #pragma once
 #include <sys/types.h>
 

@@ -18,7 +18,7 @@ class ArgumentBook {
   ArgumentBook(sqlite::Db& db, Failure& failure);
 
   void add(RowId function, RowId call, const CallView& view);
-  void flush();  // writes what waits: a block for each function
+  void flush();  // writes the waiting rows: a block for each function
 
  private:
   struct Function {

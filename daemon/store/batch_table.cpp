@@ -131,7 +131,8 @@ Result<void> BatchTable::attach(sqlite::Db& db) {
   return {};
 }
 
-// What SQLite need not fetch for every row costs next to nothing. Columns in the order of the table are not copied once more.
+// Columns that SQLite need not fetch for every row cost next to nothing. Columns in the order of the table are not
+// copied once more.
 Result<sqlite::Stmt*> BatchTable::insert_of(const Shape& shape) {
   if (const auto known = inserts_.find(shape); known != inserts_.end()) return &known->second;
   std::string into, from;

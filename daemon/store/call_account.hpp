@@ -16,7 +16,7 @@ struct Applied {
 
 class CallAccount {
  public:
-  // The open transaction holds the sums of what was applied so far, and how many calls were left out.
+  // The open transaction holds the sums of all applied calls so far, and the number of calls that were left out.
   void sums_written(const Applied& now) {
     open_.others = now.others;
     open_.dropped = now.dropped;

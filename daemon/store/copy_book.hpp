@@ -27,8 +27,8 @@ struct Way {
 
   bool operator==(const Way&) const = default;
 };
-// What a copy of this kind is between these places. What the ledger does not know is the host's pageable memory, where the call or
-// the other side says that it is the host's.
+// The way of a copy of this kind between these places. An address unknown to the ledger is the host's pageable memory
+// if the call or the other side shows that it is the host's.
 Way way_of(std::int64_t kind, Place source, Place destination);
 
 struct Copied {

@@ -1,5 +1,5 @@
-// The database file: created, overwritten or added to, with the journal that its file system allows. Refuses what is
-// not ours. Knows the schema's identity, not its rows.
+// The database file: created, overwritten or added to, with the journal that its file system allows. Refuses files that
+// fade did not make. Knows the schema's identity, not its rows.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// Devices as each process numbers them, and what the process was told about them: a row for each change of a value.
+// Devices by the numbers of each process, and the runtime's answers about them: a row for each change of a value.
 #pragma once
 #include <cstdint>
 #include <map>

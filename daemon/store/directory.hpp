@@ -1,5 +1,5 @@
-// What the ids of a session stand for: processes, threads, functions, modules, call sites, with their rows. Ids count
-// from 1 in every session; rows of an appended session follow those of the earlier ones.
+// The meaning of a session's ids: processes, threads, functions, modules, call sites, with their rows. Ids count from 1
+// in every session; rows of an appended session follow those of the earlier ones.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,11 +32,11 @@ struct Bases {
 struct FunctionEntry {
   RowId row = 0;
   probes::ProbePtr probe;
-  std::string name{};           // as it is stored: without what C++ adds
+  std::string name{};           // as it is stored: without the additions of C++
   CallFamily family{};
   MemoryAction memory;
   int library_major = 0;
-  std::uint64_t with_args = 0;  // calls whose arguments were stored as text
+  std::uint64_t with_args = 0;  // calls with arguments that were stored as text
   bool is_marker = false;       // says where a range of the program's own begins or ends
   bool waits = false;           // for the GPU
   bool separates_steps = false;

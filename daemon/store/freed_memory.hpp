@@ -1,5 +1,5 @@
-// Frees by process and value: what a second free of the same was freed by. A table of fixed size, in which a newer free may take the
-// place of an older one.
+// Frees by process and value: the first free of a value that is freed twice. A table of fixed size, in which a newer
+// free may take the place of an older one.
 #pragma once
 #include <cstdint>
 #include <vector>

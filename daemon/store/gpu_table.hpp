@@ -7,7 +7,8 @@
 
 namespace fade::store {
 
-// `table`: tab separated, the first line names the columns. Data of ours: what is not understood stops the program.
+// `table`: tab separated, the first line names the columns. The data are fade's own: a line that is not understood
+// stops the program.
 Result<void> write_gpus(sqlite::Db& db, std::string_view table);
 
 }  // namespace fade::store

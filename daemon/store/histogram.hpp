@@ -34,7 +34,7 @@ class Histogram {
   double quantile(double q) const;
 
   std::vector<std::byte> encode() const;
-  static Histogram decode(std::span<const std::byte> blob);  // what is malformed is left out
+  static Histogram decode(std::span<const std::byte> blob);  // malformed parts are left out
 
  private:
   static constexpr int kFirstOctave = 7;  // 128 ns

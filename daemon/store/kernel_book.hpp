@@ -38,7 +38,7 @@ class KernelBook {
 
   KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes);
 
-  // `module`: the hipModule_t that the handle was got from. An empty name: what was there before is gone.
+  // `module`: the hipModule_t that the handle was got from. An empty name: the former kernel there is gone.
   void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module = 0);
   // The handle stands for the kernel that `known` stands for.
   void same(ProcessId process, std::uint64_t handle, std::uint64_t known);

@@ -30,7 +30,7 @@ class LaunchRecorder {
   Write more_launches_;
 };
 
-// Calls about graphs: what goes into a graph, and what a launch of it does.
+// Calls about graphs: the nodes of a graph, and the effect of its launch.
 class GraphRecorder {
  public:
   GraphRecorder(Books& books, StreamRecorder& streams, LaunchRecorder& launches, CopyRecorder& copies, MemoryRecorder& memory)

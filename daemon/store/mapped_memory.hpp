@@ -15,13 +15,13 @@ class MappedMemory {
 
   Block create(std::uint64_t handle);
   void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle);
-  void retain(std::uint64_t handle, std::uint64_t address);  // one more handle for what is mapped there
+  void retain(std::uint64_t handle, std::uint64_t address);  // one more handle for the mapping there
   struct Released {
     bool known = false;
     std::optional<Block> gone;
   };
   Released release(std::uint64_t handle);
-  // Everything that is mapped inside; returns what is gone by that.
+  // Unmaps everything inside; returns the blocks that are gone by that.
   std::vector<Block> unmap(std::uint64_t address, std::uint64_t size);
   void forget(Block block);
   std::optional<Block> block_at(std::uint64_t address) const;

@@ -1,4 +1,5 @@
-// What a function does to the ledger: which kind of memory it gives or takes, and what the value that names it is.
+// A function's effect on the ledger: the kind of memory that it gives or takes, and the meaning of the value that names
+// it.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +10,7 @@ namespace fade::store {
 // alloc_.kind; memory_kind_ has their names and which of them are counted as memory of a device or pinned memory of the host.
 enum class MemoryKind : std::uint8_t { Device, Host, Managed, Registered, Array, Physical, Reserved, Imported, Graph, Mapped };
 
-// What an allocation is named by: values of different sorts may be equal. Host: of Memory, what the host may use too.
+// The sort of name of an allocation: values of different sorts may be equal. Host: of Memory that the host may use too.
 enum class Space : std::uint8_t { Memory, Host, Registered, Array, Physical, Reserved, Ipc, External };
 constexpr std::size_t kSpaces = static_cast<std::size_t>(Space::External) + 1;
 

@@ -63,7 +63,7 @@ void MemoryLedger::write_holder(const HolderKey& key, Sum& sum) {
   sum.changed = false;
 }
 
-// Calls come in the order of their returns, threads a little mixed: what is late counts for the open millisecond.
+// Calls come in the order of their returns, threads a little mixed: a late call counts for the open millisecond.
 MemoryLedger::Use& MemoryLedger::use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at) {
   const UseKey key{device, kind};
   if (!last_use_ || last_use_key_ != key) {
@@ -241,7 +241,7 @@ void MemoryLedger::release_device(ProcessId process, DeviceRow device, const Cau
   }
 }
 
-// ---------------------------------------------------------------- who asked
+// ---------------------------------------------------------------- causes
 
 void MemoryLedger::remember_inside(const Cause& cause, const Inside& inside) {
   if (cause.parent != 0 && inside_.size() < kMostInside) inside_.emplace(cause.parent, inside);
@@ -382,7 +382,7 @@ void MemoryLedger::forget_last() {
   for (LastHolder& last : last_holders_) last.sum = nullptr;
 }
 
-// mem_stat_ and mem_holder_ keep what was live at the end; the timeline falls to nothing.
+// mem_stat_ and mem_holder_ keep the live allocations of the end; the timeline falls to 0.
 void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
   write_live(process);
   forget_last();

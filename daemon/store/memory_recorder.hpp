@@ -1,4 +1,5 @@
-// What calls do to the ledger of memory: allocations and frees, memory that processes share, and memory of graphs.
+// The effects of calls on the ledger of memory: allocations and frees, memory that processes share, and memory of
+// graphs.
 #pragma once
 #include <optional>
 
@@ -24,9 +25,9 @@ class MemoryRecorder {
 
   // Whether the call's stream is captured: then it does nothing now, and goes into a graph.
   bool is_captured(const RecordedCall& call) const;
-  // What the call puts into a graph as a node that allocates or frees.
+  // The allocating or freeing node that the call puts into a graph.
   std::optional<GraphMemory> graph_node(const RecordedCall& call);
-  // The call has launched a graph, or tried to: allocates and frees what is in it.
+  // The call has launched a graph, or tried to: does the allocations and frees of its nodes.
   void graph_launched(const RecordedCall& call);
 
  private:

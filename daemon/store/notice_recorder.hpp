@@ -1,4 +1,4 @@
-// Stores what the tracing side says beside calls: processes, threads, modules, functions, moments of trouble, costs.
+// Stores the tracing side's events beside calls: processes, threads, modules, functions, moments of trouble, costs.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-// A time in which another process keeps the database locked. The queue holds what it can meanwhile, the program is
-// held for a bounded time, and calls that find no room are counted. Says when it begins and ends; writes nothing.
-// Writer thread only.
+// A time in which another process keeps the database locked. The queue holds as much as it has room for, the program is
+// held for a bounded time, and calls that find no room are counted. Reports its begin and end; writes nothing. Writer
+// thread only.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Ranges that programs put around their own work (roctx, NVTX): which are open, and the rows of those that are not. Ranges of
-// push and pop belong to one thread and nest; ranges of start and stop are found by their id, whichever thread stops them.
-// What does not fit together is counted. Nothing here is paid by other calls: that a call lies in a range is told by their times.
+// Ranges that programs put around their own work (roctx, NVTX): the open ones, and the rows of the ended ones. Ranges
+// of push and pop belong to one thread and nest. Ranges of start and stop are found by their id, whichever thread stops
+// them. Pushes and pops that do not match are counted. Other calls pay nothing for ranges: times show that a call lies
+// in a range.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -37,14 +38,14 @@ class RangeBook {
   RangeBook(sqlite::Db& db, Failure& failure, StepBook& steps);
 
   void call(const MarkerCall& call);
-  // What was open there is written as ended by that, not by the program.
+  // The open ranges of the thread are written as ended by the thread's end, not by the program.
   void end_thread(RowId thread, std::int64_t at);
   void end_process(RowId process, std::int64_t at);
   void exec_process(RowId process, std::int64_t at);
   void end_recording(std::int64_t at);  // of the last thing that was recorded
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
-  void flush();  // sums, and rows of what is open still
+  void flush();  // writes sums, and rows of ranges that are still open
 
  private:
   enum class Form : std::uint8_t { Pushed, Started, Mark };

@@ -1,5 +1,5 @@
-// What processes offered to each other: the bytes of a handle (hipIpcMemHandle_t, hipMemPoolPtrExportData) name the allocation that they
-// were made for, whichever process shows them again. Bounded: the oldest is forgotten.
+// Memory that processes offered to each other. The bytes of a handle (hipIpcMemHandle_t, hipMemPoolPtrExportData) name
+// the allocation that they were made for, whichever process shows them again. Bounded: the oldest is forgotten.
 #pragma once
 #include <array>
 #include <cstddef>

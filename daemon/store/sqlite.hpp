@@ -83,7 +83,7 @@ class Db {
   Result<std::int64_t> integer(std::string_view sql);  // first value of the first row, 0 where there is none
   Result<std::string> text(std::string_view sql);      // likewise
 
-  Error error(std::string doing) const;  // what the last call on this connection complained about
+  Error error(std::string doing) const;  // the error of the last call on this connection
 
  private:
   struct Close {

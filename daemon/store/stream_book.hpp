@@ -28,7 +28,7 @@ class StreamBook {
 
   StreamBook(sqlite::Db& db, Failure& failure);
 
-  // What hipStreamCreate and its kin were told.
+  // The arguments of hipStreamCreate and related functions.
   struct Options {
     std::optional<std::int64_t> flags, priority;
     std::string cu_mask;  // hexadecimal; empty: none

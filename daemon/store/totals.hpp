@@ -1,4 +1,4 @@
-// What a recording amounted to, for the end block.
+// The totals of a recording, for the end block.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -10,7 +10,7 @@
 
 namespace fade::store {
 
-// True for what waits for the GPU: synchronising calls, and copies that return when the data is there.
+// True for calls that wait for the GPU: synchronising calls, and copies that return when the data is there.
 bool waits(const probes::Probe& probe);
 
 class WaitBook {

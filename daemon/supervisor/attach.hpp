@@ -1,5 +1,5 @@
-// Watches running processes until the observer, their end or the duration ends it: what fade-attach is made of. Owns
-// the tracing loop, the session and the writer. The processes go on unharmed whatever happens here.
+// The engine of fade-attach: watches running processes until the observer, their end or the duration ends the watch.
+// Owns the tracing loop, the session and the writer. The processes go on undisturbed whatever happens here.
 #pragma once
 #include <sys/types.h>
 
@@ -16,14 +16,14 @@ namespace fade {
 struct AttachOptions : RecordingOptions {
   std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
   // duration_ns: detach after that time.
-  bool snapshot = false;  // look at what all threads do, once, and detach
+  bool snapshot = false;  // take one look at all threads, and detach
 };
 
 struct Attached {
   pid_t pid = 0;  // the first process
   std::string program, database;
   HoldTimes holds;
-  std::vector<std::string> notes;  // what was missed before we came, in sentences
+  std::vector<std::string> notes;  // missing data of the time before fade attached, in sentences
 };
 
 // About once a second.

@@ -1,6 +1,6 @@
-// Ctrl-Z while fade runs a program. The terminal asks both of us to stop, and the program may do so, do so later, or not at
-// all: the shell must see what it would see of the program alone. So the request waits until the program has stopped. Nor
-// do messages of ours stop the job where it is in the background (stty tostop). Tracing thread only.
+// Ctrl-Z while fade runs a program. The terminal asks both fade and the program to stop, and the program may do so, do
+// so later, or not at all. The shell must see the same as of the program alone. So the request waits until the program
+// has stopped. Nor do messages of fade stop the job if it is in the background (stty tostop). Tracing thread only.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>

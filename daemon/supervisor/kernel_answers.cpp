@@ -50,12 +50,19 @@ std::optional<int> trial() {
   return try_tracing();
 }
 
+std::string active_modules() {
+  std::string out = read_bounded("/sys/kernel/security/lsm", 4096).value_or("");
+  out.erase(std::min(out.find('\n'), out.size()));
+  return out;
+}
+
 }  // namespace
 
 KernelAnswers KernelAnswers::real() {
   return {.signal = [](pid_t pid) { return ::kill(pid, 0) == 0 ? 0 : errno; },
           .trace_me = trial,
-          .user_namespace = user_namespace_of};
+          .user_namespace = user_namespace_of,
+          .security_modules = active_modules()};
 }
 
 }  // namespace fade

@@ -1,9 +1,11 @@
-// What no file tells about tracing and only the kernel can answer. A value of functions, so that a test answers itself.
+// Facts about tracing that no file shows and only the kernel can answer. A value of functions, so that a test answers
+// itself.
 #pragma once
 #include <sys/types.h>
 
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace fade {
 
@@ -11,7 +13,7 @@ namespace fade {
 enum class UserNamespace {
   Same,
   Nested,       // below ours: our capabilities count in it
-  NestedOwned,  // below ours and made by our user, who therefore has all capabilities in it
+  NestedOwned,  // below ours and made by our user, with all capabilities in it therefore
   Foreign,      // beside or above ours: nothing of ours counts
   Closed,       // the kernel does not let us look, for which it asks nearly the same as for tracing
   Unknown,      // gone, or a kernel that does not tell
@@ -21,6 +23,7 @@ struct KernelAnswers {
   std::function<int(pid_t)> signal;             // errno of kill(pid, 0); 0: it is there and ours
   std::function<std::optional<int>()> trace_me;  // errno of PTRACE_TRACEME in a child of ours; nullopt: it cannot be tried
   std::function<UserNamespace(pid_t)> user_namespace;
+  std::string security_modules = {};  // active ones, as /sys/kernel/security/lsm names them; empty: unknown
 
   static KernelAnswers real();
 };

@@ -55,8 +55,7 @@ Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::s
   } else if (refusal.code == ESRCH) {
     refusal.cause = "it has just ended";
   } else {
-    refusal.cause = "no rule that can be seen forbids it: a security module (SELinux, AppArmor, Landlock), or a tracer outside of "
-                    "our PID namespace";
+    refusal.cause = "no rule that can be seen forbids it: " + a_security_module(kernel) + ", or a tracer outside of our PID namespace";
     refusal.fix = kAskTheKernel;
     refusal.code = EPERM;
   }

@@ -178,7 +178,7 @@ Finding is_tracing_allowed(const Subject& s) {
   if (ours.empty() || ours.mask("Seccomp") != 0)
     return bad(what + "a seccomp filter, such as a container's profile",
                "docker run --cap-add=SYS_PTRACE ...   (Docker before 19.03 or a custom profile)");
-  return bad(what + "a security module (SELinux, AppArmor)", "sudo setsebool deny_ptrace off   (SELinux)");
+  return bad(what + a_security_module(s.kernel), "sudo setsebool deny_ptrace off   (SELinux)");
 }
 
 Finding has_the_capability(const Subject& s) {
@@ -194,8 +194,10 @@ Finding has_the_capability(const Subject& s) {
 Finding is_open_to_us(const Subject& s) {
   if (s.user_namespace != UserNamespace::Closed) return good();
   if (s.refused) return unknown("no, but a reason was found above");
-  return bad("nothing above forbids it, but the kernel does: a security module (SELinux, AppArmor, Landlock), or it lives in a user "
-             "namespace that is not below ours",
+  const std::string read = s.proc.read(s.pid, "attr/current");
+  const std::string label = printable(std::string_view(read).substr(0, read.find_first_of(std::string_view("\n\0", 2))));
+  return bad(fmt::format("nothing above forbids it, but the kernel does: {}{}, or it lives in a user namespace that is not below ours",
+                         a_security_module(s.kernel), label.empty() ? "" : fmt::format("; its label is {}", label)),
              kAskTheKernel);
 }
 
@@ -211,7 +213,7 @@ Finding is_not_filtered(const Subject& s) {
                  "if it does: start the program with fade-run, which prepares it before the filter is set");
 }
 
-// Breakpoints need SIGTRAP; what the program thinks of it is answered in its place (session/trap_guard.hpp).
+// Breakpoints need SIGTRAP; the program's settings for it are answered in its place (session/trap_guard.hpp).
 Finding is_sigtrap_free(const Subject& s) {
   std::size_t blocked = 0;
   const std::vector<pid_t> threads = s.proc.threads(s.pid);
@@ -231,28 +233,40 @@ Finding is_running(const Subject& s) {
 }
 
 constexpr Rule kRules[] = {
-    {"it is there", exists, true},
-    {"it is a process", is_process, true},
-    {"it is alive", is_alive, true},
-    {"it is a program, not part of the kernel", is_program, true},
-    {"nobody traces it yet", is_untraced},
-    {"it is a 64-bit program", is_64_bit},
-    {"it is loaded dynamically", is_dynamic},
-    {"its user is ours, or we may cross users", is_of_our_user},
-    {"Yama lets us trace it", is_allowed_by_yama},
+    {"exists", exists, true},
+    {"is a process, not a thread", is_process, true},
+    {"has not ended", is_alive, true},
+    {"is a program, not a kernel thread", is_program, true},
+    {"is not traced by another program", is_untraced},
+    {"is a 64-bit x86 program", is_64_bit},
+    {"is dynamically linked", is_dynamic},
+    {"same user, or CAP_SYS_PTRACE", is_of_our_user},
+    {"Yama allows tracing it", is_allowed_by_yama},
     {"our rights count in its user namespace", is_in_our_user_namespace},
-    {"it is dumpable", is_dumpable},
-    {"it has no capabilities that we lack", has_no_more_capabilities},
-    {"tracing is possible here at all", is_tracing_allowed},
-    {"CAP_SYS_PTRACE is held, or not needed", has_the_capability},
+    {"core dumps allowed (dumpable)", is_dumpable},
+    {"holds no capability that we lack", has_no_more_capabilities},
+    {"ptrace is allowed here", is_tracing_allowed},
+    {"CAP_SYS_PTRACE held, or not needed", has_the_capability},
     {"the kernel lets us look into it", is_open_to_us},
-    {"no seccomp filter forbids it", is_not_filtered},
-    {"its SIGTRAP is free", is_sigtrap_free},
-    {"it is running", is_running},
+    {"no seccomp filter in the way", is_not_filtered},
+    {"SIGTRAP is free", is_sigtrap_free},
+    {"is running, not stopped", is_running},
 };
 
 }  // namespace
 
 std::span<const Rule> permission_rules() { return kRules; }
+
+std::string a_security_module(const KernelAnswers& kernel) {
+  struct Known {
+    std::string_view name, shown;
+  };
+  constexpr Known kModules[] = {{"selinux", "SELinux"}, {"apparmor", "AppArmor"}, {"landlock", "Landlock"}, {"smack", "Smack"}, {"tomoyo", "TOMOYO"}};
+  std::vector<std::string_view> active;
+  for (const Known& module : kModules)
+    if (("," + kernel.security_modules + ",").find(fmt::format(",{},", module.name)) != std::string::npos) active.push_back(module.shown);
+  if (active.empty()) return "a security module (SELinux, AppArmor, Landlock)";
+  return fmt::format("a security module (active here: {})", fmt::join(active, ", "));
+}
 
 }  // namespace fade

@@ -18,7 +18,7 @@ struct Finding {
   bool for_lack_of_privilege = false;  // with CAP_SYS_PTRACE it would be good
 };
 
-// What the rules look at.
+// The facts that the rules look at.
 struct Subject {
   pid_t pid;
   const Asker& asker;
@@ -46,6 +46,9 @@ struct Rule {
 };
 
 std::span<const Rule> permission_rules();
+
+// "a security module (AppArmor, Landlock)": those that are active here and can forbid tracing.
+std::string a_security_module(const KernelAnswers& kernel);
 
 inline constexpr const char* kAskTheKernel = "sudo dmesg | grep -i -e denied -e ptrace";  // where no rule is known
 

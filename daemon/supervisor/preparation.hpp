@@ -22,7 +22,7 @@ struct ChosenProbes {
 Result<ChosenProbes> choose_probes(const RecordingOptions& options);
 Result<probes::Overrides> read_rules(const RecordingOptions& options);
 Result<StackChoice> stack_choice(const RecordingOptions& options);
-// The functions to be armed are those selected, and those that tell what a rule sets: these even if not selected.
+// The functions to be armed are those selected, and those with answers that a rule sets: these even if not selected.
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides);
 

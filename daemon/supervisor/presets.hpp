@@ -1,4 +1,4 @@
-// Rules whose value is "auto" or "kfd": what the GPU driver says stands in for it, before the rules are parsed.
+// Rules with the value "auto" or "kfd": before the rules are parsed, the GPU driver's data replace it.
 #pragma once
 #include <functional>
 #include <vector>
