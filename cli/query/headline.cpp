@@ -16,6 +16,7 @@
 namespace fade::query {
 namespace {
 
+constexpr std::size_t kMostSessions = 4;
 constexpr std::size_t kHeadlineLabel = 10, kHeadlineLines = 20, kNarrowestScreen = 40, kUnlimitedScreen = 100, kMostCommand = 120;
 
 std::string how_it_ended(const NamedRow& session) {
@@ -30,18 +31,33 @@ std::string how_it_ended(const NamedRow& session) {
 
 // Ranks as launchers of parallel programs set them; 0 where there are none.
 constexpr std::string_view kRunRow =
-    "SELECT s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,\n"
+    "SELECT s.id, s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,\n"
     "  (SELECT count(*) FROM processes x WHERE x.session = s.id) AS processes,\n"
     "  (SELECT count(DISTINCT r.rank) FROM process_ranks r WHERE r.session = s.id) AS ranks,\n"
     "  (SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.name FROM devices d WHERE d.session = s.id AND d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus\n"
     "FROM sessions s LEFT JOIN processes p ON p.id = (SELECT min(y.id) FROM processes y WHERE y.session = s.id)\n"
-    "WHERE s.id = coalesce(:session, s.id) ORDER BY s.id DESC LIMIT 1";
+    "WHERE s.id = coalesce(:session, s.id) ORDER BY s.id";
 
 std::string size_of(const NamedRow& run) {
   std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")), run.number("processes") == 1 ? "" : "es");
   if (const std::int64_t ranks = run.number("ranks"); ranks > 0) text += fmt::format(", {} rank{}", ranks, ranks == 1 ? "" : "s");
   if (run.has("gpus")) text += ", " + run.text("gpus");
   return text;
+}
+
+std::string command_of(const NamedRow& run) { return table::printable(table::short_command(run.text("command"))); }
+
+std::string end_of(const Context& context, const NamedRow& run) {
+  const std::string after = table::human_duration(run.number("duration"), context.settings.units, context.output.style.terminal.utf8);
+  return how_it_ended(run) + (run.has("duration") ? " after " + after : "");
+}
+
+// Of --session all: each session by its number.
+void tell_sessions(const Context& context, const std::vector<NamedRow>& runs, Headline& out) {
+  out.command = fmt::format("{} sessions", runs.size());
+  for (std::size_t i = 0; i < runs.size() && i < kMostSessions; ++i)
+    out.ended += fmt::format("{}session {}: {}, {}, {}", i ? "; " : "", runs[i].number("id"), command_of(runs[i]), end_of(context, runs[i]), size_of(runs[i]));
+  if (runs.size() > kMostSessions) out.ended += fmt::format("; and {} more", runs.size() - kMostSessions);
 }
 
 std::string painted(const Context& context, std::string_view color, const std::string& text) {
@@ -73,11 +89,13 @@ Result<Headline> headline(const Context& context, Recording& recording) {
   if (!run) return tl::unexpected(run.error());
   Headline out;
   if (run->empty()) return out;
-  const NamedRow& r = run->front();
-  out.command = table::printable(table::short_command(r.text("command")));
-  const std::string after = table::human_duration(r.number("duration"), context.settings.units, context.output.style.terminal.utf8);
-  out.ended = how_it_ended(r) + (r.has("duration") ? " after " + after : "");
-  out.size = size_of(r);
+  if (run->size() == 1) {
+    out.command = command_of(run->front());
+    out.ended = end_of(context, run->front());
+    out.size = size_of(run->front());
+  } else {
+    tell_sessions(context, *run, out);
+  }
   for (const HeadlineSection section : headline_sections()) {
     auto rows = section(context, recording, out.rows);
     if (!rows) {
@@ -107,7 +125,7 @@ std::string headline_text(const Context& context, const Headline& headline) {
   const std::size_t width = width_of(context);
   auto head = wrapped(command, width);
   for (std::string& line : head) line = painted(context, "1", line);
-  for (std::string& line : wrapped(headline.ended + ", " + headline.size, width)) head.push_back(std::move(line));
+  for (std::string& line : wrapped(headline.ended + (headline.size.empty() ? "" : ", " + headline.size), width)) head.push_back(std::move(line));
   const std::string rows = rows_text(context, headline, kHeadlineLines - std::min(kHeadlineLines, head.size() + 1));
   return fmt::format("{}\n", fmt::join(head, "\n")) + (rows.empty() ? "" : "\n" + rows);
 }

@@ -17,7 +17,7 @@ struct HeadlineRow {
 };
 
 struct Headline {
-  std::string command, ended, size;  // "python3 train.py", "exit status 1 after 0.61 s", "7 processes, 2 ranks"
+  std::string command, ended, size;  // "python3 train.py", "exit status 1 after 0.61 s", "7 processes, 2 ranks"; of several sessions `ended` has all that
   std::vector<HeadlineRow> rows;     // what is worse first
 };
 

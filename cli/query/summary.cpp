@@ -87,6 +87,7 @@ class SummaryPage {
   std::string duration(const Value& ns) const { return table::human_duration(integer(ns), context_.settings.units, terminal().utf8); }
   const table::Terminal& terminal() const { return context_.output.style.terminal; }
   Recording& recording() { return recording_; }
+  const Recording& recording() const { return recording_; }
   table::Bytes& bytes() { return *context_.output.bytes; }
   Result<void> finish() { return failed_ ? Result<void>(tl::unexpected(*failed_)) : bytes().flush(); }
 
@@ -104,7 +105,26 @@ std::string ended(const Value& code, const Value& signal) {
   return "not ended yet";
 }
 
+bool is_all(const SummaryPage& page) { return table::is_null(page.session()) && page.recording().sessions.size() > 1; }
+
+// All sessions of a file, each on a line.
+Result<void> runs_section(SummaryPage& page) {
+  auto sessions = page.rows("SELECT s.id, s.command, s.start_ns, s.host, p.exit_code, p.exit_signal, p.duration FROM sessions s "
+                            "LEFT JOIN processes p ON p.id = (SELECT min(id) FROM processes WHERE session = s.id) ORDER BY s.id");
+  if (!sessions) return tl::unexpected(sessions.error());
+  page.heading("Runs");
+  for (const Row& s : *sessions) {
+    const std::string after = table::is_null(s[6]) ? "" : " after " + page.duration(s[6]);
+    const std::string date = table::is_null(s[2]) ? "" : ", started " + table::wall_clock(integer(s[2])).substr(0, 19) + " UTC";
+    page.line(fmt::format("session {}: {}: {}{}{} on {}", integer(s[0]), text(s[1]), ended(s[4], s[5]), after, date, text(s[3])));
+  }
+  page.line("recorded to " + table::printable(page.recording().path));
+  if (const std::string state = state_text(page.recording()); !state.empty()) page.line(page.alarming(state));
+  return {};
+}
+
 Result<void> run_section(SummaryPage& page) {
+  if (is_all(page)) return runs_section(page);
   auto session = page.row("SELECT command, start_ns, duration, host, kernel, fade_version, id FROM sessions WHERE id = coalesce(:session, id) ORDER BY id DESC LIMIT 1");
   if (!session) return tl::unexpected(session.error());
   auto first = page.row("SELECT exit_code, exit_signal, duration FROM processes WHERE session = coalesce(:session, session) ORDER BY id LIMIT 1");
@@ -165,8 +185,11 @@ Result<void> devices_section(SummaryPage& page) {
   auto n = page.row("SELECT count(*), count(coalesce(name, arch, pci, total_memory)) FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session)");
   if (!n || integer((*n)[0]) == 0) return n ? Result<void>{} : tl::unexpected(n.error());
   page.heading(integer((*n)[1]) > 0 ? "Devices, as the program was told" : "Devices");
-  if (integer((*n)[1]) > 0)
-    if (auto shown = page.report("devices", {"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"}, 16, "devices"); !shown) return shown;
+  if (integer((*n)[1]) > 0) {
+    std::vector<std::string> columns{"ordinal", "name", "arch", "multiprocessors", "memory_bytes", "pci"};
+    if (is_all(page)) columns.emplace_back("visible_to");  // whose they are
+    if (auto shown = page.report("devices", std::move(columns), 16, "devices"); !shown) return shown;
+  }
   auto was = answers_overwritten(page.recording(), page.session());
   if (!was) return tl::unexpected(was.error());
   for (const std::string& words : *was) page.line(words);

@@ -177,6 +177,13 @@ def test_force_replaces_and_append_adds(fade, tmp_path):
         assert sessions(tmp_path / "x.db") == expected
 
 
+def test_all_sessions_are_named(fade, tmp_path):
+    run(fade, tmp_path, "-o", "x.db", "true")
+    run(fade, tmp_path, "-o", "x.db", "--append", "false")
+    page = " ".join(fade("fade-query", "x.db", "summary", "--session", "all", cwd=tmp_path).stdout.split())
+    assert page.startswith("2 sessions session 1: true, exit status 0") and "session 2: false, exit status 1" in page
+
+
 def test_a_folder_that_is_not_there_is_named(fade, tmp_path):
     done = run(fade, tmp_path, "-o", "nowhere/x.db", "touch", "started")
     assert done.returncode == 125 and "nowhere/x.db" in done.stderr

@@ -215,6 +215,7 @@ def test_steps_of_ranges(torch_like, query):
     assert database.rows("SELECT c.category, sum(c.calls) FROM step_calls c JOIN steps s ON s.id = c.step_id WHERE s.idx = 4 GROUP BY 1 ORDER BY 1") == [
         ("COPY", 4), ("MEMORY", 2), ("SYNC", 4)]
     assert query("steps", "--columns", "step,calls").splitlines()[1:] == ["1\t6", "2\t6", "3\t6", "4\t10", "5\t5"]
+    assert re.search(r"5 steps of thread .*: train_step 0 and 4 other names", query("steps", "--format", "table"))
 
 
 def test_a_slow_step_is_told_with_what_differed(build, ranges, query):
