@@ -28,7 +28,8 @@ class Rendezvous {
   bool has_given_up() const { return gave_up_; }
   static Error asked_to_leave();  // ECANCELED
 
-  // Returns a thread of the process in a stop that fade asked for; nullptr: none stopped in time. settle() has it go on.
+  // Returns a thread of the process in a stop that fade asked for; nullptr: none stopped in time. settle() has it go
+  // on.
   Thread* stop_any(const Inferior& inferior);
   Thread* stop_one_of(std::vector<pid_t> tids, ProgramMark program);
   // Returns the stop of the thread that fade asked for; nullopt: the thread ended, or did not stop for `patience`. A

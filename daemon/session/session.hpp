@@ -64,7 +64,8 @@ class Session {
   // system calls take. Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED.
   // After a failure, too, let_go() detaches the seized threads.
   Result<void> watch(pid_t pid);
-  // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be handled.
+  // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be
+  // handled.
   Stop next();
   // Returns the session time at the end of the handling, or a little earlier. A caller need not read the clock after a
   // stop.

@@ -26,13 +26,13 @@ struct TrapBelief {
 
 class TrapGuard {
  public:
-  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it afterwards.
+  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it
+  // afterwards.
   void on_sigaction(Thread& thread, const Registers& registers) const;
   void on_sigmask(Thread& thread, const Registers& registers) const;
 
   // A SIGTRAP of another sender than fade. True: the program believes it blocked, so the signal waits for the
-  // unblocking. Otherwise it is
-  // to be delivered, and there is a handler for it.
+  // unblocking. Otherwise it is to be delivered, and there is a handler for it.
   bool holds_back(Thread& thread) const;
 
   // The kernel has taken away the net's action, and the program's with it.
