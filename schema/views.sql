@@ -619,8 +619,8 @@ WITH
   found AS (
     SELECT s.id AS session, count(DISTINCT f.finding) AS n, 'fade-query findings explains: ' || group_concat(DISTINCT f.finding) AS detail
     FROM session_ s LEFT JOIN findings f ON f.session = s.id AND f.severity <> 'info' GROUP BY s.id)
-SELECT v.session, 'not-used' AS condition, v.verdict NOT IN ('USED', 'UNWATCHED') AS n, v.verdict || ': ' || v.reason || ' (process ' || v.pid || ')' AS detail, 1 AS usual,
-       iif(v.verdict = 'UNWATCHED', v.verdict || ': ' || v.reason || ' (process ' || v.pid || ')', NULL) AS unknown
+SELECT v.session, 'not-used' AS condition, v.verdict NOT IN ('USED', 'UNWATCHED') AS n, v.reason || ' (verdict ' || v.verdict || ', process ' || v.pid || ')' AS detail, 1 AS usual,
+       iif(v.verdict = 'UNWATCHED', v.reason || ' (verdict UNWATCHED, process ' || v.pid || ')', NULL) AS unknown
   FROM session_verdicts v
 UNION ALL SELECT f.session, 'errors', f.n, f.detail, 1, iif(f.n = 0, 'no call that was watched failed; ' || p.why, NULL)
   FROM failed f LEFT JOIN part p ON p.session = f.session AND p.topic = 'errors'

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/suggest.hpp"
 #include "cli/query/prose.hpp"
+#include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::query {
@@ -78,13 +80,44 @@ Result<void> print_all(Context& context, const Conditions& met, const Conditions
   return print_rows(plain, "check", {{"condition", Kind::Text}, {"n", Kind::Count}, {"detail", Kind::Text}}, rows);
 }
 
+std::string spoken(std::string name) {
+  std::ranges::replace(name, '-', ' ');
+  return name;
+}
+
+// What holds if a condition is not met.
+std::string opposite(std::string_view condition) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"not-used", "used"}, {"dropped", "no dropped calls"}, {"unclean", "closed cleanly"}, {"overwritten", "no answer overwritten"},
+      {"unwatched", "all processes watched"}, {"exit", "exit status 0"}};
+  for (const auto& [name, words] : kWords)
+    if (name == condition) return std::string(words);
+  return "no " + std::string(condition);
+}
+
+std::string opposites(const Conditions& all) {
+  std::vector<std::string> out;
+  for (const Condition& c : all) out.push_back(opposite(c.name));
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+// "174063616 bytes of GPU memory" as "166 MiB of GPU memory".
+std::string with_human_bytes(const std::string& detail) {
+  std::int64_t bytes = 0;
+  const char* const end = detail.data() + detail.size();
+  const auto [rest, failed] = std::from_chars(detail.data(), end, bytes);
+  constexpr std::string_view kUnit = " bytes";
+  if (failed != std::errc() || !std::string_view(rest, end).starts_with(kUnit)) return detail;
+  return table::human_bytes(bytes) + std::string(rest + kUnit.size(), end);
+}
+
 Result<void> print(Context& context, const Conditions& looked_at) {
   const Conditions met = those(looked_at, &Condition::is_met), unknown = those(looked_at, &Condition::is_unknown);
   if (context.settings.format && context.output.format != table::Format::Table) return print_all(context, met, unknown);
   std::string text;
-  for (const Condition& c : met) text += fmt::format("failed {}: {}\n", c.name, table::printable(c.detail));
-  for (const Condition& c : unknown) text += fmt::format("unknown {}: {}\n", c.name, table::printable(c.unknown));
-  if (met.empty() && unknown.empty()) text = fmt::format("ok: {}\n", fmt::join(names_of(looked_at), ", "));
+  for (const Condition& c : met) text += fmt::format("failed: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.detail)));
+  for (const Condition& c : unknown) text += fmt::format("unknown: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.unknown)));
+  if (met.empty() && unknown.empty()) text = "passed: " + opposites(looked_at) + "\n";
   if (auto done = context.output.bytes->write(text); !done) return done;
   return context.output.bytes->flush();
 }

@@ -62,9 +62,10 @@ int Database::authorize(void* guard, int action, const char* a, const char* b, c
 
 int Database::on_progress(void* pointer) {
   auto* guard = static_cast<Guard*>(pointer);
-  if (!guard->deadline && !guard->tells) return 0;
+  const bool tells = guard->tells != Telling::No;
+  if (!guard->deadline && !tells) return 0;
   const auto now = std::chrono::steady_clock::now();
-  if (guard->tells && now >= guard->next) tell(*guard, now);
+  if (tells && now >= guard->next) tell(*guard, now);
   if (!guard->deadline || now < *guard->deadline) return 0;
   guard->timed_out = true;
   return 1;
@@ -72,19 +73,26 @@ int Database::on_progress(void* pointer) {
 
 void Database::tell(Guard& guard, std::chrono::steady_clock::time_point now) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - guard.since).count();
-  const std::string line = fmt::format("\rreading, {} s ... (Ctrl-C ends it)", seconds);
+  const std::string rows = guard.tells == Telling::ThroughRows && guard.rows > 0 ? table::human_count(guard.rows) + " rows, " : "";
+  const std::string line = fmt::format("\rreading, {}{} s ... (Ctrl-C ends it)", rows, seconds);
   guard.told = ::write(STDERR_FILENO, line.data(), line.size()) > 0;
   guard.next = now + std::chrono::seconds(1);
 }
 
-// Before a row is printed: both may go to the same terminal.
-void Database::stop_telling() {
+void Database::Guard::erase() {
   constexpr std::string_view kErase = "\r\x1b[K";
-  if (guard_->told && ::write(STDERR_FILENO, kErase.data(), kErase.size()) > 0) guard_->told = false;
+  if (told && ::write(STDERR_FILENO, kErase.data(), kErase.size()) > 0) told = false;
 }
 
-void Database::tell_waiting(bool on) {
-  guard_->tells = on;
+void Database::stop_telling(bool has_row) {
+  guard_->rows += has_row;
+  if (guard_->tells != Telling::ThroughRows) guard_->erase();
+}
+
+void Database::tell_waiting(Telling how) {
+  guard_->erase();
+  guard_->tells = how;
+  guard_->rows = 0;
   guard_->since = std::chrono::steady_clock::now();
   guard_->next = guard_->since + std::chrono::seconds(1);
 }
@@ -232,7 +240,7 @@ void Statement::bind(const char* name, const table::Value& value) {
 
 Result<bool> Statement::step() {
   const int code = sqlite3_step(statement_.get());
-  database_->stop_telling();
+  database_->stop_telling(code == SQLITE_ROW);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   return tl::unexpected(database_->error(code, "cannot finish this query"));

@@ -64,9 +64,11 @@ class Database {
   // Everything from now on must end within `time`; nullopt lifts that.
   void limit_time(std::optional<std::chrono::nanoseconds> time);
   bool out_of_time() const { return guard_->timed_out; }
-  // From now on what takes long says on stderr that it is still at it.
-  void tell_waiting(bool on);
-  void stop_telling();
+  // From now on what takes long says on stderr that it is still at it; between rows only where they go elsewhere.
+  enum class Telling { No, UntilRows, ThroughRows };
+  void tell_waiting(Telling how);
+  // Where the rows share the terminal: before each. Otherwise after the last.
+  void stop_telling(bool has_row);
   // Runs statements that make temporary views; they live in memory and end with the connection.
   Result<void> make_views(const std::string& sql);
   // For SQL written by the user: little memory, no temporary files, small values.
@@ -83,7 +85,11 @@ class Database {
   struct Guard {  // what SQLite's callbacks see; at a fixed address
     std::optional<std::chrono::steady_clock::time_point> deadline;
     bool timed_out = false;
-    bool tells = false, told = false;
+    ~Guard() { erase(); }
+    void erase();
+    Telling tells = Telling::No;
+    bool told = false;
+    std::int64_t rows = 0;
     std::chrono::steady_clock::time_point since, next;  // of telling
     std::string denied;  // the last thing that the authorizer refused
   };

@@ -138,6 +138,11 @@ struct Reader {
   }
 };
 
+Database::Telling telling(const Settings& settings) {
+  if (!settings.tell_waiting) return Database::Telling::No;
+  return settings.rows_elsewhere ? Database::Telling::ThroughRows : Database::Telling::UntilRows;
+}
+
 // Passes at most `most` rows on (no limit: nullopt). Stops reading as soon as it knows that there is one more.
 Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<std::int64_t> most, table::RowSink& sink) {
   Outcome outcome;
@@ -293,7 +298,7 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   const Reader reader{recording, report, settings, word, *session};
   // Before the first row is printed: SQL that cannot run must not leave half an output behind.
   if (auto tried = reader.prepare(plan->select + plan->order); !tried) return tl::unexpected(tried.error());
-  recording.database.tell_waiting(settings.tell_waiting);
+  recording.database.tell_waiting(telling(settings));
   if (settings.timeout_ns) recording.database.limit_time(std::chrono::nanoseconds(*settings.timeout_ns));
   table::Style style = style_for(output, report, settings);
   const Nothing nothing(recording, report, settings, *session, [&](const Settings& other) { return has_rows(recording, report, other, *session, word); });
@@ -303,6 +308,7 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   const auto most = limit_of(settings, report.limit, is_table);
   auto outcome = plan->paged ? read_in_pages(reader, *plan, most, *sink) : read_at_once(reader, *plan, most, *sink);
   if (!outcome) return tl::unexpected(explain(outcome.error(), settings, report));
+  recording.database.tell_waiting(Database::Telling::No);
   if (auto ended = sink->end(); !ended) return tl::unexpected(ended.error());
   recording.database.limit_time(std::nullopt);
   if (outcome->more)
@@ -327,7 +333,7 @@ Result<std::string> sql_of_report(Recording& recording, const Report& wanted, co
 
 Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings, const Output& output) {
   recording.database.limit_memory();
-  recording.database.tell_waiting(settings.tell_waiting);
+  recording.database.tell_waiting(telling(settings));
   recording.database.limit_time(settings.timeout_ns ? std::chrono::nanoseconds(*settings.timeout_ns) : std::chrono::nanoseconds(kSqlTime));
   auto statement = recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
@@ -341,6 +347,7 @@ Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Sett
   if (auto begun = sink->begin(columns); !begun) return tl::unexpected(begun.error());
   auto outcome = pass_on(*statement, columns.size(), limit_of(settings, std::nullopt, is_table), *sink);
   if (!outcome) return outcome;
+  recording.database.tell_waiting(Database::Telling::No);
   if (auto ended = sink->end(); !ended) return tl::unexpected(ended.error());
   return outcome;
 }

@@ -20,6 +20,8 @@ constexpr std::size_t kMostValues = 8;
 constexpr std::array kValues{
     KnownValues{"pid", "process", "SELECT DISTINCT pid FROM processes WHERE session = coalesce(:session, session) ORDER BY pid"},
     KnownValues{"tid", "thread", "SELECT DISTINCT tid FROM threads WHERE session = coalesce(:session, session) ORDER BY tid"},
+    KnownValues{"device", "device", "SELECT ordinal FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session) UNION "
+                                    "SELECT device FROM thread_devices WHERE device >= 0 AND session = coalesce(:session, session) ORDER BY 1"},
     KnownValues{"rank", "rank", "SELECT DISTINCT rank FROM process_ranks WHERE session = coalesce(:session, session) ORDER BY rank"},
     KnownValues{"stack", "stack", "SELECT id FROM stacks ORDER BY id"},
 };

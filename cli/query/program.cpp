@@ -228,6 +228,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   Context context{settings, target->words, *path, !target->path.empty(), {}};
   context.output.bytes = &direct;
   context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));
+  settings.rows_elsewhere = !context.output.style.terminal.tty;
   context.output.style.units = settings.units;
   context.output.style.header = !settings.no_header;
   context.output.format = format_for(settings, *target, context.output.style.terminal.tty);

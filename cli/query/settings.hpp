@@ -25,6 +25,7 @@ struct Settings {
   std::optional<std::int64_t> timeout_ns;
   bool may_leave_out = false;  // though columns are named, those that do not fit or have nothing may go
   bool tell_waiting = false;  // on stderr, where that is a terminal
+  bool rows_elsewhere = false;  // no terminal shows the rows
 
   // Filters: which of them a report knows is told by the parameters in its SQL.
   std::optional<std::int64_t> stack, pid, rank, tid, device, from_ns, to_ns, slower_than_ns;

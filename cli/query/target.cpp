@@ -14,7 +14,33 @@ namespace {
 struct Synonym {
   std::string_view word, report;
 };
-constexpr Synonym kSynonyms[] = {{"hotspots", "top"}, {"functions", "top"}, {"crash", "postmortem"}, {"hang", "postmortem"}, {"gpu", "devices"}, {"gpus", "devices"}};
+constexpr Synonym kSynonyms[] = {
+    {"hotspots", "top"},         {"functions", "top"},       {"profile", "top"},          {"hot", "top"},
+    {"crash", "postmortem"},     {"crashes", "postmortem"},  {"hang", "postmortem"},      {"hangs", "postmortem"},
+    {"deadlock", "postmortem"},  {"backtrace", "postmortem"}, {"gpu", "devices"},         {"gpus", "devices"},
+    {"device", "devices"},       {"memory-leaks", "leaks"},  {"leak", "leaks"},           {"out-of-memory", "oom"},
+    {"mem", "memory"},           {"failures", "errors"},     {"error", "errors"},         {"flamegraph", "flame"},
+    {"flame-graph", "flame"},    {"stack", "stacks"},        {"backtraces", "stacks"},    {"stragglers", "ranks"},
+    {"rank", "ranks"},           {"kernel", "kernels"},      {"memcpy", "copies"},        {"transfers", "copies"},
+    {"diagnose", "findings"},    {"diagnosis", "findings"},  {"problems", "findings"},    {"version", "info"},
+};
+
+// What users of other tools look for and fade does not have yet, with what comes nearest.
+struct Missing {
+  std::string_view word, nearest;
+};
+constexpr Missing kMissing[] = {
+    {"timeline", "fade-query calls      lists the calls in order; fade-query memory draws memory over time"},
+    {"perfetto", "fade-query export      writes each call as JSON, CSV or TSV"},
+    {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
+    {"html", "fade-query summary -o FILE.txt      for text; fade-query flame -f speedscope for a viewer"},
+    {"report", "fade-query summary -o FILE.txt      for text; fade-query flame -f speedscope for a viewer"},
+    {"diff", "fade-run --ab RULES -- PROGRAM      compares a program with and without an override"},
+    {"compare", "fade-run --ab RULES -- PROGRAM      compares a program with and without an override"},
+    {"live", "fade-query top --watch      prints it again and again; fade-trace writes each call as it happens"},
+    {"serve", "fade-query flame -f speedscope      writes a file for a viewer in the browser"},
+    {"doctor", "fade-attach --check PID      says whether a process can be attached to"},
+};
 
 std::string report_for(const std::string& word) {
   for (const Synonym& s : kSynonyms)
@@ -22,16 +48,24 @@ std::string report_for(const std::string& word) {
   return word;
 }
 
-// A report's name wins over a file of that name: write ./top for the file.
+bool is_own_name(const std::string& name) {
+  const Report* r = find_report(name);
+  return (r && !r->hidden) || find_command(name);
+}
+
+// A report's name wins over a file of that name: write ./top for the file. Other tools' words do not.
 bool names_file(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".db")) return true;
   struct stat s{};
-  return !is_known_name(word) && ::stat(word.c_str(), &s) == 0;
+  if (is_own_name(word) || ::stat(word.c_str(), &s) != 0) return false;
+  return !is_known_name(word) || S_ISREG(s.st_mode);
 }
 
 // A word that names neither a file nor a report. A second word that is a report makes it a recording's name.
 tl::unexpected<Error> unknown_word(const std::string& name, const std::string& second) {
   const std::string shown = table::printable(name);
+  const auto* const missing = std::ranges::find(kMissing, name, &Missing::word);
+  if (missing != std::end(kMissing)) return usage("fade has no '" + shown + "' yet", {}, std::string(missing->nearest));
   if (!is_known_name(second))
     return usage("there is no report '" + shown + "'" + did_you_mean(name, known_names()), {}, "fade-query reports      lists them");
   struct stat s{};
@@ -71,9 +105,7 @@ std::vector<std::string> known_names() {
 }
 
 bool is_known_name(const std::string& word) {
-  const std::string name = report_for(word);
-  const Report* r = find_report(name);
-  return (r && !r->hidden) || find_command(name);
+  return is_own_name(report_for(word));
 }
 
 Result<Target> read_words(const std::vector<std::string>& words) {

@@ -1,5 +1,5 @@
-// What a process was doing when it died, hung, or was asked: told to the storing side while its threads are still there. Reads
-// registers and memory of threads that stand still anyway; stops nobody itself. Tracing thread only.
+// The state of a process when it died, hung, or a user asked: sent to the storing side while its threads still exist.
+// Reads registers and memory of threads that are stopped already, and stops no thread itself. Tracing thread only.
 #pragma once
 #include <functional>
 #include <optional>
@@ -23,7 +23,7 @@ class BlackBox {
  public:
   BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions) : sink_(sink), clock_(clock), functions_(functions) {}
 
-  // What takes the stack of a thread that stands still; without it no stacks are kept.
+  // Takes the stack of a stopped thread; without this function no stacks are kept.
   using TakeStack = std::function<StackId(Thread&, const Registers&)>;
   void take_stacks_with(TakeStack how) { take_stack_ = std::move(how); }
 
@@ -31,14 +31,14 @@ class BlackBox {
   void began(const Inferior& inferior) { oom_.knows(inferior.pid); }
   // A signal is about to be delivered to the thread: where it comes from can be asked only now.
   void signalled(Thread& thread, int signal) const;
-  // The thread stands at its end, with what wait(2) will tell as `status`.
+  // The thread is at its end; wait(2) will return `status` for it.
   void dying(Thread& thread, int status);
-  // Another program: whoever ended for that did not die.
+  // The process has executed another program: threads that ended for the exec did not die.
   void executed(const Inferior& inferior);
   // The end of the process has been reported; its threads are still in the books.
   void ended(Inferior& inferior, const Stop& stop);
 
-  // ------------------------------------------------------------ what a living process does
+  // ------------------------------------------------------------ a living process
   // `quiet_ns`: since a call began or ended.
   PostmortemId begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns);
   // While the thread is stopped with `registers`, or runs and does not stop (null).

@@ -77,7 +77,7 @@ BreakpointCapture::Left BreakpointCapture::returned(Thread& thread, OpenCall cal
   return left;
 }
 
-// The frames of the caller are still what they were during the call, so a failed call gets its stack now.
+// The frames of the caller are unchanged since the call, so a failed call gets its stack now.
 void BreakpointCapture::take_result(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call) {
   CallRecord& record = call.record;
   record.result = registers.result();

@@ -44,7 +44,9 @@ class Departure {
   // Where a thread stands once it was moved out of fade's code as far as possible.
   enum class Place {
     Outside,
-    Inside,  // in the middle of an instruction that was moved; or a handler runs whose signal met the thread there without a tracer
+    // in the middle of an instruction that was moved; or a signal met the thread there without a tracer, and its
+    // handler runs
+    Inside,
     Left,    // nowhere: it ends, or another thread has executed a program
   };
 

@@ -22,7 +22,7 @@ struct TableFunction {
   RemoteAddr address;
 };
 
-// What a successful call of a function with @table and @table_id gave; nothing where it gave no table.
+// The table of a successful call of a function with @table and @table_id; nullopt if the call gave no table.
 std::optional<TableGiven> table_given(const probes::Probe& probe, const CallRecord& record, probes::Payload payload);
 
 // The functions of the table, which must stand in `module` as they do; at most 255.

@@ -1,4 +1,5 @@
-// What fade needs to know of a running program before it touches it. Found by reading alone: no thread is stopped.
+// The facts about a running program that fade needs before it changes anything. Found by reading alone: no thread is
+// stopped.
 #pragma once
 #include <vector>
 
@@ -27,7 +28,8 @@ Result<Foothold> foothold_of(pid_t pid, const Memory& memory);
 // it is no loader.
 RemoteAddr loader_run_as_program(const Memory& memory, const AuxiliaryVector& facts);
 
-// Where the libc whose ELF header is mapped there returns from signal handlers; null: nowhere known.
+// Returns the address at which the libc returns from signal handlers; null: unknown. `libc`: its ELF header is mapped
+// there.
 RemoteAddr find_sigreturn(const Memory& memory, RemoteAddr libc);
 
 // `syscall; ret` in the dynamic loader, which is all that a program at its first instruction has.

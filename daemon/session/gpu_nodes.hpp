@@ -1,6 +1,6 @@
-// The device nodes through which HIP reaches a GPU, as a process sees them: which it has open, and which it would be allowed
-// to open. From /proc alone; the process is not asked and no system call of it is watched. What a container's device rules
-// or a security module forbid beyond that cannot be seen.
+// The device nodes through which HIP reaches a GPU, as a process sees them: the open ones, and the ones that it may
+// open. From /proc alone: no system call of the process is watched. Further limits by a container's device rules or a
+// security module cannot be seen.
 #pragma once
 #include <sys/types.h>
 

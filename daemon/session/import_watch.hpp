@@ -20,7 +20,8 @@ class ImportWatch {
 
   // `module` is the newest one of the inferior's program, and has been announced.
   void loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image, const std::string& soname, const std::string& build_id);
-  // Once all that was loaded together has been told: what has been bound since the last look; cheap. `all`: also what was settled, which others may have changed.
+  // Called once all modules of one load are announced: sends the imports bound since the last look; cheap. `all`: also
+  // settled imports, which other modules may have changed.
   void look(const Inferior& inferior, bool all);
   // Only the module that a call came from for the first time, if there is one: the loader has just bound that call.
   void look_at_caller(const Inferior& inferior);

@@ -52,7 +52,7 @@ struct Thread {
   bool is_in_group_stop = false;
   std::uint64_t stops = 0;    // at breakpoints
   std::int64_t held_ns = 0;
-  ThreadCost untold;          // of these, what the storing side does not know yet
+  ThreadCost untold;          // the part of these that the storing side does not know yet
 
   AddressSpace& space() const;
   const ProcessMemory& memory() const;
@@ -79,8 +79,8 @@ struct Inferior {
   bool watched = false;    // sites are armed in it
   bool is_root = false;    // asked for by the user: followed whatever is said about children
   bool has_lost_net = false;   // the kernel took the net's handler away; to be mended at the next breakpoint
-  bool is_dirty = false;   // somebody may still go through our code: it must stay
-  bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
+  bool is_dirty = false;   // a thread may still run in fade's code: that code must stay
+  bool had_leftovers = false;  // signals may have met threads in fade's code while there was no tracer
   bool is_fresh_copy = false;  // forked, and not yet looked after
   bool has_trap_to_itself = false;  // the program waits for a SIGTRAP in its own way: nothing of ours is in its text any more
   std::int64_t trap_waits_since = 0;  // a thread's trap_waiting; session time, 0: none
@@ -92,7 +92,8 @@ struct Inferior {
   HangState hang;
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
-  std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
+  // stack address of a return address -> the thread that opened the call
+  std::unordered_map<RemoteAddr, Thread*> open_by_sp;
 
   ProgramMark mark() const { return {pid, id, execs}; }
   AddressSpace& space() const { return *program->space; }

@@ -1,5 +1,5 @@
-// What the names of functions and of library files say about the GPU stack: which API a function belongs to, which
-// libraries are copies of one another, which ROCm a file is of. Tables; never more than a hint. Pure.
+// The meaning of function and library names in the GPU stack: the API of a function, the copies of one library, the
+// ROCm release of a file. Tables; never more than a hint. Pure.
 #pragma once
 #include <string>
 #include <string_view>

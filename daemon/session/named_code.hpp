@@ -18,7 +18,7 @@ struct NamedCode {
   std::vector<std::string> other_names;  // all others that the library exports there, wanted or not
 };
 
-// What is known of a function of that name; null where it is not wanted.
+// Returns the probe of a function of that name; null if it is not wanted.
 using ProbeOfName = std::function<probes::ProbePtr(const std::string&)>;
 
 // One entry for each address that at least one wanted name stands at. Where the wanted names disagree about the

@@ -1,9 +1,9 @@
-// Children in their first stop whose makers have not told of them yet. The kernel lets a child run before its maker's
-// fork event is reported; under load the event may come long after the child's stop. A child is given up only where
-// no thread is left that can tell.
+// Children in their first stop, without a fork event of their maker yet. The kernel lets a child run before its maker's
+// fork event is reported; under load the event may come long after the child's stop. A child is given up only if no
+// thread is left that can report it.
 //
-// A thread that has made a child does not sleep before it tells: it runs, waits for a CPU, or stands in its event.
-// PPid names its process; with CLONE_PARENT it names that process' parent.
+// A thread that has made a child does not sleep before its event: it runs, waits for a CPU, or is stopped in the event.
+// The child's PPid is its maker's process; with CLONE_PARENT it is the parent of that process.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,6 @@
-// Stacks that were worked out before, with what they rested on: where that is unchanged, the stack is known without a walk. Of each place
-// (return address, stack pointer, thread) a few are kept, the last ones. Tracing thread only; bounded.
+// Stacks that were worked out before, with their evidence: if the evidence is unchanged, the stack is known without a
+// walk. For each place (return address, stack pointer, thread) the last few stacks are kept. Tracing thread only;
+// bounded.
 #pragma once
 #include <array>
 #include <cstdint>

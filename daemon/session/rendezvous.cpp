@@ -18,7 +18,7 @@ constexpr int kServedAtOnce = 256;                 // stops
 constexpr std::int64_t kLeavePeriod = 20'000'000;  // between looks at the wish to leave
 constexpr PlannedCall kRestart[] = {{"restart_syscall", SYS_restart_syscall}};
 
-// The thread has executed an int3 whose SIGTRAP is still pending.
+// The thread has executed an int3, and its SIGTRAP is still pending.
 bool has_trap_to_come(pid_t tid) {
   const SignalSets signals = read_signal_sets(tid);
   return (signals.pending_alone & ~signals.blocked & kTrapBit) != 0;

@@ -1,4 +1,5 @@
-// How a session looks at what its processes are doing, because they seem to hang or because a user asked. Each thread stops once and goes on.
+// A session's look at its processes, because they seem to hang or because a user asked. Each thread stops once and goes
+// on.
 #include <algorithm>
 #include <iterator>
 

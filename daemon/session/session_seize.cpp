@@ -23,8 +23,8 @@ bool is_ours(pid_t tid) { return read_tracer(tid) == ::getpid(); }
 
 }  // namespace
 
-// A thread whose end has begun is refused as if it were forbidden, and looks alive for a moment. So does one whose tracer is just
-// letting it go.
+// A thread at the beginning of its end is refused as if it were forbidden, and looks alive for a moment. The same holds
+// for a thread that its tracer is just detaching.
 Result<void> Session::seize_thread(pid_t tid) {
   for (int refusals = 0;;) {
     auto seized = Tracer::seize(tid, false);

@@ -35,7 +35,7 @@ void Session::meet_guests(pid_t host) {
   }
 }
 
-// The process of this session in whose memory `pid` runs; null: none.
+// The process of this session that shares its memory with `pid`; null: none.
 Inferior* Session::host_of(pid_t pid) {
   Inferior* const parent = roster_.process(read_parent(pid));
   return parent && shares_memory(pid, living_thread(parent->pid)) ? parent : nullptr;

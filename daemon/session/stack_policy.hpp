@@ -43,7 +43,7 @@ class StackPolicy {
   bool wants(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
     return wants_entries_ && decide(probe, function, caller);
   }
-  // Whoever calls it: known before that has been looked at.
+  // For every caller: the answer is known before the caller is looked up.
   bool wants_every(const probes::Probe& probe) const;
   bool wants_failed() const { return choice_.at_failure(); }
   const StackChoice& choice() const { return choice_; }

@@ -25,7 +25,7 @@ class StopTally {
   void stopped(Entry& entry, std::int64_t held);
   // A stop at a breakpoint of the thread.
   void hit(Thread& thread, std::int64_t held);
-  // Tells ThreadCost: what the thread's stops cost since the last time.
+  // Sends ThreadCost: the cost of the thread's stops since the last time.
   void report(Thread& thread);
   const StopTotals& totals() const { return totals_; }
 

@@ -1,4 +1,4 @@
-// The names of the system calls in which threads wait, and what they wait for where a descriptor tells.
+// The names of the system calls in which threads wait, and the device or file behind their descriptor if known.
 #pragma once
 #include <sys/types.h>
 
@@ -9,7 +9,7 @@
 
 namespace fade {
 
-// What a stopped thread does: "running", "futex", "ioctl on /dev/kfd", "system call 451". Of a 64-bit thread.
+// The activity of a stopped thread: "running", "futex", "ioctl on /dev/kfd", "system call 451". Of a 64-bit thread.
 std::string what_it_does(pid_t tid, const Registers& registers);
 // Of a thread that does not stop (proc_pid_syscall(5)): the same, or empty where that cannot be told.
 std::string what_it_does_unstopped(pid_t tid);

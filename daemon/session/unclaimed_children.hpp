@@ -1,5 +1,6 @@
-// Children and threads in their first stop whose makers have not told of them yet (orphans.hpp). Each waits until its maker's event comes,
-// or until no thread can tell any more. A child that is given up runs on untraced, with the net it was born with. Tracing thread only.
+// Children and threads in their first stop, without an event of their makers yet (orphans.hpp). Each waits until its
+// maker's event comes, or until no thread can report it any more. A child that is given up runs on untraced, with the
+// net it was born with. Tracing thread only.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>

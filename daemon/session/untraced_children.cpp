@@ -37,7 +37,7 @@ std::size_t count_threads(pid_t pid) {
 
 constexpr const char* kEndedUnseen = "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
 
-// Children whose parents have ended are given to this process.
+// Children of ended parents are given to this process.
 bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
 
 }  // namespace

@@ -13,11 +13,12 @@
 
 namespace fade {
 
-// A child that was found, and what it has of its parent. The parent may be gone by now.
+// A child that was found, and its inheritance from its parent. The parent may be gone by now.
 struct UntracedChild {
   pid_t pid = 0, parent_pid = 0;
   ProcessId parent = 0;
-  std::shared_ptr<Program> host;  // its parent's, in whose memory it runs; null: it has a memory of its own
+  // its parent's, if the child runs in the parent's memory; null: it has a memory of its own
+  std::shared_ptr<Program> host;
   bool is_watched = false, is_dirty = false;
 
   static UntracedChild of(const Inferior& parent, pid_t child, bool is_guest);

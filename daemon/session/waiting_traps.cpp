@@ -93,8 +93,9 @@ void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
   }
 }
 
-// The text goes first: a thread that blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread stops once, so that no trap of
-// fade is pending, and blocks what the program asked for. Then the signal is sent, to wait as it would without fade.
+// The text is restored first: a thread that blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread
+// stops once, so that no trap of fade is pending, and blocks the signals of the program's mask. Then the signal is
+// sent, to wait as it would without fade.
 void WaitingTraps::give_back(Thread& stopped) {
   const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
   const ProgramMark mark = stopped.inferior->mark();

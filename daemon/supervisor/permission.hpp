@@ -15,7 +15,7 @@ namespace fade {
 struct Check {
   // Unknown: it could not be found out, or it does no harm but the user should know of it.
   enum class Verdict { Good, Bad, Unknown };
-  std::string what;  // "nobody traces it yet"
+  std::string what;  // "is not traced by another program"
   Verdict verdict = Verdict::Good;
   std::string cause;  // where not good
   std::string fix;    // a command to paste, may be empty

@@ -108,4 +108,4 @@ def test_a_check_ends_with_two_where_it_cannot_be_told(recorded, parts, options,
     recorded.run(parts(words), *options)
     checked = recorded.ask("check", "--fail-on", condition)
     assert checked.returncode == status, checked.stdout
-    assert checked.stdout.startswith({0: "ok:", 1: f"failed {condition}:", 2: f"unknown {condition}:"}[status])
+    assert checked.stdout.startswith({0: "passed:", 1: f"failed: {condition}:", 2: f"unknown: {condition}:"}[status])

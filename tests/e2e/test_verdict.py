@@ -291,14 +291,15 @@ def test_answers_are_no_errors(steps, query):
 # ---------------------------------------------------------------- check
 def test_a_good_recording_passes(steps, query):
     done = query(steps("alloc launch=2"), "check")
-    assert (done.returncode, done.stdout) == (0, "ok: not-used, errors, dropped, unclean\n")
+    assert (done.returncode, done.stdout) == (0, "passed: used, no errors, no dropped calls, closed cleanly\n")
 
 
 def test_each_condition_has_a_line(steps, query):
     database = steps("count launch=5 alloc exit=3", "--set", "device.*.warpSize=32", **FAIL_THIRD_LAUNCH)
     done = query(database, "check", "--fail-on", "not-used,errors,overwritten,dropped,leaks,exit")
     assert done.returncode == 1
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["failed not-used", "failed errors", "failed leaks", "failed exit"]
+    assert [line.split(": ")[:2] for line in done.stdout.splitlines()] == [["failed", name] for name in ("not used", "errors", "leaks", "exit")]
+    assert "failed: leaks: 4.00 KiB of GPU memory" in done.stdout
     assert "3 calls failed; the first: hipLaunchKernel returned hipErrorIllegalAddress" in done.stdout
     assert query(database, "check", "--fail-on", "overwritten,dropped").returncode == 0
     rows = json.loads(query(database, "check", "--format", "json").stdout)

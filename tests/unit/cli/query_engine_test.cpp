@@ -129,6 +129,13 @@ TEST_F(Engine, AnEmptyTableNamesTheProcessesThatThereAre) {
   EXPECT_THAT(text_, HasSubstr("(nothing: no process 99999 in this recording (it has "));
 }
 
+TEST_F(Engine, AnEmptyTableNamesTheDevicesThatThereAre) {
+  Settings s;
+  s.device = 99;
+  ASSERT_TRUE(run("allocs", s, table::Format::Table));
+  EXPECT_THAT(text_, HasSubstr("(nothing: no device 99 in this recording (it has "));
+}
+
 TEST_F(Engine, AnEmptyTableSaysThatNothingOfTheKindHappened) {
   ASSERT_TRUE(run("samples", {}, table::Format::Table));
   EXPECT_EQ(text_, "(nothing: no samples were taken; record with fade-run --sample 50)\n");

@@ -239,11 +239,18 @@ TEST(Words, ARecordingThenAReport) {
   EXPECT_THAT(read_words({"schema", "top"})->words, ElementsAre("top"));
 }
 
+TEST(Words, OtherToolsNamesMeanTheNearestReport) {
+  EXPECT_EQ(read_words({"profile"})->report->name, "top");
+  EXPECT_EQ(read_words({"memory-leaks"})->report->name, "leaks");
+  EXPECT_EQ(read_words({"backtrace"})->command->name, "postmortem");
+}
+
 TEST(Words, WhatIsNotUnderstoodIsUsageAndNamesTheNearest) {
   auto typo = read_words({"tpo"});
   ASSERT_FALSE(typo);
   EXPECT_EQ(typo.error().code, kUsageCode);
   EXPECT_EQ(typo.error().message, "there is no report 'tpo' (did you mean 'top'?)");
+  EXPECT_EQ(read_words({"timeline"}).error().message, "fade has no 'timeline' yet");
   EXPECT_FALSE(read_words({"top", "more"}));
   EXPECT_FALSE(read_words({"a.db", "top", "b.db"}));
   EXPECT_FALSE(read_words({"memory_peak"})) << "a variant of memory, not a report of its own";

@@ -116,7 +116,7 @@ TEST_F(PermissionTest, Zombie) {
   change([](FakeStatus& s) { s.state = 'Z'; });
   EXPECT_EQ(first_bad().code, ESRCH);
   EXPECT_THAT(first_bad().cause, AllOf(HasSubstr("zombie"), HasSubstr("process 1,")));
-  EXPECT_EQ(check().back().what, "it is alive");
+  EXPECT_EQ(check().back().what, "has not ended");
 }
 
 TEST_F(PermissionTest, KernelThread) {
@@ -140,7 +140,7 @@ TEST_F(PermissionTest, AnotherTracerIsNamed) {
 
 TEST_F(PermissionTest, WhatWeTraceAlreadyIsNoObstacle) {
   change([&](FakeStatus& s) { s.tracer = asker.pid; });
-  EXPECT_EQ(of("nobody traces it yet").verdict, Verdict::Good);
+  EXPECT_EQ(of("is not traced by another program").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, NameOfTheTracerCannotReachTheTerminal) {
@@ -153,7 +153,7 @@ TEST_F(PermissionTest, NameOfTheTracerCannotReachTheTerminal) {
 // The name of a process may try to look like a field.
 TEST_F(PermissionTest, NameOfTheProcessIsNoField) {
   change([](FakeStatus& s) { s.name = "TracerPid:\t5"; });
-  EXPECT_EQ(of("nobody traces it yet").verdict, Verdict::Good);
+  EXPECT_EQ(of("is not traced by another program").verdict, Verdict::Good);
 }
 
 struct ProgramCase {
@@ -175,10 +175,10 @@ TEST_P(ProgramTest, IsNotSupported) {
 
 INSTANTIATE_TEST_SUITE_P(
     Programs, ProgramTest,
-    ::testing::Values(ProgramCase{"it is a 64-bit program", ELFCLASS32, EM_386, true, "32-bit"},
-                      ProgramCase{"it is a 64-bit program", ELFCLASS32, EM_X86_64, true, "32-bit"},  // x32
-                      ProgramCase{"it is a 64-bit program", ELFCLASS64, EM_AARCH64, true, "not a program for 64-bit x86"},
-                      ProgramCase{"it is loaded dynamically", ELFCLASS64, EM_X86_64, false, "static"}));
+    ::testing::Values(ProgramCase{"is a 64-bit x86 program", ELFCLASS32, EM_386, true, "32-bit"},
+                      ProgramCase{"is a 64-bit x86 program", ELFCLASS32, EM_X86_64, true, "32-bit"},  // x32
+                      ProgramCase{"is a 64-bit x86 program", ELFCLASS64, EM_AARCH64, true, "not a program for 64-bit x86"},
+                      ProgramCase{"is dynamically linked", ELFCLASS64, EM_X86_64, false, "static"}));
 
 // "ld.so PROGRAM": the loader names no loader, but it is a library with a name, as no static program is.
 TEST_F(PermissionTest, TheLoaderRunAsAProgram) {
@@ -188,25 +188,25 @@ TEST_F(PermissionTest, TheLoaderRunAsAProgram) {
   std::memcpy(loader.data() + sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_offset), &offset, sizeof offset);
   loader.append(reinterpret_cast<const char*>(entries), sizeof entries);
   proc.file("10/exe", loader);
-  EXPECT_EQ(of("it is loaded dynamically").verdict, Verdict::Good);
+  EXPECT_EQ(of("is dynamically linked").verdict, Verdict::Good);
   loader[offset + sizeof(Elf64_Dyn)] = DT_FINI;
   proc.file("10/exe", loader);
-  EXPECT_EQ(of("it is loaded dynamically").verdict, Verdict::Bad);
+  EXPECT_EQ(of("is dynamically linked").verdict, Verdict::Bad);
 }
 
 TEST_F(PermissionTest, ProgramFilesMayBeNonsense) {
   std::string endless = program(ELFCLASS64, EM_X86_64, false);
   endless[offsetof(Elf64_Ehdr, e_phnum)] = endless[offsetof(Elf64_Ehdr, e_phnum) + 1] = '\xff';
   proc.file("10/exe", endless);
-  EXPECT_EQ(of("it is loaded dynamically").verdict, Verdict::Bad);
+  EXPECT_EQ(of("is dynamically linked").verdict, Verdict::Bad);
   std::string far = program(ELFCLASS64, EM_X86_64, true);
   std::memset(far.data() + offsetof(Elf64_Ehdr, e_phoff), 0xff, 8);
   proc.file("10/exe", far);
-  EXPECT_EQ(of("it is loaded dynamically").verdict, Verdict::Bad);
+  EXPECT_EQ(of("is dynamically linked").verdict, Verdict::Bad);
   proc.file("10/exe", "#!/bin/sh\n");
-  EXPECT_EQ(of("it is a 64-bit program").code, ENOTSUP);
+  EXPECT_EQ(of("is a 64-bit x86 program").code, ENOTSUP);
   std::filesystem::remove(proc.path() + "/10/exe");
-  EXPECT_EQ(of("it is a 64-bit program").verdict, Verdict::Unknown);
+  EXPECT_EQ(of("is a 64-bit x86 program").verdict, Verdict::Unknown);
 }
 
 TEST_F(PermissionTest, AnotherUser) {
@@ -243,40 +243,40 @@ TEST_F(PermissionTest, EveryOneOfTheThreeIdsCounts) {
 
 TEST_F(PermissionTest, YamaOneAllowsDescendantsOnly) {
   proc.file("sys/kernel/yama/ptrace_scope", "1\n");
-  Check yama = of("Yama lets us trace it");
+  Check yama = of("Yama allows tracing it");
   EXPECT_EQ(yama.cause, "kernel.yama.ptrace_scope is 1 - only a parent may trace a process (Ubuntu's default)");
   EXPECT_THAT(yama.fix, AllOf(HasSubstr("sudo fade-attach 10"), HasSubstr("sudo sysctl kernel.yama.ptrace_scope=0"), HasSubstr("fade-run")));
   change([](FakeStatus& s) { s.ppid = 11; });
   proc.status(11, {.ppid = asker.pid});
-  EXPECT_EQ(of("Yama lets us trace it").verdict, Verdict::Good);
+  EXPECT_EQ(of("Yama allows tracing it").verdict, Verdict::Good);
   proc.status(11, {.ppid = 12});
   proc.status(12, {.ppid = 11});  // a circle, as no kernel would show
-  EXPECT_EQ(of("Yama lets us trace it").verdict, Verdict::Bad);
+  EXPECT_EQ(of("Yama allows tracing it").verdict, Verdict::Bad);
   asker.can_ptrace = true;
-  EXPECT_EQ(of("Yama lets us trace it").verdict, Verdict::Good);
+  EXPECT_EQ(of("Yama allows tracing it").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, YamaTwoWantsTheCapability) {
   proc.file("sys/kernel/yama/ptrace_scope", "2\n");
-  EXPECT_THAT(of("Yama lets us trace it").cause, HasSubstr("ptrace_scope is 2"));
-  EXPECT_EQ(of("CAP_SYS_PTRACE is held, or not needed").verdict, Verdict::Bad);
+  EXPECT_THAT(of("Yama allows tracing it").cause, HasSubstr("ptrace_scope is 2"));
+  EXPECT_EQ(of("CAP_SYS_PTRACE held, or not needed").verdict, Verdict::Bad);
   asker.can_ptrace = true;
-  EXPECT_EQ(of("Yama lets us trace it").verdict, Verdict::Good);
+  EXPECT_EQ(of("Yama allows tracing it").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, YamaThreeForbidsEverythingToEveryone) {
   proc.file("sys/kernel/yama/ptrace_scope", "3\n");
   asker.can_ptrace = true;
   kernel.trace_me = [] { return std::optional(EPERM); };
-  EXPECT_THAT(of("Yama lets us trace it").cause, HasSubstr("until the next boot"));
-  EXPECT_EQ(of("tracing is possible here at all").verdict, Verdict::Unknown);
-  EXPECT_EQ(of("CAP_SYS_PTRACE is held, or not needed").verdict, Verdict::Good);
+  EXPECT_THAT(of("Yama allows tracing it").cause, HasSubstr("until the next boot"));
+  EXPECT_EQ(of("ptrace is allowed here").verdict, Verdict::Unknown);
+  EXPECT_EQ(of("CAP_SYS_PTRACE held, or not needed").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, YamaOfNoLevelOrUnreadable) {
   for (const char* text : {"0\n", "", "nonsense"}) {
     proc.file("sys/kernel/yama/ptrace_scope", text);
-    EXPECT_EQ(of("Yama lets us trace it").verdict, Verdict::Good) << text;
+    EXPECT_EQ(of("Yama allows tracing it").verdict, Verdict::Good) << text;
   }
 }
 
@@ -291,7 +291,7 @@ TEST_F(PermissionTest, UserNamespaces) {
   EXPECT_EQ(verdict(UserNamespace::Nested, false), Verdict::Bad);
   EXPECT_EQ(verdict(UserNamespace::NestedOwned, false), Verdict::Good);
   EXPECT_EQ(verdict(UserNamespace::Foreign, true), Verdict::Bad);
-  EXPECT_THAT(of("CAP_SYS_PTRACE is held, or not needed").cause, HasSubstr("own user namespace only"));
+  EXPECT_THAT(of("CAP_SYS_PTRACE held, or not needed").cause, HasSubstr("own user namespace only"));
   EXPECT_EQ(verdict(UserNamespace::Unknown, true), Verdict::Unknown);
 }
 
@@ -299,10 +299,7 @@ TEST_F(PermissionTest, WhatTheKernelKeepsClosedForNoReasonThatIsSeen) {
   asker.can_ptrace = true;
   kernel.user_namespace = [](pid_t) { return UserNamespace::Closed; };
   EXPECT_EQ(first_bad().what, "the kernel lets us look into it");
-  EXPECT_THAT(first_bad().cause, HasSubstr("a security module (SELinux, AppArmor, Landlock)"));
-  kernel.security_modules = "lockdown,capability,yama,apparmor,landlock";
-  proc.file("10/attr/current", "docker-default (enforce)\n");
-  EXPECT_THAT(first_bad().cause, HasSubstr("a security module (active here: AppArmor, Landlock); its label is docker-default (enforce)"));
+  EXPECT_THAT(first_bad().cause, HasSubstr("security module"));
   change([](FakeStatus& s) { s.tracer = 77; });  // a better reason
   EXPECT_EQ(of("the kernel lets us look into it").verdict, Verdict::Unknown);
 }
@@ -319,43 +316,43 @@ TEST_F(PermissionTest, NotDumpable) {
   const std::string other = ::geteuid() == 1000 ? "1001" : "1000";
   change([&](FakeStatus& s) { s.uids = ids(other); });
   asker.uid = static_cast<uid_t>(std::stoul(other));
-  EXPECT_EQ(first_bad().what, "it is dumpable");
+  EXPECT_EQ(first_bad().what, "core dumps allowed (dumpable)");
   EXPECT_THAT(first_bad().cause, HasSubstr("not dumpable"));
   EXPECT_EQ(first_bad().fix, "sudo fade-attach 10");
   asker.can_ptrace = true;
-  EXPECT_EQ(of("it is dumpable").verdict, Verdict::Good);
+  EXPECT_EQ(of("core dumps allowed (dumpable)").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, OfRootsProcessesItIsNotSeen) {
   change([](FakeStatus& s) { s.uids = ids("0"); });
   asker.uid = 0;
-  EXPECT_EQ(of("it is dumpable").verdict, Verdict::Unknown);
+  EXPECT_EQ(of("core dumps allowed (dumpable)").verdict, Verdict::Unknown);
 }
 
 TEST_F(PermissionTest, MoreCapabilitiesThanOurs) {
   change([](FakeStatus& s) { s.capabilities = 0x3000; });
   asker.capabilities = 0x1000;
-  EXPECT_THAT(of("it has no capabilities that we lack").cause, HasSubstr("0x2000"));
+  EXPECT_THAT(of("holds no capability that we lack").cause, HasSubstr("0x2000"));
   asker.capabilities = 0x7000;
-  EXPECT_EQ(of("it has no capabilities that we lack").verdict, Verdict::Good);
+  EXPECT_EQ(of("holds no capability that we lack").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, TracingForbiddenAltogether) {
   asker.can_ptrace = true;
   kernel.trace_me = [] { return std::optional(EPERM); };
-  EXPECT_EQ(first_bad().what, "tracing is possible here at all");
+  EXPECT_EQ(first_bad().what, "ptrace is allowed here");
   EXPECT_THAT(first_bad().cause, HasSubstr("security module"));
   proc.file("self/status", "Name:\tfade-attach\nSeccomp:\t2\n");
   EXPECT_THAT(first_bad().cause, HasSubstr("seccomp filter"));
   EXPECT_THAT(first_bad().fix, HasSubstr("--cap-add=SYS_PTRACE"));
   kernel.trace_me = [] { return std::optional<int>(); };
-  EXPECT_EQ(of("tracing is possible here at all").verdict, Verdict::Unknown);
+  EXPECT_EQ(of("ptrace is allowed here").verdict, Verdict::Unknown);
 }
 
 TEST_F(PermissionTest, InAContainerThatHasTheCapability) {
   change([](FakeStatus& s) { s.uids = ids("4000000"); });
   proc.file("self/root/.dockerenv", "");
-  const Check capability = of("CAP_SYS_PTRACE is held, or not needed");
+  const Check capability = of("CAP_SYS_PTRACE held, or not needed");
   EXPECT_THAT(capability.cause, AllOf(HasSubstr("in this container (/.dockerenv exists)"), HasSubstr("does not hold it")));
   EXPECT_THAT(capability.fix, AllOf(HasSubstr("sudo fade-attach 10"), HasSubstr("docker exec -u 0 CONTAINER fade-attach 10")));
 }
@@ -364,7 +361,7 @@ TEST_F(PermissionTest, InAContainerThatLacksTheCapability) {
   change([](FakeStatus& s) { s.uids = ids("4000000"), s.gids = ids("4000001"); });
   proc.file("self/cgroup", "0::/system.slice/docker-" + std::string(64, 'a') + ".scope\n");
   asker.may_gain_ptrace = false;
-  const Check capability = of("CAP_SYS_PTRACE is held, or not needed");
+  const Check capability = of("CAP_SYS_PTRACE held, or not needed");
   EXPECT_THAT(capability.cause, AllOf(HasSubstr("/proc/self/cgroup names one"), HasSubstr("bounding set")));
   EXPECT_THAT(capability.fix, AllOf(HasSubstr("--cap-add=SYS_PTRACE"), HasSubstr("--profile=general")));
   asker.uid = 0;  // root of such a container is not allowed to cross users, but to become one
@@ -375,38 +372,38 @@ TEST_F(PermissionTest, FirstProcessTellsOfAContainer) {
   change([](FakeStatus& s) { s.uids = ids("4000000"); });
   asker.may_gain_ptrace = false;
   proc.file("1/environ", std::string("PATH=/bin\0container=podman\0", 27));
-  EXPECT_THAT(of("CAP_SYS_PTRACE is held, or not needed").cause, HasSubstr("process 1"));
+  EXPECT_THAT(of("CAP_SYS_PTRACE held, or not needed").cause, HasSubstr("process 1"));
   proc.file("1/environ", std::string("PATH=/bin\0nocontainer=1\0", 24));
-  EXPECT_THAT(of("CAP_SYS_PTRACE is held, or not needed").cause, HasSubstr("can have it here"));
+  EXPECT_THAT(of("CAP_SYS_PTRACE held, or not needed").cause, HasSubstr("can have it here"));
   EXPECT_THAT(first_bad().fix, HasSubstr("CapabilityBoundingSet"));
 }
 
 TEST_F(PermissionTest, SeccompIsToldPerThread) {
   proc.status(kPid, {.seccomp = 2}, "task/11/status");
-  EXPECT_EQ(of("no seccomp filter forbids it").verdict, Verdict::Unknown);
-  EXPECT_THAT(of("no seccomp filter forbids it").cause, HasSubstr("mmap"));
+  EXPECT_EQ(of("no seccomp filter in the way").verdict, Verdict::Unknown);
+  EXPECT_THAT(of("no seccomp filter in the way").cause, HasSubstr("mmap"));
   proc.status(kPid, {.seccomp = 1}, "task/12/status");
-  EXPECT_EQ(of("no seccomp filter forbids it").code, ENOTSUP);
+  EXPECT_EQ(of("no seccomp filter in the way").code, ENOTSUP);
 }
 
 TEST_F(PermissionTest, SigtrapBlockedOrHandled) {
   proc.status(kPid, {.blocked = kTrap | 1}, "task/11/status");
-  Check trap = of("its SIGTRAP is free");
+  Check trap = of("SIGTRAP is free");
   EXPECT_EQ(trap.verdict, Verdict::Unknown);
   EXPECT_THAT(trap.cause, AllOf(HasSubstr("it blocks SIGTRAP in 1 of 2 threads"), HasSubstr("covered")));
   change([](FakeStatus& s) { s.caught = kTrap; });
-  EXPECT_THAT(of("its SIGTRAP is free").cause, HasSubstr("it has a handler for SIGTRAP and blocks SIGTRAP in 1 of 2"));
+  EXPECT_THAT(of("SIGTRAP is free").cause, HasSubstr("it has a handler for SIGTRAP and blocks SIGTRAP in 1 of 2"));
   change([](FakeStatus& s) { s.caught = 0, s.ignored = kTrap; });
-  EXPECT_THAT(of("its SIGTRAP is free").cause, HasSubstr("it ignores SIGTRAP"));
+  EXPECT_THAT(of("SIGTRAP is free").cause, HasSubstr("it ignores SIGTRAP"));
   change([](FakeStatus& s) { s.ignored = ~kTrap, s.caught = ~kTrap; });
   proc.status(kPid, {.blocked = ~kTrap}, "task/11/status");
-  EXPECT_EQ(of("its SIGTRAP is free").verdict, Verdict::Good);
+  EXPECT_EQ(of("SIGTRAP is free").verdict, Verdict::Good);
 }
 
 TEST_F(PermissionTest, Stopped) {
   change([](FakeStatus& s) { s.state = 'T'; });
-  EXPECT_EQ(of("it is running").verdict, Verdict::Unknown);
-  EXPECT_EQ(of("it is running").fix, "kill -CONT 10");
+  EXPECT_EQ(of("is running, not stopped").verdict, Verdict::Unknown);
+  EXPECT_EQ(of("is running, not stopped").fix, "kill -CONT 10");
 }
 
 // A list of groups as long as the kernel allows stands before the signal masks.
@@ -414,7 +411,7 @@ TEST_F(PermissionTest, LongStatusFilesAreReadToTheEnd) {
   std::string groups;
   for (int i = 0; i < 65'536; ++i) groups += std::to_string(1'000'000 + i) + " ";
   proc.file("10/status", "Name:\tx\nState:\tT (stopped)\nTgid:\t10\nGroups:\t" + groups + "\nSigCgt:\t0000000000000010\n");
-  EXPECT_THAT(of("its SIGTRAP is free").cause, HasSubstr("handler"));
+  EXPECT_THAT(of("SIGTRAP is free").cause, HasSubstr("handler"));
 }
 
 TEST_F(PermissionTest, EmptyAndEndlessFiles) {
