@@ -192,7 +192,8 @@ FrameId StackCapture::gap(const Thread& thread, ProgramStacks& stacks, const std
   });
 }
 
-// The thread runs, so a frame may be half written, or another one already. Frames that show the same functions twice were there.
+// The thread runs, so a frame may be half written, or another one already. Frames that show the same functions twice
+// were there.
 std::vector<PythonFrame> StackCapture::running_frames(const Thread& thread, PythonStacks& python) {
   constexpr int kMostLooks = 4;
   const ProcessMemory& memory = thread.memory();
