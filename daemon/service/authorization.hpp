@@ -18,7 +18,7 @@ struct Target {
   ProcessStatus status;
 };
 
-// Fails with EPERM, ESRCH or ENOTSUP as fade-attach does, and EBUSY where the process changed while it was looked at.
+// Fails with EPERM, ESRCH or ENOTSUP as fade-attach does, and EBUSY if the process changed meanwhile.
 Result<Target> authorize(const ipc::Peer& peer, pid_t pid, const std::string& proc = "/proc");
 
 // Checks that the permission still holds: the same process, and still its owner's.

@@ -11,7 +11,7 @@ namespace fade::service {
 bool notify(std::string_view state);
 bool notify_without_waiting(std::string_view state);
 
-// How often WATCHDOG=1 must come at least, in microseconds; nullopt where no watchdog was asked of this process.
+// How often WATCHDOG=1 must come at least, in microseconds; nullopt if no watchdog was asked of this process.
 std::optional<std::uint64_t> watchdog_period_us();
 
 }  // namespace fade::service

@@ -30,7 +30,7 @@ class Service final : public ipc::Handler {
 
   // Takes over the sessions of a former daemon with workers that live on.
   void recover();
-  // Detaches everything, then calls `done`. Nothing new is begun.
+  // Detaches everything, then calls `done`. No session begins any more meanwhile.
   void stop_all(std::function<void()> done);
   std::size_t running() const { return running_.size(); }
 

@@ -25,7 +25,7 @@ class StateDir {
 
   // Where recordings of `uid` go. As root it is given to the user; otherwise the user may read it.
   Result<std::string> recordings_of(uid_t uid, gid_t gid);
-  // Lets the owner read a recording that was begun (and SQLite's files beside it), where it is ours.
+  // Lets the owner read a new recording (and SQLite's files beside it), if it is ours.
   void open_recording(uid_t uid, std::string_view name) const;
   std::uint64_t recording_bytes(uid_t uid, std::string_view name) const;
   bool remove_recording(uid_t uid, std::string_view name) const;  // with its companions; true: it was there
@@ -34,7 +34,7 @@ class StateDir {
 
   // Small files, whole or not at all.
   Result<void> save(const std::string& name, std::string_view text) const;
-  std::string load(const std::string& name) const;  // empty where there is none
+  std::string load(const std::string& name) const;  // empty if there is none
   void remove(const std::string& name) const;
   std::vector<std::uint64_t> saved_sessions() const;
   static std::string session_name(std::uint64_t id);

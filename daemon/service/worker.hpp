@@ -30,7 +30,7 @@ struct Worker {
 
 Result<Worker> start_worker(const WorkerCommand& command);
 
-// Of a daemon that died or made place for a newer one. Fails with ESRCH where it has ended.
+// A worker of a daemon that died or gave way to a newer one. Fails with ESRCH if it has ended.
 Result<Worker> find_worker(pid_t pid, std::uint64_t start_ticks);
 
 // The end of the worker, if it was our child, in words.

@@ -31,14 +31,14 @@ class Arrival {
   };
   explicit Arrival(Parts parts) : parts_(std::move(parts)), rendezvous_(parts_.rendezvous) {}
 
-  // Success: the process is watched, or has executed another program meanwhile. Fails with ESRCH (gone), ENOTSUP (cannot be watched), EAGAIN
-  // or ECANCELED. The caller gives the process back, also then.
+  // Success: the process is watched, or has executed another program meanwhile. Fails with ESRCH (gone), ENOTSUP
+  // (cannot be watched), EAGAIN or ECANCELED. The caller gives the process back, also after a failure.
   Result<void> watch(Inferior& inferior);
 
   // How long threads stood still, of all processes together.
   HoldTimes holds() const { return holds_.of(threads_); }
   HoldClock& hold_clock() { return holds_; }
-  // The calls that threads were in when fade came: "function (thread N)".
+  // The calls that threads were in when fade attached: "function (thread N)".
   const std::vector<std::string>& calls_in_flight() const { return calls_in_flight_; }
 
  private:

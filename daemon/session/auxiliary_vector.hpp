@@ -8,7 +8,7 @@
 
 namespace fade {
 
-// Of a 64-bit process, as the kernel gave it to the program (getauxval(3)).
+// The kernel's facts for a 64-bit program (getauxval(3)).
 struct AuxiliaryVector {
   RemoteAddr loader_base;  // AT_BASE; null: statically linked
   RemoteAddr entry;

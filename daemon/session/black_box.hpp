@@ -29,7 +29,7 @@ class BlackBox {
 
   // ------------------------------------------------------------ how a process ends
   void began(const Inferior& inferior) { oom_.knows(inferior.pid); }
-  // A signal is about to be delivered to the thread: where it comes from can be asked only now.
+  // A signal is about to be delivered to the thread: its origin can be asked only now.
   void signalled(Thread& thread, int signal) const;
   // The thread is at its end; wait(2) will return `status` for it.
   void dying(Thread& thread, int status);
@@ -43,7 +43,7 @@ class BlackBox {
   PostmortemId begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns);
   // While the thread is stopped with `registers`, or runs and does not stop (null).
   ThreadSeen look(Thread& thread, const Registers* registers) const;
-  // Finds out where it stood, and sends it. The thread may run again.
+  // Finds out the place of the thread, and sends it. The thread may run again.
   void tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid);
 
   // About once a second.
@@ -75,8 +75,8 @@ class BlackBox {
   PostmortemId last_ = 0;
 };
 
-// The recorded calls that the thread is in, outermost first. Those that an exception or longjmp has left lately are told by the stack:
-// it is read, the thread need not be stopped. `registers`: where it is; null: not known.
+// The recorded calls that the thread is in, outermost first. The stack shows the calls that an exception or longjmp has
+// left lately: it is read, the thread need not be stopped. `registers`: of the thread; null: not known.
 std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers* registers);
 // The same without a look at the stack: true may be out of date.
 bool has_open_call(const Thread& thread);

@@ -15,7 +15,7 @@ namespace fade {
 struct Entry {
   enum class What : std::uint8_t {
     Function,  // a probed call
-    Loader,    // the dynamic loader says that something was loaded or unloaded
+    Loader,    // the dynamic loader reports that a module was loaded or unloaded
     Resolver,  // of an IFUNC: returns the address of the function that `probe` describes
     Sigaction,  // libc's sigaction, and
     Sigmask,    // pthread_sigmask: the program's wishes about SIGTRAP (TrapGuard)
@@ -29,7 +29,7 @@ struct Entry {
   std::uint64_t stops = 0;  // since last asked
   std::int64_t held_ns = 0;
 
-  // Whether calls matter while nothing is recorded. A resolver says where a function is.
+  // Tests if calls matter while nothing is recorded. A resolver returns the place of a function.
   bool is_always_needed() const { return what == What::Resolver || needs.always(); }
 };
 

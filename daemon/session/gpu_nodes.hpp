@@ -15,7 +15,7 @@ struct GpuNode {
   std::string state;   // device-open, device-refused, device-closed (it might have opened it) or device-missing
   std::string detail;  // a sentence that begins with the node's path
 };
-// /dev/kfd first, then the render nodes that there are. `proc`: where procfs is mounted. Empty where the process is gone or
+// /dev/kfd first, then the existing render nodes. `proc`: the mount point of procfs. Empty if the process is gone or
 // may not be looked at.
 std::vector<GpuNode> look_at_gpu_nodes(pid_t pid, const std::string& proc = "/proc");
 

@@ -1,4 +1,4 @@
-// How long the threads of a process stood still for us while we came or went.
+// The times for which fade stopped the threads of a process while it attached or detached.
 #pragma once
 #include <sys/types.h>
 

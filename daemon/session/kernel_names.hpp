@@ -18,7 +18,7 @@ namespace fade {
 
 class ModuleSymbols {
  public:
-  // The file behind the module at `address` in that process; nullptr where it cannot be opened. Lives as long as this.
+  // The file behind the module at `address` in that process; nullptr if it cannot be opened. Lives as long as this.
   const elf::ElfFile* of(const Program& program, pid_t pid, RemoteAddr address);
 
  private:

@@ -17,8 +17,8 @@ class ModuleFiles {
   void look_again() { maps_.reset(); }
   // The mappings of the process of `thread`, read once.
   const elf::Maps& maps(pid_t thread);
-  // The file that is mapped at `begin` of the process of `thread`, open for reading; null: it cannot be had, or so many are
-  // held open that it could become a matter for the rest of us. A file is opened once, however many processes map it.
+  // The file that is mapped at `begin` of the process of `thread`, open for reading. Null: it cannot be opened, or fade
+  // holds so many files that its other parts could run short. A file is opened once, however many processes map it.
   std::shared_ptr<const Fd> of(pid_t thread, RemoteAddr begin);
 
  private:

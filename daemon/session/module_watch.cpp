@@ -291,8 +291,8 @@ bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std:
   return true;
 }
 
-// Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the loader,
-// or the loader has yet to make it usable.
+// Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the
+// loader, or the loader has yet to make it usable.
 bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const {
   if (is_arriving_ || inferior.program->is_list_doubtful) return false;
   return image.is_unrelocated().value_or(false) || (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);

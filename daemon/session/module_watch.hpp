@@ -38,7 +38,7 @@ class ModuleWatch {
   };
   ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes);
 
-  // A new program stands at its first instruction: puts the net and the loader's site into it.
+  // A new program is at its first instruction: puts the net and the loader's site into it.
   Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
   // For a running program with one thread stopped by fade: repairs the remains of a fade that died, or puts in the net.
   Result<void> lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold);

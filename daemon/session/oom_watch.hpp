@@ -1,5 +1,5 @@
-// Whether the kernel's out-of-memory killer has been at work, as its counters tell: of a process' memory control group
-// (cgroups(7), versions 1 and 2) and of the whole machine. A SIGKILL of its does not say so. Tracing thread only.
+// Tests by the kernel's counters if its out-of-memory killer has been at work: those of a process' memory control group
+// (cgroups(7), versions 1 and 2) and of the whole machine. Its SIGKILL does not show it. Tracing thread only.
 #pragma once
 #include <sys/types.h>
 

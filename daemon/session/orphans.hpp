@@ -21,12 +21,12 @@ inline constexpr int kLooksWhileRunning = 100, kLooksWhileAsleep = 30;
 
 enum class OrphanVerdict : std::uint8_t {
   Wait,
-  Lost,    // nothing is left that can have made it
-  Silent,  // its maker may be there, and has not told of it in time
+  Lost,    // no process is left that can have made it
+  Silent,  // its maker may be there, and has not reported it in time
 };
 
-// `looks`: how often the child has been looked at before. The first look finds nothing wrong: the maker may be about
-// to tell.
+// `looks`: how often the child has been looked at before. The first look finds nothing wrong: the maker may be about to
+// report it.
 constexpr OrphanVerdict judge_orphan(int looks, Maker maker) {
   if (looks == 0) return OrphanVerdict::Wait;
   if (maker == Maker::None) return OrphanVerdict::Lost;

@@ -24,7 +24,7 @@ struct ModuleImports {
   std::shared_ptr<const elf::ImportTable> table;
   std::uint64_t bias = 0;
   std::vector<std::uint64_t> words;
-  bool is_settled = false;  // all are bound: nothing is to be expected any more
+  bool is_settled = false;  // all are bound: no change is expected
 };
 
 struct Module {
@@ -89,22 +89,23 @@ struct Program {
   }
 
   std::shared_ptr<AddressSpace> space;
-  std::optional<elf::LinkMap> link_map;  // none: static, or left alone
+  std::optional<elf::LinkMap> link_map;  // nullopt: static, or left alone
   std::vector<Module> modules;
   RemoteAddr libc;  // where its ELF header is mapped, once it is loaded
   std::unordered_map<RemoteAddr, CallSite> call_sites;
   std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: those that have been looked at
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
-  std::set<int> devices_left_alone;  // for which has been said that a rule is not for them
+  std::set<int> devices_left_alone;  // devices outside of a rule for which this was reported
   bool is_list_doubtful = false;   // modules may be missing in link_map that have run
-  std::int64_t returns_rest_since = 0;  // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: none
+  // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: no place
+  std::int64_t returns_rest_since = 0;
   bool has_told_no_room = false;   // that there is no room for more places to return to
   bool has_told_unplaced = false;  // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::vector<RemoteRange> code;  // the executable ranges at the last look
   SiteLooks site_looks;
-  RemoteAddr new_caller;  // a call came from there for the first time: imports of its module may have been bound
+  RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound
 };
 
 }  // namespace fade

@@ -25,7 +25,7 @@ class RememberedStacks {
     bool is_cut_short = false;  // its outermost frames are missing
   };
 
-  // nullptr: none is known to be the one that stands there now. Valid until the next put().
+  // nullptr: no known stack is the present one. Valid until the next put().
   const Stack* find(const Place& place, const FrameRegisters& frame, const StackSnapshot& snapshot, std::uint64_t ms) const;
   // `evidence` must be whole.
   void put(const Place& place, const StackEvidence& evidence, Stack stack);

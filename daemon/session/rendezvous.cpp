@@ -72,8 +72,8 @@ Thread* Rendezvous::stop_one_of(std::vector<pid_t> tids, ProgramMark program) {
   return nullptr;
 }
 
-// The trap of an int3 that the thread has just executed is handled first. If fade died during a remote call with that trap pending, the net
-// could not tell where the trap came from, and the thread would continue behind the int3.
+// The trap of an int3 that the thread has just executed is handled first. If fade died during a remote call with that
+// trap pending, the net could not tell where the trap came from, and the thread would continue behind the int3.
 std::optional<Stop> Rendezvous::stop(Thread& thread, std::chrono::milliseconds patience) {
   const pid_t tid = thread.tid;
   for (bool is_owed = false;;) {

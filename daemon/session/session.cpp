@@ -70,7 +70,8 @@ Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Prog
   return roster_.add(pid, parent, std::move(program));
 }
 
-// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know when that ends.
+// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know
+// when that ends.
 int Session::first_device() const { return watches_devices_ ? 0 : kUnknownDevice; }
 
 void Session::adopt(pid_t pid) {
@@ -201,8 +202,8 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   return true;
 }
 
-// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is likely: at the first
-// breakpoint of a thread that was there before us.
+// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is
+// likely: at the first breakpoint of a thread that was there before us.
 bool Session::may_have_lost_action(Thread& thread) {
   Inferior& inferior = *thread.inferior;
   if (std::exchange(inferior.has_lost_net, false)) return true;

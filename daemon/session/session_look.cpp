@@ -25,8 +25,8 @@ void Session::take_snapshot() {
     if (Inferior* const inferior = roster_.process(pid)) look_at(*inferior, Postmortem::Kind::Snapshot);
 }
 
-// Registers and stacks are read while a thread stands still, names are looked up when all threads run again. A thread that does not stop, in a
-// driver or in vfork, is looked at from outside.
+// Registers and stacks are read while a thread stands still, names are looked up when all threads run again. A thread
+// that does not stop, in a driver or in vfork, is looked at from outside.
 void Session::look_at(Inferior& inferior, Postmortem::Kind kind) {
   const pid_t pid = inferior.pid;
   const ProgramMark mark = inferior.mark();

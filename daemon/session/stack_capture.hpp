@@ -25,16 +25,16 @@ class StackCapture {
   // The words on the stack of a thread that is just entering a function, read once for all readers: the return address,
   // arguments, and a stack for at_entry(). Valid until the next stack is taken.
   const Memory& look(const Thread& thread, const Registers& registers);
-  // 0 where there is nothing to show or no room for it. The innermost frame is the caller of the function that
-  // `thread` is just entering, its return address read already,
+  // 0 if there is no frame to show or no room for it. The innermost frame is the caller of the function that `thread`
+  // is just entering, its return address read already,
   StackId at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address);
   // or has just returned from.
   StackId at_return(Thread& thread, const Registers& registers, RemoteAddr return_address);
-  // The innermost frame is where the thread stands.
+  // The innermost frame is the thread's present place.
   StackId now(Thread& thread, const Registers& registers);
 
-  // Of a thread that runs meanwhile: its Python frames, read twice, with the same functions both times, and the innermost one of the user's own
-  // code. Zeros where there are none, or where they changed each time.
+  // For a thread that runs meanwhile: its Python frames, read twice, with the same functions both times, and the
+  // innermost one of the user's own code. Zeros if there are none, or if they changed each time.
   struct Outside {
     StackId stack = 0;
     FrameId frame = 0;
@@ -80,7 +80,7 @@ class StackCapture {
   Cost cost_;
   std::uint64_t told_taken_ = 0, told_not_kept_ = 0;
 
-  // Of the stack that is being taken; kept for their memory.
+  // Buffers of the stack that is being taken; kept to reuse their memory.
   StackSnapshot snapshot_;
   bool has_looked_ = false;  // the snapshot is that of the stack that will be asked for next
   std::int64_t look_ns_ = 0;

@@ -1,4 +1,4 @@
-// Of which calls a stack is taken, as the user chose it. Tracing thread only.
+// The user's choice of calls with a stack. Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct StackChoice {
 
   static constexpr std::uint32_t kUsualSample = 100, kMostFrames = 1024;
 
-  // Sets which calls: alloc, errors, first, sample, sample=N, all, off. "off" stands alone.
+  // Sets the calls with a stack: alloc, errors, first, sample, sample=N, all, off. "off" excludes the rest.
   Result<void> parse_calls(const std::vector<std::string>& words);
   bool at_entry() const { return takes_frames() && (allocations || first || all || every > 0); }
   bool at_failure() const { return takes_frames() && (errors || all); }

@@ -1,5 +1,5 @@
-// Has many threads stop, a few at a time, and takes them as they come: one that waits for a processor does not make the
-// others wait, and none stands still for long. Tracing thread only.
+// Stops many threads, a few at a time, and takes them as they come: a thread that waits for a processor does not delay
+// the rest, and none is stopped for long. Tracing thread only.
 #pragma once
 #include <chrono>
 #include <functional>

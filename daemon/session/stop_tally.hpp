@@ -1,5 +1,5 @@
-// How often threads stopped and how long fade held them: sums of a session, of its functions and of its threads. Times in nanoseconds.
-// The kernel's share of a stop is not in them (CostMeasured). Tracing thread only.
+// The number of stops, and the time for which fade held threads: sums of a session, of its functions and of its
+// threads. Times in nanoseconds. The kernel's share of a stop is not in them (CostMeasured). Tracing thread only.
 #pragma once
 #include "base/event.hpp"
 #include "session/function_table.hpp"

@@ -90,8 +90,8 @@ void TrapGuard::unblock(Thread& thread) {
   thread.mask_given = *mask & ~kTrapBit;
 }
 
-// SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler of SIGTRAP
-// itself, as a rule. While it runs SIGTRAP is not held back then, as in handlers that the net calls.
+// SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler
+// of SIGTRAP itself, as a rule. While it runs SIGTRAP is not held back then, as in handlers that the net calls.
 bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
   const auto registers = Tracee(thread.tid).registers();
   if (!registers) return false;

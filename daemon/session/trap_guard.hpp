@@ -26,20 +26,21 @@ struct TrapBelief {
 
 class TrapGuard {
  public:
-  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it afterwards.
+  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it
+  // afterwards.
   void on_sigaction(Thread& thread, const Registers& registers) const;
   void on_sigmask(Thread& thread, const Registers& registers) const;
 
-  // A SIGTRAP that is none of ours. True: the program believes it blocked, it waits until it is not. Otherwise it is to
-  // be delivered, and there is a handler for it.
+  // A SIGTRAP of another sender than fade. True: the program believes it blocked, so the signal waits for the
+  // unblocking. Otherwise it is to be delivered, and there is a handler for it.
   bool holds_back(Thread& thread) const;
 
-  // The kernel has taken the program's action away, which the net's stands for.
+  // The kernel has taken away the net's action, and the program's with it.
   static bool is_action_lost(const Inferior& inferior);
   // Through a stopped thread: the kernel's action is the net's again.
   static void retake(const Thread& thread);
 
-  // A stopped thread that we came to, and that blocks SIGTRAP: for the kernel it does not any more.
+  // A stopped thread of a process that fade attaches to, and that blocks SIGTRAP: unblocks it for the kernel.
   static void unblock(Thread& thread);
   // A thread or process that `parent` has just made.
   static void inherit(Thread& thread, const Thread& parent);
@@ -61,7 +62,7 @@ class TrapGuard {
   static KernelSigaction action(const Inferior& inferior);
   // The action in a child that clone3(2) makes without handlers (CLONE_CLEAR_SIGHAND): only SIG_IGN stays.
   static KernelSigaction without_handler(const KernelSigaction& action);
-  // Of one that has just executed another program.
+  // The belief of a process that has just executed another program.
   static TrapBelief belief(const Inferior& inferior, const Thread* thread);
   // A new program is at its first instruction; `inherited` is the belief of its predecessor.
   void begin(Thread& thread, TrapBelief inherited) const;

@@ -17,11 +17,12 @@ class UnclaimedChildren {
 
   void stopped(pid_t tid) { looks_.try_emplace(tid, 0); }
   bool contains(pid_t tid) const { return looks_.contains(tid); }
-  // Its maker has told of it, or it has ended. True: it waited.
+  // Its maker has reported it, or it has ended. True: it waited.
   bool claim(pid_t tid) { return looks_.erase(tid) > 0; }
-  // About ten times a second. Detaches the children that are given up, tells a Lifecycle row ("unwatched") each, and returns them.
+  // About ten times a second. Detaches the children that are given up, sends a Lifecycle row ("unwatched") each, and
+  // returns them.
   std::vector<pid_t> give_up();
-  // The maker tells of a child that was given up and is not traced. A pid that was given again is that of a tracee.
+  // The maker reports a child that was given up and is not traced. A pid that was given again is that of a tracee.
   bool was_given_up(pid_t child);
   std::vector<pid_t> all() const;
   void clear() { looks_.clear(); }

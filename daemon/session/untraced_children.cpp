@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kMostAsked = 64;  // threads of a process; in a larger one only threads that end are asked
 
-// Children of this very thread that are not yet waited for. Empty if the kernel was built without the list (CONFIG_PROC_CHILDREN).
+// Children of this very thread that are not yet waited for. Empty if the kernel was built without the list
+// (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::ifstream in(fmt::format("/proc/{}/task/{}/children", pid, tid));
   std::vector<pid_t> out;

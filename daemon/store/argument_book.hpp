@@ -1,5 +1,5 @@
-// Arguments of calls, packed in blocks of one function each (probes/call_block.hpp). The first calls of each function have
-// their arguments as text instead (arg_). Writer thread only.
+// Arguments of calls, packed in blocks of one function each (probes/call_block.hpp). The first calls of each function
+// have their arguments as text instead (arg_). Writer thread only.
 #pragma once
 #include <cstddef>
 #include <unordered_map>

@@ -19,8 +19,8 @@ class BatchTable {
  public:
   static constexpr std::int64_t kNull = std::numeric_limits<std::int64_t>::min();
 
-  // `target` is the table, `columns` how many it has, at most 64. The first cell of a row is its INTEGER PRIMARY KEY, if it has one:
-  // the first or (better) the last column.
+  // `target` is the table, `columns` the number of its columns, at most 64. The first cell of a row is its INTEGER
+  // PRIMARY KEY, if it has one: the first or (better) the last column.
   BatchTable(std::string target, std::size_t columns) : target_(std::move(target)), columns_(columns) {}
   // For a table with another key: `on_conflict` is the action for rows that exist already.
   BatchTable(std::string target, std::size_t columns, std::string on_conflict)

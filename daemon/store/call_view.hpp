@@ -44,7 +44,7 @@ struct CallView {
   std::optional<std::string> message() const;
   std::string args_json() const { return probes::args_json(probe, record, payload, library_major); }
   std::int64_t result() const { return ResultWord::of(probe.result).value(record.result); }
-  // Empty where the result's type has no name for it.
+  // Empty if the result's type has no name for it.
   std::string result_name() const;
 };
 

@@ -1,5 +1,5 @@
-// Copies and fills by way, memory of the host's side and size; and buffers that go back and forth between the same two addresses.
-// Bounded, whatever the program does.
+// Copies and fills by way, memory of the host's side and size; and buffers that go back and forth between the same two
+// addresses. Bounded, whatever the program does.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace copy_kind {
 inline constexpr std::int64_t kFill = -1, kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefault = 4, kDeviceToDeviceNoCu = 1024;
 }
 
-// The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or it is not known where they are.
+// The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or their places are unknown.
 enum class HostSide : std::uint8_t { None, Pageable, Pinned, Managed };
 
 struct Way {
-  std::int64_t kind = 4;  // hipMemcpyKind, -1 of fills; 4 (default) only where the ledger does not tell either
+  std::int64_t kind = 4;  // hipMemcpyKind, -1 of fills; 4 (default) only if the ledger does not know it either
   HostSide host = HostSide::None;
 
   bool operator==(const Way&) const = default;

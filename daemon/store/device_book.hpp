@@ -36,7 +36,7 @@ class DeviceBook {
     RowId process = 0;
     int ordinal = 0;
     std::string name;
-    std::map<std::string, std::string, std::less<>> facts;  // as the runtime told them last
+    std::map<std::string, std::string, std::less<>> facts;  // the runtime's last answers
   };
   struct Value {
     std::string text;

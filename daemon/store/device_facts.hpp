@@ -16,7 +16,7 @@ struct DeviceFact {
 
 // `told` is PieceKind::Out for the runtime's answer, Became for the answer that the program received instead.
 std::vector<DeviceFact> device_facts(const CallView& call, PieceKind told);
-// The ordinal that the call names, nullopt where the thread's current device is meant.
+// The ordinal that the call names, nullopt if the call means the thread's current device.
 std::optional<int> device_asked(const CallView& call);
 bool tells_device_facts(const probes::Probe& probe);
 

@@ -37,11 +37,11 @@ struct FunctionEntry {
   MemoryAction memory;
   int library_major = 0;
   std::uint64_t with_args = 0;  // calls with arguments that were stored as text
-  bool is_marker = false;       // says where a range of the program's own begins or ends
+  bool is_marker = false;       // marks the begin or end of a range of the program
   bool waits = false;           // for the GPU
   bool separates_steps = false;
   bool names_kernel = false;    // in a parameter: it launches that one
-  LaunchWords launch{};         // where that is told
+  LaunchWords launch{};         // if known
   ResultWord result{};
   std::vector<std::int64_t> normal{};  // results that are an answer though they are not success
 
@@ -55,7 +55,7 @@ struct ThreadEntry {
   RowId copied_inside = 0;   // the newest call that another copy was made inside of
   CallId launched_in = 0;    // the call that its last launch was made inside of
 };
-// The name of a C++ function that stands in no namespace, without its parameters; any other symbol as it is.
+// The name of a C++ function outside of namespaces, without its parameters; any other symbol as it is.
 std::string plain_name(const std::string& symbol);
 
 class Directory {

@@ -11,7 +11,7 @@ namespace fade::store {
 
 struct Freed {
   std::int64_t alloc = 0;      // alloc_.id
-  std::int64_t call = 0;       // that freed it; null of BatchTable where it was not seen
+  std::int64_t call = 0;       // that freed it; null of BatchTable if it was not seen
 };
 
 class FreedMemory {

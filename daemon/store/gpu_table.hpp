@@ -1,5 +1,5 @@
-// The reference table of AMD's GPUs (schema/gpus.tsv), put into every new database, so that its views can compare with it
-// wherever the file is opened, and with the table of the fade that made it.
+// The reference table of AMD's GPUs (schema/gpus.tsv), put into every new database, so that its views can compare with
+// it wherever the file is opened, and with the table of the fade that made it.
 #pragma once
 #include <string_view>
 

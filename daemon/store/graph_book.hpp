@@ -57,16 +57,16 @@ class GraphBook {
  public:
   GraphBook(sqlite::Db& db, Failure& failure);
 
-  // True where the kernels that such a call names go into a graph.
+  // True if the kernels that such a call names go into a graph.
   static bool names_kernels(std::string_view symbol);
-  // True where the copy or fill that such a call describes goes into a graph.
+  // True if the copy or fill that such a call describes goes into a graph.
   static bool adds_copy(std::string_view symbol);
   // Any call of the kind "graph", and those of events that lead a capture into another stream.
   // True: it has put kernels to run.
   bool call(const GraphCall& call);
   bool capturing() const { return capturing_ > 0; }  // any process
   bool capturing(ProcessId process) const { return capturing_ > 0 && processes_.contains(process); }
-  // A launch into that stream: true where it went into a graph instead of running.
+  // A launch into that stream: true if it went into a graph instead of running.
   bool capture(ProcessId process, std::uint64_t stream, const GraphKernel& kernel);
   bool captures(ProcessId process, std::uint64_t stream) const;
   void capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory);
@@ -105,7 +105,7 @@ class GraphBook {
     Graph graph;
     bool frees_first = false;
     RowId row = 0;  // 0: none for its present kernels
-    std::uint64_t kernels = 0;  // that one launch runs; known where there is a row
+    std::uint64_t kernels = 0;  // that one launch runs; known if there is a row
     std::uint64_t launches = 0, errors = 0;
     std::int64_t ns = 0, max = 0, first = 0, last = 0;
     bool changed = false;

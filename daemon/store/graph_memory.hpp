@@ -11,7 +11,7 @@ namespace fade::store {
 
 // One piece of a graph. An allocation has the same address in every launch.
 struct GraphMemory {
-  Allocation allocation;  // of a free, its address is all that counts
+  Allocation allocation;  // for a free, only its address counts
   bool frees = false;
   std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
 
@@ -32,7 +32,7 @@ struct MemoryNode {
 };
 std::optional<MemoryNode> memory_node(const CallView& view);
 
-// The most that one launch has allocated at once, as far as its order tells.
+// The most that one launch has allocated at once, as far as its order shows.
 std::uint64_t most_at_once(const GraphMemories& memories);
 
 }  // namespace fade::store

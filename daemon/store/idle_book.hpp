@@ -34,7 +34,7 @@ class IdleBook {
     bool has_calls = false, changed = false;
     std::map<std::int64_t, Gap> gaps;  // by their begin; they do not overlap
   };
-  Process* of(RowId process);  // nullptr: it has ended. It stays where it is until then
+  Process* of(RowId process);  // nullptr: it has ended. Valid until then
   static void call(Process& process, const Call& call) {
     if (call.entry - process.busy_until >= kShortest) add(process, process.busy_until, {call.entry, process.last, call.call});
     else if (call.entry < process.busy_until && !process.gaps.empty()) cover(process, call);

@@ -56,7 +56,7 @@ class LaunchMemo {
     bool wanted = false;
   };
 
-  // nullptr: not known as of `told`, which changes whenever a kernel, stream or sum may have become another.
+  // nullptr: not known as of `told`, which changes if a kernel, stream or sum may have become another.
   const Launch* find(const Key& key, std::uint64_t told) const {
     const Entry& entry = entries_[key.hash >> (64 - kBits)];
     if (entry.told != told || entry.function != key.function || entry.process != key.process || entry.device != key.device) return nullptr;

@@ -55,7 +55,8 @@ class ModuleRecorder {
 
   void load(const RecordedCall& call);
   void unload(const RecordedCall& call);
-  // hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel. hipGetFuncBySymbol: another handle.
+  // hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel. hipGetFuncBySymbol: another
+  // handle.
   void name_kernel(const RecordedCall& call);
 
  private:

@@ -1,5 +1,5 @@
-// Virtual memory management of one process: physical blocks have a handle that is counted, and live until it is released for
-// the last time and nothing is mapped any more; the value of a handle may then name another block while the old one is mapped.
+// Virtual memory management of one process. Physical blocks have a counted handle, and live until its last release and
+// the end of their last mapping. The value of a handle may then name another block while the old one is mapped.
 #pragma once
 #include <cstdint>
 #include <map>

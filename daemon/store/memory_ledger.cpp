@@ -157,7 +157,8 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
       ++old.opened;
       return;
     }
-    // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave it back.
+    // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave
+    // it back.
     const bool was_inside = old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
     if (was_inside) count(process, old, -1);
     else free_one(process, old, kNull, fresh.cause.at);
@@ -187,7 +188,8 @@ void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address
   Process& owner = live_[process];
   const auto found = find(owner, space, address);
   if (found != owner.live.end()) {
-    // The program cannot have it yet: another thread was given the same address again before this call's return was seen.
+    // The program cannot have it yet: another thread was given the same address again before this call's return was
+    // seen.
     if (cause.entered < found->second.cause.at) return;
     if (--found->second.opened > 0) return;
     free_one(process, found->second, cause.call, cause.at);

@@ -36,7 +36,7 @@ struct Owner {
 
 struct Allocation {
   std::uint64_t address = 0;  // or the handle
-  std::uint64_t bytes = 0;    // of imported and mapped memory: 0 where it is not known
+  std::uint64_t bytes = 0;    // of imported and mapped memory: 0 if it is not known
   DeviceRow device = 0;
   MemoryKind kind = MemoryKind::Device;
   Space space = Space::Memory;
@@ -56,7 +56,7 @@ class MemoryLedger {
   void allocate(ProcessId process, const Allocation& allocation);
   // A free of an unknown address is counted for `device`.
   void release(ProcessId process, Space space, std::uint64_t address, const Cause& cause, DeviceRow device);
-  // The allocation that this address lies in; nullptr: none that is known.
+  // The allocation around this address; nullptr: no known one.
   const Allocation* allocation_at(ProcessId process, std::uint64_t address) const;
   bool holds(ProcessId process, Space space, std::uint64_t address) const;
   // Imported memory of unknown size, which the runtime was asked for.
@@ -76,12 +76,12 @@ class MemoryLedger {
   bool waits_for_outer() const { return !inside_.empty(); }
   void outer_call(const Cause& cause, LibraryId library);
   Place place_of(ProcessId process, std::uint64_t address) const;
-  // The same where it is the host's in any case.
+  // The same if it is the host's in any case.
   Place host_place_of(ProcessId process, std::uint64_t address) const;
 
   // The process is gone: its allocations are written as never freed, and the driver has them back.
   void end_process(ProcessId process, std::int64_t at);
-  // The process runs another program, which begins with nothing.
+  // The process runs another program, which begins without memory.
   void exec_process(ProcessId process, std::int64_t at);
   // The recording ends: live allocations are written, and stay in use.
   void end_recording();

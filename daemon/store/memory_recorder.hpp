@@ -17,13 +17,13 @@ class MemoryRecorder {
 
   // Any call that may give or take memory: acts by the function's MemoryAction.
   void record(const RecordedCall& call);
-  // After every call that was made outside of others.
+  // Called after every call without an outer call.
   void outer_call(const RecordedCall& call) {
     memory_.outer_call(cause_of(call, directory_), directory_.library_of(call.record.caller));
   }
   bool waits_for_outer() const { return memory_.waits_for_outer(); }
 
-  // Whether the call's stream is captured: then it does nothing now, and goes into a graph.
+  // True if the call's stream is captured: then the call goes into a graph and has no effect now.
   bool is_captured(const RecordedCall& call) const;
   // The allocating or freeing node that the call puts into a graph.
   std::optional<GraphMemory> graph_node(const RecordedCall& call);

@@ -24,7 +24,7 @@ class NvmlBook {
 
   NvmlBook(sqlite::Db& db, Failure& failure);
 
-  // Of a call of NVML that succeeded; those that tell nothing are passed over.
+  // Reads a successful call of NVML; calls without an answer are passed over.
   void told(const Told& told, const CallView& call);
   void end_process(RowId process);
 

@@ -32,7 +32,7 @@ class Outage {
 
   // An attempt that began at `since` met a lock. False: to try again is of no use.
   bool goes_on(std::int64_t since);
-  // An attempt succeeded. Reports an outage that has ended by it and that cost calls or lasted long enough to tell.
+  // An attempt succeeded. Reports the outage that ends by it, if it cost calls or lasted long enough to be reported.
   std::optional<Report> end();
 
  private:

@@ -33,7 +33,7 @@ class ProcessUse {
 
   ProcessUse(sqlite::Db& db, Failure& failure);
 
-  // Of a process: it stays where it is.
+  // The second of a process; the reference stays valid.
   Second& of(RowId process) {
     Second& second = now_[process];
     second.process = process;

@@ -31,8 +31,8 @@ RangeBook::Name RangeBook::new_name(const std::string& name) {
   return {row, row, steps_.begins_with_range(name)};
 }
 
-// Programs may make names without end ("step 1", "step 2" ...): beyond the limit they have no sums of their own, and names
-// without rows of their ranges no row.
+// Programs may make names without end ("step 1", "step 2" ...): beyond the limit they have no sums of their own, and
+// names without rows of their ranges no row.
 RangeBook::Name RangeBook::name_of(const std::optional<std::string>& text) {
   const std::string name = text ? *text : kUnread;
   if (const auto known = names_.find(name); known != names_.end()) return known->second;

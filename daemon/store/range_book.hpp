@@ -27,10 +27,10 @@ struct MarkerCall {
   CallId id = 0, parent = 0;
   RowId call = 0, process = 0, thread = 0;
   std::int64_t entry = 0, exit = 0;
-  std::int64_t result = 0;       // of start: the range's id; of pop: the level, negative where the library knew of no range
+  std::int64_t result = 0;  // of start: the range's id; of pop: the level, negative if the library knew of no range
   std::uint64_t range_id = 0;    // of stop
   std::uint64_t domain = 0;      // NVTX: ranges nest within their domain
-  std::optional<std::string> name;  // nothing: it could not be read
+  std::optional<std::string> name;  // nullopt: it could not be read
 };
 
 class RangeBook {
@@ -42,7 +42,7 @@ class RangeBook {
   void end_thread(RowId thread, std::int64_t at);
   void end_process(RowId process, std::int64_t at);
   void exec_process(RowId process, std::int64_t at);
-  void end_recording(std::int64_t at);  // of the last thing that was recorded
+  void end_recording(std::int64_t at);  // time of the last recorded event
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
   void flush();  // writes sums, and rows of ranges that are still open
@@ -104,7 +104,7 @@ class RangeBook {
   Name name_of(const std::optional<std::string>& text);
   Name new_name(const std::string& name);
   void fault(RowId process, const char* kind);
-  // `ns` nothing: it is open.
+  // `ns` nullopt: it is open.
   void write(Open& range, std::optional<std::int64_t> ns, const Closing& closing);
 
   StepBook& steps_;

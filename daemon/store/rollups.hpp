@@ -26,7 +26,7 @@ struct CostOfCalls {
   std::int64_t least_ns = 0;
   std::int64_t stop_ns = 0;  // of each of its two stops, beyond the time for which it was held
 
-  // `ns` of `calls` together; 0 where that is less than can be measured.
+  // `ns` of `calls` together; 0 if that is less than can be measured.
   std::int64_t measurable(std::int64_t ns, std::uint64_t calls) const {
     return ns < static_cast<std::int64_t>(calls) * least_ns ? 0 : std::max<std::int64_t>(ns, 0);
   }
@@ -95,15 +95,15 @@ class Rollups {
     Second second;
     FunctionTotal total;
   };
-  // Where the calls of a function in a thread are added up. Until the next flush.
+  // The sums of the calls of a function in a thread. Valid until the next flush.
   struct Lane {
     RowId thread = 0, function = 0;
-    CallSum* from_outside = nullptr;  // of those that are in no other call
+    CallSum* from_outside = nullptr;  // calls without an outer call
     OfFunction* all = nullptr;
   };
   Lane lane(RowId thread, RowId function) { return {thread, function, &calls_[{thread, function, 0}], &functions_[function]}; }
 
-  // Of all calls that follow.
+  // Sets the cost of all following calls.
   void cost(CostOfCalls cost) { cost_ = cost; }
 
   // A call as it was measured. `call` and `parent` are row ids; parent 0: called from outside.
@@ -114,7 +114,7 @@ class Rollups {
     std::int64_t held_ns = 0;            // at its stops, outside of its duration
     bool failed = false;
   };
-  struct Net {  // without fade's own cost; less than 0 where the call was faster than usual
+  struct Net {  // without fade's own cost; less than 0 if the call was faster than usual
     std::int64_t ns = 0, self_ns = 0;  // self: without calls inside
   };
   // A call with a duration that was not taken, or is not known.
@@ -131,7 +131,7 @@ class Rollups {
   void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
   void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);
 
-  void end_timeline();  // from now on nothing is added up by seconds
+  void end_timeline();  // no sums by seconds from now on
   void flush();
   void finish();  // and calls that wait for an outer call that never came
 

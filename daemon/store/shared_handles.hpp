@@ -22,7 +22,7 @@ class SharedHandles {
   };
   static constexpr std::size_t kMost = 1 << 16;
 
-  // The handle that a call received or shows; nothing where it could not be read.
+  // The handle that a call received or shows; nullopt if it could not be read.
   static std::optional<Handle> of(const CallView& view);
 
   // The same bytes once more mean the new allocation.

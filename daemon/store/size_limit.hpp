@@ -33,7 +33,7 @@ class SizeLimit {
 
   struct Stage {
     Keep keep;
-    std::int64_t percent;  // of the limit, added to it: where this begins
+    std::int64_t percent;  // of the limit, added to it: this begins there
     std::int64_t most;     // bytes, instead of so many percent
     const char* reason;
   };

@@ -50,7 +50,7 @@ class StepBook {
   void range_closed(RowId range, const End& end);
 
   void call(const StepCall& call);
-  void copied(RowId process, RowId thread, std::int64_t bytes);  // by the call that call() is told of next
+  void copied(RowId process, RowId thread, std::int64_t bytes);  // by the next call that call() gets
   // A call of the function that separates steps returned: after call().
   void separated(const StepCall& call, const std::string& function);
 

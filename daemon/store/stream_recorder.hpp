@@ -16,7 +16,7 @@ class StreamRecorder {
   void destroy(const RecordedCall& call);
   void synchronize(const RecordedCall& call);
 
-  // The stream behind a handle that the call was given. Null: it takes none, or no device is known to be there.
+  // The stream behind a handle that the call was given. Null: the call takes none, or no device is known to be there.
   StreamBook::Stream* used(const RecordedCall& call, std::optional<std::uint64_t> handle);
   // The handle that the call means: which default stream a function means by 0 depends on its name.
   static std::uint64_t meant(const RecordedCall& call, std::uint64_t handle);

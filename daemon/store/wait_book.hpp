@@ -1,4 +1,5 @@
-// How long calls blocked their thread until the GPU was done, by function and place. For reports that need not look at every call.
+// The times for which calls blocked their thread until the GPU was done, by function and place. For reports that need
+// not look at every call.
 #pragma once
 #include <array>
 #include <cstdint>

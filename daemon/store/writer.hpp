@@ -39,7 +39,7 @@ struct SessionInfo {
   std::string options;  // as the user wrote them
   Coverage coverage;
   SessionClock clock;
-  KfdTopology kfd;  // nothing is stored where its root is empty
+  KfdTopology kfd;  // not stored if its root is empty
 };
 
 class Writer {
@@ -48,7 +48,7 @@ class Writer {
   static Result<std::unique_ptr<Writer>> open(WriterOptions options, SessionInfo session, EventQueue& queue);
   ~Writer();  // finishes
 
-  Result<void> start();  // fails where no thread can be made
+  Result<void> start();  // fails if no thread can be made
   LiveTotals live() const;  // any thread; as of the last batch
   // Closes the queue, stores its content, closes the file in order. Once. Calls and dropped calls of the totals add up
   // to the calls that were put into the queue, whatever failed.

@@ -45,10 +45,11 @@ class AttachObserver {
 };
 
 struct AttachOutcome {
-  bool ran_short = false;  // of memory: we detached because of that
+  bool ran_short = false;  // of memory: fade detached because of that
   bool ended = false;  // the processes ended; otherwise we detached
   HoldTimes detach_holds;
-  std::uint64_t bytes_differing = 0;  // of executable mappings against their files, where fade had written; 0 as promised
+  // of executable mappings against their files, at fade's breakpoints; 0 as promised
+  std::uint64_t bytes_differing = 0;
   RunSummary summary;
 };
 

@@ -17,11 +17,11 @@ class JobControl {
   bool stop_asked() const;
   void stop() const;  // returns when fade is continued
 
-  // `program` leads a process group of its own, as interactive shells do, and the terminal is that group's. Where it stops, the shell
-  // that started fade hears nothing of it.
+  // `program` leads a process group of its own, as interactive shells do, and the terminal is that group's. If it
+  // stops, the shell that started fade does not notice.
   static bool has_terminal(pid_t program);
-  // fade stops in its place. When it is continued, the program gets the terminal, if fade has got it, and goes on. With the
-  // signals held that a JobControl holds.
+  // fade stops in its place. When it is continued, the program gets the terminal, if fade has got it, and goes on. With
+  // the signals held that a JobControl holds.
   static void stop_for(pid_t program);
 
  private:

@@ -14,9 +14,9 @@ enum class UserNamespace {
   Same,
   Nested,       // below ours: our capabilities count in it
   NestedOwned,  // below ours and made by our user, with all capabilities in it therefore
-  Foreign,      // beside or above ours: nothing of ours counts
+  Foreign,      // beside or above ours: our capabilities do not count
   Closed,       // the kernel does not let us look, for which it asks nearly the same as for tracing
-  Unknown,      // gone, or a kernel that does not tell
+  Unknown,      // gone, or a kernel that does not show it
 };
 
 struct KernelAnswers {

@@ -17,7 +17,7 @@ struct Check {
   enum class Verdict { Good, Bad, Unknown };
   std::string what;  // "is not traced by another program"
   Verdict verdict = Verdict::Good;
-  std::string cause;  // where not good
+  std::string cause;  // if not good
   std::string fix;    // a command to paste, may be empty
   int code = 0;       // where bad: EPERM, ESRCH or ENOTSUP
 };
