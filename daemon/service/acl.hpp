@@ -1,4 +1,4 @@
-// A folder whose files one more user may read, where the daemon is not root and cannot give them away (acl(5)).
+// A folder with files that one more user may read, if the daemon is not root and cannot give them away (acl(5)).
 #pragma once
 #include <sys/types.h>
 
@@ -6,7 +6,7 @@
 
 namespace fade::service {
 
-// `uid` may enter `folder` (an open directory of ours) and read what is made in it from now on. Nobody else may. A file
+// `uid` may enter `folder` (an open directory of ours) and read files made in it from now on. No other user may. A file
 // that was made with mode 0600 becomes readable with chmod 0640: the group's bits are the mask of the list.
 Result<void> let_read(int folder, uid_t uid);
 

@@ -17,7 +17,7 @@ tl::unexpected<Error> refuse(const ProcessStatus& status, std::string cause, std
   return fail(fmt::format("cannot attach to {}", shown(status)), std::move(cause), std::move(fix), code);
 }
 
-// What no one may trace.
+// Processes that no user may trace.
 Result<void> can_be_traced(const ProcessStatus& status, int yama_scope) {
   if (status.group != status.pid) return refuse(status, fmt::format("it is a thread of process {}", status.group), fmt::format("fadectl attach {}", status.group), ESRCH);
   if (status.state == 'Z' || status.state == 'X') return refuse(status, "it has ended", {}, ESRCH);

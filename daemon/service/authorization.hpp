@@ -1,5 +1,5 @@
-// Whether somebody may have a process traced by the daemon: the kernel's own rule (ptrace(2), "Ptrace access mode
-// checking"), applied to who asks instead of to the daemon, which may do more. Only root may cross users.
+// Decides whether a user may have a process traced by the daemon: the kernel's own rule (ptrace(2), "Ptrace access mode
+// checking"), applied to the user instead of to the daemon, which may do more. Only root may cross users.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,10 +18,10 @@ struct Target {
   ProcessStatus status;
 };
 
-// Fails with EPERM, ESRCH or ENOTSUP as fade-attach does, and EBUSY where the process changed while it was looked at.
+// Fails with EPERM, ESRCH or ENOTSUP as fade-attach does, and EBUSY if the process changed meanwhile.
 Result<Target> authorize(const ipc::Peer& peer, pid_t pid, const std::string& proc = "/proc");
 
-// Whether what was allowed still is: the same process, and still its owner's.
+// Checks that the permission still holds: the same process, and still its owner's.
 Result<void> still_allowed(const ipc::Peer& peer, const Target& target, const std::string& proc = "/proc");
 
 // The rule itself.

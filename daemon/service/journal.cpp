@@ -11,7 +11,7 @@
 namespace fade::service {
 namespace {
 
-// JOURNAL_STREAM holds device and inode of what systemd connected stderr to.
+// JOURNAL_STREAM holds device and inode of the file that systemd connected stderr to.
 bool leads_to_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   struct stat what{};
@@ -28,7 +28,7 @@ void journal(Severity severity, std::string_view text) {
   if (!prefixed) return log::write(level_of(severity), line);
   if (log::level() < level_of(severity)) return;
   const std::string whole = fmt::format("<{}>{}\n", static_cast<int>(severity), line);
-  if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nobody is left to tell
+  if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // there is no other place for the message
 }
 
 }  // namespace fade::service

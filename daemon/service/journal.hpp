@@ -1,5 +1,5 @@
-// What the daemon says, on stderr: lines as journald takes them (sd-daemon(3)) where stderr leads there, else with the
-// program's name. Whatever others wrote may be part of `text`: it stays one line.
+// The daemon's messages, on stderr: lines as journald takes them (sd-daemon(3)) if stderr leads there, else with the
+// program's name. `text` may contain words of other programs: it stays one line.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-// A regular expression that somebody else wrote, for texts that somebody else wrote, matched in a daemon that serves
-// others meanwhile: matching takes time that grows with the product of both lengths, never more, and no recursion.
-// Bytes, . [a-z] [^a-z] \d \w \s, * + ?, | and (), ^ and $. No back-references, no counted repetitions: what is not known is
-// refused. std::regex is of no use here: it either tries all ways, or (with __polynomial) overruns the stack at (a*)*.
+// A regular expression from a user, for texts of other users, matched in a daemon that serves clients meanwhile.
+// Matching takes time that grows with the product of both lengths, never more, and no recursion. Bytes, . [a-z] [^a-z]
+// \d \w \s, * + ?, | and (), ^ and $. No back-references, no counted repetitions: unknown syntax is refused. std::regex
+// is of no use here: it either tries all ways, or (with __polynomial) overruns the stack at (a*)*.
 #pragma once
 #include <bitset>
 #include <cstdint>

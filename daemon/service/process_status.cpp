@@ -14,7 +14,7 @@
 namespace fade::service {
 namespace {
 
-// The kernel gives the files of a process that must not be dumped to root, whoever runs it.
+// The kernel gives the files of a process that must not be dumped to root, for every user of the process.
 bool is_dumpable(const std::string& environ, uid_t effective) {
   struct stat what{};
   return ::stat(environ.c_str(), &what) == 0 && what.st_uid == effective;

@@ -1,5 +1,5 @@
-// What /proc says about a process, as far as it decides who may trace it. The folder is a parameter so that every case
-// can be tested. Nothing in it is trusted to be whole.
+// The facts in /proc that decide which users may trace a process. The folder is a parameter so that every case can be
+// tested. Nothing in it is trusted to be whole.
 #pragma once
 #include <sys/types.h>
 
@@ -23,18 +23,18 @@ struct ProcessStatus {
   std::array<uid_t, 4> uids{};  // real, effective, saved, of files
   std::array<gid_t, 4> gids{};
   std::uint64_t start_ticks = 0;
-  bool has_program = false;     // a kernel thread has none
+  bool has_program = false;     // kernel threads have none
   bool dumpable = false;
   NamespaceId user_namespace{};
 };
 
-// Fails with ESRCH where there is no such process, and where it cannot be looked at.
+// Fails with ESRCH if there is no such process, or if it cannot be looked at.
 Result<ProcessStatus> read_status(pid_t pid, const std::string& proc = "/proc");
 
 Result<NamespaceId> own_user_namespace(const std::string& proc = "/proc");
-// 0 where the kernel has no Yama.
+// 0 if the kernel has no Yama.
 int yama_scope(const std::string& proc = "/proc");
-// Start of the process in clock ticks since boot; 0 where there is none.
+// Start of the process in clock ticks since boot; 0 if there is none.
 std::uint64_t start_ticks(pid_t pid, const std::string& proc = "/proc");
 
 Result<Fd> open_pidfd(pid_t pid);

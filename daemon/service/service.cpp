@@ -156,7 +156,7 @@ void Service::changed(Session& session, std::string_view what) {
   tell_tails(session.record(), what);
 }
 
-// What was looked at may have become another program, or another process, before the worker came.
+// The process that was checked may have become another program, or another process, before the worker came.
 void Service::attached(Session& session) {
   const SessionRecord& record = session.record();
   if (session.target) {
@@ -180,7 +180,8 @@ void Service::ended(Session& session) {
   for (const ipc::AnswerPtr& answer : taken(until_attached_, record.id)) never_began || record.state == State::Lost ? answer->error(error) : answer->result(to_json(record));
   for (const ipc::AnswerPtr& answer : taken(until_ended_, record.id)) answer->result(to_json(record));
   tell_tails(record, "ended");
-  // Who asked knows why it failed; where nobody asked it has to be found in the list.
+  // The client of attach knows the reason of a failure; a watch has no client, so its failure must be found in the
+  // list.
   if (never_began && record.via != "watch") {
     state_.remove(StateDir::session_name(record.id));
   } else {
@@ -195,7 +196,7 @@ void Service::tell_tails(const SessionRecord& record, std::string_view what) {
   for (const Tail& tail : tails_) {
     if (!tail.peer.is_root() && tail.peer.uid != record.uid) continue;
     if (tail.session != 0 && tail.session != record.id) continue;
-    tail.answer->event({{"what", what}, {"session", to_json(record)}});  // who reads too slowly misses some
+    tail.answer->event({{"what", what}, {"session", to_json(record)}});  // a client that reads too slowly misses some
     if (what == "ended" && tail.session == record.id) tail.answer->result(to_json(record));
   }
   std::erase_if(tails_, [](const Tail& tail) { return !tail.answer->open(); });

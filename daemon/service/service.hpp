@@ -1,5 +1,5 @@
-// What the daemon does, whoever asks through whatever: sessions, their workers, the programs to watch for. One row per
-// method. Knows no socket. Belongs to the loop's thread.
+// The work of the daemon, for every client and transport: sessions, their workers, the programs to watch for. One row
+// per method. Knows no socket. Belongs to the loop's thread.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ namespace fade::service {
 struct ServiceOptions {
   std::string worker;  // program that does the tracing: absolute path of fade-attach
   std::size_t sessions = 64, sessions_per_user = 16, rules_per_user = 16, kept_per_user = 1000;
-  std::vector<uid_t> allowed_users;  // who may ask at all besides root; empty: who can connect
+  std::vector<uid_t> allowed_users;  // may ask besides root; empty: every user who can connect
   std::string socket;                // only to be shown
 };
 
@@ -28,9 +28,9 @@ class Service final : public ipc::Handler {
   using OnReload = std::function<void()>;
   Service(ipc::asio::io_context& loop, StateDir& state, ServiceOptions options, OnReload on_reload);
 
-  // Takes over the sessions of a daemon before us, whose workers live on.
+  // Takes over the sessions of a former daemon with workers that live on.
   void recover();
-  // Detaches everything, then calls `done`. Nothing new is begun.
+  // Detaches everything, then calls `done`. No session begins any more meanwhile.
   void stop_all(std::function<void()> done);
   std::size_t running() const { return running_.size(); }
 
@@ -64,7 +64,7 @@ class Service final : public ipc::Handler {
   Result<ipc::Json> watch_list(const Call& call);
   Result<ipc::Json> watch_remove(const Call& call);
 
-  // What `attach` and a watch rule have in common.
+  // The common part of `attach` and a watch rule.
   struct Wish {
     ipc::Peer peer;
     pid_t pid = 0;
@@ -97,7 +97,7 @@ class Service final : public ipc::Handler {
   const std::int64_t since_ns_;
   std::map<std::uint64_t, std::shared_ptr<Session>> running_;
   std::map<std::uint64_t, SessionRecord> ended_;
-  std::multimap<std::uint64_t, ipc::AnswerPtr> until_attached_, until_ended_;  // who waits, by session
+  std::multimap<std::uint64_t, ipc::AnswerPtr> until_attached_, until_ended_;  // the waiting clients, by session
   struct Tail {
     ipc::Peer peer;
     std::uint64_t session = 0;  // 0: all that the peer may see

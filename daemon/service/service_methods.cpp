@@ -1,4 +1,4 @@
-// The methods of the protocol, one function each; see fadectl(1) for what they are for.
+// The methods of the protocol, one function each; see fadectl(1) for their purpose.
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ Result<Json> Service::attach(const Call& call) {
 Result<std::shared_ptr<Session>> Service::running_session(const Call& call) {
   const std::uint64_t id = ipc::natural(call.params, "id").value_or(0);
   const auto found = running_.find(id);
-  // Somebody else's session is told apart from none by nobody.
+  // A user cannot distinguish another user's session from a missing one.
   if (found != running_.end() && sees(call.peer, found->second->record())) return found->second;
   return fail(fmt::format("no session {} is running", id), {}, "fadectl list", ESRCH);
 }

@@ -21,7 +21,7 @@ constexpr mode_t kEveryoneMayPass = 0711, kOwnerOnly = 0700;
 constexpr std::size_t kLargestFile = 1 << 20;
 constexpr std::array<std::string_view, 4> kCompanions{"", "-wal", "-shm", "-journal"};  // of a recording, by SQLite
 
-// The folder `name` in `parent`, made where it is missing. Fails for a link and for what is no folder.
+// The folder `name` in `parent`, made if it is missing. Fails for a link and for anything but a folder.
 Result<Fd> open_folder(int parent, const std::string& name, mode_t mode) {
   if (::mkdirat(parent, name.c_str(), mode) != 0 && errno != EEXIST) return fail_errno("cannot make the folder " + name);
   Fd fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

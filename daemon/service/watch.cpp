@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLongestText = 1024;
 constexpr std::size_t kMostMaps = 8 << 20;
-constexpr std::uint64_t kEveryLook = 60, kThenEvery = 10;  // at what may take long to load its libraries
+constexpr std::uint64_t kEveryLook = 60, kThenEvery = 10;  // at programs that may take long to load their libraries
 
 std::string lower(std::string_view text) {
   std::string out;

@@ -1,5 +1,5 @@
-// Which programs are to be attached to by themselves, and finding them: a look at /proc once a second. Knows neither
-// sessions nor clients. What processes call themselves is not trusted.
+// The programs to attach to without a request, and finding them: a look at /proc once a second. Knows neither sessions
+// nor clients. The processes' own names are not trusted.
 #pragma once
 #include <sys/types.h>
 
@@ -21,7 +21,7 @@ struct WatchRule {
   gid_t owner_group = 0;
   std::optional<Pattern> exe;       // of the program's path
   std::string cgroup;               // shell pattern on the path of the cgroup; empty: any
-  std::optional<uid_t> uid;         // programs of this user; not said: anyone's, if the owner is root
+  std::optional<uid_t> uid;         // programs of this user; nullopt: of all users, if the owner is root
   ipc::Json options = ipc::Json::object();
 };
 ipc::Json to_json(const WatchRule& rule);
@@ -41,7 +41,7 @@ class Watcher {
 
   // Programs that match a rule and have mapped a GPU runtime, each once in its life (so once per exec at most).
   std::vector<Match> look();
-  // Not to be matched any more: it has a session.
+  // The process has a session: it is no longer matched.
   void skip(pid_t pid, std::uint64_t start_ticks);
 
  private:

@@ -22,7 +22,7 @@ namespace fade::service {
 namespace {
 
 constexpr int kControl = 3, kOurEnd = 4, kFirstToClose = 5;
-constexpr int kSpare = 100;  // above what is moved about
+constexpr int kSpare = 100;  // above all moved descriptors
 #ifndef P_PIDFD
 constexpr idtype_t P_PIDFD = static_cast<idtype_t>(3);
 #endif
@@ -56,7 +56,7 @@ bool arrange_descriptors(int theirs, int ours, int& error) {
   if (null < 0 || theirs_high < 0 || ours_high < 0 || error_high < 0) return false;
   const bool moved = ::dup2(null, STDIN_FILENO) >= 0 && ::dup2(null, STDOUT_FILENO) >= 0 && ::dup2(theirs_high, kControl) >= 0 && ::dup2(ours_high, kOurEnd) >= 0;
   error = ::dup3(error_high, kFirstToClose, O_CLOEXEC);
-  // What the loop or a client's connection opened must not live on in a worker.
+  // Descriptors of the loop or of a client's connection must not live on in a worker.
   return moved && error >= 0 && ::syscall(SYS_close_range, kFirstToClose + 1, ~0U, 0) == 0;
 }
 

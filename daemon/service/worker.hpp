@@ -1,6 +1,6 @@
-// The process that does one session's tracing, so that a bad target takes nobody else down: fade-attach --control 3. The
-// worker also holds our end of its control socket, as descriptor 4: it sees no end of file when we die, and whoever runs
-// the daemon next takes that end back (pidfd_getfd(2)).
+// The process that does one session's tracing (fade-attach --control 3), so that a bad target harms no other session.
+// The worker also holds the daemon's end of its control socket, as descriptor 4. So it sees no end of file when the
+// daemon dies, and the next daemon takes that end back (pidfd_getfd(2)).
 #pragma once
 #include <sys/types.h>
 
@@ -16,7 +16,7 @@ namespace fade::service {
 struct WorkerCommand {
   std::string program;                 // absolute path
   std::vector<std::string> arguments;  // without the name and --control
-  uid_t uid = 0;  // who it runs as where the daemon is root: it may then no more than this user
+  uid_t uid = 0;  // the worker's user if the daemon is root: it may then no more than this user
   gid_t gid = 0;
   bool keep_ptrace = false;  // with CAP_SYS_PTRACE all the same, as Yama demands it
 };
@@ -30,10 +30,10 @@ struct Worker {
 
 Result<Worker> start_worker(const WorkerCommand& command);
 
-// Of a daemon that died or made place for a newer one. Fails with ESRCH where it has ended.
+// A worker of a daemon that died or gave way to a newer one. Fails with ESRCH if it has ended.
 Result<Worker> find_worker(pid_t pid, std::uint64_t start_ticks);
 
-// What it ended with, where it was our child, in words.
+// The end of the worker, if it was our child, in words.
 std::string how_it_ended(const Worker& worker);
 void signal_worker(const Worker& worker, int signal);
 

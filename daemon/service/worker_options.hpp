@@ -1,5 +1,5 @@
-// What a client may ask of a recording, as words of fade-attach's command line. One row per option; none of them names a
-// file, because the worker may read files that the client may not.
+// The options of a recording that a client may set, as words of fade-attach's command line. One row per option; none of
+// them names a file, because the worker may read files that the client may not.
 #pragma once
 #include <string>
 #include <vector>

@@ -103,8 +103,9 @@ Result<Foothold> Arrival::wait_for_foothold(ProgramMark program) {
   return tl::unexpected(process_gone(program.pid));
 }
 
-// A fork copies the signal actions before the memory. A fork that began before the net was the SIGTRAP handler must not copy breakpoints:
-// its child would have them without the net, and would die if fade did. A thread that sleeps is not in a fork.
+// A fork copies the signal actions before the memory. A fork that began before the net was the SIGTRAP handler must not
+// copy breakpoints: its child would have them without the net, and would die if fade did. A thread that sleeps is not
+// in a fork.
 void Arrival::await_forks(const Inferior& inferior) {
   std::vector<pid_t> awake;
   for (const auto& [tid, thread] : inferior.threads)
@@ -112,7 +113,8 @@ void Arrival::await_forks(const Inferior& inferior) {
   rendezvous_.stop_each(awake, [](Thread&) {}, &holds_);
 }
 
-// An exec takes memory and threads away before its stop is seen. Handles stops until that stop, or until it is sure that there is no exec.
+// An exec takes memory and threads away before its stop is seen. Handles stops until that stop, or until it is sure
+// that there is no exec.
 void Arrival::await_exec(const Inferior& inferior) {
   const ProgramMark program = inferior.mark();
   const std::shared_ptr<AddressSpace> space = inferior.program->space;  // `inferior` may be gone behind a stop
@@ -121,8 +123,9 @@ void Arrival::await_exec(const Inferior& inferior) {
   while (parts_.roster.still_runs(program) && space->memory().is_gone() && boottime_ns() < until && !rendezvous_.gives_up()) rendezvous_.serve_next();
 }
 
-// Threads may have seccomp filters of their own; one thread for each sort of filter is stopped and asked. Most processes have none. A filter
-// that could not be asked may kill the program for the system calls of fade, so the arrival ends there.
+// Threads may have seccomp filters of their own; one thread for each sort of filter is stopped and asked. Most
+// processes have none. A filter that could not be asked may kill the program for the system calls of fade, so the
+// arrival ends there.
 Result<void> Arrival::check_filters(const Inferior& inferior) {
   std::map<SeccompState, std::vector<pid_t>> sorts;
   for (const auto& [tid, thread] : inferior.threads) sorts[read_seccomp_state(tid)].push_back(tid);
@@ -140,9 +143,9 @@ Result<void> Arrival::check_filters(const Inferior& inferior) {
   return {};
 }
 
-// Applies TrapGuard's rule to threads that were there before fade: for the kernel, SIGTRAP is never blocked. libc blocks all signals for
-// moments, then sets the mask that it found, and a handler blocks its own while it runs. So only a thread that blocks SIGTRAP at several looks
-// in a row, and sleeps or is outside of `libc`, means to block it.
+// Applies TrapGuard's rule to threads that were there before fade: for the kernel, SIGTRAP is never blocked. libc
+// blocks all signals for moments, then sets the mask that it found, and a handler blocks its own while it runs. So only
+// a thread that blocks SIGTRAP at several looks in a row, and sleeps or is outside of `libc`, means to block it.
 void Arrival::unblock_traps(ProgramMark program, RemoteRange libc) {
   std::unordered_map<pid_t, int> seen;
   std::unordered_set<pid_t> deaf;  // threads in vfork or in a driver: asked once

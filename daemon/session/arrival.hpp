@@ -1,7 +1,9 @@
-// How breakpoints come into a process that runs already, and whose threads are tracees. All that only reads is done while it runs. One thread
-// stands still for the remote system calls that lay the net, and each thread that blocks SIGTRAP for a moment. Tracing thread only.
+// The way of breakpoints into a process that runs already, and with threads that are tracees. All reading is done while
+// the process runs. One thread is stopped for the remote system calls that lay the net. Each thread that blocks SIGTRAP
+// is stopped for a moment. Tracing thread only.
 //
-// Stops are handled at many places in between. At each the process may end or execute another program, which is then watched from its start.
+// Stops are handled at many places in between. At each stop the process may end or execute another program. The new
+// program is watched from its start.
 #pragma once
 #include <functional>
 #include <string>
@@ -29,14 +31,14 @@ class Arrival {
   };
   explicit Arrival(Parts parts) : parts_(std::move(parts)), rendezvous_(parts_.rendezvous) {}
 
-  // Success: the process is watched, or has executed another program meanwhile. Fails with ESRCH (gone), ENOTSUP (cannot be watched), EAGAIN
-  // or ECANCELED. The caller gives the process back, also then.
+  // Success: the process is watched, or has executed another program meanwhile. Fails with ESRCH (gone), ENOTSUP
+  // (cannot be watched), EAGAIN or ECANCELED. The caller gives the process back, also after a failure.
   Result<void> watch(Inferior& inferior);
 
   // How long threads stood still, of all processes together.
   HoldTimes holds() const { return holds_.of(threads_); }
   HoldClock& hold_clock() { return holds_; }
-  // The calls that threads were in when fade came: "function (thread N)".
+  // The calls that threads were in when fade attached: "function (thread N)".
   const std::vector<std::string>& calls_in_flight() const { return calls_in_flight_; }
 
  private:

@@ -34,8 +34,8 @@ AuxiliaryVector understood(std::span<const Elf64_auxv_t> items) {
 
 }  // namespace
 
-// From where the stack began: the number of arguments, they and a null, the environment and a null, the vector. unsetenv(3)
-// leaves more nulls behind.
+// From where the stack began: the number of arguments, they and a null, the environment and a null, the vector.
+// unsetenv(3) leaves more nulls behind.
 std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const Memory& memory) {
   const auto start = ProcFiles().stat(pid).number(StatFile::StartOfStack);
   if (!start) return std::nullopt;

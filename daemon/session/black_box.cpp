@@ -45,7 +45,8 @@ bool has_sender(int code) { return code == SI_USER || code == SI_TKILL || code =
 
 bool is_fault(const SignalSeen& seen) { return seen.code > 0 && is_among(seen.number, kFaults); }
 
-// A handler that raises its signal once more, so that the program dies of it (Python's faulthandler, for one): what it came for counts.
+// Some handlers raise their signal once more, so that the program dies of it (such as Python's faulthandler). The first
+// delivery counts.
 void again(SignalSeen& seen, const SignalSeen& before) {
   const std::int64_t now = seen.at;
   seen = before;
@@ -64,7 +65,7 @@ bool uses_gpu_stack(const Inferior& inferior) {
   return std::ranges::any_of(inferior.program->modules, [](const Module& module) { return module.watched; });
 }
 
-// Everything of those that were asked for; of their helpers (shells, compilers) only what concerns the GPU.
+// True for all deaths of processes that the user asked for, and for helpers (shells, compilers) that use the GPU.
 bool is_of_interest(const Inferior& inferior) { return inferior.is_root || uses_gpu_stack(inferior); }
 
 std::string program_name(const Inferior& inferior) {
@@ -87,7 +88,7 @@ std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers
   return out;
 }
 
-// ---------------------------------------------------------------- what threads do
+// ---------------------------------------------------------------- threads
 
 ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   ThreadSeen out{.thread = thread.id, .at = clock_.now(), .earlier = thread.earlier_calls};
@@ -211,7 +212,7 @@ void BlackBox::dying(Thread& thread, int status) {
   }
 }
 
-// Whoever starts programs in a control group of their own moves the process first.
+// A launcher that starts programs in a control group of their own moves the process first.
 void BlackBox::executed(const Inferior& inferior) {
   deaths_.erase(inferior.id);
   oom_.knows(inferior.pid);
@@ -231,7 +232,7 @@ void BlackBox::ended(Inferior& inferior, const Stop& stop) {
   auto node = deaths_.extract(inferior.id);
   Death death = node ? std::move(node.mapped()) : Death{};
   const bool killed = stop.kind == Stop::Kind::Killed;
-  std::vector<Thread*> unseen;  // who ended without a stop, or never stopped
+  std::vector<Thread*> unseen;  // ended without a stop, or never stopped
   for (const auto& [tid, thread] : inferior.threads)
     if (!death.seen.contains(thread->id) && (killed || has_open_call(*thread))) unseen.push_back(thread.get());
   const bool had_calls = !unseen.empty() || std::ranges::any_of(death.waiting, [](const ThreadSeen& seen) { return !seen.calls.empty(); });

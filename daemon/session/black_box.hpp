@@ -1,5 +1,5 @@
-// What a process was doing when it died, hung, or was asked: told to the storing side while its threads are still there. Reads
-// registers and memory of threads that stand still anyway; stops nobody itself. Tracing thread only.
+// The state of a process when it died, hung, or a user asked: sent to the storing side while its threads still exist.
+// Reads registers and memory of threads that are stopped already, and stops no thread itself. Tracing thread only.
 #pragma once
 #include <functional>
 #include <optional>
@@ -23,27 +23,27 @@ class BlackBox {
  public:
   BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions) : sink_(sink), clock_(clock), functions_(functions) {}
 
-  // What takes the stack of a thread that stands still; without it no stacks are kept.
+  // Takes the stack of a stopped thread; without this function no stacks are kept.
   using TakeStack = std::function<StackId(Thread&, const Registers&)>;
   void take_stacks_with(TakeStack how) { take_stack_ = std::move(how); }
 
   // ------------------------------------------------------------ how a process ends
   void began(const Inferior& inferior) { oom_.knows(inferior.pid); }
-  // A signal is about to be delivered to the thread: where it comes from can be asked only now.
+  // A signal is about to be delivered to the thread: its origin can be asked only now.
   void signalled(Thread& thread, int signal) const;
-  // The thread stands at its end, with what wait(2) will tell as `status`.
+  // The thread is at its end; wait(2) will return `status` for it.
   void dying(Thread& thread, int status);
-  // Another program: whoever ended for that did not die.
+  // The process has executed another program: threads that ended for the exec did not die.
   void executed(const Inferior& inferior);
   // The end of the process has been reported; its threads are still in the books.
   void ended(Inferior& inferior, const Stop& stop);
 
-  // ------------------------------------------------------------ what a living process does
+  // ------------------------------------------------------------ a living process
   // `quiet_ns`: since a call began or ended.
   PostmortemId begin(const Inferior& inferior, Postmortem::Kind kind, std::int64_t quiet_ns);
   // While the thread is stopped with `registers`, or runs and does not stop (null).
   ThreadSeen look(Thread& thread, const Registers* registers) const;
-  // Finds out where it stood, and sends it. The thread may run again.
+  // Finds out the place of the thread, and sends it. The thread may run again.
   void tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid);
 
   // About once a second.
@@ -75,8 +75,8 @@ class BlackBox {
   PostmortemId last_ = 0;
 };
 
-// The recorded calls that the thread is in, outermost first. Those that an exception or longjmp has left lately are told by the stack:
-// it is read, the thread need not be stopped. `registers`: where it is; null: not known.
+// The recorded calls that the thread is in, outermost first. The stack shows the calls that an exception or longjmp has
+// left lately: it is read, the thread need not be stopped. `registers`: of the thread; null: not known.
 std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers* registers);
 // The same without a look at the stack: true may be out of date.
 bool has_open_call(const Thread& thread);

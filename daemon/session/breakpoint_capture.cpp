@@ -41,8 +41,8 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   record.held_ns = held_time(record.entry_ns - now);
 }
 
-// Of a call that is recorded, the whole; of any other call its registers, stack words and return address. The stack that
-// a policy wants of every call is read together with the arguments.
+// Of a call that is recorded, the whole; of any other call its registers, stack words and return address. The stack
+// that a policy wants of every call is read together with the arguments.
 void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const Registers& registers,
                                        std::span<const std::uint64_t> on_stack, OpenCall& call) {
   const bool with_stack = is_recorded(entry) && stacks_.policy().wants_every(*entry.probe);
@@ -77,7 +77,7 @@ BreakpointCapture::Left BreakpointCapture::returned(Thread& thread, OpenCall cal
   return left;
 }
 
-// The frames of the caller are still what they were during the call, so a failed call gets its stack now.
+// The frames of the caller are unchanged since the call, so a failed call gets its stack now.
 void BreakpointCapture::take_result(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call) {
   CallRecord& record = call.record;
   record.result = registers.result();

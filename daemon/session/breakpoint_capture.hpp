@@ -38,8 +38,8 @@ class BreakpointCapture {
   // The stopped thread is at the entry of function `entry` at time `now`. `on_stack`: as much of the stack as is known
   // already, from the stack pointer on.
   void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack, std::int64_t now);
-  // The stopped thread is at a return address of calls at time `now`. Gives the calls that ended, innermost first: several
-  // if a function jumped into another one, none if no open call returns here. Valid until the next leave().
+  // The stopped thread is at a return address of calls at time `now`. Gives the calls that ended, innermost first:
+  // several if a function jumped into another one, none if no open call returns here. Valid until the next leave().
   std::span<const Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
   void flush(std::int64_t held_ns = 0) { book_.flush(held_ns); }

@@ -1,6 +1,6 @@
-// The calls of all threads between entry and return: numbers, parents, which are open, which were left without a return,
-// and which are complete and wait to be sent. Pure bookkeeping: asks the target only for words of a stack, through a
-// Memory. Tracing thread only.
+// The calls of all threads between entry and return: numbers, parents, open calls, calls left without a return, and
+// complete calls that wait to be sent. Pure bookkeeping: asks the target only for words of a stack, through a Memory.
+// Tracing thread only.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,16 +16,16 @@ class CallBook {
   using StackOf = RemoteRange (*)(Thread& thread, RemoteAddr sp);
   CallBook(EventSink& sink, const SessionClock& clock, StackOf stack_of) : sink_(sink), clock_(clock), stack_of_(stack_of) {}
 
-  // The thread enters a function: closes the calls that cannot be open any more. `on_stack`: as much of the stack as is
-  // known already, from the stack pointer on.
+  // The thread enters a function: closes the calls that can no longer be open. `on_stack`: the known part of the stack,
+  // from the stack pointer on.
   void arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory);
   // Gives a call that begins its id, and the innermost open call as its parent.
   void number(const Thread& thread, CallRecord& record);
   // Keeps a call open until its return is seen. The reference is valid until the next change.
   CallRecord& open(Thread& thread, OpenCall call);
-  // The thread stands behind a return with the stack pointer `sp` (of the return address). Takes out the calls that
+  // The thread is behind a return with the stack pointer `sp` (of the return address). Takes out the calls that
   // returned there, innermost first: several if a function jumped into another one, none if no open call returns there.
-  // They may be another thread's, where a fiber has moved. Valid until the next call.
+  // The calls may be another thread's if a fiber has moved. Valid until the next call.
   std::span<OpenCall> take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp, const Memory& memory);
   // A call has ended. Calls without an id (resolvers, and calls while nothing is recorded) are dropped.
   void complete(OpenCall call);
@@ -33,7 +33,7 @@ class CallBook {
   void close(OpenCall call, std::uint16_t flags);
   // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
   void flush(std::int64_t held_ns = 0);
-  // Closes and sends what the thread has open.
+  // Closes and sends the open calls of the thread.
   void thread_ended(Thread& thread, bool process_ended);
 
  private:

@@ -9,7 +9,8 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kImageParameter = 1;                 // behind the handle, in every function of that kind
-constexpr std::uint32_t kWrapper = 0x48495046;             // 'HIPF', what __hipRegisterFatBinary is given: the image's address is at 8
+// 'HIPF', the argument of __hipRegisterFatBinary: the image's address is at 8
+constexpr std::uint32_t kWrapper = 0x48495046;
 
 // Where the runtime has mapped the file of that name; the newest mapping of several.
 RemoteAddr mapped_image(const Thread& thread, std::string_view path) {

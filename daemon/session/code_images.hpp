@@ -1,13 +1,14 @@
-// What a program gave to hipModuleLoadData and its kin: reads from the program's memory what the code object says about its
-// kernels, never the code, and sends it on with the call. A compressed one goes as it is: unpacking is the storing side's. Files are read where the runtime has mapped them: a name that comes from
-// the program is not opened. Tracing thread only; bounded, once per load.
+// The code objects that a program gives to hipModuleLoadData and related functions. Reads from the program's memory the
+// description of the kernels, never the code, and sends it with the call. A compressed one is sent as it is: the
+// storing side unpacks it. Files are read from the runtime's mapping: a name that comes from the program is not opened.
+// Tracing thread only; bounded, once per load.
 #pragma once
 #include "session/inferior.hpp"
 
 namespace fade {
 
-// The call has loaded a module. Adds to its payload, for the parameter with the image or the file's name, what was found
-// (elf::carry); nothing where that is no code object.
+// The call has loaded a module. Adds the findings (elf::carry) to its payload, for the parameter with the image or the
+// file's name. Adds nothing if that is no code object.
 void read_code_image(const Thread& thread, const probes::Probe& probe, OpenCall& call);
 
 }  // namespace fade

@@ -11,11 +11,11 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostDevices = 64;   // of one program, whose addresses are kept
+constexpr std::size_t kMostDevices = 64;   // of one program, with their addresses
 constexpr std::size_t kMostExcluded = 16;  // sentences about libraries that rules leave out
 constexpr std::size_t kMostArguments = 16;
 
-// What a call wrote for its caller, as far as rules look at it.
+// The bytes that a call wrote for its caller, as far as rules look at them.
 class WrittenMemory {
  public:
   WrittenMemory(std::span<const probes::Written> wanted, const probes::DeviceCall& call, const Memory& memory) {

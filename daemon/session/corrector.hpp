@@ -1,5 +1,5 @@
-// Applies the user's --set rules: overwrites what a call told the program about a device, before the program reads it.
-// Tracing thread only, between the return of a call and the thread's going on.
+// Applies the user's --set rules: overwrites a call's answer about a device before the program reads it. Tracing thread
+// only, between the return of a call and the resumption of the thread.
 #pragma once
 #include <set>
 #include <string>
@@ -15,8 +15,8 @@ class Corrector {
  public:
   Corrector(EventSink& sink, const SessionClock& clock, const probes::Overrides& overrides) : sink_(sink), clock_(clock), overrides_(overrides) {}
 
-  // The call has returned without an error, and its outputs are read. Writes what the rules say into the program's memory
-  // and adds the bytes as they became to the call's payload; sends an OverrideHit for each field.
+  // The call has returned without an error, and its outputs are read. Writes the rules' values into the program's
+  // memory and adds the new bytes to the call's payload. Sends an OverrideHit for each field.
   void correct(Thread& thread, const Entry& entry, OpenCall& call);
 
   // Sentences: libraries that asked for an answer which a rule changes for other libraries alone,

@@ -1,7 +1,7 @@
-// Whether a module has NVIDIA's CUDA runtime linked into it. nvcc does so unless told otherwise (-cudart static); then the
-// program's cuda... calls pass no library that could be watched. What can be told: a file with CUDA kernels (a section
-// .nv_fatbin) must register them, with a function of the runtime; one that does not import that function has it inside.
-// A file without kernels of its own, or without section headers, tells nothing.
+// Tests if a module has NVIDIA's CUDA runtime linked into it. nvcc links it in unless told otherwise (-cudart static);
+// then the program's cuda... calls pass no library that could be watched. The sign: a file with CUDA kernels (a section
+// .nv_fatbin) must register them, with a function of the runtime. A file that does not import that function has the
+// runtime inside. A file without kernels of its own, or without section headers, shows nothing.
 #pragma once
 #include <sys/types.h>
 

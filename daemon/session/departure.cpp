@@ -145,8 +145,8 @@ bool Departure::ask(pid_t tid) {
   return false;
 }
 
-// The new program begins as any other that is not watched. Its only thread has the pid of the process, whichever thread executed it.
-// False: that thread is asked to stop once more.
+// The new program begins as any other that is not watched. Its only thread has the pid of the process, whichever thread
+// executed it. False: that thread is asked to stop once more.
 bool Departure::leave_program(const Stop& stop) {
   p_.handle(stop);
   kept_.erase(stop.tid);
@@ -175,8 +175,8 @@ bool Departure::leave_at(const Stop& stop) {
   return true;
 }
 
-// With no other thread left in fade's code that code can go. It stays in a process that shares its memory with another tracee, and where a
-// handler may return through it.
+// With no other thread left in fade's code that code can go. It stays in a process that shares its memory with another
+// tracee, and where a handler may return through it.
 void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold) {
   Inferior* inferior = p_.roster.process(program.pid);
   AddressSpace* space = inferior->program->space.get();
@@ -194,8 +194,8 @@ void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& 
   if (!done) log::debug("fade's pages stay in process {}: {}", program.pid, done.error().text());
 }
 
-// A signal of the program may have sent a thread into the net's handler before the action was the program's own again. No further thread comes
-// there, and a thread that is there does not sleep.
+// A signal of the program may have sent a thread into the net's handler before the action was the program's own again.
+// No further thread comes there, and a thread that is there does not sleep.
 void Departure::look_again(ProgramMark program, pid_t keeper) {
   p_.tracer.reap_stop(keeper);
   Inferior& inferior = *p_.roster.process(program.pid);

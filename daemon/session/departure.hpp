@@ -1,9 +1,9 @@
-// How fade leaves processes that run on: each thread stops for a moment, moves out of fade's code where it stands there, and is detached.
-// A few threads stop at a time. The last thread of a process takes fade's pages out. The text was put back before, while all threads ran, so
-// no thread comes back into that code.
+// The detaching from processes that run on: each thread stops for a moment, moves out of fade's code if it is in it,
+// and is detached. A few threads stop at a time. The last thread of a process takes fade's pages out. The text was put
+// back before, while all threads ran, so no thread comes back into that code.
 //
-// A process may end or execute another program at any of these stops. So everything that is kept across a stop is found again by its number.
-// Tracing thread only.
+// A process may end or execute another program at any of these stops. So all data kept across a stop are found again by
+// number. Tracing thread only.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -32,7 +32,7 @@ class Departure {
   };
   explicit Departure(Parts parts) : p_(std::move(parts)) {}
 
-  // Detaches all threads of all processes. Less than 2 s where some of them do not stop.
+  // Detaches all threads of all processes. Takes less than 2 s if some of them do not stop.
   void leave_all();
 
   // How long threads stood still, of all processes together.
@@ -41,10 +41,12 @@ class Departure {
   std::uint64_t bytes_left_changed() const { return bytes_left_changed_; }
 
  private:
-  // Where a thread stands once it was moved out of fade's code as far as possible.
+  // The place of a thread after it was moved out of fade's code as far as possible.
   enum class Place {
     Outside,
-    Inside,  // in the middle of an instruction that was moved; or a handler runs whose signal met the thread there without a tracer
+    // in the middle of an instruction that was moved; or a signal met the thread there without a tracer, and its
+    // handler runs
+    Inside,
     Left,    // nowhere: it ends, or another thread has executed a program
   };
 

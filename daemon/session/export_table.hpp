@@ -1,5 +1,5 @@
 // Tables of functions that a call gives (cuGetExportTable): functions without names of their own, which are watched as
-// NAME[INDEX]. Only tables that begin with their size in bytes are read; where others end cannot be known.
+// NAME[INDEX]. Only tables that begin with their size in bytes are read; the end of other tables is unknown.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace fade {
 
 struct TableGiven {
   RemoteAddr at;
-  std::string id;  // which table: 16 bytes, or fewer where they could not be read
+  std::string id;  // which table: 16 bytes, or fewer if they could not be read
 };
 
 struct TableFunction {
@@ -22,13 +22,13 @@ struct TableFunction {
   RemoteAddr address;
 };
 
-// What a successful call of a function with @table and @table_id gave; nothing where it gave no table.
+// The table of a successful call of a function with @table and @table_id; nullopt if the call gave no table.
 std::optional<TableGiven> table_given(const probes::Probe& probe, const CallRecord& record, probes::Payload payload);
 
-// The functions of the table, which must stand in `module` as they do; at most 255.
+// The functions of the table, with addresses that must be in `module`; at most 255.
 Result<std::vector<TableFunction>> read_table(const Memory& memory, const Module& module, const TableGiven& table);
 
-// How such a function is recorded: by the table's name, or its number where it has none, with registers only.
+// The probe of such a function: named by the table's name, or its number if it has no name, with registers only.
 probes::ProbePtr table_probe(const probes::Probe& giver, const TableGiven& table, std::size_t index);
 
 }  // namespace fade

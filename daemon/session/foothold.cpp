@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxSearched = 8u << 20;
 constexpr std::uint8_t kSyscallRet[] = {0x0F, 0x05, 0xC3};
-// __restore_rt of glibc and musl: mov $15, %rax; syscall. A signal frame returns through it (sysdeps/unix/sysv/linux/x86_64).
+// __restore_rt of glibc and musl: mov $15, %rax; syscall. A signal frame returns through it
+// (sysdeps/unix/sysv/linux/x86_64).
 constexpr std::uint8_t kSigreturn[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
 
 RemoteAddr find_code(const Memory& memory, const elf::DynamicImage& image, std::span<const std::uint8_t> wanted) {

@@ -1,4 +1,5 @@
-// What fade needs to know of a running program before it touches it. Found by reading alone: no thread is stopped.
+// The facts about a running program that fade needs before it changes anything. Found by reading alone: no thread is
+// stopped.
 #pragma once
 #include <vector>
 
@@ -17,17 +18,18 @@ struct Foothold {
   std::vector<RemoteRange> modules;  // everything loaded
 };
 
-// Fails with code ENOTSUP where the program has nothing that fade could stand on, EAGAIN where that may still come.
+// Fails with code ENOTSUP if the program lacks code that fade needs, EAGAIN if that code may still be loaded.
 Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& facts);
 
-// The same of a process that runs. Fails with ENOTSUP for 32-bit and static programs too, and where the process is gone.
+// The same of a process that runs. Fails with ENOTSUP for 32-bit and static programs too, and if the process is gone.
 Result<Foothold> foothold_of(pid_t pid, const Memory& memory);
 
-// "/lib64/ld-linux-x86-64.so.2 PROGRAM": to the kernel the loader is the program then, and has no loader of its own. Null:
-// it is no loader.
+// "/lib64/ld-linux-x86-64.so.2 PROGRAM": then the loader is the program for the kernel, and has no loader of its own.
+// Null: the program is not a loader.
 RemoteAddr loader_run_as_program(const Memory& memory, const AuxiliaryVector& facts);
 
-// Where the libc whose ELF header is mapped there returns from signal handlers; null: nowhere known.
+// Returns the address at which the libc returns from signal handlers; null: unknown. `libc`: its ELF header is mapped
+// there.
 RemoteAddr find_sigreturn(const Memory& memory, RemoteAddr libc);
 
 // `syscall; ret` in the dynamic loader, which is all that a program at its first instruction has.

@@ -1,5 +1,5 @@
-// What can begin at a site: the functions of a session, each known once per library file, with what their calls need.
-// Indexes count from 1 and stay; all processes of the session share them.
+// The things that can begin at a site: the functions of a session, each known once per library file, with the needs of
+// their calls. Indexes count from 1 and stay; all processes of the session share them.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,10 +15,10 @@ namespace fade {
 struct Entry {
   enum class What : std::uint8_t {
     Function,  // a probed call
-    Loader,    // the dynamic loader says that something was loaded or unloaded
+    Loader,    // the dynamic loader reports that a module was loaded or unloaded
     Resolver,  // of an IFUNC: returns the address of the function that `probe` describes
     Sigaction,  // libc's sigaction, and
-    Sigmask,    // pthread_sigmask: what the program says about SIGTRAP (TrapGuard)
+    Sigmask,    // pthread_sigmask: the program's wishes about SIGTRAP (TrapGuard)
   };
   What what = What::Function;
   FunctionId function = 0;  // 0 for Loader and Resolver
@@ -29,7 +29,7 @@ struct Entry {
   std::uint64_t stops = 0;  // since last asked
   std::int64_t held_ns = 0;
 
-  // Whether calls matter while nothing is recorded. A resolver says where a function is.
+  // Tests if calls matter while nothing is recorded. A resolver returns the place of a function.
   bool is_always_needed() const { return what == What::Resolver || needs.always(); }
 };
 
@@ -40,13 +40,13 @@ class FunctionTable {
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
   std::uint32_t set_mask() const { return 3; }
-  // `other_names`: what else the library calls the same address; of the first time that it is asked for.
+  // `other_names`: further names of the library for the same address; taken from the first request.
   std::uint32_t function(const probes::ProbePtr& probe, const std::string& library, int library_major,
                          const std::vector<std::string>& other_names = {});
   std::uint32_t resolver(const probes::ProbePtr& probe, const std::string& library, int library_major);
 
   Entry& operator[](std::uint32_t index) { return *entries_[index]; }
-  // Sends what stops have cost since the last time.
+  // Sends the cost of stops since the last time.
   void report_costs();
 
  private:

@@ -35,7 +35,8 @@ std::vector<std::string> lines_of(const std::string& path) {
   return out;
 }
 
-// What the kernel asks when a file is opened: the ids for file systems, the last of each four (proc_pid_status(5)).
+// The ids that the kernel checks when a file is opened: those for file systems, the last of each four
+// (proc_pid_status(5)).
 std::optional<Credentials> credentials_of(const std::string& process) {
   Credentials out;
   bool found = false;

@@ -1,6 +1,6 @@
-// The device nodes through which HIP reaches a GPU, as a process sees them: which it has open, and which it would be allowed
-// to open. From /proc alone; the process is not asked and no system call of it is watched. What a container's device rules
-// or a security module forbid beyond that cannot be seen.
+// The device nodes through which HIP reaches a GPU, as a process sees them: the open ones, and the ones that it may
+// open. From /proc alone: no system call of the process is watched. Further limits by a container's device rules or a
+// security module cannot be seen.
 #pragma once
 #include <sys/types.h>
 
@@ -15,7 +15,7 @@ struct GpuNode {
   std::string state;   // device-open, device-refused, device-closed (it might have opened it) or device-missing
   std::string detail;  // a sentence that begins with the node's path
 };
-// /dev/kfd first, then the render nodes that there are. `proc`: where procfs is mounted. Empty where the process is gone or
+// /dev/kfd first, then the existing render nodes. `proc`: the mount point of procfs. Empty if the process is gone or
 // may not be looked at.
 std::vector<GpuNode> look_at_gpu_nodes(pid_t pid, const std::string& proc = "/proc");
 

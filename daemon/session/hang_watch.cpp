@@ -9,7 +9,8 @@
 namespace fade {
 namespace {
 
-// The most that counts between two looks. The machine may have slept, or fade was stopped, and no program hangs because of that.
+// The most that counts between two looks. The machine may have slept, or fade was stopped, and no program hangs because
+// of that.
 constexpr std::int64_t kMostBetweenLooks = 1'000'000'000;
 
 bool only_asks(const probes::Probe& probe) {

@@ -1,5 +1,5 @@
-// Which processes seem to hang: calls are running, and for a time no call began or ended. Polling calls do not count as progress, so a
-// watchdog thread cannot hide a hang. Tracing thread only.
+// Finds the processes that seem to hang: calls are running, and for a time no call began or ended. Polling calls do not
+// count as progress, so a watchdog thread cannot hide a hang. Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,8 @@ class HangWatch {
   // `result`: the word that the call returned; nullopt: it was not seen.
   static void call_ended(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result) { saw(inferior, entry, result); }
 
-  // Returns the processes that hang since the last look, each of them once until a call begins or ends there. `now`: session time.
+  // Returns the processes that hang since the last look, each of them once until a call begins or ends there. `now`:
+  // session time.
   std::vector<pid_t> look(const Roster::Processes& processes, std::int64_t now);
 
  private:

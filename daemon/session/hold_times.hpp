@@ -1,4 +1,4 @@
-// How long the threads of a process stood still for us while we came or went.
+// The times for which fade stopped the threads of a process while it attached or detached.
 #pragma once
 #include <sys/types.h>
 
@@ -15,7 +15,7 @@ struct HoldTimes {
   std::int64_t median_ns = 0, worst_ns = 0;  // over all threads; one that was not stopped counts as 0
 };
 
-// From the request to stop to the request to go on: what the thread really stood still is less.
+// From the request to stop to the request to go on: the thread was really stopped for less.
 class HoldClock {
  public:
   // One thread may be held more than once: that adds up.

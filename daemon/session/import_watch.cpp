@@ -28,7 +28,7 @@ std::string value_of(const Variables& variables, std::string_view name) {
   return found == variables.end() ? std::string() : found->second;
 }
 
-// Where a user who sets variables expects libraries to come from.
+// The folders from which a user with these variables expects libraries.
 std::vector<std::string> expected_folders(const std::string& library_path, const Variables& variables) {
   auto out = elf::folders_of(library_path, {});
   for (const char* root : kRocmRoots)
@@ -74,8 +74,8 @@ bool is_unrelocated(const Module& module, std::uint64_t word) {
   return word != 0 && module.imports->bias != 0 && module.span.contains({module.imports->bias + word});
 }
 
-// A program that is not position independent may give its own PLT as the address of a function that it imports: what it is
-// bound to there itself. nullopt: it is no such address.
+// The binding of a stub. A program that is not position independent may give its own PLT as the address of a function
+// that it imports. nullopt: the address is not in its PLT.
 std::optional<std::uint64_t> behind_stub(const Module& target, const std::string& name) {
   if (!target.imports || target.imports->words.empty()) return std::nullopt;
   std::optional<std::uint64_t> out;

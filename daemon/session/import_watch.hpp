@@ -1,5 +1,5 @@
-// Which library answers: reads from the memory of a program where the imports of each module are bound to, and why the
-// loader took the libraries from where it did. Modules that import nothing of the GPU stack cost one look at their
+// Finds the library that answers: reads from the memory of a program the bindings of each module's imports, and the
+// reason for the loader's choice of libraries. Modules that import nothing of the GPU stack cost one look at their
 // tables, once per file. Tracing thread only; no thread need be stopped.
 #pragma once
 #include <map>
@@ -20,9 +20,10 @@ class ImportWatch {
 
   // `module` is the newest one of the inferior's program, and has been announced.
   void loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image, const std::string& soname, const std::string& build_id);
-  // Once all that was loaded together has been told: what has been bound since the last look; cheap. `all`: also what was settled, which others may have changed.
+  // Called once all modules of one load are announced: sends the imports bound since the last look; cheap. `all`: also
+  // settled imports, which other modules may have changed.
   void look(const Inferior& inferior, bool all);
-  // Only the module that a call came from for the first time, if there is one: the loader has just bound that call.
+  // Only the module of the first call from a place, if there is one: the loader has just bound that call.
   void look_at_caller(const Inferior& inferior);
 
  private:

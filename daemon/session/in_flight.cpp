@@ -44,8 +44,8 @@ bool CallsInFlight::may_be_in_one(RemoteAddr sp) const {
   return std::ranges::any_of(words, [&](std::uint64_t word) { return watched_at({word}) != nullptr; });
 }
 
-// Where the call before `return_address` went: call rel32, call *disp32(%rip), and through a stub of a PLT. Null where the
-// target was in a register.
+// Where the call before `return_address` went: call rel32, call *disp32(%rip), and through a stub of a PLT. Null where
+// the target was in a register.
 RemoteAddr CallsInFlight::called_before(RemoteAddr return_address) const {
   const Memory& memory = program_.space->memory();
   std::array<std::uint8_t, 6> code{};

@@ -1,5 +1,5 @@
-// The probed calls that threads were in when fade came: their entries were never seen. Found by unwinding; named by the
-// call instructions before the return addresses.
+// The probed calls that threads were in when fade attached: their entries were never seen. Found by unwinding; named by
+// the call instructions before the return addresses.
 #pragma once
 #include <span>
 #include <string>
@@ -14,10 +14,11 @@ class CallsInFlight {
  public:
   CallsInFlight(Program& program, FunctionTable& functions) : program_(program), functions_(functions) {}
 
-  // Whether a word on the stack from `sp` on, 64 KiB at most, points into a watched library: without one the thread is in
-  // no call. Cheap; the thread need not be stopped.
+  // Tests if a word on the stack from `sp` on, 64 KiB at most, points into a watched library: without one the thread is
+  // in no call. Cheap; the thread need not be stopped.
   bool may_be_in_one(RemoteAddr sp) const;
-  // `frames` as NativeFrame says, innermost first. Names, outermost first; "a call of LIBRARY" where no name can be told.
+  // `frames` as in NativeFrame, innermost first. Returns names, outermost first; "a call of LIBRARY" if the name is
+  // unknown.
   std::vector<std::string> of(std::span<const RemoteAddr> frames) const;
 
  private:
@@ -30,7 +31,7 @@ class CallsInFlight {
   FunctionTable& functions_;
 };
 
-// Where a sleeping thread's stack pointer is (proc_pid_syscall(5)); null: it runs, or cannot be told.
+// Returns a sleeping thread's stack pointer (proc_pid_syscall(5)); null: it runs, or the stack pointer is unknown.
 RemoteAddr read_stack_pointer(pid_t tid);
 
 }  // namespace fade

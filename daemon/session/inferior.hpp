@@ -23,7 +23,7 @@ struct SignalSeen {
   std::optional<std::uint64_t> address;  // of a fault
   pid_t sender = 0;              // 0: the kernel
   uid_t sender_uid = 0;
-  std::string sender_name;       // where it is another process, and can be told
+  std::string sender_name;       // if the sender is another process, and its name is known
   std::int64_t at = 0;
 };
 
@@ -37,28 +37,30 @@ struct Thread {
   RemoteRange stack;  // its own stack, once it was needed
   RemoteAddr stack_ends;  // stack pointer of the outermost frame of the last stack that was taken; null: not known
   int device = kUnknownDevice;  // its current one of HIP, as far as it was seen
-  // The program believes SIGTRAP to be blocked; for the kernel it never is. One that came meanwhile waits here.
+  // The program believes SIGTRAP to be blocked; for the kernel it never is. A SIGTRAP that came meanwhile waits here.
   bool trap_blocked = false;
   std::optional<siginfo_t> trap_waiting;
-  std::uint64_t mask_given = 0;  // its signal mask as we left it when that was said last
+  std::uint64_t mask_given = 0;  // its signal mask as fade set it last
   bool is_doubtful = false;      // it was there before us: its first breakpoint may yet have met a blocked SIGTRAP
   std::int64_t last_hit = 0;  // a breakpoint was handled; CLOCK_BOOTTIME, kept only while places to return to rest
   bool interrupted = false;   // by us: its next Trap stop is our doing
   ShownSites shown;  // entries that signals met: the next hit there is no new call
-  RemoteAddr passed_trap;  // the int3 that it hit last, if it went on from there by itself: it may still stand behind it
+  RemoteAddr passed_trap;  // the int3 that it hit last, if it went on from there by itself: it may still be behind it
   SignalSeen signal;
-  std::vector<std::string> earlier_calls;  // that were running when we came, outermost first; empty as soon as they may have returned
+  // running calls when fade attached, outermost first; empty as soon as they may have returned
+  std::vector<std::string> earlier_calls;
   bool ends_with_others = false;  // its end is that of the process, or an exec
   bool is_in_group_stop = false;
   std::uint64_t stops = 0;    // at breakpoints
   std::int64_t held_ns = 0;
-  ThreadCost untold;          // of these, what the storing side does not know yet
+  ThreadCost untold;          // the part of these that the storing side does not know yet
 
   AddressSpace& space() const;
   const ProcessMemory& memory() const;
 };
 
-// One program of one process. A pid may be given again, and a process may execute another program while a stop is waited for.
+// One program of one process. A pid may be given again, and a process may execute another program during a wait for a
+// stop.
 struct ProgramMark {
   pid_t pid = 0;
   ProcessId process = 0;
@@ -77,22 +79,24 @@ struct Inferior {
   std::uint32_t execs = 0;  // programs that it executed since it was first seen
   std::shared_ptr<Program> program;
   bool watched = false;    // sites are armed in it
-  bool is_root = false;    // asked for by the user: followed whatever is said about children
+  bool is_root = false;    // asked for by the user: followed whatever the options for children are
   bool has_lost_net = false;   // the kernel took the net's handler away; to be mended at the next breakpoint
-  bool is_dirty = false;   // somebody may still go through our code: it must stay
-  bool had_leftovers = false;  // signals may have met threads in our code while nobody traced them
+  bool is_dirty = false;   // a thread may still run in fade's code: that code must stay
+  bool had_leftovers = false;  // signals may have met threads in fade's code while there was no tracer
   bool is_fresh_copy = false;  // forked, and not yet looked after
-  bool has_trap_to_itself = false;  // the program waits for a SIGTRAP in its own way: nothing of ours is in its text any more
+  // the program waits for a SIGTRAP in its own way: its text has no breakpoint of fade left
+  bool has_trap_to_itself = false;
   std::int64_t trap_waits_since = 0;  // a thread's trap_waiting; session time, 0: none
   bool is_guest = false;     // a child that runs in its parent's memory (vfork(2)) and has actions of its own
-  std::optional<KernelSigaction> guest_action;  // of SIGTRAP, where a guest has set one: its parent's stays as it is
+  std::optional<KernelSigaction> guest_action;  // of SIGTRAP, if a guest has set one: its parent's stays as it is
   bool is_untraced = false;  // made with CLONE_UNTRACED: found, not given to us
   bool is_early = false;       // forked before its parent was watched, and to be watched after it
   bool has_told_nodes = false;  // which device nodes this program has open, and may open
   HangState hang;
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
-  std::unordered_map<RemoteAddr, Thread*> open_by_sp;  // which thread opened the call whose return address stands there
+  // stack address of a return address -> the thread that opened the call
+  std::unordered_map<RemoteAddr, Thread*> open_by_sp;
 
   ProgramMark mark() const { return {pid, id, execs}; }
   AddressSpace& space() const { return *program->space; }

@@ -18,7 +18,7 @@ namespace fade {
 
 class ModuleSymbols {
  public:
-  // The file behind the module at `address` in that process; nullptr where it cannot be opened. Lives as long as this.
+  // The file behind the module at `address` in that process; nullptr if it cannot be opened. Lives as long as this.
   const elf::ElfFile* of(const Program& program, pid_t pid, RemoteAddr address);
 
  private:
@@ -36,7 +36,7 @@ class KernelNames {
 
   // Before a kernel is used: names the handle if it is such an object and is new in this program.
   void used(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
-  // `handle` stands for the same kernel as `known`: the runtime launches by the one what it was given as the other.
+  // `handle` means the same kernel as `known`: the runtime launches `known` as `handle`.
   void same(Program& program, ProcessId process, std::uint64_t handle, std::uint64_t known);
 
  private:
@@ -44,8 +44,8 @@ class KernelNames {
   const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 
   EventSink& sink_;
-  std::set<const elf::ElfFile*> told_;  // whose files have been sent on
-  // From the registration code of files whose symbols are stripped: file -> handle's address in the file -> name.
+  std::set<const elf::ElfFile*> told_;  // these files' contents have been sent
+  // From the registration code of files with stripped symbols: file -> handle's address in the file -> name.
   std::map<const elf::ElfFile*, std::unordered_map<std::uint64_t, std::string>> recovered_;
 };
 

@@ -1,5 +1,5 @@
-// What the names of functions and of library files say about the GPU stack: which API a function belongs to, which
-// libraries are copies of one another, which ROCm a file is of. Tables; never more than a hint. Pure.
+// The meaning of function and library names in the GPU stack: the API of a function, the copies of one library, the
+// ROCm release of a file. Tables; never more than a hint. Pure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct LibraryFamily {
 // By soname, else by file name: "libamdhip64.so.6", "libgomp-a34b3233.so.1.0.0" (as wheels rename them).
 LibraryFamily family_of(std::string_view soname, std::string_view path);
 
-// "6.4" of a library of ROCm, from its folder (/opt/rocm-6.4.3/lib) or the version in its file name; empty: it does not tell.
+// "6.4" of a library of ROCm, from its folder (/opt/rocm-6.4.3/lib) or the version in its file name; empty: unknown.
 std::string rocm_release(std::string_view family, std::string_view path, std::string_view version);
 // "6.4.43484" of ".../libamdhip64.so.6.4.43484"; empty where the name has none.
 std::string version_in(std::string_view path);

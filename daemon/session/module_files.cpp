@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostOpenFiles = 512;
 
-// Half of what we may have open is left to others.
+// Half of the files that fade may open are left to its other parts.
 std::size_t most_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostOpenFiles;

@@ -1,5 +1,5 @@
-// The files of loaded modules, held open for whoever names what is in them: later they may be deleted, or the process gone.
-// Tracing thread only.
+// The files of loaded modules, held open for later naming: by then they may be deleted, or the process gone. Tracing
+// thread only.
 #pragma once
 #include <map>
 #include <memory>
@@ -13,12 +13,12 @@ namespace fade {
 
 class ModuleFiles {
  public:
-  // What is mapped has changed, or another process is looked at.
+  // The mappings have changed, or another process is looked at.
   void look_again() { maps_.reset(); }
-  // What the process of `thread` has mapped, read once.
+  // The mappings of the process of `thread`, read once.
   const elf::Maps& maps(pid_t thread);
-  // The file that is mapped at `begin` of the process of `thread`, open for reading; null: it cannot be had, or so many are
-  // held open that it could become a matter for the rest of us. A file is opened once, however many processes map it.
+  // The file that is mapped at `begin` of the process of `thread`, open for reading. Null: it cannot be opened, or fade
+  // holds so many files that its other parts could run short. A file is opened once, however many processes map it.
   std::shared_ptr<const Fd> of(pid_t thread, RemoteAddr begin);
 
  private:

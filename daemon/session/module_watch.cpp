@@ -21,7 +21,7 @@
 namespace fade {
 namespace {
 
-// What a library must export to be taken for one of ours, whatever its file is called.
+// The exports by which a GPU library is recognised, whatever its file is called.
 struct Recognition {
   const char* role;
   std::array<const char*, 2> exports;
@@ -51,8 +51,8 @@ std::string role_of(const elf::DynamicImage& image) {
   return {};
 }
 
-// "libamdhip64.so.6" -> 6, also for wheels, whose file name has no number but whose soname has. Without either the
-// exports tell: the R0600 form came with 6, hipLaunchKernelExC with 7.
+// "libamdhip64.so.6" -> 6, also for wheels: their file name has no number but their soname has. Without both numbers
+// the exports show it: the R0600 form came with 6, hipLaunchKernelExC with 7.
 int library_major(const elf::DynamicImage& image, const std::string& soname) {
   const auto at = soname.find(".so.");
   int major = 0;
@@ -67,7 +67,7 @@ std::string version_in(const std::string& path) {
   return at == std::string::npos ? std::string() : path.substr(at + 4);
 }
 
-// Not what /proc says where the loader was started by hand, with the program as its argument.
+// Not the answer of /proc if the loader was started by hand, with the program as its argument.
 std::string program_path(pid_t pid, const elf::Maps& maps, RemoteAddr begin) {
   const elf::Mapping* mapping = maps.find(begin);
   return mapping && mapping->has_file() ? mapping->path : read_process_facts(pid).exe;
@@ -184,7 +184,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
 }
 
-// libc first: should we die in between, nobody may have a breakpoint who could still block SIGTRAP.
+// libc first: if fade dies in between, no program may have a breakpoint and still be able to block SIGTRAP.
 void ModuleWatch::add_all(Inferior& inferior, pid_t stopped, const std::vector<elf::LinkMapEntry>& entries,
                           const Memory& memory) {
   std::vector<Result<elf::DynamicImage>> images;
@@ -223,7 +223,7 @@ void ModuleWatch::look_for_cuda_runtime(const Inferior& inferior) {
       note(inferior, "static-cudart", module.path);
 }
 
-// What was known of the program's memory is out of date.
+// The known facts about the program's memory are out of date.
 void ModuleWatch::changed(Program& program) {
   files_.look_again();
   if (program.stacks) program.stacks->code().changed();
@@ -291,14 +291,14 @@ bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std:
   return true;
 }
 
-// Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the loader,
-// or the loader has yet to make it usable.
+// Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the
+// loader, or the loader has yet to make it usable.
 bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const {
   if (is_arriving_ || inferior.program->is_list_doubtful) return false;
   return image.is_unrelocated().value_or(false) || (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);
 }
 
-// Where branches of the library lead to what a jump would be written over. Of one that has very much text, it is not known.
+// The targets of the library's branches that a jump would overwrite. Not known for a library with very much text.
 std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                                     const std::vector<elf::DynamicSymbol>& functions,
                                                                     const Memory& text) const {
@@ -348,7 +348,7 @@ void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, cons
   refused_ += functions;
 }
 
-// What is wanted of a function of that name in this library; null: nothing.
+// The wanted probe of a function of that name in this library; null: none.
 probes::ProbePtr ModuleWatch::probe_for(const std::string& name, const Found& found) const {
   const auto [begin, end] = by_symbol_.equal_range(name);
   for (auto it = begin; it != end; ++it) {

@@ -1,5 +1,5 @@
-// Follows what the dynamic loader loads and unloads, recognises the GPU libraries by what they export, and arms the
-// functions that are to be watched. Never goes by a file's name alone. Tracing thread only.
+// Follows the modules that the dynamic loader loads and unloads, recognises the GPU libraries by their exports, and
+// arms the functions to be watched. Never goes by a file's name alone. Tracing thread only.
 #pragma once
 #include <functional>
 #include <map>
@@ -38,13 +38,13 @@ class ModuleWatch {
   };
   ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes);
 
-  // A new program stands at its first instruction: puts the net and the loader's site into it.
+  // A new program is at its first instruction: puts the net and the loader's site into it.
   Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
-  // A running program, one of its threads stopped by us: repairs what a fade that died left behind, or puts in the net.
+  // For a running program with one thread stopped by fade: repairs the remains of a fade that died, or puts in the net.
   Result<void> lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
   // Then, when no fork that began before it is under way: the sites of the loader and of libc.
   Result<void> enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
-  // Then: arms what is loaded already. `stopped`: a thread, or kNobody.
+  // After enter(): arms the loaded modules. `stopped`: a thread, or kNobody.
   void arm_loaded(Inferior& inferior, pid_t stopped);
   // A thread stopped at the loader's site.
   void loader_stopped(Inferior& inferior, const Thread& thread);
@@ -54,13 +54,13 @@ class ModuleWatch {
   // A call returned a table of functions.
   void table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table);
 
-  std::vector<std::string> notes() const;        // what the user asked for and did not get, in sentences
+  std::vector<std::string> notes() const;        // wishes of the user that were not fulfilled, in sentences
   const std::vector<std::string>& libraries() const { return libraries_; }  // GPU libraries seen: path (version)
   std::uint64_t armed() const { return armed_; }
   ImportWatch& imports() { return imports_; }
 
  private:
-  struct Found;  // what a look at a new module says
+  struct Found;  // the result of a look at a new module
   Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
   void add_all(Inferior& inferior, pid_t stopped, const std::vector<elf::LinkMapEntry>& entries, const Memory& memory);
   void add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
@@ -98,7 +98,7 @@ class ModuleWatch {
   std::set<std::string> unread_tables_;
   std::uint64_t armed_ = 0, refused_ = 0;
   std::string first_refusal_;
-  bool is_arriving_ = false;  // at a program that has run without us: what is loaded has been used
+  bool is_arriving_ = false;  // fade attaches to a program that ran before: its loaded modules have been used
   ModuleId last_module_ = 0;
 };
 

@@ -32,7 +32,7 @@ bool same_result(const Probe& a, const Probe& b) {
   return same(a.result, b.result) && a.has_success == b.has_success && a.success == b.success;
 }
 
-// What holds of all of them: the registers, and the result where they agree about it.
+// The facts that all of them share: the registers, and the result if they agree about it.
 ProbePtr common(const std::vector<ProbePtr>& probes) {
   const auto agree = [&](bool (*about)(const Probe&, const Probe&)) {
     return std::ranges::all_of(probes, [&](const ProbePtr& p) { return about(*p, *probes.front()); });

@@ -1,5 +1,5 @@
-// Whether the kernel's out-of-memory killer has been at work, as its counters tell: of a process' memory control group
-// (cgroups(7), versions 1 and 2) and of the whole machine. A SIGKILL of its does not say so. Tracing thread only.
+// Tests by the kernel's counters if its out-of-memory killer has been at work: those of a process' memory control group
+// (cgroups(7), versions 1 and 2) and of the whole machine. Its SIGKILL does not show it. Tracing thread only.
 #pragma once
 #include <sys/types.h>
 
@@ -12,19 +12,19 @@ namespace fade {
 
 class OomWatch {
  public:
-  // `root`: what stands before /proc and /sys, for tests.
+  // `root`: a prefix of /proc and /sys, for tests.
   explicit OomWatch(std::string root = {}) : root_(std::move(root)) {}
 
   // From now on the group of this process is looked at.
   void knows(pid_t pid);
-  // About once a second: what was counted before the last but one look is not news any more.
+  // About once a second: kills that were counted before the last look but one are no longer news.
   void look();
 
   struct Verdict {
     bool is_certain = false;  // its own control group has counted; otherwise only the machine
     std::string evidence;
   };
-  // Of a process that SIGKILL has just killed; nullopt: nobody has counted.
+  // For a process that SIGKILL has just killed; nullopt: no counter has counted.
   std::optional<Verdict> killed(pid_t pid) const;
 
  private:

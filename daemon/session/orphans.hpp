@@ -1,9 +1,9 @@
-// Children in their first stop whose makers have not told of them yet. The kernel lets a child run before its maker's
-// fork event is reported; under load the event may come long after the child's stop. A child is given up only where
-// no thread is left that can tell.
+// Children in their first stop, without a fork event of their maker yet. The kernel lets a child run before its maker's
+// fork event is reported; under load the event may come long after the child's stop. A child is given up only if no
+// thread is left that can report it.
 //
-// A thread that has made a child does not sleep before it tells: it runs, waits for a CPU, or stands in its event.
-// PPid names its process; with CLONE_PARENT it names that process' parent.
+// A thread that has made a child does not sleep before its event: it runs, waits for a CPU, or is stopped in the event.
+// The child's PPid is its maker's process; with CLONE_PARENT it is the parent of that process.
 #pragma once
 #include <cstdint>
 
@@ -21,12 +21,12 @@ inline constexpr int kLooksWhileRunning = 100, kLooksWhileAsleep = 30;
 
 enum class OrphanVerdict : std::uint8_t {
   Wait,
-  Lost,    // nothing is left that can have made it
-  Silent,  // its maker may be there, and has not told of it in time
+  Lost,    // no process is left that can have made it
+  Silent,  // its maker may be there, and has not reported it in time
 };
 
-// `looks`: how often the child has been looked at before. The first look finds nothing wrong: the maker may be about
-// to tell.
+// `looks`: how often the child has been looked at before. The first look finds nothing wrong: the maker may be about to
+// report it.
 constexpr OrphanVerdict judge_orphan(int looks, Maker maker) {
   if (looks == 0) return OrphanVerdict::Wait;
   if (maker == Maker::None) return OrphanVerdict::Lost;

@@ -24,12 +24,12 @@ struct ProcessFacts {
 ProcessFacts read_process_facts(pid_t pid);
 Error process_gone(pid_t pid);  // code ESRCH
 
-// In whose memory a process runs: its own, or its maker's (vfork(2), CLONE_VM). kcmp(2).
+// The owner of a process's memory: the process itself, or its maker (vfork(2), CLONE_VM). kcmp(2).
 enum class Whose { Own, Shared, Unknown };
 Whose memory_of(pid_t child, pid_t maker);
 bool shares_memory(pid_t child, pid_t maker);
 
-// Which environment variables are stored, and what of their values.
+// Decides if an environment variable is stored, and which part of its value.
 bool may_be_stored(const std::string& name);
 std::string redacted(const std::string& name, const std::string& value);
 

@@ -1,5 +1,5 @@
-// What runs in one address space: its sites, the modules the loader says are there, and where calls come from. Shared
-// by processes that share memory, copied by fork, replaced by exec.
+// One address space and its program: its sites, the modules in the loader's list, and its call sites. Shared by
+// processes that share memory, copied by fork, replaced by exec.
 #pragma once
 #include <memory>
 #include <optional>
@@ -19,12 +19,12 @@ namespace fade {
 
 class ProgramStacks;
 
-// What a module imports of the GPU stack, and the words that say where it was bound to when last read.
+// The imports of a module from the GPU stack, and the words with their bindings when last read.
 struct ModuleImports {
   std::shared_ptr<const elf::ImportTable> table;
   std::uint64_t bias = 0;
   std::vector<std::uint64_t> words;
-  bool is_settled = false;  // all are bound: nothing is to be expected any more
+  bool is_settled = false;  // all are bound: no change is expected
 };
 
 struct Module {
@@ -35,13 +35,13 @@ struct Module {
   std::string role;  // as in ModuleLoaded
   bool watched = false;   // something in it was to be armed
   bool reserved = false;  // slots near it are looked after
-  std::shared_ptr<const elf::Asker> links;  // what it asked the loader for
+  std::shared_ptr<const elf::Asker> links;  // its requests to the loader
   std::shared_ptr<ModuleImports> imports;   // null: none that is looked at
   bool origin_told = false;
   bool kernels_looked_for = false;  // CUDA's, in its file
 };
 
-// What the environment told the dynamic loader, and the user's idea of where libraries come from.
+// The environment's settings for the dynamic loader, and the folders from which the user expects libraries.
 struct LoaderView {
   elf::LoaderVariables variables;
   std::vector<std::string> expected_folders;
@@ -89,22 +89,23 @@ struct Program {
   }
 
   std::shared_ptr<AddressSpace> space;
-  std::optional<elf::LinkMap> link_map;  // none: static, or left alone
+  std::optional<elf::LinkMap> link_map;  // nullopt: static, or left alone
   std::vector<Module> modules;
   RemoteAddr libc;  // where its ELF header is mapped, once it is loaded
   std::unordered_map<RemoteAddr, CallSite> call_sites;
-  std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: what has been looked at
+  std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: those that have been looked at
   std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
-  std::set<int> devices_left_alone;  // for which has been said that a rule is not for them
+  std::set<int> devices_left_alone;  // devices outside of a rule for which this was reported
   bool is_list_doubtful = false;   // modules may be missing in link_map that have run
-  std::int64_t returns_rest_since = 0;  // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: none
+  // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: no place
+  std::int64_t returns_rest_since = 0;
   bool has_told_no_room = false;   // that there is no room for more places to return to
-  bool has_told_unplaced = false;  // that such a rule met a device whose address was not known yet
+  bool has_told_unplaced = false;  // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
-  std::vector<RemoteRange> code;  // what could be executed, when that was last looked up
+  std::vector<RemoteRange> code;  // the executable ranges at the last look
   SiteLooks site_looks;
-  RemoteAddr new_caller;  // a call came from there for the first time: what its module imports may have been bound
+  RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound
 };
 
 }  // namespace fade

@@ -7,7 +7,7 @@
 
 namespace fade {
 
-// The space is the program's, and outlives what belongs to the program.
+// The space is the program's, and outlives the program's other parts.
 ProgramStacks::ProgramStacks(CodeFiles& files, const Program& program, std::uint32_t number)
     : code_(files, program.space->memory(),
             [space = program.space.get()](RemoteAddr pc) { return space->our_code().contains(pc) ? space->our_code().own_address(pc) : std::nullopt; }),

@@ -1,5 +1,5 @@
-// What is known of one program for taking stacks of its threads: its code and its Python interpreter. Made when the first stack is
-// taken; gone with the Program.
+// The known facts of one program for taking stacks of its threads: its code and its Python interpreter. Made when the
+// first stack is taken; gone with the Program.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,10 +18,11 @@ class ProgramStacks {
   CodeMap& code() { return code_; }
   const CodeMap& code() const { return code_; }
   std::uint32_t number() const { return number_; }  // of the session's programs that had a stack taken
-  // The interpreter among the modules that are loaded; nullptr: none. `problem` says, once, why one that is there is not read.
+  // The interpreter among the loaded modules; nullptr: none. `problem` gets, once, the reason if a present one is not
+  // read.
   PythonStacks* python(const Program& program, std::string& problem);
-  // A second reader of the same interpreter, for threads that run while they are looked at: what it remembers of them may be wrong, and must
-  // not reach the stacks of stopped threads. nullptr where python() has found none.
+  // A second reader of the same interpreter, for threads that run while they are looked at. Its memory of them may be
+  // wrong, and must not reach the stacks of stopped threads. Returns nullptr if python() has found no interpreter.
   PythonStacks* running_python(const Program& program);
 
  private:

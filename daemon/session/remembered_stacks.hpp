@@ -1,5 +1,6 @@
-// Stacks that were worked out before, with what they rested on: where that is unchanged, the stack is known without a walk. Of each place
-// (return address, stack pointer, thread) a few are kept, the last ones. Tracing thread only; bounded.
+// Stacks that were worked out before, with their evidence: if the evidence is unchanged, the stack is known without a
+// walk. For each place (return address, stack pointer, thread) the last few stacks are kept. Tracing thread only;
+// bounded.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,7 +25,7 @@ class RememberedStacks {
     bool is_cut_short = false;  // its outermost frames are missing
   };
 
-  // nullptr: none is known to be the one that stands there now. Valid until the next put().
+  // nullptr: no known stack is the present one. Valid until the next put().
   const Stack* find(const Place& place, const FrameRegisters& frame, const StackSnapshot& snapshot, std::uint64_t ms) const;
   // `evidence` must be whole.
   void put(const Place& place, const StackEvidence& evidence, Stack stack);

@@ -18,7 +18,7 @@ constexpr int kServedAtOnce = 256;                 // stops
 constexpr std::int64_t kLeavePeriod = 20'000'000;  // between looks at the wish to leave
 constexpr PlannedCall kRestart[] = {{"restart_syscall", SYS_restart_syscall}};
 
-// The thread has executed an int3 whose SIGTRAP is still pending.
+// The thread has executed an int3, and its SIGTRAP is still pending.
 bool has_trap_to_come(pid_t tid) {
   const SignalSets signals = read_signal_sets(tid);
   return (signals.pending_alone & ~signals.blocked & kTrapBit) != 0;
@@ -72,8 +72,8 @@ Thread* Rendezvous::stop_one_of(std::vector<pid_t> tids, ProgramMark program) {
   return nullptr;
 }
 
-// The trap of an int3 that the thread has just executed is handled first. If fade died during a remote call with that trap pending, the net
-// could not tell where the trap came from, and the thread would continue behind the int3.
+// The trap of an int3 that the thread has just executed is handled first. If fade died during a remote call with that
+// trap pending, the net could not tell where the trap came from, and the thread would continue behind the int3.
 std::optional<Stop> Rendezvous::stop(Thread& thread, std::chrono::milliseconds patience) {
   const pid_t tid = thread.tid;
   for (bool is_owed = false;;) {

@@ -1,5 +1,6 @@
-// Stops threads that run, for work that only a stopped thread can do, and has them go on. Other tracees stop meanwhile: their stops go to
-// the session's handler, which may end any process or replace its program. So a caller finds threads again by number. Tracing thread only.
+// Stops running threads, for work that only a stopped thread can do, and resumes them. Other tracees stop meanwhile:
+// their stops go to the session's handler, which may end any process or replace its program. So a caller finds threads
+// again by number. Tracing thread only.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -20,25 +21,27 @@ class Rendezvous {
   Rendezvous(const Tracer& tracer, Turns& turns, const Roster& roster, SessionClock clock, Handler handle)
       : tracer_(tracer), turns_(turns), roster_(roster), clock_(clock), handle_(std::move(handle)) {}
 
-  // While `asked` is set, every wait looks at it about each 20 ms and ends early once it says true.
+  // While `asked` is set, every wait calls it about each 20 ms and ends early if it returns true.
   void leave_when(std::function<bool()> asked);
-  // The wish to leave is there. Asks for it where it is time to.
+  // True if the wish to leave is there. Calls `asked` if 20 ms have passed.
   bool gives_up();
   bool has_given_up() const { return gave_up_; }
   static Error asked_to_leave();  // ECANCELED
 
-  // Returns a thread of the process in a stop that fade asked for; nullptr: none stopped in time. settle() has it go on.
+  // Returns a thread of the process in a stop that fade asked for; nullptr: none stopped in time. settle() has it go
+  // on.
   Thread* stop_any(const Inferior& inferior);
   Thread* stop_one_of(std::vector<pid_t> tids, ProgramMark program);
-  // Returns the stop of the thread that fade asked for; nullopt: the thread ended, or did not stop for `patience`. Its stop, if there is
-  // one later, is handled as any other.
+  // Returns the stop of the thread that fade asked for; nullopt: the thread ended, or did not stop for `patience`. A
+  // later stop of the thread is handled as any other.
   std::optional<Stop> stop(Thread& thread, std::chrono::milliseconds patience);
-  // Stops each thread once, runs `look`, resumes it. Returns the threads that did not stop within kPatience. `holds`: may be nullptr.
+  // Stops each thread once, runs `look`, resumes it. Returns the threads that did not stop within kPatience. `holds`:
+  // may be nullptr.
   std::vector<pid_t> stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
-  // One thread of the process stands still while `work` runs. EAGAIN: none stops; ENOTSUP: a 32-bit program.
+  // One thread of the process is stopped while `work` runs. EAGAIN: none stops; ENOTSUP: a 32-bit program.
   Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work, HoldClock& holds);
-  // Resumes a stopped thread, behind one stop more: only there the kernel takes up an interrupted system call, a pending signal or a
-  // group-stop.
+  // Resumes a stopped thread, behind one stop more: only there the kernel takes up an interrupted system call, a
+  // pending signal or a group-stop.
   void settle(Thread& thread);
   // Handles stops that wait, 256 at most. Never blocks.
   void serve_stops();

@@ -1,7 +1,8 @@
-// How places that calls return to give their breakpoints back, in a program that calls from thousands of places.
+// Return places give their breakpoints back, in a program that calls from thousands of places.
 //
-// A place without an open call is lifted: the original byte stands in the text again, and the site stays known to fade and to the net. A later
-// call from there arms it again. A place that has rested for long is forgotten as soon as no thread can have a pending trap of it.
+// A place without an open call is lifted: the original byte is in the text again, and the site stays known to fade and
+// to the net. A later call from there arms it again. A place that has rested for long is forgotten as soon as no thread
+// can have a pending trap of it.
 #pragma once
 #include <cstdint>
 

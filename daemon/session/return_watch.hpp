@@ -1,4 +1,5 @@
-// Puts breakpoints where calls return to, and keeps count of the returns that no breakpoint can show. Tracing thread only.
+// Sets breakpoints at the return addresses of calls, and counts the returns that no breakpoint can show. Tracing thread
+// only.
 #pragma once
 #include <cstdint>
 
@@ -13,9 +14,9 @@ class ReturnWatch {
  public:
   ReturnWatch(EventSink& sink, const SessionClock& clock, const CallSites& sites) : sink_(sink), clock_(clock), sites_(sites) {}
 
-  // Makes sure that a breakpoint stands at the return address of a call that the stopped thread begins. False: there can
-  // be none, and the reason is recorded. While fade leaves the process no breakpoint is set, and the call counts as one
-  // that is running then (true).
+  // Ensures a breakpoint at the return address of a call that the stopped thread begins. False: there can be none, and
+  // the reason is recorded. While fade leaves the process no breakpoint is set, and the call counts as one that is
+  // running then (true).
   bool watch(Thread& thread, CallSite& call_site, RemoteAddr return_address);
 
   std::uint64_t unseen() const { return unseen_.total(); }  // returns

@@ -1,4 +1,5 @@
-// The processes and threads of a session by their numbers. The recording is told when they come and go. Tracing thread only.
+// The processes and threads of a session by their numbers. Their begin and end are sent to the recording. Tracing
+// thread only.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -28,17 +29,17 @@ class Roster {
   // A copy of the numbers, for a loop that handles stops.
   std::vector<pid_t> pids() const;
 
-  // Tells ProcessStarted. Takes the place of an earlier process of this pid.
+  // Sends ProcessStarted. Takes the place of an earlier process of this pid.
   Inferior& add(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
-  // Tells ThreadStarted. `device`: HIP's ordinal of its current device, or kUnknownDevice.
+  // Sends ThreadStarted. `device`: HIP's ordinal of its current device, or kUnknownDevice.
   Thread& add_thread(Inferior& inferior, pid_t tid, int device);
-  // Tells ThreadEnded.
+  // Sends ThreadEnded.
   void remove(Thread& thread);
-  // Tells nothing: the caller knows how the process ended. Its threads were removed before.
+  // Sends nothing: the caller knows how the process ended. Its threads were removed before.
   void remove(const Inferior& inferior) { processes_.erase(inferior.pid); }
   void clear();
 
-  // Of the whole session, those that have ended too.
+  // In the whole session, with ended processes.
   std::uint64_t processes_seen() const { return last_process_; }
   std::uint64_t threads_seen() const { return last_thread_; }
   std::int64_t first_began() const { return first_began_; }  // session time

@@ -70,7 +70,8 @@ Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Prog
   return roster_.add(pid, parent, std::move(program));
 }
 
-// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know when that ends.
+// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know
+// when that ends.
 int Session::first_device() const { return watches_devices_ ? 0 : kUnknownDevice; }
 
 void Session::adopt(pid_t pid) {
@@ -193,7 +194,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const std::uint32_t charged = again ? 0 : hit(thread, site, in_pad, *registers, now);
   modules_.imports().look_at_caller(*thread.inferior);
   if (may_have_lost_action(thread)) TrapGuard::retake(thread);
-  account(charged, now);  // the request to resume is in what a stop costs beyond that (CostMeasured)
+  account(charged, now);  // the request to resume belongs to the kernel's share of a stop (CostMeasured)
   tally_.hit(thread, last_time_ - now);
   tracee.resume();
   calls_.flush(last_time_ - now);
@@ -201,8 +202,8 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   return true;
 }
 
-// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is likely: at the first
-// breakpoint of a thread that was there before us.
+// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is
+// likely: at the first breakpoint of a thread that was there before us.
 bool Session::may_have_lost_action(Thread& thread) {
   Inferior& inferior = *thread.inferior;
   if (std::exchange(inferior.has_lost_net, false)) return true;
@@ -228,7 +229,7 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
   }
   if (site.entry == 0) return charged;
   std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
-  Registers at_entry = registers;  // what was executed before the site has moved nothing else
+  Registers at_entry = registers;  // the instructions before the site have moved nothing else
   at_entry.rsp += site.lead.depth;
   switch (functions_[site.entry].what) {
     case Entry::What::Loader: modules_.loader_stopped(*thread.inferior, thread); break;
@@ -245,7 +246,8 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
   return site.entry;
 }
 
-// Once per program, when HIP has answered for the first time something that needs a device: then it has opened what it could.
+// Once per program, after HIP's first answer to a call that needs a device: by then HIP has opened the nodes that it
+// could.
 void Session::tell_gpu_nodes(Thread& thread, const Entry& entry) {
   Inferior& inferior = *thread.inferior;
   if (inferior.has_told_nodes || !needs_device(*entry.probe)) return;
@@ -348,7 +350,7 @@ void Session::report_costs(bool at_end) {
   look_at_imports(false);
 }
 
-// Nobody is stopped for it.
+// No thread is stopped for this.
 void Session::look_at_imports(bool all) {
   if (!watching_) return;
   for (const auto& [pid, inferior] : roster_.processes())

@@ -1,4 +1,4 @@
-// One supervised run: knows its processes and threads, gives every stop to whoever understands it, and resumes.
+// One supervised run: knows its processes and threads, gives every stop to the object that handles it, and resumes.
 // Tracing thread only. Nothing here may leave a thread stopped.
 #pragma once
 #include <functional>
@@ -39,11 +39,12 @@ struct SessionOptions {
   ModuleWatch::Wishes wishes;
   StackChoice stacks;
   bool follow = true;                      // children of the first process
-  std::optional<std::regex> child_filter;  // only programs whose path matches are watched
+  std::optional<std::regex> child_filter;  // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
-  std::size_t most_call_sites = 1'000'000;  // places of one program that calls come from: a target decides how many there are
-  std::int64_t return_rest_ns = 20'000'000'000;  // for which a place to return to is lifted before it is forgotten; longer than any fork takes
-  std::int64_t hang_ns = 0;                // a process with calls running, none of which ends for so long, hangs; 0: never
+  std::size_t most_call_sites = 1'000'000;  // call sites of one program: a target decides how many there are
+  // rest of a lifted return place before it is forgotten; longer than any fork takes
+  std::int64_t return_rest_ns = 20'000'000'000;
+  std::int64_t hang_ns = 0;  // a process hangs if its running calls go on for so long and none ends; 0: never
 };
 
 class Session {
@@ -53,42 +54,46 @@ class Session {
 
   // A process that was just seized and has not yet executed its program. The first one is the main process.
   void adopt(pid_t pid);
-  // While `asked` is set, seize() and watch() look at it about every 20 ms. They fail with ECANCELED as soon as it says true.
+  // While `asked` is set, seize() and watch() call it about every 20 ms. They fail with ECANCELED as soon as it returns
+  // true.
   void leave_when(std::function<bool()> asked) { rendezvous_.leave_when(std::move(asked)); }
-  // A running process: all its threads become tracees, none stops. Stops of tracees are handled meanwhile. Fails with EPERM, ESRCH
-  // or ECANCELED.
+  // A running process: all its threads become tracees, none stops. Stops of tracees are handled meanwhile. Fails with
+  // EPERM, ESRCH or ECANCELED.
   Result<void> seize(pid_t pid);
-  // Then: it is watched from now on. None of its threads stands still for longer than a few remote system calls take.
-  // Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED. What was seized is let_go()'s to
-  // give back, also then.
+  // After seize(): the process is watched from now on. None of its threads is stopped for longer than a few remote
+  // system calls take. Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED.
+  // After a failure, too, let_go() detaches the seized threads.
   Result<void> watch(pid_t pid);
-  // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be handled.
+  // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be
+  // handled.
   Stop next();
-  // Returns the time of the session when it had been handled, or a little earlier: after every stop nobody else need
-  // look at the clock.
+  // Returns the session time at the end of the handling, or a little earlier. A caller need not read the clock after a
+  // stop.
   std::int64_t handle(const Stop& stop);
   // After every stop, and about ten times a second without one: does the housekeeping that is due. `now`: session time.
   void tick(std::int64_t now);
   // Sends the costs of stops since the last time, and the imports that have been bound since.
   void report_costs(bool at_end = false);
-  // Looks where threads are that have made a watched call and are in none now. Stops no thread: see StackCapture::from_outside().
+  // Samples the threads that have made a watched call and are in none now. Stops no thread: see
+  // StackCapture::from_outside().
   void take_samples();
   void set_recording(bool on);
-  // Children whose makers cannot tell of them any more run on untraced. tick() does so, too.
+  // Children that their makers can no longer report run on untraced. tick() does so, too.
   void give_up_children();
-  // Places to return to give their breakpoints back where these are scarce. tick() does so, too.
+  // Return places give their breakpoints back if breakpoints are scarce. tick() does so, too.
   void rest_returns();
   // Each thread of all processes stops once and is looked at.
   void take_snapshot();
   // Takes all breakpoints out and sets no more; stays with the processes to their end.
   void stop_watching();
-  // Gives every process back as it was and runs on without us. Afterwards there is nothing to wait for.
+  // Gives every process back as it was: the processes run on without fade. Afterwards there is no stop to wait for.
   void let_go();
-  // Of watch() and of let_go(), all processes together.
+  // The hold times of watch() and of let_go(), all processes together.
   HoldTimes attach_holds() const { return arrival_.holds(); }
   HoldTimes detach_holds() const { return departure_.holds(); }
-  const std::vector<std::string>& calls_in_flight() const { return arrival_.calls_in_flight(); }  // when we came: function (thread)
-  // After let_go(): bytes of text that are not what they were. Nothing but 0 is right.
+  // when fade attached: function (thread)
+  const std::vector<std::string>& calls_in_flight() const { return arrival_.calls_in_flight(); }
+  // After let_go(): number of bytes of text that differ from the original. Only 0 is right.
   std::uint64_t bytes_left_changed() const { return departure_.bytes_left_changed(); }
 
   bool started() const { return started_; }  // the main process has executed its program
@@ -96,14 +101,15 @@ class Session {
   bool main_stopped() const;  // the main process is there, and stopped by a signal
   bool empty() const { return roster_.processes().empty() && !untraced_.has_found(); }
   int main_status() const { return main_status_; }  // exit status, or
-  int main_signal() const { return main_signal_; }  // what killed it
+  int main_signal() const { return main_signal_; }  // the signal that killed it
 
   struct Totals : StopTotals {
-    std::int64_t life_ns = 0;       // of all processes, as far as it was seen: from the first one's begin to the last one's end
+    std::int64_t life_ns = 0;       // of all processes, as far as it was seen: from the first begin to the last end
     std::int64_t main_life_ns = 0;  // of the main process; 0: it has not ended
     std::uint64_t processes = 0, threads = 0, functions_armed = 0, vanished = 0;
     std::vector<std::string> libraries, notes;
-    std::vector<std::string> excluded;     // a sentence each: who asked for what a rule changes for others alone
+    // a sentence each: a library asked for an answer that a rule changes for other libraries alone
+    std::vector<std::string> excluded;
     std::vector<std::string> postmortems;  // a sentence each: crashes and hangs
   };
   Totals totals() const;
@@ -144,7 +150,7 @@ class Session {
   static std::vector<Duty> duties();
   // How much CPU time each process has used.
   void sample_cpu();
-  // Finds processes whose SIGTRAP action is no longer that of the net.
+  // Finds processes with a SIGTRAP action that is no longer the net's.
   void look_after_nets();
 
   // session_children.cpp

@@ -77,8 +77,8 @@ void Session::leave_alone(Inferior& inferior, pid_t tid) {
   roster_.remove(inferior);
 }
 
-// The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions are from
-// before its memory.
+// The memory of a forked child may be from before there was anything of ours in its parent's, and its signal actions
+// are from before its memory.
 void Session::mend_copy(Inferior& inferior, Thread& thread) {
   AddressSpace& copy = inferior.space();
   copy.forget_missing_net();

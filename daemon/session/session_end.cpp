@@ -3,7 +3,7 @@
 
 namespace fade {
 
-// Nothing new is armed, and what is armed goes; the processes stay ours to wait for.
+// No more breakpoints are set, and the present ones are removed; fade still waits for the processes.
 void Session::stop_watching() {
   look_at_imports(true);
   watching_ = false;
@@ -16,7 +16,8 @@ void Session::stop_watching() {
     Thread* stopped = needs_stop ? rendezvous_.stop_any(*inferior) : nullptr;
     if (!roster_.process(pid)) continue;
     roster_.process(pid)->space().put_back(stopped ? stopped->tid : kNobody);
-    if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);  // nobody looks from now on
+    // there is no check from now on
+    if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);
     if (stopped) rendezvous_.settle(*stopped);
   }
 }

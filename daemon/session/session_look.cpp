@@ -1,4 +1,5 @@
-// How a session looks at what its processes are doing, because they seem to hang or because a user asked. Each thread stops once and goes on.
+// A session's look at its processes, because they seem to hang or because a user asked. Each thread stops once and goes
+// on.
 #include <algorithm>
 #include <iterator>
 
@@ -24,8 +25,8 @@ void Session::take_snapshot() {
     if (Inferior* const inferior = roster_.process(pid)) look_at(*inferior, Postmortem::Kind::Snapshot);
 }
 
-// Registers and stacks are read while a thread stands still, names are looked up when all threads run again. A thread that does not stop, in a
-// driver or in vfork, is looked at from outside.
+// Registers and stacks are read while a thread stands still, names are looked up when all threads run again. A thread
+// that does not stop, in a driver or in vfork, is looked at from outside.
 void Session::look_at(Inferior& inferior, Postmortem::Kind kind) {
   const pid_t pid = inferior.pid;
   const ProgramMark mark = inferior.mark();

@@ -14,7 +14,7 @@
 namespace fade {
 namespace {
 
-// The kernel opens nothing of a program whose file may only be executed.
+// The kernel opens no file of a program if the program's file may only be executed.
 std::string why_unreadable(pid_t pid) {
   const Fd fd(::open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC));
   const int why = errno;
@@ -43,8 +43,8 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   return leader;
 }
 
-// What was known of the process is of a program that it runs no longer. `former`: the tid of the thread that executed the new one, 0 where
-// that is not known.
+// The known facts of the process belong to its former program. `former`: the tid of the thread that executed the new
+// program, 0 if unknown.
 Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
   Thread& thread = only_thread(inferior, former);
   ++inferior.execs;

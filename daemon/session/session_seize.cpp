@@ -1,9 +1,9 @@
-// How the threads of running processes become tracees. PTRACE_SEIZE waits for a lock that an exec holds until all other threads of its
-// process have ended (cred_guard_mutex; de_thread() in fs/exec.c). Those that are tracees end only when their last stop is handled. So
-// stops are handled between two attempts.
+// How the threads of running processes become tracees. PTRACE_SEIZE waits for a lock that an exec holds until all other
+// threads of its process have ended (cred_guard_mutex; de_thread() in fs/exec.c). Those that are tracees end only when
+// their last stop is handled. So stops are handled between two attempts.
 //
-// A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word, the new program
-// has none, and the memory that was opened is of the old one.
+// A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word,
+// the new program has none, and the memory that was opened is of the old one.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,8 +23,8 @@ bool is_ours(pid_t tid) { return read_tracer(tid) == ::getpid(); }
 
 }  // namespace
 
-// A thread whose end has begun is refused as if it were forbidden, and looks alive for a moment. So does one whose tracer is just
-// letting it go.
+// A thread at the beginning of its end is refused as if it were forbidden, and looks alive for a moment. The same holds
+// for a thread that its tracer is just detaching.
 Result<void> Session::seize_thread(pid_t tid) {
   for (int refusals = 0;;) {
     auto seized = Tracer::seize(tid, false);

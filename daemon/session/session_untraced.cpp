@@ -1,5 +1,5 @@
-// How children that no event told of become tracees (UntracedChildren): those made with CLONE_UNTRACED, and those that ran in a program's
-// memory before fade came.
+// How children that no event told of become tracees (UntracedChildren): those made with CLONE_UNTRACED, and those that
+// ran in a program's memory before fade came.
 #include "proc/living_thread.hpp"
 #include "base/log.hpp"
 #include "proc/processes.hpp"
@@ -26,8 +26,8 @@ Result<void> Session::adopt(const UntracedChild& child) {
   return seized;
 }
 
-// Children that were in the memory of a process before it has breakpoints would meet these without a tracer. Called behind await_forks(): the
-// kernel tells of every child that is made from here on.
+// Children that were in the memory of a process before it has breakpoints would meet these without a tracer. Called
+// behind await_forks(): the kernel tells of every child that is made from here on.
 void Session::meet_guests(pid_t host) {
   for (const UntracedChild& guest : untraced_.guests_of(host)) {
     if (const auto adopted = adopt(guest); !adopted) log::debug("process {}: {}", guest.pid, adopted.error().text());
@@ -35,7 +35,7 @@ void Session::meet_guests(pid_t host) {
   }
 }
 
-// The process of this session in whose memory `pid` runs; null: none.
+// The process of this session that shares its memory with `pid`; null: none.
 Inferior* Session::host_of(pid_t pid) {
   Inferior* const parent = roster_.process(read_parent(pid));
   return parent && shares_memory(pid, living_thread(parent->pid)) ? parent : nullptr;

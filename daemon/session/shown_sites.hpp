@@ -21,9 +21,9 @@ class ShownSites {
     shown_.push_back(shown);
   }
 
-  // The thread has hit `site`. True: it was shown there before, and this is no new call. Entries that the thread
-  // cannot come back to are forgotten: those on its own stack below `sp`. `stack` gives that stack; it is asked only
-  // where it matters.
+  // The thread has hit `site`. True: it was shown there before, and this is no new call. Forgets entries that the
+  // thread cannot come back to: those on its own stack below `sp`. `stack` gives that stack; it is asked only if it
+  // matters.
   template <class StackRange>
   bool hit(RemoteAddr site, RemoteAddr sp, StackRange&& stack) {
     const bool is_again = std::erase(shown_, Shown{site, sp}) > 0;

@@ -13,7 +13,8 @@ using Instead = AddressSpace::Instead;
 
 constexpr std::size_t kMostNamed = 3;
 
-// Generated code is written again all the time. The next call from there looks at its return itself (BreakpointCapture).
+// Generated code is written again all the time. The next call from there looks at its return itself
+// (BreakpointCapture).
 bool is_generated(const Program& program, const Site& site) {
   if (site.entry != 0 || site.call_site == 0) return false;
   const auto it = program.call_sites.find(site.address);

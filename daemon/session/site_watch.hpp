@@ -1,5 +1,5 @@
-// Notices breakpoints that a program has taken out: calls that fade would miss without a word. Sets them again where
-// the program's own code stands, gives up the others, and tells both. Tracing thread only.
+// Notices breakpoints that a program has taken out: calls that fade would miss without a word. Sets them again over the
+// program's own code, gives up the rest, and reports both. Tracing thread only.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,8 @@ class SiteWatch {
   SiteWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions)
       : sink_(sink), clock_(clock), functions_(functions) {}
 
-  // About ten times a second: looks at the programs that are due, and mends them. `holds`: how long threads stood still for it.
+  // About ten times a second: looks at the programs that are due, and mends them. `holds`: how long threads were
+  // stopped for it.
   void look_after(const Roster& roster, Rendezvous& rendezvous, HoldClock& holds);
 
   bool is_due(const Program& program) const { return clock_.now() - program.site_looks.last >= kPeriod; }
@@ -28,11 +29,12 @@ class SiteWatch {
     AddressSpace::VanishedSite site;
     std::int64_t in_place = 0;  // session time at which its breakpoint was seen last
   };
-  // Looks at all breakpoints of the program; none of its threads need stand still. Returns those to be mended now. One
-  // with other code or no memory in its place counts after a second look: the program may still be writing there.
+  // Looks at all breakpoints of the program; none of its threads need be stopped. Returns those to be mended now. A
+  // breakpoint with other code or no memory in its place counts after a second look: the program may still be writing
+  // there.
   std::vector<Vanished> look(Program& program) const;
-  // Sets them again or gives them up, and tells a Lifecycle row ("vanished") for each of these. `stopped`: a thread, or
-  // kNobody where the memory can be written without one.
+  // Sets them again or gives them up, and sends a Lifecycle row ("vanished") for each of these. `stopped`: a thread, or
+  // kNobody if the memory can be written without one.
   void mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, pid_t stopped);
   // How many breakpoints were found to be gone so far.
   std::uint64_t vanished() const { return set_again_ + given_up_; }

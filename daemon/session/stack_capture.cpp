@@ -128,8 +128,8 @@ void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegist
   thread.stack_ends = native.end() == NativeWalk::End::Bottom ? native.sp() : RemoteAddr{};
 }
 
-// What was mapped meanwhile may stand where something else stood: the generation is part of it, and of Python not the address of
-// the code object, but which one that is now.
+// New mappings may be at the place of old ones, so the hash contains the generation. For Python it contains the number
+// of the current code object, not its address.
 std::uint64_t StackCapture::hash(const ProgramStacks& stacks, PythonStacks* python) {
   std::uint64_t hash = stacks.number();
   hash = mix(hash, stacks.code().generation());
@@ -192,7 +192,8 @@ FrameId StackCapture::gap(const Thread& thread, ProgramStacks& stacks, const std
   });
 }
 
-// The thread runs, so a frame may be half written, or another one already. Frames that show the same functions twice were there.
+// The thread runs, so a frame may be half written, or another one already. Frames that show the same functions twice
+// were there.
 std::vector<PythonFrame> StackCapture::running_frames(const Thread& thread, PythonStacks& python) {
   constexpr int kMostLooks = 4;
   const ProcessMemory& memory = thread.memory();

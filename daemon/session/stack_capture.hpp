@@ -1,5 +1,5 @@
-// Takes the stacks of stopped threads: native and Python frames, merged, each stack told once (FrameSeen, StackSeen) and then
-// known by its number. Stops nobody: whoever asks has the thread stopped already. Tracing thread only.
+// Takes the stacks of stopped threads: native and Python frames, merged. Each stack is sent once (FrameSeen, StackSeen)
+// and then known by its number. Stops no thread: the caller has stopped it already. Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,19 +22,19 @@ class StackCapture {
       : sink_(sink), clock_(clock), policy_(choice), table_(sink) {}
 
   StackPolicy& policy() { return policy_; }
-  // What stands on the stack of a thread that is just entering a function, read once for all who need it: the return address, arguments,
-  // and a stack that at_entry() is to be asked for. Valid until the next stack is taken.
+  // The words on the stack of a thread that is just entering a function, read once for all readers: the return address,
+  // arguments, and a stack for at_entry(). Valid until the next stack is taken.
   const Memory& look(const Thread& thread, const Registers& registers);
-  // 0 where there is nothing to show or no room for it. The innermost frame is the caller of the function that
-  // `thread` is just entering, its return address read already,
+  // 0 if there is no frame to show or no room for it. The innermost frame is the caller of the function that `thread`
+  // is just entering, its return address read already,
   StackId at_entry(Thread& thread, const Registers& registers, RemoteAddr return_address);
   // or has just returned from.
   StackId at_return(Thread& thread, const Registers& registers, RemoteAddr return_address);
-  // The innermost frame is where the thread stands.
+  // The innermost frame is the thread's present place.
   StackId now(Thread& thread, const Registers& registers);
 
-  // Of a thread that runs meanwhile: its Python frames, read twice, with the same functions both times, and the innermost one of the user's own
-  // code. Zeros where there are none, or where they changed each time.
+  // For a thread that runs meanwhile: its Python frames, read twice, with the same functions both times, and the
+  // innermost one of the user's own code. Zeros if there are none, or if they changed each time.
   struct Outside {
     StackId stack = 0;
     FrameId frame = 0;
@@ -46,7 +46,7 @@ class StackCapture {
   std::uint64_t recognised() const { return cost_.recognised; }  // stacks that were not worked out again
 
   ProgramStacks& of(Program& program);
-  // Now and then, and at the end: what stacks have cost since the beginning, as Lifecycle notices.
+  // Now and then, and at the end: the cost of stacks since the beginning, as Lifecycle notices.
   void report(bool at_end);
 
  private:

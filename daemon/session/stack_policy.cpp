@@ -32,7 +32,8 @@ bool set_sample(std::string_view word, StackChoice& choice) {
   return word[0] == '=' && error == std::errc() && end == word.data() + word.size() && choice.every > 0;
 }
 
-// It is where memory comes from that is asked for later; a free that fails is an error. A launch allocates for whoever put that into its graph.
+// Users ask later about the origin of memory; a free that fails is an error. A launch allocates on behalf of the call
+// that put the node into its graph.
 bool is_allocation(const probes::Probe& probe) {
   using probes::Kind;
   return probe.kind == Kind::Alloc || probe.kind == Kind::HostAlloc || (probe.kind == Kind::Graph && probe.symbol == "hipGraphAddMemAllocNode");

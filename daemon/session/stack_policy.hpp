@@ -1,4 +1,4 @@
-// Of which calls a stack is taken, as the user chose it. Tracing thread only.
+// The user's choice of calls with a stack. Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct StackChoice {
 
   static constexpr std::uint32_t kUsualSample = 100, kMostFrames = 1024;
 
-  // Sets which calls: alloc, errors, first, sample, sample=N, all, off. "off" stands alone.
+  // Sets the calls with a stack: alloc, errors, first, sample, sample=N, all, off. "off" excludes the rest.
   Result<void> parse_calls(const std::vector<std::string>& words);
   bool at_entry() const { return takes_frames() && (allocations || first || all || every > 0); }
   bool at_failure() const { return takes_frames() && (errors || all); }
@@ -43,7 +43,7 @@ class StackPolicy {
   bool wants(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
     return wants_entries_ && decide(probe, function, caller);
   }
-  // Whoever calls it: known before that has been looked at.
+  // For every caller: the answer is known before the caller is looked up.
   bool wants_every(const probes::Probe& probe) const;
   bool wants_failed() const { return choice_.at_failure(); }
   const StackChoice& choice() const { return choice_; }

@@ -1,5 +1,5 @@
-// Frames and stacks of a session, each told once. Stacks are a tree, so that what they have in common is stored once; a stack that
-// was seen before is known by a hash of its words alone. Bounded: what a program calls is for the program to decide.
+// Frames and stacks of a session, each sent once. Stacks are a tree, so their common part is stored once. A stack that
+// was seen before is known by a hash of its words alone. Bounded: the program decides how many calls there are.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -7,9 +7,9 @@
 namespace fade {
 namespace {
 
-// More only while nobody stops: each waits for those before it.
+// More only while no thread stops: each waits for the threads before it.
 constexpr std::size_t kFirst = 4, kGrowth = 4, kMost = 4096;
-constexpr std::int64_t kWaited = 20'000;  // whose stop was waited for that long has not stood still before
+constexpr std::int64_t kWaited = 20'000;  // a thread with a stop that was waited for that long was not stopped before
 
 }  // namespace
 

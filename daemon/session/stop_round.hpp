@@ -1,5 +1,5 @@
-// Has many threads stop, a few at a time, and takes them as they come: one that waits for a processor does not make the
-// others wait, and none stands still for long. Tracing thread only.
+// Stops many threads, a few at a time, and takes them as they come: a thread that waits for a processor does not delay
+// the rest, and none is stopped for long. Tracing thread only.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -17,12 +17,12 @@ class StopRound {
   StopRound(Turns& turns, std::function<bool(pid_t)> ask);
 
   void add(pid_t tid) { left_.push_back(tid); }
-  // The next stop of any tracee, for the caller to handle; done() when it was the one asked for. nullopt: nobody is left,
-  // or none of them has stopped for `patience`.
+  // The next stop of any tracee, for the caller to handle; done() if that thread was asked for. nullopt: no thread is
+  // left, or none of them has stopped for `patience`.
   std::optional<Stop> next(std::chrono::nanoseconds patience);
   bool has(pid_t tid) const { return asked_.contains(tid); }
-  // How long it has stood still, in nanoseconds, as far as that can be known: who stopped before it was asked, since it was
-  // reported.
+  // Returns for how long the thread has been stopped, in nanoseconds, as far as known. A thread that stopped before the
+  // request counts from its report.
   std::int64_t held(pid_t tid) const;
   void done(pid_t tid);
   std::vector<pid_t> rest() const;
@@ -34,7 +34,7 @@ class StopRound {
   const std::function<bool(pid_t)> ask_;
   std::vector<pid_t> left_;
   std::unordered_map<pid_t, std::int64_t> asked_;  // since when it may stand still
-  pid_t last_ = 0;  // whose stop was returned last
+  pid_t last_ = 0;  // the thread of the stop that was returned last
   std::size_t at_once_;
   std::int64_t progress_, came_ = 0;  // came_: the last stop
 };

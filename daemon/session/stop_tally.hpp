@@ -1,5 +1,5 @@
-// How often threads stopped and how long fade held them: sums of a session, of its functions and of its threads. Times in nanoseconds.
-// The kernel's share of a stop is not in them (CostMeasured). Tracing thread only.
+// The number of stops, and the time for which fade held threads: sums of a session, of its functions and of its
+// threads. Times in nanoseconds. The kernel's share of a stop is not in them (CostMeasured). Tracing thread only.
 #pragma once
 #include "base/event.hpp"
 #include "session/function_table.hpp"
@@ -25,7 +25,7 @@ class StopTally {
   void stopped(Entry& entry, std::int64_t held);
   // A stop at a breakpoint of the thread.
   void hit(Thread& thread, std::int64_t held);
-  // Tells ThreadCost: what the thread's stops cost since the last time.
+  // Sends ThreadCost: the cost of the thread's stops since the last time.
   void report(Thread& thread);
   const StopTotals& totals() const { return totals_; }
 

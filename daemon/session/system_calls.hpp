@@ -1,4 +1,4 @@
-// The names of the system calls in which threads wait, and what they wait for where a descriptor tells.
+// The names of the system calls in which threads wait, and the device or file behind their descriptor if known.
 #pragma once
 #include <sys/types.h>
 
@@ -9,15 +9,16 @@
 
 namespace fade {
 
-// What a stopped thread does: "running", "futex", "ioctl on /dev/kfd", "system call 451". Of a 64-bit thread.
+// The activity of a stopped thread: "running", "futex", "ioctl on /dev/kfd", "system call 451". Of a 64-bit thread.
 std::string what_it_does(pid_t tid, const Registers& registers);
-// Of a thread that does not stop (proc_pid_syscall(5)): the same, or empty where that cannot be told.
+// The same for a thread that does not stop (proc_pid_syscall(5)), or empty if unknown.
 std::string what_it_does_unstopped(pid_t tid);
 
-// The signals that a thread sleeps for in rt_sigtimedwait(2), as bits, number 1 the lowest; 0: it does not. `memory`: its process'.
+// The signals that a thread sleeps for in rt_sigtimedwait(2), as bits, number 1 the lowest; 0: it does not. `memory`:
+// of its process.
 std::uint64_t signals_awaited(pid_t tid, const Memory& memory);
 
-// The thread stands in a system call that sends SIGKILL to its own process `pid`.
+// The thread is in a system call that sends SIGKILL to its own process `pid`.
 bool kills_itself(pid_t pid, const Registers& registers);
 
 }  // namespace fade

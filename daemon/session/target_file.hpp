@@ -1,5 +1,5 @@
-// A file as a process sees it, by name: in its root folder and mount namespace. Only looked at, never opened for reading:
-// names come from the process. Tells nothing where the kernel has no openat2(2) (before 5.6).
+// A file as a process sees it, by name: in its root folder and mount namespace. Only looked at, never opened for
+// reading: names come from the process. Knows no file if the kernel has no openat2(2) (before 5.6).
 #pragma once
 #include <sys/types.h>
 

@@ -36,8 +36,8 @@ KernelSigaction to_kernel(const struct sigaction& libc) {
   return out;
 }
 
-// libc sets masks without asking, and so do handlers that return: who has lost signals of the mask that we left has set
-// another one, and for the kernel it is what the program believes.
+// libc sets masks without asking, and so do handlers that return. A thread that has lost signals of fade's mask has set
+// another mask, and the kernel's mask is then the program's belief.
 bool believes_blocked(const Thread& thread, std::optional<std::uint64_t> mask) {
   return thread.trap_blocked && !(mask && (*mask & thread.mask_given) != thread.mask_given);
 }
@@ -83,15 +83,15 @@ bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const 
 void TrapGuard::unblock(Thread& thread) {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
-  const bool is_meant = mask && (*mask & kTrapBit) && !(*mask & kBitsOfLibc);  // libc puts back what it found
+  const bool is_meant = mask && (*mask & kTrapBit) && !(*mask & kBitsOfLibc);  // libc puts back the former mask
   if (!is_meant || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
   if (is_lost_at_return(thread, *mask & ~kTrapBit)) return;
   thread.trap_blocked = true;
   thread.mask_given = *mask & ~kTrapBit;
 }
 
-// SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler of SIGTRAP
-// itself, as a rule. While it runs SIGTRAP is not held back then, as in handlers that the net calls.
+// SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler
+// of SIGTRAP itself, as a rule. While it runs SIGTRAP is not held back then, as in handlers that the net calls.
 bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
   const auto registers = Tracee(thread.tid).registers();
   if (!registers) return false;

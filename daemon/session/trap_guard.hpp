@@ -1,6 +1,6 @@
-// SIGTRAP is the one signal that our breakpoints need: if the kernel finds it blocked or without handler at a
-// breakpoint, it takes the program's handler away. So for the kernel it always is unblocked and handled by the net,
-// and what the program says and asks about it through libc is answered here, as if it were so. System calls that a
+// SIGTRAP is the one signal that fade's breakpoints need: if the kernel finds it blocked or without handler at a
+// breakpoint, it takes the program's handler away. So for the kernel it is always unblocked and handled by the net. The
+// program's settings and questions about it through libc are answered here, as if they were true. System calls that a
 // program makes without libc are not seen. Tracing thread only.
 #pragma once
 #include <signal.h>
@@ -19,36 +19,38 @@ inline constexpr std::uint64_t kTrapBit = signal_bit(SIGTRAP);
 // libc uses these two itself and does not let programs block them (nptl/pthread_sigmask.c).
 inline constexpr std::uint64_t kBitsOfLibc = signal_bit(32) | signal_bit(33);
 
-// What survives an exec.
+// The part that survives an exec.
 struct TrapBelief {
   bool blocked = false, ignored = false;
 };
 
 class TrapGuard {
  public:
-  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it afterwards.
+  // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it
+  // afterwards.
   void on_sigaction(Thread& thread, const Registers& registers) const;
   void on_sigmask(Thread& thread, const Registers& registers) const;
 
-  // A SIGTRAP that is none of ours. True: the program believes it blocked, it waits until it is not. Otherwise it is to
-  // be delivered, and there is a handler for it.
+  // A SIGTRAP of another sender than fade. True: the program believes it blocked, so the signal waits for the
+  // unblocking. Otherwise it is to be delivered, and there is a handler for it.
   bool holds_back(Thread& thread) const;
 
-  // The kernel has taken the program's action away, which the net's stands for.
+  // The kernel has taken away the net's action, and the program's with it.
   static bool is_action_lost(const Inferior& inferior);
   // Through a stopped thread: the kernel's action is the net's again.
   static void retake(const Thread& thread);
 
-  // A stopped thread that we came to, and that blocks SIGTRAP: for the kernel it does not any more.
+  // A stopped thread of a process that fade attaches to, and that blocks SIGTRAP: unblocks it for the kernel.
   static void unblock(Thread& thread);
   // A thread or process that `parent` has just made.
   static void inherit(Thread& thread, const Thread& parent);
 
-  // Who would have got by now what holds_back() kept for `thread`: one that sleeps for it (sigtimedwait(2)), or, if it was sent to
-  // the process, one that does not block it. nullptr: nobody.
+  // Returns the thread that would by now have got the signal that holds_back() kept for `thread`. This is a thread that
+  // sleeps for it (sigtimedwait(2)) or, if it was sent to the process, one that does not block it. nullptr: no thread.
   static Thread* taker(Thread& thread);
   static bool is_for_the_process(const siginfo_t& info);  // and not for one of its threads
-  // Of a stopped thread: for the kernel, too, SIGTRAP is blocked again if it is meant to be. What was kept is not sent.
+  // For a stopped thread: SIGTRAP is blocked again for the kernel, too, if it is meant to be. A kept signal is not
+  // sent.
   void block_again(Thread& thread) const;
   // Another process may speak for the sender by SI_QUEUE alone; sender and value stay.
   static void send_to(const Thread& thread, const siginfo_t& info);
@@ -56,13 +58,13 @@ class TrapGuard {
   // The thread is about to be detached: both.
   void let_go(Thread& thread) const;
 
-  // What the process believes its action to be.
+  // The action that the process believes to be its own.
   static KernelSigaction action(const Inferior& inferior);
   // The action in a child that clone3(2) makes without handlers (CLONE_CLEAR_SIGHAND): only SIG_IGN stays.
   static KernelSigaction without_handler(const KernelSigaction& action);
-  // Of one that has just executed another program.
+  // The belief of a process that has just executed another program.
   static TrapBelief belief(const Inferior& inferior, const Thread* thread);
-  // A new program stands at its first instruction; `inherited` is what its predecessor believed.
+  // A new program is at its first instruction; `inherited` is the belief of its predecessor.
   void begin(Thread& thread, TrapBelief inherited) const;
 
  private:

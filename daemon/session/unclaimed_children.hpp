@@ -1,5 +1,6 @@
-// Children and threads in their first stop whose makers have not told of them yet (orphans.hpp). Each waits until its maker's event comes,
-// or until no thread can tell any more. A child that is given up runs on untraced, with the net it was born with. Tracing thread only.
+// Children and threads in their first stop, without an event of their makers yet (orphans.hpp). Each waits until its
+// maker's event comes, or until no thread can report it any more. A child that is given up runs on untraced, with the
+// net it was born with. Tracing thread only.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -16,11 +17,12 @@ class UnclaimedChildren {
 
   void stopped(pid_t tid) { looks_.try_emplace(tid, 0); }
   bool contains(pid_t tid) const { return looks_.contains(tid); }
-  // Its maker has told of it, or it has ended. True: it waited.
+  // Its maker has reported it, or it has ended. True: it waited.
   bool claim(pid_t tid) { return looks_.erase(tid) > 0; }
-  // About ten times a second. Detaches the children that are given up, tells a Lifecycle row ("unwatched") each, and returns them.
+  // About ten times a second. Detaches the children that are given up, sends a Lifecycle row ("unwatched") each, and
+  // returns them.
   std::vector<pid_t> give_up();
-  // The maker tells of a child that was given up and is not traced. A pid that was given again is that of a tracee.
+  // The maker reports a child that was given up and is not traced. A pid that was given again is that of a tracee.
   bool was_given_up(pid_t child);
   std::vector<pid_t> all() const;
   void clear() { looks_.clear(); }

@@ -12,7 +12,7 @@ class UnseenReturns {
  public:
   void add(const std::string& reason);
   std::uint64_t total() const { return total_; }
-  // Sends a Drop for each reason whose number has doubled since it was sent last, or has grown at all where `at_end`.
+  // Sends a Drop for each reason with twice the number that was sent last, or with any growth if `at_end`.
   void report(EventSink& sink, std::int64_t now, bool at_end);
 
  private:

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kMostAsked = 64;  // threads of a process; in a larger one only threads that end are asked
 
-// Children of this very thread that are not yet waited for. Empty if the kernel was built without the list (CONFIG_PROC_CHILDREN).
+// Children of this very thread that are not yet waited for. Empty if the kernel was built without the list
+// (CONFIG_PROC_CHILDREN).
 std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
   std::ifstream in(fmt::format("/proc/{}/task/{}/children", pid, tid));
   std::vector<pid_t> out;
@@ -37,7 +38,7 @@ std::size_t count_threads(pid_t pid) {
 
 constexpr const char* kEndedUnseen = "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
 
-// Children whose parents have ended are given to this process.
+// Children of ended parents are given to this process.
 bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Children and threads that the kernel did not give to the program's tracer, because they were made with CLONE_UNTRACED (clone(2)). No event
-// tells of them. So /proc is asked now and then, when a thread ends, and when the end of a child is told to its parent. Such a child has a
-// copy of the breakpoints, and of the net that keeps it alive without fade. Finds and tells; the session makes them tracees.
-// Tracing thread only.
+// Children and threads that the kernel did not give to the program's tracer, because they were made with CLONE_UNTRACED
+// (clone(2)). No event reports them. So /proc is read now and then, when a thread ends, and when a parent gets its
+// child's end. Each child has a copy of the breakpoints, and of the net that keeps it alive without fade. Finds and
+// reports; the session makes them tracees. Tracing thread only.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,11 +13,12 @@
 
 namespace fade {
 
-// A child that was found, and what it has of its parent. The parent may be gone by now.
+// A child that was found, and its inheritance from its parent. The parent may be gone by now.
 struct UntracedChild {
   pid_t pid = 0, parent_pid = 0;
   ProcessId parent = 0;
-  std::shared_ptr<Program> host;  // its parent's, in whose memory it runs; null: it has a memory of its own
+  // its parent's, if the child runs in the parent's memory; null: it has a memory of its own
+  std::shared_ptr<Program> host;
   bool is_watched = false, is_dirty = false;
 
   static UntracedChild of(const Inferior& parent, pid_t child, bool is_guest);
@@ -45,7 +46,7 @@ class UntracedChildren {
   // Children that run in the memory of `host`, and are not traced.
   std::vector<UntracedChild> guests_of(pid_t host) const;
 
-  // Tells a Lifecycle row ("untraced").
+  // Sends a Lifecycle row ("untraced").
   void tell(ProcessId parent, pid_t child, std::string what);
   std::uint64_t told() const { return told_; }
 

@@ -21,7 +21,8 @@ bool is_from_itself(const siginfo_t& info, pid_t pid) {
 
 }  // namespace
 
-// A program looks for the signal that it sent itself in its next system call. A signal of another process may wait a moment.
+// A program looks for the signal that it sent itself in its next system call. A signal of another process may wait a
+// moment.
 void WaitingTraps::on_stop(Thread& thread) {
   Inferior& inferior = *thread.inferior;
   if (thread.trap_waiting && TrapGuard::taker(thread)) {
@@ -76,8 +77,8 @@ void WaitingTraps::look() {
   }
 }
 
-// A pending trap of fade must not be blocked: its thread would continue behind the int3. Nor may a thread meet the int3 of a pad with
-// SIGTRAP blocked.
+// A pending trap of fade must not be blocked: its thread would continue behind the int3. Nor may a thread meet the int3
+// of a pad with SIGTRAP blocked.
 void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
   for (int round = 0; round < kMostRounds && !tids.empty(); ++round) {
     std::vector<pid_t> again;
@@ -93,8 +94,9 @@ void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
   }
 }
 
-// The text goes first: a thread that blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread stops once, so that no trap of
-// fade is pending, and blocks what the program asked for. Then the signal is sent, to wait as it would without fade.
+// The text is restored first: a thread that blocks SIGTRAP for the kernel must meet no breakpoint. Then every thread
+// stops once, so that no trap of fade is pending, and blocks the signals of the program's mask. Then the signal is
+// sent, to wait as it would without fade.
 void WaitingTraps::give_back(Thread& stopped) {
   const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
   const ProgramMark mark = stopped.inferior->mark();

@@ -1,6 +1,7 @@
-// SIGTRAPs that a program blocks and takes without a handler: by signalfd(2), sigtimedwait(2), sigpending(2). Where breakpoints are, SIGTRAP
-// is never blocked for the kernel (TrapGuard), so such a signal cannot wait there. It goes to a thread that sleeps for it. If there is none,
-// the breakpoints of that process are removed: the signal belongs to the program and goes before what fade records. Tracing thread only.
+// SIGTRAPs that a program blocks and takes without a handler: by signalfd(2), sigtimedwait(2), sigpending(2). In a
+// process with breakpoints SIGTRAP is never blocked for the kernel (TrapGuard), so such a signal cannot wait there. It
+// goes to a thread that sleeps for it. If there is none, the breakpoints of that process are removed: the program's
+// signal goes before fade's record. Tracing thread only.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
-// Arguments of calls, packed in blocks of one function each (probes/call_block.hpp). The first calls of each function have
-// their arguments as text instead (arg_). Writer thread only.
+// Arguments of calls, packed in blocks of one function each (probes/call_block.hpp). The first calls of each function
+// have their arguments as text instead (arg_). Writer thread only.
 #pragma once
 #include <cstddef>
 #include <unordered_map>
@@ -18,7 +18,7 @@ class ArgumentBook {
   ArgumentBook(sqlite::Db& db, Failure& failure);
 
   void add(RowId function, RowId call, const CallView& view);
-  void flush();  // writes what waits: a block for each function
+  void flush();  // writes the waiting rows: a block for each function
 
  private:
   struct Function {

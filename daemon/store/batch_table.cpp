@@ -55,7 +55,8 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-// https://www.sqlite.org/autoinc.html: no id means the greatest one and 1. That is appended; any other is searched for first.
+// https://www.sqlite.org/autoinc.html: no id means the greatest one and 1. That is appended; any other is searched for
+// first.
 void look_at_id(Cursor& cursor) { cursor.appended = cursor.has_ids && cursor.row < cursor.end && *cursor.row == cursor.last_id + 1; }
 
 int filter(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
@@ -131,7 +132,8 @@ Result<void> BatchTable::attach(sqlite::Db& db) {
   return {};
 }
 
-// What SQLite need not fetch for every row costs next to nothing. Columns in the order of the table are not copied once more.
+// Columns that SQLite need not fetch for every row cost next to nothing. Columns in the order of the table are not
+// copied once more.
 Result<sqlite::Stmt*> BatchTable::insert_of(const Shape& shape) {
   if (const auto known = inserts_.find(shape); known != inserts_.end()) return &known->second;
   std::string into, from;
@@ -142,7 +144,8 @@ Result<sqlite::Stmt*> BatchTable::insert_of(const Shape& shape) {
     into += (into.empty() ? "" : ",") + names_[column];
     from += (from.empty() ? "" : ",") + (shape.empty & bit ? std::string("NULL") : (shape.same & bit ? "?" + std::to_string(column + 1) : "c" + std::to_string(column)));
   }
-  // OR ROLLBACK: a statement that cannot end half done keeps no copies of the pages it changes. The recorder gives up either way.
+  // OR ROLLBACK: a statement that cannot end half done keeps no copies of the pages it changes. The recorder gives up
+  // either way.
   std::string sql = std::string("INSERT ") + (has_ids() ? "OR ROLLBACK " : "") + "INTO " + target_ + "(" + into + ") SELECT " + from + " FROM " + source();
   if (!on_conflict_.empty()) sql += " WHERE true ON CONFLICT " + on_conflict_;
   Result<sqlite::Stmt> insert = db_->prepare(sql);
@@ -171,7 +174,8 @@ BatchTable::Shape BatchTable::shape() const {
   return out;
 }
 
-// Rows from first_ on for one statement. True: their ids are the next ones, one by one, so that SQLite need not look for rows that have them.
+// Rows from first_ on for one statement. True: their ids are the next ones, one by one, so that SQLite need not look
+// for rows that have them.
 bool BatchTable::next_stretch() {
   end_ = rows();
   if (!id_is_last_) return false;

@@ -1,5 +1,5 @@
 // Rows of integers on their way into one table. SQLite reads them through a virtual table, so that a batch is one
-// INSERT ... SELECT: twice as fast as binding row by row. Owned by the recorder, used on its thread only. Nobody else
+// INSERT ... SELECT: twice as fast as binding row by row. Owned by the recorder, used on its thread only. No other code
 // writes that table.
 #pragma once
 #include <algorithm>
@@ -19,10 +19,10 @@ class BatchTable {
  public:
   static constexpr std::int64_t kNull = std::numeric_limits<std::int64_t>::min();
 
-  // `target` is the table, `columns` how many it has, at most 64. The first cell of a row is its INTEGER PRIMARY KEY, if it has one:
-  // the first or (better) the last column.
+  // `target` is the table, `columns` the number of its columns, at most 64. The first cell of a row is its INTEGER
+  // PRIMARY KEY, if it has one: the first or (better) the last column.
   BatchTable(std::string target, std::size_t columns) : target_(std::move(target)), columns_(columns) {}
-  // Of a table with another key: `on_conflict` is what becomes of rows that are there already.
+  // For a table with another key: `on_conflict` is the action for rows that exist already.
   BatchTable(std::string target, std::size_t columns, std::string on_conflict)
       : target_(std::move(target)), columns_(columns), on_conflict_(std::move(on_conflict)) {}
   BatchTable(const BatchTable&) = delete;  // the connection keeps its address
@@ -42,7 +42,7 @@ class BatchTable {
     used_ += columns_;
   }
   std::size_t rows() const { return used_ / columns_; }
-  Result<void> flush();  // inserts what was added
+  Result<void> flush();  // inserts the added rows
   void clear() { used_ = 0; }
 
   std::size_t columns() const { return columns_; }

@@ -1,4 +1,4 @@
-// Which library answers for the imports of each module, and why the loader took the libraries from where it did.
+// The library that answers for the imports of each module, and the reason for the loader's choice of libraries.
 #pragma once
 #include "store/directory.hpp"
 #include "store/write.hpp"

@@ -10,13 +10,13 @@ namespace fade::store {
 // Calls that the recorder has applied since it began.
 struct Applied {
   std::uint64_t rows = 0;     // have a row of their own
-  std::uint64_t others = 0;   // only the sums or a number of calls left out tell of them
-  std::uint64_t dropped = 0;  // among the others: not even the sums tell of them
+  std::uint64_t others = 0;   // calls seen only in the sums or in the number of calls left out
+  std::uint64_t dropped = 0;  // of `others`: not even in the sums
 };
 
 class CallAccount {
  public:
-  // The open transaction holds the sums of what was applied so far, and how many calls were left out.
+  // The open transaction holds the sums of all applied calls so far, and the number of calls that were left out.
   void sums_written(const Applied& now) {
     open_.others = now.others;
     open_.dropped = now.dropped;
@@ -33,7 +33,7 @@ class CallAccount {
 
   std::uint64_t accounted() const { return stored_.rows + stored_.others + stored_.never_applied; }
   std::uint64_t lost(std::uint64_t handed_over) const { return handed_over - accounted(); }
-  // Calls of which the database holds nothing, or only their number.
+  // Calls that the database does not hold, except for their number.
   std::uint64_t dropped(std::uint64_t handed_over) const { return lost(handed_over) + stored_.dropped + stored_.never_applied; }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace fade::store {
 
-// Which tables a function's calls belong to, beside those of every call. Memory: the ledger, or none.
+// The tables of a function's calls, beside those of every call. Memory: the ledger, or none.
 enum class CallFamily : std::uint8_t {
   Memory, Launch, Graph, ModuleLoad, ModuleUnload, KernelName, Copy, StreamCreate, StreamDestroy, StreamSync, SetDevice, DeviceQuery, Marker,
 };

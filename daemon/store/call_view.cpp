@@ -31,7 +31,7 @@ void append_utf8(std::string& to, std::uint32_t c) {
   }
 }
 
-// wchar_t, up to its end; or to the end of what was read, with a mark.
+// wchar_t, up to its end; or to the end of the read bytes, with a mark.
 std::string narrowed(std::span<const std::byte> wide) {
   std::string out;
   for (std::uint32_t c; wide.size() >= sizeof c; wide = wide.subspan(sizeof c)) {

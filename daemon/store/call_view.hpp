@@ -40,11 +40,11 @@ struct CallView {
   std::optional<probes::CopyBlock> copy_block() const { return probes::copy_block(probe, record, payload, library_major); }
   std::optional<probes::Piece> piece(PieceKind kind, std::size_t param) const { return probes::find_piece(payload, kind, param); }
   std::optional<std::string> text(probes::Role role) const;
-  // Of a range or mark: what the program calls it. Nothing where that could not be read.
+  // The program's text for a range or mark. nullopt if the text could not be read.
   std::optional<std::string> message() const;
   std::string args_json() const { return probes::args_json(probe, record, payload, library_major); }
   std::int64_t result() const { return ResultWord::of(probe.result).value(record.result); }
-  // Empty where the result's type has no name for it.
+  // Empty if the result's type has no name for it.
   std::string result_name() const;
 };
 

@@ -1,4 +1,5 @@
-// Which library called which function, how often and how long: sums over all calls, added to their table about every second.
+// The calls of each function by each library, their number and time: sums over all calls, added to their table about
+// every second.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-// What the code objects of a recording say about the kernels that were used: registers, memory, mode. Of modules that the program
-// loaded from memory it comes with the loading call; of kernels in libraries it is read from the library's file, which the
-// tracing side has opened. Only kernels that were used get rows. Memory is bounded.
+// The code objects' description of the kernels that were used: registers, memory, mode. For modules that the program
+// loaded from memory it comes with the loading call. For kernels in libraries it is read from the library's file, which
+// the tracing side has opened. Only kernels that were used get rows. Memory is bounded.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -17,7 +17,8 @@ HostSide host_side(Place place) {
 
 bool on_device(Place place) { return place == Place::Device; }
 
-// Managed memory is where it was used last, and what the ledger does not know may be a device's too: one side must be known to be one.
+// Managed memory is at its last place of use, and an address unknown to the ledger may be a device's too. So one side
+// must be known to be a device.
 std::int64_t way_by_places(Place source, Place destination) {
   if (source == Place::Managed || destination == Place::Managed) return copy_kind::kDefault;
   if (source == Place::Pinned && destination == Place::Pinned) return copy_kind::kHostToHost;

@@ -1,5 +1,5 @@
-// Copies and fills by way, memory of the host's side and size; and buffers that go back and forth between the same two addresses.
-// Bounded, whatever the program does.
+// Copies and fills by way, memory of the host's side and size; and buffers that go back and forth between the same two
+// addresses. Bounded, whatever the program does.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace copy_kind {
 inline constexpr std::int64_t kFill = -1, kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefault = 4, kDeviceToDeviceNoCu = 1024;
 }
 
-// The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or it is not known where they are.
+// The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or their places are unknown.
 enum class HostSide : std::uint8_t { None, Pageable, Pinned, Managed };
 
 struct Way {
-  std::int64_t kind = 4;  // hipMemcpyKind, -1 of fills; 4 (default) only where the ledger does not tell either
+  std::int64_t kind = 4;  // hipMemcpyKind, -1 of fills; 4 (default) only if the ledger does not know it either
   HostSide host = HostSide::None;
 
   bool operator==(const Way&) const = default;
 };
-// What a copy of this kind is between these places. What the ledger does not know is the host's pageable memory, where the call or
-// the other side says that it is the host's.
+// The way of a copy of this kind between these places. An address unknown to the ledger is the host's pageable memory
+// if the call or the other side shows that it is the host's.
 Way way_of(std::int64_t kind, Place source, Place destination);
 
 struct Copied {

@@ -1,4 +1,4 @@
-// What copies and fills do: bytes by direction, rows of copies, and copies of graphs.
+// The work of copies and fills: bytes by direction, rows of copies, and copies of graphs.
 #pragma once
 #include <optional>
 
@@ -12,17 +12,17 @@ class CopyRecorder {
  public:
   CopyRecorder(Books& books, StreamRecorder& streams) : books_(books), streams_(streams) {}
 
-  // A copy or fill. One that failed, that an exception left or that still runs has copied nothing. One that went into a
-  // graph copies when the graph is launched. A copy whose return could not be watched counts.
+  // A copy or fill. A copy that failed, that an exception left or that still runs has copied no bytes. A copy that went
+  // into a graph copies when the graph is launched. A copy with a return that could not be watched counts.
   void record(RecordedCall& call);
-  // What the call puts into a graph as a node.
+  // The copy that the call puts into a graph as a node.
   GraphCopy graph_node(const RecordedCall& call) const;
-  // The call has launched a graph into `stream` (null: unknown), or tried to. Each launch does all copies of the graph. Their
-  // time is unknown, because the launch returns before they are done; what a later call changes in a node is not followed.
+  // The call has launched a graph into `stream` (null: unknown), or tried to. Each launch does all copies of the graph.
+  // Their time is unknown, because the launch returns before they are done. Later changes of a node are not followed.
   void graph_launched(const RecordedCall& call, StreamBook::Stream* stream);
 
  private:
-  // What the call says of itself. A side is known if the kind or the block of parameters tells it.
+  // The call's own data about its copy. A side is known if the kind or the block of parameters shows it.
   struct Copy {
     std::int64_t kind = 0;
     std::uint64_t bytes = 0;

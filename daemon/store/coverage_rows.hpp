@@ -1,4 +1,4 @@
-// What a session is asked to watch, as rows.
+// The coverage of a session, as rows.
 #pragma once
 #include "base/coverage.hpp"
 #include "store/write.hpp"

@@ -44,7 +44,7 @@ Content content_of(int fd) {
   return version > 0 && version < schema::kVersion ? Content::Older : Content::Ours;
 }
 
-// Not the sticky nor the symbolic: what a name points to is not what the user named.
+// Follows no symbolic link: the target of a link is not the file that the user named.
 Result<Fd> open_existing(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd && errno == ELOOP) return fail("cannot write " + path, "it is a symbolic link", kElsewhere, ELOOP);
@@ -122,7 +122,7 @@ Result<void> same_file(const std::string& path, int fd) {
   return fail("cannot write " + path, "somebody replaced it just now", kElsewhere);
 }
 
-// SQLite opens what stands beside the file by its name. A file of another user there could be read and changed by
+// SQLite opens the files beside the database by their names. A file of another user there could be read and changed by
 // that user.
 Result<void> check_companions(const std::string& path) {
   struct stat main {}, beside {};
@@ -143,8 +143,9 @@ Result<void> connect(DatabaseFile& file) {
   return {};
 }
 
-// Only readers use views, and what SQLite does for a CREATE VIEW (it parses the SELECT, copies it, and parses it once more from what it
-// stored) takes four times as long as all the rest that a program waits for here. So their rows are put where they belong, as they would be.
+// Only readers use views. SQLite's work for a CREATE VIEW (it parses the SELECT, copies it, and parses the stored copy
+// once more) takes four times as long as all other work that a program waits for here. So the rows of the views are
+// written directly, as SQLite would write them.
 Result<void> insert_views(sqlite::Stmt& insert) {
   for (const schema::View& view : schema::each_view()) {
     insert.bind_text(1, view.name);
@@ -157,7 +158,8 @@ Result<void> insert_views(sqlite::Stmt& insert) {
 Result<void> create_views(sqlite::Db& db) {
   if (auto done = db.exec("PRAGMA writable_schema = ON"); !done) return done;
   auto insert = db.prepare("INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('view', ?1, ?1, 0, ?2)");
-  const Result<void> done = insert ? insert_views(*insert) : db.exec(schema::views());  // SQLite may be built so that it lets nobody do that
+  // some builds of SQLite forbid this to all programs
+  const Result<void> done = insert ? insert_views(*insert) : db.exec(schema::views());
   return done ? db.exec("PRAGMA writable_schema = OFF") : done;
 }
 

@@ -1,5 +1,5 @@
-// The database file: created, overwritten or added to, with the journal that its file system allows. Refuses what is
-// not ours. Knows the schema's identity, not its rows.
+// The database file: created, overwritten or added to, with the journal that its file system allows. Refuses files that
+// fade did not make. Knows the schema's identity, not its rows.
 #pragma once
 #include <string>
 
@@ -19,16 +19,16 @@ struct DatabaseFile {
   bool is_new = false;  // made by us
 };
 
-// Where it fails, a file that it made is gone again.
+// After a failure, a file that it made is gone again.
 Result<DatabaseFile> open_database(const std::string& path, OpenMode mode);
 
-// A file that we made and could not use goes: it would only stand in the way of the next attempt.
+// Removes a file that fade made and could not use: it would only block the next attempt.
 void abandon(DatabaseFile& file);
 
 // Brings everything into the one file. The connection stays open.
 Result<void> make_single_file(DatabaseFile& file);
 
-// Of statfs(2).
+// `magic`: from statfs(2).
 bool is_network_file_system(long magic);
 
 }  // namespace fade::store

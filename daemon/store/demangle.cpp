@@ -44,7 +44,7 @@ bool affordable(const std::string& name) {
   return name.size() <= kLongestName && std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
 }
 
-// Without " [clone .cold]" and what else stands behind the parameters.
+// Without " [clone .cold]" and other text behind the parameters.
 std::string_view without_qualifiers(std::string_view text) {
   constexpr std::string_view kQualifiers[] = {" const", " volatile", " &&", " &", "&&", "&"};
   for (bool again = true; again;) {

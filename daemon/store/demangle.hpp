@@ -1,16 +1,16 @@
-// Names of kernels and functions as people read them. Names come from the program, so the work is bounded: a name of a few hundred
-// bytes can stand for gigabytes of text.
+// Names of kernels and functions as people read them. Names come from the program, so the work is bounded: a name of a
+// few hundred bytes can expand to gigabytes of text.
 #pragma once
 #include <optional>
 #include <string>
 
 namespace fade::store {
 
-// "at::native::fill<float>(int)"; where the whole would be too much "at::native::fill<...>". nullopt where the name is
-// not mangled.
+// "at::native::fill<float>(int)"; if the whole would be too much "at::native::fill<...>". nullopt if the name is not
+// mangled.
 std::optional<std::string> demangled(const std::string& name);
 
-// The same without parameters and return type, "at::native::fill<float>"; the name itself where it is not mangled.
+// The same without parameters and return type, "at::native::fill<float>"; the name itself if it is not mangled.
 std::string function_name(const std::string& name);
 
 // "function+0x12", as function_name() has it, of a mangled "symbol+0x12".

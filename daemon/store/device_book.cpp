@@ -118,7 +118,7 @@ RowId DeviceBook::process_of(DeviceRow row) const {
   return found == devices_.end() ? 0 : found->second.process;
 }
 
-// Rows and names stay for the end block; what only serves to notice changes goes.
+// Rows and names stay for the end block; data that only serve to notice changes go.
 void DeviceBook::end_process(RowId process) {
   last_answer_ = 0;
   for (auto entry = rows_.lower_bound({process, -2}); entry != rows_.end() && entry->first.first == process; entry = rows_.erase(entry)) {

@@ -1,4 +1,4 @@
-// Devices as each process numbers them, and what the process was told about them: a row for each change of a value.
+// Devices by the numbers of each process, and the runtime's answers about them: a row for each change of a value.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -36,7 +36,7 @@ class DeviceBook {
     RowId process = 0;
     int ordinal = 0;
     std::string name;
-    std::map<std::string, std::string, std::less<>> facts;  // as the runtime told them last
+    std::map<std::string, std::string, std::less<>> facts;  // the runtime's last answers
   };
   struct Value {
     std::string text;

@@ -1,4 +1,4 @@
-// Which device a thread uses, and what programs were told about devices.
+// The device that a thread uses, and the answers that programs got about devices.
 #pragma once
 #include "store/books.hpp"
 #include "store/memory_recorder.hpp"
@@ -10,7 +10,7 @@ class DeviceRecorder {
  public:
   DeviceRecorder(sqlite::Db& db, Failure& failure, Books& books, MemoryRecorder& memory);
 
-  // hipSetDevice, and hipGetDevice, whose answer says the same.
+  // hipSetDevice, and hipGetDevice, which answers with the same number.
   void set_device(const RecordedCall& call);
   void query(const RecordedCall& call);
 

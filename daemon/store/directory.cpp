@@ -50,7 +50,8 @@ std::string argument_names(const probes::Probe& probe) {
 constexpr std::string_view kPython = "Python (ctypes)";
 constexpr std::array<std::string_view, 5> kBridges{"libffi", "_ctypes", "_cffi_backend", "libpython", "python"};
 
-// True for libraries that Python calls C functions through: every call of a Python program would seem to come from them.
+// True for libraries that Python calls C functions through: every call of a Python program would seem to come from
+// them.
 bool is_bridge(std::string_view library) {
   std::string_view name = library.substr(library.rfind('/') + 1);
   name = name.substr(0, name.find('.'));

@@ -1,5 +1,5 @@
-// What the ids of a session stand for: processes, threads, functions, modules, call sites, with their rows. Ids count
-// from 1 in every session; rows of an appended session follow those of the earlier ones.
+// The meaning of a session's ids: processes, threads, functions, modules, call sites, with their rows. Ids count from 1
+// in every session; rows of an appended session follow those of the earlier ones.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,16 +32,16 @@ struct Bases {
 struct FunctionEntry {
   RowId row = 0;
   probes::ProbePtr probe;
-  std::string name{};           // as it is stored: without what C++ adds
+  std::string name{};           // as it is stored: without the additions of C++
   CallFamily family{};
   MemoryAction memory;
   int library_major = 0;
-  std::uint64_t with_args = 0;  // calls whose arguments were stored as text
-  bool is_marker = false;       // says where a range of the program's own begins or ends
+  std::uint64_t with_args = 0;  // calls with arguments that were stored as text
+  bool is_marker = false;       // marks the begin or end of a range of the program
   bool waits = false;           // for the GPU
   bool separates_steps = false;
   bool names_kernel = false;    // in a parameter: it launches that one
-  LaunchWords launch{};         // where that is told
+  LaunchWords launch{};         // if known
   ResultWord result{};
   std::vector<std::int64_t> normal{};  // results that are an answer though they are not success
 
@@ -55,7 +55,7 @@ struct ThreadEntry {
   RowId copied_inside = 0;   // the newest call that another copy was made inside of
   CallId launched_in = 0;    // the call that its last launch was made inside of
 };
-// The name of a C++ function that stands in no namespace, without its parameters; any other symbol as it is.
+// The name of a C++ function outside of namespaces, without its parameters; any other symbol as it is.
 std::string plain_name(const std::string& symbol);
 
 class Directory {

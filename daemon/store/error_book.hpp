@@ -1,5 +1,5 @@
 // Failed calls: the first ones of each (function, code, caller) have a row each, later ones add up in one more row.
-// And what results other than 0 are called.
+// Also the names of results other than 0.
 #pragma once
 #include <cstdint>
 #include <functional>

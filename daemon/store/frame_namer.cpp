@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kPause = 10'000'000'000;
 constexpr std::size_t kFramesAtOnce = 16;
-constexpr std::size_t kMostName = 1'000;  // bytes; templates can be longer, and nobody reads that far
+constexpr std::size_t kMostName = 1'000;  // bytes; templates can be longer, and no reader needs the rest
 
 // Cut between characters.
 std::string shortened(std::string text) {
@@ -27,7 +27,8 @@ std::string shortened(std::string text) {
   return text + "...";
 }
 
-// Whoever looks at a stack does not ask where in the C library it was; unpacking its debug file takes longer than many a program runs.
+// Readers of a stack do not need the line in the C library; unpacking its debug file takes longer than many a program
+// runs.
 symbols::Lines lines_wanted(std::string_view path) {
   constexpr std::string_view kCLibrary[] = {"libc.so", "libc-2.", "ld-linux", "ld-2.", "ld-musl"};
   const std::string_view name = path.substr(path.rfind('/') + 1);

@@ -1,6 +1,7 @@
-// Names the native frames of a recording from the files that were mapped, which their notices hold open: the program is not asked,
-// and may be gone. Reading a file's symbols can take a second, so it is done when the writer has nothing else to do, and at the end;
-// until then a frame is a module and an offset. At any time the symbols of one file at most are in memory. Writer thread only.
+// Names the native frames of a recording from the files that were mapped, which their notices hold open: the program is
+// not asked, and may be gone. Reading a file's symbols can take a second, so it is done while the writer is idle, and
+// at the end. Until then a frame is a module and an offset. At any time the symbols of one file at most are in memory.
+// Writer thread only.
 #pragma once
 #include <cstdint>
 #include <map>

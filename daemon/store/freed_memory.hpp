@@ -1,5 +1,5 @@
-// Frees by process and value: what a second free of the same was freed by. A table of fixed size, in which a newer free may take the
-// place of an older one.
+// Frees by process and value: the first free of a value that is freed twice. A table of fixed size, in which a newer
+// free may take the place of an older one.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@ namespace fade::store {
 
 struct Freed {
   std::int64_t alloc = 0;      // alloc_.id
-  std::int64_t call = 0;       // that freed it; null of BatchTable where it was not seen
+  std::int64_t call = 0;       // that freed it; null of BatchTable if it was not seen
 };
 
 class FreedMemory {

@@ -1,5 +1,5 @@
-// The reference table of AMD's GPUs (schema/gpus.tsv), put into every new database, so that its views can compare with it
-// wherever the file is opened, and with the table of the fade that made it.
+// The reference table of AMD's GPUs (schema/gpus.tsv), put into every new database, so that its views can compare with
+// it wherever the file is opened, and with the table of the fade that made it.
 #pragma once
 #include <string_view>
 
@@ -7,7 +7,8 @@
 
 namespace fade::store {
 
-// `table`: tab separated, the first line names the columns. Data of ours: what is not understood stops the program.
+// `table`: tab separated, the first line names the columns. The data are fade's own: a line that is not understood
+// stops the program.
 Result<void> write_gpus(sqlite::Db& db, std::string_view table);
 
 }  // namespace fade::store

@@ -8,7 +8,7 @@ namespace fade::store {
 namespace {
 
 constexpr std::size_t kMostPieces = 1'000'000;  // kernels, allocations and frees in the graphs of one process
-constexpr std::size_t kMostObjects = 100'000;    // graphs, and what was made of them, of one process
+constexpr std::size_t kMostObjects = 100'000;    // graphs and executable graphs of one process
 
 std::string_view without_suffix(std::string_view symbol) {
   constexpr std::string_view kPerThread = "_spt";
@@ -169,7 +169,7 @@ void GraphBook::end(Process& process, const GraphCall& call) {
   --capturing_;
 }
 
-// An event that is recorded in a capture leads into it whoever waits for it.
+// An event that is recorded in a capture leads its waiters into the capture.
 void GraphBook::record(Process& process, const GraphCall& call) {
   const std::uint64_t event = call.given("hipEvent_t");
   for (Capture& capture : process.captures) capture.events.erase(event);
@@ -183,7 +183,7 @@ void GraphBook::wait(Process& process, const GraphCall& call) {
 
 // ---------------------------------------------------------------- graphs
 
-// One that was made before the recording has kernels that nobody knows.
+// A graph that was made before the recording has unknown kernels.
 GraphBook::Graph& GraphBook::known(Process& process, std::uint64_t graph) {
   if (process.graphs.size() >= kMostObjects) process.graphs.clear();
   const auto [it, is_new] = process.graphs.try_emplace(graph);
@@ -302,7 +302,7 @@ void GraphBook::remove(Process& process, const GraphCall& call) {
   }
 }
 
-// ---------------------------------------------------------------- what is launched
+// ---------------------------------------------------------------- launches
 
 GraphBook::Exec& GraphBook::exec_of(Process& process, std::uint64_t handle) {
   const auto [it, is_new] = process.execs.try_emplace(handle);
@@ -328,7 +328,7 @@ void GraphBook::write_uses(Exec& exec) {
   if (std::exchange(exec.changed, false)) uses_(exec.row, exec.launches, exec.errors, exec.ns, exec.max, exec.first, exec.last);
 }
 
-// What was launched until now had other kernels: it keeps its row, the next launch gets a new one.
+// The executable graph had other kernels until now: they keep their row, the next launch gets a new one.
 void GraphBook::change(Exec& exec, Graph graph) {
   if (exec.graph == graph) return;
   write_uses(exec);

@@ -1,6 +1,6 @@
-// Graphs of a recording: which kernels, allocations and frees were put into each, added one by one or captured from a stream, and how
-// often what was made of it (hipGraphExec_t) was launched. Handles that are used again mean the new object. Memory is bounded;
-// a graph whose kernels are not all known says so.
+// Graphs of a recording: the kernels, allocations and frees in each, added one by one or captured from a stream, and
+// the number of launches of each executable graph (hipGraphExec_t). Handles that are used again mean the new object.
+// Memory is bounded; a graph with unknown kernels is marked as incomplete.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -47,7 +47,8 @@ struct GraphCall {
   std::optional<GraphMemory> memory{};  // that it puts into a graph; its node is not set
   std::optional<GraphCopy> copy{};      // likewise
 
-  // The nth parameter of that type; 0: none. And what an out-parameter of that type received.
+  // The nth parameter of that type; 0: none. The next function gives the value that an out-parameter of that type
+  // received.
   std::uint64_t given(std::string_view type, std::size_t nth = 0) const;
   std::uint64_t made(std::string_view type) const;
 };
@@ -56,26 +57,26 @@ class GraphBook {
  public:
   GraphBook(sqlite::Db& db, Failure& failure);
 
-  // True where the kernels that such a call names go into a graph.
+  // True if the kernels that such a call names go into a graph.
   static bool names_kernels(std::string_view symbol);
-  // True where the copy or fill that such a call describes goes into a graph.
+  // True if the copy or fill that such a call describes goes into a graph.
   static bool adds_copy(std::string_view symbol);
   // Any call of the kind "graph", and those of events that lead a capture into another stream.
   // True: it has put kernels to run.
   bool call(const GraphCall& call);
   bool capturing() const { return capturing_ > 0; }  // any process
   bool capturing(ProcessId process) const { return capturing_ > 0 && processes_.contains(process); }
-  // A launch into that stream: true where it went into a graph instead of running.
+  // A launch into that stream: true if it went into a graph instead of running.
   bool capture(ProcessId process, std::uint64_t stream, const GraphKernel& kernel);
   bool captures(ProcessId process, std::uint64_t stream) const;
   void capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory);
   void capture_copy(ProcessId process, std::uint64_t stream, const GraphCopy& copy);
-  // Of what the last call launched, or tried to; nullptr: none. Good until the next call.
+  // The copies of the graph that the last call launched, or tried to; nullptr: none. Valid until the next call.
   const std::vector<GraphCopy>* launched_copies() const { return launched_copies_; }
-  // What the last call launched, or tried to, that allocates or frees; good until the next one.
+  // The allocations and frees of the graph that the last call launched, or tried to; valid until the next one.
   struct LaunchedMemory {
     const GraphMemories* memories = nullptr;  // nullptr: none of the sort
-    bool frees_first = false;                 // what it has allocated before: hipGraphInstantiateFlagAutoFreeOnLaunch
+    bool frees_first = false;                 // its earlier allocations: hipGraphInstantiateFlagAutoFreeOnLaunch
   };
   const LaunchedMemory& launched_memory() const { return launched_; }
   // Kernels that the last call gave to the GPU. A graph of which no kernel is known counts as one.
@@ -104,7 +105,7 @@ class GraphBook {
     Graph graph;
     bool frees_first = false;
     RowId row = 0;  // 0: none for its present kernels
-    std::uint64_t kernels = 0;  // that one launch runs; known where there is a row
+    std::uint64_t kernels = 0;  // that one launch runs; known if there is a row
     std::uint64_t launches = 0, errors = 0;
     std::int64_t ns = 0, max = 0, first = 0, last = 0;
     bool changed = false;

@@ -30,7 +30,7 @@ std::optional<MemoryNode> allocation(std::span<const std::byte> params) {
   return MemoryNode{at<std::uint64_t>(params, kAddress), at<std::uint64_t>(params, kBytes), at<std::int32_t>(params, kLocation), false};
 }
 
-// What the call left in the structure of that type.
+// The bytes of the structure of that type after the call.
 std::span<const std::byte> left_in(const CallView& view, std::string_view type) {
   for (const probes::Parameter& parameter : view.probe.parameters) {
     if (parameter.pointee.name != type || !parameter.read_at_return()) continue;

@@ -1,4 +1,4 @@
-// Memory that a graph allocates and frees when it is launched: what its nodes say, and what a launch therefore does.
+// Memory that a graph allocates and frees when it is launched: the data of its nodes, and the effect of a launch.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace fade::store {
 
-// One piece of a graph. The address of what is allocated is the same in every launch.
+// One piece of a graph. An allocation has the same address in every launch.
 struct GraphMemory {
-  Allocation allocation;  // of a free, its address is all that counts
+  Allocation allocation;  // for a free, only its address counts
   bool frees = false;
   std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
 
@@ -23,7 +23,8 @@ struct GraphMemory {
 // In the order in which they were put into the graph, which their dependencies allow.
 using GraphMemories = std::vector<GraphMemory>;
 
-// What hipGraphAddMemAllocNode, hipGraphAddMemFreeNode or hipGraphAddNode puts in; nothing where that is another kind of node.
+// The node that hipGraphAddMemAllocNode, hipGraphAddMemFreeNode or hipGraphAddNode puts in; nullopt if it is another
+// kind of node.
 struct MemoryNode {
   std::uint64_t address = 0, bytes = 0;
   int device = 0;  // ordinal
@@ -31,7 +32,7 @@ struct MemoryNode {
 };
 std::optional<MemoryNode> memory_node(const CallView& view);
 
-// The most that one launch has allocated at once, as far as its order tells.
+// The most that one launch has allocated at once, as far as its order shows.
 std::uint64_t most_at_once(const GraphMemories& memories);
 
 }  // namespace fade::store

@@ -1,5 +1,5 @@
-// How often calls lasted how long: 64 buckets, two to an octave, from 128 ns to nine minutes. Stored as a blob of
-// LEB128 pairs (bucket, calls), and the SQL functions that work on such blobs. Knows nothing of calls.
+// The number of calls by duration: 64 buckets, two to an octave, from 128 ns to nine minutes. Stored as a blob of
+// LEB128 pairs (bucket, calls), with the SQL functions that work on such blobs. Knows nothing of calls.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ class Histogram {
   double quantile(double q) const;
 
   std::vector<std::byte> encode() const;
-  static Histogram decode(std::span<const std::byte> blob);  // what is malformed is left out
+  static Histogram decode(std::span<const std::byte> blob);  // malformed parts are left out
 
  private:
   static constexpr int kFirstOctave = 7;  // 128 ns

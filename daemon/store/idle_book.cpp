@@ -24,7 +24,8 @@ void IdleBook::add(Process& process, std::int64_t from, const Gap& gap) {
                                       [](const auto& a, const auto& b) { return a.second.to - a.first < b.second.to - b.first; }));
 }
 
-// Calls arrive in the order of their returns: a long one of another thread may turn out to have run during what looked like a gap.
+// Calls arrive in the order of their returns: a long one of another thread may turn out to have run during an apparent
+// gap.
 void IdleBook::cover(Process& process, const Call& call) {
   auto gap = process.gaps.upper_bound(call.entry);
   if (gap != process.gaps.begin()) --gap;

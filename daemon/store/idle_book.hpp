@@ -1,5 +1,6 @@
-// The longest stretches in which a process made no GPU call: none of its threads was in one. What fade cannot see is whether the GPU
-// had work left from before. A few hundred are kept per process while it runs, so that no report has to look through all calls.
+// The longest stretches in which a process made no GPU call: none of its threads was in one. fade cannot see if the GPU
+// had work left from before. A few hundred are kept per process while it runs, so that no report has to look through
+// all calls.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -33,7 +34,7 @@ class IdleBook {
     bool has_calls = false, changed = false;
     std::map<std::int64_t, Gap> gaps;  // by their begin; they do not overlap
   };
-  Process* of(RowId process);  // nullptr: it has ended. It stays where it is until then
+  Process* of(RowId process);  // nullptr: it has ended. Valid until then
   static void call(Process& process, const Call& call) {
     if (call.entry - process.busy_until >= kShortest) add(process, process.busy_until, {call.entry, process.last, call.call});
     else if (call.entry < process.busy_until && !process.gaps.empty()) cover(process, call);
@@ -47,7 +48,7 @@ class IdleBook {
   void flush();
 
  private:
-  static constexpr std::int64_t kShortest = 100'000;  // ns: what is shorter is how programs call
+  static constexpr std::int64_t kShortest = 100'000;  // ns: shorter stretches are the usual rhythm of calls
 
   static void add(Process& process, std::int64_t from, const Gap& gap);
   static void cover(Process& process, const Call& call);

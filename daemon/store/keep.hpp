@@ -2,7 +2,7 @@
 
 namespace fade::store {
 
-// What is still written. The size limit takes from it.
+// The kinds of data that are still written. The size limit takes from them.
 struct Keep {
   bool calls = true;     // rows of calls, copies and arguments
   bool allocs = true;    // rows of allocations

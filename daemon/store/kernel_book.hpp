@@ -38,11 +38,11 @@ class KernelBook {
 
   KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes);
 
-  // `module`: the hipModule_t that the handle was got from. An empty name: what was there before is gone.
+  // `module`: the hipModule_t that the handle was got from. An empty name: the former kernel there is gone.
   void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module = 0);
-  // The handle stands for the kernel that `known` stands for.
+  // The handle means the same kernel as `known`.
   void same(ProcessId process, std::uint64_t handle, std::uint64_t known);
-  // Handles that were got from it mean nothing any more.
+  // Handles that were got from `module` no longer mean a kernel.
   void unload(ProcessId process, std::uint64_t module);
   // A handle without a name gets its number as name.
   const Kernel& kernel(ProcessId process, std::uint64_t handle, RowId call);
@@ -76,7 +76,7 @@ class KernelBook {
     Kernel kernel;
   };
 
-  // Most launches are of a few kernels. Handles stay where they are until they are forgotten.
+  // Most launches are of a few kernels. A pointer to a handle is valid until the handle is forgotten.
   struct Recent {
     ProcessId process = 0;
     std::uint64_t handle = 0;

@@ -1,4 +1,4 @@
-// What the calls of one function in one thread have in common, looked up once for many of them. Of fixed size.
+// The common data of the calls of one function in one thread, looked up once for many of them. Of fixed size.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -35,7 +35,7 @@ class LaneCache {
   }
   // The lane's next calls come from that library.
   void come_from(Lane& lane, LibraryId library);
-  // What lanes point to may have become another.
+  // The targets of lanes may have become other objects.
   void forget() { ++told_; }
   std::uint64_t told() const { return told_; }
   // Sums that were written end all lanes. At most waiting() sums of functions in threads are new since.

@@ -1,5 +1,5 @@
-// Launches that come again: the same words in registers and on the stack mean the same kernel, shape and stream as the last time,
-// so they are not decoded anew. Of fixed size; knows no kernels, only what its owner found out about them.
+// Launches that come again: the same words in registers and on the stack mean the same kernel, shape and stream as the
+// last time, so they are not decoded anew. Of fixed size; knows no kernels, only its owner's findings about them.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace fade::store {
 
-// Which words of a function's calls say what is launched, how and into which stream.
+// The words of a function's calls that hold the kernel, the shape and the stream of a launch.
 class LaunchWords {
  public:
   static constexpr std::size_t kMost = 10;
@@ -23,7 +23,7 @@ class LaunchWords {
   explicit LaunchWords(const probes::Probe& probe);
 
   std::size_t size() const { return size_; }  // 0: some of it lies elsewhere, behind a pointer
-  // Their values, and a hash of these; 0: the call lacks what it should have on the stack.
+  // Their values, and a hash of these; 0: the call lacks the expected words on the stack.
   std::uint64_t read(const CallRecord& record, probes::Payload payload, Values& values) const;
 
  private:
@@ -47,7 +47,7 @@ class LaunchMemo {
     std::uint64_t hash;
     FunctionId function;
     ProcessId process;
-    int device;  // of the thread: what the default stream belongs to
+    int device;  // of the thread: the default stream belongs to it
   };
   struct Launch {
     LaunchSum* sum = nullptr;
@@ -56,7 +56,7 @@ class LaunchMemo {
     bool wanted = false;
   };
 
-  // nullptr: not known as of `told`, which changes whenever a kernel, stream or sum may have become another.
+  // nullptr: not known as of `told`, which changes if a kernel, stream or sum may have become another.
   const Launch* find(const Key& key, std::uint64_t told) const {
     const Entry& entry = entries_[key.hash >> (64 - kBits)];
     if (entry.told != told || entry.function != key.function || entry.process != key.process || entry.device != key.device) return nullptr;

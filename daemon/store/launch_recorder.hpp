@@ -30,7 +30,7 @@ class LaunchRecorder {
   Write more_launches_;
 };
 
-// Calls about graphs: what goes into a graph, and what a launch of it does.
+// Calls about graphs: the nodes of a graph, and the effect of its launch.
 class GraphRecorder {
  public:
   GraphRecorder(Books& books, StreamRecorder& streams, LaunchRecorder& launches, CopyRecorder& copies, MemoryRecorder& memory)
@@ -55,7 +55,8 @@ class ModuleRecorder {
 
   void load(const RecordedCall& call);
   void unload(const RecordedCall& call);
-  // hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel. hipGetFuncBySymbol: another handle.
+  // hipModuleGetFunction, __hipRegisterFunction: a handle and the name of its kernel. hipGetFuncBySymbol: another
+  // handle.
   void name_kernel(const RecordedCall& call);
 
  private:

@@ -12,7 +12,7 @@ using LibraryId = std::uint32_t;
 class Libraries {
  public:
   static constexpr LibraryId kAll = 0;      // of sums over all libraries
-  static constexpr LibraryId kUnknown = 1;  // the call came from memory that is no library's, or its place is not known
+  static constexpr LibraryId kUnknown = 1;  // the call came from memory outside of libraries, or its place is not known
 
   LibraryId id(const std::string& path) {
     const auto [entry, fresh] = ids_.try_emplace(path, static_cast<LibraryId>(paths_.size()));

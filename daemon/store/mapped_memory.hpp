@@ -1,5 +1,5 @@
-// Virtual memory management of one process: physical blocks have a handle that is counted, and live until it is released for
-// the last time and nothing is mapped any more; the value of a handle may then name another block while the old one is mapped.
+// Virtual memory management of one process. Physical blocks have a counted handle, and live until its last release and
+// the end of their last mapping. The value of a handle may then name another block while the old one is mapped.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,13 +15,13 @@ class MappedMemory {
 
   Block create(std::uint64_t handle);
   void map(std::uint64_t address, std::uint64_t size, std::uint64_t handle);
-  void retain(std::uint64_t handle, std::uint64_t address);  // one more handle for what is mapped there
+  void retain(std::uint64_t handle, std::uint64_t address);  // one more handle for the mapping there
   struct Released {
     bool known = false;
     std::optional<Block> gone;
   };
   Released release(std::uint64_t handle);
-  // Everything that is mapped inside; returns what is gone by that.
+  // Unmaps everything inside; returns the blocks that are gone by that.
   std::vector<Block> unmap(std::uint64_t address, std::uint64_t size);
   void forget(Block block);
   std::optional<Block> block_at(std::uint64_t address) const;

@@ -13,7 +13,7 @@ struct Row {
 };
 using enum MemoryAct;
 
-// HIP's functions whose kind in the .probes file does not say it all.
+// HIP's functions for which the kind in the .probes file is not enough.
 constexpr Row kRows[] = {
     {"hipMallocManaged", {Allocate, MemoryKind::Managed, Space::Memory}},
     {"hipHostRegister", {Allocate, MemoryKind::Registered, Space::Registered}},

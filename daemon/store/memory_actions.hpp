@@ -1,4 +1,5 @@
-// What a function does to the ledger: which kind of memory it gives or takes, and what the value that names it is.
+// A function's effect on the ledger: the kind of memory that it gives or takes, and the meaning of the value that names
+// it.
 #pragma once
 #include <cstdint>
 
@@ -6,15 +7,16 @@
 
 namespace fade::store {
 
-// alloc_.kind; memory_kind_ has their names and which of them are counted as memory of a device or pinned memory of the host.
+// alloc_.kind; memory_kind_ has their names and which of them are counted as memory of a device or pinned memory of the
+// host.
 enum class MemoryKind : std::uint8_t { Device, Host, Managed, Registered, Array, Physical, Reserved, Imported, Graph, Mapped };
 
-// What an allocation is named by: values of different sorts may be equal. Host: of Memory, what the host may use too.
+// The sort of name of an allocation: values of different sorts may be equal. Host: of Memory that the host may use too.
 enum class Space : std::uint8_t { Memory, Host, Registered, Array, Physical, Reserved, Ipc, External };
 constexpr std::size_t kSpaces = static_cast<std::size_t>(Space::External) + 1;
 
-// Export, Open: memory for other processes, and of theirs. Measure: says how large an allocation is. Node: goes into a graph, as a piece
-// that allocates or frees when the graph is launched.
+// Export, Open: memory for other processes, and memory of other processes. Measure: gives the size of an allocation.
+// Node: goes into a graph, as a piece that allocates or frees when the graph is launched.
 enum class MemoryAct : std::uint8_t { None, Allocate, Free, Map, Unmap, Retain, Reset, Tell, Export, Open, Measure, Node };
 
 struct MemoryAction {

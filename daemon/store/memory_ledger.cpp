@@ -63,7 +63,7 @@ void MemoryLedger::write_holder(const HolderKey& key, Sum& sum) {
   sum.changed = false;
 }
 
-// Calls come in the order of their returns, threads a little mixed: what is late counts for the open millisecond.
+// Calls come in the order of their returns, threads a little mixed: a late call counts for the open millisecond.
 MemoryLedger::Use& MemoryLedger::use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at) {
   const UseKey key{device, kind};
   if (!last_use_ || last_use_key_ != key) {
@@ -157,7 +157,8 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
       ++old.opened;
       return;
     }
-    // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave it back.
+    // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave
+    // it back.
     const bool was_inside = old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
     if (was_inside) count(process, old, -1);
     else free_one(process, old, kNull, fresh.cause.at);
@@ -187,7 +188,8 @@ void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address
   Process& owner = live_[process];
   const auto found = find(owner, space, address);
   if (found != owner.live.end()) {
-    // The program cannot have it yet: another thread was given the same address again before this call's return was seen.
+    // The program cannot have it yet: another thread was given the same address again before this call's return was
+    // seen.
     if (cause.entered < found->second.cause.at) return;
     if (--found->second.opened > 0) return;
     free_one(process, found->second, cause.call, cause.at);
@@ -241,7 +243,7 @@ void MemoryLedger::release_device(ProcessId process, DeviceRow device, const Cau
   }
 }
 
-// ---------------------------------------------------------------- who asked
+// ---------------------------------------------------------------- causes
 
 void MemoryLedger::remember_inside(const Cause& cause, const Inside& inside) {
   if (cause.parent != 0 && inside_.size() < kMostInside) inside_.emplace(cause.parent, inside);
@@ -382,7 +384,7 @@ void MemoryLedger::forget_last() {
   for (LastHolder& last : last_holders_) last.sum = nullptr;
 }
 
-// mem_stat_ and mem_holder_ keep what was live at the end; the timeline falls to nothing.
+// mem_stat_ and mem_holder_ keep the live allocations of the end; the timeline falls to 0.
 void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
   write_live(process);
   forget_last();

@@ -1,5 +1,6 @@
-// What each process has allocated and not freed, how much that was over time, and which library's calls it was for. One row per
-// allocation when it is freed or when the process ends; memory is bounded by what is live. Children of fork begin empty.
+// The allocations of each process that are not freed, their sum over time, and the libraries that called for them. One
+// row per allocation when it is freed or when the process ends; memory is bounded by the live allocations. Children of
+// fork begin empty.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -35,7 +36,7 @@ struct Owner {
 
 struct Allocation {
   std::uint64_t address = 0;  // or the handle
-  std::uint64_t bytes = 0;    // of imported and mapped memory: 0 where it is not known
+  std::uint64_t bytes = 0;    // of imported and mapped memory: 0 if it is not known
   DeviceRow device = 0;
   MemoryKind kind = MemoryKind::Device;
   Space space = Space::Memory;
@@ -45,7 +46,7 @@ struct Allocation {
   std::uint32_t opened = 1;  // how often that of another process was opened: it takes as many closes
 };
 
-// What an address of a copy is, as far as the ledger knows.
+// The kind of memory at an address of a copy, as far as the ledger knows.
 enum class Place : std::uint8_t { Unknown, Device, Pinned, Managed };
 
 class MemoryLedger {
@@ -53,9 +54,9 @@ class MemoryLedger {
   MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows, std::int64_t last_alloc_id, const Libraries& libraries);
 
   void allocate(ProcessId process, const Allocation& allocation);
-  // A free of what is not known is counted for `device`.
+  // A free of an unknown address is counted for `device`.
   void release(ProcessId process, Space space, std::uint64_t address, const Cause& cause, DeviceRow device);
-  // The allocation that this address lies in; nullptr: none that is known.
+  // The allocation around this address; nullptr: no known one.
   const Allocation* allocation_at(ProcessId process, std::uint64_t address) const;
   bool holds(ProcessId process, Space space, std::uint64_t address) const;
   // Imported memory of unknown size, which the runtime was asked for.
@@ -67,22 +68,22 @@ class MemoryLedger {
   void retain(ProcessId process, std::uint64_t handle, std::uint64_t address) { live_[process].mapped.retain(handle, address); }
   // Everything the process still has on that device is gone (hipDeviceReset).
   void release_device(ProcessId process, DeviceRow device, const Cause& cause);
-  // There was no memory for `asked`: who has it is stored.
+  // There was no memory for `asked`: the holders of the memory are stored.
   void out_of_memory(ProcessId process, const Allocation& asked);
-  // What the runtime said is free and there at all.
+  // The runtime's answer about free and total memory.
   void told(DeviceRow device, std::uint64_t free, std::uint64_t total, const Cause& cause);
-  // A call that others were made inside of: what they allocated was allocated for its caller.
+  // A call with inner calls: their allocations count for its caller.
   bool waits_for_outer() const { return !inside_.empty(); }
   void outer_call(const Cause& cause, LibraryId library);
   Place place_of(ProcessId process, std::uint64_t address) const;
-  // The same where it is the host's in any case.
+  // The same if it is the host's in any case.
   Place host_place_of(ProcessId process, std::uint64_t address) const;
 
-  // The process is gone: what it had is written as never freed, and the driver has it back.
+  // The process is gone: its allocations are written as never freed, and the driver has them back.
   void end_process(ProcessId process, std::int64_t at);
-  // The process runs another program, which begins with nothing.
+  // The process runs another program, which begins without memory.
   void exec_process(ProcessId process, std::int64_t at);
-  // The recording ends: what is live is written, and stays in use.
+  // The recording ends: live allocations are written, and stay in use.
   void end_recording();
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
@@ -132,7 +133,7 @@ class MemoryLedger {
   struct Inside {
     ProcessId process = 0;
     Key key;
-    std::int64_t oom = 0;  // oom_.id, where that is what it is
+    std::int64_t oom = 0;  // oom_.id if it ran out of memory; 0: an allocation
   };
 
   Use& use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at);

@@ -1,4 +1,5 @@
-// The ledger's part for memory that others speak of: what an address lies in, and what turns out about memory of other processes.
+// The ledger's part for addresses in other calls: the allocation around an address, and later findings about memory of
+// other processes.
 #include <algorithm>
 #include <limits>
 

@@ -10,7 +10,8 @@ using probes::Role;
 
 namespace {
 
-// Results of a free that mean: that is no such memory. Others are about the stream, the library's end, an earlier failure.
+// Results of a free that mean: that is no such memory. Others are about the stream, the library's end, an earlier
+// failure.
 constexpr std::int64_t kNoSuchMemory[] = {1, 17};  // hipErrorInvalidValue, hipErrorInvalidDevicePointer
 
 std::optional<std::uint64_t> out_number(const RecordedCall& call, std::uint8_t parameter) {

@@ -1,4 +1,5 @@
-// What calls do to the ledger of memory: allocations and frees, memory that processes share, and memory of graphs.
+// The effects of calls on the ledger of memory: allocations and frees, memory that processes share, and memory of
+// graphs.
 #pragma once
 #include <optional>
 
@@ -16,17 +17,17 @@ class MemoryRecorder {
 
   // Any call that may give or take memory: acts by the function's MemoryAction.
   void record(const RecordedCall& call);
-  // After every call that was made outside of others.
+  // Called after every call without an outer call.
   void outer_call(const RecordedCall& call) {
     memory_.outer_call(cause_of(call, directory_), directory_.library_of(call.record.caller));
   }
   bool waits_for_outer() const { return memory_.waits_for_outer(); }
 
-  // Whether the call's stream is captured: then it does nothing now, and goes into a graph.
+  // True if the call's stream is captured: then the call goes into a graph and has no effect now.
   bool is_captured(const RecordedCall& call) const;
-  // What the call puts into a graph as a node that allocates or frees.
+  // The allocating or freeing node that the call puts into a graph.
   std::optional<GraphMemory> graph_node(const RecordedCall& call);
-  // The call has launched a graph, or tried to: allocates and frees what is in it.
+  // The call has launched a graph, or tried to: does the allocations and frees of its nodes.
   void graph_launched(const RecordedCall& call);
 
  private:

@@ -1,6 +1,6 @@
-// Memory of one process that another one uses. A process offers an allocation as a handle, and fade does not see how the
-// handle travels. A process that opens the same bytes has that allocation. It is memory of the offering process, and
-// counted there alone.
+// Memory of one process that another one uses. A process offers an allocation as a handle, and fade does not see how
+// the handle travels. A process that opens the same bytes has that allocation. It is memory of the offering process,
+// and counted there alone.
 #include "store/memory_recorder.hpp"
 
 namespace fade::store {

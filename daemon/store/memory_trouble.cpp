@@ -8,7 +8,7 @@
 namespace fade::store {
 namespace {
 
-// Rows of what was told lie ever further apart: some hundred for each tenfold of time.
+// Rows of the answers lie ever further apart: some hundred for each tenfold of time.
 constexpr std::int64_t kRowsOfALife = 256;
 
 }  // namespace

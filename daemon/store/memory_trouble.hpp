@@ -1,5 +1,5 @@
-// What went wrong with memory: frees that the runtime refused, allocations that it had no memory for and who had it then; and what
-// the runtime says is free. All of it is bounded, whatever the program does.
+// Trouble with memory: frees that the runtime refused, and allocations that it had no memory for, with the holders of
+// memory then. Also the runtime's answers about free memory. All of it is bounded, whatever the program does.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ struct Exhausted {
 
 class MemoryTrouble {
  public:
-  static constexpr std::int64_t kMostOoms = 32;     // are stored with who had the memory
+  static constexpr std::int64_t kMostOoms = 32;     // are stored with the holders of the memory
   static constexpr std::size_t kMostHeld = 50;      // rows of each; the rest is one row
   static constexpr std::size_t kMostFaults = 2000;  // (process, fault, function, caller)
 
@@ -55,7 +55,7 @@ class MemoryTrouble {
   // It was asked for by a call around it.
   void oom_asked_by(std::int64_t oom, const Cause& cause, std::optional<std::int64_t> asked);
   void flush();
-  void finish();  // what was told last
+  void finish();  // writes the last answer
 
  private:
   struct FaultKey {

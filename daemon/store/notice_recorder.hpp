@@ -1,4 +1,4 @@
-// Stores what the tracing side says beside calls: processes, threads, modules, functions, moments of trouble, costs.
+// Stores the tracing side's events beside calls: processes, threads, modules, functions, moments of trouble, costs.
 #pragma once
 #include <cstdint>
 
@@ -20,7 +20,8 @@ class NoticeRecorder {
   void drop(std::int64_t at, std::uint64_t calls, std::string_view reason) { drop_(session_, at, 0, calls, reason); }
 
   std::int64_t last_ns() const { return last_ns_; }  // when the last thread or process ended
-  std::uint64_t never_came() const { return never_came_; }  // calls that the tracing side says it did not hand over
+  // calls that the tracing side did not hand over, by its own count
+  std::uint64_t never_came() const { return never_came_; }
   const CostOfCalls& call_cost() const { return call_cost_; }
 
  private:

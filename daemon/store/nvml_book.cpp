@@ -18,7 +18,7 @@ constexpr std::size_t kMostValues = 10'000;   // remembered, of all processes
 constexpr std::size_t kMostHandles = 10'000;
 constexpr unsigned kMostNvmlChanges = 100;        // rows of one value
 
-// What stands where behind a pointer that a function fills.
+// The layout behind a pointer that a function fills.
 struct Teller {
   std::string_view symbol, name;
   std::size_t parameter = 1;

@@ -1,5 +1,5 @@
-// What NVML, or a stand-in for it, told a program: a row for each change of an answer. NVML's index is not HIP's ordinal, so
-// nothing here says which device of HIP is meant; views match them by PCI address.
+// The answers of NVML, or of a stand-in for it, to a program: a row for each change of an answer. NVML's index is not
+// HIP's ordinal, so nothing here knows the HIP device; views match them by PCI address.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,7 +24,7 @@ class NvmlBook {
 
   NvmlBook(sqlite::Db& db, Failure& failure);
 
-  // Of a call of NVML that succeeded; those that tell nothing are passed over.
+  // Reads a successful call of NVML; calls without an answer are passed over.
   void told(const Told& told, const CallView& call);
   void end_process(RowId process);
 

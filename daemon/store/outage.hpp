@@ -1,6 +1,6 @@
-// A time in which another process keeps the database locked. The queue holds what it can meanwhile, the program is
-// held for a bounded time, and calls that find no room are counted. Says when it begins and ends; writes nothing.
-// Writer thread only.
+// A time in which another process keeps the database locked. The queue holds as much as it has room for, the program is
+// held for a bounded time, and calls that find no room are counted. Reports its begin and end; writes nothing. Writer
+// thread only.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -32,7 +32,7 @@ class Outage {
 
   // An attempt that began at `since` met a lock. False: to try again is of no use.
   bool goes_on(std::int64_t since);
-  // An attempt succeeded. Reports an outage that has ended by it and that cost calls or lasted long enough to tell.
+  // An attempt succeeded. Reports the outage that ends by it, if it cost calls or lasted long enough to be reported.
   std::optional<Report> end();
 
  private:

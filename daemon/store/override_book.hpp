@@ -1,4 +1,4 @@
-// Override rules and what they did. Equal hits add up in one row.
+// Override rules and their effects. Equal hits add up in one row.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// How processes died or hung: what their threads were doing, the last calls of each, the memory that they held.
+// Deaths and hangs of processes: the activity of their threads, the last calls of each, the memory that they held.
 #pragma once
 #include <array>
 #include <memory>

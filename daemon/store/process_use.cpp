@@ -17,7 +17,7 @@ ProcessUse::ProcessUse(sqlite::Db& db, Failure& failure)
              "first_launch = min(coalesce(first_launch, excluded.first_launch), coalesce(excluded.first_launch, first_launch)), "
              "last_launch = max(coalesce(last_launch, excluded.last_launch), coalesce(excluded.last_launch, last_launch))") {}
 
-// Writes what there is of the second before.
+// Writes the data of the second before.
 void ProcessUse::begin(Second& second, std::int64_t sec) {
   const bool launched = second.launches > 0;
   if (second.calls > 0)

@@ -1,5 +1,5 @@
-// What each process does with the GPU, second by second: calls, failures, launches. What verdicts are made from; only what
-// cannot be had from other rollups, which do not tell processes apart over time.
+// The GPU use of each process, second by second: calls, failures, launches. Verdicts are made from it. Holds only data
+// that other rollups lack, because they do not separate processes over time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace fade::store {
 
-// True for what puts kernels onto the device: launches, and graphs, which hold some. A cu* launch is none by itself: if it
-// reaches the device, it does so through a launch of HIP.
+// True for calls that put kernels onto the device: launches, and graphs, which hold some. A cu* launch is none by
+// itself: if it reaches the device, it does so through a launch of HIP.
 bool starts_kernels(const probes::Probe& probe);
 
 class ProcessUse {
@@ -33,7 +33,7 @@ class ProcessUse {
 
   ProcessUse(sqlite::Db& db, Failure& failure);
 
-  // Of a process: it stays where it is.
+  // The second of a process; the reference stays valid.
   Second& of(RowId process) {
     Second& second = now_[process];
     second.process = process;

@@ -31,8 +31,8 @@ RangeBook::Name RangeBook::new_name(const std::string& name) {
   return {row, row, steps_.begins_with_range(name)};
 }
 
-// Programs may make names without end ("step 1", "step 2" ...): beyond the limit they have no sums of their own, and names
-// without rows of their ranges no row.
+// Programs may make names without end ("step 1", "step 2" ...): beyond the limit they have no sums of their own, and
+// names without rows of their ranges no row.
 RangeBook::Name RangeBook::name_of(const std::optional<std::string>& text) {
   const std::string name = text ? *text : kUnread;
   if (const auto known = names_.find(name); known != names_.end()) return known->second;
@@ -50,7 +50,7 @@ void RangeBook::fault(RowId process, const char* kind) { ++faults_[{process, kin
 void RangeBook::call(const MarkerCall& call) {
   Thread& thread = threads_[call.thread];
   thread.process = call.process;
-  // One library may hand the call on to another: what was inside has told all.
+  // One library may hand the call on to another: the inner call has reported everything.
   const bool is_same = thread.handled != 0 && thread.handled == call.id;
   thread.handled = call.parent;
   if (is_same) return;
@@ -153,7 +153,7 @@ void RangeBook::end_all(RowId process, const Closing& closing) {
   end_started(process, closing);
 }
 
-// What was started there may be stopped by another thread still.
+// Ranges that were started there may still be stopped by another thread.
 void RangeBook::end_thread(RowId thread, std::int64_t at) {
   const auto found = threads_.find(thread);
   if (found == threads_.end()) return;

@@ -1,6 +1,7 @@
-// Ranges that programs put around their own work (roctx, NVTX): which are open, and the rows of those that are not. Ranges of
-// push and pop belong to one thread and nest; ranges of start and stop are found by their id, whichever thread stops them.
-// What does not fit together is counted. Nothing here is paid by other calls: that a call lies in a range is told by their times.
+// Ranges that programs put around their own work (roctx, NVTX): the open ones, and the rows of the ended ones. Ranges
+// of push and pop belong to one thread and nest. Ranges of start and stop are found by their id, whichever thread stops
+// them. Pushes and pops that do not match are counted. Other calls pay nothing for ranges: times show that a call lies
+// in a range.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -26,10 +27,10 @@ struct MarkerCall {
   CallId id = 0, parent = 0;
   RowId call = 0, process = 0, thread = 0;
   std::int64_t entry = 0, exit = 0;
-  std::int64_t result = 0;       // of start: the range's id; of pop: the level, negative where the library knew of no range
+  std::int64_t result = 0;  // of start: the range's id; of pop: the level, negative if the library knew of no range
   std::uint64_t range_id = 0;    // of stop
   std::uint64_t domain = 0;      // NVTX: ranges nest within their domain
-  std::optional<std::string> name;  // nothing: it could not be read
+  std::optional<std::string> name;  // nullopt: it could not be read
 };
 
 class RangeBook {
@@ -37,14 +38,14 @@ class RangeBook {
   RangeBook(sqlite::Db& db, Failure& failure, StepBook& steps);
 
   void call(const MarkerCall& call);
-  // What was open there is written as ended by that, not by the program.
+  // The open ranges of the thread are written as ended by the thread's end, not by the program.
   void end_thread(RowId thread, std::int64_t at);
   void end_process(RowId process, std::int64_t at);
   void exec_process(RowId process, std::int64_t at);
-  void end_recording(std::int64_t at);  // of the last thing that was recorded
+  void end_recording(std::int64_t at);  // time of the last recorded event
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
-  void flush();  // sums, and rows of what is open still
+  void flush();  // writes sums, and rows of ranges that are still open
 
  private:
   enum class Form : std::uint8_t { Pushed, Started, Mark };
@@ -103,7 +104,7 @@ class RangeBook {
   Name name_of(const std::optional<std::string>& text);
   Name new_name(const std::string& name);
   void fault(RowId process, const char* kind);
-  // `ns` nothing: it is open.
+  // `ns` nullopt: it is open.
   void write(Open& range, std::optional<std::int64_t> ns, const Closing& closing);
 
   StepBook& steps_;

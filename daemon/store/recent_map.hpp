@@ -1,5 +1,5 @@
-// A hash map whose keys come again and again, as a program's functions, kernels and callers do: the node that a key was found in
-// last is kept at hand. References hold until the map is cleared.
+// A hash map with keys that come again and again, as a program's functions, kernels and callers do: the last node found
+// is kept at hand. References hold until the map is cleared.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -16,7 +16,7 @@ struct RecordedCall {
   RowId call, process;
   std::int64_t at, end;   // end: the moment it was entered if it never returned
   bool timed;             // it returned; result and duration are known
-  bool returned, failed;  // returned: what it does was done, as far as is known. failed: its result is not success
+  bool returned, failed;  // returned: its work was done, as far as is known. failed: its result is not success
   bool is_failure;        // failed, and the result is no answer: the only rule by which failures are counted
   std::int64_t result;    // 0 if it never returned
   std::int64_t sec;       // whole seconds of `at`

@@ -34,18 +34,17 @@ class Recorder {
   void flush_sums();   // about every second
   std::uint64_t sums_waiting() const { return lanes_.waiting(); }  // at most so many of functions in threads are new since
   void finish();       // live allocations and everything that waits
-  // Says how many more bytes may be written of what can be done without: allocations that were never freed, names of
-  // frames.
+  // Sets how many more bytes may be written of dispensable data: allocations that were never freed, names of frames.
   void set_room(Room room);
 
-  FrameNamer& names() { return books_.names; }  // of frames; finish() names what is left
+  FrameNamer& names() { return books_.names; }  // of frames; finish() names the remaining ones
 
   void keep(Keep keep);
-  void fail(const Error& error) { failure_.note(error); }  // nothing is written any more
+  void fail(const Error& error) { failure_.note(error); }  // no data are written from now on
   std::uint64_t rows_left_out() const { return rows_.left_out(); }  // calls that got no row because of keep()
   Applied applied() const { return {rows_.written(), applied_ - rows_.written(), dropped_}; }
   const std::optional<Error>& failure() const { return failure_.error; }
-  // Of what was applied. `dropped` of the totals: only what the tracing side did not hand over.
+  // The totals of the applied calls. `dropped` of the totals: only calls that the tracing side did not hand over.
   Totals totals() const;
   LiveTotals live() const;
 
@@ -81,7 +80,7 @@ class Recorder {
   RowId last_call_id_ = 0;
   std::int64_t last_call_ns_ = 0;
   std::uint64_t calls_ = 0, failed_ = 0, dropped_ = 0, applied_ = 0;
-  std::uint64_t unknown_ = 0;  // calls of a function or thread that was never told of; since the last flush
+  std::uint64_t unknown_ = 0;  // calls of an unknown function or thread; since the last flush
 };
 
 }  // namespace fade::store

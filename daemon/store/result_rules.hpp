@@ -13,7 +13,8 @@ class ResultRules {
  public:
   ResultRules(sqlite::Db& db, Failure& failure);
 
-  // Codes that are normal for that function. Of several patterns that fit a code, the longest counts, as in the view failures.
+  // Codes that are normal for that function. Of several patterns that fit a code, the longest counts, as in the view
+  // failures.
   std::vector<std::int64_t> normal(const std::string& function) const;
 
  private:

@@ -5,7 +5,8 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kMostRollups = 16'384;  // what is kept beyond a flush; everything is a difference, so forgetting costs nothing
+// kept beyond a flush; everything is a difference, so forgetting costs nothing
+constexpr std::size_t kMostRollups = 16'384;
 constexpr std::int64_t kSmallCopy = 64 << 10;
 
 template <class Map>

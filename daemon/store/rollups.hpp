@@ -1,4 +1,4 @@
-// Sums over calls, kept in memory as what is new since the last flush and added to the rollup tables there. Calls
+// Sums over calls, kept in memory as differences since the last flush and added to the rollup tables there. Calls
 // inside a call arrive before it does; their share waits until the function of the outer call is known.
 #pragma once
 #include <algorithm>
@@ -16,27 +16,28 @@
 
 namespace fade::store {
 
-// Numbers of rows in the database: ids of the session plus what earlier sessions of the file used.
+// Numbers of rows in the database: ids of the session plus the number of rows of earlier sessions of the file.
 using RowId = std::int64_t;
 
-// What fade adds to a call on this machine; nothing until that was measured.
+// The time that fade adds to a call on this machine; 0 until it is measured.
 struct CostOfCalls {
   std::int64_t call_ns = 0;  // within the call's duration, more or less
-  std::int64_t least_ns = 0;  // that can be told: the spread of call_ns, and what a session's own calls cost beyond those of the child
+  // smallest measurable time: the spread of call_ns, and the cost of a session's own calls beyond those of the child
+  std::int64_t least_ns = 0;
   std::int64_t stop_ns = 0;  // of each of its two stops, beyond the time for which it was held
 
-  // `ns` of `calls` together; 0 where that is less than can be measured.
+  // `ns` of `calls` together; 0 if that is less than can be measured.
   std::int64_t measurable(std::int64_t ns, std::uint64_t calls) const {
     return ns < static_cast<std::int64_t>(calls) * least_ns ? 0 : std::max<std::int64_t>(ns, 0);
   }
-  // What lies around the duration, in that of the call it was made in.
+  // The time around the duration, within that of the outer call.
   std::int64_t around(std::int64_t held_ns) const { return call_ns == 0 ? 0 : held_ns + 2 * stop_ns - call_ns; }
 };
 
-// Durations are without fade's own cost, so a single one may be less than 0; `cost` is what was taken off.
+// Durations are without fade's own cost, so a single one may be less than 0; `cost` is the subtracted time.
 struct CallSum {
   std::uint64_t n = 0, errors = 0, leaves = 0;  // leaves: without a watched call inside
-  std::uint64_t timed = 0;                      // of n: those whose duration is known
+  std::uint64_t timed = 0;                      // of n: those with a known duration
   std::int64_t total = 0, self = 0, cost = 0, min = 0, max = 0;
   Histogram histogram;
 
@@ -52,7 +53,7 @@ struct CallSum {
     self += self_ns;
     histogram.add(std::max<std::int64_t>(0, ns));
   }
-  // A call whose duration was not taken, or is not known.
+  // A call with a duration that was not taken, or is not known.
   void add_untimed(bool leaf) {
     ++n;
     leaves += leaf;
@@ -76,7 +77,7 @@ struct LaunchSum {
 };
 
 struct FunctionTotal {
-  std::uint64_t calls = 0, errors = 0, untimed = 0;  // untimed: of the calls, those whose duration is not known
+  std::uint64_t calls = 0, errors = 0, untimed = 0;  // untimed: of the calls, those without a known duration
   std::int64_t total_ns = 0;
 };
 
@@ -94,15 +95,15 @@ class Rollups {
     Second second;
     FunctionTotal total;
   };
-  // Where the calls of a function in a thread are added up. Until the next flush.
+  // The sums of the calls of a function in a thread. Valid until the next flush.
   struct Lane {
     RowId thread = 0, function = 0;
-    CallSum* from_outside = nullptr;  // of those that are in no other call
+    CallSum* from_outside = nullptr;  // calls without an outer call
     OfFunction* all = nullptr;
   };
   Lane lane(RowId thread, RowId function) { return {thread, function, &calls_[{thread, function, 0}], &functions_[function]}; }
 
-  // Of all calls that follow.
+  // Sets the cost of all following calls.
   void cost(CostOfCalls cost) { cost_ = cost; }
 
   // A call as it was measured. `call` and `parent` are row ids; parent 0: called from outside.
@@ -113,10 +114,10 @@ class Rollups {
     std::int64_t held_ns = 0;            // at its stops, outside of its duration
     bool failed = false;
   };
-  struct Net {  // without fade's own cost; less than 0 where the call was faster than usual
+  struct Net {  // without fade's own cost; less than 0 if the call was faster than usual
     std::int64_t ns = 0, self_ns = 0;  // self: without calls inside
   };
-  // A call whose duration was not taken, or is not known.
+  // A call with a duration that was not taken, or is not known.
   void untimed(const Lane& lane, const Measured& call);
   Net call(const Lane& lane, const Measured& call) {
     if (call.parent != 0 || !inside_.empty()) return nested(lane, call);
@@ -130,9 +131,9 @@ class Rollups {
   void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
   void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);
 
-  void end_timeline();  // from now on nothing is added up by seconds
+  void end_timeline();  // no sums by seconds from now on
   void flush();
-  void finish();  // and calls whose outer call never came
+  void finish();  // and calls that wait for an outer call that never came
 
   std::vector<std::pair<RowId, FunctionTotal>> totals() const;  // by function
 
@@ -155,7 +156,7 @@ class Rollups {
     std::size_t operator()(const StatKey& k) const { return mix(k.thread, k.function, k.parent); }
     std::size_t operator()(const PairKey& k) const { return mix(k.first, k.second, k.third); }
   };
-  struct Inside {  // what happened within a call that has not returned
+  struct Inside {  // the inner calls of a call that has not returned
     RowId thread = 0;
     std::int64_t ns = 0, cost = 0;  // cost: fade's own, of and around the calls
     std::vector<std::pair<RowId, CallSum>> by_function;

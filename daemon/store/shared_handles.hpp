@@ -1,5 +1,5 @@
-// What processes offered to each other: the bytes of a handle (hipIpcMemHandle_t, hipMemPoolPtrExportData) name the allocation that they
-// were made for, whichever process shows them again. Bounded: the oldest is forgotten.
+// Memory that processes offered to each other. The bytes of a handle (hipIpcMemHandle_t, hipMemPoolPtrExportData) name
+// the allocation that they were made for, whichever process shows them again. Bounded: the oldest is forgotten.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,7 +22,7 @@ class SharedHandles {
   };
   static constexpr std::size_t kMost = 1 << 16;
 
-  // The handle that a call received or shows; nothing where it could not be read.
+  // The handle that a call received or shows; nullopt if it could not be read.
   static std::optional<Handle> of(const CallView& view);
 
   // The same bytes once more mean the new allocation.

@@ -1,7 +1,6 @@
-// How large a recording may become (--max-size), and what is left out of it in which order. A part of the room is
-// spared for what is still written afterwards: sums, allocations, the end. Sums without a timeline hardly grow; where
-// they do, the recording ends before 5 % more than the limit. Knows sizes and counts; the writer tells it both.
-// Writer thread only.
+// The largest size of a recording (--max-size), and the order in which data are left out of it. A part of the room is
+// spared for the last writes: sums, allocations, the end. Sums without a timeline hardly grow. If they do, the
+// recording ends before 5 % more than the limit. Knows sizes and counts; the writer gives it both. Writer thread only.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,11 +16,10 @@ class SizeLimit {
   // `most` bytes of the finished file; 0: no limit.
   SizeLimit(std::uint64_t most, OnFull on_full, Detail detail);
 
-  // The file, with what is not committed yet, has `bytes`, and `left_out` calls got no row so far. True: keep() has
-  // become less.
+  // The file, with uncommitted data, has `bytes`, and `left_out` calls got no row so far. True: keep() has become less.
   bool look(std::uint64_t bytes, std::int64_t now, std::uint64_t left_out);
   Keep keep() const;
-  const char* reason() const;  // of what is left out now
+  const char* reason() const;  // of the data that are left out now
   bool has_room(std::uint64_t bytes, std::uint64_t more) const { return most_ == 0 || bytes + more <= most_; }
   // So near that every few calls are to be looked at.
   bool is_near(std::uint64_t bytes) const;
@@ -35,7 +33,7 @@ class SizeLimit {
 
   struct Stage {
     Keep keep;
-    std::int64_t percent;  // of the limit, added to it: where this begins
+    std::int64_t percent;  // of the limit, added to it: this begins there
     std::int64_t most;     // bytes, instead of so many percent
     const char* reason;
   };

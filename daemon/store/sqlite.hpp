@@ -80,10 +80,10 @@ class Db {
 
   Result<void> exec(std::string_view sql);  // any number of statements, rows are ignored
   Result<Stmt> prepare(std::string_view sql);
-  Result<std::int64_t> integer(std::string_view sql);  // first value of the first row, 0 where there is none
+  Result<std::int64_t> integer(std::string_view sql);  // first value of the first row, 0 if there is none
   Result<std::string> text(std::string_view sql);      // likewise
 
-  Error error(std::string doing) const;  // what the last call on this connection complained about
+  Error error(std::string doing) const;  // the error of the last call on this connection
 
  private:
   struct Close {

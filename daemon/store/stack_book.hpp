@@ -1,4 +1,5 @@
-// Frames, stacks, which call has which stack, and sums over the calls of each stack, added to their table about every second.
+// Frames, stacks, the stack of each call, and sums over the calls of each stack, added to their table about every
+// second.
 #pragma once
 
 #include "store/directory.hpp"

@@ -107,7 +107,7 @@ void StepBook::copied(RowId process, RowId thread, std::int64_t bytes) {
   if (__builtin_add_overflow(step->copied, bytes, &step->copied)) step->copied = std::numeric_limits<std::int64_t>::max();
 }
 
-// What lies before the first one is no step: nobody knows where it began.
+// The time before the first separating call is no step: its begin is unknown.
 void StepBook::separated(const StepCall& call, const std::string& function) {
   Series& series = series_[call.thread];
   series.process = call.process;
@@ -116,7 +116,7 @@ void StepBook::separated(const StepCall& call, const std::string& function) {
   open(0, {call.process, call.thread}, function, call.call, call.exit);
 }
 
-// The step that a range began ends with the range; between calls, what follows the last one is no step.
+// A range's step ends with the range. Without ranges, the time after the last separating call is no step.
 void StepBook::thread_ended(RowId thread, std::int64_t at) {
   const auto found = series_.find(thread);
   if (found == series_.end()) return;

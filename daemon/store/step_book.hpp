@@ -1,9 +1,9 @@
-// Steps of a program (a training step, a request, a frame), as --step says where they begin: each range of a name, or from one
-// call of a function to the next. What is called meanwhile is added up per step and function, so that a slow step can be
+// Steps of a program (a training step, a request, a frame). --step sets their begin: each range of a name, or from one
+// call of a function to the next. The calls meanwhile are added up per step and function, so that a slow step can be
 // compared with the usual one without reading every call.
 //
-// A call belongs to the open step of its own thread; else, as in the threads of PyTorch's backward pass, to the open step of its
-// process if there is just one. Where --step was not given all of this does nothing.
+// A call belongs to the open step of its own thread. If there is none, as in the threads of PyTorch's backward pass, it
+// belongs to the open step of its process if there is just one. Without --step all of this does nothing.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -50,7 +50,7 @@ class StepBook {
   void range_closed(RowId range, const End& end);
 
   void call(const StepCall& call);
-  void copied(RowId process, RowId thread, std::int64_t bytes);  // by the call that call() is told of next
+  void copied(RowId process, RowId thread, std::int64_t bytes);  // by the next call that call() gets
   // A call of the function that separates steps returned: after call().
   void separated(const StepCall& call, const std::string& function);
 

@@ -28,12 +28,12 @@ class StreamBook {
 
   StreamBook(sqlite::Db& db, Failure& failure);
 
-  // What hipStreamCreate and its kin were told.
+  // The arguments of hipStreamCreate and related functions.
   struct Options {
     std::optional<std::int64_t> flags, priority;
     std::string cu_mask;  // hexadecimal; empty: none
   };
-  // Where a stream is used: the default streams are others on each device, and the per-thread one in each thread.
+  // The user of a stream: the default streams differ by device, and the per-thread one by thread.
   struct User {
     RowId process = 0, thread = 0;
     DeviceRow device = 0;
@@ -44,14 +44,15 @@ class StreamBook {
   void destroy(RowId process, std::uint64_t handle, std::int64_t at);
   // Streams that were there before the recording, and the default streams, get their row at first use.
   Stream& used(const User& user, std::uint64_t handle);
-  // Of a stream that was created or used; 0 where it is not known.
+  // The device of a stream that was created or used; 0 if it is not known.
   DeviceRow device_of(RowId process, std::uint64_t handle) const;
   void end_process(RowId process);
   void flush();
-  std::uint64_t forgotten() const { return forgotten_; }  // changes when a stream is no more where it was, or its handle means another
+  // changes if a pointer to a stream is no longer valid, or its handle means another stream
+  std::uint64_t forgotten() const { return forgotten_; }
 
  private:
-  // Most uses are of a few streams. They stay where they are until they are destroyed.
+  // Most uses are of a few streams. Pointers to streams are valid until the streams are destroyed.
   struct Recent {
     RowId process = 0;
     std::uint64_t key = 0;

@@ -1,4 +1,4 @@
-// What a recording amounted to, for the end block.
+// The totals of a recording, for the end block.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct LiveTotals {
 
 struct Totals {
   std::uint64_t calls = 0, errors = 0;
-  std::uint64_t dropped = 0;  // calls of which nothing is known, not even in the sums
+  std::uint64_t dropped = 0;  // unknown calls, not even in the sums
   std::uint64_t overrides = 0, processes = 0, threads = 0;
   std::vector<FunctionTotals> top;  // at most 5, by total time
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes

@@ -1,4 +1,5 @@
-// How long calls blocked their thread until the GPU was done, by function and place. For reports that need not look at every call.
+// The times for which calls blocked their thread until the GPU was done, by function and place. For reports that need
+// not look at every call.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace fade::store {
 
-// True for what waits for the GPU: synchronising calls, and copies that return when the data is there.
+// True for calls that wait for the GPU: synchronising calls, and copies that return when the data is there.
 bool waits(const probes::Probe& probe);
 
 class WaitBook {

@@ -40,11 +40,11 @@ class Write {
   Failure* failure_;
 };
 
-// How many more bytes may be written of what can be done without.
+// How many more bytes of dispensable data may be written.
 using Room = std::function<std::uint64_t()>;
 inline std::uint64_t room_without_end() { return std::numeric_limits<std::uint64_t>::max(); }
 
-// What an INTEGER column cannot tell from a value is stored as NULL.
+// `value`, or NULL if it is `nothing`, which an INTEGER column could not tell from a value.
 inline std::optional<std::int64_t> unless(std::int64_t value, std::int64_t nothing) {
   return value == nothing ? std::nullopt : std::optional(value);
 }

@@ -30,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 100ms;                       // for a batch to fill
-constexpr std::int64_t kCommitAfter = 80'000'000;       // ns; with the patience, what is put in is stored within 200 ms
+constexpr std::int64_t kCommitAfter = 80'000'000;       // ns; with the patience, data put in are stored within 200 ms
 constexpr std::int64_t kSumsAfter = 1'000'000'000;
 constexpr int kPassivePages = 4'000;                    // 64 MB of WAL
 constexpr int kRestartPages = 16'384;                   // 256 MB
@@ -163,7 +163,7 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   return {};
 }
 
-// What could not be prepared; statements go before their connection.
+// Drops statements that could not be prepared; statements go before their connection.
 void Writer::Impl::abandon() {
   recorder_.reset();
   pages_ = {};
@@ -212,7 +212,8 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
 }
 
-// Nothing has come for a while: a good moment for what takes long. The queue has room for what comes meanwhile.
+// The queue has been empty for a while: a good moment for work that takes long. The queue has room for the batches that
+// come meanwhile.
 void Writer::Impl::name_frames() {
   const std::int64_t now = boottime_ns();
   if (txn_ || !recorder_->names().is_due(now)) return;
@@ -298,7 +299,7 @@ void Writer::Impl::commit() {
   checkpoint();
 }
 
-// The recorder has written its sums; with them goes what belongs to them.
+// The recorder has written its sums; the data that belong to them go with them.
 bool Writer::Impl::write_sums() {
   Failure failure;
   if (recorder_->failure()) failure.note(*recorder_->failure());
@@ -324,7 +325,7 @@ void Writer::Impl::checkpoint() {
   if (restart) sqlite3_busy_timeout(file_.db.get(), kLockPatience);
 }
 
-// Of the file, when what is under way is committed.
+// The size of the file after the open transaction is committed.
 std::uint64_t Writer::Impl::bytes() {
   const Result<bool> row = pages_.step();
   const auto pages = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;

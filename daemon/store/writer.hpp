@@ -1,7 +1,7 @@
-// The thread that stores what a session records. It takes batches from the queue, hands them to the Recorder and
-// commits at most every 200 ms, at once where a batch is urgent. Nothing it meets stops the program. After a time in
-// which another process has the file locked, the recording goes on (Outage). When the file cannot be written any
-// more, the writer says so once, throws the rest away and counts it (CallAccount).
+// The thread that stores a session's records. It takes batches from the queue, hands them to the Recorder and commits
+// at most every 200 ms, at once if a batch is urgent. No failure here stops the program. After a time in which another
+// process has the file locked, the recording goes on (Outage). When the file can no longer be written, the writer
+// reports it once, throws the rest away and counts it (CallAccount).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ struct WriterOptions {
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
   std::string debug_root = "/usr/lib/debug";  // where separate debug files lie, for the names of frames
   StepRule step;
-  std::vector<BatchReader*> readers;  // of what is recorded; they outlive the writer
+  std::vector<BatchReader*> readers;  // they read the recorded batches, and outlive the writer
 };
 
 struct SessionInfo {
@@ -39,7 +39,7 @@ struct SessionInfo {
   std::string options;  // as the user wrote them
   Coverage coverage;
   SessionClock clock;
-  KfdTopology kfd;  // nothing is stored where its root is empty
+  KfdTopology kfd;  // not stored if its root is empty
 };
 
 class Writer {
@@ -48,10 +48,10 @@ class Writer {
   static Result<std::unique_ptr<Writer>> open(WriterOptions options, SessionInfo session, EventQueue& queue);
   ~Writer();  // finishes
 
-  Result<void> start();  // fails where no thread can be made
+  Result<void> start();  // fails if no thread can be made
   LiveTotals live() const;  // any thread; as of the last batch
-  // Closes the queue, stores what is in it, closes the file in order. Once. Calls and dropped calls of the totals add
-  // up to the calls that were put into the queue, whatever failed.
+  // Closes the queue, stores its content, closes the file in order. Once. Calls and dropped calls of the totals add up
+  // to the calls that were put into the queue, whatever failed.
   Totals finish();
 
  private:

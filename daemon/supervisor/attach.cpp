@@ -107,7 +107,8 @@ void Attachment::loop(Session& session) {
   }
 }
 
-// No file is touched before it is sure that the processes may be traced, and they are not watched before there is a file.
+// No file is touched before it is sure that the processes may be traced, and they are not watched before there is a
+// file.
 Result<void> Attachment::come(Session& session) {
   session.leave_when([this] { return is_asked_to_leave(); });
   Result<void> come = with_all(session, &Session::seize);

@@ -1,5 +1,5 @@
-// Watches running processes until the observer, their end or the duration ends it: what fade-attach is made of. Owns
-// the tracing loop, the session and the writer. The processes go on unharmed whatever happens here.
+// The engine of fade-attach: watches running processes until the observer, their end or the duration ends the watch.
+// Owns the tracing loop, the session and the writer. The processes go on undisturbed whatever happens here.
 #pragma once
 #include <sys/types.h>
 
@@ -16,14 +16,14 @@ namespace fade {
 struct AttachOptions : RecordingOptions {
   std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
   // duration_ns: detach after that time.
-  bool snapshot = false;  // look at what all threads do, once, and detach
+  bool snapshot = false;  // take one look at all threads, and detach
 };
 
 struct Attached {
   pid_t pid = 0;  // the first process
   std::string program, database;
   HoldTimes holds;
-  std::vector<std::string> notes;  // what was missed before we came, in sentences
+  std::vector<std::string> notes;  // missing data of the time before fade attached, in sentences
 };
 
 // About once a second.
@@ -45,10 +45,11 @@ class AttachObserver {
 };
 
 struct AttachOutcome {
-  bool ran_short = false;  // of memory: we detached because of that
+  bool ran_short = false;  // of memory: fade detached because of that
   bool ended = false;  // the processes ended; otherwise we detached
   HoldTimes detach_holds;
-  std::uint64_t bytes_differing = 0;  // of executable mappings against their files, where fade had written; 0 as promised
+  // of executable mappings against their files, at fade's breakpoints; 0 as promised
+  std::uint64_t bytes_differing = 0;
   RunSummary summary;
 };
 

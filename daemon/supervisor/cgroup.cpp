@@ -27,7 +27,7 @@ void add(std::vector<std::string>& to, std::string what) {
   if (std::ranges::find(to, what) == to.end()) to.push_back(std::move(what));
 }
 
-// systemd writes what a unit's name may not hold as \xHH.
+// systemd writes characters that a unit's name may not hold as \xHH.
 std::string unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -1,5 +1,5 @@
-// Which containers a process is in, as the path of its control group tells it (cgroups(7)): the paths are named by the
-// container engines, each in its own way.
+// The containers of a process, by the path of its control group (cgroups(7)): the container engines name the paths,
+// each in its own way.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,7 +12,8 @@ struct CgroupContainers {
   std::vector<std::string> names;  // systemd's machines (systemd-nspawn among them) and LXC
 };
 
-// Of the content of /proc/PID/cgroup, of version 1 or 2. Processes that engines keep beside a container (conmon) are in none.
+// `cgroup`: the content of /proc/PID/cgroup, of version 1 or 2. Processes that engines keep beside a container (conmon)
+// are in none.
 CgroupContainers containers_in(std::string_view cgroup);
 
 }  // namespace fade

@@ -73,7 +73,7 @@ void read_place(const Place& place, const std::string& folder, const Found& foun
   if (::glob((folder + "/" + place.files).c_str(), 0, nullptr, &files) == 0)
     for (std::size_t i = 0; i < files.gl_pathc; ++i)
       if (const auto text = read_bounded(files.gl_pathv[i], kMostOfARegistry))
-        place.read(json::parse(*text, nullptr, false), found);  // of what is no JSON: an empty value
+        place.read(json::parse(*text, nullptr, false), found);  // invalid JSON gives an empty value
   ::globfree(&files);
 }
 

@@ -9,11 +9,11 @@ namespace fade {
 
 struct NamedContainers {
   std::set<std::string> ids;
-  std::string why_none;  // where there are none, a sentence
+  std::string why_none;  // if there are none, a sentence
 };
 
-// Docker's and Podman's (also CRI-O's) own files, those of the system and those of the effective user; `root` stands
-// before their paths.
+// Docker's and Podman's (also CRI-O's) own files, those of the system and those of the effective user; `root` is a
+// prefix of their paths.
 NamedContainers containers_named(const std::string& name, const std::string& root);
 
 }  // namespace fade

@@ -1,4 +1,4 @@
-// What a recording will watch, told before it begins: the options in words, the filters, the functions left out.
+// The coverage of a recording, sent before it begins: the options in words, the filters, the functions left out.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace fade {
 
-// As one line that a shell understands. Values of variables whose names look like secrets are replaced.
+// As one line that a shell understands. Values of variables with names that look like secrets are replaced.
 std::string shown_options(const std::vector<std::string>& typed);
 
 // `wishes` are the functions that will be watched, of all that `chosen` knows.

@@ -1,5 +1,6 @@
-// Tells signals for the whole process group from signals for fade-run alone, which the kernel does not. The witness is
-// another process of the group: a signal that both got was for the group, and the program has a copy of its own.
+// Distinguishes signals for the whole process group from signals for fade-run alone, which the kernel does not. The
+// witness is another process of the group: a signal that both got was for the group, and the program has a copy of its
+// own.
 //
 // The kernel keeps one pending signal of each number (real-time signals queue up), and two processes need not merge
 // alike. So a signal that comes a moment after one of the same sender for the group counts as one with it. Memory of a
@@ -18,7 +19,7 @@ class HeardSignals {
 
   // The witness got a signal. `now`: CLOCK_MONOTONIC.
   void hear(const SignalKey& key, std::int64_t now);
-  // True where the witness got the signal that fade-run tells of. One signal that was heard answers for one note.
+  // True if the witness got the signal in fade-run's note. One signal that was heard answers for one note.
   bool answers_for(const SignalNote& note);
 
  private:

@@ -1,5 +1,5 @@
-// Signals that would end fade before its program: a pipe that nobody reads any more, a file that may not grow. What fails then says
-// so by itself. Ignored signals are inherited: fork the program first.
+// Signals that would end fade before its program: a pipe without a reader, a file that may not grow. The call that
+// fails then returns an error. Ignored signals are inherited: fork the program first.
 #pragma once
 #include <signal.h>
 

@@ -19,7 +19,8 @@ JobControl::JobControl() {
   ::sigemptyset(&held_);
   ::pthread_sigmask(SIG_BLOCK, nullptr, &before_);
   for (const int signal : kStops)
-    if (::sigismember(&before_, signal) == 0) ::sigaddset(&held_, signal);  // what we were given blocked stays so
+    // signals that were blocked at the start stay blocked
+    if (::sigismember(&before_, signal) == 0) ::sigaddset(&held_, signal);
   ::pthread_sigmask(SIG_BLOCK, &held_, nullptr);
 }
 
@@ -38,7 +39,7 @@ bool JobControl::stop_asked() const {
   return false;
 }
 
-// What waits has its usual effect. A SIGCONT that came before has taken it away.
+// A signal that waits has its usual effect. An earlier SIGCONT has discarded it.
 void JobControl::stop() const {
   ::pthread_sigmask(SIG_UNBLOCK, &held_, nullptr);
   ::pthread_sigmask(SIG_BLOCK, &held_, nullptr);

@@ -1,6 +1,6 @@
-// Ctrl-Z while fade runs a program. The terminal asks both of us to stop, and the program may do so, do so later, or not at
-// all: the shell must see what it would see of the program alone. So the request waits until the program has stopped. Nor
-// do messages of ours stop the job where it is in the background (stty tostop). Tracing thread only.
+// Ctrl-Z while fade runs a program. The terminal asks both fade and the program to stop, and the program may do so, do
+// so later, or not at all. The shell must see the same as of the program alone. So the request waits until the program
+// has stopped. Nor do messages of fade stop the job if it is in the background (stty tostop). Tracing thread only.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -17,11 +17,11 @@ class JobControl {
   bool stop_asked() const;
   void stop() const;  // returns when fade is continued
 
-  // `program` leads a process group of its own, as interactive shells do, and the terminal is that group's. Where it stops, the shell
-  // that started fade hears nothing of it.
+  // `program` leads a process group of its own, as interactive shells do, and the terminal is that group's. If it
+  // stops, the shell that started fade does not notice.
   static bool has_terminal(pid_t program);
-  // fade stops in its place. When it is continued, the program gets the terminal, if fade has got it, and goes on. With the
-  // signals held that a JobControl holds.
+  // fade stops in its place. When it is continued, the program gets the terminal, if fade has got it, and goes on. With
+  // the signals held that a JobControl holds.
   static void stop_for(pid_t program);
 
  private:

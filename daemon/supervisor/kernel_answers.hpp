@@ -1,4 +1,5 @@
-// What no file tells about tracing and only the kernel can answer. A value of functions, so that a test answers itself.
+// Facts about tracing that no file shows and only the kernel can answer. A value of functions, so that a test answers
+// itself.
 #pragma once
 #include <sys/types.h>
 
@@ -12,10 +13,10 @@ namespace fade {
 enum class UserNamespace {
   Same,
   Nested,       // below ours: our capabilities count in it
-  NestedOwned,  // below ours and made by our user, who therefore has all capabilities in it
-  Foreign,      // beside or above ours: nothing of ours counts
+  NestedOwned,  // below ours and made by our user, with all capabilities in it therefore
+  Foreign,      // beside or above ours: our capabilities do not count
   Closed,       // the kernel does not let us look, for which it asks nearly the same as for tracing
-  Unknown,      // gone, or a kernel that does not tell
+  Unknown,      // gone, or a kernel that does not show it
 };
 
 struct KernelAnswers {

@@ -1,6 +1,6 @@
-// Reads the topology that the KFD driver shows in sysfs (class/kfd/kfd/topology), and the PCI revision of each GPU. Where
-// /sys is, is a parameter: tests and containers bring their own. Nothing in it is trusted: files may be missing, empty,
-// huge, of another kind, or nonsense. Reading never fails; what could not be read is told.
+// Reads the topology that the KFD driver shows in sysfs (class/kfd/kfd/topology), and the PCI revision of each GPU. The
+// place of /sys is a parameter: tests and containers bring their own. Nothing in it is trusted: files may be missing,
+// empty, huge, of another kind, or nonsense. Reading never fails; unreadable parts are reported.
 #pragma once
 #include <string>
 

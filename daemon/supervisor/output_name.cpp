@@ -28,7 +28,7 @@ std::string moment(std::time_t now) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &parts)};
 }
 
-// Expands from `at`, which stands behind a '%', and moves behind what was read. %n stays, as a marker.
+// Expands from `at`, which is behind a '%', and moves behind the expanded part. %n stays, as a marker.
 class Expansion {
  public:
   Expansion(std::string_view pattern, const OutputNameFacts& facts) : pattern_(pattern), facts_(facts) {}

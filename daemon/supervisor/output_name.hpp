@@ -27,7 +27,7 @@ OutputNameFacts output_name_facts(std::string program, int pid);  // of this mac
 
 Result<std::string> expand_output_name(std::string_view pattern, const OutputNameFacts& facts);
 
-// What can be told before there is a pid.
+// Checks the parts that can be checked before there is a pid.
 Result<void> check_output_name(std::string_view pattern);
 
 }  // namespace fade

@@ -17,26 +17,26 @@ struct Check {
   enum class Verdict { Good, Bad, Unknown };
   std::string what;  // "is not traced by another program"
   Verdict verdict = Verdict::Good;
-  std::string cause;  // where not good
+  std::string cause;  // if not good
   std::string fix;    // a command to paste, may be empty
   int code = 0;       // where bad: EPERM, ESRCH or ENOTSUP
 };
 
-// Who asks: a value, so that a test can be anyone.
+// The asking user: a value, so that a test can be any user.
 struct Asker {
   pid_t pid = 0;
-  uid_t uid = 0;  // the real ids are what counts
+  uid_t uid = 0;  // the real ids count
   gid_t gid = 0;
   bool can_ptrace = false;       // CAP_SYS_PTRACE is effective
   bool may_gain_ptrace = false;  // and in the bounding set: root would have it here
   std::uint64_t capabilities = 0;         // permitted ones, by bit
-  std::string program = "fade-attach";    // whose command line a fix repeats
+  std::string program = "fade-attach";    // a fix repeats this program's command line
 
   static Asker self(std::string program = "fade-attach", const std::string& proc = "/proc");
 };
 
-// All rules in the order in which a user should hear of them; what comes after the first bad one may be Unknown. Ends
-// with the first where there is no living process of that number.
+// All rules in the order for a user to read them; rules after the first bad one may be Unknown. Ends with the first if
+// there is no living process of that number.
 std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc = "/proc",
                                 const KernelAnswers& kernel = KernelAnswers::real());
 

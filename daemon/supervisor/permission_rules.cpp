@@ -213,7 +213,7 @@ Finding is_not_filtered(const Subject& s) {
                  "if it does: start the program with fade-run, which prepares it before the filter is set");
 }
 
-// Breakpoints need SIGTRAP; what the program thinks of it is answered in its place (session/trap_guard.hpp).
+// Breakpoints need SIGTRAP; the program's settings for it are answered in its place (session/trap_guard.hpp).
 Finding is_sigtrap_free(const Subject& s) {
   std::size_t blocked = 0;
   const std::vector<pid_t> threads = s.proc.threads(s.pid);

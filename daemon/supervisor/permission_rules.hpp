@@ -1,4 +1,4 @@
-// The rules that stand between us and another process, one function each, in the order in which a user should hear of them.
+// The rules for tracing another process, one function each, in the order for a user to read them.
 #pragma once
 #include <sys/types.h>
 
@@ -18,7 +18,7 @@ struct Finding {
   bool for_lack_of_privilege = false;  // with CAP_SYS_PTRACE it would be good
 };
 
-// What the rules look at.
+// The facts that the rules look at.
 struct Subject {
   pid_t pid;
   const Asker& asker;
@@ -32,7 +32,7 @@ struct Subject {
 
   std::string command() const { return command_of(asker, pid); }
   std::string more_privilege() const { return way_to_privilege(asker, pid, container); }
-  // CAP_SYS_PTRACE where it counts, which is in the namespace of the other.
+  // CAP_SYS_PTRACE in the namespace that counts: the other process's.
   bool privileged() const {
     if (user_namespace == UserNamespace::NestedOwned) return true;
     return asker.can_ptrace && user_namespace != UserNamespace::Foreign;
@@ -42,7 +42,7 @@ struct Subject {
 struct Rule {
   const char* what;
   Finding (*find)(const Subject&);
-  bool ends = false;  // where it is bad there is nothing more to ask
+  bool ends = false;  // if it is bad, no further rule is asked
 };
 
 std::span<const Rule> permission_rules();
@@ -50,6 +50,6 @@ std::span<const Rule> permission_rules();
 // "a security module (AppArmor, Landlock)": those that are active here and can forbid tracing.
 std::string a_security_module(const KernelAnswers& kernel);
 
-inline constexpr const char* kAskTheKernel = "sudo dmesg | grep -i -e denied -e ptrace";  // where no rule is known
+inline constexpr const char* kAskTheKernel = "sudo dmesg | grep -i -e denied -e ptrace";  // if no rule is known
 
 }  // namespace fade

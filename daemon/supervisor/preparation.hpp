@@ -22,15 +22,15 @@ struct ChosenProbes {
 Result<ChosenProbes> choose_probes(const RecordingOptions& options);
 Result<probes::Overrides> read_rules(const RecordingOptions& options);
 Result<StackChoice> stack_choice(const RecordingOptions& options);
-// The functions to be armed are those selected, and those that tell what a rule sets: these even if not selected.
+// The functions to be armed are those selected, and those with answers that a rule sets: these even if not selected.
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides);
 
-// Ours, with the changes of -E. VAR=VALUE sets, VAR takes away.
+// fade's environment, with the changes of -E. VAR=VALUE sets, VAR takes away.
 std::vector<std::string> changed_environment(const std::vector<std::string>& changes, char** ours);
 
-// Where execvp(3) would find it: fails with code ENOENT or EACCES and says why; without code where it is the directory
-// that is missing.
+// Finds a program as execvp(3) would: fails with code ENOENT or EACCES and the reason; without code if the directory is
+// missing.
 Result<std::string> find_program(const std::string& name, const std::string& directory);
 
 }  // namespace fade

@@ -45,7 +45,7 @@ struct Answer {
   std::uint64_t value = 0;
 };
 
-// What the driver says of each GPU.
+// The driver's data on each GPU.
 std::vector<Answer> answers_of(const Preset& preset, const KfdTopology& topology) {
   std::vector<Answer> out;
   for (const KfdNode& node : topology.nodes)
@@ -115,7 +115,8 @@ Result<std::vector<RuleText>> with_presets(std::vector<RuleText> rules, const st
   std::vector<RuleText> out;
   for (RuleText& rule : rules) {
     const auto spec = probes::parse_spec(rule.text);
-    const Preset* preset = spec ? preset_of(*spec) : nullptr;  // what is wrong with the others is told when they are parsed
+    // errors in the other rules are reported when they are parsed
+    const Preset* preset = spec ? preset_of(*spec) : nullptr;
     if (!preset) {
       out.push_back(std::move(rule));
       continue;

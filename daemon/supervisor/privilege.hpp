@@ -1,4 +1,4 @@
-// What someone who lacks CAP_SYS_PTRACE can do about it, which depends on where they are.
+// Advice for a user without CAP_SYS_PTRACE, which depends on the place where fade runs.
 #pragma once
 #include <sys/types.h>
 
@@ -9,7 +9,7 @@
 
 namespace fade {
 
-// What looks as if we were in a container ("/.dockerenv exists"); empty: nothing does. There is no sure sign: a container
+// A sign that fade is in a container ("/.dockerenv exists"); empty: there is none. There is no sure sign: a container
 // may hide all of them, and /.dockerenv may be left over from an image that was unpacked elsewhere.
 std::string container_sign(const ProcFiles& proc);
 

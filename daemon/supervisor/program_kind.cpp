@@ -29,7 +29,8 @@ bool is_named_library(const Fd& fd, const Elf64_Phdr& dynamic) {
   return false;
 }
 
-// It names a loader, or it is one: the only library that is run, as in "ld.so PROGRAM". A static PIE has no name of its own.
+// It names a loader, or it is one: the only library that is run, as in "ld.so PROGRAM". A static PIE has no name of its
+// own.
 bool is_dynamic(const Fd& fd, const Elf64_Ehdr& header) {
   for (unsigned i = 0; i < header.e_phnum && i < kMostSegments; ++i) {
     Elf64_Phdr segment;

@@ -1,4 +1,4 @@
-// What kind of program a file holds: fade watches 64-bit x86 programs that have a dynamic loader. Nothing in the file is
+// The kind of program in a file: fade watches 64-bit x86 programs that have a dynamic loader. Nothing in the file is
 // trusted.
 #pragma once
 #include <string>

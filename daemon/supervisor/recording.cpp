@@ -54,7 +54,7 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 
-// --delay and --duration: what happens outside of the window is not recorded.
+// --delay and --duration: events outside of the window are not recorded.
 void Recording::keep_window(Session& session, std::int64_t now) {
   const bool wanted = !paused_ && now >= options_.delay_ns.value_or(0) && !window_is_over(now);
   if (wanted == recording_) return;
@@ -83,7 +83,7 @@ void Recording::sample(Session& session, std::int64_t now) {
   session.take_samples();
 }
 
-// Said once, at once: what follows may not come to its end.
+// Reported once, at once: the following work may not come to its end.
 void Recording::look_after_memory() {
   if (runs_short_ || !own_memory::is_scarce()) return;
   runs_short_ = true;

@@ -1,5 +1,5 @@
-// One recording while it is made: the database, its writer and the queue to it, and what has to be done now and then. Used
-// by run() and attach(). Tracing thread only.
+// One recording while it is made: the database, its writer and the queue to it, and their regular work. Used by run()
+// and attach(). Tracing thread only.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -36,7 +36,7 @@ class Recording {
   const SessionClock& clock() const { return clock_; }
   const std::string& database() const { return database_; }
   store::LiveTotals live() const { return writer_->live(); }
-  // Stores what is left and closes the file.
+  // Stores the remaining data and closes the file.
   RunSummary finish(Session& session);
   // The program was never there: as if nothing had been asked.
   void discard();

@@ -1,4 +1,4 @@
-// What a recording is to hold and where it goes, whether the program is launched or attached to.
+// The content and the place of a recording, whether the program is launched or attached to.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -31,9 +31,9 @@ struct RecordingOptions {
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
   bool follow = true;            // children of the program
-  std::string child_filter;      // --exe REGEX: record only processes whose executable path matches; empty: all
+  std::string child_filter;      // --exe REGEX: record only processes with a matching executable path; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
-  std::string step;  // --step WHAT: what a step of the program is; empty: none
+  std::string step;  // --step WHAT: the definition of a step of the program; empty: none
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
   std::optional<std::int64_t> hang_ns;  // a process in which a call runs, and none begins or ends for so long, is looked at
 
@@ -45,7 +45,7 @@ struct RecordingOptions {
 
   std::vector<BatchReader*> readers;  // follow the recording; they outlive it
 
-  std::string sysfs_root = "/sys";  // where what the GPU driver says is read
+  std::string sysfs_root = "/sys";  // here the GPU driver's data are read
 };
 
 struct TopFunction {
@@ -54,9 +54,9 @@ struct TopFunction {
   std::int64_t total_ns = 0;
 };
 
-// What fade cost the program, all threads added up unless it says otherwise.
+// The cost of fade for the program, all threads added up if not said otherwise.
 struct CostSummary {
-  bool is_measured = false;     // what the kernel's share of a stop is; if not, the figures are without it
+  bool is_measured = false;     // the kernel's share of a stop; if not, the figures are without it
   std::uint64_t threads = 0;    // that were stopped
   std::int64_t calls_ns = 0;    // by recorded calls
   std::int64_t other_ns = 0;    // by other stops: the start of programs, loading of libraries
@@ -64,7 +64,7 @@ struct CostSummary {
   std::int64_t life_ns = 0;     // from the begin of the first process to the end of the last one
 };
 
-// What the end block prints.
+// The content of the end block.
 struct RunSummary {
   std::string database;
   std::int64_t duration_ns = 0;  // of the program's life; of the recording where the program runs on

@@ -29,7 +29,7 @@ tl::unexpected<Error> own_failure(Error error) {
   return tl::unexpected(std::move(error));
 }
 
-// `program` was found before, so that ENOENT means what it needs; 0: it ended before its exec could say anything.
+// `program` was found before, so ENOENT means its interpreter or loader; 0: it ended before its exec could report.
 tl::unexpected<Error> why_not_run(const std::string& program, int exec_errno) {
   const std::string doing = fmt::format("cannot run '{}'", program);
   if (exec_errno != ENOENT) return fail(doing, std::strerror(exec_errno), {}, exec_errno ? EACCES : 0);
@@ -37,7 +37,7 @@ tl::unexpected<Error> why_not_run(const std::string& program, int exec_errno) {
               "head -n 1 FILE shows a script's, readelf -l FILE a program's", ENOENT);
 }
 
-// One run: owns what must be taken down in order, whatever happened.
+// One run: owns the parts that must be taken down in order, whatever happened.
 class Run {
  public:
   Run(const RunOptions& options, const probes::Overrides& overrides, Coverage coverage)

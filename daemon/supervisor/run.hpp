@@ -1,5 +1,5 @@
-// Runs one program under supervision from start to end: what fade-run is made of. Owns the tracing loop, the
-// session and the writer; returns when the program has ended (or was let go) and the database is closed.
+// The engine of fade-run: runs one program under supervision from start to end. Owns the tracing loop, the session and
+// the writer; returns when the program has ended (or was let go) and the database is closed.
 #pragma once
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ using OnStarted = void (*)(const std::string& program, int pid, const std::strin
 // Everything the options name is checked before the program is started.
 Result<RunOutcome> run(const RunOptions& options, OnStarted on_started);
 
-// What --dry-run prints: the rules as resolved, in lines.
+// The output of --dry-run: the rules as resolved, in lines.
 Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options);
 
 }  // namespace fade

@@ -1,4 +1,4 @@
-// One signal that fade-run caught: what the kernel said about it. Plain data, sent between processes of one program.
+// One signal that fade-run caught, with the kernel's data on it. Plain data, sent between processes of one program.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>

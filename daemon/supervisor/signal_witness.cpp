@@ -28,7 +28,7 @@ std::string title(const std::vector<std::string>& command) {
 }
 
 // A descriptor that the witness kept would keep a pipe from its end, or a terminal from its hangup. 0 and 1 are free
-// afterwards for what it does need.
+// afterwards for the witness's own descriptors.
 bool keep_only(int notes, int pidfd) {
   const int high_notes = ::fcntl(notes, F_DUPFD, 3), high_pidfd = ::fcntl(pidfd, F_DUPFD, 3);
   if (::dup2(high_notes, 0) < 0 || ::dup2(high_pidfd, 1) < 0) return false;

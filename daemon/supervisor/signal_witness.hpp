@@ -1,4 +1,4 @@
-// The witness: a process in the process group of fade-run that gets what the group gets. It decides whether the program
+// The witness: a process in the process group of fade-run that gets the group's signals. It decides whether the program
 // needs a signal that fade-run caught, and passes it on. A signal that the witness got too was for the group: the
 // program had its own copy.
 //

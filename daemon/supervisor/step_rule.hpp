@@ -1,4 +1,4 @@
-// --step: what a step of the program is.
+// --step: the definition of a step of the program.
 #pragma once
 #include <string>
 #include <string_view>

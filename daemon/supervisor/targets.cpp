@@ -55,7 +55,7 @@ Pids select(const ProcFiles& proc, Predicate wanted) {
 Result<Pids> by_number(const ProcFiles& proc, pid_t pid) {
   const StatusFile status = proc.status(pid);
   if (const pid_t process = status.pid("Tgid"); process > 0) return Pids{process};
-  // Not shown, but it may be there: hidepid. Whoever wants to trace it will hear why not.
+  // Not shown, but it may be there: hidepid. A later attempt to trace it gives the reason.
   if (pid > 0 && ::kill(pid, 0) != 0 && errno == EPERM) return Pids{pid};
   return fail(fmt::format("no process {}", pid), "it has ended, or it lives in another PID namespace", "ps -e -o pid,user,args", ESRCH);
 }
@@ -68,7 +68,7 @@ Result<std::regex> compiled(const std::string& text) {
   }
 }
 
-// The command line last: reading it waits for whoever holds the lock of that process's memory map.
+// The command line last: reading it waits for the holder of the lock of that process's memory map.
 bool has_name(const ProcFiles& proc, pid_t pid, const std::regex& name) {
   const auto matches = [&](std::string_view text) {
     text = text.substr(0, kMostMatched);
@@ -116,7 +116,7 @@ CgroupContainers containers_of(const ProcFiles& proc, pid_t pid) {
   return containers_in(proc.read(fmt::format("{}/cgroup", pid)));
 }
 
-// Whose id begins so, of all containers that have processes.
+// The ids that begin so, of all containers that have processes.
 std::set<std::string> ids_beginning(const ProcFiles& proc, const std::string& prefix) {
   std::set<std::string> out;
   if (!is_id(prefix)) return out;
@@ -150,8 +150,8 @@ Result<Pids> by_container(const ProcFiles& proc, const std::string& wish, const 
               fmt::format("fade-attach --container \"$(docker ps -q --no-trunc -f name={})\"      (or podman ps, crictl ps)", wish), ESRCH);
 }
 
-// Every scan adds the children that were born meanwhile, until one finds no more. Who was a descendant once stays one
-// when its parent ends.
+// Every scan adds the children that were born meanwhile, until one finds no more. A descendant stays one when its
+// parent ends.
 void add_descendants(const ProcFiles& proc, Pids& pids) {
   std::set<pid_t> known(pids.begin(), pids.end());
   std::size_t before = 0;
@@ -185,8 +185,8 @@ bool may_load_hip(const ProcFiles& proc, pid_t pid) {
   return kind == ProgramKind::Dynamic || kind == ProgramKind::Unreadable;
 }
 
-// The first process of many containers is a static program (docker run --init). Who was asked for himself stays, and so do
-// all where nobody would be left: the user is to hear why.
+// The first process of many containers is a static program (docker run --init). A process that was asked for by itself
+// stays. All stay if the list would be empty: the user is to see the reason.
 void leave_out_helpers(const ProcFiles& proc, const Pids& asked_for, Pids& pids) {
   Pids left;
   for (const pid_t pid : pids)

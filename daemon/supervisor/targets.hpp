@@ -18,9 +18,9 @@ struct TargetWish {
 };
 
 // Thread group ids, each once, those asked for first, then by number. By name and container: living processes, never
-// our own or our ancestors. Of names, containers and trees, who cannot load HIP is left out, unless nobody else is found.
-// `root` stands before the paths of the container engines' own files. error.code: ESRCH where nothing matches, EPERM where
-// the pidfile may not be read, EINVAL where the wish cannot be understood.
+// fade itself or its ancestors. Of names, containers and trees, processes that cannot load HIP are left out, unless no
+// other is found. `root` is a prefix of the paths of the container engines' own files. error.code: ESRCH if nothing
+// matches, EPERM if the pidfile may not be read, EINVAL if the wish cannot be understood.
 Result<std::vector<pid_t>> find_targets(const TargetWish& wish, const std::string& proc = "/proc",
                                         const std::string& root = "");
 

@@ -39,7 +39,7 @@ void WitnessLoop::run() {
   while (notes_ >= 0 || used_ != 0) {
     wait();
     take_notes();
-    hear_signals();  // after the notes, whose signals were sent before
+    hear_signals();  // after the notes, because their signals were sent before
     decide();
   }
 }
