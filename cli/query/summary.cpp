@@ -157,7 +157,8 @@ Result<void> active_devices(SummaryPage& page) {
   for (const std::string_view topic : {"launches", "allocations", "copies"})
     if (doubt.empty()) doubt = page.partial(topic);
   if (active->empty() && !doubt.empty()) page.line("used: unknown, " + doubt);
-  else page.line(active->empty() ? "used: none, no memory was allocated and no work was given" : fmt::format("used: device {}", fmt::join(*active, ", ")));
+  else if (active->empty()) page.line("used: no device, no memory was allocated and no work was given");
+  else page.line(fmt::format("used: device{} {}", active->size() > 1 ? "s" : "", fmt::join(*active, ", ")));
   return {};
 }
 

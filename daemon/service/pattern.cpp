@@ -108,7 +108,7 @@ class Parser {
     return Steps{{Step::Kind::Byte, *set, 1, 1}};
   }
 
-  // Behind the backslash. Of letters and digits only those that are known.
+  // Behind the backslash. A letter or digit there must be a known one.
   std::optional<Bytes> escaped() {
     if (!more()) return {};
     const char c = text_[at_++];

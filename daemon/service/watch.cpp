@@ -26,7 +26,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// * and ?, of which * crosses slashes. In time that grows with the product of both lengths: fnmatch(3) may take for ever.
+// * and ?, of which * crosses slashes. In time that grows with the product of both lengths: fnmatch(3) may take for
+// ever.
 bool matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {

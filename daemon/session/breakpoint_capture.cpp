@@ -41,8 +41,8 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   record.held_ns = held_time(record.entry_ns - now);
 }
 
-// Of a call that is recorded, the whole; of any other call its registers, stack words and return address. The stack
-// that a policy wants of every call is read together with the arguments.
+// A recorded call is read in whole, any other call with its registers, stack words and return address. The stack that a
+// policy wants of every call is read together with the arguments.
 void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const Registers& registers,
                                        std::span<const std::uint64_t> on_stack, OpenCall& call) {
   const bool with_stack = is_recorded(entry) && stacks_.policy().wants_every(*entry.probe);

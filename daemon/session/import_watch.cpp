@@ -154,7 +154,7 @@ void ImportWatch::tell_rule(const Program& program, const Module& module, const 
   if (asker != before.end()) out.asker = ids[static_cast<std::size_t>(asker - before.begin())];
 }
 
-// Of the program as it began: the loader does not look at the environment again.
+// The environment of the program's begin: the loader does not look at it again.
 const LoaderView& ImportWatch::loader_view(const Inferior& inferior) {
   auto& view = inferior.program->loader_view;
   if (view) return *view;

@@ -67,7 +67,7 @@ struct ProgramMark {
   std::uint32_t execs = 0;
 };
 
-// Of HangWatch.
+// State of HangWatch.
 struct HangState {
   std::int64_t quiet_ns = 0;  // time that was seen to pass with calls running, while none but polling calls began or ended
   bool is_reported = false;   // since then

@@ -233,7 +233,7 @@ StackCapture::Outside StackCapture::from_outside(const Thread& thread) {
   return is_kept ? out : Outside{};
 }
 
-// Of a program that is killed with fade there shall be most: told when the number has doubled.
+// Sends the numbers when they have doubled, so that most is there if program and fade are killed together.
 void StackCapture::report(bool at_end) {
   if (at_end && cost_.sampled > 0)
     sink_.notice(Lifecycle{.at = clock_.now(), .kind = "samples taken", .value = static_cast<std::int64_t>(cost_.sampled),

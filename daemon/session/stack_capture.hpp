@@ -80,7 +80,7 @@ class StackCapture {
   Cost cost_;
   std::uint64_t told_taken_ = 0, told_not_kept_ = 0;
 
-  // Of the stack that is being taken; kept for their memory.
+  // Buffers of the stack that is being taken; kept to reuse their memory.
   StackSnapshot snapshot_;
   bool has_looked_ = false;  // the snapshot is that of the stack that will be asked for next
   std::int64_t look_ns_ = 0;

@@ -9,7 +9,7 @@
 
 namespace fade {
 
-// The activity of a stopped thread: "running", "futex", "ioctl on /dev/kfd", "system call 451". Of a 64-bit thread.
+// The activity of a stopped 64-bit thread: "running", "futex", "ioctl on /dev/kfd", "system call 451".
 std::string what_it_does(pid_t tid, const Registers& registers);
 // The same for a thread that does not stop (proc_pid_syscall(5)), or empty if unknown.
 std::string what_it_does_unstopped(pid_t tid);

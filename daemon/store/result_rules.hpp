@@ -13,7 +13,7 @@ class ResultRules {
  public:
   ResultRules(sqlite::Db& db, Failure& failure);
 
-  // Codes that are normal for that function. Of several patterns that fit a code, the longest counts, as in the view
+  // Codes that are normal for that function. If several patterns fit a code, the longest counts, as in the view
   // failures.
   std::vector<std::int64_t> normal(const std::string& function) const;
 

@@ -97,7 +97,7 @@ std::string pci_address(std::uint64_t domain, std::uint64_t location) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffffffff, location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
 }
 
-// Of the memory that is the GPU's own, or the system's where the node is a CPU; its width and clock.
+// The memory that is the GPU's own, or the system's if the node is a CPU; its width and clock.
 void KfdReader::add_memory(KfdNode& node) const {
   const std::string folder = node_folder(node.node) + "/mem_banks";
   std::error_code none;

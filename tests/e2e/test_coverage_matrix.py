@@ -14,7 +14,7 @@ WORDS = "alloc launch=4 alloc free fail copy sync launch=4"
 NO_MEMORY = ("everything was freed", "nothing was allocated", "nothing was left allocated", "passed: no leaks")
 NO_FAILURE = ("No call failed", "passed: no errors")
 NO_USE = ("ALLOCATED_NO_LAUNCH", "QUERIED_ONLY", "LOADED_UNUSED", "NOT_LOADED", "No HIP library was ever loaded", "none of them called HIP",
-          "did not use the GPU", "did not use an AMD GPU", "used: none", "no memory was allocated and no work was given")
+          "did not use the GPU", "did not use an AMD GPU", "used: no device", "no memory was allocated and no work was given")
 WHOLE = ("no calls dropped", "passed: used, no errors, no dropped calls, closed cleanly")
 LEAKS_MORE = ("2.00 MiB never freed", "2097152 bytes of GPU memory")  # one block was freed
 ALL = (*NO_MEMORY, *NO_FAILURE, *NO_USE, *WHOLE)

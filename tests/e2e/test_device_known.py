@@ -59,7 +59,7 @@ def test_a_device_that_was_set_before_fade_came_is_unknown(build, start, attach)
     assert database.rows("SELECT device, peak FROM memory_totals ORDER BY 1") == [(None, 1 * MIB), (0, 3 * MIB), (1, 1 * MIB)]
     assert device_ids(build, path)[0] is None
     summary = query(build, path, "summary", "--format", "table")
-    assert "an unknown device: peak 1.00 MiB" in summary and "active (given memory or work): 0, 1, an unknown device" in summary
+    assert "an unknown device: peak 1.00 MiB" in summary and "used: devices 0, 1, an unknown device\n" in summary
     assert "on an unknown device" in query(build, path, "memory", "--peak", "--format", "table")
 
 
@@ -73,7 +73,7 @@ def test_processes_on_one_gpu_add_up(build, record, tmp_path):
     record("share")
     summary = query(build, tmp_path / "run.db", "summary", "--format", "table")
     assert "device 0: peak 2.00 MiB, 2 allocations, 2 frees" in summary
-    assert "active (given memory or work): 0\n" in summary
+    assert "used: device 0\n" in summary
 
 
 @pytest.mark.parametrize("asked", (True, False))
