@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::cli::attach {
@@ -12,13 +13,7 @@ namespace {
 
 constexpr std::string_view kSeparator = "  ";
 
-// One decimal below `decimal_below`, and no number of four digits before the next letter.
-std::string scaled(double x, double base, std::string_view letters, double decimal_below) {
-  std::size_t i = 0;
-  for (; x >= 999.5 && i + 1 < letters.size(); ++i) x /= base;
-  const bool decimal = i > 0 && x < decimal_below - 0.05;
-  return fmt::format("{:.{}f}{}", x, decimal ? 1 : 0, letters[i]);
-}
+std::string more_bytes(std::uint64_t n) { return "+" + table::human_bytes(static_cast<std::int64_t>(n)); }
 
 std::string clock_of(std::int64_t ns) {
   const std::int64_t seconds = ns / 1'000'000'000;
@@ -38,11 +33,11 @@ std::string joined(const std::vector<std::string>& fields, std::size_t columns) 
 }  // namespace
 
 std::string short_count(double n) {
-  const std::string text = scaled(n, 1000, " kMGTPE", 10);
-  return text.ends_with(' ') ? text.substr(0, text.size() - 1) : text;
+  constexpr std::string_view kLetters = " kMGTPE";
+  std::size_t i = 0;
+  for (; n >= 999.5 && i + 1 < kLetters.size(); ++i) n /= 1000;
+  return i == 0 ? fmt::format("{:.0f}", n) : fmt::format("{:.{}f}{}", n, n < 9.95 ? 1 : 0, kLetters[i]);
 }
-
-std::string short_bytes(std::uint64_t n) { return scaled(static_cast<double>(n), 1024, "BKMGTPE", 100); }
 
 double LiveLine::calls_per_second(const LiveNumbers& now) {
   const auto passed = static_cast<double>(now.elapsed_ns - last_.elapsed_ns) * 1e-9;
@@ -54,11 +49,12 @@ std::string LiveLine::next(const LiveNumbers& now, std::size_t columns) {
   std::vector<std::string> fields{
       fmt::format("{} {}", utf8_ ? "●" : "*", clock_of(now.elapsed_ns)),
       fmt::format("{} calls/s", short_count(calls_per_second(now))),
-      fmt::format("mem {} (peak {})", short_bytes(now.memory_bytes), short_bytes(now.peak_bytes)),
+      fmt::format("mem {} since attach", more_bytes(now.memory_bytes)),
       fmt::format("err {}", short_count(static_cast<double>(now.errors)))};
   if (now.dropped > 0) fields.push_back(fmt::format("dropped {}", short_count(static_cast<double>(now.dropped))));
-  fields.push_back(fmt::format("db {}", short_bytes(now.database_bytes)));
+  fields.push_back(fmt::format("db {}", table::human_bytes(static_cast<std::int64_t>(now.database_bytes))));
   fields.push_back(hint_);
+  fields.push_back("peak " + more_bytes(now.peak_bytes));
   last_ = now;
   return joined(fields, columns);
 }

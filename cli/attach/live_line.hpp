@@ -25,6 +25,5 @@ class LiveLine {
 };
 
 std::string short_count(double n);        // 999, 4.1k, 41k, 2.3M
-std::string short_bytes(std::uint64_t n);  // 512B, 1.5K, 11.2G, 214M
 
 }  // namespace fade::cli::attach

@@ -6,6 +6,7 @@
 #include "cli/query/doubts.hpp"
 #include "cli/query/frame_list.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/nothing.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
@@ -108,6 +109,8 @@ Result<void> print_section(Context& context, Recording& recording, const Page& p
 // The sentence for a report without rows.
 Result<void> say_nothing(Context& context, Recording& recording, const Page& page, const table::Value& session) {
   const std::string partial = why_partial(recording, session, page.topic), rows = why_without_rows(recording, session, "allocations");
+  if (const std::string unknown = unknown_value(recording, context.settings, session); !unknown.empty())
+    return context.output.bytes->write(paragraph(context, unknown, 0) + "\n");
   auto held = rows_of(recording, page.held, session);
   if (!held) return tl::unexpected(held.error());
   std::string text = page.nothing;

@@ -106,7 +106,7 @@ void tell_error(Prose& page, const Row& e) {
   if (!table::is_null(e[10])) page.entry("inside", "called by " + table::raw_text(e[10]));
   page.entry("next call", table::is_null(e[11]) ? "none recorded of the same thread" : table::raw_text(e[11]) + " by the same thread");
   page.entry("checked", noticed(e));
-  page.entry("afterwards", followed(e));
+  page.entry("later", followed(e));
   if (integer(e[18]) != 0) page.entry("sticky", std::string("yes: HIP keeps returning it; only a new process clears it"));
   page.entry("advice", e[19]);
 }

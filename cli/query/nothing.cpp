@@ -78,24 +78,24 @@ Settings without_filters(Settings s) {
 
 }  // namespace
 
-std::string Nothing::unknown_value() const {
-  for (const Parameter& p : filters(settings_)) {
+std::string unknown_value(Recording& recording, const Settings& settings, const table::Value& session) {
+  for (const Parameter& p : filters(settings)) {
     const auto known = std::ranges::find(kValues, p.parameter, &KnownValues::parameter);
     if (known == kValues.end()) continue;
-    const auto rows = rows_of(recording_, known->sql, session_);
+    const auto rows = rows_of(recording, known->sql, session);
     if (!rows || std::ranges::any_of(*rows, [&](const Row& row) { return row[0] == p.value; })) continue;
     const std::string had = rows->empty() ? "it has none" : "it has " + listed(*rows);
     return fmt::format("no {} {} in this recording ({})", known->noun, table::raw_text(p.value), had);
   }
-  if (!settings_.from_ns) return {};
-  const auto last = rows_of(recording_, "SELECT max(duration) FROM sessions WHERE id = coalesce(:session, id)", session_);
-  if (!last || last->empty() || table::is_null((*last)[0][0]) || integer((*last)[0][0]) > *settings_.from_ns) return {};
+  if (!settings.from_ns) return {};
+  const auto last = rows_of(recording, "SELECT max(duration) FROM sessions WHERE id = coalesce(:session, id)", session);
+  if (!last || last->empty() || table::is_null((*last)[0][0]) || integer((*last)[0][0]) > *settings.from_ns) return {};
   return "the recording ends at " + table::human_duration(integer((*last)[0][0]), table::Units::Auto, false) + ", before --from";
 }
 
 std::string Nothing::filtered() const {
   if (filters(settings_).empty() && settings_.where.empty()) return {};
-  if (std::string unknown = unknown_value(); !unknown.empty()) return unknown;
+  if (std::string unknown = unknown_value(recording_, settings_, session_); !unknown.empty()) return unknown;
   if (!has_rows_(without_filters(settings_))) return {};
   return "no row matches " + times(settings_, given(settings_)) + "; there are rows without it";
 }

@@ -11,6 +11,9 @@
 
 namespace fade::query {
 
+// "no process 99999 in this recording (it has 24)", if an option names what the recording does not have; else empty.
+std::string unknown_value(Recording& recording, const Settings& settings, const table::Value& session);
+
 class Nothing {
  public:
   // `has_rows`: whether the report has any under other settings.
@@ -22,7 +25,6 @@ class Nothing {
   std::string reason() const;
 
  private:
-  std::string unknown_value() const;   // --pid 99999: no such process
   std::string filtered() const;        // rows exist, and none passes the filters
   std::string unwatched() const;
   std::string how_to_record() const;

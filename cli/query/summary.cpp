@@ -343,7 +343,7 @@ Result<void> next_section(SummaryPage& page) {
   };
   const Next all[] = {
       {integer((*found)[0]) > 0, "errors", "each failed call with its arguments"},
-      {integer((*found)[4]) > 0, "steps", "how long steps took, and what differed in slow ones"},
+      {integer((*found)[4]) > 0, "steps", "how long steps took, and slow ones"},
       {integer((*found)[5]) > 0 && integer((*found)[4]) == 0, "ranges", "what the program marks of its own work (roctx, NVTX)"},
       {integer((*found)[3]) > 0, "top", "all functions with percentiles"},
       {integer((*found)[3]) > 0 && page.without_rows("calls").empty(), "calls", "every call in order"},

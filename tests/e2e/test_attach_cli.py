@@ -235,7 +235,7 @@ def on_terminal(fade, tmp_path):
 
 
 def live_line(child):
-    child.expect(r"\r● \d\d:\d\d:\d\d  \S+ calls/s  mem \S+ \(peak \S+\)  err 0  db \S+  \[Enter\] detach")
+    child.expect(r"\r● \d\d:\d\d:\d\d  \S+ calls/s  mem \+\S+ \S+ since attach  err 0  db \S+ \S+  \[Enter\] detach")
 
 
 def finishes(child):

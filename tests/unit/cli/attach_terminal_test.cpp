@@ -173,11 +173,11 @@ TEST_F(ConsoleTest, TheLineIsRewrittenInPlaceAndTakenAway) {
   {
     Console console(writer_.get(), manner_);
     console.numbers({.elapsed_ns = 1'000'000'000, .calls = 123'000});
-    EXPECT_EQ(seen(), "\r* 00:00:01  123k calls/s  mem 0B (peak 0B)  err 0  db 0B  [Enter] detach");
+    EXPECT_EQ(seen(), "\r* 00:00:01  123k calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B");
     console.numbers({.elapsed_ns = 2'000'000'000, .calls = 123'000});
-    EXPECT_EQ(seen(), "\r* 00:00:02  0 calls/s  mem 0B (peak 0B)  err 0  db 0B  [Enter] detach   \b\b\b");
+    EXPECT_EQ(seen(), "\r* 00:00:02  0 calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B   \b\b\b");
   }
-  EXPECT_EQ(seen(), '\r' + std::string(69, ' ') + '\r');
+  EXPECT_EQ(seen(), '\r' + std::string(86, ' ') + '\r');
 }
 
 TEST_F(ConsoleTest, MessagesDoNotMixWithTheLine) {
