@@ -458,6 +458,7 @@ TEST_F(Ledger, ABufferThatGoesBackAndForthIsFoundAmongManyOthers) {
 }
 
 TEST_F(Ledger, HealthyProgramsAreNotAccused) {
+  tracee->notice(KernelNamed{1, 0x5000, "step", ""});
   open();
   for (int i = 0; i <= 120; ++i) {
     copy(0x100000, 0x200000, 65536, 1);  // input and output are not the same buffer
