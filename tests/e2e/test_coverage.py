@@ -95,7 +95,7 @@ def test_no_program_is_accused_of_what_was_not_watched(recorded, parts, options,
     recorded.run(parts(words), *options)
     assert recorded.rows("SELECT verdict FROM session_verdicts") == [("UNWATCHED",)]
     checked = recorded.ask("check", "--fail-on", "not-used")
-    assert checked.returncode == 2 and checked.stdout.startswith("unknown not-used: UNWATCHED")
+    assert checked.returncode == 2 and checked.stdout.startswith("unknown: not used: ") and "(verdict UNWATCHED" in checked.stdout
 
 
 @pytest.mark.parametrize("options, words, condition, status", [
