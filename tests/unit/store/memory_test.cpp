@@ -458,8 +458,8 @@ TEST_F(Ledger, ABufferThatGoesBackAndForthIsFoundAmongManyOthers) {
 }
 
 TEST_F(Ledger, HealthyProgramsAreNotAccused) {
-  tracee->notice(KernelNamed{1, 0x5000, "step", ""});
   open();
+  tracee->notice(KernelNamed{1, 0x5000, "step", ""});
   for (int i = 0; i <= 120; ++i) {
     copy(0x100000, 0x200000, 65536, 1);  // input and output are not the same buffer
     tracee->launch(0x5000);
