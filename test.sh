@@ -27,6 +27,10 @@ unit_parts() {
 step "Install what is needed"
 docker/install-deps.sh build package test
 
+# The sources under tests/runtime/entries are assembly.
+step "Formatting"
+git ls-files '*.cpp' '*.hpp' '*.c' '*.h' ':!tests/runtime/entries' | xargs clang-format-14 --dry-run -Werror
+
 step "Build as for use"
 configure release -DFADE_TESTS=ON
 cmake --build --preset release

@@ -18,7 +18,8 @@ enum class Class : std::uint8_t { None, Sse, Integer, Memory, Mixed };
 bool is_float(const Type& type) { return type.cls == TypeClass::Float || type.cls == TypeClass::Double; }
 
 // Merges the classes of a struct's leaves into its (at most two) eightbytes: INTEGER wins over SSE.
-void classify_fields(const Type& type, std::uint32_t base, const Types& types, int depth, std::array<Class, 2>& halves) {
+void classify_fields(const Type& type, std::uint32_t base, const Types& types, int depth,
+                     std::array<Class, 2>& halves) {
   const TypeDeclaration* declaration = type.cls == TypeClass::Struct ? types.find(type.name) : nullptr;
   if (depth > 0 && declaration && !declaration->fields.empty()) {
     for (const Field& field : declaration->fields)
@@ -46,7 +47,8 @@ Class class_of(const Type& type, const Types& types) {
 class RegisterAssignment {
  public:
   Location place(Class cls, unsigned words) {
-    if (cls == Class::Integer && integers_ + words <= kIntegerRegisters) return take(Location::Where::Integer, integers_, words);
+    if (cls == Class::Integer && integers_ + words <= kIntegerRegisters)
+      return take(Location::Where::Integer, integers_, words);
     if (cls == Class::Sse && sse_ + words <= kSseRegisters) return take(Location::Where::Sse, sse_, words);
     return take(Location::Where::Stack, stack_, words);
   }
@@ -76,7 +78,8 @@ Result<void> assign_locations(Probe& probe, const Types& types) {
       return fail("parameter " + parameter.name + " cannot be passed by value here",
                   "struct " + parameter.type.name + " goes half into an integer and half into an SSE register");
     if (words + assignment.stack() > kMostStackWords)
-      return fail("parameter " + parameter.name + " is too large", "arguments on the stack may have 2040 bytes together");
+      return fail("parameter " + parameter.name + " is too large",
+                  "arguments on the stack may have 2040 bytes together");
     parameter.at = assignment.place(cls, words);
   }
   probe.stack_words = static_cast<std::uint8_t>(assignment.stack());

@@ -53,16 +53,21 @@ inline Bytes location_bytes(const Location& at, const CallRecord& record, Payloa
 
 // True if the value lies completely in registers.
 bool in_registers(const RolePlace& place) {
-  return !place.in_memory && place.at.where == Location::Where::Integer && place.at.first * 8u + place.offset + place.size <= sizeof CallRecord::words;
+  return !place.in_memory && place.at.where == Location::Where::Integer &&
+         place.at.first * 8u + place.offset + place.size <= sizeof CallRecord::words;
 }
 
 // The value with that role; empty if there is none.
-Bytes find_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, Where where = Where::Anywhere) {
+Bytes find_role(const Probe& probe, Role role, const CallRecord& record, Payload payload,
+                Where where = Where::Anywhere) {
   for (const RolePlace& place : probe.places(role)) {
     if (where == Where::AtReturn && !place.in_memory) continue;
-    if (place.size > 0 && in_registers(place)) return std::as_bytes(std::span(record.words)).subspan(place.at.first * 8u + place.offset, place.size);
-    const Bytes whole = place.in_memory ? pointed_to(probe, probe.parameters[place.parameter], payload, where) : location_bytes(place.at, record, payload);
-    if (place.size > 0 && whole.size() >= std::size_t{place.offset} + place.size) return whole.subspan(place.offset, place.size);
+    if (place.size > 0 && in_registers(place))
+      return std::as_bytes(std::span(record.words)).subspan(place.at.first * 8u + place.offset, place.size);
+    const Bytes whole = place.in_memory ? pointed_to(probe, probe.parameters[place.parameter], payload, where)
+                                        : location_bytes(place.at, record, payload);
+    if (place.size > 0 && whole.size() >= std::size_t{place.offset} + place.size)
+      return whole.subspan(place.offset, place.size);
   }
   return {};
 }
@@ -89,7 +94,8 @@ std::size_t index_of(const Probe& probe, const Parameter& parameter) {
   return static_cast<std::size_t>(&parameter - probe.parameters.data());
 }
 
-std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload, std::span<std::byte> into) {
+std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload,
+                           std::span<std::byte> into) {
   const auto from = location_bytes(parameter.at, record, payload);
   const std::size_t size = std::min(into.size(), from.size());
   if (size) std::memcpy(into.data(), from.data(), size);
@@ -108,7 +114,8 @@ Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRec
   return to_dim3(std::span(bytes).first(argument_bytes(parameter, record, payload, bytes)));
 }
 
-std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord&, Payload payload) {
+std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord&,
+                                           Payload payload) {
   const auto piece = find_piece(payload, PieceKind::String, index_of(probe, parameter));
   if (!piece || piece->header.unreadable) return std::nullopt;
   std::string out(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
@@ -128,7 +135,8 @@ std::optional<Dim3> dim3_with_role(const Probe& probe, Role role, const CallReco
   return found.size() < 12 ? std::nullopt : std::optional(to_dim3(found));
 }
 
-std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, std::span<std::byte, 16> into) {
+std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload,
+                            std::span<std::byte, 16> into) {
   const Bytes found = find_role(probe, role, record, payload);
   const std::size_t size = std::min(found.size(), into.size());
   std::copy_n(found.begin(), size, into.begin());

@@ -34,18 +34,21 @@ std::size_t index_of(const Probe& probe, const Parameter& parameter);
 // the first 8 bytes.
 std::uint64_t argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
 // The bytes of the parameter as they lay in registers or on the stack. Returns the number of bytes filled in `into`.
-std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload, std::span<std::byte> into);
+std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload,
+                           std::span<std::byte> into);
 // A dim3 by value, or the dim3 behind a pointer.
 Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
 // Follows every text that was longer than the bytes read of it (FORMAT.md).
 inline constexpr std::string_view kCutMark = "...";
 // The text behind a const char *, with kCutMark if it was cut. Empty for NULL and for unreadable memory.
-std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
+std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record,
+                                           Payload payload);
 
 // The value with this role: a parameter by value, the target of a pointer, or a field of a struct. Parameters are
 // searched before fields.
 std::optional<std::uint64_t> value_elsewhere(const Probe& probe, Role role, const CallRecord& record, Payload payload);
-inline std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload) {
+inline std::optional<std::uint64_t> value_with_role(const Probe& probe, Role role, const CallRecord& record,
+                                                    Payload payload) {
   const RoleWord& known = probe.word(role);
   if (known.in == RoleWord::In::Register) return record.words[known.word] & known.mask;
   if (known.in == RoleWord::In::Nowhere) return std::nullopt;
@@ -53,7 +56,8 @@ inline std::optional<std::uint64_t> value_with_role(const Probe& probe, Role rol
 }
 std::optional<Dim3> dim3_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 // The first bytes of the value with this role, at most 16. Returns their number.
-std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload, std::span<std::byte, 16> into);
+std::size_t bytes_with_role(const Probe& probe, Role role, const CallRecord& record, Payload payload,
+                            std::span<std::byte, 16> into);
 // The value with this role as it was read at return, before any override: the address that hipMalloc gave.
 std::optional<std::uint64_t> out_value(const Probe& probe, Role role, const CallRecord& record, Payload payload);
 

@@ -115,7 +115,8 @@ std::size_t registers_of(const Probe& probe) {
   if (!probe.known_signature) return kAll;
   std::size_t out = 0;
   for (const Parameter& parameter : probe.parameters)
-    if (parameter.at.where == Location::Where::Integer) out = std::max<std::size_t>(out, parameter.at.first + parameter.at.words);
+    if (parameter.at.where == Location::Where::Integer)
+      out = std::max<std::size_t>(out, parameter.at.first + parameter.at.words);
   return std::min(out, kAll);
 }
 
@@ -159,7 +160,8 @@ bool CallPacker::add(std::int64_t call, const CallRecord& record, Payload payloa
 std::vector<std::byte> CallPacker::pack() {
   const std::size_t of_all = 2 + registers_;
   BlockWriter out(3 + words_.size());
-  for (const std::uint64_t number : {kFormat, std::uint64_t{rows_.size()}, std::uint64_t{registers_}}) out.number(number);
+  for (const std::uint64_t number : {kFormat, std::uint64_t{rows_.size()}, std::uint64_t{registers_}})
+    out.number(number);
   for (std::size_t column = 0; column < of_all + most_payload_; ++column) {
     for (const std::uint32_t row : rows_)
       if (column < of_all + payload_words(words_[row + 1])) out.word(words_[row + column]);
@@ -175,7 +177,8 @@ std::vector<std::byte> CallPacker::pack() {
 std::optional<CallBlock> CallBlock::unpack(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const std::uint64_t format = in.number(), calls = in.number(), registers = in.number();
-  if (!in.good() || format != kFormat || calls == 0 || calls > kMostCallsInABlock || registers > std::tuple_size_v<decltype(CallRecord::words)>)
+  if (!in.good() || format != kFormat || calls == 0 || calls > kMostCallsInABlock ||
+      registers > std::tuple_size_v<decltype(CallRecord::words)>)
     return std::nullopt;
   CallBlock out;
   out.registers_ = registers;
@@ -211,7 +214,8 @@ std::optional<PackedCall> CallBlock::find(std::int64_t call) const {
   for (std::size_t i = 0; i < registers_; ++i) out.record.words[i] = columns_[i][*found];
   out.payload.resize(payload_words(heads_[*found]) * sizeof(std::uint64_t));
   for (std::size_t word = 0; word * sizeof(std::uint64_t) < out.payload.size(); ++word)
-    std::memcpy(out.payload.data() + word * sizeof(std::uint64_t), &columns_[registers_ + word][places_[word][*found]], sizeof(std::uint64_t));
+    std::memcpy(out.payload.data() + word * sizeof(std::uint64_t), &columns_[registers_ + word][places_[word][*found]],
+                sizeof(std::uint64_t));
   return out;
 }
 

@@ -26,7 +26,7 @@ class CallPacker {
   bool add(std::int64_t call, const CallRecord& record, Payload payload);
   std::size_t calls() const { return rows_.size(); }
   std::size_t words() const { return words_.size(); }  // words held in memory, 8 bytes each
-  std::int64_t first() const { return first_; }  // lowest and highest call
+  std::int64_t first() const { return first_; }        // lowest and highest call
   std::int64_t last() const { return last_; }
   // The block; the packer is empty afterwards.
   std::vector<std::byte> pack();
@@ -34,7 +34,7 @@ class CallPacker {
  private:
   std::size_t put_payload(Payload payload);
 
-  std::size_t registers_;  // the number of the six that carry arguments
+  std::size_t registers_;                           // the number of the six that carry arguments
   std::size_t most_payload_ = 0, size_before_ = 0;  // in words; size_before_: of the block before
   std::int64_t first_ = 0, last_ = 0;
   std::vector<std::uint64_t> words_;  // of each call: its row, its head, its registers, its payload

@@ -9,10 +9,13 @@ namespace {
 
 class Facts {
  public:
-  Facts(const Probe& probe, const CallRecord& record, Payload payload) : probe_(probe), record_(record), payload_(payload) {}
+  Facts(const Probe& probe, const CallRecord& record, Payload payload)
+      : probe_(probe), record_(record), payload_(payload) {}
 
   std::optional<std::uint64_t> value(Role role) const { return value_with_role(probe_, role, record_, payload_); }
-  std::size_t bytes(Role role, std::span<std::byte, 16> into) const { return bytes_with_role(probe_, role, record_, payload_, into); }
+  std::size_t bytes(Role role, std::span<std::byte, 16> into) const {
+    return bytes_with_role(probe_, role, record_, payload_, into);
+  }
   std::optional<Dim3> dim3(Role whole, Role x, Role y, Role z) const {
     if (const auto found = dim3_with_role(probe_, whole, record_, payload_)) return found;
     const auto found_x = value(x);
@@ -45,7 +48,8 @@ struct FormatSize {
   std::uint64_t format;
   std::uint64_t bytes;
 };
-constexpr FormatSize kFormatSizes[] = {{0x01, 1}, {0x02, 2}, {0x03, 4}, {0x08, 1}, {0x09, 2}, {0x0a, 4}, {0x10, 2}, {0x20, 4}};
+constexpr FormatSize kFormatSizes[] = {{0x01, 1}, {0x02, 2}, {0x03, 4}, {0x08, 1},
+                                       {0x09, 2}, {0x0a, 4}, {0x10, 2}, {0x20, 4}};
 constexpr std::uint64_t kMostLevels = 32;
 
 // A list of structures that each name a kernel; nullptr if the function has none.
@@ -98,7 +102,8 @@ std::optional<std::uint64_t> array_bytes(const Facts& facts, std::uint64_t eleme
   for (std::uint64_t level = 0; level < std::min(extent(Role::Levels), kMostLevels); ++level) {
     const auto part = [&](std::uint64_t whole) { return std::max<std::uint64_t>(whole >> level, 1); };
     std::uint64_t bytes = element;
-    if (!multiply(bytes, part(width)) || !multiply(bytes, part(height)) || !multiply(bytes, part(depth))) return std::nullopt;
+    if (!multiply(bytes, part(width)) || !multiply(bytes, part(height)) || !multiply(bytes, part(depth)))
+      return std::nullopt;
     if (__builtin_add_overflow(sum, bytes, &sum)) return std::nullopt;
   }
   return sum;
@@ -148,7 +153,8 @@ std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& re
   }
   if (!bytes && probe.kind == Kind::Alloc) bytes = out_value(probe, Role::Pitch, record, payload);
   if (!bytes) bytes = facts.value(Role::Width);
-  if (!bytes || !multiply(*bytes, facts.value(Role::Height)) || !multiply(*bytes, facts.value(Role::Depth))) return std::nullopt;
+  if (!bytes || !multiply(*bytes, facts.value(Role::Height)) || !multiply(*bytes, facts.value(Role::Depth)))
+    return std::nullopt;
   return bytes;
 }
 

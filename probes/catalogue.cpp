@@ -12,7 +12,9 @@
 namespace fade::probes {
 namespace {
 
-bool same_place(const Probe& a, const Probe& b) { return a.symbol == b.symbol && a.library == b.library && a.api == b.api; }
+bool same_place(const Probe& a, const Probe& b) {
+  return a.symbol == b.symbol && a.library == b.library && a.api == b.api;
+}
 
 bool matches_library(const std::string& pattern, const Library& library) {
   return glob_match(pattern, std::string(base_name(library.path))) || glob_match(pattern, library.soname) ||
@@ -54,7 +56,8 @@ ProbePtr Catalogue::add(Probe probe) {
 }
 
 void Catalogue::insert(ProbePtr probe) {
-  const auto before = std::find_if(probes_.begin(), probes_.end(), [&](const ProbePtr& p) { return same_place(*p, *probe); });
+  const auto before =
+      std::find_if(probes_.begin(), probes_.end(), [&](const ProbePtr& p) { return same_place(*p, *probe); });
   if (before != probes_.end()) probes_.erase(before);
   probes_.push_back(std::move(probe));
 }
@@ -67,7 +70,8 @@ std::vector<ProbePtr> Catalogue::all() const {
 std::vector<ProbePtr> Catalogue::by_symbol(std::string_view symbol) const {
   const std::lock_guard lock(mutex_);
   std::vector<ProbePtr> out;
-  std::copy_if(probes_.rbegin(), probes_.rend(), std::back_inserter(out), [&](const ProbePtr& p) { return p->symbol == symbol; });
+  std::copy_if(probes_.rbegin(), probes_.rend(), std::back_inserter(out),
+               [&](const ProbePtr& p) { return p->symbol == symbol; });
   return out;
 }
 

@@ -16,8 +16,8 @@ namespace fade::probes {
 
 // The facts about a library when it is mapped.
 struct Library {
-  std::string role;    // hip, hiprtc, zluda, cuda, nvml, ... as recognised; empty if unknown
-  std::string path;    // path, or only the file name
+  std::string role;  // hip, hiprtc, zluda, cuda, nvml, ... as recognised; empty if unknown
+  std::string path;  // path, or only the file name
   std::string soname;
 };
 
@@ -35,7 +35,7 @@ class Catalogue {
   // Replaces an earlier probe of the same symbol, api and library.
   ProbePtr add(Probe probe);
 
-  std::vector<ProbePtr> all() const;  // in the order they were added
+  std::vector<ProbePtr> all() const;                               // in the order they were added
   std::vector<ProbePtr> by_symbol(std::string_view symbol) const;  // the last added first
   // One probe for each symbol to look for in this library: the last added that applies.
   std::vector<ProbePtr> for_library(const Library& library) const;

@@ -9,7 +9,7 @@
 namespace fade::probes {
 namespace {
 
-constexpr int kNewBlocks = 6;   // HIP's version
+constexpr int kNewBlocks = 6;            // HIP's version
 constexpr std::uint8_t kNoField = 0xff;  // the block has no such field
 constexpr int kKindDefault = 4;
 
@@ -42,9 +42,13 @@ struct MemoryNumber {
   BlockMemory memory;
 };
 constexpr MemoryNumber kMemories[] = {
-    {0, 0, kAnyMajor, BlockMemory::Host},  // hipMemoryTypeHost; from 6 on hipMemoryTypeUnregistered, pageable memory of the host
-    {1, 0, kNewBlocks - 1, BlockMemory::Device}, {2, 0, kNewBlocks - 1, BlockMemory::Array},
-    {1, kNewBlocks, kAnyMajor, BlockMemory::Host},    {2, kNewBlocks, kAnyMajor, BlockMemory::Device}, {10, kNewBlocks, kAnyMajor, BlockMemory::Array},
+    {0, 0, kAnyMajor,
+     BlockMemory::Host},  // hipMemoryTypeHost; from 6 on hipMemoryTypeUnregistered, pageable memory of the host
+    {1, 0, kNewBlocks - 1, BlockMemory::Device},
+    {2, 0, kNewBlocks - 1, BlockMemory::Array},
+    {1, kNewBlocks, kAnyMajor, BlockMemory::Host},
+    {2, kNewBlocks, kAnyMajor, BlockMemory::Device},
+    {10, kNewBlocks, kAnyMajor, BlockMemory::Array},
 };
 
 template <class Row>
@@ -54,7 +58,8 @@ bool is_of(const Row& row, int major) {
 
 class CopyBlockReader {
  public:
-  CopyBlockReader(const BlockLayout& layout, std::span<const std::byte> bytes, int major) : layout_(layout), bytes_(bytes), major_(major) {}
+  CopyBlockReader(const BlockLayout& layout, std::span<const std::byte> bytes, int major)
+      : layout_(layout), bytes_(bytes), major_(major) {}
 
   CopyBlock read() const {
     CopyBlock out;
@@ -73,7 +78,8 @@ class CopyBlockReader {
   BlockMemory memory(const BlockSide& side) const {
     if (side.type == kNoField) return number(side.array, 8) != 0 ? BlockMemory::Array : BlockMemory::Other;
     const std::uint64_t type = number(side.type, 4);
-    const auto* row = std::ranges::find_if(kMemories, [&](const MemoryNumber& m) { return m.number == type && is_of(m, major_); });
+    const auto* row =
+        std::ranges::find_if(kMemories, [&](const MemoryNumber& m) { return m.number == type && is_of(m, major_); });
     return row == std::end(kMemories) ? BlockMemory::Other : row->memory;
   }
   void read_side(const BlockSide& side, Side& where, std::uint64_t& address) const {
@@ -103,7 +109,8 @@ int CopyBlock::kind() const {
 std::optional<CopyBlock> copy_block(const Probe& probe, const CallRecord&, Payload payload, int major) {
   if (major <= 0) major = kNewBlocks;
   for (const Parameter& parameter : probe.parameters) {
-    const auto* layout = std::ranges::find_if(kBlockLayouts, [&](const BlockLayout& l) { return l.name == parameter.pointee.name && is_of(l, major); });
+    const auto* layout = std::ranges::find_if(
+        kBlockLayouts, [&](const BlockLayout& l) { return l.name == parameter.pointee.name && is_of(l, major); });
     if (layout == std::end(kBlockLayouts)) continue;
     const auto piece = find_piece(payload, PieceKind::In, index_of(probe, parameter));
     const std::size_t needed = layout->extent[layout->extent[2] == kNoField ? 1 : 2] + std::size_t{layout->word};

@@ -33,7 +33,9 @@ class Cursor {
   bool expect_line_end();
 
   bool complain(const Token& at, std::string message);  // always false
-  bool expected(std::string_view what) { return complain(peek(), fmt::format("expected {}, found {}", what, describe(peek()))); }
+  bool expected(std::string_view what) {
+    return complain(peek(), fmt::format("expected {}, found {}", what, describe(peek())));
+  }
 
   // Continues with the next declaration. If the skipped declaration spans lines, the next one begins in the first
   // column.

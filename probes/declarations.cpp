@@ -31,7 +31,8 @@ struct Bound {
 };
 std::optional<Bound> parse_bound(Cursor& cursor) {
   const auto major = cursor.expect_number("a version such as 6 or 5.7");
-  if (!major || *major == 0 || *major > 999) return major ? (cursor.expected("a version from 1 to 999"), std::nullopt) : std::nullopt;
+  if (!major || *major == 0 || *major > 999)
+    return major ? (cursor.expected("a version from 1 to 999"), std::nullopt) : std::nullopt;
   const int base = static_cast<int>(*major);
   if (!cursor.accept('.')) return Bound{version_of(base, 0), version_of(base, 99)};
   const auto minor = cursor.expect_number("the part of the version after the dot");
@@ -69,7 +70,8 @@ bool parse_enum_value(Cursor& cursor, TypeDeclaration& out) {
   if (!number) return false;
   EnumValue value{.name = std::string(name->text), .value = *number};
   if (!parse_versions(cursor, value)) return false;
-  if (out.values.size() >= kMostMembers) return cursor.complain(*name, fmt::format("expected at most {} values", kMostMembers));
+  if (out.values.size() >= kMostMembers)
+    return cursor.complain(*name, fmt::format("expected at most {} values", kMostMembers));
   out.values.push_back(std::move(value));
   cursor.accept(',');
   return true;
@@ -160,7 +162,9 @@ bool parse_field_notes(Cursor& cursor, Field& field) {
   return true;
 }
 
-std::uint32_t aligned_offset(std::uint32_t offset, std::uint32_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+std::uint32_t aligned_offset(std::uint32_t offset, std::uint32_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
 
 bool parse_field(Cursor& cursor, const Types& types, TypeDeclaration& out, std::uint32_t& end) {
   const auto written = parse_written_type(cursor, "the type of a field or '}'");
@@ -203,7 +207,8 @@ bool parse_struct_body(Cursor& cursor, const Types& types, TypeDeclaration& out)
   cursor.take();
   if (out.type.size == 0) out.type.size = aligned_offset(end, out.alignment);
   if (end > out.type.size)
-    return cursor.complain(open, fmt::format("expected fields that fit into {} bytes, but they take {}", out.type.size, end));
+    return cursor.complain(open,
+                           fmt::format("expected fields that fit into {} bytes, but they take {}", out.type.size, end));
   return true;
 }
 
@@ -220,7 +225,8 @@ bool parse_struct(Cursor& cursor, Types& types) {
     out.type.size = static_cast<std::uint32_t>(size.number);
   }
   if (cursor.sees('{')) {
-    if (keyword.text == "union") return cursor.expected("only a size: members of a union lie over each other and are not shown");
+    if (keyword.text == "union")
+      return cursor.expected("only a size: members of a union lie over each other and are not shown");
     if (!parse_struct_body(cursor, types, out)) return false;
   }
   cursor.accept(';');

@@ -61,7 +61,9 @@ class CallView {
     return find_piece(payload_, kind, index_of(probe_, parameter));
   }
 
-  std::string address(const Parameter& parameter) const { return fmt::format("{:#x}", argument(probe_, parameter, record_, payload_)); }
+  std::string address(const Parameter& parameter) const {
+    return fmt::format("{:#x}", argument(probe_, parameter, record_, payload_));
+  }
 
   // {"at":"0x10"}, or only the address in text.
   void append_marked(std::string& out, std::string_view mark, const Parameter& parameter) const {
@@ -173,7 +175,8 @@ std::vector<Value> decode(const Probe& probe, const CallRecord& record, Payload 
   return out;
 }
 
-void append_args_json(std::string& out, const Probe& probe, const CallRecord& record, Payload payload, int major, int minor) {
+void append_args_json(std::string& out, const Probe& probe, const CallRecord& record, Payload payload, int major,
+                      int minor) {
   out += '{';
   if (!probe.known_signature) {
     append_registers_json(out, record);

@@ -14,9 +14,9 @@ namespace fade::probes {
 struct Value {
   std::string name;
   Direction direction = Direction::In;  // In: as at entry, Out: as at return; an inout parameter has both
-  std::string text;   // as C would write it: 4096, "name", hipMemcpyHostToDevice, (256, 1, 1), {width=1, height=2}
-  std::string json;   // the same as JSON
-  bool cut = false;         // the text is longer than the limit
+  std::string text;  // as C would write it: 4096, "name", hipMemcpyHostToDevice, (256, 1, 1), {width=1, height=2}
+  std::string json;  // the same as JSON
+  bool cut = false;  // the text is longer than the limit
   bool unreadable = false;  // the memory behind the pointer could not be read
   bool overridden = false;  // an override changed the value; text and json have the old and the new one
 };
@@ -32,7 +32,8 @@ std::vector<Value> decode(const Probe& probe, const CallRecord& record, Payload 
 //   {"was":1,"became":2}     an out-parameter that an override changed
 //   {"in":1,"out":2}         an inout parameter
 std::string args_json(const Probe& probe, const CallRecord& record, Payload payload, int major, int minor = -1);
-void append_args_json(std::string& out, const Probe& probe, const CallRecord& record, Payload payload, int major, int minor = -1);
+void append_args_json(std::string& out, const Probe& probe, const CallRecord& record, Payload payload, int major,
+                      int minor = -1);
 
 // The result as text: hipErrorOutOfMemory, 3, 0x7f..; empty for void.
 std::string result_text(const Probe& probe, std::uint64_t result, int major, int minor = -1);

@@ -103,7 +103,8 @@ bool is_idle_reserve(const PropertyField& field, std::span<const std::byte> byte
 }  // namespace
 
 const PropertyField* Layout::find(std::string_view field) const {
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const PropertyField& f) { return f.name == field; });
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const PropertyField& f) { return f.name == field; });
   return found == fields.end() ? nullptr : &*found;
 }
 
@@ -126,8 +127,8 @@ const Layout* layout_of(std::string_view symbol) {
 std::string c_type(const PropertyField& field) {
   if (field.type == FieldType::Bytes && field.size == 16) return "hipUUID";
   if (is_one_value(field.type)) return fmt::format("char[{}]", field.size);
-  constexpr std::string_view kNames[] = {"char",   "char",           "int",            "unsigned int",
-                                         "size_t", "unsigned int *", "hipDeviceArch_t"};
+  constexpr std::string_view kNames[] = {"char",           "char",           "int", "unsigned int", "size_t",
+                                         "unsigned int *", "hipDeviceArch_t"};
   const std::string_view name = kNames[static_cast<std::size_t>(field.type)];
   return field.count == 1 ? std::string(name) : fmt::format("{}[{}]", name, field.count);
 }

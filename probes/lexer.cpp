@@ -60,7 +60,8 @@ class Lexer {
     const char* const last = digits.data() + digits.size();
     std::uint64_t value = 0;
     const auto [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
-    if (error != std::errc{} || stop != last) report(fmt::format("expected a number of at most 64 bits, found '{}'", digits));
+    if (error != std::errc{} || stop != last)
+      report(fmt::format("expected a number of at most 64 bits, found '{}'", digits));
     emit(Token::Kind::Number, end);
     tokens_.back().number = value;
   }

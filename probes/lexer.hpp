@@ -15,9 +15,9 @@ struct Place {
 struct Token {
   enum class Kind : std::uint8_t { Word, Number, String, Mark, LineEnd, End };
   Kind kind = Kind::End;
-  char mark = 0;           // for a Mark
+  char mark = 0;  // for a Mark
   std::uint64_t number = 0;
-  std::string_view text;   // as written, a String without its quotes; points into the lexed text
+  std::string_view text;  // as written, a String without its quotes; points into the lexed text
   Place at;
 };
 

@@ -40,7 +40,8 @@ std::string prototype_of(const Probe& probe) {
 std::vector<ListedProbe> list_probes(const std::vector<ProbePtr>& probes, const Selection& selection) {
   std::vector<ListedProbe> out;
   for (const ProbePtr& probe : probes)
-    out.push_back({probe->symbol, probe->api, probe->group, selection(*probe), prototype_of(*probe), probe->library, probe->origin});
+    out.push_back({probe->symbol, probe->api, probe->group, selection(*probe), prototype_of(*probe), probe->library,
+                   probe->origin});
   return out;
 }
 

@@ -12,10 +12,10 @@ struct ListedProbe {
   std::string symbol;
   std::string api;
   std::string group;
-  bool on = false;          // set with these options
-  std::string prototype;    // as in the .probes file, without notes
-  std::string library;      // pattern, empty for "as recognised"
-  std::string origin;       // FILE:LINE
+  bool on = false;        // set with these options
+  std::string prototype;  // as in the .probes file, without notes
+  std::string library;    // pattern, empty for "as recognised"
+  std::string origin;     // FILE:LINE
 };
 
 std::string prototype_of(const Probe& probe);

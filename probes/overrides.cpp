@@ -19,8 +19,10 @@ using Assignments = std::vector<Assignment>;
 
 // Facts that are above 0 on every device.
 constexpr std::string_view kPositive[] = {
-    "multiProcessorCount", "warpSize", "totalGlobalMem", "maxThreadsPerMultiProcessor", "maxThreadsPerBlock", "maxThreadsDim", "maxGridSize",
-    "clockRate", "memoryClockRate", "memoryBusWidth", "regsPerBlock", "regsPerMultiprocessor", "sharedMemPerBlock"};
+    "multiProcessorCount", "warpSize",       "totalGlobalMem", "maxThreadsPerMultiProcessor",
+    "maxThreadsPerBlock",  "maxThreadsDim",  "maxGridSize",    "clockRate",
+    "memoryClockRate",     "memoryBusWidth", "regsPerBlock",   "regsPerMultiprocessor",
+    "sharedMemPerBlock"};
 
 std::string_view fact_name(const Target& target) {
   if (target.fact != nullptr) return target.fact->name;
@@ -128,8 +130,8 @@ Result<Assignments> bit_assignments(const Fact& arch, std::string_view bit, cons
   const auto found = std::find(bits.begin(), bits.end(), bit);
   if (found == bits.end()) {
     const std::string near = nearest(bit, std::vector<std::string>(bits.begin(), bits.end()));
-    const std::string fix = near.empty() ? "use one of its names, e.g. arch.hasDoubles"
-                                         : fmt::format("did you mean arch.{}?", near);
+    const std::string fix =
+        near.empty() ? "use one of its names, e.g. arch.hasDoubles" : fmt::format("did you mean arch.{}?", near);
     return fail("", fmt::format("hipDeviceArch_t has no member '{}'", escaped(bit)), fix);
   }
   const auto index = static_cast<std::uint32_t>(found - bits.begin());
@@ -199,8 +201,15 @@ Result<Parsed> parse_rule(const RuleText& text) {
   if (!assignments) return because(assignments.error());
   auto callers = spec->callers ? Callers::parse(*spec->callers) : Result<Callers>(Callers());
   if (!callers) return because(callers.error());
-  Rule rule{0, std::string(trimmed(text.text)), target_text(*spec, *assignments), value_text(*spec, *assignments),
-            text.origin, spec->device, spec->slot, std::move(*callers), text.among};
+  Rule rule{0,
+            std::string(trimmed(text.text)),
+            target_text(*spec, *assignments),
+            value_text(*spec, *assignments),
+            text.origin,
+            spec->device,
+            spec->slot,
+            std::move(*callers),
+            text.among};
   return Parsed{std::move(rule), std::move(*assignments)};
 }
 
@@ -211,7 +220,8 @@ bool same_reach(const Rule& a, const Rule& b) {
 
 // True for answers that contain a PCI address.
 bool tells_slot(const DevicePath& path) {
-  return path.answer == DevicePath::Answer::StructR0000 || path.answer == DevicePath::Answer::StructR0600 || path.answer == DevicePath::Answer::PciAddress;
+  return path.answer == DevicePath::Answer::StructR0000 || path.answer == DevicePath::Answer::StructR0600 ||
+         path.answer == DevicePath::Answer::PciAddress;
 }
 
 std::optional<std::int32_t> number_at(const DevicePath& path, std::string_view fact, std::span<const Found> found) {
@@ -234,7 +244,8 @@ std::optional<PciSlot> slot_in_text(std::span<const Found> found) {
 
 std::optional<PciSlot> slot_in(const DevicePath& path, std::span<const Found> found) {
   if (path.answer == DevicePath::Answer::PciAddress) return slot_in_text(found);
-  const auto domain = number_at(path, "pciDomainID", found), bus = number_at(path, "pciBusID", found), device = number_at(path, "pciDeviceID", found);
+  const auto domain = number_at(path, "pciDomainID", found), bus = number_at(path, "pciBusID", found),
+             device = number_at(path, "pciDeviceID", found);
   return domain && bus && device ? std::optional(PciSlot{*domain, *bus, *device}) : std::nullopt;
 }
 
@@ -280,13 +291,17 @@ void Overrides::note_odd_width(const Rule& rule, std::span<const Assignment> ass
   for (const Assignment& a : assignments) {
     const std::int64_t width = fact_name(a.target) == "warpSize" ? element(a.bytes, sizeof(std::int32_t)) : 32;
     if (width != 32 && width != 64)
-      notes_.push_back(fmt::format("{} ({}): wavefronts of AMD's GPUs have 32 or 64 threads, and none has {}", escaped(rule.spec), rule.origin, width));
+      notes_.push_back(fmt::format("{} ({}): wavefronts of AMD's GPUs have 32 or 64 threads, and none has {}",
+                                   escaped(rule.spec), rule.origin, width));
   }
 }
 
 std::string Overrides::describe(const Rule& rule) const {
   std::string out = fmt::format("{} = {}  ({})", rule.target, rule.value, rule.origin);
-  if (rule.slot) out += "\n  device: the one at that PCI address, known once the program asked for its properties or its address; attributes asked before stay";
+  if (rule.slot)
+    out +=
+        "\n  device: the one at that PCI address, known once the program asked for its properties or its address; "
+        "attributes asked before stay";
   out += fmt::format("\n  callers: {}", rule.callers.text());
   for (const Assignment& assignment : assignments_) {
     if (assignment.rule != rule.id) continue;
@@ -345,7 +360,8 @@ const Rule* Overrides::elsewhere(const DeviceCall& call) const {
 
 const Rule* Overrides::for_other_callers(const DeviceCall& call) const {
   return first_rule(call, [&](const Rule& rule, int device) {
-    return (rule.device < 0 || rule.device == device) && !rule.callers.match(call.caller) && is_there(rule, device, call.slot);
+    return (rule.device < 0 || rule.device == device) && !rule.callers.match(call.caller) &&
+           is_there(rule, device, call.slot);
   });
 }
 
@@ -355,7 +371,8 @@ bool Overrides::applies(const DeviceCall& call) const {
   const int device = device_of(*path, call);
   return std::any_of(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
     const Rule& rule = rules_[a.rule - 1];
-    return tells(*path, call.arguments, a.target) && counts(rule, device, call.caller) && is_there(rule, device, call.slot);
+    return tells(*path, call.arguments, a.target) && counts(rule, device, call.caller) &&
+           is_there(rule, device, call.slot);
   });
 }
 

@@ -23,12 +23,12 @@
 namespace fade::probes {
 
 struct Rule {
-  RuleId id = 0;       // from 1, in the order given
-  std::string spec;    // as the user wrote it
-  std::string target;  // device.0.multiProcessorCount, aliases resolved
-  std::string value;   // 72
-  std::string origin;  // "--set" or FILE:LINE
-  int device = -1;     // ordinal of HIP, -1: all
+  RuleId id = 0;                // from 1, in the order given
+  std::string spec;             // as the user wrote it
+  std::string target;           // device.0.multiProcessorCount, aliases resolved
+  std::string value;            // 72
+  std::string origin;           // "--set" or FILE:LINE
+  int device = -1;              // ordinal of HIP, -1: all
   std::optional<PciSlot> slot;  // limits the rule to a device at this address
   Callers callers;
   std::vector<PciSlot> among = {};  // as in RuleText
@@ -38,8 +38,8 @@ struct Rule {
 struct DeviceCall {
   std::string_view symbol;
   Arguments arguments;
-  int current_device = -1;    // of the thread; -1, unknown: only rules for all devices apply
-  const std::string& caller;  // file name of the library it returns to, without folder; empty if none
+  int current_device = -1;           // of the thread; -1, unknown: only rules for all devices apply
+  const std::string& caller;         // file name of the library it returns to, without folder; empty if none
   std::optional<PciSlot> slot = {};  // of the device, if an earlier answer contained it (slot_told)
 };
 

@@ -15,9 +15,9 @@ struct DeviceAttribute {
     NoInt,    // the runtime refuses this attribute, so set the member instead
   };
   int number = 0;
-  std::string_view name;          // without hipDeviceAttribute
-  std::string_view field = {};    // member of hipDeviceProp_t with the same fact; empty if there is none
-  std::uint32_t element = 0;      // index in an array
+  std::string_view name;        // without hipDeviceAttribute
+  std::string_view field = {};  // member of hipDeviceProp_t with the same fact; empty if there is none
+  std::uint32_t element = 0;    // index in an array
   Form form = Form::Int;
 };
 

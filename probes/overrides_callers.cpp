@@ -12,10 +12,20 @@ namespace fade::probes {
 namespace {
 
 constexpr std::string_view kInternal[] = {
-    "libamdhip64*", "libhiprtc*", "libamd_comgr*", "libhsa-runtime64*", "libcuda*", "libnvcuda*", "libMIOpen*",
-    "librocblas*", "libhipblas*", "librocsolver*",  // libhipblas* includes libhipblaslt*
+    "libamdhip64*",
+    "libhiprtc*",
+    "libamd_comgr*",
+    "libhsa-runtime64*",
+    "libcuda*",
+    "libnvcuda*",
+    "libMIOpen*",
+    "librocblas*",
+    "libhipblas*",
+    "librocsolver*",  // libhipblas* includes libhipblaslt*
     // these multiply the count by the compute units of a work-group processor
-    "liborigami*", "libTensile*", "libtensile*",
+    "liborigami*",
+    "libTensile*",
+    "libtensile*",
 };
 
 bool any_match(const std::vector<std::string>& patterns, const std::string& file) {

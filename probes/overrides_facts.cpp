@@ -20,13 +20,22 @@ struct Alias {
 };
 // Other names of the same facts: in PyTorch, in common use, and for the second result of hipMemGetInfo.
 constexpr Alias kAliases[] = {
-    {"computeUnits", "multiProcessorCount"}, {"compute_units", "multiProcessorCount"},
-    {"multi_processor_count", "multiProcessorCount"}, {"smCount", "multiProcessorCount"},
-    {"memory.total", "totalGlobalMem"}, {"total_memory", "totalGlobalMem"}, {"vram", "totalGlobalMem"},
-    {"warp_size", "warpSize"}, {"L2_cache_size", "l2CacheSize"}, {"is_integrated", "integrated"},
-    {"max_threads_per_multi_processor", "maxThreadsPerMultiProcessor"}, {"clock_rate", "clockRate"},
-    {"memory_clock_rate", "memoryClockRate"}, {"memory_bus_width", "memoryBusWidth"},
-    {"regs_per_multiprocessor", "regsPerMultiprocessor"}, {"shared_memory_per_block", "sharedMemPerBlock"},
+    {"computeUnits", "multiProcessorCount"},
+    {"compute_units", "multiProcessorCount"},
+    {"multi_processor_count", "multiProcessorCount"},
+    {"smCount", "multiProcessorCount"},
+    {"memory.total", "totalGlobalMem"},
+    {"total_memory", "totalGlobalMem"},
+    {"vram", "totalGlobalMem"},
+    {"warp_size", "warpSize"},
+    {"L2_cache_size", "l2CacheSize"},
+    {"is_integrated", "integrated"},
+    {"max_threads_per_multi_processor", "maxThreadsPerMultiProcessor"},
+    {"clock_rate", "clockRate"},
+    {"memory_clock_rate", "memoryClockRate"},
+    {"memory_bus_width", "memoryBusWidth"},
+    {"regs_per_multiprocessor", "regsPerMultiprocessor"},
+    {"shared_memory_per_block", "sharedMemPerBlock"},
 };
 
 // Amounts of bytes whose type is int.
@@ -42,7 +51,8 @@ constexpr Remark kRemarks[] = {
     {"maxThreadsPerMultiProcessor", "occupancy is still computed from the runtime's own value"},
     {"warpSize",
      "kernels keep the width they were compiled for; code that trusts this number may compute wrong results"},
-    {"cuda.major", "ZLUDA compiles for the device all the same; what asks for a capability may choose code that it does not have"},
+    {"cuda.major",
+     "ZLUDA compiles for the device all the same; what asks for a capability may choose code that it does not have"},
     {"gcnArchName", "compilers at run time choose their target by it"},
     {"totalGlobalMem", "allocations beyond what the device has still fail"},
     {"memory.free", "allocations beyond what is really free still fail"},

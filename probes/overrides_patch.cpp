@@ -114,9 +114,11 @@ class Patching {
     const auto place = place_of(path_, fact, 0);
     if (!place) return;
     const bool is_short = place->bytes == sizeof(std::uint32_t);  // CUDA's old functions give an unsigned int
-    const AnswerBytes value = is_short ? bytes_of(as_unsigned(value_in<std::uint64_t>(assignment.bytes))) : limited(fact, assignment.bytes);
+    const AnswerBytes value =
+        is_short ? bytes_of(as_unsigned(value_in<std::uint64_t>(assignment.bytes))) : limited(fact, assignment.bytes);
     put(assignment.rule, *place, value, std::string(fact.name), [&](const AnswerBytes& now) {
-      return text_of(is_short ? FieldType::Unsigned : fact.type, fact.count, std::span(now).subspan(place->offset, value.size()));
+      return text_of(is_short ? FieldType::Unsigned : fact.type, fact.count,
+                     std::span(now).subspan(place->offset, value.size()));
     });
   }
 
@@ -137,7 +139,9 @@ class Patching {
     const Target& target = assignment.target;
     const auto place = place_of(path_, *target.fact, 0);
     if (!place || place->offset + sizeof(std::uint32_t) > now_[place->parameter].size()) return;
-    const auto read = [&](const AnswerBytes& all) { return value_in<std::uint32_t>(std::span(all).subspan(place->offset)); };
+    const auto read = [&](const AnswerBytes& all) {
+      return value_in<std::uint32_t>(std::span(all).subspan(place->offset));
+    };
     std::uint32_t mask = 0, value = 0;
     for (std::uint32_t e = 0; e < target.count; ++e) {
       if (!wins(i, target.first + e)) continue;
@@ -165,7 +169,8 @@ class Patching {
 
   void memory_info() {
     const bool both = now_[0].size() >= 8 && now_[1].size() >= 8;
-    const std::uint64_t free = both ? value_in<std::uint64_t>(now_[0]) : 0, total = both ? value_in<std::uint64_t>(now_[1]) : 0;
+    const std::uint64_t free = both ? value_in<std::uint64_t>(now_[0]) : 0,
+                        total = both ? value_in<std::uint64_t>(now_[1]) : 0;
     elements();
     free_of_total(both && total > free ? std::optional(total - free) : std::nullopt);
   }
@@ -174,7 +179,8 @@ class Patching {
   void free_of_total(std::optional<std::uint64_t> in_use) {
     const Assignment* total = last_for("totalGlobalMem");
     if (total == nullptr || last_for("memory.free") != nullptr || now_[0].size() < 8) return;
-    const std::uint64_t all = total_told(), free = in_use ? all - std::min(all, *in_use) : std::min(all, value_in<std::uint64_t>(now_[0]));
+    const std::uint64_t all = total_told(),
+                        free = in_use ? all - std::min(all, *in_use) : std::min(all, value_in<std::uint64_t>(now_[0]));
     if (value_in<std::uint64_t>(now_[0]) == free) return;
     put(total->rule, {0, 0}, bytes_of(free), "memory.free",
         [](const AnswerBytes& now) { return text_of(FieldType::Size, 1, std::span(now).first(8)); });

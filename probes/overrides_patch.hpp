@@ -29,9 +29,9 @@ struct Patch {
   RuleId rule = 0;
   int device = -1;
   std::uint8_t parameter = 0;
-  std::uint32_t offset = 0;      // from where the parameter points to
+  std::uint32_t offset = 0;  // from where the parameter points to
   std::vector<std::byte> bytes;
-  std::string field;             // "multiProcessorCount", "maxGridSize[2]", "attribute.WarpSize"
+  std::string field;  // "multiProcessorCount", "maxGridSize[2]", "attribute.WarpSize"
   std::string was, became;
 };
 

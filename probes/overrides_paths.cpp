@@ -82,7 +82,9 @@ bool mirrors(const DeviceAttribute& attribute, const Target& target) {
          attribute.field == target.fact->name && target.covers(target.fact, attribute.element);
 }
 
-bool is_attribute(const DevicePath& path) { return path.answer == Answer::Attribute || path.answer == Answer::CudaAttribute; }
+bool is_attribute(const DevicePath& path) {
+  return path.answer == Answer::Attribute || path.answer == Answer::CudaAttribute;
+}
 
 std::string cuda_tellers(const Target& target) {
   std::string out;
@@ -178,7 +180,8 @@ std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
   }
   std::array<Written, 2> out{};
   for (const Spot& spot : kSpots) {
-    if (spot.symbol == path.symbol) out[spot.parameter] = {spot.parameter, spot.bytes > 0 ? spot.bytes : find_fact(spot.fact)->element_size};
+    if (spot.symbol == path.symbol)
+      out[spot.parameter] = {spot.parameter, spot.bytes > 0 ? spot.bytes : find_fact(spot.fact)->element_size};
   }
   return out;
 }

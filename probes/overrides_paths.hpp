@@ -19,13 +19,14 @@ std::int32_t int_argument(Arguments arguments, int index, std::int32_t otherwise
 
 struct DevicePath {
   enum class Answer : std::uint8_t {
-    StructR0000, StructR0600,  // the whole hipDeviceProp_t
-    Attribute,                 // one int, selected by a number of HIP
-    CudaAttribute,             // one int, selected by a number of CUDA
-    Name,                      // text within the caller's length
-    PciAddress,                // text made of four facts
-    MemoryInfo,                // free and total
-    Values,                    // each fact unchanged, through a pointer of its own
+    StructR0000,
+    StructR0600,    // the whole hipDeviceProp_t
+    Attribute,      // one int, selected by a number of HIP
+    CudaAttribute,  // one int, selected by a number of CUDA
+    Name,           // text within the caller's length
+    PciAddress,     // text made of four facts
+    MemoryInfo,     // free and total
+    Values,         // each fact unchanged, through a pointer of its own
   };
   std::string_view symbol;
   Answer answer = Answer::Values;

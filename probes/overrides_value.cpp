@@ -116,8 +116,9 @@ Result<std::vector<std::byte>> list_value(const ValueShape& shape, std::string_v
 
 Result<std::vector<std::byte>> text_value(const ValueShape& shape, std::string_view text) {
   if (text.size() >= shape.element_size) {
-    return fail("", fmt::format("the text has {} bytes; {} holds {} and a closing NUL", text.size(), shape.name,
-                                shape.element_size - 1),
+    return fail("",
+                fmt::format("the text has {} bytes; {} holds {} and a closing NUL", text.size(), shape.name,
+                            shape.element_size - 1),
                 "shorten it");
   }
   std::vector<std::byte> out(shape.element_size);
@@ -144,8 +145,7 @@ Result<std::vector<std::byte>> bytes_value(const ValueShape& shape, std::string_
     out.push_back(std::byte{byte});
   }
   if (out.size() == shape.element_size) return out;
-  return fail("", fmt::format("{} has {} bytes, {} are given", shape.name, shape.element_size, out.size()),
-              digits);
+  return fail("", fmt::format("{} has {} bytes, {} are given", shape.name, shape.element_size, out.size()), digits);
 }
 
 // All bits of the word at once; each becomes a byte.

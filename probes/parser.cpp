@@ -65,7 +65,9 @@ class Parser {
     if (!parse_prototype(cursor_, section_, *types_, probe)) return false;
     const std::uint32_t line = begin.at.line;
     const auto [before, is_new] = lines_.try_emplace(probe.symbol + '\n' + probe.library + '\n' + probe.api, line);
-    if (!is_new) return cursor_.complain(begin, fmt::format("expected another function: '{}' stands in line {} already", probe.symbol, before->second));
+    if (!is_new)
+      return cursor_.complain(begin, fmt::format("expected another function: '{}' stands in line {} already",
+                                                 probe.symbol, before->second));
     probe.origin = fmt::format("{}:{}", name_, line);
     probes_.push_back(std::move(probe));
     return true;
@@ -95,9 +97,11 @@ Error error_of(const ParsedFile& file, std::string_view name) {
             .fix = "FORMAT.md in share/fade/probes describes the format"};
   for (std::size_t i = 0; i < std::min(file.errors.size(), kMostErrorsShown); ++i) {
     const Diagnostic& error = file.errors[i];
-    out.cause += fmt::format("{}{}:{}:{}: {}", i ? "\n         " : "", name, error.at.line, error.at.column, error.message);
+    out.cause +=
+        fmt::format("{}{}:{}:{}: {}", i ? "\n         " : "", name, error.at.line, error.at.column, error.message);
   }
-  if (file.errors.size() > kMostErrorsShown) out.cause += fmt::format("\n         and {} more", file.errors.size() - kMostErrorsShown);
+  if (file.errors.size() > kMostErrorsShown)
+    out.cause += fmt::format("\n         and {} more", file.errors.size() - kMostErrorsShown);
   return out;
 }
 

@@ -5,16 +5,15 @@
 namespace fade::probes {
 namespace {
 
-bool is_signed(TypeClass cls) {
-  return cls == TypeClass::Signed || cls == TypeClass::Char || cls == TypeClass::Enum;
-}
+bool is_signed(TypeClass cls) { return cls == TypeClass::Signed || cls == TypeClass::Char || cls == TypeClass::Enum; }
 
 // The upper part of rax is undefined if the result is narrower.
 std::int64_t narrowed(std::uint64_t word, const Type& type) {
   if (type.size == 0 || type.size >= 8) return static_cast<std::int64_t>(word);
   const unsigned spare = 64 - 8 * type.size;
   const std::uint64_t shifted = word << spare;
-  return is_signed(type.cls) ? static_cast<std::int64_t>(shifted) >> spare : static_cast<std::int64_t>(shifted >> spare);
+  return is_signed(type.cls) ? static_cast<std::int64_t>(shifted) >> spare
+                             : static_cast<std::int64_t>(shifted >> spare);
 }
 
 }  // namespace
@@ -26,7 +25,8 @@ bool Probe::failed(std::uint64_t result_word) const {
 }
 
 const Parameter* Probe::with_role(Role role) const {
-  const auto found = std::find_if(parameters.begin(), parameters.end(), [role](const Parameter& p) { return p.role == role; });
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [role](const Parameter& p) { return p.role == role; });
   return found == parameters.end() ? nullptr : &*found;
 }
 

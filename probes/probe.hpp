@@ -20,28 +20,35 @@ class Types;  // types.hpp: names of enums, layouts of structs
 
 // The form and size of a shown value.
 enum class TypeClass : std::uint8_t {
-  Void, Bool, Char, Signed, Unsigned, Size, Float, Double,
-  Pointer,   // an address whose memory is not read
-  Handle,    // opaque pointer or integer that names an object: hipStream_t
-  CString,   // const char *: text is read at entry; a result is shown as address
-  Enum,      // names by library major version
-  Flags,     // or-ed bits with names
-  Dim3,      // three 32-bit numbers
-  Struct,    // by value, shown field by field if the layout is known, else as bytes
+  Void,
+  Bool,
+  Char,
+  Signed,
+  Unsigned,
+  Size,
+  Float,
+  Double,
+  Pointer,  // an address whose memory is not read
+  Handle,   // opaque pointer or integer that names an object: hipStream_t
+  CString,  // const char *: text is read at entry; a result is shown as address
+  Enum,     // names by library major version
+  Flags,    // or-ed bits with names
+  Dim3,     // three 32-bit numbers
+  Struct,   // by value, shown field by field if the layout is known, else as bytes
 };
 
 struct Type {
   TypeClass cls = TypeClass::Void;
   std::uint32_t size = 0;  // bytes
-  std::string name;        // as in the prototype: "hipMemcpyKind", "hipStream_t"; looked up in the enum and struct tables
+  std::string name;  // as in the prototype: "hipMemcpyKind", "hipStream_t"; looked up in the enum and struct tables
 };
 
 enum class Direction : std::uint8_t { In, Out, InOut };
 
 struct Parameter {
   std::string name;
-  Type type;         // of the parameter itself; for pointers that are read, TypeClass::Pointer
-  Type pointee;      // the type behind the pointer if it is read, else Void
+  Type type;     // of the parameter itself; for pointers that are read, TypeClass::Pointer
+  Type pointee;  // the type behind the pointer if it is read, else Void
   Direction direction = Direction::In;
   Role role = Role::None;
   Location at;
@@ -55,30 +62,52 @@ struct Parameter {
 
 // The effect of a call on the stored side tables.
 enum class Kind : std::uint8_t {
-  Other, Launch, Copy, Set, Alloc, Free, HostAlloc, HostFree, StreamCreate, StreamDestroy, Sync, Event, SetDevice, GetDevice,
-  DeviceQuery, ModuleLoad, GetFunction, Error, Register, Graph,
-  RangePush, RangePop, RangeStart, RangeStop, Mark,
+  Other,
+  Launch,
+  Copy,
+  Set,
+  Alloc,
+  Free,
+  HostAlloc,
+  HostFree,
+  StreamCreate,
+  StreamDestroy,
+  Sync,
+  Event,
+  SetDevice,
+  GetDevice,
+  DeviceQuery,
+  ModuleLoad,
+  GetFunction,
+  Error,
+  Register,
+  Graph,
+  RangePush,
+  RangePop,
+  RangeStart,
+  RangeStop,
+  Mark,
 };
 
 struct Probe {
-  std::string symbol;     // as in .dynsym, mangled if C++
-  std::string api;        // hip, hiprtc, cuda, user
-  std::string group;      // memory, copy, launch ... for -e/--events
-  std::string library;    // glob on the library's file name or soname; empty: any library recognised as `api`
+  std::string symbol;   // as in .dynsym, mangled if C++
+  std::string api;      // hip, hiprtc, cuda, user
+  std::string group;    // memory, copy, launch ... for -e/--events
+  std::string library;  // glob on the library's file name or soname; empty: any library recognised as `api`
   Kind kind = Kind::Other;
-  bool hot = false;       // off unless selected by name or by its group
+  bool hot = false;         // off unless selected by name or by its group
   bool entry_only = false;  // result and duration are not needed: recorded at its entry, without a return site
   Type result;
-  std::int64_t success = 0;        // result value that means success
-  bool has_success = false;        // false: every result is fine (void, pointers, counts)
+  std::int64_t success = 0;  // result value that means success
+  bool has_success = false;  // false: every result is fine (void, pointers, counts)
   // results that are neither success nor an error (hipErrorNotReady of queries)
   std::vector<std::int64_t> not_failures;
-  bool known_signature = true;     // false: only registers are shown
-  bool grid_in_work_items = false; // the launch's grid counts work-items: divide by the block for blocks
-  std::uint8_t stack_words = 0;    // argument words on the stack that must be read at entry
-  std::uint8_t sse_words = 0;      // xmm registers that carry arguments
+  bool known_signature = true;      // false: only registers are shown
+  bool grid_in_work_items = false;  // the launch's grid counts work-items: divide by the block for blocks
+  std::uint8_t stack_words = 0;     // argument words on the stack that must be read at entry
+  std::uint8_t sse_words = 0;       // xmm registers that carry arguments
   std::vector<Parameter> parameters;
-  std::string origin;              // FILE:LINE
+  std::string origin;                  // FILE:LINE
   std::shared_ptr<const Types> types;  // the meaning of its type names; null: the built-in types
   LazyRoleIndex role_index;
 

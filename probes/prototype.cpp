@@ -19,7 +19,7 @@ struct Draft {
   Parameter parameter;
   WrittenType written;
   Token at;
-  Token length;        // a Word if the length is another parameter
+  Token length;  // a Word if the length is another parameter
   bool directed = false;
   bool is_array = false;
   bool as_text = false;
@@ -106,7 +106,8 @@ bool set_types(Cursor& cursor, const Types& types, Draft& draft) {
   if (!type) return false;
   parameter.type = *type;
   if (draft.written.stars == 0) {
-    if (type->cls == TypeClass::Void) return cursor.complain(draft.written.at, "expected a type that has a value, found 'void'");
+    if (type->cls == TypeClass::Void)
+      return cursor.complain(draft.written.at, "expected a type that has a value, found 'void'");
     if (draft.directed) return cursor.complain(draft.written.at, "expected a pointer after in, out or inout");
     return true;
   }
@@ -114,7 +115,8 @@ bool set_types(Cursor& cursor, const Types& types, Draft& draft) {
   const auto pointee = value_type(cursor, draft.written.pointed_to(), types);
   if (!pointee) return false;
   if (pointee->size == 0)
-    return cursor.complain(draft.written.at, "expected a type that has a size, found 'void'; bytes are read as uint8_t name[LENGTH]");
+    return cursor.complain(draft.written.at,
+                           "expected a type that has a size, found 'void'; bytes are read as uint8_t name[LENGTH]");
   parameter.pointee = *pointee;
   return true;
 }
@@ -137,7 +139,8 @@ bool parse_parameter(Cursor& cursor, const Types& types, std::size_t number, Dra
   if (!written) return false;
   draft.written = std::move(*written);
   draft.at = cursor.peek();
-  draft.parameter.name = cursor.peek().kind == Token::Kind::Word ? std::string(cursor.take().text) : fmt::format("arg{}", number);
+  draft.parameter.name =
+      cursor.peek().kind == Token::Kind::Word ? std::string(cursor.take().text) : fmt::format("arg{}", number);
   if (!parse_array(cursor, draft) || !set_types(cursor, types, draft)) return false;
   while (cursor.accept('@'))
     if (!parse_parameter_note(cursor, types, draft)) return false;
@@ -159,7 +162,8 @@ bool resolve_lengths(Cursor& cursor, std::vector<Draft>& drafts) {
                                     [&](const Draft& other) { return other.parameter.name == draft.length.text; });
     const bool usable = found != drafts.end() && found->written.stars == 0 && found->parameter.type.size <= 8 &&
                         found->parameter.type.cls != TypeClass::Float && found->parameter.type.cls != TypeClass::Double;
-    if (!usable) return cursor.complain(draft.length, "expected a number or a parameter of this function that is a number");
+    if (!usable)
+      return cursor.complain(draft.length, "expected a number or a parameter of this function that is a number");
     draft.parameter.length_param = static_cast<int>(found - drafts.begin());
   }
   return true;
@@ -168,8 +172,11 @@ bool resolve_lengths(Cursor& cursor, std::vector<Draft>& drafts) {
 bool add_draft(Cursor& cursor, std::vector<Draft>& drafts, Draft draft) {
   const bool known = std::any_of(drafts.begin(), drafts.end(),
                                  [&](const Draft& other) { return other.parameter.name == draft.parameter.name; });
-  if (known) return cursor.complain(draft.at, fmt::format("expected a new name, but a parameter '{}' stands before", draft.parameter.name));
-  if (drafts.size() >= kMostParameters) return cursor.complain(draft.at, fmt::format("expected at most {} parameters", kMostParameters));
+  if (known)
+    return cursor.complain(
+        draft.at, fmt::format("expected a new name, but a parameter '{}' stands before", draft.parameter.name));
+  if (drafts.size() >= kMostParameters)
+    return cursor.complain(draft.at, fmt::format("expected at most {} parameters", kMostParameters));
   drafts.push_back(std::move(draft));
   return true;
 }
@@ -181,7 +188,8 @@ bool parse_parameters(Cursor& cursor, const Types& types, Probe& out) {
   std::vector<Draft> drafts;
   while (!cursor.sees(')') && !accept_variadic(cursor)) {
     Draft draft;
-    if (!parse_parameter(cursor, types, drafts.size() + 1, draft) || !add_draft(cursor, drafts, std::move(draft))) return false;
+    if (!parse_parameter(cursor, types, drafts.size() + 1, draft) || !add_draft(cursor, drafts, std::move(draft)))
+      return false;
     if (cursor.sees(')')) break;
     if (!cursor.expect(',', "or ')' after the parameter")) return false;
     if (cursor.sees(')')) return cursor.complain(cursor.peek(), "expected a parameter after ','");
@@ -269,7 +277,8 @@ bool parse_prototype(Cursor& cursor, const Section& section, const Types& types,
   cursor.accept(';');
   if (!cursor.expect_line_end()) return false;
   if (out.api == "user" && out.library.empty())
-    return cursor.complain(begin, "expected library \"PATTERN\" or api hip above the first function, to say where it is");
+    return cursor.complain(begin,
+                           "expected library \"PATTERN\" or api hip above the first function, to say where it is");
   if (const auto placed = assign_locations(out, types); !placed)
     return cursor.complain(begin, fmt::format("{}: {}", placed.error().message, placed.error().cause));
   return true;

@@ -10,7 +10,7 @@
 namespace fade::probes {
 namespace {
 
-constexpr int kDeepestSearched = 4;  // structs within structs that are searched
+constexpr int kDeepestSearched = 4;         // structs within structs that are searched
 constexpr std::uint8_t kWordRegisters = 6;  // CallRecord::words
 
 struct FoundRole {
@@ -41,7 +41,9 @@ std::vector<FoundRole> found_in(const Probe& probe) {
     const Parameter& parameter = probe.parameters[i];
     const bool in_memory = parameter.pointee.cls != TypeClass::Void;
     const Type& type = in_memory ? parameter.pointee : parameter.type;
-    const RolePlace& place = wholes.emplace_back(&type, RolePlace{in_memory, static_cast<std::uint8_t>(i), parameter.at, 0, type.size}).second;
+    const RolePlace& place =
+        wholes.emplace_back(&type, RolePlace{in_memory, static_cast<std::uint8_t>(i), parameter.at, 0, type.size})
+            .second;
     if (parameter.role != Role::None) out.push_back({parameter.role, place});
   }
   for (const auto& [type, place] : wholes) add_fields(types_of(probe), *type, place, kDeepestSearched, out);
@@ -54,7 +56,8 @@ RoleWord word_of(std::span<const RolePlace> places) {
   const RolePlace& place = places.front();
   const bool on_stack = place.at.where == Location::Where::Stack;
   const bool in_register = place.at.where == Location::Where::Integer && place.at.first < kWordRegisters;
-  if (places.size() != 1 || place.in_memory || !(on_stack || in_register) || place.offset != 0 || place.size == 0 || place.size > 8)
+  if (places.size() != 1 || place.in_memory || !(on_stack || in_register) || place.offset != 0 || place.size == 0 ||
+      place.size > 8)
     return {In::Elsewhere, 0, 0};
   return {on_stack ? In::Stack : In::Register, place.at.first, ~std::uint64_t{0} >> (64 - 8 * place.size)};
 }

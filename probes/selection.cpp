@@ -11,9 +11,9 @@ namespace {
 
 // Common synonyms of the same groups.
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
-    {"memory", "mem"}, {"memcpy", "copy"}, {"copies", "copy"}, {"launch", "kernel"}, {"kernels", "kernel"}, {"launches", "kernel"},
-    {"streams", "stream"}, {"events", "event"}, {"errors", "error"}, {"devices", "device"}, {"graphs", "graph"},
-    {"modules", "module"}, {"hiprtc", "rtc"},
+    {"memory", "mem"},      {"memcpy", "copy"},    {"copies", "copy"},  {"launch", "kernel"}, {"kernels", "kernel"},
+    {"launches", "kernel"}, {"streams", "stream"}, {"events", "event"}, {"errors", "error"},  {"devices", "device"},
+    {"graphs", "graph"},    {"modules", "module"}, {"hiprtc", "rtc"},
 };
 
 std::string_view canonical(std::string_view word) {
@@ -38,8 +38,10 @@ tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<Prob
     for (const ProbePtr& probe : known) symbols.push_back(probe->symbol);
     near = nearest(text, symbols);
   }
-  return fail("-e: no group and no function is called '" + std::string(text) + "'", "groups are all, hip, cuda, nvml, hot, " + groups,
-              near.empty() ? "fade-run --list-probes shows every function with its group" : "did you mean '" + near + "'?");
+  return fail(
+      "-e: no group and no function is called '" + std::string(text) + "'",
+      "groups are all, hip, cuda, nvml, hot, " + groups,
+      near.empty() ? "fade-run --list-probes shows every function with its group" : "did you mean '" + near + "'?");
 }
 
 Result<std::vector<std::regex>> compile(std::string_view option, const std::vector<std::string>& patterns) {

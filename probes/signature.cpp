@@ -15,8 +15,13 @@ json of_type(const Type& type) { return {static_cast<int>(type.cls), type.size, 
 
 json of_parameter(const Parameter& p) {
   const json at = {static_cast<int>(p.at.where), p.at.first, p.at.words};
-  return {{"name", p.name}, {"type", of_type(p.type)}, {"pointee", of_type(p.pointee)}, {"direction", static_cast<int>(p.direction)},
-          {"at", at}, {"count", p.count}, {"length", p.length_param}};
+  return {{"name", p.name},
+          {"type", of_type(p.type)},
+          {"pointee", of_type(p.pointee)},
+          {"direction", static_cast<int>(p.direction)},
+          {"at", at},
+          {"count", p.count},
+          {"length", p.length_param}};
 }
 
 // A number in the text. Throws if the text is not a number or is too large.
@@ -28,7 +33,8 @@ T number(const json& from, std::int64_t most, std::int64_t least = 0) {
 }
 
 Type to_type(const json& from) {
-  return {number<TypeClass>(from.at(0), static_cast<int>(TypeClass::Struct)), number<std::uint32_t>(from.at(1), kLargestType), from.at(2).get<std::string>()};
+  return {number<TypeClass>(from.at(0), static_cast<int>(TypeClass::Struct)),
+          number<std::uint32_t>(from.at(1), kLargestType), from.at(2).get<std::string>()};
 }
 
 Parameter to_parameter(const json& from) {
@@ -38,7 +44,8 @@ Parameter to_parameter(const json& from) {
   out.pointee = to_type(from.at("pointee"));
   out.direction = number<Direction>(from.at("direction"), static_cast<int>(Direction::InOut));
   const json& at = from.at("at");
-  out.at = {number<Location::Where>(at.at(0), static_cast<int>(Location::Where::Stack)), number<std::uint8_t>(at.at(1), 255), number<std::uint8_t>(at.at(2), 255)};
+  out.at = {number<Location::Where>(at.at(0), static_cast<int>(Location::Where::Stack)),
+            number<std::uint8_t>(at.at(1), 255), number<std::uint8_t>(at.at(2), 255)};
   out.count = number<std::uint32_t>(from.at("count"), kLargestType);
   out.length_param = number<int>(from.at("length"), kMostStored, -1);
   return out;

@@ -32,7 +32,8 @@ Decoded decode_utf8(std::string_view text) {
 
 // Code points that change a terminal: C0 and C1 controls, DEL, and marks that turn the direction of writing.
 bool acts_on_terminal(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
 }
 
 void append_control(std::string& out, std::uint32_t code, Style style) {

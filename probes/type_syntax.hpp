@@ -9,14 +9,14 @@
 namespace fade::probes {
 
 struct WrittenType {
-  Token at;                 // where it begins
-  std::string base;         // in its one canonical spelling: "unsigned int"
-  bool is_const = false;    // the target of the first * is const
-  unsigned stars = 0;       // * and &
+  Token at;               // where it begins
+  std::string base;       // in its one canonical spelling: "unsigned int"
+  bool is_const = false;  // the target of the first * is const
+  unsigned stars = 0;     // * and &
 
-  std::string text() const;                 // "const void **"
+  std::string text() const;  // "const void **"
   Type as_pointer() const { return {TypeClass::Pointer, 8, text()}; }
-  WrittenType pointed_to() const;           // with one star less
+  WrittenType pointed_to() const;  // with one star less
   bool is_text() const { return base == "char" && stars == 1 && is_const; }
 };
 

@@ -13,38 +13,22 @@ struct BasicType {
 
 // Every spelling of C's types; the parser joins "unsigned" and "long" before it looks here.
 constexpr BasicType kBasicTypes[] = {
-    {"void", TypeClass::Void, 0},
-    {"bool", TypeClass::Bool, 1},
-    {"_Bool", TypeClass::Bool, 1},
-    {"char", TypeClass::Char, 1},
-    {"signed char", TypeClass::Signed, 1},
-    {"unsigned char", TypeClass::Unsigned, 1},
-    {"short", TypeClass::Signed, 2},
-    {"unsigned short", TypeClass::Unsigned, 2},
-    {"int", TypeClass::Signed, 4},
-    {"unsigned int", TypeClass::Unsigned, 4},
-    {"unsigned", TypeClass::Unsigned, 4},
-    {"signed", TypeClass::Signed, 4},
-    {"long", TypeClass::Signed, 8},
-    {"unsigned long", TypeClass::Unsigned, 8},
-    {"long long", TypeClass::Signed, 8},
-    {"unsigned long long", TypeClass::Unsigned, 8},
-    {"int8_t", TypeClass::Signed, 1},
-    {"int16_t", TypeClass::Signed, 2},
-    {"int32_t", TypeClass::Signed, 4},
-    {"int64_t", TypeClass::Signed, 8},
-    {"uint8_t", TypeClass::Unsigned, 1},
-    {"uint16_t", TypeClass::Unsigned, 2},
-    {"uint32_t", TypeClass::Unsigned, 4},
-    {"uint64_t", TypeClass::Unsigned, 8},
-    {"size_t", TypeClass::Size, 8},
-    {"ssize_t", TypeClass::Signed, 8},
-    {"ptrdiff_t", TypeClass::Signed, 8},
-    {"intptr_t", TypeClass::Signed, 8},
-    {"uintptr_t", TypeClass::Handle, 8},
-    {"float", TypeClass::Float, 4},
-    {"double", TypeClass::Double, 8},
-    {"dim3", TypeClass::Dim3, 12},
+    {"void", TypeClass::Void, 0},          {"bool", TypeClass::Bool, 1},
+    {"_Bool", TypeClass::Bool, 1},         {"char", TypeClass::Char, 1},
+    {"signed char", TypeClass::Signed, 1}, {"unsigned char", TypeClass::Unsigned, 1},
+    {"short", TypeClass::Signed, 2},       {"unsigned short", TypeClass::Unsigned, 2},
+    {"int", TypeClass::Signed, 4},         {"unsigned int", TypeClass::Unsigned, 4},
+    {"unsigned", TypeClass::Unsigned, 4},  {"signed", TypeClass::Signed, 4},
+    {"long", TypeClass::Signed, 8},        {"unsigned long", TypeClass::Unsigned, 8},
+    {"long long", TypeClass::Signed, 8},   {"unsigned long long", TypeClass::Unsigned, 8},
+    {"int8_t", TypeClass::Signed, 1},      {"int16_t", TypeClass::Signed, 2},
+    {"int32_t", TypeClass::Signed, 4},     {"int64_t", TypeClass::Signed, 8},
+    {"uint8_t", TypeClass::Unsigned, 1},   {"uint16_t", TypeClass::Unsigned, 2},
+    {"uint32_t", TypeClass::Unsigned, 4},  {"uint64_t", TypeClass::Unsigned, 8},
+    {"size_t", TypeClass::Size, 8},        {"ssize_t", TypeClass::Signed, 8},
+    {"ptrdiff_t", TypeClass::Signed, 8},   {"intptr_t", TypeClass::Signed, 8},
+    {"uintptr_t", TypeClass::Handle, 8},   {"float", TypeClass::Float, 4},
+    {"double", TypeClass::Double, 8},      {"dim3", TypeClass::Dim3, 12},
 };
 
 std::shared_ptr<const Types> make_basic_types() {
@@ -117,16 +101,12 @@ std::shared_ptr<const Types> basic_types() {
   return types;
 }
 
-const Types& types_of(const Probe& probe) {
-  return probe.types ? *probe.types : *built_in_types();
-}
+const Types& types_of(const Probe& probe) { return probe.types ? *probe.types : *built_in_types(); }
 
 std::optional<std::string_view> enum_name(std::string_view type, std::int64_t value, int major, int minor) {
   return built_in_types()->enum_name(type, value, version_of(major, minor));
 }
 
-std::string flags_text(std::string_view type, std::uint64_t value) {
-  return built_in_types()->flags_text(type, value);
-}
+std::string flags_text(std::string_view type, std::uint64_t value) { return built_in_types()->flags_text(type, value); }
 
 }  // namespace fade::probes

@@ -25,7 +25,7 @@ constexpr Version version_of(int major, int minor = -1) {
 struct EnumValue {
   std::string name;
   std::int64_t value = 0;
-  Version from = 0;        // first and last version in which the name had this value
+  Version from = 0;  // first and last version in which the name had this value
   Version to = kNewest;
 };
 
@@ -40,8 +40,8 @@ struct Field {
 struct TypeDeclaration {
   Type type;
   std::uint32_t alignment = 1;
-  std::vector<EnumValue> values;  // enums and flags
-  std::vector<Field> fields;      // structs with a known layout, possibly only in part
+  std::vector<EnumValue> values;        // enums and flags
+  std::vector<Field> fields;            // structs with a known layout, possibly only in part
   std::optional<std::int64_t> success;  // result value that means success
 };
 

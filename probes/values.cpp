@@ -43,7 +43,9 @@ void append_real(std::string& out, T value, Style style) {
   }
 }
 
-void append_address(std::string& out, std::uint64_t value, Style style) { append_word(out, fmt::format("{:#x}", value), style); }
+void append_address(std::string& out, std::uint64_t value, Style style) {
+  append_word(out, fmt::format("{:#x}", value), style);
+}
 
 void append_char(std::string& out, std::span<const std::byte> bytes, Style style) {
   const std::int64_t value = load_signed(bytes);
@@ -71,14 +73,17 @@ void append_dim3(std::string& out, std::span<const std::byte> bytes, Style style
 
 void append_hex(std::string& out, std::span<const std::byte> bytes, Style style) {
   std::string text;
-  for (const std::byte b : bytes.first(std::min(bytes.size(), kMostBytes))) append(text, "{:02x}", static_cast<unsigned>(b));
+  for (const std::byte b : bytes.first(std::min(bytes.size(), kMostBytes)))
+    append(text, "{:02x}", static_cast<unsigned>(b));
   if (bytes.size() > kMostBytes) append(text, "... ({} bytes)", bytes.size());
   append_word(out, text, style);
 }
 
-void append_any(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display, int depth);
+void append_any(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display,
+                int depth);
 
-void append_list(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display, int depth) {
+void append_list(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display,
+                 int depth) {
   const std::size_t count = bytes.size() / element.size;
   const std::size_t shown = std::min(count, kMostShown);
   const std::string_view between = display.style == Style::Json ? "," : ", ";
@@ -94,7 +99,8 @@ void append_list(std::string& out, const Type& element, std::span<const std::byt
   out += ']';
 }
 
-void append_array(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display, int depth) {
+void append_array(std::string& out, const Type& element, std::span<const std::byte> bytes, const Display& display,
+                  int depth) {
   if (element.cls == TypeClass::Char) {
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     append_quoted(out, {text, bytes.empty() ? 0 : ::strnlen(text, bytes.size())}, display.style);
@@ -107,7 +113,8 @@ void append_array(std::string& out, const Type& element, std::span<const std::by
   }
 }
 
-void append_struct(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display, int depth) {
+void append_struct(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display,
+                   int depth) {
   const TypeDeclaration* declaration = display.types.find(type.name);
   if (!declaration || declaration->fields.empty() || depth == 0) return append_hex(out, bytes, display.style);
   const bool json = display.style == Style::Json;
@@ -128,7 +135,8 @@ void append_struct(std::string& out, const Type& type, std::span<const std::byte
   out += '}';
 }
 
-void append_any(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display, int depth) {
+void append_any(std::string& out, const Type& type, std::span<const std::byte> bytes, const Display& display,
+                int depth) {
   bytes = bytes.first(std::min<std::size_t>(bytes.size(), type.size));
   if (bytes.size() < type.size) return append_word(out, "unreadable", display.style);
   switch (type.cls) {
@@ -138,13 +146,15 @@ void append_any(std::string& out, const Type& type, std::span<const std::byte> b
     case TypeClass::Signed: return append(out, "{}", load_signed(bytes));
     case TypeClass::Unsigned:
     case TypeClass::Size: return append_unsigned(out, load_word(bytes), display.style);
-    case TypeClass::Float: return append_real(out, std::bit_cast<float>(static_cast<std::uint32_t>(load_word(bytes))), display.style);
+    case TypeClass::Float:
+      return append_real(out, std::bit_cast<float>(static_cast<std::uint32_t>(load_word(bytes))), display.style);
     case TypeClass::Double: return append_real(out, std::bit_cast<double>(load_word(bytes)), display.style);
     case TypeClass::Pointer:
     case TypeClass::Handle:
     case TypeClass::CString: return append_address(out, load_word(bytes), display.style);
     case TypeClass::Enum: return append_enum(out, type, bytes, display);
-    case TypeClass::Flags: return append_word(out, display.types.flags_text(type.name, load_word(bytes), display.version), display.style);
+    case TypeClass::Flags:
+      return append_word(out, display.types.flags_text(type.name, load_word(bytes), display.version), display.style);
     case TypeClass::Dim3: return append_dim3(out, bytes, display.style);
     case TypeClass::Struct: return append_struct(out, type, bytes, display, depth);
   }

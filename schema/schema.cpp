@@ -14,7 +14,8 @@ std::size_t behind_quoted(std::string_view text, std::size_t at) {
     const std::size_t found = text.find(mark, from);
     return found == text.npos ? text.size() : found + mark.size();
   };
-  if (text[at] == '\'' || text[at] == '"') return behind(text.substr(at, 1), at + 1);  // a doubled quote is two texts side by side
+  if (text[at] == '\'' || text[at] == '"')
+    return behind(text.substr(at, 1), at + 1);  // a doubled quote is two texts side by side
   if (text.substr(at, 2) == "--") return behind("\n", at);
   if (text.substr(at, 2) == "/*") return behind("*/", at + 2);
   return at;

@@ -14,7 +14,7 @@ inline constexpr int kVersion = 4;                           // PRAGMA user_vers
 
 std::string_view tables();
 std::string_view views();  // with the view of findings
-std::string_view docs();  // fills doc_
+std::string_view docs();   // fills doc_
 
 struct View {
   std::string_view name;
@@ -28,7 +28,7 @@ struct Report {
   std::string_view name;  // of the file, without .sql
   std::string_view sql;
 };
-std::span<const Report> reports();  // by name
+std::span<const Report> reports();                 // by name
 const Report* find_report(std::string_view name);  // nullptr if there is none
 
 }  // namespace fade::schema

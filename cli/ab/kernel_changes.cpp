@@ -48,9 +48,11 @@ std::string text_of(const Shapes& shapes, std::size_t runs) {
   std::string text;
   for (std::size_t i = 0; i < std::min(sorted.size(), kMostShapes); ++i) {
     const auto& [shape, n] = sorted[i];
-    text += fmt::format("{}grid {}, block {} ({})", i == 0 ? "" : "\n             ", shape.first, shape.second, per_run(n, runs));
+    text += fmt::format("{}grid {}, block {} ({})", i == 0 ? "" : "\n             ", shape.first, shape.second,
+                        per_run(n, runs));
   }
-  if (sorted.size() > kMostShapes) text += fmt::format("\n             and {} other grids", sorted.size() - kMostShapes);
+  if (sorted.size() > kMostShapes)
+    text += fmt::format("\n             and {} other grids", sorted.size() - kMostShapes);
   return text;
 }
 
@@ -60,7 +62,8 @@ std::vector<KernelChange> kernel_changes(const Runs& without, const Runs& with) 
   std::vector<KernelChange> out;
   for (const auto& [kernel, sides] : collect(without, with)) {
     if (same_shapes(sides[0], sides[1])) continue;
-    out.push_back({kernel, text_of(sides[0], without.size()), text_of(sides[1], with.size()), launches(sides[0]) + launches(sides[1])});
+    out.push_back({kernel, text_of(sides[0], without.size()), text_of(sides[1], with.size()),
+                   launches(sides[0]) + launches(sides[1])});
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, &KernelChange::launches);
   return out;

@@ -20,7 +20,8 @@ constexpr std::size_t kBefore = 24;  // of them before the place where the lines
 // Appending: a program may open its standard output once more and write from the beginning.
 Fd open_nameless() {
   const char* directory = std::getenv("TMPDIR");
-  Fd file(::open(directory != nullptr && *directory != '\0' ? directory : "/tmp", O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
+  Fd file(::open(directory != nullptr && *directory != '\0' ? directory : "/tmp",
+                 O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   if (!file) file = Fd(::memfd_create("output", MFD_CLOEXEC));
   return file;
 }
@@ -34,11 +35,13 @@ std::size_t char_begin(std::string_view text, std::size_t at) {
 // The line around `at`, cut so that this place can be seen.
 std::string line_at(const std::string& text, std::size_t at) {
   const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-  const std::string_view line = std::string_view(text).substr(begin, std::min(text.find('\n', at), text.size()) - begin);
+  const std::string_view line =
+      std::string_view(text).substr(begin, std::min(text.find('\n', at), text.size()) - begin);
   const std::size_t place = at - begin;
   const std::size_t from = line.size() <= kShown || place <= kBefore ? 0 : char_begin(line, place - kBefore);
   const std::size_t to = line.size() - from <= kShown ? line.size() : char_begin(line, from + kShown);
-  return fmt::format("'{}{}{}'", from > 0 ? "..." : "", table::printable(line.substr(from, to - from)), to < line.size() ? "..." : "");
+  return fmt::format("'{}{}{}'", from > 0 ? "..." : "", table::printable(line.substr(from, to - from)),
+                     to < line.size() ? "..." : "");
 }
 
 }  // namespace
@@ -46,7 +49,8 @@ std::string line_at(const std::string& text, std::size_t at) {
 Difference first_difference(const Output& first, const Output& second) {
   const auto [a, b] = std::ranges::mismatch(first.head, second.head);
   const auto at = static_cast<std::size_t>(a - first.head.begin());
-  if (at == first.head.size() && at == second.head.size()) return {fmt::format("beyond the first {} bytes", at), {}, {}};
+  if (at == first.head.size() && at == second.head.size())
+    return {fmt::format("beyond the first {} bytes", at), {}, {}};
   const auto line = std::count(first.head.begin(), a, '\n') + 1;
   return {fmt::format("line {}", line), line_at(first.head, at), line_at(second.head, at)};
 }

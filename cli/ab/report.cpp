@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/signal_name.hpp"
-#include "cli/ab/statistics.hpp"
 #include "cli/ab/kernel_changes.hpp"
+#include "cli/ab/statistics.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -20,7 +20,7 @@ using recording::duration;
 using recording::red;
 using table::printable;
 
-constexpr std::size_t kWidth = 78;      // of what may be long
+constexpr std::size_t kWidth = 78;  // of what may be long
 constexpr std::size_t kMostKernels = 10;
 constexpr std::size_t kEndingsWidth = 24;
 
@@ -34,7 +34,8 @@ struct Sides {
 Sides complete_pairs(const Series& series) {
   Sides sides;
   for (std::size_t i = 0; i + 1 < series.runs.size(); i += 2)
-    for (const std::size_t k : {i, i + 1}) (series.runs[k].with_rules ? sides.with : sides.without).push_back(&series.runs[k]);
+    for (const std::size_t k : {i, i + 1})
+      (series.runs[k].with_rules ? sides.with : sides.without).push_back(&series.runs[k]);
   return sides;
 }
 
@@ -42,9 +43,13 @@ std::string heading(std::string_view words, const Style& style) {
   return style.color ? fmt::format("\n\x1b[1m{}\x1b[0m\n", words) : fmt::format("\n{}\n", words);
 }
 
-std::string row(std::string_view label, const std::string& without, const std::string& with, const std::string& difference) {
-  const auto right = [](const std::string& text) { return std::string(17 - std::min<std::size_t>(16, table::display_width(text)), ' ') + text; };
-  return fmt::format("  {:<16}{}{}{}{}\n", label, right(without), right(with), difference.empty() ? "" : "  ", difference);
+std::string row(std::string_view label, const std::string& without, const std::string& with,
+                const std::string& difference) {
+  const auto right = [](const std::string& text) {
+    return std::string(17 - std::min<std::size_t>(16, table::display_width(text)), ' ') + text;
+  };
+  return fmt::format("  {:<16}{}{}{}{}\n", label, right(without), right(with), difference.empty() ? "" : "  ",
+                     difference);
 }
 
 std::string signed_duration(double ns, const Style& style) {
@@ -66,7 +71,8 @@ std::string time_row(std::string_view label, const Sides& sides, Time time, cons
   std::string difference = signed_duration(c.difference, style);
   if (c.pairs > 1) difference += " ± " + duration(std::llround(c.margin), style);
   if (!style.utf8)
-    if (const auto at = difference.find("±"); at != std::string::npos) difference.replace(at, std::string_view("±").size(), "+-");
+    if (const auto at = difference.find("±"); at != std::string::npos)
+      difference.replace(at, std::string_view("±").size(), "+-");
   return row(label, duration(std::llround(c.without), style), duration(std::llround(c.with), style), difference);
 }
 
@@ -104,9 +110,11 @@ std::string endings(const Runs& runs) {
 
 std::string table_of(const Sides& sides, const Style& style) {
   const std::string without = endings(sides.without), with = endings(sides.with);
-  return "\n" + row("mean of a run", "without", "with", "difference (95 %)") + time_row("wall time", sides, &Figures::wall_ns, style) +
-         time_row("CPU time", sides, &Figures::cpu_ns, style) + time_row("held by fade", sides, &Figures::held_ns, style) +
-         count_row("calls", sides, [](const Figures& f) { return f.calls; }) + count_row("failed calls", sides, [](const Figures& f) { return f.errors; }) +
+  return "\n" + row("mean of a run", "without", "with", "difference (95 %)") +
+         time_row("wall time", sides, &Figures::wall_ns, style) + time_row("CPU time", sides, &Figures::cpu_ns, style) +
+         time_row("held by fade", sides, &Figures::held_ns, style) +
+         count_row("calls", sides, [](const Figures& f) { return f.calls; }) +
+         count_row("failed calls", sides, [](const Figures& f) { return f.errors; }) +
          count_row("kernel launches", sides, [](const Figures& f) { return f.launches(); }) +
          row("exit status", without, with, without == with ? "same" : "different");
 }
@@ -117,11 +125,13 @@ bool all_alike(const Runs& runs) {
 }
 
 const Output* another(const Runs& runs) {
-  const auto found = std::ranges::find_if(runs, [&](const Figures* run) { return run->output != runs.front()->output; });
+  const auto found =
+      std::ranges::find_if(runs, [&](const Figures* run) { return run->output != runs.front()->output; });
   return found == runs.end() ? nullptr : &(*found)->output;
 }
 
-std::string difference_lines(const Output& first, std::string_view first_name, const Output& second, std::string_view second_name) {
+std::string difference_lines(const Output& first, std::string_view first_name, const Output& second,
+                             std::string_view second_name) {
   const Difference d = first_difference(first, second);
   if (d.first.empty()) return "    " + d.place + "\n";
   return fmt::format("    {}\n    {:<8} {}\n    {:<8} {}\n", d.place, first_name, d.first, second_name, d.second);
@@ -132,7 +142,8 @@ std::string output_lines(const Sides& sides) {
   const Output& with = sides.with.front()->output;
   if (all_alike(sides.without) && all_alike(sides.with)) {
     if (without == with) return fmt::format("  the same in all runs ({})\n", count(without.bytes, "byte", "bytes"));
-    return "  different with the rules, and the same in all runs of either side\n" + difference_lines(without, "without", with, "with");
+    return "  different with the rules, and the same in all runs of either side\n" +
+           difference_lines(without, "without", with, "with");
   }
   if (all_alike(sides.without))
     return "  the same in all runs without the rules, but with them it changes between runs\n" +
@@ -146,12 +157,15 @@ std::string kernels_section(const Sides& sides, const Style& style) {
   const std::vector<KernelChange> changes = kernel_changes(sides.without, sides.with);
   const std::uint64_t kernels = number_of_kernels(sides.without, sides.with);
   if (kernels == 0) return heading("Kernels", style) + "  no kernel was launched\n";
-  if (changes.empty()) return heading("Kernels", style) + fmt::format("  no grid changed ({})\n", count(kernels, "kernel", "kernels"));
-  std::string text = heading(fmt::format("Grids changed of {} of {}", changes.size(), count(kernels, "kernel", "kernels")), style);
+  if (changes.empty())
+    return heading("Kernels", style) + fmt::format("  no grid changed ({})\n", count(kernels, "kernel", "kernels"));
+  std::string text =
+      heading(fmt::format("Grids changed of {} of {}", changes.size(), count(kernels, "kernel", "kernels")), style);
   for (std::size_t i = 0; i < std::min(changes.size(), kMostKernels); ++i) {
     const KernelChange& change = changes[i];
-    text += fmt::format("  {}\n    without  {}\n    with     {}\n", table::shorten_middle(printable(change.kernel), kWidth, style.utf8), change.without,
-                        change.with);
+    text +=
+        fmt::format("  {}\n    without  {}\n    with     {}\n",
+                    table::shorten_middle(printable(change.kernel), kWidth, style.utf8), change.without, change.with);
   }
   if (changes.size() > kMostKernels) text += fmt::format("  ... and {} more\n", changes.size() - kMostKernels);
   return text;
@@ -180,16 +194,21 @@ std::string rules_section(const std::vector<std::string>& rules, const Runs& wit
   std::string text = heading("Rules", style);
   for (const std::string& rule : rules) {
     const Applied a = applied(with, rule);
-    const std::string in = a.runs == with.size() ? "in all runs with it" : fmt::format("in {} of {} runs with it", a.runs, with.size());
+    const std::string in =
+        a.runs == with.size() ? "in all runs with it" : fmt::format("in {} of {} runs with it", a.runs, with.size());
     text += "  " + printable(rule) + "\n    " +
             (a.hits == 0 ? red("never applied: the program never read this property", style)
-                         : fmt::format("applied {}, {}: {}", count(a.hits, "time", "times"), in, table::shorten_middle(printable(a.change), 40, style.utf8))) + "\n";
+                         : fmt::format("applied {}, {}: {}", count(a.hits, "time", "times"), in,
+                                       table::shorten_middle(printable(a.change), 40, style.utf8))) +
+            "\n";
   }
   return text;
 }
 
 // ---------------------------------------------------------------- the verdict
-std::string percent_of(double part, double whole) { return whole > 0 ? fmt::format("{:.1f} %", 100 * std::fabs(part) / whole) : "-"; }
+std::string percent_of(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * std::fabs(part) / whole) : "-";
+}
 
 std::string interval(const Comparison& c, const Style& style) {
   return fmt::format("95 % interval of the difference: {} to {}, {}", signed_duration(c.difference - c.margin, style),
@@ -197,20 +216,25 @@ std::string interval(const Comparison& c, const Style& style) {
 }
 
 std::string verdict_lines(const Sides& sides, const Style& style) {
-  const auto fails = [](const Runs& runs) { return std::ranges::any_of(runs, [](const Figures* run) { return run->failed(); }); };
-  if (fails(sides.without) || fails(sides.with)) return "  cannot tell: not all runs succeeded, so their times do not compare\n";
+  const auto fails = [](const Runs& runs) {
+    return std::ranges::any_of(runs, [](const Figures* run) { return run->failed(); });
+  };
+  if (fails(sides.without) || fails(sides.with))
+    return "  cannot tell: not all runs succeeded, so their times do not compare\n";
   const Comparison c = times(sides, &Figures::wall_ns);
   switch (c.verdict) {
     case Verdict::TooFewPairs:
-      return fmt::format("  cannot tell: {}, and a statement needs {} or more\n", count(c.pairs, "pair is too few", "pairs are too few"), kFewestPairs);
+      return fmt::format("  cannot tell: {}, and a statement needs {} or more\n",
+                         count(c.pairs, "pair is too few", "pairs are too few"), kFewestPairs);
     case Verdict::WithinNoise:
       return fmt::format("  no difference that is larger than the noise\n  ({})\n", interval(c, style));
     case Verdict::Less:
     case Verdict::More: break;
   }
-  return fmt::format("  {} with the rules by more than the noise: {} ({}) {} a run\n  ({})\n", c.verdict == Verdict::Less ? "faster" : "slower",
-                     duration(std::llround(std::fabs(c.difference)), style), percent_of(c.difference, c.without), c.verdict == Verdict::Less ? "less" : "more",
-                     interval(c, style));
+  return fmt::format("  {} with the rules by more than the noise: {} ({}) {} a run\n  ({})\n",
+                     c.verdict == Verdict::Less ? "faster" : "slower",
+                     duration(std::llround(std::fabs(c.difference)), style), percent_of(c.difference, c.without),
+                     c.verdict == Verdict::Less ? "less" : "more", interval(c, style));
 }
 
 // ---------------------------------------------------------------- what to think of besides
@@ -231,7 +255,8 @@ std::vector<std::string> remarks(const Series& series, const Sides& sides, const
     out.push_back("much of the time is fade's own stops: watch less (-e kernel) to compare times");
   for (const Figures& run : series.runs) dropped += run.dropped;
   if (dropped > 0) out.push_back(count(dropped, "call was", "calls were") + " not recorded: fade-query drops says why");
-  if (series.stopped) out.push_back(fmt::format("interrupted: {} of {} pairs are complete", sides.with.size(), series.pairs));
+  if (series.stopped)
+    out.push_back(fmt::format("interrupted: {} of {} pairs are complete", sides.with.size(), series.pairs));
   return out;
 }
 
@@ -239,24 +264,29 @@ std::vector<std::string> remarks(const Series& series, const Sides& sides, const
 std::string sessions(const Runs& runs) {
   constexpr std::size_t kMost = 6;
   std::string text;
-  for (std::size_t i = 0; i < std::min(runs.size(), kMost); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", runs[i]->session);
+  for (std::size_t i = 0; i < std::min(runs.size(), kMost); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", runs[i]->session);
   return runs.size() > kMost ? text + " ..." : text;
 }
 
 std::string next_section(const Series& series, const Sides& sides, const Style& style) {
   const std::string command = "fade-query " + recording::shell_word(series.database) + " summary --session";
-  return heading("Next", style) + fmt::format("  {} {}\n    runs without the rules are sessions {}; with them {}\n", command, sides.with.front()->session,
-                                              sessions(sides.without), sessions(sides.with));
+  return heading("Next", style) + fmt::format("  {} {}\n    runs without the rules are sessions {}; with them {}\n",
+                                              command, sides.with.front()->session, sessions(sides.without),
+                                              sessions(sides.with));
 }
 
 }  // namespace
 
-std::string run_line(const Figures& figures, const Style& style) { return duration(figures.wall_ns, style) + ", " + ending(figures); }
+std::string run_line(const Figures& figures, const Style& style) {
+  return duration(figures.wall_ns, style) + ", " + ending(figures);
+}
 
 std::string report(const Series& series, const std::vector<std::string>& rules, const Style& style) {
   const Sides sides = complete_pairs(series);
   if (sides.with.empty()) return "fade: interrupted before the first pair of runs was complete\n";
-  std::string text = fmt::format("fade: compared {} of runs without and with {}\n", count(sides.with.size(), "pair", "pairs"), count(rules.size(), "rule", "rules"));
+  std::string text = fmt::format("fade: compared {} of runs without and with {}\n",
+                                 count(sides.with.size(), "pair", "pairs"), count(rules.size(), "rule", "rules"));
   text += rules_section(rules, sides.with, style) + table_of(sides, style);
   text += heading("Is it faster?", style) + verdict_lines(sides, style);
   text += heading("Standard output of the program", style) + output_lines(sides) + kernels_section(sides, style);

@@ -6,7 +6,8 @@ namespace {
 void add(std::vector<std::string>& rules, std::string_view rule) {
   constexpr std::string_view kBlanks = " \t\n";
   const std::size_t first = rule.find_first_not_of(kBlanks);
-  if (first != std::string_view::npos) rules.emplace_back(rule.substr(first, rule.find_last_not_of(kBlanks) - first + 1));
+  if (first != std::string_view::npos)
+    rules.emplace_back(rule.substr(first, rule.find_last_not_of(kBlanks) - first + 1));
 }
 
 }  // namespace

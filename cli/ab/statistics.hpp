@@ -1,5 +1,6 @@
 // Is the difference between two ways of running larger than the noise? Paired: each run without the rules has one with
-// them right beside it, so that what changes slowly (temperature, other work of the machine) meets both. Pure arithmetic.
+// them right beside it, so that what changes slowly (temperature, other work of the machine) meets both. Pure
+// arithmetic.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Comparison {
   std::size_t pairs = 0;
   double without = 0, with = 0;  // means
   double difference = 0;         // mean of with - without
-  double margin = 0;             // the 95 % Student interval of the difference is difference +- margin; infinite for one pair
+  double margin = 0;  // the 95 % Student interval of the difference is difference +- margin; infinite for one pair
   Verdict verdict = Verdict::TooFewPairs;
 };
 

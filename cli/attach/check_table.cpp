@@ -34,9 +34,12 @@ bool is_bad(const Check& check) { return check.verdict == Check::Verdict::Bad; }
 
 }  // namespace
 
-std::string check_table(pid_t pid, const std::string& name, const std::vector<Check>& checks, const recording::Style& style) {
-  const std::string who = name.empty() ? fmt::format("process {}", pid) : fmt::format("{} (pid {})", table::printable(name), pid);
-  return fmt::format("{} {} be attached to\n", who, std::ranges::any_of(checks, is_bad) ? "cannot" : "can") + check_lines(checks, style);
+std::string check_table(pid_t pid, const std::string& name, const std::vector<Check>& checks,
+                        const recording::Style& style) {
+  const std::string who =
+      name.empty() ? fmt::format("process {}", pid) : fmt::format("{} (pid {})", table::printable(name), pid);
+  return fmt::format("{} {} be attached to\n", who, std::ranges::any_of(checks, is_bad) ? "cannot" : "can") +
+         check_lines(checks, style);
 }
 
 std::string check_lines(const std::vector<Check>& checks, const recording::Style& style) {

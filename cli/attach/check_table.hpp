@@ -11,7 +11,8 @@
 namespace fade::cli::attach {
 
 // `name`: of the program, may be empty. A heading, then one line a rule with a mark; cause and fix where there are any.
-std::string check_table(pid_t pid, const std::string& name, const std::vector<Check>& checks, const recording::Style& style);
+std::string check_table(pid_t pid, const std::string& name, const std::vector<Check>& checks,
+                        const recording::Style& style);
 
 // The same without heading.
 std::string check_lines(const std::vector<Check>& checks, const recording::Style& style);

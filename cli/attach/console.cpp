@@ -11,7 +11,10 @@
 namespace fade::cli::attach {
 
 Console::Console(int fd, Manner manner)
-    : fd_(fd), manner_(std::move(manner)), again_(recording::reopen_without_waiting(fd, O_WRONLY)), line_(manner_.utf8, manner_.hint) {
+    : fd_(fd),
+      manner_(std::move(manner)),
+      again_(recording::reopen_without_waiting(fd, O_WRONLY)),
+      line_(manner_.utf8, manner_.hint) {
   if (manner_.messages_to_stderr && again_) log::set_destination(again_.get());
 }
 

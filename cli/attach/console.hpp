@@ -1,5 +1,5 @@
-// What fade-attach shows while it records: messages and, on a terminal, the live line. Never waits: what a full pipe or a
-// stopped terminal does not take is lost. Called on the tracing thread only.
+// What fade-attach shows while it records: messages and, on a terminal, the live line. Never waits: what a full pipe or
+// a stopped terminal does not take is lost. Called on the tracing thread only.
 #pragma once
 #include <string>
 
@@ -15,7 +15,7 @@ class Console {
     bool messages_to_stderr = true;  // not to the file of --log
     bool live = true;                // a live line, if stderr is a terminal
     bool utf8 = false;
-    std::string hint;                // of the live line
+    std::string hint;  // of the live line
   };
   Console(int fd, Manner manner);  // fd: stderr
   ~Console();                      // takes the live line away; messages may wait again
@@ -33,7 +33,7 @@ class Console {
 
   const int fd_;  // not owned
   const Manner manner_;
-  Fd again_;      // the same terminal or pipe, without waiting
+  Fd again_;  // the same terminal or pipe, without waiting
   LiveLine line_;
   std::size_t shown_ = 0;  // columns of the live line that stands there
 };

@@ -24,7 +24,8 @@ constexpr std::array<std::pair<std::string_view, Wish>, 3> kOrders{
     {{"pause", Wish::Pause}, {"resume", Wish::Resume}, {"stop", Wish::Detach}}};
 
 json to_json(const HoldTimes& holds) {
-  return {{"threads", holds.threads}, {"held", holds.held}, {"median_ns", holds.median_ns}, {"worst_ns", holds.worst_ns}};
+  return {
+      {"threads", holds.threads}, {"held", holds.held}, {"median_ns", holds.median_ns}, {"worst_ns", holds.worst_ns}};
 }
 
 // Names come from outside: what is not UTF-8 is replaced.
@@ -46,35 +47,52 @@ Result<Control> Control::open(int fd) {
   int type = 0;
   socklen_t size = sizeof type;
   if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
-    return fail("--control: descriptor " + std::to_string(fd) + " is no stream socket", {}, "the daemon gives it to its workers", EINVAL);
+    return fail("--control: descriptor " + std::to_string(fd) + " is no stream socket", {},
+                "the daemon gives it to its workers", EINVAL);
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   return Control(Fd(fd));
 }
 
 void Control::attached(const Attached& a) {
-  json message{{"event", "attached"}, {"pid", a.pid}, {"program", a.program}, {"database", a.database},
+  json message{{"event", "attached"},       {"pid", a.pid},    {"program", a.program}, {"database", a.database},
                {"holds", to_json(a.holds)}, {"notes", a.notes}};
-  while (line_of(message).size() > kLongestLine && !message["notes"].empty()) message["notes"].erase(message["notes"].size() - 1);
+  while (line_of(message).size() > kLongestLine && !message["notes"].empty())
+    message["notes"].erase(message["notes"].size() - 1);
   send(message);
 }
 
 void Control::tick(const LiveNumbers& now) {
   if (!flush()) return;
-  send({{"event", "tick"}, {"elapsed_ns", now.elapsed_ns}, {"calls", now.calls}, {"errors", now.errors},
-        {"dropped", now.dropped}, {"memory_bytes", now.memory_bytes}, {"peak_bytes", now.peak_bytes},
+  send({{"event", "tick"},
+        {"elapsed_ns", now.elapsed_ns},
+        {"calls", now.calls},
+        {"errors", now.errors},
+        {"dropped", now.dropped},
+        {"memory_bytes", now.memory_bytes},
+        {"peak_bytes", now.peak_bytes},
         {"database_bytes", now.database_bytes}});
 }
 
 void Control::ended(const AttachOutcome& outcome) {
   const RunSummary& s = outcome.summary;
-  send({{"event", "ended"}, {"ended", outcome.ended}, {"calls", s.calls}, {"errors", s.errors}, {"dropped", s.dropped},
-        {"duration_ns", s.duration_ns}, {"database", s.database}, {"bytes_differing", outcome.bytes_differing},
+  send({{"event", "ended"},
+        {"ended", outcome.ended},
+        {"calls", s.calls},
+        {"errors", s.errors},
+        {"dropped", s.dropped},
+        {"duration_ns", s.duration_ns},
+        {"database", s.database},
+        {"bytes_differing", outcome.bytes_differing},
         {"holds", to_json(outcome.detach_holds)}});
   flush_at_the_end();
 }
 
 void Control::failed(const Error& error) {
-  send({{"event", "failed"}, {"code", error.code}, {"message", error.message}, {"cause", error.cause}, {"fix", error.fix}});
+  send({{"event", "failed"},
+        {"code", error.code},
+        {"message", error.message},
+        {"cause", error.cause},
+        {"fix", error.fix}});
   flush_at_the_end();
 }
 

@@ -1,6 +1,6 @@
-// One end of the socket between the daemon and its worker, which is fade-attach --control FD. JSON, one object a line, no
-// line longer than 64 KiB. Nothing here waits but ended() and failed(), and those not longer than 2 s. Where the daemon is
-// gone, recording goes on.
+// One end of the socket between the daemon and its worker, which is fade-attach --control FD. JSON, one object a line,
+// no line longer than 64 KiB. Nothing here waits but ended() and failed(), and those not longer than 2 s. Where the
+// daemon is gone, recording goes on.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -31,16 +31,16 @@ class Control {
   explicit Control(Fd socket) : socket_(std::move(socket)) {}
 
   void send(const nlohmann::json& message);
-  bool flush();            // true where nothing is left to be sent
+  bool flush();  // true where nothing is left to be sent
   void flush_at_the_end();
   void receive();
   void take_lines();
   void take(const std::string& line);
 
   Fd socket_;
-  std::string unsent_;    // the rest of lines begun
-  std::string received_;  // a line that has not ended
-  bool skipping_ = false;  // the rest of a line that was too long
+  std::string unsent_;                        // the rest of lines begun
+  std::string received_;                      // a line that has not ended
+  bool skipping_ = false;                     // the rest of a line that was too long
   std::vector<AttachObserver::Wish> wishes_;  // not yet asked for, first come first
 };
 

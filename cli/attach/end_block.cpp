@@ -16,8 +16,11 @@ std::string number(std::uint64_t n) { return table::human_count(static_cast<std:
 std::string who(const Watched& watched) {
   const Attached& first = watched.first;
   if (first.program.empty()) return "the program";  // it was gone before anything could be said of it
-  const std::string name = fmt::format("{} (pid {})", table::printable(first.program.substr(first.program.rfind('/') + 1)), first.pid);
-  return watched.processes > 1 ? fmt::format("{} and {}", name, count(watched.processes - 1, "more process", "more processes")) : name;
+  const std::string name =
+      fmt::format("{} (pid {})", table::printable(first.program.substr(first.program.rfind('/') + 1)), first.pid);
+  return watched.processes > 1
+             ? fmt::format("{} and {}", name, count(watched.processes - 1, "more process", "more processes"))
+             : name;
 }
 
 std::string held(const HoldTimes& holds, const Style& style) {
@@ -27,7 +30,8 @@ std::string held(const HoldTimes& holds, const Style& style) {
 }
 
 std::string differing(std::uint64_t bytes) {
-  return fmt::format("{} of the program's text {} not what the files hold", count(bytes, "byte", "bytes"), bytes == 1 ? "is" : "are");
+  return fmt::format("{} of the program's text {} not what the files hold", count(bytes, "byte", "bytes"),
+                     bytes == 1 ? "is" : "are");
 }
 
 std::string how_it_ended(const Watched& watched, const AttachOutcome& outcome) {

@@ -1,5 +1,5 @@
-// Holds back the signals that ask fade-attach to detach, from its first moment until it can answer them. A signal that comes meanwhile waits
-// and has its usual effect at release(). Signals that were blocked before stay blocked.
+// Holds back the signals that ask fade-attach to detach, from its first moment until it can answer them. A signal that
+// comes meanwhile waits and has its usual effect at release(). Signals that were blocked before stay blocked.
 #pragma once
 #include <signal.h>
 

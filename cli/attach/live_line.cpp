@@ -46,11 +46,10 @@ double LiveLine::calls_per_second(const LiveNumbers& now) {
 }
 
 std::string LiveLine::next(const LiveNumbers& now, std::size_t columns) {
-  std::vector<std::string> fields{
-      fmt::format("{} {}", utf8_ ? "●" : "*", clock_of(now.elapsed_ns)),
-      fmt::format("{} calls/s", short_count(calls_per_second(now))),
-      fmt::format("mem {} since attach", more_bytes(now.memory_bytes)),
-      fmt::format("err {}", short_count(static_cast<double>(now.errors)))};
+  std::vector<std::string> fields{fmt::format("{} {}", utf8_ ? "●" : "*", clock_of(now.elapsed_ns)),
+                                  fmt::format("{} calls/s", short_count(calls_per_second(now))),
+                                  fmt::format("mem {} since attach", more_bytes(now.memory_bytes)),
+                                  fmt::format("err {}", short_count(static_cast<double>(now.errors)))};
   if (now.dropped > 0) fields.push_back(fmt::format("dropped {}", short_count(static_cast<double>(now.dropped))));
   fields.push_back(fmt::format("db {}", table::human_bytes(static_cast<std::int64_t>(now.database_bytes))));
   fields.push_back(hint_);

@@ -24,6 +24,6 @@ class LiveLine {
   LiveNumbers last_;
 };
 
-std::string short_count(double n);        // 999, 4.1k, 41k, 2.3M
+std::string short_count(double n);  // 999, 4.1k, 41k, 2.3M
 
 }  // namespace fade::cli::attach

@@ -58,7 +58,8 @@ int misused(Error error, Control* control) {
 int hand_over(const std::vector<pid_t>& pids, const Request& request) {
   int status = 0;
   for (const pid_t pid : pids) {
-    const auto session = handover::attach({{}, pid, {}, handover::recording_json(request.options, request.targets.tree)});
+    const auto session =
+        handover::attach({{}, pid, {}, handover::recording_json(request.options, request.targets.tree)});
     if (!session) return report(session.error(), nullptr);
     handover::say_session(*session);
     if (status == 0) status = print_result(std::to_string(ipc::integer(*session, "id").value_or(0)) + '\n', kFailed);

@@ -18,7 +18,8 @@ Result<pid_t> parse_pid(std::string_view word) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
   if (error != std::errc{} || end != word.data() + word.size() || pid <= 0)
-    return fail(fmt::format("'{}' is not a process id", word), {}, fmt::format("by name: fade-attach --name '{}'", word));
+    return fail(fmt::format("'{}' is not a process id", word), {},
+                fmt::format("by name: fade-attach --name '{}'", word));
   return pid;
 }
 
@@ -40,8 +41,11 @@ bool names_processes(const TargetWish& wish) {
 }
 
 Result<void> check_snapshot(const Request& request) {
-  const std::pair<bool, std::string_view> all[] = {{request.daemon, "--daemon"}, {request.check, "--check"}, {request.verdict, "--verdict"},
-                                                   {request.options.duration_ns.has_value(), "--duration"}, {request.options.delay_ns.has_value(), "--delay"},
+  const std::pair<bool, std::string_view> all[] = {{request.daemon, "--daemon"},
+                                                   {request.check, "--check"},
+                                                   {request.verdict, "--verdict"},
+                                                   {request.options.duration_ns.has_value(), "--duration"},
+                                                   {request.options.delay_ns.has_value(), "--delay"},
                                                    {request.options.hang_ns.has_value(), "--hang-timeout"}};
   for (const auto& [given, option] : all)
     if (request.options.snapshot && given) return fail(fmt::format("--snapshot and {} exclude each other", option));
@@ -84,15 +88,20 @@ std::vector<Option> rows(Request& r) {
       {kTargets, "--pidfile", "FILE", "the process whose id is in FILE", Text{&t.pidfile}, all, Completes::File},
       {kTargets, "--container", "ID|NAME", "the processes of a container", Text{&t.container}, all},
       {kTargets, "--tree", "", "with all their descendants", Flag{&t.tree}, help},
-      {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave", Flag{&r.options.snapshot}, all},
+      {kTargets, "--snapshot", "", "look once at what all threads are doing, print it, and leave",
+       Flag{&r.options.snapshot}, all},
       {kTargets, "--check", "", "say whether it would work and why", Flag{&r.check}, help},
-      {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds", Number{&r.duration_msec, 1, kMostMilliseconds}},
+      {recording::kCapture, "--attach-duration-msec", "N", "--duration as rocprofv3 spells it, in milliseconds",
+       Number{&r.duration_msec, 1, kMostMilliseconds}},
       {"Daemon", "--daemon", "", "let the daemon attach, then exit: fadectl stop ID detaches", Flag{&r.daemon}},
-      {"Daemon", "--control", "FD", "report to and obey the daemon", Number{&r.control, 3, std::numeric_limits<int>::max()}, hidden},
-      {"Daemon", "--typed", "WORD", "an option that the daemon's client gave, as it was typed", Each{&r.client_typed}, hidden},
+      {"Daemon", "--control", "FD", "report to and obey the daemon",
+       Number{&r.control, 3, std::numeric_limits<int>::max()}, hidden},
+      {"Daemon", "--typed", "WORD", "an option that the daemon's client gave, as it was typed", Each{&r.client_typed},
+       hidden},
   };
   const auto first_of_recording = std::ranges::find(rows, recording::kCapture, &Option::group);
-  auto shared = recording::rows(r, r.options, {.summary = "print a summary on stderr at the end [on]", .duration = "detach after TIME"});
+  auto shared = recording::rows(
+      r, r.options, {.summary = "print a summary on stderr at the end [on]", .duration = "detach after TIME"});
   rows.insert(first_of_recording, std::move_iterator(shared.begin()), std::move_iterator(shared.end()));
   return rows;
 }

@@ -16,8 +16,8 @@ namespace fade::cli::attach {
 struct Request : recording::Request {  // summary not said: yes
   AttachOptions options;               // the pids are found later, from `targets`
   TargetWish targets;
-  bool daemon = false;  // attaches instead of us
-  bool check = false;  // say whether attaching would work
+  bool daemon = false;    // attaches instead of us
+  bool check = false;     // say whether attaching would work
   bool live_line = true;  // on a terminal
 
   std::vector<std::string> pid_words;         // -p as it was given

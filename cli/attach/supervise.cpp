@@ -26,7 +26,8 @@ Ended watch(const Request& request, const Invocation& invocation, Control* contr
   held.release();
   Keyboard keyboard(STDIN_FILENO);
   const bool live = request.live_line && control == nullptr && log::level() >= log::Level::Info;
-  Console console(STDERR_FILENO, {.messages_to_stderr = invocation.log_file.empty(), .live = live,
+  Console console(STDERR_FILENO, {.messages_to_stderr = invocation.log_file.empty(),
+                                  .live = live,
                                   .utf8 = table::look_at_terminal(STDERR_FILENO, false).utf8,
                                   .hint = keyboard.can_read() ? "[Enter] detach" : "[Ctrl-C] detach"});
   Watcher watcher(console, keyboard, signals, control, request.options.pids.size());
@@ -42,7 +43,8 @@ int report(const Error& error, Control* control) {
   return status_of(error);
 }
 
-int supervise(const Request& request, const Invocation& invocation, std::string_view name, Control* control, HeldSignals& held) {
+int supervise(const Request& request, const Invocation& invocation, std::string_view name, Control* control,
+              HeldSignals& held) {
   log::set_program("fade");
   ::signal(SIGTTOU, SIG_IGN);  // a message from the background must not stop us, at the end neither (stty tostop)
   const auto [outcome, watched] = watch(request, invocation, control, held);
@@ -51,9 +53,11 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
     return report(outcome.error(), control);
   }
   if (control != nullptr) control->ended(*outcome);
-  recording::say_ended(request.summary.value_or(!request.options.snapshot), invocation.color,
-                       [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
-  if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color)) return kFailed;
+  recording::say_ended(
+      request.summary.value_or(!request.options.snapshot), invocation.color,
+      [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
+  if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color))
+    return kFailed;
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
   return outcome->bytes_differing == 0 && !outcome->ran_short ? 0 : kFailed;
 }

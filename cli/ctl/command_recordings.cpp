@@ -18,8 +18,12 @@ std::vector<Check> checks_in(const Json& answer) {
   const Json* checks = ipc::member(answer, "checks");
   for (const Json& one : checks != nullptr ? *checks : Json::array()) {
     const std::string verdict = ipc::text(one, "verdict").value_or("");
-    out.push_back({ipc::text(one, "what").value_or(""), verdict == "good" ? Check::Verdict::Good : verdict == "bad" ? Check::Verdict::Bad : Check::Verdict::Unknown,
-                   ipc::text(one, "cause").value_or(""), ipc::text(one, "fix").value_or(""), static_cast<int>(number_of(one, "code"))});
+    out.push_back({ipc::text(one, "what").value_or(""),
+                   verdict == "good"  ? Check::Verdict::Good
+                   : verdict == "bad" ? Check::Verdict::Bad
+                                      : Check::Verdict::Unknown,
+                   ipc::text(one, "cause").value_or(""), ipc::text(one, "fix").value_or(""),
+                   static_cast<int>(number_of(one, "code"))});
   }
   return out;
 }
@@ -28,14 +32,17 @@ std::vector<Check> checks_in(const Json& answer) {
 
 Result<void> prune_recordings(Context& context) {
   const Settings& s = context.settings;
-  if (!s.older_ns && !s.keep_bytes) return usage_error("prune needs to know what may go", "fadectl prune --older 30d, or: fadectl prune --keep-bytes 50G");
+  if (!s.older_ns && !s.keep_bytes)
+    return usage_error("prune needs to know what may go",
+                       "fadectl prune --older 30d, or: fadectl prune --keep-bytes 50G");
   Json params = Json::object();
   if (s.older_ns) params["older_ns"] = static_cast<std::uint64_t>(*s.older_ns);
   if (s.keep_bytes) params["keep_bytes"] = *s.keep_bytes;
   const auto answer = ask(context, "prune", params);
   if (!answer) return tl::unexpected(answer.error());
   if (s.json) return print_json(*answer);
-  return print_line(fmt::format("{} recordings removed ({}), {} kept", shown_count(*answer, "removed"), shown_bytes(*answer, "removed_bytes"), shown_bytes(*answer, "kept_bytes")));
+  return print_line(fmt::format("{} recordings removed ({}), {} kept", shown_count(*answer, "removed"),
+                                shown_bytes(*answer, "removed_bytes"), shown_bytes(*answer, "kept_bytes")));
 }
 
 Result<void> check_daemon(Context& context) {

@@ -27,30 +27,44 @@ Result<std::uint64_t> one_id(const Context& context) {
 }
 
 // No number is better than a 0 that nobody counted.
-table::Value told_count(const Json& session, const char* key) { return has_counts(session) ? number_of(session, key) : table::Value{}; }
+table::Value told_count(const Json& session, const char* key) {
+  return has_counts(session) ? number_of(session, key) : table::Value{};
+}
 
 std::string counts_of(const Json& session) {
   if (!has_counts(session)) return "not known" + std::string(ipc::text(session, "state") == "unknown" ? "" : " yet");
-  return fmt::format("{}, {} errors, {} dropped", shown_count(session, "calls"), shown_count(session, "errors"), shown_count(session, "dropped"));
+  return fmt::format("{}, {} errors, {} dropped", shown_count(session, "calls"), shown_count(session, "errors"),
+                     shown_count(session, "dropped"));
 }
 
 std::vector<table::Value> row_of(const Json& session) {
-  return {number_of(session, "id"), user_name(number_of(session, "uid")), number_of(session, "pid"), ipc::text(session, "program").value_or(""),
-          ipc::text(session, "state").value_or(""), has_counts(session) ? lasted_ns(session) : table::Value{}, told_count(session, "calls"),
-          told_count(session, "errors"), told_count(session, "dropped"), told_count(session, "memory_bytes"), ipc::text(session, "folder").value_or("") + "/" + ipc::text(session, "database").value_or("")};
+  return {number_of(session, "id"),
+          user_name(number_of(session, "uid")),
+          number_of(session, "pid"),
+          ipc::text(session, "program").value_or(""),
+          ipc::text(session, "state").value_or(""),
+          has_counts(session) ? lasted_ns(session) : table::Value{},
+          told_count(session, "calls"),
+          told_count(session, "errors"),
+          told_count(session, "dropped"),
+          told_count(session, "memory_bytes"),
+          ipc::text(session, "folder").value_or("") + "/" + ipc::text(session, "database").value_or("")};
 }
 
 std::string live_line(const Json& event) {
   const Json* found = ipc::member(event, "session");
   const Json session = found != nullptr ? *found : Json::object();
-  return fmt::format("{:>4} {:<10} {} (pid {})  {}  {} calls ({}/s)  mem {}  err {}  db {}", number_of(session, "id"), shown_text(event, "what"),
-                     shown_text(session, "program"), number_of(session, "pid"), shown_duration(number_of(session, "elapsed_ns")), shown_count(session, "calls"),
-                     shown_count(session, "calls_per_second"), shown_bytes(session, "memory_bytes"), number_of(session, "errors"), shown_bytes(session, "database_bytes"));
+  return fmt::format("{:>4} {:<10} {} (pid {})  {}  {} calls ({}/s)  mem {}  err {}  db {}", number_of(session, "id"),
+                     shown_text(event, "what"), shown_text(session, "program"), number_of(session, "pid"),
+                     shown_duration(number_of(session, "elapsed_ns")), shown_count(session, "calls"),
+                     shown_count(session, "calls_per_second"), shown_bytes(session, "memory_bytes"),
+                     number_of(session, "errors"), shown_bytes(session, "database_bytes"));
 }
 
 void say_ended(const Json& session) {
-  log::info("session {}: {}; {} calls, {} errors\n  next:  fade-query {} summary", number_of(session, "id"), shown_text(session, "ending"),
-            shown_count(session, "calls"), shown_count(session, "errors"), path_of(session));
+  log::info("session {}: {}; {} calls, {} errors\n  next:  fade-query {} summary", number_of(session, "id"),
+            shown_text(session, "ending"), shown_count(session, "calls"), shown_count(session, "errors"),
+            path_of(session));
 }
 
 Result<std::vector<std::uint64_t>> ids_to_stop(const Context& context) {
@@ -60,7 +74,8 @@ Result<std::vector<std::uint64_t>> ids_to_stop(const Context& context) {
     if (!id) return tl::unexpected(std::move(id.error()));
     ids.push_back(*id);
   }
-  if (context.settings.all != ids.empty()) return usage_error("stop which sessions?", "fadectl stop ID, or: fadectl stop --all");
+  if (context.settings.all != ids.empty())
+    return usage_error("stop which sessions?", "fadectl stop ID, or: fadectl stop --all");
   if (!context.settings.all) return ids;
   const auto answer = ask(context, "list", Json::object());
   if (!answer) return tl::unexpected(answer.error());
@@ -77,14 +92,18 @@ Result<void> show_status(Context& context) {
   const auto s = ask(context, "status", Json::object());
   if (!s) return tl::unexpected(s.error());
   if (context.settings.json) return print_json(*s);
-  return print_facts({{"faded", fmt::format("{} (pid {}, {}), since {}", shown_text(*s, "version"), number_of(*s, "pid"), user_name(number_of(*s, "uid")), shown_time(number_of(*s, "since_ns")))},
-                      {"socket", shown_text(*s, "socket")},
-                      {"state", shown_text(*s, "state_dir")},
-                      {"sessions", fmt::format("{} running, {} kept; at most {}, {} of a user", number_of(*s, "running"), number_of(*s, "kept"), number_of(*s, "most_sessions"), number_of(*s, "most_sessions_per_user"))},
-                      {"calls", shown_count(*s, "calls_per_second") + " a second"},
-                      {"dropped", shown_count(*s, "dropped")},
-                      {"recordings", shown_bytes(*s, "bytes")},
-                      {"watches", std::to_string(number_of(*s, "watches"))}});
+  return print_facts(
+      {{"faded", fmt::format("{} (pid {}, {}), since {}", shown_text(*s, "version"), number_of(*s, "pid"),
+                             user_name(number_of(*s, "uid")), shown_time(number_of(*s, "since_ns")))},
+       {"socket", shown_text(*s, "socket")},
+       {"state", shown_text(*s, "state_dir")},
+       {"sessions",
+        fmt::format("{} running, {} kept; at most {}, {} of a user", number_of(*s, "running"), number_of(*s, "kept"),
+                    number_of(*s, "most_sessions"), number_of(*s, "most_sessions_per_user"))},
+       {"calls", shown_count(*s, "calls_per_second") + " a second"},
+       {"dropped", shown_count(*s, "dropped")},
+       {"recordings", shown_bytes(*s, "bytes")},
+       {"watches", std::to_string(number_of(*s, "watches"))}});
 }
 
 Result<void> list_sessions(Context& context) {
@@ -97,8 +116,17 @@ Result<void> list_sessions(Context& context) {
   std::vector<std::vector<table::Value>> rows;
   for (const Json& session : sessions) rows.push_back(row_of(session));
   return print_rows(context,
-                    {{"id", Kind::Id}, {"user", Kind::Text}, {"pid", Kind::Id}, {"program", Kind::Text}, {"state", Kind::Text}, {"duration_ns", Kind::Duration},
-                     {"calls", Kind::Count}, {"errors", Kind::Count}, {"dropped", Kind::Count}, {"memory_bytes", Kind::Bytes}, {"database", Kind::Text}},
+                    {{"id", Kind::Id},
+                     {"user", Kind::Text},
+                     {"pid", Kind::Id},
+                     {"program", Kind::Text},
+                     {"state", Kind::Text},
+                     {"duration_ns", Kind::Duration},
+                     {"calls", Kind::Count},
+                     {"errors", Kind::Count},
+                     {"dropped", Kind::Count},
+                     {"memory_bytes", Kind::Bytes},
+                     {"database", Kind::Text}},
                     rows, {"dropped", "memory_bytes", "user"});
 }
 
@@ -109,16 +137,20 @@ Result<void> show_session(Context& context) {
   if (!s) return tl::unexpected(s.error());
   if (context.settings.json) return print_json(*s);
   std::vector<std::pair<std::string, std::string>> facts{
-      {"session", fmt::format("{} ({}), by {} through {}", *id, shown_text(*s, "state"), user_name(number_of(*s, "uid")), shown_text(*s, "via"))},
+      {"session", fmt::format("{} ({}), by {} through {}", *id, shown_text(*s, "state"),
+                              user_name(number_of(*s, "uid")), shown_text(*s, "via"))},
       {"program", fmt::format("{} (pid {})", shown_text(*s, "program"), number_of(*s, "pid"))},
       {"since", fmt::format("{}, {}", shown_time(number_of(*s, "since_ns")), shown_duration(lasted_ns(*s)))},
       {"calls", counts_of(*s)},
       {"memory", fmt::format("{}, at most {}", shown_bytes(*s, "memory_bytes"), shown_bytes(*s, "peak_bytes"))},
-      {"held", fmt::format("{} threads, median {}, worst {}", number_of(*s, "threads"), shown_duration(number_of(*s, "held_median_ns")), shown_duration(number_of(*s, "held_worst_ns")))},
+      {"held",
+       fmt::format("{} threads, median {}, worst {}", number_of(*s, "threads"),
+                   shown_duration(number_of(*s, "held_median_ns")), shown_duration(number_of(*s, "held_worst_ns")))},
       {"worker", std::to_string(number_of(*s, "worker"))},
       {"database", path_of(*s)}};
   if (const std::string ending = shown_text(*s, "ending"); !ending.empty()) facts.emplace_back("ending", ending);
-  for (const std::string& note : ipc::texts(*s, "notes").value_or(std::vector<std::string>{})) facts.emplace_back("note", table::printable(note));
+  for (const std::string& note : ipc::texts(*s, "notes").value_or(std::vector<std::string>{}))
+    facts.emplace_back("note", table::printable(note));
   return print_facts(facts);
 }
 
@@ -129,7 +161,8 @@ Result<void> attach_processes(Context& context) {
     const auto pid = number_word(word, "a process id");
     if (!pid) return tl::unexpected(pid.error());
     if (*pid > std::numeric_limits<pid_t>::max()) return usage_error("'" + word + "' is not a process id");
-    auto s = handover::attach({context.settings.socket, static_cast<pid_t>(*pid), {}, recording_json(context.settings)});
+    auto s =
+        handover::attach({context.settings.socket, static_cast<pid_t>(*pid), {}, recording_json(context.settings)});
     if (!s) return tl::unexpected(std::move(s.error()));
     handover::say_session(*s);
     if (!context.settings.json)

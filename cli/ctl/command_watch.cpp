@@ -12,7 +12,8 @@ using table::Kind;
 
 Result<void> add(const Context& context) {
   const Settings& s = context.settings;
-  if (s.exe.empty() && s.cgroup.empty() && !s.uid) return usage_error("watch add needs to know for which programs", "fadectl watch add --exe python3");
+  if (s.exe.empty() && s.cgroup.empty() && !s.uid)
+    return usage_error("watch add needs to know for which programs", "fadectl watch add --exe python3");
   Json params{{"options", recording_json(s)}, {"cgroup", s.cgroup}};
   if (!s.exe.empty()) params["exe"] = s.exe;
   if (s.uid) params["uid"] = static_cast<std::uint64_t>(*s.uid);
@@ -34,10 +35,19 @@ Result<void> list(const Context& context) {
   for (const Json& rule : watches) {
     const auto uid = ipc::integer(rule, "uid");
     const Json* options = ipc::member(rule, "options");
-    rows.push_back({number_of(rule, "id"), user_name(number_of(rule, "owner")), maybe(ipc::text(rule, "exe").value_or("")), maybe(ipc::text(rule, "cgroup").value_or("")),
-                    maybe(uid ? user_name(*uid) : ""), maybe(options == nullptr || options->empty() ? "" : ipc::to_text(*options))});
+    rows.push_back({number_of(rule, "id"), user_name(number_of(rule, "owner")),
+                    maybe(ipc::text(rule, "exe").value_or("")), maybe(ipc::text(rule, "cgroup").value_or("")),
+                    maybe(uid ? user_name(*uid) : ""),
+                    maybe(options == nullptr || options->empty() ? "" : ipc::to_text(*options))});
   }
-  return print_rows(context, {{"id", Kind::Id}, {"owner", Kind::Text}, {"exe", Kind::Text}, {"cgroup", Kind::Text}, {"user", Kind::Text}, {"options", Kind::Text}}, rows);
+  return print_rows(context,
+                    {{"id", Kind::Id},
+                     {"owner", Kind::Text},
+                     {"exe", Kind::Text},
+                     {"cgroup", Kind::Text},
+                     {"user", Kind::Text},
+                     {"options", Kind::Text}},
+                    rows);
 }
 
 Result<void> remove(const Context& context) {

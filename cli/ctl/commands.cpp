@@ -17,12 +17,14 @@ struct OptionKind {
 
 // An option that is accepted and ignored misleads.
 Result<void> check_uses(const Command& command, const Settings& s) {
-  const OptionKind kinds[] = {{kRecording, "options of what to record", !recording_json(s).empty()},
-                        {kWatch, "--exe, --cgroup or --uid", !s.exe.empty() || !s.cgroup.empty() || s.uid.has_value()},
-                        {kPrune, "--older or --keep-bytes", s.older_ns || s.keep_bytes},
-                        {kAll, "--all", s.all}};
+  const OptionKind kinds[] = {
+      {kRecording, "options of what to record", !recording_json(s).empty()},
+      {kWatch, "--exe, --cgroup or --uid", !s.exe.empty() || !s.cgroup.empty() || s.uid.has_value()},
+      {kPrune, "--older or --keep-bytes", s.older_ns || s.keep_bytes},
+      {kAll, "--all", s.all}};
   for (const OptionKind& kind : kinds)
-    if (kind.given && (command.uses & kind.use) == 0) return usage_error(fmt::format("{} takes no {}", command.name, kind.options));
+    if (kind.given && (command.uses & kind.use) == 0)
+      return usage_error(fmt::format("{} takes no {}", command.name, kind.options));
   return {};
 }
 
@@ -54,7 +56,8 @@ Result<void> run_command(Context context, int& status) {
   if (command == commands().end()) {
     std::vector<std::string> names;
     for (const Command& one : commands()) names.emplace_back(one.name);
-    return usage_error(fmt::format("unknown command '{}'{}", name, did_you_mean(name, names)), "fadectl --help      lists the commands");
+    return usage_error(fmt::format("unknown command '{}'{}", name, did_you_mean(name, names)),
+                       "fadectl --help      lists the commands");
   }
   if (auto checked = check_uses(*command, context.settings); !checked) return checked;
   context.words.erase(context.words.begin());
@@ -63,9 +66,13 @@ Result<void> run_command(Context context, int& status) {
   return done;
 }
 
-tl::unexpected<Error> usage_error(std::string message, std::string fix) { return fail(std::move(message), {}, std::move(fix), EINVAL); }
+tl::unexpected<Error> usage_error(std::string message, std::string fix) {
+  return fail(std::move(message), {}, std::move(fix), EINVAL);
+}
 
-Result<ipc::Client> connect(const Context& context) { return ipc::Client::connect(ipc::socket_path(context.settings.socket)); }
+Result<ipc::Client> connect(const Context& context) {
+  return ipc::Client::connect(ipc::socket_path(context.settings.socket));
+}
 
 Result<ipc::Json> ask(const Context& context, const std::string& method, ipc::Json params) {
   auto client = connect(context);
@@ -76,7 +83,8 @@ Result<ipc::Json> ask(const Context& context, const std::string& method, ipc::Js
 Result<std::uint64_t> number_word(const std::string& word, std::string_view what) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size() || number == 0) return usage_error(fmt::format("'{}' is not {}", word, what));
+  if (error != std::errc{} || end != word.data() + word.size() || number == 0)
+    return usage_error(fmt::format("'{}' is not {}", word, what));
   return number;
 }
 

@@ -10,9 +10,24 @@ namespace fade::cli::ctl {
 namespace {
 
 // Of fade-attach's rows those that the daemon takes over: none that names a file, because it cannot read as its client.
-constexpr std::array<std::string_view, 18> kShared{
-    "max-size", "on-full", "events", "detail", "duration", "delay", "include", "exclude", "kernel-include-regex", "kernel-exclude-regex",
-    "follow", "only-rank", "set", "probe", "stacks", "stack-depth", "native-stacks", "python-stacks"};
+constexpr std::array<std::string_view, 18> kShared{"max-size",
+                                                   "on-full",
+                                                   "events",
+                                                   "detail",
+                                                   "duration",
+                                                   "delay",
+                                                   "include",
+                                                   "exclude",
+                                                   "kernel-include-regex",
+                                                   "kernel-exclude-regex",
+                                                   "follow",
+                                                   "only-rank",
+                                                   "set",
+                                                   "probe",
+                                                   "stacks",
+                                                   "stack-depth",
+                                                   "native-stacks",
+                                                   "python-stacks"};
 
 std::vector<Named> known_words() {
   std::vector<Named> words;
@@ -42,7 +57,8 @@ const Program& program() {
 std::vector<Option> rows(Settings& s) {
   const std::string_view daemon = "Daemon", watch = "Programs to watch for", prune = "What prune may remove";
   std::vector<Option> rows{
-      {daemon, "--socket", "PATH", "ask the daemon that listens here [/run/fade/faded.sock, or your own]", Text{&s.socket}, Shown::Help, Completes::File},
+      {daemon, "--socket", "PATH", "ask the daemon that listens here [/run/fade/faded.sock, or your own]",
+       Text{&s.socket}, Shown::Help, Completes::File},
       {daemon, "--json", "", "print what the daemon answered", Flag{&s.json}, Shown::Help},
       {daemon, "--all", "", "stop: all sessions that are yours", Flag{&s.all}, Shown::Help},
       {watch, "--exe", "REGEX", "watch: programs whose path matches", Text{&s.exe}, Shown::Help},

@@ -22,11 +22,13 @@ Result<void> write(const std::string& text) {
 
 }  // namespace
 
-Result<void> print_json(const ipc::Json& json) { return write(json.dump(1, ' ', false, ipc::Json::error_handler_t::replace) + '\n'); }
+Result<void> print_json(const ipc::Json& json) {
+  return write(json.dump(1, ' ', false, ipc::Json::error_handler_t::replace) + '\n');
+}
 Result<void> print_line(const std::string& text) { return write(text + '\n'); }
 
-Result<void> print_rows(const Context& context, std::vector<table::Column> columns, const std::vector<std::vector<table::Value>>& rows,
-                        std::vector<std::string> leave_first) {
+Result<void> print_rows(const Context& context, std::vector<table::Column> columns,
+                        const std::vector<std::vector<table::Value>>& rows, std::vector<std::string> leave_first) {
   table::Style style;
   style.terminal = table::look_at_terminal(STDOUT_FILENO, use_color(context.color, STDOUT_FILENO));
   style.leave_first = std::move(leave_first);
@@ -59,7 +61,9 @@ std::string shown_time(std::int64_t realtime_ns) { return table::wall_clock(real
 std::string shown_duration(std::int64_t ns) { return table::human_duration(ns, table::Units::Auto, false); }
 std::string shown_bytes(const ipc::Json& json, const char* key) { return table::human_bytes(number_of(json, key)); }
 std::string shown_count(const ipc::Json& json, const char* key) { return table::human_count(number_of(json, key)); }
-std::string shown_text(const ipc::Json& json, const char* key) { return table::printable(ipc::text(json, key).value_or("")); }
+std::string shown_text(const ipc::Json& json, const char* key) {
+  return table::printable(ipc::text(json, key).value_or(""));
+}
 std::int64_t number_of(const ipc::Json& json, const char* key) { return ipc::integer(json, key).value_or(0); }
 
 std::int64_t lasted_ns(const ipc::Json& session) {
@@ -69,6 +73,8 @@ std::int64_t lasted_ns(const ipc::Json& session) {
 
 bool has_counts(const ipc::Json& session) { return number_of(session, "elapsed_ns") > 0; }
 
-std::string path_of(const ipc::Json& session) { return shown_text(session, "folder") + "/" + shown_text(session, "database"); }
+std::string path_of(const ipc::Json& session) {
+  return shown_text(session, "folder") + "/" + shown_text(session, "database");
+}
 
 }  // namespace fade::cli::ctl

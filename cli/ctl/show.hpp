@@ -14,8 +14,8 @@ namespace fade::cli::ctl {
 
 Result<void> print_json(const ipc::Json& json);  // in several lines
 Result<void> print_line(const std::string& text);
-Result<void> print_rows(const Context& context, std::vector<table::Column> columns, const std::vector<std::vector<table::Value>>& rows,
-                        std::vector<std::string> leave_first = {});
+Result<void> print_rows(const Context& context, std::vector<table::Column> columns,
+                        const std::vector<std::vector<table::Value>>& rows, std::vector<std::string> leave_first = {});
 
 // "label  text", one a line.
 Result<void> print_facts(const std::vector<std::pair<std::string, std::string>>& facts);

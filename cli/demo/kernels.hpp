@@ -1,5 +1,6 @@
-// What hipcc generates for  __global__ void scale(float*, float, int)  and friends, written by hand so that the demo builds with
-// any C++ compiler: a handle whose symbol is the kernel's mangled name, its registration before main, and a launch stub.
+// What hipcc generates for  __global__ void scale(float*, float, int)  and friends, written by hand so that the demo
+// builds with any C++ compiler: a handle whose symbol is the kernel's mangled name, its registration before main, and a
+// launch stub.
 #pragma once
 #include <hip/hip_runtime.h>
 
@@ -7,8 +8,8 @@ namespace demo {
 
 using Handle = const void* const;
 
-#define DEMO_KERNEL(handle, mangled)            \
-  extern demo::Handle handle __asm__(mangled);  \
+#define DEMO_KERNEL(handle, mangled)           \
+  extern demo::Handle handle __asm__(mangled); \
   demo::Handle handle = mangled;
 
 DEMO_KERNEL(scale, "_Z5scalePffi")
@@ -21,7 +22,8 @@ struct Registration {
   Registration() {
     for (const auto* handle : {&scale, &add, &reduce}) {
       auto* name = static_cast<const char*>(*handle);
-      __hipRegisterFunction(modules, handle, const_cast<char*>(name), name, ~0u, nullptr, nullptr, nullptr, nullptr, nullptr);
+      __hipRegisterFunction(modules, handle, const_cast<char*>(name), name, ~0u, nullptr, nullptr, nullptr, nullptr,
+                            nullptr);
     }
   }
   ~Registration() { __hipUnregisterFatBinary(modules); }

@@ -22,8 +22,8 @@ void show_devices() {
   for (int i = 0; i < count; ++i) {
     hipDeviceProp_t prop;
     check(hipGetDeviceProperties(&prop, i), "hipGetDeviceProperties");
-    std::printf("device %d: %s, %s, %d multiprocessors, %.0f GiB\n", i, prop.name, prop.gcnArchName, prop.multiProcessorCount,
-                static_cast<double>(prop.totalGlobalMem) / (1ull << 30));
+    std::printf("device %d: %s, %s, %d multiprocessors, %.0f GiB\n", i, prop.name, prop.gcnArchName,
+                prop.multiProcessorCount, static_cast<double>(prop.totalGlobalMem) / (1ull << 30));
   }
 }
 

@@ -34,7 +34,9 @@ constexpr std::array kCommands{
 std::string overview() {
   std::string text = "usage: fade COMMAND [ARGS...]\nRecords, corrects and reports the HIP calls of a program.\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.help);
-  return text + "  help       show help for COMMAND\n  version    show the version\n  REPORT     print a report of fade-query: fade leaks run.db\n\nMore: fade COMMAND --help, man fade\n";
+  return text +
+         "  help       show help for COMMAND\n  version    show the version\n  REPORT     print a report of "
+         "fade-query: fade leaks run.db\n\nMore: fade COMMAND --help, man fade\n";
 }
 
 int print(const std::string& text) { return print_result(text, 1); }

@@ -20,7 +20,8 @@ void put(Json& json, const char* key, const std::vector<std::string>& values) {
 }
 
 std::string path_of(const Json& session) {
-  return table::printable(ipc::text(session, "folder").value_or("") + "/" + ipc::text(session, "database").value_or(""));
+  return table::printable(ipc::text(session, "folder").value_or("") + "/" +
+                          ipc::text(session, "database").value_or(""));
 }
 
 }  // namespace
@@ -55,11 +56,14 @@ Json recording_json(const RecordingOptions& o, bool tree) {
 }
 
 Result<void> check_options(const RecordingOptions& o) {
-  const std::pair<const char*, bool> kinds[] = {{"--output", !o.output.empty()},           {"--force or --append", o.open_mode != OpenMode::Create},
-                                                {"--probes", !o.probe_files.empty()},       {"--override-file", !o.rule_files.empty()},
-                                                {"--exe", !o.child_filter.empty()},           {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
+  const std::pair<const char*, bool> kinds[] = {
+      {"--output", !o.output.empty()},      {"--force or --append", o.open_mode != OpenMode::Create},
+      {"--probes", !o.probe_files.empty()}, {"--override-file", !o.rule_files.empty()},
+      {"--exe", !o.child_filter.empty()},   {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
   for (const auto& [name, given] : kinds)
-    if (given) return fail(std::string("--daemon and ") + name + " exclude each other", "the daemon names its recordings itself and reads no files for others", {}, EINVAL);
+    if (given)
+      return fail(std::string("--daemon and ") + name + " exclude each other",
+                  "the daemon names its recordings itself and reads no files for others", {}, EINVAL);
   return {};
 }
 
@@ -72,9 +76,11 @@ Result<Json> attach(const Handover& handover) {
 }
 
 void say_session(const Json& session) {
-  log::info("session {}: recording {} (pid {}) to {}", ipc::integer(session, "id").value_or(0), table::printable(ipc::text(session, "program").value_or("")),
-            ipc::integer(session, "pid").value_or(0), path_of(session));
-  for (const std::string& note : ipc::texts(session, "notes").value_or(std::vector<std::string>{})) log::info("note: {}", table::printable(note));
+  log::info("session {}: recording {} (pid {}) to {}", ipc::integer(session, "id").value_or(0),
+            table::printable(ipc::text(session, "program").value_or("")), ipc::integer(session, "pid").value_or(0),
+            path_of(session));
+  for (const std::string& note : ipc::texts(session, "notes").value_or(std::vector<std::string>{}))
+    log::info("note: {}", table::printable(note));
 }
 
 }  // namespace fade::cli::handover

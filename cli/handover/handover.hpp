@@ -1,4 +1,5 @@
-// Having the daemon record instead of doing it ourselves: what fadectl, fade-run --daemon and fade-attach --daemon share.
+// Having the daemon record instead of doing it ourselves: what fadectl, fade-run --daemon and fade-attach --daemon
+// share.
 #pragma once
 #include <sys/types.h>
 
@@ -20,7 +21,7 @@ Result<void> check_options(const RecordingOptions& options);
 struct Handover {
   std::string socket;  // empty: the usual one
   pid_t pid = 0;
-  std::string name;    // of a program that has not begun; empty: it has
+  std::string name;  // of a program that has not begun; empty: it has
   ipc::Json options = ipc::Json::object();
 };
 // Returns when the process is attached to, with the session as the daemon shows it.

@@ -31,11 +31,13 @@ int wait_for(pid_t pid) {
 Result<RunOutcome> run_here(const std::string& socket, const RunOptions& options) {
   const std::string& command = options.command.front();
   if (auto found = find_program(command, options.directory); !found) return tl::unexpected(std::move(found.error()));
-  auto program = LaunchedProgram::fork_waiting({options.command, changed_environment(options.environment_changes, environ), options.directory});
+  auto program = LaunchedProgram::fork_waiting(
+      {options.command, changed_environment(options.environment_changes, environ), options.directory});
   if (!program) return tl::unexpected(own_failure(std::move(program.error())));
   const SignalWitness witness(program->pid(), options.command);
   const SignalRelay relay(program->pid(), witness);
-  const auto session = attach({socket, program->pid(), std::string(base_name(command)), recording_json(options, false)});
+  const auto session =
+      attach({socket, program->pid(), std::string(base_name(command)), recording_json(options, false)});
   if (!session) return tl::unexpected(own_failure(session.error()));  // the program was never begun, and ends with us
   say_session(*session);
   program->release();

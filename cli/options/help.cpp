@@ -125,7 +125,8 @@ const char* completes_name(Completes completes) {
 
 nlohmann::json row_json(const Option& row) {
   nlohmann::json out;
-  for (std::string_view name : split(row.names, ',')) out["names"].push_back(std::string(name.substr(name.starts_with('!'))));
+  for (std::string_view name : split(row.names, ','))
+    out["names"].push_back(std::string(name.substr(name.starts_with('!'))));
   out["group"] = row.group;
   out["value"] = row.value;
   out["takes_word"] = takes_value(row);
@@ -164,7 +165,8 @@ std::string version_line(const Program& program) {
 }
 
 std::string description_json(const Program& program, const std::vector<Option>& rows) {
-  nlohmann::json out{{"name", program.name}, {"usage", program.usage}, {"about", program.about}, {"version", FADE_VERSION}};
+  nlohmann::json out{
+      {"name", program.name}, {"usage", program.usage}, {"about", program.about}, {"version", FADE_VERSION}};
   out["examples"] = named_json(program.examples);
   out["words"] = named_json(program.known_words);
   out["takes_command"] = program.words == Words::Command;

@@ -15,18 +15,34 @@
 namespace fade::cli {
 
 // Where a value goes. What is pointed to must outlive parsing.
-struct Flag { bool* to; };
-struct Switch { std::optional<bool>* to; };  // on, off or not said
-struct Count { int* to; };                   // how often it was given
-struct Text { std::string* to; };
-struct MaybeText {                           // --watch or --watch=2: the value only behind '='
-  std::optional<std::string>* to;
-  std::string_view implied;                  // what it is without a value
+struct Flag {
+  bool* to;
 };
-struct List { std::vector<std::string>* to; };  // repeatable, commas separate: -e mem,copy -e sync
-struct Each { std::vector<std::string>* to; };  // repeatable, commas belong to the value
-struct Time { std::optional<std::int64_t>* to; };  // nanoseconds
-struct Size { std::uint64_t* to; };                // bytes
+struct Switch {
+  std::optional<bool>* to;
+};  // on, off or not said
+struct Count {
+  int* to;
+};  // how often it was given
+struct Text {
+  std::string* to;
+};
+struct MaybeText {  // --watch or --watch=2: the value only behind '='
+  std::optional<std::string>* to;
+  std::string_view implied;  // what it is without a value
+};
+struct List {
+  std::vector<std::string>* to;
+};  // repeatable, commas separate: -e mem,copy -e sync
+struct Each {
+  std::vector<std::string>* to;
+};  // repeatable, commas belong to the value
+struct Time {
+  std::optional<std::int64_t>* to;
+};  // nanoseconds
+struct Size {
+  std::uint64_t* to;
+};  // bytes
 struct Number {
   std::optional<std::int64_t>* to;
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
@@ -44,8 +60,14 @@ Choice choice(Enum& to, std::vector<std::string_view> names) {
   return {std::move(names), [&to](std::size_t index) { to = static_cast<Enum>(index); }};
 }
 
-enum class Shown : std::uint8_t { Help, HelpAll, Hidden };                  // the one screen, the long list, nowhere
-enum class Completes : std::uint8_t { Nothing, File, Directory, Command, Process };  // what a shell offers for the value
+enum class Shown : std::uint8_t { Help, HelpAll, Hidden };  // the one screen, the long list, nowhere
+enum class Completes : std::uint8_t {
+  Nothing,
+  File,
+  Directory,
+  Command,
+  Process
+};  // what a shell offers for the value
 
 struct Option {
   std::string_view group;  // heading in the help

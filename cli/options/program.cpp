@@ -30,10 +30,13 @@ std::vector<Option> general_rows(General& to) {
   return {
       {g, "-q,--quiet", "", "errors only; -qq: nothing at all", Count{&to.invocation.quiet}, Shown::Help},
       {g, "-v,--verbose", "", "say more; -vv: everything", Count{&to.invocation.verbose}},
-      {g, "--color", "WHEN", "colours: auto, always or never [auto]", choice(to.invocation.color, {"auto", "always", "never"})},
+      {g, "--color", "WHEN", "colours: auto, always or never [auto]",
+       choice(to.invocation.color, {"auto", "always", "never"})},
       {g, "--no-color", "", "the same as --color=never", Flag{&to.no_color}},
-      {g, "--log", "FILE", "append messages to FILE instead of writing them to stderr", Text{&to.invocation.log_file}, Shown::HelpAll, Completes::File},
-      {g, "--config", "FILE", "read options from FILE instead of ~/.config/fade/config.toml and /etc/fade/config.toml", Text{&to.config}, Shown::HelpAll, Completes::File},
+      {g, "--log", "FILE", "append messages to FILE instead of writing them to stderr", Text{&to.invocation.log_file},
+       Shown::HelpAll, Completes::File},
+      {g, "--config", "FILE", "read options from FILE instead of ~/.config/fade/config.toml and /etc/fade/config.toml",
+       Text{&to.config}, Shown::HelpAll, Completes::File},
       {g, "-h,--help", "", "show the usual options", Flag{&to.help}},
       {g, "--help-all", "", "show all options and examples", Flag{&to.help_all}, Shown::Help},
       {g, "-V,--version", "", "show the version", Flag{&to.version}},
@@ -118,11 +121,12 @@ Result<void> open_log(const std::string& path) {
 }
 
 // Where a standard stream is closed, the next file opened would take its number and messages would land in it. What we
-// put there instead is closed again in whatever program we start. Results that nobody gets are an error, as if it were closed;
-// messages that nobody reads are none.
+// put there instead is closed again in whatever program we start. Results that nobody gets are an error, as if it were
+// closed; messages that nobody reads are none.
 void fill_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0) return;
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0)
+      return;
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ struct Program {
   std::string_view about;        // one sentence or two
   std::vector<Named> examples;   // a command, what it does
   Words words = Words::None;
-  std::string_view words_title{};       // heading of the words in the help: Reports
-  std::vector<Named> known_words{};     // offered by completion: the reports of fade-query
+  std::string_view words_title{};              // heading of the words in the help: Reports
+  std::vector<Named> known_words{};            // offered by completion: the reports of fade-query
   Completes words_complete = Completes::File;  // offered besides
-  std::string components{};             // for --version: "libdw 0.188, sqlite 3.40.1"
-  int failure_status = 1;               // where --help and the like cannot be written
+  std::string components{};                    // for --version: "libdw 0.188, sqlite 3.40.1"
+  int failure_status = 1;                      // where --help and the like cannot be written
 };
 
 struct Invocation {

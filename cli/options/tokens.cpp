@@ -49,7 +49,8 @@ tl::unexpected<Error> parse_failure(const std::vector<Option>& rows, const CLI::
 bool looks_like_option(std::string_view word) { return word.size() > 1 && word.front() == '-' && word != "--"; }
 
 // What CLI11 did not take for an option. The first "--" ends the options and is dropped.
-Result<std::vector<std::string>> plain_words(const std::vector<Option>& rows, Words kind, std::vector<std::string> rest) {
+Result<std::vector<std::string>> plain_words(const std::vector<Option>& rows, Words kind,
+                                             std::vector<std::string> rest) {
   for (auto word = rest.begin(); word != rest.end(); ++word) {
     if (*word == "--") {
       rest.erase(word);
@@ -63,7 +64,8 @@ Result<std::vector<std::string>> plain_words(const std::vector<Option>& rows, Wo
 }
 
 const Option* find(const std::vector<Option>& rows, std::string_view name) {
-  const auto row = std::ranges::find_if(rows, [&](const Option& o) { return o.shown != Shown::Hidden && key(o) == name; });
+  const auto row =
+      std::ranges::find_if(rows, [&](const Option& o) { return o.shown != Shown::Hidden && key(o) == name; });
   return row == rows.end() ? nullptr : &*row;
 }
 
@@ -74,7 +76,8 @@ std::vector<std::string> keys(const std::vector<Option>& rows, bool general_only
   return all;
 }
 
-Result<void> take_item(const std::vector<Option>& rows, std::string_view section, const CLI::ConfigItem& item, Given& given) {
+Result<void> take_item(const std::vector<Option>& rows, std::string_view section, const CLI::ConfigItem& item,
+                       Given& given) {
   if (item.name == "++" || item.name == "--") return {};  // CLI11's marks for the begin and end of a section
   const bool top = item.parents.empty();
   if (!top && std::ranges::find(kSections, item.parents.front()) == kSections.end())
@@ -98,7 +101,8 @@ void join_values(const std::vector<Option>& rows, Words words, std::vector<std::
     if (word == "--" || (words == Words::Command && !looks_like_option(word))) return;
     if (word.size() < 3 || word[0] != '-' || word[1] == '-' || word[2] < '0' || word[2] > '9') continue;
     for (const Option& row : rows)
-      if (std::holds_alternative<MaybeText>(row.target) && row.names.starts_with(word.substr(0, 2) + ",")) word = "--" + std::string(key(row)) + "=" + word.substr(2);
+      if (std::holds_alternative<MaybeText>(row.target) && row.names.starts_with(word.substr(0, 2) + ","))
+        word = "--" + std::string(key(row)) + "=" + word.substr(2);
   }
 }
 
@@ -126,7 +130,8 @@ Result<Given> read_arguments(const std::vector<Option>& rows, Words words, std::
 
 namespace {
 
-// Where a quoted word begins that never ends; npos: all do. A quote in the middle of a word is a character like any other.
+// Where a quoted word begins that never ends; npos: all do. A quote in the middle of a word is a character like any
+// other.
 std::size_t open_quote(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n\v\f", kQuotes = "'\"`";
   for (std::size_t at = text.find_first_not_of(kBlanks); at != text.npos; at = text.find_first_not_of(kBlanks, at)) {
@@ -146,7 +151,8 @@ std::size_t open_quote(std::string_view text) {
 }  // namespace
 
 Result<std::vector<std::string>> split_words(const std::string& text) {
-  if (const std::size_t open = open_quote(text); open != text.npos) return fail("a quote is not closed: " + text.substr(open));
+  if (const std::size_t open = open_quote(text); open != text.npos)
+    return fail("a quote is not closed: " + text.substr(open));
   std::vector<std::string> words = CLI::detail::split_up(text);
   std::erase(words, "");
   return words;

@@ -22,7 +22,8 @@ bool value_follows(const std::vector<Option>& rows, std::string_view word) {
 
 }  // namespace
 
-std::vector<std::string> typed_options(const std::vector<Option>& rows, Words words, const std::vector<std::string>& arguments) {
+std::vector<std::string> typed_options(const std::vector<Option>& rows, Words words,
+                                       const std::vector<std::string>& arguments) {
   std::vector<std::string> typed;
   bool is_value = false;
   for (const std::string& word : arguments) {

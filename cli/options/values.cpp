@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 #include "base/suggest.hpp"
 
@@ -17,11 +17,15 @@ struct Unit {
   std::string_view name;
   double factor;
 };
-constexpr std::array kTimes{Unit{"", 1e9}, Unit{"s", 1e9}, Unit{"ms", 1e6}, Unit{"us", 1e3}, Unit{"ns", 1},
+constexpr std::array kTimes{Unit{"", 1e9},   Unit{"s", 1e9},    Unit{"ms", 1e6},   Unit{"us", 1e3},   Unit{"ns", 1},
                             Unit{"m", 60e9}, Unit{"min", 60e9}, Unit{"h", 3600e9}, Unit{"d", 86400e9}};
 constexpr double kKibi = 1024;
-constexpr std::array kSizes{Unit{"", 1}, Unit{"b", 1}, Unit{"k", kKibi}, Unit{"m", kKibi * kKibi},
-                            Unit{"g", kKibi * kKibi * kKibi}, Unit{"t", kKibi * kKibi * kKibi * kKibi}};
+constexpr std::array kSizes{Unit{"", 1},
+                            Unit{"b", 1},
+                            Unit{"k", kKibi},
+                            Unit{"m", kKibi* kKibi},
+                            Unit{"g", kKibi* kKibi* kKibi},
+                            Unit{"t", kKibi* kKibi* kKibi* kKibi}};
 constexpr double kMost = 9.2e18;  // both kinds stay below 2^63
 
 struct Quantity {
@@ -84,7 +88,8 @@ Result<void> set(const Choice& target, const std::string& word) {
 Result<void> set(const Number& target, const std::string& word) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size()) return fail(fmt::format("'{}' is not a whole number", word));
+  if (error != std::errc{} || end != word.data() + word.size())
+    return fail(fmt::format("'{}' is not a whole number", word));
   if (value < target.least || value > target.most)
     return fail(fmt::format("{} is not between {} and {}", value, target.least, target.most));
   *target.to = value;
@@ -150,18 +155,19 @@ Result<void> assign(const Option& option, const std::vector<std::string>& given)
   if (given.empty()) return {};
   const std::string& last = given.back();
   return std::visit(Overloaded{
-    [&](const Flag& t) { return put(t.to, parse_bool(last)); },
-    [&](const Switch& t) { return put(t.to, parse_bool(last)); },
-    [&](const Count& t) { return set_count(t, given); },
-    [&](const Text& t) { return set_text(t, last); },
-    [&](const MaybeText& t) { return set_maybe(t, last); },
-    [&](const List& t) { return set_list(t, given); },
-    [&](const Each& t) { return set_each(t, given); },
-    [&](const Time& t) { return put(t.to, parse_time(last)); },
-    [&](const Size& t) { return put(t.to, parse_size(last)); },
-    [&](const Number& t) { return set(t, last); },
-    [&](const Choice& t) { return set(t, last); },
-  }, option.target);
+                        [&](const Flag& t) { return put(t.to, parse_bool(last)); },
+                        [&](const Switch& t) { return put(t.to, parse_bool(last)); },
+                        [&](const Count& t) { return set_count(t, given); },
+                        [&](const Text& t) { return set_text(t, last); },
+                        [&](const MaybeText& t) { return set_maybe(t, last); },
+                        [&](const List& t) { return set_list(t, given); },
+                        [&](const Each& t) { return set_each(t, given); },
+                        [&](const Time& t) { return put(t.to, parse_time(last)); },
+                        [&](const Size& t) { return put(t.to, parse_size(last)); },
+                        [&](const Number& t) { return set(t, last); },
+                        [&](const Choice& t) { return set(t, last); },
+                    },
+                    option.target);
 }
 
 }  // namespace fade::cli

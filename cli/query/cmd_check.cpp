@@ -25,9 +25,13 @@ struct Condition {
 };
 
 Result<std::vector<Condition>> read_conditions(Recording& recording, const table::Value& session) {
-  auto rows = rows_of(recording, "SELECT condition, n, detail, usual, unknown FROM checks WHERE session = coalesce(:session, session)", session);
+  auto rows = rows_of(
+      recording, "SELECT condition, n, detail, usual, unknown FROM checks WHERE session = coalesce(:session, session)",
+      session);
   if (!rows)  // an older fade recorded it
-    rows = rows_of(recording, "SELECT condition, n, detail, usual, NULL FROM checks WHERE session = coalesce(:session, session)", session);
+    rows = rows_of(recording,
+                   "SELECT condition, n, detail, usual, NULL FROM checks WHERE session = coalesce(:session, session)",
+                   session);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Condition> out;
   for (const Row& row : *rows) {
@@ -54,7 +58,9 @@ Result<std::vector<Condition>> chosen(const std::vector<Condition>& all, const s
     const auto found = std::ranges::find(all, name, &Condition::name);
     if (found == all.end()) {
       const std::string near = nearest(name, names_of(all));
-      return usage("there is no condition '" + table::printable(name) + "'", fmt::format("there are {}", fmt::join(names_of(all), ", ")), near.empty() ? "" : "fade-query check --fail-on " + near);
+      return usage("there is no condition '" + table::printable(name) + "'",
+                   fmt::format("there are {}", fmt::join(names_of(all), ", ")),
+                   near.empty() ? "" : "fade-query check --fail-on " + near);
     }
     out.push_back(*found);
   }
@@ -87,9 +93,12 @@ std::string spoken(std::string name) {
 
 // What holds if a condition is not met.
 std::string opposite(std::string_view condition) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"not-used", "used"}, {"dropped", "no dropped calls"}, {"unclean", "closed cleanly"}, {"overwritten", "no answer overwritten"},
-      {"unwatched", "all processes watched"}, {"exit", "exit status 0"}};
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"not-used", "used"},
+                                                                      {"dropped", "no dropped calls"},
+                                                                      {"unclean", "closed cleanly"},
+                                                                      {"overwritten", "no answer overwritten"},
+                                                                      {"unwatched", "all processes watched"},
+                                                                      {"exit", "exit status 0"}};
   for (const auto& [name, words] : kWords)
     if (name == condition) return std::string(words);
   return "no " + std::string(condition);
@@ -115,8 +124,10 @@ Result<void> print(Context& context, const Conditions& looked_at) {
   const Conditions met = those(looked_at, &Condition::is_met), unknown = those(looked_at, &Condition::is_unknown);
   if (context.settings.format && context.output.format != table::Format::Table) return print_all(context, met, unknown);
   std::string text;
-  for (const Condition& c : met) text += fmt::format("failed: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.detail)));
-  for (const Condition& c : unknown) text += fmt::format("unknown: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.unknown)));
+  for (const Condition& c : met)
+    text += fmt::format("failed: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.detail)));
+  for (const Condition& c : unknown)
+    text += fmt::format("unknown: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.unknown)));
   if (met.empty() && unknown.empty()) text = "passed: " + opposites(looked_at) + "\n";
   if (auto done = context.output.bytes->write(text); !done) return done;
   return context.output.bytes->flush();
@@ -126,7 +137,8 @@ Result<void> print(Context& context, const Conditions& looked_at) {
 
 Result<void> check_recording(Context& context, Recording& recording) {
   const Settings& s = context.settings;
-  if (s.sql || !s.where.empty() || !s.sort.empty() || !s.columns.empty() || s.limit || s.pid || s.rank || !s.name.empty())
+  if (s.sql || !s.where.empty() || !s.sort.empty() || !s.columns.empty() || s.limit || s.pid || s.rank ||
+      !s.name.empty())
     return usage("check takes --fail-on, --session and --format only", {}, "fade-query sql 'SELECT * FROM checks'");
   auto session = chosen_session(s, recording);
   if (!session) return tl::unexpected(session.error());

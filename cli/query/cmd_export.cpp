@@ -1,5 +1,5 @@
-// export: every call as a row for other programs. The rows are those of the report export.sql, read page by page, so that
-// memory stays the same however long the recording is.
+// export: every call as a row for other programs. The rows are those of the report export.sql, read page by page, so
+// that memory stays the same however long the recording is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ Result<table::Format> export_format(const Settings& settings) {
   const table::Format format = wanted_format(settings).value_or(table::Format::Jsonl);
   for (const std::string_view word : kFormats)
     if (table::format_from_word(word) == format) return format;
-  return usage("cannot export in this format", "the formats of export are jsonl, json, csv and tsv", "fade-query export --format jsonl");
+  return usage("cannot export in this format", "the formats of export are jsonl, json, csv and tsv",
+               "fade-query export --format jsonl");
 }
 
 // What a reader of the lines alone could not know.
@@ -30,7 +31,9 @@ void tell_what_is_missing(Recording& recording, const Outcome& outcome) {
     const auto* n = value ? std::get_if<std::int64_t>(&*value) : nullptr;
     return n ? *n : 0;
   };
-  if (const std::int64_t dropped = number("SELECT sum(n) FROM drops WHERE reason NOT GLOB 'results of calls*' AND reason NOT GLOB 'stacks were not kept*'"); dropped > 0)
+  if (const std::int64_t dropped = number("SELECT sum(n) FROM drops WHERE reason NOT GLOB 'results of calls*' AND "
+                                          "reason NOT GLOB 'stacks were not kept*'");
+      dropped > 0)
     log::info("{} calls are not in the recording: fade-query drops says why", table::human_count(dropped));
   if (const std::int64_t missing = number("SELECT sum(missing) FROM arguments_kept"); outcome.rows > 0 && missing > 0)
     log::info("{} calls have no arguments in the recording: args is null there", table::human_count(missing));

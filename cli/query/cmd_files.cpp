@@ -36,8 +36,10 @@ void add_sessions(Rows& rows, const FoundFile& file) {
     const Value start = statement->value(1);
     const auto* at = std::get_if<std::int64_t>(&start);
     const bool clean = statement->value(4) == Value{std::int64_t{1}};
-    rows.push_back({file.path, statement->value(3), at ? Value{table::wall_clock(*at / 1000000000 * 1000000000).substr(0, 19) + "Z"} : Value{}, statement->value(2),
-                    statement->value(5), file.bytes, std::string(clean ? "closed" : state_word(recording->state))});
+    rows.push_back({file.path, statement->value(3),
+                    at ? Value{table::wall_clock(*at / 1000000000 * 1000000000).substr(0, 19) + "Z"} : Value{},
+                    statement->value(2), statement->value(5), file.bytes,
+                    std::string(clean ? "closed" : state_word(recording->state))});
   }
 }
 
@@ -50,18 +52,25 @@ void add_query(Rows& rows, Database& db, const std::string& sql) {
 
 Result<void> list_recordings(Context& context) {
   const std::string directory = context.words.empty() ? "." : context.words[0];
-  struct stat s{};
+  struct stat s {};
   if (::stat(directory.c_str(), &s) != 0) return fail_errno("cannot read " + directory);
   if (!S_ISDIR(s.st_mode)) return usage(directory + " is not a directory", {}, "fade-query " + directory + " info");
   Rows rows;
   for (const FoundFile& file : recordings_in(directory)) add_sessions(rows, file);
-  return print_rows(context, "list", {{"file", Kind::Text}, {"command", Kind::Text}, {"started", Kind::Text}, {"duration_ns", Kind::Duration},
-                              {"calls", Kind::Count}, {"size_bytes", Kind::Bytes}, {"state", Kind::Text}}, rows, {}, {"size_bytes", "calls", "started"});
+  return print_rows(context, "list",
+                    {{"file", Kind::Text},
+                     {"command", Kind::Text},
+                     {"started", Kind::Text},
+                     {"duration_ns", Kind::Duration},
+                     {"calls", Kind::Count},
+                     {"size_bytes", Kind::Bytes},
+                     {"state", Kind::Text}},
+                    rows, {}, {"size_bytes", "calls", "started"});
 }
 
 Result<void> show_info(Context& context, Recording& recording) {
   Database& db = recording.database;
-  struct stat s{};
+  struct stat s {};
   ::stat(recording.path.c_str(), &s);
   Rows rows{{std::string("file"), recording.path},
             {std::string("size_bytes"), static_cast<std::int64_t>(s.st_size)},
@@ -71,8 +80,10 @@ Result<void> show_info(Context& context, Recording& recording) {
   add_query(rows, db, "SELECT 'page_bytes', page_size FROM pragma_page_size");
   add_query(rows, db, "SELECT key, value FROM meta_ ORDER BY key LIMIT 100");
   // Each session turned on its side.
-  for (const char* field : {"kind", "command", "cwd", "host", "kernel", "boot_id", "start_ns", "end_ns", "duration", "boot_ns", "detail", "options", "fade_version", "clean"})
-    add_query(rows, db, fmt::format("SELECT 'session.' || id || '.{0}', \"{0}\" FROM sessions ORDER BY id LIMIT 100", field));
+  for (const char* field : {"kind", "command", "cwd", "host", "kernel", "boot_id", "start_ns", "end_ns", "duration",
+                            "boot_ns", "detail", "options", "fade_version", "clean"})
+    add_query(rows, db,
+              fmt::format("SELECT 'session.' || id || '.{0}', \"{0}\" FROM sessions ORDER BY id LIMIT 100", field));
   add_query(rows, db, "SELECT 'indexes', count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'fade_%'");
   return print_rows(context, "info", {{"property", Kind::Text}, {"value", Kind::Text}}, rows);
 }

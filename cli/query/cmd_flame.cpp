@@ -14,7 +14,7 @@
 namespace fade::query {
 namespace {
 
-constexpr double kLeast = 1.0;         // percent of the whole
+constexpr double kLeast = 1.0;  // percent of the whole
 constexpr std::size_t kMostBars = 200, kFigures = 20, kSmallestLabel = 20;
 
 bool is_held(Weight weight) { return weight == Weight::Peak || weight == Weight::Leaks; }
@@ -28,7 +28,8 @@ Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& 
   const auto given = parameters(context.settings);
   const std::string sql = report.sql_for([&](std::string_view name) {
     if (name == "session") return !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+    return std::any_of(given.begin(), given.end(),
+                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
   auto rows = rows_for(context, recording, sql, context.settings.stack_format.empty() ? "own" : "");
   if (!rows) return tl::unexpected(rows.error());
@@ -45,38 +46,49 @@ Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& 
 }
 
 std::string amount(std::int64_t value, Weight weight, const table::Style& style) {
-  constexpr table::Kind kKinds[kWeights] = {table::Kind::Duration, table::Kind::Count, table::Kind::Bytes, table::Kind::Bytes, table::Kind::Bytes};
+  constexpr table::Kind kKinds[kWeights] = {table::Kind::Duration, table::Kind::Count, table::Kind::Bytes,
+                                            table::Kind::Bytes, table::Kind::Bytes};
   return table::human_text(table::Value{value}, kKinds[static_cast<std::size_t>(weight)], style);
 }
 
 // What is added up; the others can be chosen with --weight.
-constexpr const char* kTitles[kWeights] = {"{} in calls whose stack was taken", "{} calls whose stack was taken", "{} allocated by calls whose stack was taken",
-                                           "{} held when the most memory was in use (of each device, and of pinned memory)", "{} never freed"};
-constexpr const char* kNothing[kWeights] = {"no call has a stack: fade-run --stacks chooses which calls do\n", "no call has a stack: fade-run --stacks chooses which calls do\n",
-                                            "no call with a stack allocated anything\n", "nothing was allocated\n", "nothing was left allocated\n"};
+constexpr const char* kTitles[kWeights] = {
+    "{} in calls whose stack was taken", "{} calls whose stack was taken",
+    "{} allocated by calls whose stack was taken",
+    "{} held when the most memory was in use (of each device, and of pinned memory)", "{} never freed"};
+constexpr const char* kNothing[kWeights] = {"no call has a stack: fade-run --stacks chooses which calls do\n",
+                                            "no call has a stack: fade-run --stacks chooses which calls do\n",
+                                            "no call with a stack allocated anything\n", "nothing was allocated\n",
+                                            "nothing was left allocated\n"};
 
 // How much of all calls the tree is made of; empty where a filter chose some, and where it is all.
 std::string share(const Context& context, Recording& recording, const FlameTree& tree, Weight weight) {
   const Settings& s = context.settings;
-  if ((weight != Weight::Time && weight != Weight::Calls) || s.pid || s.rank || s.stack || !s.name.empty() || !s.api.empty()) return {};
-  auto rows = rows_for(context, recording, "SELECT sum(self_ns), sum(calls) FROM top WHERE session = coalesce(:session, session)");
+  if ((weight != Weight::Time && weight != Weight::Calls) || s.pid || s.rank || s.stack || !s.name.empty() ||
+      !s.api.empty())
+    return {};
+  auto rows = rows_for(context, recording,
+                       "SELECT sum(self_ns), sum(calls) FROM top WHERE session = coalesce(:session, session)");
   if (!rows || rows->empty()) return {};
   const std::int64_t all = integer(rows->front()[weight == Weight::Time ? 0 : 1]);
   const double percent = all > 0 ? 100.0 * static_cast<double>(tree.total) / static_cast<double>(all) : 100.0;
   if (percent > 99) return {};
-  return fmt::format(": {:.0f} % of {}. Shares below are of this part; fade-run --stacks all takes the stack of every call", percent,
-                     weight == Weight::Time ? "the time in calls" : "all calls");
+  return fmt::format(
+      ": {:.0f} % of {}. Shares below are of this part; fade-run --stacks all takes the stack of every call", percent,
+      weight == Weight::Time ? "the time in calls" : "all calls");
 }
 
 std::string title(const FlameTree& tree, Weight weight, const table::Style& style, const std::string& covered) {
-  return fmt::format(fmt::runtime(kTitles[static_cast<std::size_t>(weight)]), amount(tree.total, weight, style)) + covered +
-         (covered.empty() ? ", f" : ". F") + "rom the outermost frame to the called function (--weight time, calls, bytes, peak or leaks)";
+  return fmt::format(fmt::runtime(kTitles[static_cast<std::size_t>(weight)]), amount(tree.total, weight, style)) +
+         covered + (covered.empty() ? ", f" : ". F") +
+         "rom the outermost frame to the called function (--weight time, calls, bytes, peak or leaks)";
 }
 
 std::string line_text(const FlameLine& line, Weight weight, const table::Style& style) {
   const std::size_t width = style.terminal.width, taken = kFigures + table::display_width(line.indent);
   const std::size_t room = width == 0 ? 1000 : std::max(width - std::min<std::size_t>(width, taken), kSmallestLabel);
-  const std::string figures = line.same ? std::string() : fmt::format("{:>5.1f} %  {:>9}", line.percent, amount(line.weight, weight, style));
+  const std::string figures =
+      line.same ? std::string() : fmt::format("{:>5.1f} %  {:>9}", line.percent, amount(line.weight, weight, style));
   const std::size_t pad = kFigures - std::min(kFigures, table::display_width(figures));
   const std::string label = table::shorten_middle(table::printable(line.label), room, style.terminal.utf8);
   const bool color = style.terminal.color && line.leaf;
@@ -88,9 +100,11 @@ std::string nothing_text(Context& context, Recording& recording, Weight weight) 
   const std::string nothing = kNothing[static_cast<std::size_t>(weight)];
   const auto session = chosen_session(context.settings, recording);
   if (weight == Weight::Time || weight == Weight::Calls || !session) return nothing;
-  const std::string partial = why_partial(recording, *session, "memory"), rows = why_without_rows(recording, *session, "allocations");
+  const std::string partial = why_partial(recording, *session, "memory"),
+                    rows = why_without_rows(recording, *session, "allocations");
   if (partial.empty() && rows.empty()) return nothing;
-  return fmt::format("no allocation with a stack was recorded, and not all were: {}\n", partial.empty() ? rows : partial);
+  return fmt::format("no allocation with a stack was recorded, and not all were: {}\n",
+                     partial.empty() ? rows : partial);
 }
 
 // --limit, or what fits a few screens.
@@ -108,7 +122,8 @@ Result<void> print_tree(Context& context, Recording& recording, const std::vecto
   const std::string frees = weight == Weight::Leaks && session ? why_open(recording, *session, "frees") : "";
   std::string head = title(tree, weight, style, share(context, recording, tree, weight));
   if (constexpr std::string_view never = "never freed"; !frees.empty() && head.find(never) != head.npos)
-    head.replace(head.find(never), never.size(), "not seen to be freed") += " (not all frees were watched: " + frees + ")";
+    head.replace(head.find(never), never.size(), "not seen to be freed") +=
+        " (not all frees were watched: " + frees + ")";
   if (auto done = out.write(bold(context, paragraph(context, head, 0)) + "\n\n"); !done) return done;
   const std::size_t shown = std::min(tree.lines.size(), most_lines(context));
   for (std::size_t i = 0; i < shown; ++i)
@@ -125,7 +140,8 @@ Result<void> show_flame(Context& context, Recording& recording) {
   if (!stacks) return tl::unexpected(stacks.error());
   const Weight weight = weight_from_word(context.settings.weight);
   if (context.settings.stack_format == "collapsed") return write_collapsed(*stacks, weight, *context.output.bytes);
-  if (context.settings.stack_format == "speedscope") return write_speedscope(*stacks, weight, recording.path, *context.output.bytes);
+  if (context.settings.stack_format == "speedscope")
+    return write_speedscope(*stacks, weight, recording.path, *context.output.bytes);
   return print_tree(context, recording, *stacks, weight);
 }
 

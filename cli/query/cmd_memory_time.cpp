@@ -1,5 +1,6 @@
-// memory for people: how much of each device's memory was in use over time, as a plot for each process, and pinned memory of the host in
-// a part of its own. Many moments share a column, which shows their highest value. The rows are those of the report memory.
+// memory for people: how much of each device's memory was in use over time, as a plot for each process, and pinned
+// memory of the host in a part of its own. Many moments share a column, which shows their highest value. The rows are
+// those of the report memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace fade::query {
 namespace {
 
 constexpr std::size_t kMostColumns = 72, kFewestColumns = 20, kScale = 12;  // kScale: in front of a plot
-constexpr std::size_t kMostPlots = 8, kMostPlotLines = 32;  // of all plots together
+constexpr std::size_t kMostPlots = 8, kMostPlotLines = 32;                  // of all plots together
 
 // The memory of one kind that one process has on one device; with --merge that all processes have.
 struct Series {
@@ -36,7 +37,8 @@ struct Span {
 };
 
 std::size_t columns_of(const Context& context) {
-  const std::size_t width = context.output.style.terminal.width, room = width == 0 ? kMostColumns : width - std::min<std::size_t>(width, kScale + 2);
+  const std::size_t width = context.output.style.terminal.width,
+                    room = width == 0 ? kMostColumns : width - std::min<std::size_t>(width, kScale + 2);
   return std::clamp(room, kFewestColumns, kMostColumns);
 }
 
@@ -45,37 +47,58 @@ std::string rows_sql(const Context& context, const Recording& recording) {
   const auto given = parameters(context.settings);
   return find_report(context.settings.merge ? "memory_merged" : "memory")->sql_for([&](std::string_view name) {
     if (name == "session") return session && !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+    return std::any_of(given.begin(), given.end(),
+                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
 }
 
 // What tells one series from another; a merged report has no processes.
-std::string key_columns(const Context& context) { return context.settings.merge ? "device, kind" : "pid, rank, device, kind"; }
+std::string key_columns(const Context& context) {
+  return context.settings.merge ? "device, kind" : "pid, rank, device, kind";
+}
 
 std::string key_of(const NamedRow& row) { return row.text("pid") + "/" + row.text("device") + "/" + row.text("kind"); }
 
 // With one max() in it, SQLite takes the columns without aggregate (time_ns) from the row of the maximum.
-Result<std::map<std::string, Series>> read_series(const Context& context, Recording& recording, const std::string& rows, Span& span) {
-  auto totals = named_rows(context, recording, fmt::format("SELECT {0}, max(peak_bytes) AS peak, time_ns AS peak_at, sum(allocs) AS allocs, sum(frees) AS frees,\n"
-                                                           "  first, last\n"
-                                                           "FROM (SELECT x.*, min(time_ns) OVER () AS first, max(time_ns) OVER () AS last FROM (\n{1}\n) x) GROUP BY {0}",
-                                                           key_columns(context), rows));
+Result<std::map<std::string, Series>> read_series(const Context& context, Recording& recording, const std::string& rows,
+                                                  Span& span) {
+  auto totals = named_rows(
+      context, recording,
+      fmt::format(
+          "SELECT {0}, max(peak_bytes) AS peak, time_ns AS peak_at, sum(allocs) AS allocs, sum(frees) AS frees,\n"
+          "  first, last\n"
+          "FROM (SELECT x.*, min(time_ns) OVER () AS first, max(time_ns) OVER () AS last FROM (\n{1}\n) x) GROUP BY "
+          "{0}",
+          key_columns(context), rows));
   if (!totals) return tl::unexpected(totals.error());
   std::map<std::string, Series> out;
   for (const NamedRow& t : *totals) {
     span = {t.number("first"), t.number("last")};
-    out[key_of(t)] = {t.text("pid"), t.text("device"), t.text("kind"), t.at("rank"), t.number("peak"), t.number("peak_at"), 0, t.number("allocs"), t.number("frees"), {}};
+    out[key_of(t)] = {t.text("pid"),
+                      t.text("device"),
+                      t.text("kind"),
+                      t.at("rank"),
+                      t.number("peak"),
+                      t.number("peak_at"),
+                      0,
+                      t.number("allocs"),
+                      t.number("frees"),
+                      {}};
   }
   return out;
 }
 
 // Each column: the most that was in use in its time, or what was in use before it.
-Result<void> read_columns(const Context& context, Recording& recording, const std::string& rows, Span span, std::map<std::string, Series>& all) {
+Result<void> read_columns(const Context& context, Recording& recording, const std::string& rows, Span span,
+                          std::map<std::string, Series>& all) {
   const std::size_t width = span.last > span.first ? columns_of(context) : 1;
-  auto columns = named_rows(context, recording, fmt::format("SELECT {0}, part, max(peak_bytes) AS peak, max(iif(back = 1, used_bytes, NULL)) AS used FROM (\n"
-                                                            "  SELECT *, row_number() OVER (PARTITION BY {0}, part ORDER BY time_ns DESC) AS back FROM (\n"
-                                                            "    SELECT x.*, (time_ns - {2}) * {3} / {4} AS part FROM (\n{1}\n) x))\nGROUP BY {0}, part ORDER BY part",
-                                                            key_columns(context), rows, span.first, width, std::max<std::int64_t>(1, span.last - span.first + 1)));
+  auto columns = named_rows(
+      context, recording,
+      fmt::format(
+          "SELECT {0}, part, max(peak_bytes) AS peak, max(iif(back = 1, used_bytes, NULL)) AS used FROM (\n"
+          "  SELECT *, row_number() OVER (PARTITION BY {0}, part ORDER BY time_ns DESC) AS back FROM (\n"
+          "    SELECT x.*, (time_ns - {2}) * {3} / {4} AS part FROM (\n{1}\n) x))\nGROUP BY {0}, part ORDER BY part",
+          key_columns(context), rows, span.first, width, std::max<std::int64_t>(1, span.last - span.first + 1)));
   if (!columns) return tl::unexpected(columns.error());
   for (const NamedRow& c : *columns) {
     Series& series = all[key_of(c)];
@@ -87,14 +110,20 @@ Result<void> read_columns(const Context& context, Recording& recording, const st
   return {};
 }
 
-std::string so_many(std::int64_t n, std::string_view word) { return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s"); }
+std::string so_many(std::int64_t n, std::string_view word) {
+  return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s");
+}
 
 std::string title(const Context& context, const Series& s) {
   const std::string who = s.pid.empty() ? "all processes" : process_words(s.rank, s.pid);
   const std::string device = s.device.empty() ? "an unknown device" : "device " + s.device;
-  const std::string what = s.kind == "host" ? "pinned memory" : s.kind == "registered" ? "registered memory" : s.kind == "device" ? device : fmt::format("{}, {} memory", device, s.kind);
+  const std::string what = s.kind == "host"         ? "pinned memory"
+                           : s.kind == "registered" ? "registered memory"
+                           : s.kind == "device"     ? device
+                                                    : fmt::format("{}, {} memory", device, s.kind);
   const std::string at = table::human_time(s.peak_at, context.settings.units);
-  return fmt::format("{}, {}: at most {} at {}, {} at the end; {}, {}", who, what, table::human_bytes(s.peak), at, table::human_bytes(s.end), so_many(s.allocs, "allocation"), so_many(s.frees, "free"));
+  return fmt::format("{}, {}: at most {} at {}, {} at the end; {}, {}", who, what, table::human_bytes(s.peak), at,
+                     table::human_bytes(s.end), so_many(s.allocs, "allocation"), so_many(s.frees, "free"));
 }
 
 // The scale stands in front: the peak beside the topmost line.
@@ -111,12 +140,14 @@ std::string plot_text(const Context& context, const Series& s, std::size_t heigh
 }
 
 std::string axis(const Context& context, Span span, std::size_t width) {
-  const std::string from = table::human_time(span.first, context.settings.units), to = table::human_time(span.last, context.settings.units);
+  const std::string from = table::human_time(span.first, context.settings.units),
+                    to = table::human_time(span.last, context.settings.units);
   const std::size_t between = width - std::min(width, from.size() + to.size());
   return std::string(kScale, ' ') + from + std::string(std::max<std::size_t>(1, between), ' ') + to + "\n";
 }
 
-Result<void> print_part(Context& context, const char* heading, const std::vector<const Series*>& part, Span span, std::size_t height) {
+Result<void> print_part(Context& context, const char* heading, const std::vector<const Series*>& part, Span span,
+                        std::size_t height) {
   if (part.empty()) return {};
   std::string text = bold(context, heading) + "\n";
   for (const Series* s : part) {
@@ -133,20 +164,26 @@ Result<void> print_all(Context& context, const std::map<std::string, Series>& al
   std::ranges::stable_sort(shown, std::ranges::greater(), &Series::peak);
   const std::size_t left_out = shown.size() - std::min(shown.size(), kMostPlots);
   shown.resize(shown.size() - left_out);
-  std::ranges::sort(shown, std::ranges::less(), [](const Series* s) { return std::tuple(table::is_null(s->rank) ? 0 : integer(s->rank), s->pid, s->device, s->kind); });
+  std::ranges::sort(shown, std::ranges::less(), [](const Series* s) {
+    return std::tuple(table::is_null(s->rank) ? 0 : integer(s->rank), s->pid, s->device, s->kind);
+  });
   const std::size_t height = std::clamp<std::size_t>(kMostPlotLines / std::max<std::size_t>(1, shown.size()) - 1, 1, 6);
   std::vector<const Series*> device, host;
   for (const Series* s : shown) (s->of_host() ? host : device).push_back(s);
   if (auto done = print_part(context, "Memory of the GPU", device, span, height); !done) return done;
   if (auto done = print_part(context, "Memory of the host", host, span, height); !done) return done;
-  return left_out == 0 ? Result<void>{} : context.output.bytes->write(fmt::format("... and {} with less: fade-query memory --limit 0\n", so_many(static_cast<std::int64_t>(left_out), "process or kind")));
+  return left_out == 0 ? Result<void>{}
+                       : context.output.bytes->write(
+                             fmt::format("... and {} with less: fade-query memory --limit 0\n",
+                                         so_many(static_cast<std::int64_t>(left_out), "process or kind")));
 }
 
 Result<void> say_nothing(Context& context, Recording& recording) {
   const auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   const std::string partial = why_partial(recording, *session, "allocations");
-  const std::string text = partial.empty() ? "Nothing was allocated." : "No allocation was seen, and not all were watched: " + partial + ".";
+  const std::string text =
+      partial.empty() ? "Nothing was allocated." : "No allocation was seen, and not all were watched: " + partial + ".";
   return context.output.bytes->write(paragraph(context, text, 0) + "\n");
 }
 
@@ -162,7 +199,10 @@ Result<void> show_memory(Context& context, Recording& recording) {
   if (all->empty()) return say_nothing(context, recording);
   if (auto done = read_columns(context, recording, rows, span, *all); !done) return done;
   if (auto done = print_all(context, *all, span); !done) return done;
-  return context.output.bytes->write(paragraph(context, "What was live at the peak: fade-query memory --peak; each moment: fade-query memory --limit 0.", 0) + "\n");
+  return context.output.bytes->write(
+      paragraph(context,
+                "What was live at the peak: fade-query memory --peak; each moment: fade-query memory --limit 0.", 0) +
+      "\n");
 }
 
 }  // namespace fade::query

@@ -1,5 +1,6 @@
-// postmortem for people: of each crash, hang and snapshot what happened, in which thread and call, what the others did, the last calls and
-// the memory held. What is said of it are the views postmortems and postmortem_*; here it is only told.
+// postmortem for people: of each crash, hang and snapshot what happened, in which thread and call, what the others did,
+// the last calls and the memory held. What is said of it are the views postmortems and postmortem_*; here it is only
+// told.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
 
 bool wants_postmortem_rows(const Context& context) {
   const Settings& s = context.settings;
-  return context.output.format != table::Format::Table || s.sql || s.pid || s.rank || s.limit || s.from_ns || s.to_ns || !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
+  return context.output.format != table::Format::Table || s.sql || s.pid || s.rank || s.limit || s.from_ns || s.to_ns ||
+         !s.name.empty() || !s.where.empty() || !s.sort.empty() || !s.columns.empty();
 }
 
 Result<void> print_report(Context& context, Recording& recording, const char* name, const Settings& settings) {
@@ -36,7 +38,8 @@ Result<void> print_report(Context& context, Recording& recording, const char* na
 }
 
 // Some columns of a report, below a heading.
-Result<void> print_part(Context& context, Recording& recording, const char* name, std::vector<std::string> columns, std::string where, std::string sort, std::int64_t limit) {
+Result<void> print_part(Context& context, Recording& recording, const char* name, std::vector<std::string> columns,
+                        std::string where, std::string sort, std::int64_t limit) {
   Settings settings;
   settings.session = context.settings.session;
   settings.units = context.settings.units;
@@ -62,17 +65,20 @@ std::string signal_line(const Row& m) {
   return is_null(m[8]) ? out : out + ", address " + raw_text(m[8]);
 }
 
-// tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at, the user's line.
+// tid, name, doing, place, call, age, args, caller, earlier, last call, when that ended, when it was looked at, the
+// user's line.
 constexpr std::string_view kThread =
     "SELECT tid, name, doing, place, call, age_ns, args, caller, earlier, last_call, last_call_end, start, "
     "(SELECT u.user_line FROM user_lines u WHERE u.stack = t.stack) FROM postmortem_threads t "
-    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 1";
+    "WHERE postmortem_id = CAST(:word AS INTEGER) ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC "
+    "LIMIT 1";
 
 std::string call_line(const Context& context, const Row& t) {
   if (is_null(t[4])) {
     if (!is_null(t[8])) return raw_text(t[8]) + ", started before fade attached; start time and arguments unknown";
     if (is_null(t[9])) return "in no watched call, and it had made none";
-    return fmt::format("in no watched call; its last one, {}, had ended {} before", raw_text(t[9]), duration(context, integer(t[11]) - integer(t[10])));
+    return fmt::format("in no watched call; its last one, {}, had ended {} before", raw_text(t[9]),
+                       duration(context, integer(t[11]) - integer(t[10])));
   }
   std::string out = fmt::format("{}, running for {}", raw_text(t[4]), duration(context, t[5]));
   return is_null(t[7]) ? out : out + ", called from " + raw_text(t[7]);
@@ -107,27 +113,38 @@ Result<void> tell_thread(Context& context, Recording& recording, Prose& page, co
 
 // Stacks of the thread it is about, and of the others that were in a call.
 constexpr std::string_view kStacks =
-    "SELECT tid, name, stack FROM postmortem_threads WHERE postmortem_id = CAST(:word AS INTEGER) AND stack IS NOT NULL ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 4";
+    "SELECT tid, name, stack FROM postmortem_threads WHERE postmortem_id = CAST(:word AS INTEGER) AND stack IS NOT "
+    "NULL ORDER BY cause DESC, call IS NULL, earlier IS NULL, age_ns DESC LIMIT 4";
 Result<void> tell_stacks(Context& context, Recording& recording, Prose& page, const std::string& id) {
   auto stacks = rows_for(context, recording, kStacks, id);
   if (!stacks) return tl::unexpected(stacks.error());
   for (const Row& s : *stacks) {
     auto frames = frames_of(context, recording, integer(s[2]));
     if (!frames) return tl::unexpected(frames.error());
-    page.heading(fmt::format("Stack of thread {}{}, innermost first", integer(s[0]), is_null(s[1]) ? "" : fmt::format(" ({})", raw_text(s[1]))));
-    if (auto done = print_frames(context, *frames, context.settings.native ? Frames::All : Frames::Chosen); !done) return done;
+    page.heading(fmt::format("Stack of thread {}{}, innermost first", integer(s[0]),
+                             is_null(s[1]) ? "" : fmt::format(" ({})", raw_text(s[1]))));
+    if (auto done = print_frames(context, *frames, context.settings.native ? Frames::All : Frames::Chosen); !done)
+      return done;
   }
   return {};
 }
 
 Result<void> tell_memory(Context& context, Recording& recording, Prose& page, const std::string& id) {
-  auto rows = rows_for(context, recording, "SELECT kind, device, used, peak, memory FROM postmortem_memory WHERE postmortem_id = CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20", id);
+  auto rows = rows_for(context, recording,
+                       "SELECT kind, device, used, peak, memory FROM postmortem_memory WHERE postmortem_id = "
+                       "CAST(:word AS INTEGER) AND peak > 0 ORDER BY kind, device LIMIT 20",
+                       id);
   if (!rows) return tl::unexpected(rows.error());
   std::string text;
   for (const Row& r : *rows) {
     const std::string kind = raw_text(r[0]);
-    const std::string where = kind == "host" ? "of pinned host memory" : fmt::format("{} {}{}", raw_text(r[4]) == "host" ? "for" : "on", table::is_null(r[1]) ? "an unknown device" : "device " + raw_text(r[1]), kind == "device" ? "" : " (" + kind + ")");
-    text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where, table::human_bytes(integer(r[3])));
+    const std::string where = kind == "host"
+                                  ? "of pinned host memory"
+                                  : fmt::format("{} {}{}", raw_text(r[4]) == "host" ? "for" : "on",
+                                                table::is_null(r[1]) ? "an unknown device" : "device " + raw_text(r[1]),
+                                                kind == "device" ? "" : " (" + kind + ")");
+    text += fmt::format("{}{} {}, at most {}", text.empty() ? "" : "; ", table::human_bytes(integer(r[2])), where,
+                        table::human_bytes(integer(r[3])));
   }
   page.entry("memory", text);
   return {};
@@ -149,18 +166,29 @@ Result<void> tell_one(Context& context, Recording& recording, const Row& m) {
   page.entry("advice", m[11]);
   const std::string of_it = "postmortem_id = " + id;
   page.heading(integer(m[14]) == 1 ? "1 thread" : table::human_count(integer(m[14])) + " threads");
-  if (auto done = print_part(context, recording, "postmortem_threads", {"tid", "name", "call", "age_ns", "earlier", "doing", "place", "last_call"}, of_it, {}, kMostThreads); !done) return done;
+  if (auto done = print_part(context, recording, "postmortem_threads",
+                             {"tid", "name", "call", "age_ns", "earlier", "doing", "place", "last_call"}, of_it, {},
+                             kMostThreads);
+      !done)
+    return done;
   if (auto done = tell_stacks(context, recording, page, id); !done) return done;
   page.heading("The last calls");
-  if (auto done = print_part(context, recording, "postmortem_calls", {"start_ns", "tid", "name", "state", "duration_ns", "error", "args"}, of_it, "-call_id", kMostCalls); !done) return done;
+  if (auto done = print_part(context, recording, "postmortem_calls",
+                             {"start_ns", "tid", "name", "state", "duration_ns", "error", "args"}, of_it, "-call_id",
+                             kMostCalls);
+      !done)
+    return done;
   return page.finish();
 }
 
 constexpr std::string_view kMoments =
-    "SELECT m.id, coalesce(p.exe, p.command, 'a process'), m.pid, m.what, m.start, m.signal, m.signal_name, m.code_name, m.address_hex, m.thread_id, m.evidence, m.advice, m.command, m.kind, m.threads, p.rank "
-    "FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) ORDER BY m.start DESC LIMIT 100";
+    "SELECT m.id, coalesce(p.exe, p.command, 'a process'), m.pid, m.what, m.start, m.signal, m.signal_name, "
+    "m.code_name, m.address_hex, m.thread_id, m.evidence, m.advice, m.command, m.kind, m.threads, p.rank "
+    "FROM postmortems m JOIN processes p ON p.id = m.process_id WHERE m.session = coalesce(:session, m.session) ORDER "
+    "BY m.start DESC LIMIT 100";
 
-// Processes that were told to end while another one crashed or hung; returns how many. Where there are no others they stay.
+// Processes that were told to end while another one crashed or hung; returns how many. Where there are no others they
+// stay.
 std::size_t leave_out_terminated(std::vector<Row>& moments) {
   const auto is_terminated = [](const Row& m) { return integer(m[5]) == kTerminated; };
   if (std::ranges::all_of(moments, is_terminated)) return 0;
@@ -169,13 +197,16 @@ std::size_t leave_out_terminated(std::vector<Row>& moments) {
 
 // Where fade was killed itself, what ran then was not stored.
 Result<void> tell_no_moment(Context& context, Recording& recording, const table::Value& session) {
-  auto cut = rows_of(recording, "SELECT count(*) FROM sessions WHERE NOT clean AND id = coalesce(:session, id)", session);
+  auto cut =
+      rows_of(recording, "SELECT count(*) FROM sessions WHERE NOT clean AND id = coalesce(:session, id)", session);
   if (!cut) return tl::unexpected(cut.error());
   Prose page(context);
   page.title("No crash, kill or hang was recorded.", false);
   if (integer(cut->front()[0]) > 0)
-    page.entry("", std::string("The recording was not closed: fade still records, or was killed itself. What was running at that moment was not stored then."));
-  page.entry("", std::string("fade looks for hangs only with --hang-timeout TIME; fade-attach --snapshot PID shows what a running program does."));
+    page.entry("", std::string("The recording was not closed: fade still records, or was killed itself. What was "
+                               "running at that moment was not stored then."));
+  page.entry("", std::string("fade looks for hangs only with --hang-timeout TIME; fade-attach --snapshot PID shows "
+                             "what a running program does."));
   return page.finish();
 }
 
@@ -195,12 +226,14 @@ Result<void> show_postmortem(Context& context, Recording& recording) {
     if (auto done = tell_one(context, recording, (*moments)[i]); !done) return done;
   }
   if (left_out > 0) {
-    const std::string words = fmt::format("{} ended by SIGTERM {} left out, as launchers end their workers: --format line shows all.",
-                                          left_out == 1 ? "1 process" : fmt::format("{} processes", left_out), left_out == 1 ? "is" : "are");
+    const std::string words =
+        fmt::format("{} ended by SIGTERM {} left out, as launchers end their workers: --format line shows all.",
+                    left_out == 1 ? "1 process" : fmt::format("{} processes", left_out), left_out == 1 ? "is" : "are");
     if (auto done = context.output.bytes->write("\n" + paragraph(context, words, 0) + "\n"); !done) return done;
   }
   if (moments->size() <= kMostTold) return {};
-  return context.output.bytes->write(fmt::format("\n... and {} earlier ones: --format line shows them all\n", moments->size() - kMostTold));
+  return context.output.bytes->write(
+      fmt::format("\n... and {} earlier ones: --format line shows them all\n", moments->size() - kMostTold));
 }
 
 }  // namespace fade::query

@@ -27,8 +27,15 @@ Result<void> list_probes(Context& context) {
     rows.push_back({probe->symbol, probe->api, probe->group, std::string(probes::word_for(probe->kind)),
                     std::int64_t{!probe->hot}, prototype(*probe), probe->origin});
   return print_rows(context, "probes",
-                    {{"name", Kind::Text}, {"api", Kind::Text}, {"group", Kind::Text}, {"kind", Kind::Text}, {"on", Kind::YesNo}, {"prototype", Kind::Text}, {"origin", Kind::Text}},
-                    rows, "/*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || api || ',') > 0 */", {"origin", "api", "kind"});
+                    {{"name", Kind::Text},
+                     {"api", Kind::Text},
+                     {"group", Kind::Text},
+                     {"kind", Kind::Text},
+                     {"on", Kind::YesNo},
+                     {"prototype", Kind::Text},
+                     {"origin", Kind::Text}},
+                    rows, "/*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || api || ',') > 0 */",
+                    {"origin", "api", "kind"});
 }
 
 }  // namespace fade::query

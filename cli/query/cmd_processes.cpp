@@ -1,5 +1,5 @@
-// processes for people: those that matter, and one line for the many helpers that programs start: shells, uname, compile workers. Which
-// ones these are says the report.
+// processes for people: those that matter, and one line for the many helpers that programs start: shells, uname,
+// compile workers. Which ones these are says the report.
 #include <fmt/format.h>
 
 #include "cli/query/command.hpp"
@@ -26,7 +26,8 @@ Result<void> print_those(Context& context, Recording& recording, const char* whe
 std::string names_of(const std::vector<NamedRow>& helpers) {
   std::string text;
   for (std::size_t i = 0; i < helpers.size() && i < kNamed; ++i)
-    text += fmt::format("{}{} x {}", i ? ", " : "", table::human_count(helpers[i].number("n")), helpers[i].text("program"));
+    text +=
+        fmt::format("{}{} x {}", i ? ", " : "", table::human_count(helpers[i].number("n")), helpers[i].text("program"));
   return text + (helpers.size() > kNamed ? " ..." : "");
 }
 
@@ -36,10 +37,13 @@ Result<std::vector<NamedRow>> helpers_of(Context& context, Recording& recording)
   const auto given = parameters(context.settings);
   const std::string sql = find_report("processes")->sql_for([&](std::string_view name) {
     if (name == "session") return !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+    return std::any_of(given.begin(), given.end(),
+                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
-  return named_rows(context, recording, "SELECT replace(exe, rtrim(exe, replace(exe, '/', '')), '') AS program, count(*) AS n, sum(count(*)) OVER () AS whole FROM (\n" + sql +
-                                            "\n) WHERE helper GROUP BY 1 ORDER BY 2 DESC, 1");
+  return named_rows(context, recording,
+                    "SELECT replace(exe, rtrim(exe, replace(exe, '/', '')), '') AS program, count(*) AS n, "
+                    "sum(count(*)) OVER () AS whole FROM (\n" +
+                        sql + "\n) WHERE helper GROUP BY 1 ORDER BY 2 DESC, 1");
 }
 
 }  // namespace
@@ -51,7 +55,8 @@ Result<void> show_processes(Context& context, Recording& recording) {
   const std::int64_t folded = helpers->empty() ? 0 : helpers->front().number("whole");
   if (folded <= kFewHelpers) return print_those(context, recording, "true");
   if (auto done = print_those(context, recording, "NOT helper"); !done) return done;
-  return context.output.bytes->write(fmt::format("{} helpers folded ({}): fade-query processes --limit 0\n", table::human_count(folded), names_of(*helpers)));
+  return context.output.bytes->write(fmt::format("{} helpers folded ({}): fade-query processes --limit 0\n",
+                                                 table::human_count(folded), names_of(*helpers)));
 }
 
 }  // namespace fade::query

@@ -1,5 +1,5 @@
-// ranks for people: the ranks of a distributed job beside each other, then the steps in which one was slower than the others and what
-// differed. The figures are those of the reports rank_summary and ranks.
+// ranks for people: the ranks of a distributed job beside each other, then the steps in which one was slower than the
+// others and what differed. The figures are those of the reports rank_summary and ranks.
 #include <fmt/format.h>
 
 #include "cli/query/command.hpp"
@@ -36,13 +36,16 @@ std::string query(std::string_view report, std::string_view rest) {
 
 // Which rank holds the others up, if one does.
 Result<std::string> straggler(const Context& context, Recording& recording) {
-  auto ranks = named_rows(context, recording, query("rank_summary", "WHERE x.median_ns IS NOT NULL ORDER BY x.median_ns DESC"));
+  auto ranks =
+      named_rows(context, recording, query("rank_summary", "WHERE x.median_ns IS NOT NULL ORDER BY x.median_ns DESC"));
   if (!ranks) return tl::unexpected(ranks.error());
   if (ranks->size() < 2) return std::string();
   const NamedRow &slow = ranks->front(), &fast = ranks->back();
   const auto slow_ns = slow.number("median_ns"), fast_ns = fast.number("median_ns");
-  if (static_cast<double>(slow_ns) < kClear * static_cast<double>(fast_ns)) return std::string("no rank is clearly slower: the medians of their steps are within 10 %");
-  return fmt::format("rank {} is the slowest: half of its steps took more than {}, {} on rank {}", slow.text("rank"), time_text(context, slow_ns), time_text(context, fast_ns), fast.text("rank"));
+  if (static_cast<double>(slow_ns) < kClear * static_cast<double>(fast_ns))
+    return std::string("no rank is clearly slower: the medians of their steps are within 10 %");
+  return fmt::format("rank {} is the slowest: half of its steps took more than {}, {} on rank {}", slow.text("rank"),
+                     time_text(context, slow_ns), time_text(context, fast_ns), fast.text("rank"));
 }
 
 Result<std::string> worst_step(const Context& context, Recording& recording) {
@@ -50,19 +53,23 @@ Result<std::string> worst_step(const Context& context, Recording& recording) {
   if (!steps) return tl::unexpected(steps.error());
   if (steps->empty()) return std::string();
   const NamedRow& s = steps->front();
-  std::string text = fmt::format("step {} took {} on rank {} and {} on rank {}", s.text("step"), time_text(context, s.number("duration_ns")), s.text("rank"),
+  std::string text = fmt::format("step {} took {} on rank {} and {} on rank {}", s.text("step"),
+                                 time_text(context, s.number("duration_ns")), s.text("rank"),
                                  time_text(context, s.number("usual_ns")), s.text("usual_rank"));
   if (!s.has("category")) return text;
-  const std::string where = s.text("category") == "OUTSIDE" ? "outside HIP calls (CPU work, I/O or locks)" : "in calls of category " + s.text("category");
+  const std::string where = s.text("category") == "OUTSIDE" ? "outside HIP calls (CPU work, I/O or locks)"
+                                                            : "in calls of category " + s.text("category");
   return text + fmt::format(": {} more {}", time_text(context, s.number("category_ns")), where);
 }
 
 Result<void> tell_none(Context& context) {
   Prose page(context);
   page.title("No process of this recording has a rank.", false);
-  page.entry("reason", std::string("A rank is read from the environment: RANK (torchrun), OMPI_COMM_WORLD_RANK, PMI_RANK (mpirun) or SLURM_PROCID (srun). "
+  page.entry("reason", std::string("A rank is read from the environment: RANK (torchrun), OMPI_COMM_WORLD_RANK, "
+                                   "PMI_RANK (mpirun) or SLURM_PROCID (srun). "
                                    "Variables that a program sets for itself after it began are not seen."));
-  page.entry("advice", std::string("Record the launcher: fade-run --step 'range:step' -- torchrun ... It records all ranks of this machine into one file."));
+  page.entry("advice", std::string("Record the launcher: fade-run --step 'range:step' -- torchrun ... It records all "
+                                   "ranks of this machine into one file."));
   return page.finish();
 }
 
@@ -82,11 +89,14 @@ Result<void> show_ranks(Context& context, Recording& recording) {
   if (auto done = print_table(context, recording, "rank_summary", 64); !done) return done;
   if (worst->empty()) {
     page.heading("Steps");
-    page.entry("", std::string("No step was made by two ranks. fade-run --step 'range:step' or --step FUNCTION says what a step is."));
+    page.entry(
+        "", std::string(
+                "No step was made by two ranks. fade-run --step 'range:step' or --step FUNCTION says what a step is."));
     return page.finish();
   }
   page.heading("Steps in which a rank was slower than the one in the middle");
-  if (auto done = print_table(context, recording, "ranks", context.settings.limit.value_or(kMostSteps)); !done) return done;
+  if (auto done = print_table(context, recording, "ranks", context.settings.limit.value_or(kMostSteps)); !done)
+    return done;
   page.next("steps --rank N", "the steps of one rank");
   return page.finish();
 }

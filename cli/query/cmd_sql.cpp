@@ -44,7 +44,8 @@ Error with_nearest_view(Recording& recording, Error e) {
 
 Result<void> run_user_sql(Context& context, Recording& recording) {
   const Settings& s = context.settings;
-  if (context.words.empty()) return usage("sql needs a statement", {}, "fade-query sql 'SELECT name, calls FROM top LIMIT 5'");
+  if (context.words.empty())
+    return usage("sql needs a statement", {}, "fade-query sql 'SELECT name, calls FROM top LIMIT 5'");
   if (!s.where.empty() || !s.sort.empty() || !s.columns.empty())
     return usage("--where, --sort and --columns are for reports", "with sql the statement says it", {});
   std::string sql = context.words[0];
@@ -60,7 +61,8 @@ Result<void> run_user_sql(Context& context, Recording& recording) {
 
 Result<void> open_shell(Context& context, Recording& recording) {
   if (::access("/usr/bin/sqlite3", X_OK) != 0 && ::system("command -v sqlite3 >/dev/null 2>&1") != 0)
-    return fail("cannot open a shell", "sqlite3 is not installed", "sudo apt-get install sqlite3      or: fade-query sql 'SELECT ...'");
+    return fail("cannot open a shell", "sqlite3 is not installed",
+                "sudo apt-get install sqlite3      or: fade-query sql 'SELECT ...'");
   const std::string path = literal_path(recording.path);
   if (auto flushed = context.output.bytes->flush(); !flushed) return flushed;
   ::execlp("sqlite3", "sqlite3", "-readonly", "-header", path.c_str(), static_cast<char*>(nullptr));

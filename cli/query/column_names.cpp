@@ -33,7 +33,8 @@ std::string in_columns(const Report& report, std::string_view name) {
 std::string yes_and_no_as_numbers(const Report& report, std::string text) {
   for (const ReportColumn& c : report.columns) {
     if (c.kind != table::Kind::YesNo) continue;
-    const std::string compared = "(\"" + c.name + "\"|\\b" + c.name + "\\b)(\\s*(?:=|==|<>|!=|\\bis\\s+not\\b|\\bis\\b)\\s*)";
+    const std::string compared =
+        "(\"" + c.name + "\"|\\b" + c.name + "\\b)(\\s*(?:=|==|<>|!=|\\bis\\s+not\\b|\\bis\\b)\\s*)";
     text = std::regex_replace(text, std::regex(compared + "'yes'", std::regex::icase), "$1$2 1");
     text = std::regex_replace(text, std::regex(compared + "'no'", std::regex::icase), "$1$2 0");
   }

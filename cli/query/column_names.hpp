@@ -7,7 +7,8 @@
 
 namespace fade::query {
 
-// The column that `name` means: its own name, else its heading in a table, in any case and with _ for blanks. nullptr: none.
+// The column that `name` means: its own name, else its heading in a table, in any case and with _ for blanks. nullptr:
+// none.
 const ReportColumn* column_named(const Report& report, std::string_view name);
 
 // An expression of --where for rows of `report`: headings are made column names, and 'yes' and 'no' compared with a

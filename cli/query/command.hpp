@@ -1,6 +1,6 @@
-// What a word on the command line may be besides the name of a report. One row per command; the table in commands.cpp is
-// the only list of them. A command with the name of a report is its page for people: every other format, and options that
-// choose among rows and columns, get the report.
+// What a word on the command line may be besides the name of a report. One row per command; the table in commands.cpp
+// is the only list of them. A command with the name of a report is its page for people: every other format, and options
+// that choose among rows and columns, get the report.
 #pragma once
 #include <string>
 #include <string_view>
@@ -25,7 +25,8 @@ struct Context {
 using RunOn = Result<void> (*)(Context&, Recording&);
 using RunAlone = Result<void> (*)(Context&);
 
-// Which options have a page give way to rows, besides a format and those that choose among rows (--columns, --where, --sort).
+// Which options have a page give way to rows, besides a format and those that choose among rows (--columns, --where,
+// --sort).
 enum class PageKind {
   None,      // the command prints rows, or text of its own kind
   Usual,     // and --limit
@@ -37,12 +38,13 @@ enum class PageKind {
 struct Command {
   std::string_view name;
   std::string_view help;
-  RunOn on_recording;   // exactly one of the two is set
+  RunOn on_recording;  // exactly one of the two is set
   RunAlone alone;
   std::size_t most_words;  // that it takes
   int failure_status = 1;  // to end with where there is no answer
   PageKind page = PageKind::None;
-  bool Settings::*piped_with = nullptr;  // with this option the page stays a page in a pipe, though it is of PageKind::Terminal
+  bool Settings::*piped_with =
+      nullptr;  // with this option the page stays a page in a pipe, though it is of PageKind::Terminal
 };
 
 const std::vector<Command>& commands();
@@ -79,10 +81,11 @@ Result<void> show_ranks(Context& context, Recording& recording);
 Result<void> show_steps(Context& context, Recording& recording);
 Result<void> show_postmortem(Context& context, Recording& recording);
 
-// Prints rows that do not come from a recording; --columns, --sort and so on work as for a report. `condition`: more SQL
-// for filters, "/*? AND name REGEXP :name */".
-Result<void> print_rows(Context& context, std::string_view name, std::vector<table::Column> columns, const std::vector<std::vector<table::Value>>& rows,
-                        std::string_view condition = {}, std::vector<std::string> leave_first = {});
+// Prints rows that do not come from a recording; --columns, --sort and so on work as for a report. `condition`: more
+// SQL for filters, "/*? AND name REGEXP :name */".
+Result<void> print_rows(Context& context, std::string_view name, std::vector<table::Column> columns,
+                        const std::vector<std::vector<table::Value>>& rows, std::string_view condition = {},
+                        std::vector<std::string> leave_first = {});
 
 // Why there is nothing to see, in a sentence; empty where calls were recorded.
 std::string verdict(Recording& recording);

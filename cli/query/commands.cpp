@@ -7,11 +7,17 @@ namespace fade::query {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
-      {"summary", "What ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0, 1, PageKind::Usual},
-      {"verdict", "Was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0, 1, PageKind::Whole},
-      {"first-error", "The first call of each process that failed, and what followed", show_first_error, nullptr, 0, 1, PageKind::Whole},
-      {"check", "For CI: exit with 1 if a condition of --fail-on is met, with 2 if the recording cannot tell", check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
-      {"export", "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)", export_calls, nullptr, 0},
+      {"summary", "What ran, where its time went, what went wrong (the default)", show_summary, nullptr, 0, 1,
+       PageKind::Usual},
+      {"verdict", "Was the GPU really used: by which processes, and if not, why", show_verdict, nullptr, 0, 1,
+       PageKind::Whole},
+      {"first-error", "The first call of each process that failed, and what followed", show_first_error, nullptr, 0, 1,
+       PageKind::Whole},
+      {"check", "For CI: exit with 1 if a condition of --fail-on is met, with 2 if the recording cannot tell",
+       check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
+      {"export",
+       "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)",
+       export_calls, nullptr, 0},
       {"sql", "Run your own SELECT: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "Open the recording in sqlite3, for reading", open_shell, nullptr, 0},
       {"info", "The file: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
@@ -43,12 +49,14 @@ const Command* find_command(std::string_view name) {
 bool shows_page(const Command& command, const Settings& s) {
   if (command.page == PageKind::None || s.by_line || s.slow || s.sql) return false;
   if (!s.stack_format.empty()) return true;
-  if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited)) return false;
+  if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited))
+    return false;
   return command.page != PageKind::Whole || !(s.pid || s.rank || s.from_ns || s.to_ns || !s.name.empty());
 }
 
 bool keeps_page(const Command& command, const Settings& s) {
-  return shows_page(command, s) && (command.page != PageKind::Terminal || (command.piped_with && s.*command.piped_with));
+  return shows_page(command, s) &&
+         (command.page != PageKind::Terminal || (command.piped_with && s.*command.piped_with));
 }
 
 bool is_page(const Command& command) {
@@ -62,12 +70,14 @@ Result<void> list_reports(Context& context) {
   if (context.words.empty()) {
     for (const Report& r : reports())
       if (!r.hidden) rows.push_back({r.name, r.title, static_cast<std::int64_t>(r.columns.size())});
-    return print_rows(context, "reports", {{"report", Kind::Text}, {"title", Kind::Text}, {"columns", Kind::Count}}, rows);
+    return print_rows(context, "reports", {{"report", Kind::Text}, {"title", Kind::Text}, {"columns", Kind::Count}},
+                      rows);
   }
   const Report* report = find_report(context.words[0]);
   if (!report) return usage("there is no report '" + context.words[0] + "'", {}, "fade-query reports");
   for (const ReportColumn& c : report->columns) rows.push_back({c.name, std::string(table::kind_word(c.kind)), c.help});
-  return print_rows(context, "reports", {{"column", Kind::Text}, {"kind", Kind::Text}, {"description", Kind::Text}}, rows);
+  return print_rows(context, "reports", {{"column", Kind::Text}, {"kind", Kind::Text}, {"description", Kind::Text}},
+                    rows);
 }
 
 }  // namespace fade::query

@@ -12,7 +12,8 @@ using table::Value;
 
 class Converter : public table::RowSink {
  public:
-  Converter(table::Units units, bool machine, std::optional<std::int64_t> epoch_ns, std::unique_ptr<table::RowSink> next)
+  Converter(table::Units units, bool machine, std::optional<std::int64_t> epoch_ns,
+            std::unique_ptr<table::RowSink> next)
       : units_(units), machine_(machine), epoch_ns_(epoch_ns), next_(std::move(next)) {}
 
   Result<void> begin(std::vector<Column> columns) override {
@@ -35,7 +36,8 @@ class Converter : public table::RowSink {
   Action action_of(const Column& c) const {
     if (c.kind == Kind::Time && epoch_ns_) return Action::Date;
     const bool is_time = c.kind == Kind::Time || c.kind == Kind::Duration || c.kind == Kind::Net;
-    return is_time && machine_ && units_ != table::Units::Auto && units_ != table::Units::Ns ? Action::Scale : Action::Keep;
+    return is_time && machine_ && units_ != table::Units::Auto && units_ != table::Units::Ns ? Action::Scale
+                                                                                             : Action::Keep;
   }
   void rename(Column& c, Action action) const {
     if (action == Action::Keep || !c.name.ends_with("_ns")) return;
@@ -61,7 +63,8 @@ class Converter : public table::RowSink {
 
 }  // namespace
 
-std::unique_ptr<table::RowSink> make_converter(const Settings& settings, bool machine, std::optional<std::int64_t> epoch_ns,
+std::unique_ptr<table::RowSink> make_converter(const Settings& settings, bool machine,
+                                               std::optional<std::int64_t> epoch_ns,
                                                std::unique_ptr<table::RowSink> next) {
   return std::make_unique<Converter>(settings.units, machine, epoch_ns, std::move(next));
 }

@@ -19,13 +19,14 @@ constexpr std::int64_t kMostMemory = std::int64_t{512} << 20;
 
 // Statements about the file that change nothing.
 constexpr std::array<std::string_view, 12> kHarmlessPragmas{
-    "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo",
-    "function_list", "page_count", "page_size", "user_version", "application_id", "collation_list"};
+    "table_info",    "table_xinfo", "table_list", "index_list",   "index_info",     "index_xinfo",
+    "function_list", "page_count",  "page_size",  "user_version", "application_id", "collation_list"};
 // pragma_table_info() and its like ask for this when they declare their columns, in memory. A statement that really
 // changes these tables is not read-only (prepare() looks), and a defensive, query-only connection would refuse it too.
 constexpr std::array<std::string_view, 2> kSchemaTables{"sqlite_master", "sqlite_schema"};
 // They read or write outside the database, or only serve to exhaust memory.
-constexpr std::array<std::string_view, 5> kDeniedFunctions{"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"};
+constexpr std::array<std::string_view, 5> kDeniedFunctions{"load_extension", "readfile", "writefile", "edit",
+                                                           "fts3_tokenizer"};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& all, const char* word) {
@@ -37,15 +38,26 @@ struct ActionName {
   std::string_view text;
 };
 constexpr ActionName kActionNames[] = {
-    {SQLITE_INSERT, "INSERT"}, {SQLITE_UPDATE, "UPDATE"}, {SQLITE_DELETE, "DELETE"}, {SQLITE_ATTACH, "ATTACH"},
-    {SQLITE_DETACH, "DETACH"}, {SQLITE_PRAGMA, "PRAGMA"}, {SQLITE_TRANSACTION, "a transaction"}, {SQLITE_SAVEPOINT, "a savepoint"},
-    {SQLITE_FUNCTION, "the function"}, {SQLITE_ALTER_TABLE, "ALTER TABLE"}, {SQLITE_REINDEX, "REINDEX"}, {SQLITE_ANALYZE, "ANALYZE"},
+    {SQLITE_INSERT, "INSERT"},
+    {SQLITE_UPDATE, "UPDATE"},
+    {SQLITE_DELETE, "DELETE"},
+    {SQLITE_ATTACH, "ATTACH"},
+    {SQLITE_DETACH, "DETACH"},
+    {SQLITE_PRAGMA, "PRAGMA"},
+    {SQLITE_TRANSACTION, "a transaction"},
+    {SQLITE_SAVEPOINT, "a savepoint"},
+    {SQLITE_FUNCTION, "the function"},
+    {SQLITE_ALTER_TABLE, "ALTER TABLE"},
+    {SQLITE_REINDEX, "REINDEX"},
+    {SQLITE_ANALYZE, "ANALYZE"},
 };
 
 std::string action_text(int action, const char* a, const char* b) {
   for (const ActionName& row : kActionNames)
     if (row.action == action)
-      return std::string(row.text) + (action == SQLITE_FUNCTION && b ? std::string(" ") + b : action == SQLITE_PRAGMA && a ? std::string(" ") + a : "");
+      return std::string(row.text) + (action == SQLITE_FUNCTION && b ? std::string(" ") + b
+                                      : action == SQLITE_PRAGMA && a ? std::string(" ") + a
+                                                                     : "");
   return "CREATE or DROP";
 }
 
@@ -73,7 +85,8 @@ int Database::on_progress(void* pointer) {
 
 void Database::tell(Guard& guard, std::chrono::steady_clock::time_point now) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - guard.since).count();
-  const std::string rows = guard.tells == Telling::ThroughRows && guard.rows > 0 ? table::human_count(guard.rows) + " rows, " : "";
+  const std::string rows =
+      guard.tells == Telling::ThroughRows && guard.rows > 0 ? table::human_count(guard.rows) + " rows, " : "";
   const std::string line = fmt::format("\rreading, {}{} s ... (Ctrl-C ends it)", rows, seconds);
   guard.told = ::write(STDERR_FILENO, line.data(), line.size()) > 0;
   guard.next = now + std::chrono::seconds(1);
@@ -102,7 +115,8 @@ Result<Database> Database::open(const std::string& path) {
   d.guard_ = std::make_unique<Guard>();
   d.path_ = path;
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(literal_path(path).c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
+  const int code = sqlite3_open_v2(literal_path(path).c_str(), &raw,
+                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot open " + path));
   add_watched_of_older(raw);
@@ -114,7 +128,8 @@ Result<Database> Database::in_memory(const std::function<void(sqlite3*)>& fill) 
   Database d;
   d.guard_ = std::make_unique<Guard>();
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code =
+      sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot make a table in memory"));
   fill(raw);
@@ -137,7 +152,9 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
   arguments_ = std::make_unique<PackedArguments>(db);
   arguments_->install();
-  const int code = sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536", nullptr, nullptr, nullptr);
+  const int code =
+      sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536",
+                   nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
   stacks_ = std::make_unique<StackTexts>(db);
   register_functions(db, *stacks_);
@@ -150,7 +167,8 @@ void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
   guard_->timed_out = false;
   guard_->deadline.reset();
   if (!time) return;
-  guard_->deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(*time);
+  guard_->deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(*time);
   limit_text_ = fmt::format("{:g} s", std::chrono::duration<double>(*time).count());
 }
 
@@ -185,7 +203,8 @@ Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* second = nullptr;
   const int rest_code = sqlite3_prepare_v2(db_.get(), rest.data(), static_cast<int>(rest.size()), &second, nullptr);
   sqlite3_finalize(second);
-  if (second || rest_code != SQLITE_OK) return fail("cannot run this SQL", "it holds more than one statement", "run one SELECT at a time");
+  if (second || rest_code != SQLITE_OK)
+    return fail("cannot run this SQL", "it holds more than one statement", "run one SELECT at a time");
   if (!sqlite3_stmt_readonly(raw)) return fail("cannot run this SQL", "it would write; fade-query only reads");
   return statement;
 }
@@ -205,7 +224,9 @@ Error Database::error(int code, std::string_view doing) const {
   switch (refused ? SQLITE_AUTH : code & 0xFF) {
     case SQLITE_INTERRUPT:
       e.cause = "it took longer than " + limit_text_;
-      e.fix = "allow more time with --timeout 5m; or fade-query index makes filters faster; or count with SELECT sum(calls) FROM call_stats";
+      e.fix =
+          "allow more time with --timeout 5m; or fade-query index makes filters faster; or count with SELECT "
+          "sum(calls) FROM call_stats";
       break;
     case SQLITE_AUTH:
       e.cause = guard_->denied + " is not allowed: fade-query only reads";

@@ -30,14 +30,16 @@ class Statement {
  public:
   // Unknown names are left alone: a report takes only the parameters it mentions.
   void bind(const char* name, const table::Value& value);
-  Result<bool> step();  // false: no more rows
+  Result<bool> step();             // false: no more rows
   Result<std::vector<Row>> all();  // the rows from here on
   void reset();
   int columns() const { return sqlite3_column_count(statement_.get()); }
   std::string column_name(int i) const;
   table::Value value(int i) const;
   std::string expanded_sql() const;  // with the bound values in it
-  std::uint32_t steps() const { return static_cast<std::uint32_t>(sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_VM_STEP, 0)); }  // of SQLite's machine, so far
+  std::uint32_t steps() const {
+    return static_cast<std::uint32_t>(sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_VM_STEP, 0));
+  }  // of SQLite's machine, so far
 
  private:
   friend class Database;
@@ -91,7 +93,7 @@ class Database {
     bool told = false;
     std::int64_t rows = 0;
     std::chrono::steady_clock::time_point since, next;  // of telling
-    std::string denied;  // the last thing that the authorizer refused
+    std::string denied;                                 // the last thing that the authorizer refused
   };
   static int authorize(void* guard, int action, const char* a, const char* b, const char* c, const char* d);
   static int on_progress(void* guard);

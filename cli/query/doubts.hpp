@@ -10,7 +10,8 @@ struct sqlite3;
 
 namespace fade::query {
 
-// Why not every call of the topic (allocations, frees, launches ...) is known, as a clause; empty: all are. `session` NULL: of any session.
+// Why not every call of the topic (allocations, frees, launches ...) is known, as a clause; empty: all are. `session`
+// NULL: of any session.
 std::string why_partial(Recording& recording, const table::Value& session, std::string_view topic);
 // The same for calls that came after one that was seen: a process that was running already is no reason.
 std::string why_open(Recording& recording, const table::Value& session, std::string_view topic);

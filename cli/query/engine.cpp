@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using table::Column;
 using table::Value;
 
-constexpr std::int64_t kPage = 20000;               // rows in one read transaction, so that a live recording's log can be reset
+constexpr std::int64_t kPage = 20000;  // rows in one read transaction, so that a live recording's log can be reset
 constexpr auto kCountTime = 300ms;
 constexpr auto kSqlTime = 30s;
 
@@ -32,7 +32,8 @@ Result<void> check_column(const Report& report, std::string_view name, std::stri
   const std::string near = nearest(name, known);
   std::string all;
   for (const std::string& c : known) (all += all.empty() ? "" : ", ") += c;
-  return usage("report " + report.name + " has no column '" + std::string(name) + "'" + did_you_mean(name, known), "it has " + all,
+  return usage("report " + report.name + " has no column '" + std::string(name) + "'" + did_you_mean(name, known),
+               "it has " + all,
                near.empty() ? "" : "fade-query " + report.name + " " + std::string(option) + " " + near);
 }
 
@@ -40,7 +41,7 @@ Result<void> check_column(const Report& report, std::string_view name, std::stri
 struct Plan {
   const Report* report = nullptr;
   std::vector<Column> columns;
-  std::string select;   // up to and without ORDER BY
+  std::string select;  // up to and without ORDER BY
   std::string count;
   std::string order;
   bool paged = false;
@@ -69,8 +70,10 @@ Result<std::vector<Column>> chosen_columns(Database& db, const Report& report, c
     out.push_back({column->name, column->kind});
   }
   // A tree is drawn by its depth, whether asked for or not.
-  const bool draws = table && settings.sort.empty() && std::find(names.begin(), names.end(), report.tree) != names.end();
-  if (draws && std::find(names.begin(), names.end(), "depth") == names.end()) out.push_back({"depth", table::Kind::Count});
+  const bool draws =
+      table && settings.sort.empty() && std::find(names.begin(), names.end(), report.tree) != names.end();
+  if (draws && std::find(names.begin(), names.end(), "depth") == names.end())
+    out.push_back({"depth", table::Kind::Count});
   return out;
 }
 
@@ -79,15 +82,18 @@ std::string sql_text(const Report& report, const Settings& settings, const Value
   return report.sql_for([&](std::string_view name) {
     if (name == "session") return !table::is_null(session);
     if (name == "word") return !word.empty();
-    return std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
   });
 }
 
-Result<Plan> make_plan(Database& db, const Report& report, const Settings& settings, const Value& session, std::string_view word, bool table) {
+Result<Plan> make_plan(Database& db, const Report& report, const Settings& settings, const Value& session,
+                       std::string_view word, bool table) {
   if (auto fine = check_filters(settings, report); !fine) return tl::unexpected(fine.error());
   const std::string_view sort = settings.sort.empty() ? std::string_view(report.sort) : std::string_view(settings.sort);
   if (!sort.empty())
-    if (auto fine = check_column(report, sort.substr(sort.starts_with('-') ? 1 : 0), "--sort"); !fine) return tl::unexpected(fine.error());
+    if (auto fine = check_column(report, sort.substr(sort.starts_with('-') ? 1 : 0), "--sort"); !fine)
+      return tl::unexpected(fine.error());
   auto columns = chosen_columns(db, report, settings, table);
   if (!columns) return tl::unexpected(columns.error());
   Plan plan;
@@ -109,7 +115,8 @@ Result<Plan> make_plan(Database& db, const Report& report, const Settings& setti
 // --where runs as part of our SQL; what SQLite says about it should not look like our fault.
 Error explain(Error e, const Settings& settings, const Report& report) {
   if (settings.where.empty() || e.message != "cannot run this SQL") return e;
-  return {"cannot use --where '" + settings.where + "'", std::move(e.cause), "fade-query reports " + report.name + "      shows its columns", kUsageCode};
+  return {"cannot use --where '" + settings.where + "'", std::move(e.cause),
+          "fade-query reports " + report.name + "      shows its columns", kUsageCode};
 }
 
 // Checked by itself, so that what is wrong with it is not told as a fault of the report.
@@ -117,7 +124,8 @@ Result<void> check_pattern(Database& db, const std::string& pattern) {
   auto statement = db.prepare("SELECT '' REGEXP :pattern");
   if (!statement) return tl::unexpected(statement.error());
   statement->bind(":pattern", pattern);
-  if (auto tried = statement->step(); !tried) return usage("cannot use --name '" + pattern + "'", tried.error().cause, "write \\( for a parenthesis");
+  if (auto tried = statement->step(); !tried)
+    return usage("cannot use --name '" + pattern + "'", tried.error().cause, "write \\( for a parenthesis");
   return {};
 }
 
@@ -144,7 +152,8 @@ Database::Telling telling(const Settings& settings) {
 }
 
 // Passes at most `most` rows on (no limit: nullopt). Stops reading as soon as it knows that there is one more.
-Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<std::int64_t> most, table::RowSink& sink) {
+Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<std::int64_t> most,
+                        table::RowSink& sink) {
   Outcome outcome;
   std::vector<Value> cells(width);
   for (;;) {
@@ -161,7 +170,8 @@ Result<Outcome> pass_on(Statement& statement, std::size_t width, std::optional<s
   }
 }
 
-Result<Outcome> read_at_once(const Reader& reader, const Plan& plan, std::optional<std::int64_t> most, table::RowSink& sink) {
+Result<Outcome> read_at_once(const Reader& reader, const Plan& plan, std::optional<std::int64_t> most,
+                             table::RowSink& sink) {
   // One row more than wanted tells whether any is left out, and lets SQLite sort only as many as needed.
   auto statement = reader.prepare(plan.select + plan.order + (most ? "\nLIMIT " + std::to_string(*most + 1) : ""));
   if (!statement) return tl::unexpected(statement.error());
@@ -169,12 +179,15 @@ Result<Outcome> read_at_once(const Reader& reader, const Plan& plan, std::option
 }
 
 // Page by page along an ascending id, each page a short transaction of its own.
-Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optional<std::int64_t> most, table::RowSink& sink) {
+Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optional<std::int64_t> most,
+                              table::RowSink& sink) {
   const std::string by = quoted(plan.report->page_by);
   const std::string glue = reader.settings.where.empty() ? "\nWHERE " : "\nAND ";
-  auto statement = reader.prepare("SELECT * FROM (" + plan.select + glue + by + " > :after) ORDER BY " + by + " LIMIT " + std::to_string(kPage));
+  auto statement = reader.prepare("SELECT * FROM (" + plan.select + glue + by + " > :after) ORDER BY " + by +
+                                  " LIMIT " + std::to_string(kPage));
   if (!statement) return tl::unexpected(statement.error());
-  const auto id_column = std::find_if(plan.columns.begin(), plan.columns.end(), [&](const Column& c) { return c.name == plan.report->page_by; });
+  const auto id_column = std::find_if(plan.columns.begin(), plan.columns.end(),
+                                      [&](const Column& c) { return c.name == plan.report->page_by; });
   Outcome all;
   Value after{std::int64_t{-1}};
   for (;;) {
@@ -188,7 +201,8 @@ Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optio
       all.more = *row && most && all.rows >= *most;
       if (!*row || all.more) break;
       for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = statement->value(static_cast<int>(i));
-      after = id_column != plan.columns.end() ? cells[static_cast<std::size_t>(id_column - plan.columns.begin())] : statement->value(statement->columns() - 1);
+      after = id_column != plan.columns.end() ? cells[static_cast<std::size_t>(id_column - plan.columns.begin())]
+                                              : statement->value(statement->columns() - 1);
       if (auto done = sink.row(cells); !done) return tl::unexpected(done.error());
       ++all.rows;
     }
@@ -209,7 +223,8 @@ std::optional<std::int64_t> count_rows(const Reader& reader, const Plan& plan) {
   return counted && std::holds_alternative<std::int64_t>(n) ? std::optional(std::get<std::int64_t>(n)) : std::nullopt;
 }
 
-std::optional<std::int64_t> limit_of(const Settings& settings, const std::optional<std::int64_t>& standard, bool table) {
+std::optional<std::int64_t> limit_of(const Settings& settings, const std::optional<std::int64_t>& standard,
+                                     bool table) {
   if (settings.limit) return *settings.limit == 0 ? std::nullopt : settings.limit;
   return table ? standard : std::nullopt;
 }
@@ -218,8 +233,10 @@ Result<std::optional<std::int64_t>> epoch(Recording& recording, const Settings& 
   if (!settings.abs_time) return std::nullopt;
   const auto* id = std::get_if<std::int64_t>(&session);
   if (!id && recording.sessions.size() > 1)
-    return usage("--abs-time needs one session", "this recording has several, which began at different times", "choose one with --session N");
-  auto start = recording.database.one("SELECT start_ns FROM sessions" + (id ? " WHERE id = " + std::to_string(*id) : ""));
+    return usage("--abs-time needs one session", "this recording has several, which began at different times",
+                 "choose one with --session N");
+  auto start =
+      recording.database.one("SELECT start_ns FROM sessions" + (id ? " WHERE id = " + std::to_string(*id) : ""));
   if (!start) return tl::unexpected(start.error());
   const auto* ns = std::get_if<std::int64_t>(&*start);
   return ns ? std::optional(*ns) : std::nullopt;
@@ -236,7 +253,8 @@ table::Style style_for(const Output& output, const Report& report, const Setting
 }
 
 // Whether the report has a row under these settings. False if that takes too long to find out.
-bool has_rows(Recording& recording, const Report& report, const Settings& settings, const Value& session, const std::string& word) {
+bool has_rows(Recording& recording, const Report& report, const Settings& settings, const Value& session,
+              const std::string& word) {
   const auto plan = make_plan(recording.database, report, settings, session, word, true);
   if (!plan) return false;
   recording.database.limit_time(kCountTime);
@@ -246,7 +264,8 @@ bool has_rows(Recording& recording, const Report& report, const Settings& settin
   return found;
 }
 
-// The first that the user's options choose: "peak" where --peak was given, "weight=leaks" where --weight has that value.
+// The first that the user's options choose: "peak" where --peak was given, "weight=leaks" where --weight has that
+// value.
 const Variant* variant_for(const Report& report, const Settings& settings) {
   for (const Variant& v : report.variants) {
     const std::size_t equals = v.parameter.find('=');
@@ -269,7 +288,8 @@ Result<Value> chosen_session(const Settings& settings, const Recording& recordin
   if (std::from_chars(settings.session.data(), end, n).ptr != end)
     return usage("--session takes a number or all, not '" + settings.session + "'");
   if (std::find(recording.sessions.begin(), recording.sessions.end(), n) == recording.sessions.end())
-    return usage("there is no session " + settings.session, recording.path + " has sessions up to " + std::to_string(recording.sessions.back()),
+    return usage("there is no session " + settings.session,
+                 recording.path + " has sessions up to " + std::to_string(recording.sessions.back()),
                  "fade-query " + recording.path + " info");
   return Value{n};
 }
@@ -280,11 +300,16 @@ const Report& chosen_variant(const Report& report, const Settings& settings) {
   return other ? *other : report;
 }
 
-Result<Outcome> run_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word, const Output& output) {
+Result<Outcome> run_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word,
+                           const Output& output) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
   if (const Variant* variant = variant_for(wanted, given))  // the option has done its work
-    for (const auto& [name, flag] : {std::pair{"peak", &settings.peak}, {"errors", &settings.errors}, {"by_line", &settings.by_line}, {"slow", &settings.slow}, {"merge", &settings.merge}})
+    for (const auto& [name, flag] : {std::pair{"peak", &settings.peak},
+                                     {"errors", &settings.errors},
+                                     {"by_line", &settings.by_line},
+                                     {"slow", &settings.slow},
+                                     {"merge", &settings.merge}})
       if (variant->parameter == name) *flag = false;
   const bool is_table = output.format == table::Format::Table;
   auto session = chosen_session(settings, recording);
@@ -301,9 +326,11 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   recording.database.tell_waiting(telling(settings));
   if (settings.timeout_ns) recording.database.limit_time(std::chrono::nanoseconds(*settings.timeout_ns));
   table::Style style = style_for(output, report, settings);
-  const Nothing nothing(recording, report, settings, *session, [&](const Settings& other) { return has_rows(recording, report, other, *session, word); });
+  const Nothing nothing(recording, report, settings, *session,
+                        [&](const Settings& other) { return has_rows(recording, report, other, *session, word); });
   style.why_nothing = [&] { return nothing.reason(); };
-  const auto sink = make_converter(settings, !is_table, *start, table::make_sink(output.format, std::move(style), *output.bytes));
+  const auto sink =
+      make_converter(settings, !is_table, *start, table::make_sink(output.format, std::move(style), *output.bytes));
   if (auto begun = sink->begin(plan->columns); !begun) return tl::unexpected(begun.error());
   const auto most = limit_of(settings, report.limit, is_table);
   auto outcome = plan->paged ? read_in_pages(reader, *plan, most, *sink) : read_at_once(reader, *plan, most, *sink);
@@ -316,7 +343,8 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   return outcome;
 }
 
-Result<std::string> sql_of_report(Recording& recording, const Report& wanted, const Settings& given, const std::string& word) {
+Result<std::string> sql_of_report(Recording& recording, const Report& wanted, const Settings& given,
+                                  const std::string& word) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
   if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = settings.merge = false;
@@ -334,7 +362,8 @@ Result<std::string> sql_of_report(Recording& recording, const Report& wanted, co
 Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings, const Output& output) {
   recording.database.limit_memory();
   recording.database.tell_waiting(telling(settings));
-  recording.database.limit_time(settings.timeout_ns ? std::chrono::nanoseconds(*settings.timeout_ns) : std::chrono::nanoseconds(kSqlTime));
+  recording.database.limit_time(settings.timeout_ns ? std::chrono::nanoseconds(*settings.timeout_ns)
+                                                    : std::chrono::nanoseconds(kSqlTime));
   auto statement = recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
   std::vector<Column> columns;
@@ -343,7 +372,8 @@ Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Sett
     columns.push_back({name, table::kind_from_name(name)});
   }
   const bool is_table = output.format == table::Format::Table;
-  const auto sink = make_converter(settings, !is_table, std::nullopt, table::make_sink(output.format, output.style, *output.bytes));
+  const auto sink =
+      make_converter(settings, !is_table, std::nullopt, table::make_sink(output.format, output.style, *output.bytes));
   if (auto begun = sink->begin(columns); !begun) return tl::unexpected(begun.error());
   auto outcome = pass_on(*statement, columns.size(), limit_of(settings, std::nullopt, is_table), *sink);
   if (!outcome) return outcome;

@@ -25,22 +25,26 @@ Result<table::Value> chosen_session(const Settings& settings, const Recording& r
 
 struct Outcome {
   std::int64_t rows = 0;
-  bool more = false;                       // the limit cut the result
-  std::optional<std::int64_t> left_out;    // how many rows, where that could be told quickly
-  std::int64_t steps = 0;                  // of SQLite's virtual machine that the rows took (SQLITE_STMTSTATUS_VM_STEP)
+  bool more = false;                     // the limit cut the result
+  std::optional<std::int64_t> left_out;  // how many rows, where that could be told quickly
+  std::int64_t steps = 0;                // of SQLite's virtual machine that the rows took (SQLITE_STMTSTATUS_VM_STEP)
 };
 
 // The variant that the user's options choose (memory --peak), or the report itself.
 const Report& chosen_variant(const Report& report, const Settings& settings);
 
 // `word`: what stands behind the report's name (schema VIEW); may be empty.
-Result<Outcome> run_report(Recording& recording, const Report& report, const Settings& settings, const std::string& word, const Output& output);
+Result<Outcome> run_report(Recording& recording, const Report& report, const Settings& settings,
+                           const std::string& word, const Output& output);
 // The SQL with the filters' values in it, ready to be pasted.
-Result<std::string> sql_of_report(Recording& recording, const Report& report, const Settings& settings, const std::string& word);
+Result<std::string> sql_of_report(Recording& recording, const Report& report, const Settings& settings,
+                                  const std::string& word);
 // SQL written by the user.
 Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings, const Output& output);
 
 // Applies --units and --abs-time on the way to `next`. `epoch_ns`: start of the session, where one was chosen.
-std::unique_ptr<table::RowSink> make_converter(const Settings& settings, bool machine, std::optional<std::int64_t> epoch_ns, std::unique_ptr<table::RowSink> next);
+std::unique_ptr<table::RowSink> make_converter(const Settings& settings, bool machine,
+                                               std::optional<std::int64_t> epoch_ns,
+                                               std::unique_ptr<table::RowSink> next);
 
 }  // namespace fade::query

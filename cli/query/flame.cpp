@@ -16,11 +16,14 @@ constexpr std::size_t kDeepestBranch = 16;  // further in, branches are no longe
 
 struct WeightRow {
   const char* word;
-  const char* unit;   // of speedscope
+  const char* unit;  // of speedscope
   const char* title;
 };
-constexpr WeightRow kRows[kWeights] = {{"time", "nanoseconds", "time in watched calls"}, {"calls", "none", "calls"}, {"bytes", "bytes", "memory allocated"},
-                                       {"peak", "bytes", "memory at the peak"}, {"leaks", "bytes", "memory never freed"}};
+constexpr WeightRow kRows[kWeights] = {{"time", "nanoseconds", "time in watched calls"},
+                                       {"calls", "none", "calls"},
+                                       {"bytes", "bytes", "memory allocated"},
+                                       {"peak", "bytes", "memory at the peak"},
+                                       {"leaks", "bytes", "memory never freed"}};
 
 std::size_t index(Weight weight) { return static_cast<std::size_t>(weight); }
 
@@ -43,7 +46,8 @@ struct Node {
 // Heaviest first; of equal ones the first in the alphabet.
 std::vector<std::pair<std::string_view, std::size_t>> by_weight(const std::vector<Node>& nodes, const Node& node) {
   std::vector<std::pair<std::string_view, std::size_t>> out(node.children.begin(), node.children.end());
-  std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return nodes[a.second].weight > nodes[b.second].weight; });
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const auto& a, const auto& b) { return nodes[a.second].weight > nodes[b.second].weight; });
   return out;
 }
 
@@ -103,12 +107,15 @@ class FrameNumbers {
  public:
   std::string samples_of(const FoldedStack& stack) {
     std::string out;
-    for (const std::string_view frame : split(stack.frames)) (out += out.empty() ? "" : ",") += std::to_string(number(frame));
+    for (const std::string_view frame : split(stack.frames))
+      (out += out.empty() ? "" : ",") += std::to_string(number(frame));
     return out;
   }
   Result<void> write(table::Bytes& out) const {
     for (std::size_t i = 0; i < names_.size(); ++i)
-      if (auto done = out.write(fmt::format("{}{{\"name\":{}}}", i == 0 ? "" : ",\n", table::json_quote(names_[i]))); !done) return done;
+      if (auto done = out.write(fmt::format("{}{{\"name\":{}}}", i == 0 ? "" : ",\n", table::json_quote(names_[i])));
+          !done)
+        return done;
     return {};
   }
 
@@ -133,13 +140,16 @@ std::string profile(const std::vector<FoldedStack>& stacks, FrameNumbers& number
     total += w;
   }
   if (total == 0) return {};
-  return fmt::format("{{\"type\":\"sampled\",\"name\":\"{}\",\"unit\":\"{}\",\"startValue\":0,\"endValue\":{},\n\"samples\":[{}],\n\"weights\":[{}]}}", kRows[weight].title,
-                     kRows[weight].unit, total, samples, weights);
+  return fmt::format(
+      "{{\"type\":\"sampled\",\"name\":\"{}\",\"unit\":\"{}\",\"startValue\":0,\"endValue\":{},\n\"samples\":[{}],"
+      "\n\"weights\":[{}]}}",
+      kRows[weight].title, kRows[weight].unit, total, samples, weights);
 }
 
 }  // namespace
 
-Result<void> write_speedscope(const std::vector<FoldedStack>& stacks, Weight shown, const std::string& name, table::Bytes& out) {
+Result<void> write_speedscope(const std::vector<FoldedStack>& stacks, Weight shown, const std::string& name,
+                              table::Bytes& out) {
   FrameNumbers numbers;
   std::string profiles;
   std::size_t active = 0, count = 0;
@@ -149,8 +159,10 @@ Result<void> write_speedscope(const std::vector<FoldedStack>& stacks, Weight sho
     if (w == index(shown)) active = count;
     profiles += (count++ == 0 ? "" : ",\n") + text;
   }
-  const std::string head = fmt::format("{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"fade {}\",\"name\":{},\"activeProfileIndex\":{},\n\"shared\":{{\"frames\":[\n",
-                                       FADE_VERSION, table::json_quote(name), active);
+  const std::string head = fmt::format(
+      "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"fade "
+      "{}\",\"name\":{},\"activeProfileIndex\":{},\n\"shared\":{{\"frames\":[\n",
+      FADE_VERSION, table::json_quote(name), active);
   if (auto done = out.write(head); !done) return done;
   if (auto done = numbers.write(out); !done) return done;
   if (auto done = out.write("]},\n\"profiles\":[\n" + profiles + "]}\n"); !done) return done;
@@ -161,18 +173,22 @@ FlameTree flame_tree(const std::vector<FoldedStack>& stacks, Weight weight, doub
   const std::vector<Node> nodes = folded(stacks, weight);
   FlameTree out;
   out.total = nodes[0].weight;
-  const auto share = [&](std::size_t node) { return 100.0 * static_cast<double>(nodes[node].weight) / static_cast<double>(std::max<std::int64_t>(out.total, 1)); };
+  const auto share = [&](std::size_t node) {
+    return 100.0 * static_cast<double>(nodes[node].weight) / static_cast<double>(std::max<std::int64_t>(out.total, 1));
+  };
   std::vector<Open> open;
   const auto add_children = [&](std::size_t node, const std::string& indent, std::size_t depth) {
     auto children = by_weight(nodes, nodes[node]);
-    const auto light = std::partition_point(children.begin(), children.end(), [&](const auto& c) { return share(c.second) >= least; });
+    const auto light =
+        std::partition_point(children.begin(), children.end(), [&](const auto& c) { return share(c.second) >= least; });
     out.left_out += static_cast<std::size_t>(children.end() - light);
     children.erase(light, children.end());
     const bool chain = children.size() == 1;
     for (std::size_t i = children.size(); i-- > 0;) {
       const auto& [label, child] = children[i];
       const bool same = chain && node != 0 && nodes[child].weight == nodes[node].weight;
-      const Branch how = chain || depth >= kDeepestBranch ? Branch{indent, indent} : branch(indent, i + 1 == children.size(), utf8);
+      const Branch how =
+          chain || depth >= kDeepestBranch ? Branch{indent, indent} : branch(indent, i + 1 == children.size(), utf8);
       open.push_back({label, child, how, depth + !chain, same});
     }
   };
@@ -180,7 +196,8 @@ FlameTree flame_tree(const std::vector<FoldedStack>& stacks, Weight weight, doub
   while (!open.empty()) {
     const Open now = std::move(open.back());
     open.pop_back();
-    out.lines.push_back({now.branch.first, std::string(now.label), nodes[now.node].weight, share(now.node), nodes[now.node].leaf, now.same});
+    out.lines.push_back({now.branch.first, std::string(now.label), nodes[now.node].weight, share(now.node),
+                         nodes[now.node].leaf, now.same});
     add_children(now.node, now.branch.rest, now.depth);
   }
   return out;

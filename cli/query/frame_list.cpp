@@ -18,7 +18,9 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 std::string frame_place(const Row& row) {  // label, kind, inlined, library, function, file, line, system
   const std::string library = table::raw_text(row[3]), file = table::raw_text(row[5]), line = table::raw_text(row[6]);
-  std::string place = !file.empty() ? std::string(file_name(file)) + (line.empty() ? "" : ":" + line) : table::is_null(row[4]) ? std::string() : base_name(library);
+  std::string place = !file.empty()            ? std::string(file_name(file)) + (line.empty() ? "" : ":" + line)
+                      : table::is_null(row[4]) ? std::string()
+                                               : base_name(library);
   if (integer(row[2]) != 0) place += place.empty() ? "inlined" : " (inlined)";
   return place;
 }
@@ -27,8 +29,11 @@ std::string frame_place(const Row& row) {  // label, kind, inlined, library, fun
 constexpr const char* kFramesOfAStack = R"(WITH RECURSIVE up(parent, frame, n) AS (
   SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER)
   UNION ALL SELECT t.parent, t.frame, n + 1 FROM up JOIN stack_tree t ON t.stack = up.parent WHERE n < 10000)
-SELECT f.label, f.kind, 0, f.library, f.function, f.file, f.line, f.system, n AS n, 1000000 AS depth FROM up JOIN frames f ON f.id = up.frame
-UNION ALL SELECT coalesce(i.function, '?'), 'native', 1, f.library, i.function, i.file, i.line, f.system, n, i.depth FROM up JOIN inlined_functions i ON i.frame = up.frame JOIN frames f ON f.id = i.frame
+SELECT f.label, f.kind, 0, f.library, f.function, f.file, f.line, f.system, n AS n, 1000000 AS depth
+FROM up JOIN frames f ON f.id = up.frame
+UNION ALL
+SELECT coalesce(i.function, '?'), 'native', 1, f.library, i.function, i.file, i.line, f.system, n, i.depth
+FROM up JOIN inlined_functions i ON i.frame = up.frame JOIN frames f ON f.id = i.frame
 ORDER BY 9, 10)";
 
 enum class Fate { Shown, Counted, Passed };
@@ -56,7 +61,9 @@ Result<std::vector<Frame>> frames_of(const Context& context, Recording& recordin
   auto rows = rows_for(context, recording, kFramesOfAStack, std::to_string(stack));
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Frame> out;
-  for (const Row& row : *rows) out.push_back({page_text(row[0]), table::printable(frame_place(row)), table::raw_text(row[1]) == "python", integer(row[7]) != 0});
+  for (const Row& row : *rows)
+    out.push_back({page_text(row[0]), table::printable(frame_place(row)), table::raw_text(row[1]) == "python",
+                   integer(row[7]) != 0});
   return out;
 }
 

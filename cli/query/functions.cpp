@@ -14,7 +14,7 @@ namespace fade::query {
 namespace {
 
 // ---------------------------------------------------------------- REGEXP
-constexpr int kMostPattern = 1000;   // glibc compiles by recursion
+constexpr int kMostPattern = 1000;  // glibc compiles by recursion
 constexpr int kMostNesting = 100;
 
 struct Regex {
@@ -101,7 +101,8 @@ struct Trend {
 void trend_step(sqlite3_context* context, int, sqlite3_value** args) {
   auto* t = state_of<Trend>(context, true);
   if (!t) return sqlite3_result_error_nomem(context);
-  const double at = sqlite3_value_double(args[0]), first = sqlite3_value_double(args[2]), last = sqlite3_value_double(args[3]);
+  const double at = sqlite3_value_double(args[0]), first = sqlite3_value_double(args[2]),
+               last = sqlite3_value_double(args[3]);
   const double width = last - first + 1;
   if (!(width >= 1) || at < first || at > last) return;
   if (t->parts.empty()) t->parts.resize(static_cast<std::size_t>(std::min(width, static_cast<double>(Trend::kParts))));
@@ -124,10 +125,12 @@ constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 void register_functions(sqlite3* db, StackTexts& stacks) {
   sqlite3_create_function_v2(db, "regexp", 2, kFlags, nullptr, regexp, nullptr, nullptr, nullptr);
-  sqlite3_create_function_v2(db, "fade_percentile", 4, kFlags, nullptr, nullptr, percentile_step, percentile_finish, nullptr);
+  sqlite3_create_function_v2(db, "fade_percentile", 4, kFlags, nullptr, nullptr, percentile_step, percentile_finish,
+                             nullptr);
   sqlite3_create_function_v2(db, "fade_trend", 4, kFlags, nullptr, nullptr, trend_step, trend_finish, nullptr);
   // It reads the file: not for what the file's own views ask.
-  sqlite3_create_function_v2(db, "fade_frames", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &stacks, StackTexts::function, nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(db, "fade_frames", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &stacks, StackTexts::function,
+                             nullptr, nullptr, nullptr);
 }
 
 }  // namespace fade::query

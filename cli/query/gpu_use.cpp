@@ -30,8 +30,9 @@ struct Gpu {
   std::set<std::int64_t> ordinals, pids;
 };
 
-// Which GPU a device is: the driver's node, the PCI address or the UUID that a process was told. A process that did not ask uses the GPU
-// that others with the same variables were told under this ordinal. Where nobody asked, ordinal and variables are all there is to go by.
+// Which GPU a device is: the driver's node, the PCI address or the UUID that a process was told. A process that did not
+// ask uses the GPU that others with the same variables were told under this ordinal. Where nobody asked, ordinal and
+// variables are all there is to go by.
 constexpr std::string_view kGpus =
     "WITH device AS (\n"
     "  SELECT d.id, d.session, d.pid, d.ordinal, d.name, d.pci, iif(trim(d.uuid, '0-') = '', NULL, d.uuid) AS uuid,\n"
@@ -40,9 +41,11 @@ constexpr std::string_view kGpus =
     "  FROM devices d JOIN processes p ON p.session = d.session AND p.pid = d.pid\n"
     "  WHERE d.ordinal >= 0 AND d.session = coalesce(:session, d.session)),\n"
     "known AS (\n"
-    "  SELECT x.*, coalesce('node ' || n.node_id, lower(x.pci), lower(x.uuid)) AS own FROM device x LEFT JOIN device_nodes n ON n.device_id = x.id)\n"
+    "  SELECT x.*, coalesce('node ' || n.node_id, lower(x.pci), lower(x.uuid)) AS own FROM device x LEFT JOIN "
+    "device_nodes n ON n.device_id = x.id)\n"
     "SELECT k.session, k.pid, k.ordinal, k.name, k.pci, coalesce(k.own,\n"
-    "  (SELECT iif(count(DISTINCT o.own) = 1, max(o.own), NULL) FROM known o WHERE o.session = k.session AND o.place = k.place\n"
+    "  (SELECT iif(count(DISTINCT o.own) = 1, max(o.own), NULL) FROM known o WHERE o.session = k.session AND o.place = "
+    "k.place\n"
     "   AND o.own IS NOT NULL AND coalesce(o.name = k.name, 1)),\n"
     "  'place ' || k.place || coalesce(' ' || k.name, '')) AS gpu FROM known k ORDER BY k.id";
 
@@ -60,7 +63,8 @@ class Gpus {
   using Id = std::tuple<std::int64_t, std::int64_t, std::string>;
   Id of(const DeviceKey& device) const {
     const auto found = by_device_.find(device);
-    return {device.session, device.device < 0 ? kLast : device.device, found == by_device_.end() ? std::string() : found->second};
+    return {device.session, device.device < 0 ? kLast : device.device,
+            found == by_device_.end() ? std::string() : found->second};
   }
   // The first ordinal of the GPU stands for it.
   Id gpu_of(const DeviceKey& device) const {
@@ -76,7 +80,8 @@ class Gpus {
     const auto found = gpus_.find({session, key});
     if (found == gpus_.end()) return fmt::format("device {}", ordinal);
     const Gpu& gpu = found->second;
-    const std::string base = fmt::format("device{} {}", gpu.ordinals.size() == 1 ? "" : "s", fmt::join(gpu.ordinals, ", "));
+    const std::string base =
+        fmt::format("device{} {}", gpu.ordinals.size() == 1 ? "" : "s", fmt::join(gpu.ordinals, ", "));
     return is_alone(session, gpu) ? base : base + which(gpu);
   }
 
@@ -103,7 +108,8 @@ class Gpus {
   static std::string which(const Gpu& gpu) {
     if (!gpu.pci.empty()) return fmt::format(" ({} at {})", gpu.name.empty() ? "no name" : gpu.name, gpu.pci);
     if (gpu.pids.size() > kMostNamed) return fmt::format(" of {} processes", gpu.pids.size());
-    return fmt::format("{} of process{} {}", gpu.name.empty() ? "" : " (" + gpu.name + ")", gpu.pids.size() == 1 ? "" : "es", fmt::join(gpu.pids, ", "));
+    return fmt::format("{} of process{} {}", gpu.name.empty() ? "" : " (" + gpu.name + ")",
+                       gpu.pids.size() == 1 ? "" : "es", fmt::join(gpu.pids, ", "));
   }
 
   std::map<DeviceKey, std::string> by_device_;
@@ -111,7 +117,9 @@ class Gpus {
   std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::string, int>> users_;  // by session and ordinal
 };
 
-DeviceKey device_key(const Row& row) { return {integer(row[0]), integer(row[1]), table::is_null(row[2]) ? -1 : integer(row[2])}; }
+DeviceKey device_key(const Row& row) {
+  return {integer(row[0]), integer(row[1]), table::is_null(row[2]) ? -1 : integer(row[2])};
+}
 
 struct Together {
   GpuMemory sum;
@@ -125,11 +133,13 @@ Result<std::int64_t> joint_peak(Recording& recording, const std::vector<DeviceKe
   for (const DeviceKey& d : devices)
     keys += fmt::format("{}({}, {}, {})", keys.empty() ? "" : ", ", d.session, d.pid, d.device);
   const std::string sql = fmt::format(
-      "WITH part AS (SELECT ms, used, peak, lag(used, 1, 0) OVER (PARTITION BY pid, device, kind ORDER BY ms) AS before FROM memory_timeline\n"
+      "WITH part AS (SELECT ms, used, peak, lag(used, 1, 0) OVER (PARTITION BY pid, device, kind ORDER BY ms) AS "
+      "before FROM memory_timeline\n"
       "  WHERE (session, pid, coalesce(device, -1)) IN (VALUES {}) AND kind IN ({})),\n"
       "moment AS (SELECT ms, sum(used - before) AS change, sum(peak - before) AS rise FROM part GROUP BY ms)\n"
       "SELECT max(rise + before) FROM (\n"
-      "  SELECT rise, coalesce(sum(change) OVER (ORDER BY ms ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before FROM moment)",
+      "  SELECT rise, coalesce(sum(change) OVER (ORDER BY ms ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS "
+      "before FROM moment)",
       keys, is_host ? "'host', 'registered'" : "'device', 'managed', 'array', 'physical', 'graph'");
   const auto rows = rows_of(recording, sql, Value{});
   if (!rows) return tl::unexpected(rows.error());
@@ -149,8 +159,10 @@ Result<GpuMemory> summed(Recording& recording, Together& all, bool is_host) {
 
 Result<std::vector<GpuMemory>> memory_by_gpu(Recording& recording, const Value& session) {
   const auto gpus = Gpus::read(recording, session);
-  const auto rows = rows_of(recording, "SELECT session, pid, device, memory, peak, live_at_end, allocs, frees FROM memory_totals "
-                                       "WHERE session = coalesce(:session, session) ORDER BY pid", session);
+  const auto rows = rows_of(recording,
+                            "SELECT session, pid, device, memory, peak, live_at_end, allocs, frees FROM memory_totals "
+                            "WHERE session = coalesce(:session, session) ORDER BY pid",
+                            session);
   if (!gpus || !rows) return tl::unexpected(!gpus ? gpus.error() : rows.error());
   std::map<std::pair<bool, Gpus::Id>, Together> all;
   for (const Row& row : *rows) {
@@ -178,9 +190,12 @@ Result<std::vector<GpuMemory>> memory_by_gpu(Recording& recording, const Value& 
 
 Result<std::vector<std::string>> active_gpus(Recording& recording, const Value& session) {
   const auto gpus = Gpus::read(recording, session);
-  const auto rows = rows_of(recording, "SELECT session, pid, device FROM streams WHERE launches + copies > 0 AND session = coalesce(:session, session) "
-                                       "UNION SELECT session, pid, device FROM memory_totals WHERE memory = 'device' AND allocs > 0 "
-                                       "AND session = coalesce(:session, session)", session);
+  const auto rows = rows_of(
+      recording,
+      "SELECT session, pid, device FROM streams WHERE launches + copies > 0 AND session = coalesce(:session, session) "
+      "UNION SELECT session, pid, device FROM memory_totals WHERE memory = 'device' AND allocs > 0 "
+      "AND session = coalesce(:session, session)",
+      session);
   if (!gpus || !rows) return tl::unexpected(!gpus ? gpus.error() : rows.error());
   std::set<Gpus::Id> used;
   for (const Row& row : *rows) used.insert(gpus->gpu_of(device_key(row)));
@@ -188,7 +203,8 @@ Result<std::vector<std::string>> active_gpus(Recording& recording, const Value& 
   for (const Gpus::Id& id : used) {
     const std::string label = gpus->label(id);
     const bool is_plain = label.starts_with("device ") && label.find_first_not_of("0123456789", 7) == label.npos;
-    if (std::string words = is_plain ? label.substr(7) : label; std::ranges::find(out, words) == out.end()) out.push_back(std::move(words));
+    if (std::string words = is_plain ? label.substr(7) : label; std::ranges::find(out, words) == out.end())
+      out.push_back(std::move(words));
   }
   return out;
 }

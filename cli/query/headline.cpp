@@ -17,7 +17,8 @@ namespace fade::query {
 namespace {
 
 constexpr std::size_t kMostSessions = 4;
-constexpr std::size_t kHeadlineLabel = 10, kHeadlineLines = 20, kNarrowestScreen = 40, kUnlimitedScreen = 100, kMostCommand = 120;
+constexpr std::size_t kHeadlineLabel = 10, kHeadlineLines = 20, kNarrowestScreen = 40, kUnlimitedScreen = 100,
+                      kMostCommand = 120;
 
 std::string how_it_ended(const NamedRow& session) {
   const std::int64_t signal = session.number("exit_signal");
@@ -25,7 +26,8 @@ std::string how_it_ended(const NamedRow& session) {
     const char* name = ::sigabbrev_np(static_cast<int>(signal));
     return name ? fmt::format("ended by SIG{}", name) : fmt::format("ended by signal {}", signal);
   }
-  if (session.has("exit_code") && session.number("exit_code") >= 0) return fmt::format("exit status {}", session.number("exit_code"));
+  if (session.has("exit_code") && session.number("exit_code") >= 0)
+    return fmt::format("exit status {}", session.number("exit_code"));
   return "not ended yet";
 }
 
@@ -34,13 +36,16 @@ constexpr std::string_view kRunRow =
     "SELECT s.id, s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,\n"
     "  (SELECT count(*) FROM processes x WHERE x.session = s.id) AS processes,\n"
     "  (SELECT count(DISTINCT r.rank) FROM process_ranks r WHERE r.session = s.id) AS ranks,\n"
-    "  (SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.name FROM devices d WHERE d.session = s.id AND d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus\n"
+    "  (SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.name FROM devices d WHERE d.session = s.id AND "
+    "d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus\n"
     "FROM sessions s LEFT JOIN processes p ON p.id = (SELECT min(y.id) FROM processes y WHERE y.session = s.id)\n"
     "WHERE s.id = coalesce(:session, s.id) ORDER BY s.id";
 
 std::string size_of(const NamedRow& run) {
-  std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")), run.number("processes") == 1 ? "" : "es");
-  if (const std::int64_t ranks = run.number("ranks"); ranks > 0) text += fmt::format(", {} rank{}", ranks, ranks == 1 ? "" : "s");
+  std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")),
+                                 run.number("processes") == 1 ? "" : "es");
+  if (const std::int64_t ranks = run.number("ranks"); ranks > 0)
+    text += fmt::format(", {} rank{}", ranks, ranks == 1 ? "" : "s");
   if (run.has("gpus")) text += ", " + run.text("gpus");
   return text;
 }
@@ -48,7 +53,8 @@ std::string size_of(const NamedRow& run) {
 std::string command_of(const NamedRow& run) { return table::printable(table::short_command(run.text("command"))); }
 
 std::string end_of(const Context& context, const NamedRow& run) {
-  const std::string after = table::human_duration(run.number("duration"), context.settings.units, context.output.style.terminal.utf8);
+  const std::string after =
+      table::human_duration(run.number("duration"), context.settings.units, context.output.style.terminal.utf8);
   return how_it_ended(run) + (run.has("duration") ? " after " + after : "");
 }
 
@@ -56,7 +62,8 @@ std::string end_of(const Context& context, const NamedRow& run) {
 void tell_sessions(const Context& context, const std::vector<NamedRow>& runs, Headline& out) {
   out.command = fmt::format("{} sessions", runs.size());
   for (std::size_t i = 0; i < runs.size() && i < kMostSessions; ++i)
-    out.ended += fmt::format("{}session {}: {}, {}, {}", i ? "; " : "", runs[i].number("id"), command_of(runs[i]), end_of(context, runs[i]), size_of(runs[i]));
+    out.ended += fmt::format("{}session {}: {}, {}, {}", i ? "; " : "", runs[i].number("id"), command_of(runs[i]),
+                             end_of(context, runs[i]), size_of(runs[i]));
   if (runs.size() > kMostSessions) out.ended += fmt::format("; and {} more", runs.size() - kMostSessions);
 }
 
@@ -113,7 +120,8 @@ std::string rows_text(const Context& context, const Headline& headline, std::siz
   for (std::size_t i = 0; i < headline.rows.size(); ++i) {
     const auto row = lines_of(context, headline.rows[i]);
     const bool is_last = i + 1 == headline.rows.size();
-    if (lines + row.size() + (is_last ? 0 : 1) > most) return text + fmt::format("... and {} more: fade-query summary\n", headline.rows.size() - i);
+    if (lines + row.size() + (is_last ? 0 : 1) > most)
+      return text + fmt::format("... and {} more: fade-query summary\n", headline.rows.size() - i);
     text += fmt::format("{}\n", fmt::join(row, "\n"));
     lines += row.size();
   }
@@ -125,7 +133,8 @@ std::string headline_text(const Context& context, const Headline& headline) {
   const std::size_t width = width_of(context);
   auto head = wrapped(command, width);
   for (std::string& line : head) line = painted(context, "1", line);
-  for (std::string& line : wrapped(headline.ended + (headline.size.empty() ? "" : ", " + headline.size), width)) head.push_back(std::move(line));
+  for (std::string& line : wrapped(headline.ended + (headline.size.empty() ? "" : ", " + headline.size), width))
+    head.push_back(std::move(line));
   const std::string rows = rows_text(context, headline, kHeadlineLines - std::min(kHeadlineLines, head.size() + 1));
   return fmt::format("{}\n", fmt::join(head, "\n")) + (rows.empty() ? "" : "\n" + rows);
 }

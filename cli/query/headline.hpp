@@ -1,5 +1,5 @@
-// The headline of a recording: what ran and how it ended, then a row for each thing that went wrong, with the user's own line and the
-// command that tells more. Stands on top of the summary and at the end of fade-run.
+// The headline of a recording: what ran and how it ended, then a row for each thing that went wrong, with the user's
+// own line and the command that tells more. Stands on top of the summary and at the end of fade-run.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,22 +9,24 @@
 namespace fade::query {
 
 struct HeadlineRow {
-  std::string label;    // "CRASH"
-  std::string text;     // a sentence without its place
-  std::string line;     // "train.py:42 Trainer.step"; empty: not known
-  std::string report;   // what to ask fade-query for: "postmortem"
+  std::string label;      // "CRASH"
+  std::string text;       // a sentence without its place
+  std::string line;       // "train.py:42 Trainer.step"; empty: not known
+  std::string report;     // what to ask fade-query for: "postmortem"
   bool alarming = false;  // not merely worth knowing
 };
 
 struct Headline {
-  std::string command, ended, size;  // "python3 train.py", "exit status 1 after 0.61 s", "7 processes, 2 ranks"; of several sessions `ended` has all that
+  std::string command, ended, size;  // "python3 train.py", "exit status 1 after 0.61 s", "7 processes, 2 ranks"; of
+                                     // several sessions `ended` has all that
   std::vector<HeadlineRow> rows;     // what is worse first
 };
 
 // Parts that an older recording cannot answer are left out.
 Result<Headline> headline(const Context& context, Recording& recording);
 
-// At most twenty lines, wrapped at words; red and bold on a terminal with colours. rows_text: its rows alone, at most `most` lines.
+// At most twenty lines, wrapped at words; red and bold on a terminal with colours. rows_text: its rows alone, at most
+// `most` lines.
 std::string headline_text(const Context& context, const Headline& headline);
 std::string rows_text(const Context& context, const Headline& headline, std::size_t most);
 

@@ -8,7 +8,8 @@
 namespace fade::query {
 
 // `before`: the rows of the sections in front of it.
-using HeadlineSection = Result<std::vector<HeadlineRow>> (*)(const Context& context, Recording& recording, const std::vector<HeadlineRow>& before);
+using HeadlineSection = Result<std::vector<HeadlineRow>> (*)(const Context& context, Recording& recording,
+                                                             const std::vector<HeadlineRow>& before);
 std::span<const HeadlineSection> headline_sections();  // what is worse first
 
 }  // namespace fade::query

@@ -2,14 +2,16 @@
 
 namespace fade::query {
 
-Result<std::vector<NamedRow>> named_rows(const Context& context, Recording& recording, std::string_view sql, const std::string& word) {
+Result<std::vector<NamedRow>> named_rows(const Context& context, Recording& recording, std::string_view sql,
+                                         const std::string& word) {
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto statement = recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
   statement->bind(":session", *session);
   statement->bind(":word", word);
-  for (const Parameter& p : parameters(context.settings)) statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
+  for (const Parameter& p : parameters(context.settings))
+    statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
   std::vector<NamedRow> out;
   for (;;) {
     auto more = statement->step();

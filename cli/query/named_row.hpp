@@ -15,7 +15,7 @@ class NamedRow {
   explicit NamedRow(std::map<std::string, table::Value, std::less<>> cells) : cells_(std::move(cells)) {}
 
   bool has(std::string_view column) const { return !table::is_null(at(column)); }
-  std::string text(std::string_view column) const { return page_text(at(column)); }  // printable; empty for NULL
+  std::string text(std::string_view column) const { return page_text(at(column)); }   // printable; empty for NULL
   std::int64_t number(std::string_view column) const { return integer(at(column)); }  // 0 where it is no number
   table::Value at(std::string_view column) const {
     const auto found = cells_.find(column);
@@ -27,6 +27,7 @@ class NamedRow {
 };
 
 // As rows_for(): the session, the user's filters and :word are bound.
-Result<std::vector<NamedRow>> named_rows(const Context& context, Recording& recording, std::string_view sql, const std::string& word = {});
+Result<std::vector<NamedRow>> named_rows(const Context& context, Recording& recording, std::string_view sql,
+                                         const std::string& word = {});
 
 }  // namespace fade::query

@@ -18,25 +18,36 @@ struct KnownValues {
 };
 constexpr std::size_t kMostValues = 8;
 constexpr std::array kValues{
-    KnownValues{"pid", "process", "SELECT DISTINCT pid FROM processes WHERE session = coalesce(:session, session) ORDER BY pid"},
-    KnownValues{"tid", "thread", "SELECT DISTINCT tid FROM threads WHERE session = coalesce(:session, session) ORDER BY tid"},
-    KnownValues{"device", "device", "SELECT ordinal FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session) UNION "
-                                    "SELECT device FROM thread_devices WHERE device >= 0 AND session = coalesce(:session, session) ORDER BY 1"},
-    KnownValues{"rank", "rank", "SELECT DISTINCT rank FROM process_ranks WHERE session = coalesce(:session, session) ORDER BY rank"},
+    KnownValues{"pid", "process",
+                "SELECT DISTINCT pid FROM processes WHERE session = coalesce(:session, session) ORDER BY pid"},
+    KnownValues{"tid", "thread",
+                "SELECT DISTINCT tid FROM threads WHERE session = coalesce(:session, session) ORDER BY tid"},
+    KnownValues{
+        "device", "device",
+        "SELECT ordinal FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session) UNION "
+        "SELECT device FROM thread_devices WHERE device >= 0 AND session = coalesce(:session, session) ORDER BY 1"},
+    KnownValues{"rank", "rank",
+                "SELECT DISTINCT rank FROM process_ranks WHERE session = coalesce(:session, session) ORDER BY rank"},
     KnownValues{"stack", "stack", "SELECT id FROM stacks ORDER BY id"},
 };
-// Of each process: whether options left out all of a topic, whether everything is known, whether rows were wanted, and why.
+// Of each process: whether options left out all of a topic, whether everything is known, whether rows were wanted, and
+// why.
 const std::string kWatched =
-    "SELECT level = 'not' AND (narrowed LIKE '%events%' OR narrowed LIKE '%include%' OR narrowed LIKE '%exclude%'), complete, "
-    "coalesce(narrowed, '') LIKE '%detail%', coalesce(why, '') FROM watched WHERE session = coalesce(:session, session) "
+    "SELECT level = 'not' AND (narrowed LIKE '%events%' OR narrowed LIKE '%include%' OR narrowed LIKE '%exclude%'), "
+    "complete, "
+    "coalesce(narrowed, '') LIKE '%detail%', coalesce(why, '') FROM watched WHERE session = coalesce(:session, "
+    "session) "
     "AND process_id IS NOT NULL AND topic = ";
 
 // Options that choose what is shown rather than leave rows out.
-constexpr std::array<std::string_view, 7> kNoFilters{"weight", "peak", "merge", "slow", "by_line", "fail_on", "session"};
+constexpr std::array<std::string_view, 7> kNoFilters{"weight",  "peak",    "merge",  "slow",
+                                                     "by_line", "fail_on", "session"};
 
 std::vector<Parameter> filters(const Settings& settings) {
   std::vector<Parameter> out = parameters(settings);
-  std::erase_if(out, [](const Parameter& p) { return table::is_null(p.value) || std::ranges::find(kNoFilters, p.parameter) != kNoFilters.end(); });
+  std::erase_if(out, [](const Parameter& p) {
+    return table::is_null(p.value) || std::ranges::find(kNoFilters, p.parameter) != kNoFilters.end();
+  });
   return out;
 }
 
@@ -65,7 +76,8 @@ std::string times(const Settings& s, std::string text) {
 
 std::string listed(const std::vector<Row>& rows) {
   std::string out;
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostValues); ++i) out += (i ? ", " : "") + table::raw_text(rows[i][0]);
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostValues); ++i)
+    out += (i ? ", " : "") + table::raw_text(rows[i][0]);
   return out + (rows.size() > kMostValues ? " ..." : "");
 }
 
@@ -90,7 +102,8 @@ std::string unknown_value(Recording& recording, const Settings& settings, const 
   if (!settings.from_ns) return {};
   const auto last = rows_of(recording, "SELECT max(duration) FROM sessions WHERE id = coalesce(:session, id)", session);
   if (!last || last->empty() || table::is_null((*last)[0][0]) || integer((*last)[0][0]) > *settings.from_ns) return {};
-  return "the recording ends at " + table::human_duration(integer((*last)[0][0]), table::Units::Auto, false) + ", before --from";
+  return "the recording ends at " + table::human_duration(integer((*last)[0][0]), table::Units::Auto, false) +
+         ", before --from";
 }
 
 std::string Nothing::filtered() const {
@@ -109,11 +122,13 @@ std::string Nothing::unwatched() const {
   const auto rows = rows_of(recording_, kWatched + "'" + report_.topic + "' ORDER BY 1 DESC, 2", session_);
   if (!rows || rows->empty()) return {};
   const bool only_counted = std::ranges::any_of(*rows, [](const Row& row) { return integer(row[2]) != 0; });
-  if (report_.needs_rows && only_counted) return "not stored: only counts and times were recorded; record with fade-run --detail calls";
+  if (report_.needs_rows && only_counted)
+    return "not stored: only counts and times were recorded; record with fade-run --detail calls";
   const Row& worst = rows->front();
   const std::string why = table::printable(table::raw_text(worst[3]));
   if (integer(worst[0]) != 0) return fmt::format("not recorded: {}; {}", why, how_to_record());
-  return integer(worst[1]) == 0 && !why.empty() ? fmt::format("{}, as far as fade saw: {}", report_.none, why) : std::string();
+  return integer(worst[1]) == 0 && !why.empty() ? fmt::format("{}, as far as fade saw: {}", report_.none, why)
+                                                : std::string();
 }
 
 std::string Nothing::reason() const {

@@ -1,5 +1,5 @@
-// Why a report has no rows: the reader's own filters, calls that were not watched or only counted, or nothing of the kind
-// happened. Works from the head of the report's SQL (none, topic, rows, events, record) and the view watched.
+// Why a report has no rows: the reader's own filters, calls that were not watched or only counted, or nothing of the
+// kind happened. Works from the head of the report's SQL (none, topic, rows, events, record) and the view watched.
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,14 +18,19 @@ class Nothing {
  public:
   // `has_rows`: whether the report has any under other settings.
   using HasRows = std::function<bool(const Settings&)>;
-  Nothing(Recording& recording, const Report& report, const Settings& settings, const table::Value& session, HasRows has_rows)
-      : recording_(recording), report_(report), settings_(settings), session_(session), has_rows_(std::move(has_rows)) {}
+  Nothing(Recording& recording, const Report& report, const Settings& settings, const table::Value& session,
+          HasRows has_rows)
+      : recording_(recording),
+        report_(report),
+        settings_(settings),
+        session_(session),
+        has_rows_(std::move(has_rows)) {}
 
   // A clause without a full stop; empty if nothing can be said.
   std::string reason() const;
 
  private:
-  std::string filtered() const;        // rows exist, and none passes the filters
+  std::string filtered() const;  // rows exist, and none passes the filters
   std::string unwatched() const;
   std::string how_to_record() const;
 

@@ -14,8 +14,13 @@ Result<std::string> overhead_line(Recording& recording, const table::Value& sess
   if (rows->empty()) return std::string();
   enum { kCalls, kThreads, kCallsNs, kOtherNs, kBusiestNs, kLifeNs, kMeasured };
   const Row& r = rows->front();
-  const table::Slowdown cost{.calls = integer(r[kCalls]), .threads = integer(r[kThreads]), .calls_ns = integer(r[kCallsNs]), .other_ns = integer(r[kOtherNs]),
-                             .busiest_ns = integer(r[kBusiestNs]), .life_ns = integer(r[kLifeNs]), .is_measured = integer(r[kMeasured]) != 0};
+  const table::Slowdown cost{.calls = integer(r[kCalls]),
+                             .threads = integer(r[kThreads]),
+                             .calls_ns = integer(r[kCallsNs]),
+                             .other_ns = integer(r[kOtherNs]),
+                             .busiest_ns = integer(r[kBusiestNs]),
+                             .life_ns = integer(r[kLifeNs]),
+                             .is_measured = integer(r[kMeasured]) != 0};
   return cost.calls_ns + cost.other_ns == 0 ? std::string() : table::slowdown_text(cost, utf8);
 }
 

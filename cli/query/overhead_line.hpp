@@ -6,8 +6,8 @@
 
 namespace fade::query {
 
-// "about 4x: 20,001 calls x 15.0 us = 300 ms of 400 ms" (cli/table/slowdown.hpp); empty where nothing was stopped. `session`: a number, or
-// NULL for the newest one.
+// "about 4x: 20,001 calls x 15.0 us = 300 ms of 400 ms" (cli/table/slowdown.hpp); empty where nothing was stopped.
+// `session`: a number, or NULL for the newest one.
 Result<std::string> overhead_line(Recording& recording, const table::Value& session, bool utf8);
 
 }  // namespace fade::query

@@ -38,7 +38,9 @@ Result<std::vector<RuleApplied>> rules_applied(Recording& recording, const Value
     }
     if (integer(n) == 0 || ++changes > kMostChanges + 1) continue;
     if (changes > kMostChanges) out.back().words += ", ...";
-    else out.back().words += fmt::format("{}{} {} -> {}", changes > 1 ? ", " : "", n_times(integer(n)), plain(was), plain(became));
+    else
+      out.back().words +=
+          fmt::format("{}{} {} -> {}", changes > 1 ? ", " : "", n_times(integer(n)), plain(was), plain(became));
   }
   return out;
 }
@@ -48,7 +50,8 @@ Result<std::vector<std::string>> answers_overwritten(Recording& recording, const
       "SELECT DISTINCT ordinal, name IS NOT told_name, told_name, arch IS NOT told_arch, told_arch, "
       "multiprocessors IS NOT told_multiprocessors, told_multiprocessors, total_memory IS NOT told_memory, told_memory "
       "FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session) "
-      "AND (name, arch, multiprocessors, total_memory) IS NOT (told_name, told_arch, told_multiprocessors, told_memory) "
+      "AND (name, arch, multiprocessors, total_memory) IS NOT (told_name, told_arch, told_multiprocessors, "
+      "told_memory) "
       "ORDER BY ordinal LIMIT 16";
   std::vector<std::string> out;
   const auto rows = rows_of(recording, kSql, session);
@@ -60,7 +63,9 @@ Result<std::vector<std::string>> answers_overwritten(Recording& recording, const
       const Value& told = row[2 + 2 * i];
       if (integer(row[1 + 2 * i]) == 0) continue;
       const bool is_memory = kFacts[i] == "memory" && !table::is_null(told);
-      const std::string was = table::is_null(told) ? "not answered" : is_memory ? table::human_bytes(integer(told)) : plain(told);
+      const std::string was = table::is_null(told) ? "not answered"
+                              : is_memory          ? table::human_bytes(integer(told))
+                                                   : plain(told);
       words += fmt::format("{}{} was {}", words.empty() ? "" : ", ", kFacts[i], was);
     }
     out.push_back(fmt::format("device {}, before fade overwrote it: {}", plain(row[0]), words));

@@ -23,23 +23,27 @@ bool step(const Prepared& statement) { return statement && sqlite3_step(statemen
 
 std::string_view text_at(const Prepared& statement, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement.get(), column));
-  return text ? std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), column))) : std::string_view();
+  return text ? std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), column)))
+              : std::string_view();
 }
 
 }  // namespace
 
 void PackedArguments::install() {
-  constexpr int kFlags = SQLITE_UTF8 | SQLITE_INNOCUOUS;  // a view of the file may ask: it reads two tables, and never itself
+  constexpr int kFlags =
+      SQLITE_UTF8 | SQLITE_INNOCUOUS;  // a view of the file may ask: it reads two tables, and never itself
   sqlite3_create_function_v2(db_, "fade_args", 2, kFlags, this, function, nullptr, nullptr, nullptr);
   if (!step(prepare(db_, "SELECT 1 FROM arg_block_ LIMIT 1"))) return;
-  sqlite3_exec(db_, "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);  // a later change of it would drop the views
+  sqlite3_exec(db_, "PRAGMA temp_store=MEMORY", nullptr, nullptr,
+               nullptr);  // a later change of it would drop the views
   shadow("calls", "a.args,", "coalesce(a.args, fade_args(c.id, c.fn)) AS args,");
   shadow("postmortem_calls", "r.name, NULL), a.args,", "r.name, NULL), coalesce(a.args, fade_args(l.call, f.id)),");
 }
 
 // The file's own view, but for one column. Where it is not as expected, it stays.
 void PackedArguments::shadow(const std::string& view, const std::string& from, const std::string& to) {
-  const Prepared master = prepare(db_, "SELECT sql FROM main.sqlite_master WHERE type = 'view' AND name = '" + view + "'");
+  const Prepared master =
+      prepare(db_, "SELECT sql FROM main.sqlite_master WHERE type = 'view' AND name = '" + view + "'");
   if (!step(master)) return;
   std::string sql(text_at(master, 0));
   const std::string head = "CREATE VIEW " + view + " AS";
@@ -84,7 +88,8 @@ void PackedArguments::read_ranges() {
   }
   for (auto& [fn, one] : functions_) {
     std::ranges::sort(one.ranges, {}, &Range::first);
-    for (std::size_t i = 1; i < one.ranges.size(); ++i) one.ranges[i].highest = std::max(one.ranges[i].last, one.ranges[i - 1].highest);
+    for (std::size_t i = 1; i < one.ranges.size(); ++i)
+      one.ranges[i].highest = std::max(one.ranges[i].last, one.ranges[i - 1].highest);
   }
   read_signatures();
 }

@@ -1,6 +1,6 @@
-// Arguments that a recording keeps in packed blocks (arg_block_) as the JSON texts that the view calls promises. Where a
-// recording has such blocks, temporary views take the place of the file's own that show arguments. Nothing in the file
-// is trusted; what is kept in memory is bounded.
+// Arguments that a recording keeps in packed blocks (arg_block_) as the JSON texts that the view calls promises. Where
+// a recording has such blocks, temporary views take the place of the file's own that show arguments. Nothing in the
+// file is trusted; what is kept in memory is bounded.
 #pragma once
 #include <sqlite3.h>
 
@@ -21,7 +21,8 @@ class PackedArguments {
   static constexpr std::size_t kMostBlocks = 128;  // unpacked at a time, some 100 KB each
 
   explicit PackedArguments(sqlite3* db) : db_(db) {}  // ends before the database does
-  // Before the connection is made read-only. `fade_args(call, function)` becomes a function of SQL: NULL where no block has them.
+  // Before the connection is made read-only. `fade_args(call, function)` becomes a function of SQL: NULL where no block
+  // has them.
   void install();
 
  private:

@@ -13,13 +13,14 @@
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kUnlimited = 100;   // where nobody says how wide
+constexpr std::size_t kUnlimited = 100;  // where nobody says how wide
 constexpr std::size_t kNarrowest = 40;
-constexpr std::size_t kWidest = 110;      // longer lines are hard to read
-constexpr std::size_t kSeverity = 9;      // columns that the severity takes
+constexpr std::size_t kWidest = 110;  // longer lines are hard to read
+constexpr std::size_t kSeverity = 9;  // columns that the severity takes
 
 std::string colored(const Context& context, std::string_view severity) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kColors{{{"error", "\x1b[31m"}, {"warning", "\x1b[33m"}, {"info", "\x1b[36m"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kColors{
+      {{"error", "\x1b[31m"}, {"warning", "\x1b[33m"}, {"info", "\x1b[36m"}}};
   const std::string padded = fmt::format("{:<{}}", severity, kSeverity);
   if (!context.output.style.terminal.color) return padded;
   for (const auto& [word, color] : kColors)
@@ -31,22 +32,26 @@ Result<void> print_finding(Context& context, const Row& row, Advice advice) {
   const std::string pids = page_text(row[5]);
   const std::string who = pids.find(',') == pids.npos ? "" : ", processes " + pids;
   table::Bytes& out = *context.output.bytes;
-  std::string text = "  " + colored(context, page_text(row[0])) + bold(context, page_text(row[1])) + "  " + page_text(row[2]) + who + "\n";
+  std::string text = "  " + colored(context, page_text(row[0])) + bold(context, page_text(row[1])) + "  " +
+                     page_text(row[2]) + who + "\n";
   text += std::string(2 + kSeverity, ' ') + paragraph(context, page_text(row[3]), 2 + kSeverity) + "\n";
-  if (advice == Advice::Shown) text += std::string(2 + kSeverity, ' ') + paragraph(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
+  if (advice == Advice::Shown)
+    text += std::string(2 + kSeverity, ' ') + paragraph(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
   return out.write(text);
 }
 
 }  // namespace
 
-Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql, const std::string& word) {
+Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql,
+                                  const std::string& word) {
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto statement = recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
   statement->bind(":session", *session);
   statement->bind(":word", word);
-  for (const Parameter& p : parameters(context.settings)) statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
+  for (const Parameter& p : parameters(context.settings))
+    statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
   return statement->all();
 }
 
@@ -68,18 +73,22 @@ std::string paragraph(const Context& context, std::string_view text, std::size_t
 }
 
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
-  auto rows = rows_for(context, recording,
-                       "SELECT severity, finding, subject, text, advice, group_concat(DISTINCT pid) FROM findings "
-                       "WHERE session = coalesce(:session, session) AND (:pid IS NULL OR pid = :pid) AND (:device IS NULL OR device = :device) "
-                       "AND (:rank IS NULL OR (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank)) "
-                       "AND (:word = '' OR :name IS NULL OR finding REGEXP :name) "
-                       "GROUP BY session, severity, finding, subject, text, advice "
-                       "ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, subject, finding", advice == Advice::Shown ? "by name" : "");  // --name of devices is about devices
+  auto rows =
+      rows_for(context, recording,
+               "SELECT severity, finding, subject, text, advice, group_concat(DISTINCT pid) FROM findings "
+               "WHERE session = coalesce(:session, session) AND (:pid IS NULL OR pid = :pid) AND (:device IS NULL OR "
+               "device = :device) "
+               "AND (:rank IS NULL OR (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank)) "
+               "AND (:word = '' OR :name IS NULL OR finding REGEXP :name) "
+               "GROUP BY session, severity, finding, subject, text, advice "
+               "ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, subject, finding",
+               advice == Advice::Shown ? "by name" : "");  // --name of devices is about devices
   if (!rows) return tl::unexpected(rows.error());
   for (const Row& row : *rows)
     if (auto done = print_finding(context, row, advice); !done) return done;
   if (rows->empty()) return context.output.bytes->write("  nothing to report\n");
-  return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n" : "  what to do about them: fade-query findings\n");
+  return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n"
+                                                             : "  what to do about them: fade-query findings\n");
 }
 
 Result<void> show_findings(Context& context, Recording& recording) {

@@ -1,5 +1,5 @@
-// What the pages of fade-query (devices, findings) have in common: rows of a statement, text broken between words, findings
-// as a list.
+// What the pages of fade-query (devices, findings) have in common: rows of a statement, text broken between words,
+// findings as a list.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +10,8 @@
 namespace fade::query {
 
 // Binds the session, the user's filters and :word by name.
-Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql, const std::string& word = {});
+Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql,
+                                  const std::string& word = {});
 std::string page_text(const table::Value& value);  // printable; empty for NULL
 
 // `text` in lines that fit the terminal, all but the first indented by `indent`; the first begins at that column too.

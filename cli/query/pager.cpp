@@ -25,12 +25,14 @@ bool is_in(std::string_view folders, const std::string& name) {
 bool can_run(const std::string& command, const char* path) {
   const std::string program = command.substr(0, command.find(' '));
   if (program.find_first_of("$`'\"\\(){}|&;<>=~*?") != program.npos) return true;
-  return program.find('/') != program.npos ? ::access(program.c_str(), X_OK) == 0 : is_in(path ? path : "/usr/bin:/bin", program);
+  return program.find('/') != program.npos ? ::access(program.c_str(), X_OK) == 0
+                                           : is_in(path ? path : "/usr/bin:/bin", program);
 }
 
 [[noreturn]] void become_pager(const std::string& command, int input) {
   ::signal(SIGPIPE, SIG_DFL);
-  ::setenv("LESS", "FRX", 0);  // quit if one screen, colours, leave the page on the screen: unless the user says otherwise
+  ::setenv("LESS", "FRX",
+           0);  // quit if one screen, colours, leave the page on the screen: unless the user says otherwise
   if (input != STDIN_FILENO) ::dup2(input, STDIN_FILENO);
   ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
   ::_exit(127);

@@ -1,5 +1,5 @@
-// A page that is taller than the terminal goes to a pager (FADE_PAGER, PAGER, or less -FRX); a shorter one is written as it
-// is. Text is held back until it is known which of the two it is.
+// A page that is taller than the terminal goes to a pager (FADE_PAGER, PAGER, or less -FRX); a shorter one is written
+// as it is. Text is held back until it is known which of the two it is.
 #pragma once
 #include <sys/types.h>
 
@@ -17,7 +17,8 @@ std::string pager_command(const char* (*environment)(const char*));
 class Pager : public table::Bytes {
  public:
   // `terminal`: descriptor to write to, of so many `rows`. The pager writes to standard output.
-  Pager(std::string command, int terminal, unsigned rows) : command_(std::move(command)), terminal_(terminal, "standard output"), rows_(rows) {}
+  Pager(std::string command, int terminal, unsigned rows)
+      : command_(std::move(command)), terminal_(terminal, "standard output"), rows_(rows) {}
   ~Pager() override;
   Pager(const Pager&) = delete;
   Pager& operator=(const Pager&) = delete;

@@ -26,7 +26,8 @@
 namespace fade::query {
 namespace {
 
-// The questions of the help. Reports name theirs in their head; what is no report, or has no head that is shown, stands here.
+// The questions of the help. Reports name theirs in their head; what is no report, or has no head that is shown, stands
+// here.
 struct Question {
   std::string_view key, text, words;
 };
@@ -98,10 +99,12 @@ table::Format format_for(const Settings& settings, const Target& target, bool tt
 
 // The recording, or its log: with --force it would be gone before it is read.
 bool is_of_recording(const std::string& output, const std::string& recording) {
-  struct stat wanted {}, kept {};
+  struct stat wanted {
+  }, kept{};
   if (recording.empty() || ::stat(output.c_str(), &wanted) != 0) return false;
   return std::ranges::any_of(std::array{"", "-wal", "-shm"}, [&](const char* suffix) {
-    return ::stat((recording + suffix).c_str(), &kept) == 0 && kept.st_dev == wanted.st_dev && kept.st_ino == wanted.st_ino;
+    return ::stat((recording + suffix).c_str(), &kept) == 0 && kept.st_dev == wanted.st_dev &&
+           kept.st_ino == wanted.st_ino;
   });
 }
 
@@ -109,13 +112,15 @@ Result<Fd> open_output(const Settings& settings, const std::string& recording) {
   if (is_of_recording(settings.output, recording))
     return fail("cannot write " + settings.output, "it is the recording that is read", "name another file");
   Result<Fd> fd = open_output_file(settings.output, settings.force ? OutputMode::Overwrite : OutputMode::New, 0666);
-  if (!fd && fd.error().code == EEXIST) return fail("cannot write " + settings.output, "it exists", "add --force to overwrite it", EEXIST);
+  if (!fd && fd.error().code == EEXIST)
+    return fail("cannot write " + settings.output, "it exists", "add --force to overwrite it", EEXIST);
   return fd;
 }
 
 void tell_what_was_left_out(const Context& context, const Outcome& outcome) {
   if (!outcome.more) return;
-  if (outcome.left_out) return tell_below(context, table::human_count(*outcome.left_out) + " more rows; --limit 0 shows all");
+  if (outcome.left_out)
+    return tell_below(context, table::human_count(*outcome.left_out) + " more rows; --limit 0 shows all");
   tell_below(context, "there are more rows; --limit 0 shows all");
 }
 
@@ -126,12 +131,16 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
     if (!sql) return tl::unexpected(sql.error());
     // Behind the statement: in front it would look like an option where the text is given to fade-query sql.
     const bool ours = sql->find("fade_") != std::string::npos;
-    if (auto done = context.output.bytes->write(*sql + (ours ? ";\n-- fade_... are functions of fade-query: run this with fade-query sql\n" : ";\n")); !done) return done;
+    if (auto done = context.output.bytes->write(
+            *sql + (ours ? ";\n-- fade_... are functions of fade-query: run this with fade-query sql\n" : ";\n"));
+        !done)
+      return done;
     return context.output.bytes->flush();
   }
   auto outcome = run_report(recording, report, context.settings, word, context.output);
   if (!outcome) return tl::unexpected(outcome.error());
-  if (context.output.format == table::Format::Table && !context.settings.limit) tell_what_was_left_out(context, *outcome);
+  if (context.output.format == table::Format::Table && !context.settings.limit)
+    tell_what_was_left_out(context, *outcome);
   if (outcome->rows == 0)
     if (const std::string why = verdict(recording); !why.empty()) tell_below(context, why);
   return {};
@@ -141,7 +150,8 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
 bool wants_rows(const Context& context, const Command& command) {
   if (command.page == PageKind::None) return false;
   if (!context.settings.stack_format.empty()) return false;
-  const bool is_page = shows_page(command, context.settings) || context.settings.slow;  // samples stand below slow steps
+  const bool is_page =
+      shows_page(command, context.settings) || context.settings.slow;  // samples stand below slow steps
   return context.output.format != table::Format::Table || !is_page;
 }
 
@@ -150,8 +160,8 @@ void tell_of_unseen_results(Recording& recording) {
   const auto found = recording.database.one("SELECT sum(n) FROM drops WHERE reason GLOB 'results of calls*'");
   const auto* n = found ? std::get_if<std::int64_t>(&*found) : nullptr;
   if (n && *n > 0)
-    log::info("the results of {} {} not seen, and what follows from them is missing here: fade-query drops says why", table::human_count(*n),
-              *n == 1 ? "call were" : "calls were");
+    log::info("the results of {} {} not seen, and what follows from them is missing here: fade-query drops says why",
+              table::human_count(*n), *n == 1 ? "call were" : "calls were");
 }
 
 Result<void> answer_once(Context& context, const Target& target, bool first) {
@@ -160,17 +170,21 @@ Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (!recording) return tl::unexpected(recording.error());
   if (!context.settings.skip_frames.empty())
     if (auto used = use_user_lines(recording->database, context.settings.skip_frames); !used) return used;
-  const bool page = target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
-  if (first && !page && recording->state != State::Closed) log::info("{}: {}", table::printable(context.path), state_text(*recording));
+  const bool page =
+      target.command && target.command->name == "summary" && context.output.format == table::Format::Table;
+  if (first && !page && recording->state != State::Closed)
+    log::info("{}: {}", table::printable(context.path), state_text(*recording));
   if (first && target.report && target.report->name != "drops") tell_of_unseen_results(*recording);
-  if (target.report && (!target.command || wants_rows(context, *target.command))) return print_report(context, *recording, *target.report);
+  if (target.report && (!target.command || wants_rows(context, *target.command)))
+    return print_report(context, *recording, *target.report);
   return target.command->on_recording(context, *recording);
 }
 
 Result<void> answer(Context& context, const Target& target) {
   if (!context.settings.watch) return answer_once(context, target, true);
   auto every = cli::parse_time(*context.settings.watch);
-  if (!every || *every < 100'000'000) return usage("--watch takes seconds, 0.1 or more, not '" + *context.settings.watch + "'");
+  if (!every || *every < 100'000'000)
+    return usage("--watch takes seconds, 0.1 or more, not '" + *context.settings.watch + "'");
   for (bool first = true;; first = false) {
     if (context.output.style.terminal.tty) (void)context.output.bytes->write("\x1b[H\x1b[2J");
     if (auto done = answer_once(context, target, first); !done) return done;
@@ -189,8 +203,10 @@ Result<std::string> choose_recording(const Target& target) {
 
 // A file that we made for an answer that there is not would be in the way of the next attempt.
 void drop_if_empty(const Fd& file, const Settings& settings) {
-  struct stat about {}, named {};
-  if (!file || settings.force || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size != 0) return;
+  struct stat about {
+  }, named{};
+  if (!file || settings.force || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size != 0)
+    return;
   if (::lstat(settings.output.c_str(), &named) == 0 && named.st_ino == about.st_ino && named.st_dev == about.st_dev)
     ::unlink(settings.output.c_str());
 }
@@ -198,9 +214,11 @@ void drop_if_empty(const Fd& file, const Settings& settings) {
 // None where nobody reads page by page: no terminal, rows for a program, a page that is drawn again, a check for CI.
 std::unique_ptr<Pager> make_pager(const Context& context, const Target& target) {
   const table::Terminal& terminal = context.output.style.terminal;
-  const bool for_people = terminal.tty && terminal.rows > 0 && context.output.format == table::Format::Table && !context.settings.watch;
+  const bool for_people =
+      terminal.tty && terminal.rows > 0 && context.output.format == table::Format::Table && !context.settings.watch;
   const bool shell = target.command && target.command->name == "shell";
-  if (!for_people || context.settings.no_pager || !context.settings.output.empty() || shell || (target.command && target.command->failure_status != 1))
+  if (!for_people || context.settings.no_pager || !context.settings.output.empty() || shell ||
+      (target.command && target.command->failure_status != 1))
     return nullptr;
   std::string command = pager_command([](const char* name) -> const char* { return std::getenv(name); });
   return command.empty() ? nullptr : std::make_unique<Pager>(std::move(command), STDOUT_FILENO, terminal.rows);
@@ -212,7 +230,8 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   auto target = read_words(invocation.words);
   if (!target) return tl::unexpected(target.error());
   if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
-    return usage("only flame has the format " + settings.stack_format, {}, "fade-query flame --format " + settings.stack_format);
+    return usage("only flame has the format " + settings.stack_format, {},
+                 "fade-query flame --format " + settings.stack_format);
   if (target->command) failure_status = target->command->failure_status;
   if (auto fine = check_ending(settings); !fine) return tl::unexpected(fine.error());
   auto path = choose_recording(*target);

@@ -49,7 +49,8 @@ std::string Prose::colored(const std::string& words, std::string_view color) con
 }
 
 void Prose::title(const std::string& words, bool alarming) {
-  for (const std::string& line : wrapped(table::printable(words), context_.output.style.terminal.width)) put(colored(line, alarming ? "1;31" : "1") + "\n");
+  for (const std::string& line : wrapped(table::printable(words), context_.output.style.terminal.width))
+    put(colored(line, alarming ? "1;31" : "1") + "\n");
 }
 
 void Prose::heading(const std::string& words) { put("\n" + colored(table::printable(words), "1") + "\n"); }
@@ -57,8 +58,10 @@ void Prose::heading(const std::string& words) { put("\n" + colored(table::printa
 void Prose::entry(std::string_view label, const std::string& words) {
   if (words.empty()) return;
   const std::size_t width = context_.output.style.terminal.width;
-  const auto lines = wrapped(table::printable(words), width == 0 ? 0 : std::max(width - std::min(width, kLabel), kNarrowestProse));
-  for (std::size_t i = 0; i < lines.size(); ++i) put(fmt::format("  {:<{}}{}\n", i == 0 ? label : "", kLabel - 2, lines[i]));
+  const auto lines =
+      wrapped(table::printable(words), width == 0 ? 0 : std::max(width - std::min(width, kLabel), kNarrowestProse));
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    put(fmt::format("  {:<{}}{}\n", i == 0 ? label : "", kLabel - 2, lines[i]));
 }
 
 void Prose::entry(std::string_view label, const table::Value& words) {
@@ -70,6 +73,8 @@ void Prose::next(std::string_view report, std::string_view why) {
   put(fmt::format("  fade-query {}{}  {}\n", path, report, why));
 }
 
-Result<void> Prose::finish() { return failed_ ? Result<void>(tl::unexpected(*failed_)) : context_.output.bytes->flush(); }
+Result<void> Prose::finish() {
+  return failed_ ? Result<void>(tl::unexpected(*failed_)) : context_.output.bytes->flush();
+}
 
 }  // namespace fade::query

@@ -1,5 +1,5 @@
-// Answers in sentences: a title, then labelled paragraphs, wrapped to the terminal. Texts come from a recording and are made
-// printable here. And the rows that they are made from.
+// Answers in sentences: a title, then labelled paragraphs, wrapped to the terminal. Texts come from a recording and are
+// made printable here. And the rows that they are made from.
 #pragma once
 #include <optional>
 #include <string>

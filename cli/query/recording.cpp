@@ -25,15 +25,16 @@ const char* const kListFix = "fade-query list      shows the recordings in this 
 std::int64_t ns_of(const timespec& t) { return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec; }
 
 std::int64_t size_of(const std::string& path) {
-  struct stat s{};
+  struct stat s {};
   return ::stat(path.c_str(), &s) == 0 ? s.st_size : 0;
 }
 
 Result<void> look_at(int fd, const std::string& path) {
-  struct stat s{};
+  struct stat s {};
   if (::fstat(fd, &s) != 0) return fail_errno("cannot open " + path);
   if (S_ISDIR(s.st_mode))
-    return fail("cannot open " + path, "it is a directory", "cd " + path + " && fade-query      takes the newest recording there", EISDIR);
+    return fail("cannot open " + path, "it is a directory",
+                "cd " + path + " && fade-query      takes the newest recording there", EISDIR);
   if (!S_ISREG(s.st_mode)) return fail("cannot open " + path, "it is not a file", kListFix);
   if (s.st_size == 0 && size_of(path + "-wal") > 0) return {};  // all of it is still in the write-ahead log
   if (s.st_size == 0) return fail("cannot read " + path, "it is empty: nothing was recorded into it", kListFix);
@@ -47,7 +48,7 @@ Result<void> look_at(int fd, const std::string& path) {
 // this process has no connection to it: closing any descriptor of a file gives up all of a process's locks on it.
 std::optional<pid_t> holder_of(int fd) {
   constexpr off_t kPendingByte = 0x40000000;  // https://www.sqlite.org/src/file/src/os.h
-  struct flock lock{};
+  struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = kPendingByte;
@@ -59,13 +60,15 @@ std::optional<pid_t> holder_of(int fd) {
 // A log left by a killed fade goes into the file, so that it is one file again and readable from anywhere. Only if the
 // file is ours; where that fails, reading works or says why.
 void take_in_log(const std::string& path) {
-  struct stat s{};
+  struct stat s {};
   if (::stat(path.c_str(), &s) != 0 || s.st_uid != ::geteuid() || ::access(path.c_str(), W_OK) != 0) return;
   sqlite3* raw = nullptr;
-  if (sqlite3_open_v2(literal_path(path).c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) == SQLITE_OK) {
+  if (sqlite3_open_v2(literal_path(path).c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) ==
+      SQLITE_OK) {
     sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_exec(raw, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);  // without a read there is no log to checkpoint
+    sqlite3_exec(raw, "SELECT count(*) FROM sqlite_master", nullptr, nullptr,
+                 nullptr);  // without a read there is no log to checkpoint
     sqlite3_wal_checkpoint_v2(raw, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   }
   sqlite3_close(raw);
@@ -82,19 +85,27 @@ Result<void> check_identity(Database& db, const std::string& path) {
     Error e = id.error();
     e.message = "cannot read " + path;
     if (e.fix.empty() && ::access((path + "-wal").c_str(), F_OK) == 0)
-      e.fix = fmt::format("cp {0} {0}-wal /tmp/      and read it there: its log cannot be read from a directory that we may not write to", path);
+      e.fix = fmt::format(
+          "cp {0} {0}-wal /tmp/      and read it there: its log cannot be read from a directory that we may not write "
+          "to",
+          path);
     return tl::unexpected(e);
   }
   if (integer(id) != schema::kApplicationId)
     return fail(path + " is not a recording of fade", "it is an SQLite database of something else", kListFix);
   const std::int64_t version = integer(db.one("PRAGMA user_version"));
   if (version > schema::kVersion)
-    return fail("cannot read " + path, fmt::format("it was recorded by a newer fade (schema {}, this one knows {})", version, schema::kVersion),
-                "read it with the fade that recorded it, or a newer one");
-  if (version < 1) return fail("cannot read " + path, "the recording ended before it began: it has no schema", kListFix);
+    return fail(
+        "cannot read " + path,
+        fmt::format("it was recorded by a newer fade (schema {}, this one knows {})", version, schema::kVersion),
+        "read it with the fade that recorded it, or a newer one");
+  if (version < 1)
+    return fail("cannot read " + path, "the recording ended before it began: it has no schema", kListFix);
   if (version < schema::kVersion)
-    return fail("cannot read " + path, fmt::format("it was recorded by an older fade (schema {}, this one reads {})", version, schema::kVersion),
-                "read it with the fade that recorded it, or with sqlite3: the views are in the file");
+    return fail(
+        "cannot read " + path,
+        fmt::format("it was recorded by an older fade (schema {}, this one reads {})", version, schema::kVersion),
+        "read it with the fade that recorded it, or with sqlite3: the views are in the file");
   return {};
 }
 
@@ -143,8 +154,9 @@ std::string state_text(const Recording& r) {
 }
 
 bool is_recording(const std::string& path) {
-  constexpr std::size_t kHeader = 100, kApplicationId = 68;  // https://www.sqlite.org/fileformat2.html#the_database_header
-  struct stat s{};
+  constexpr std::size_t kHeader = 100,
+                        kApplicationId = 68;  // https://www.sqlite.org/fileformat2.html#the_database_header
+  struct stat s {};
   if (::stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return false;
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::array<unsigned char, kHeader> head{};
@@ -163,7 +175,8 @@ std::vector<FoundFile> recordings_in(const std::string& directory) {
     const std::string path = directory == "." ? std::string(name) : directory + "/" + std::string(name);
     const bool usual_name = name.starts_with("fade-") && name.ends_with(".db");
     if (!usual_name && !is_recording(path)) continue;
-    struct stat s{}, log{};
+    struct stat s {
+    }, log{};
     if (::stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
     // While recording, the log changes and the file itself does not.
     if (::stat((path + "-wal").c_str(), &log) != 0) log = s;

@@ -1,8 +1,8 @@
 #include "cli/query/report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 #include "schema/schema.hpp"
 
@@ -56,17 +56,57 @@ bool take_limit(Report& r, std::string_view v) {
 }
 
 constexpr Key kKeys[] = {
-    {"about", [](Report& r, std::string_view v) { (r.about += r.about.empty() ? "" : " ") += v; return true; }},
-    {"sort", [](Report& r, std::string_view v) { r.sort = v; return true; }},
-    {"page", [](Report& r, std::string_view v) { r.page_by = v; return true; }},
-    {"tree", [](Report& r, std::string_view v) { r.tree = v; return true; }},
-    {"leave", [](Report& r, std::string_view v) { r.leave_first = words(v); return true; }},
+    {"about",
+     [](Report& r, std::string_view v) {
+       (r.about += r.about.empty() ? "" : " ") += v;
+       return true;
+     }},
+    {"sort",
+     [](Report& r, std::string_view v) {
+       r.sort = v;
+       return true;
+     }},
+    {"page",
+     [](Report& r, std::string_view v) {
+       r.page_by = v;
+       return true;
+     }},
+    {"tree",
+     [](Report& r, std::string_view v) {
+       r.tree = v;
+       return true;
+     }},
+    {"leave",
+     [](Report& r, std::string_view v) {
+       r.leave_first = words(v);
+       return true;
+     }},
     {"hidden", [](Report& r, std::string_view) { return r.hidden = true; }},
-    {"question", [](Report& r, std::string_view v) { r.question = v; return true; }},
-    {"none", [](Report& r, std::string_view v) { r.none = v; return true; }},
-    {"topic", [](Report& r, std::string_view v) { r.topic = v; return true; }},
-    {"events", [](Report& r, std::string_view v) { r.events = v; return true; }},
-    {"record", [](Report& r, std::string_view v) { r.record = v; return true; }},
+    {"question",
+     [](Report& r, std::string_view v) {
+       r.question = v;
+       return true;
+     }},
+    {"none",
+     [](Report& r, std::string_view v) {
+       r.none = v;
+       return true;
+     }},
+    {"topic",
+     [](Report& r, std::string_view v) {
+       r.topic = v;
+       return true;
+     }},
+    {"events",
+     [](Report& r, std::string_view v) {
+       r.events = v;
+       return true;
+     }},
+    {"record",
+     [](Report& r, std::string_view v) {
+       r.record = v;
+       return true;
+     }},
     {"rows", [](Report& r, std::string_view) { return r.needs_rows = true; }},
     {"limit", take_limit},
     {"variant", take_variant},

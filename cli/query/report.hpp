@@ -26,22 +26,22 @@ struct Variant {
 struct Report {
   std::string name;
   std::string title;
-  std::string about;                     // may be empty
-  std::string sort;                      // "-total_ns"; empty: as the SQL has it
-  std::optional<std::int64_t> limit;     // rows of a table where the user says nothing
-  std::string page_by;                   // ascending unique column by which long results are read in pieces; may be empty
-  std::string tree;                      // column drawn as a tree
+  std::string about;                  // may be empty
+  std::string sort;                   // "-total_ns"; empty: as the SQL has it
+  std::optional<std::int64_t> limit;  // rows of a table where the user says nothing
+  std::string page_by;                // ascending unique column by which long results are read in pieces; may be empty
+  std::string tree;                   // column drawn as a tree
   std::vector<std::string> leave_first;  // columns that a narrow terminal leaves out
   std::vector<Variant> variants;
   bool hidden = false;
-  std::string question;                  // under which the help lists it: happened, time, memory ...
-  std::string none;                      // what an empty report means if everything was watched
-  std::string topic;                     // of the view watched: what must be watched for it; may be empty
-  std::string events;                    // groups of functions that fade-run -e must have for it
-  std::string record;                    // options of fade-run without which there are no rows
-  bool needs_rows = false;               // of single calls: counts (--detail stats) are not enough
+  std::string question;     // under which the help lists it: happened, time, memory ...
+  std::string none;         // what an empty report means if everything was watched
+  std::string topic;        // of the view watched: what must be watched for it; may be empty
+  std::string events;       // groups of functions that fade-run -e must have for it
+  std::string record;       // options of fade-run without which there are no rows
+  bool needs_rows = false;  // of single calls: counts (--detail stats) are not enough
   std::vector<ReportColumn> columns;
-  std::string sql;                       // without the head and without a semicolon
+  std::string sql;  // without the head and without a semicolon
 
   const ReportColumn* column(std::string_view name) const;
   std::vector<std::string> column_names() const;

@@ -6,7 +6,8 @@
 namespace fade::query {
 namespace {
 
-Result<Database> database_of(const std::vector<table::Column>& columns, const std::vector<std::vector<table::Value>>& rows) {
+Result<Database> database_of(const std::vector<table::Column>& columns,
+                             const std::vector<std::vector<table::Value>>& rows) {
   return Database::in_memory([&](sqlite3* db) {
     std::string names, marks;
     for (const table::Column& c : columns) {
@@ -28,8 +29,9 @@ Result<Database> database_of(const std::vector<table::Column>& columns, const st
 
 }  // namespace
 
-Result<void> print_rows(Context& context, std::string_view name, std::vector<table::Column> columns, const std::vector<std::vector<table::Value>>& rows,
-                        std::string_view condition, std::vector<std::string> leave_first) {
+Result<void> print_rows(Context& context, std::string_view name, std::vector<table::Column> columns,
+                        const std::vector<std::vector<table::Value>>& rows, std::string_view condition,
+                        std::vector<std::string> leave_first) {
   auto db = database_of(columns, rows);
   if (!db) return tl::unexpected(db.error());
   Report report;

@@ -42,8 +42,12 @@ struct Ending {
   std::string_view ending;
   table::Format format;
 };
-constexpr std::array<Ending, 6> kEndings{{{".tsv", table::Format::Tsv}, {".csv", table::Format::Csv}, {".json", table::Format::Json},
-                                          {".jsonl", table::Format::Jsonl}, {".md", table::Format::Markdown}, {".txt", table::Format::Table}}};
+constexpr std::array<Ending, 6> kEndings{{{".tsv", table::Format::Tsv},
+                                          {".csv", table::Format::Csv},
+                                          {".json", table::Format::Json},
+                                          {".jsonl", table::Format::Jsonl},
+                                          {".md", table::Format::Markdown},
+                                          {".txt", table::Format::Table}}};
 
 }  // namespace
 
@@ -61,49 +65,73 @@ Result<void> check_ending(const Settings& settings) {
   const std::string_view ending = name.substr(dot);
   if (path.starts_with("/dev/") || std::ranges::find(kEndings, ending, &Ending::ending) != kEndings.end()) return {};
   return usage("unknown ending '" + std::string(ending) + "' of " + settings.output,
-               "the ending chooses the format: .tsv, .csv, .json, .jsonl, .md (Markdown) or .txt (text)", "choose one, or name the format: --format csv");
+               "the ending chooses the format: .tsv, .csv, .json, .jsonl, .md (Markdown) or .txt (text)",
+               "choose one, or name the format: --format csv");
 }
 
 std::vector<cli::Option> option_rows(Settings& to) {
   using namespace cli;
   const std::string_view out = "Output", rows = "Rows", filters = "Filters";
   return {
-      {out, "-f,--format", "FORMAT", "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, speedscope", format_choice(to), Shown::Help},
+      {out, "-f,--format", "FORMAT",
+       "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, "
+       "speedscope",
+       format_choice(to), Shown::Help},
       {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
-      {out, "--no-pager", "", "write long pages to the terminal at once instead of through less (FADE_PAGER, PAGER)", Flag{&to.no_pager}},
-      {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]", choice(to.units, {"auto", "ns", "us", "ms", "s"})},
+      {out, "--no-pager", "", "write long pages to the terminal at once instead of through less (FADE_PAGER, PAGER)",
+       Flag{&to.no_pager}},
+      {out, "--units", "UNIT", "of times: auto, ns, us, ms or s [auto; machine formats: ns]",
+       choice(to.units, {"auto", "ns", "us", "ms", "s"})},
       {out, "--abs-time", "", "points in time as date and time (UTC) instead of since the start", Flag{&to.abs_time}},
-      {out, "-o,--output", "FILE", "write to a new FILE; its ending chooses the format; -: standard output", Text{&to.output}, Shown::HelpAll, Completes::File},
+      {out, "-o,--output", "FILE", "write to a new FILE; its ending chooses the format; -: standard output",
+       Text{&to.output}, Shown::HelpAll, Completes::File},
       {out, "--force", "", "overwrite FILE", Flag{&to.force}},
-      {out, "-w,--watch", "[=SEC]", "again every SEC seconds [2], for recordings that go on", MaybeText{&to.watch, "2"}},
+      {out, "-w,--watch", "[=SEC]", "again every SEC seconds [2], for recordings that go on",
+       MaybeText{&to.watch, "2"}},
       {out, "--sql", "", "print the SQL instead of running it", Flag{&to.sql}, Shown::Help},
       {rows, "--sort", "COLUMN", "ascending; -COLUMN: descending", Text{&to.sort}, Shown::Help},
-      {rows, "-n,--limit", "N", "at most N rows; 0: all [default depends on the report, usually 20]", Number{&to.limit, 0}, Shown::Help},
-      {rows, "--where", "EXPR", "only rows for which this SQL expression on the report's columns is true", Text{&to.where}, Shown::Help},
+      {rows, "-n,--limit", "N", "at most N rows; 0: all [default depends on the report, usually 20]",
+       Number{&to.limit, 0}, Shown::Help},
+      {rows, "--where", "EXPR", "only rows for which this SQL expression on the report's columns is true",
+       Text{&to.where}, Shown::Help},
       {rows, "--timeout", "TIME", "how long the query may take [sql: 30s, reports: any time]", Time{&to.timeout_ns}},
       {filters, "--name", "REGEX", "functions, kernels, files ... whose name matches", Text{&to.name}, Shown::Help},
       {filters, "--pid", "PID", "only this process", Number{&to.pid, 0}, Shown::Help},
-      {filters, "--rank", "N", "of a distributed job, only this rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...)", Number{&to.rank, 0}, Shown::Help},
+      {filters, "--rank", "N", "of a distributed job, only this rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...)",
+       Number{&to.rank, 0}, Shown::Help},
       {filters, "--tid", "TID", "only this thread", Number{&to.tid, 0}},
       {filters, "--device", "N", "only this device, as the program numbers it", Number{&to.device}},
       {filters, "--api", "LIST", "of these APIs: hip,hiprtc,user", List{&to.api}},
-      {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m", Time{&to.from_ns}},
+      {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m",
+       Time{&to.from_ns}},
       {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
       {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
       {filters, "--stack", "ID", "stacks, flame, calls: only those with this stack", Number{&to.stack, 1}},
-      {filters, "--weight", "WHAT", "stacks, flame: time, calls or bytes (allocated); flame: also peak, leaks (memory held) [time]", weight_choice(to.weight)},
+      {filters, "--weight", "WHAT",
+       "stacks, flame: time, calls or bytes (allocated); flame: also peak, leaks (memory held) [time]",
+       weight_choice(to.weight)},
       {filters, "--errors", "", "calls, launches: only those that failed; cuda: those one by one", Flag{&to.errors}},
-      {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms", Time{&to.slower_than_ns}},
+      {filters, "--slower-than", "TIME", "calls, launches: only those that took at least TIME: 1ms",
+       Time{&to.slower_than_ns}},
       {filters, "--unfinished", "", "calls: only those that never returned", Flag{&to.unfinished}},
-      {filters, "--fail-on", "LIST", "check: conditions to fail on [not-used,errors,dropped,unclean]", List{&to.fail_on}, Shown::HelpAll, Completes::Nothing,
+      {filters,
+       "--fail-on",
+       "LIST",
+       "check: conditions to fail on [not-used,errors,dropped,unclean]",
+       List{&to.fail_on},
+       Shown::HelpAll,
+       Completes::Nothing,
        {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
       {filters, "--peak", "", "memory: what was in use at the peak", Flag{&to.peak}},
       {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
-      {filters, "--by-line", "", "waits, leaks, memory --peak: by your own line, of calls whose stack was recorded", Flag{&to.by_line}},
+      {filters, "--by-line", "", "waits, leaks, memory --peak: by your own line, of calls whose stack was recorded",
+       Flag{&to.by_line}},
       {filters, "--merge", "", "flame, steps, memory: the ranks of a distributed job added up", Flag{&to.merge}},
       {filters, "--native", "", "postmortem: also the frames of the interpreter and the C library", Flag{&to.native}},
-      {filters, "--skip-frames", "REGEX", "frames whose file or function matches are wrappers, as packages are: your own line is further out", Text{&to.skip_frames}},
+      {filters, "--skip-frames", "REGEX",
+       "frames whose file or function matches are wrappers, as packages are: your own line is further out",
+       Text{&to.skip_frames}},
   };
 }
 
@@ -138,7 +166,8 @@ Result<void> check_filters(const Settings& settings, const Report& report) {
     if (table::is_null(p.value) || report.knows(p.parameter)) continue;
     return usage("report " + report.name + " has no " + std::string(p.option),
                  known.empty() ? "it has no filters" : "it has " + joined(known, ", "),
-                 "filter any of its columns:  fade-query " + report.name + " --where '" + report.columns.front().name + " = ...'");
+                 "filter any of its columns:  fade-query " + report.name + " --where '" + report.columns.front().name +
+                     " = ...'");
   }
   return {};
 }

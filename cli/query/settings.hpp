@@ -23,8 +23,8 @@ struct Settings {
   table::Units units = table::Units::Auto;
   std::optional<std::string> watch;
   std::optional<std::int64_t> timeout_ns;
-  bool may_leave_out = false;  // though columns are named, those that do not fit or have nothing may go
-  bool tell_waiting = false;  // on stderr, where that is a terminal
+  bool may_leave_out = false;   // though columns are named, those that do not fit or have nothing may go
+  bool tell_waiting = false;    // on stderr, where that is a terminal
   bool rows_elsewhere = false;  // no terminal shows the rows
 
   // Filters: which of them a report knows is told by the parameters in its SQL.

@@ -41,7 +41,8 @@ void StackTexts::function(sqlite3_context* context, int, sqlite3_value** args) {
   if (sqlite3_value_type(args[0]) == SQLITE_NULL) return;
   std::string& out = self->last_text_;
   const std::int64_t stack = sqlite3_value_int64(args[0]);
-  const bool own = sqlite3_value_int(args[1]) != 0, known = stack != 0 && stack == self->last_stack_ && own == self->last_own_;
+  const bool own = sqlite3_value_int(args[1]) != 0,
+             known = stack != 0 && stack == self->last_stack_ && own == self->last_own_;
   if (!known) out.clear();
   const int code = known ? SQLITE_OK : self->text(stack, own, out);
   self->last_stack_ = code == SQLITE_OK ? stack : 0;
@@ -69,7 +70,8 @@ int StackTexts::text(std::int64_t stack, bool own, std::string& out) {
     at = found.parent;
   }
   const auto is_own = [](const Frame* f) { return !f->system; };
-  if (own && std::any_of(frames.begin(), frames.end(), is_own)) frames.erase(std::stable_partition(frames.begin(), frames.end(), is_own), frames.end());
+  if (own && std::any_of(frames.begin(), frames.end(), is_own))
+    frames.erase(std::stable_partition(frames.begin(), frames.end(), is_own), frames.end());
   out.reserve(length);
   for (std::size_t i = frames.size(); i-- > 0;) (out += frames[i]->text) += i == 0 ? "" : ";";
   return SQLITE_OK;

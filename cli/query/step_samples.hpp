@@ -14,7 +14,8 @@ struct StepSamples {
   std::string words;  // "job.py:57 load_batch (12 of 15)"
 };
 
-// Of the slowest steps, at most eight, slowest first; those without samples are left out. `thread_id`: of one thread; empty: of all.
+// Of the slowest steps, at most eight, slowest first; those without samples are left out. `thread_id`: of one thread;
+// empty: of all.
 Result<std::vector<StepSamples>> step_samples(Context& context, Recording& recording, const std::string& thread_id);
 
 }  // namespace fade::query

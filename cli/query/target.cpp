@@ -15,14 +15,14 @@ struct Synonym {
   std::string_view word, report;
 };
 constexpr Synonym kSynonyms[] = {
-    {"hotspots", "top"},         {"functions", "top"},       {"profile", "top"},          {"hot", "top"},
-    {"crash", "postmortem"},     {"crashes", "postmortem"},  {"hang", "postmortem"},      {"hangs", "postmortem"},
-    {"deadlock", "postmortem"},  {"backtrace", "postmortem"}, {"gpu", "devices"},         {"gpus", "devices"},
-    {"device", "devices"},       {"memory-leaks", "leaks"},  {"leak", "leaks"},           {"out-of-memory", "oom"},
-    {"mem", "memory"},           {"failures", "errors"},     {"error", "errors"},         {"flamegraph", "flame"},
-    {"flame-graph", "flame"},    {"stack", "stacks"},        {"backtraces", "stacks"},    {"stragglers", "ranks"},
-    {"rank", "ranks"},           {"kernel", "kernels"},      {"memcpy", "copies"},        {"transfers", "copies"},
-    {"diagnose", "findings"},    {"diagnosis", "findings"},  {"problems", "findings"},    {"version", "info"},
+    {"hotspots", "top"},        {"functions", "top"},        {"profile", "top"},       {"hot", "top"},
+    {"crash", "postmortem"},    {"crashes", "postmortem"},   {"hang", "postmortem"},   {"hangs", "postmortem"},
+    {"deadlock", "postmortem"}, {"backtrace", "postmortem"}, {"gpu", "devices"},       {"gpus", "devices"},
+    {"device", "devices"},      {"memory-leaks", "leaks"},   {"leak", "leaks"},        {"out-of-memory", "oom"},
+    {"mem", "memory"},          {"failures", "errors"},      {"error", "errors"},      {"flamegraph", "flame"},
+    {"flame-graph", "flame"},   {"stack", "stacks"},         {"backtraces", "stacks"}, {"stragglers", "ranks"},
+    {"rank", "ranks"},          {"kernel", "kernels"},       {"memcpy", "copies"},     {"transfers", "copies"},
+    {"diagnose", "findings"},   {"diagnosis", "findings"},   {"problems", "findings"}, {"version", "info"},
 };
 
 // What users of other tools look for and fade does not have yet, with what comes nearest.
@@ -56,7 +56,7 @@ bool is_own_name(const std::string& name) {
 // A report's name wins over a file of that name: write ./top for the file. Other tools' words do not.
 bool names_file(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".db")) return true;
-  struct stat s{};
+  struct stat s {};
   if (is_own_name(word) || ::stat(word.c_str(), &s) != 0) return false;
   return !is_known_name(word) || S_ISREG(s.st_mode);
 }
@@ -67,10 +67,12 @@ tl::unexpected<Error> unknown_word(const std::string& name, const std::string& s
   const auto* const missing = std::ranges::find(kMissing, name, &Missing::word);
   if (missing != std::end(kMissing)) return usage("fade has no '" + shown + "' yet", {}, std::string(missing->nearest));
   if (!is_known_name(second))
-    return usage("there is no report '" + shown + "'" + did_you_mean(name, known_names()), {}, "fade-query reports      lists them");
-  struct stat s{};
+    return usage("there is no report '" + shown + "'" + did_you_mean(name, known_names()), {},
+                 "fade-query reports      lists them");
+  struct stat s {};
   const std::string file = name + ".db";
-  if (::stat(file.c_str(), &s) != 0) return usage("there is no file or report '" + shown + "'", {}, "fade-query list      shows the recordings here");
+  if (::stat(file.c_str(), &s) != 0)
+    return usage("there is no file or report '" + shown + "'", {}, "fade-query list      shows the recordings here");
   return usage("there is no file or report '" + shown + "' (did you mean '" + table::printable(file) + "'?)", {},
                "fade-query " + table::printable(file) + " " + second);
 }
@@ -80,7 +82,9 @@ std::size_t most_words(const Target& t) { return t.command ? t.command->most_wor
 // `fade-query export run.db`: one word too many, and it can only be the recording.
 void take_path_from_end(Target& t) {
   const bool one_too_many = t.path.empty() && t.words.size() == most_words(t) + 1;
-  if (!one_too_many || (t.command && t.command->alone) || !(t.words.back().ends_with(".db") || is_recording(t.words.back()))) return;
+  if (!one_too_many || (t.command && t.command->alone) ||
+      !(t.words.back().ends_with(".db") || is_recording(t.words.back())))
+    return;
   t.path = std::move(t.words.back());
   t.words.pop_back();
 }
@@ -89,7 +93,8 @@ Result<void> check_words(const Target& t) {
   const std::size_t most = most_words(t);
   if (t.words.size() <= most) return {};
   const std::string name = t.command ? std::string(t.command->name) : t.report->name;
-  return usage("cannot understand '" + table::printable(t.words[most]) + "' after " + name, "the order is: fade-query [RECORDING] [REPORT] [OPTIONS]",
+  return usage("cannot understand '" + table::printable(t.words[most]) + "' after " + name,
+               "the order is: fade-query [RECORDING] [REPORT] [OPTIONS]",
                name == "sql" ? "put the statement into quotes" : "fade-query " + name);
 }
 
@@ -104,9 +109,7 @@ std::vector<std::string> known_names() {
   return out;
 }
 
-bool is_known_name(const std::string& word) {
-  return is_own_name(report_for(word));
-}
+bool is_known_name(const std::string& word) { return is_own_name(report_for(word)); }
 
 Result<Target> read_words(const std::vector<std::string>& words) {
   Target t;
@@ -127,7 +130,8 @@ Result<std::string> default_recording(const char* fade_output, const std::string
   if (fade_output && *fade_output) return std::string(fade_output);
   const std::vector<FoundFile> found = recordings_in(directory);
   if (!found.empty()) return found.front().path;
-  return fail("there is no recording here", "no file of the current directory is a recording, and FADE_OUTPUT is not set",
+  return fail("there is no recording here",
+              "no file of the current directory is a recording, and FADE_OUTPUT is not set",
               "fade-run -- PROGRAM      makes one; or: fade-query FILE.db");
 }
 

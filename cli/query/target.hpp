@@ -10,8 +10,8 @@
 namespace fade::query {
 
 struct Target {
-  std::string path;                  // empty: none was named
-  const Report* report = nullptr;    // one of the two is set, or both: a report and its page
+  std::string path;                // empty: none was named
+  const Report* report = nullptr;  // one of the two is set, or both: a report and its page
   const Command* command = nullptr;
   std::vector<std::string> words;
 };

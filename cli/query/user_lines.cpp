@@ -9,10 +9,12 @@
 namespace fade::query {
 namespace {
 
-constexpr std::array<std::string_view, 6> kViews{"process_ranks", "frame_places", "user_frames", "user_lines", "memory_growth", "samples"};
+constexpr std::array<std::string_view, 6> kViews{"process_ranks", "frame_places",  "user_frames",
+                                                 "user_lines",    "memory_growth", "samples"};
 constexpr std::string_view kCreate = "CREATE VIEW ", kMark = "/*skip-frames*/";
 constexpr std::string_view kRecordedFrame = "x.frame/*user-frame*/";
-constexpr std::string_view kUserFrame = "coalesce((SELECT u.frame FROM user_frames u WHERE u.stack = x.stack), x.frame)";
+constexpr std::string_view kUserFrame =
+    "coalesce((SELECT u.frame FROM user_frames u WHERE u.stack = x.stack), x.frame)";
 
 std::string sql_text_of(std::string_view text) {
   std::string out = "'";
@@ -34,7 +36,8 @@ std::string temporary(const schema::View& view, const std::string& more) {
   std::string sql(view.sql);
   replace(sql, kMark, more);
   if (!more.empty()) replace(sql, kRecordedFrame, kUserFrame);
-  return "DROP VIEW IF EXISTS temp." + std::string(view.name) + "; CREATE TEMP VIEW " + sql.substr(kCreate.size()) + ";\n";
+  return "DROP VIEW IF EXISTS temp." + std::string(view.name) + "; CREATE TEMP VIEW " + sql.substr(kCreate.size()) +
+         ";\n";
 }
 
 Result<void> check(Database& database, const std::string& skip) {

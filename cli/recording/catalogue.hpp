@@ -8,8 +8,8 @@
 
 namespace fade::cli::recording {
 
-// One line each: group, then the prototype as a .probes file has it. Functions named by --probe are not among them: their
-// prototypes are read from the library when the program maps it.
+// One line each: group, then the prototype as a .probes file has it. Functions named by --probe are not among them:
+// their prototypes are read from the library when the program maps it.
 Result<std::vector<std::string>> catalogue(const RecordingOptions& options);
 
 }  // namespace fade::cli::recording

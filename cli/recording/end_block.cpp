@@ -14,25 +14,38 @@ std::string count(std::uint64_t n, std::string_view one, std::string_view many) 
   return table::human_count(static_cast<std::int64_t>(n)) + ' ' + std::string(n == 1 ? one : many);
 }
 
-std::string duration(std::int64_t ns, const Style& style) { return table::human_duration(ns, table::Units::Auto, style.utf8); }
+std::string duration(std::int64_t ns, const Style& style) {
+  return table::human_duration(ns, table::Units::Auto, style.utf8);
+}
 
-std::string red(const std::string& text, const Style& style) { return style.color ? "\x1b[31m" + text + "\x1b[0m" : text; }
+std::string red(const std::string& text, const Style& style) {
+  return style.color ? "\x1b[31m" + text + "\x1b[0m" : text;
+}
 
 namespace {
 
-std::string bold(const std::string& text, const Style& style) { return style.color ? "\x1b[1m" + text + "\x1b[0m" : text; }
+std::string bold(const std::string& text, const Style& style) {
+  return style.color ? "\x1b[1m" + text + "\x1b[0m" : text;
+}
 
 std::string line(std::string_view label, const std::string& text) { return fmt::format("  {:<10} {}\n", label, text); }
 
 std::string slowdown(const RunSummary& s, const Style& style) {
   const CostSummary& c = s.cost;
-  return table::slowdown_text({.calls = static_cast<std::int64_t>(s.calls), .threads = static_cast<std::int64_t>(c.threads), .calls_ns = c.calls_ns,
-                               .other_ns = c.other_ns, .busiest_ns = c.busiest_ns, .life_ns = c.life_ns, .is_measured = c.is_measured},
+  return table::slowdown_text({.calls = static_cast<std::int64_t>(s.calls),
+                               .threads = static_cast<std::int64_t>(c.threads),
+                               .calls_ns = c.calls_ns,
+                               .other_ns = c.other_ns,
+                               .busiest_ns = c.busiest_ns,
+                               .life_ns = c.life_ns,
+                               .is_measured = c.is_measured},
                               style.utf8);
 }
 
 // Without fade's own cost.
-std::string net(std::int64_t ns, const Style& style) { return ns > 0 ? duration(ns, style) : std::string(table::kBelowMeasure); }
+std::string net(std::int64_t ns, const Style& style) {
+  return ns > 0 ? duration(ns, style) : std::string(table::kBelowMeasure);
+}
 
 std::string calls(const RunSummary& s, const Style& style) {
   const std::string errors = count(s.errors, "error", "errors");
@@ -41,10 +54,13 @@ std::string calls(const RunSummary& s, const Style& style) {
 
 std::string top(const RunSummary& s, const Style& style) {
   if (s.top.empty()) return {};
-  std::string text = bold(fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}", "calls", "errors", "total", "average", "function"), style) + '\n';
+  std::string text =
+      bold(fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}", "calls", "errors", "total", "average", "function"), style) +
+      '\n';
   for (const TopFunction& f : s.top)
-    text += fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}\n", table::human_count(static_cast<std::int64_t>(f.calls)), f.errors,
-                        net(f.total_ns, style), net(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), style),
+    text += fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}\n", table::human_count(static_cast<std::int64_t>(f.calls)),
+                        f.errors, net(f.total_ns, style),
+                        net(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), style),
                         table::printable(f.name));
   return text;
 }
@@ -52,14 +68,17 @@ std::string top(const RunSummary& s, const Style& style) {
 std::string libraries(const RunSummary& s) {
   if (s.libraries.empty()) return line("libraries", "the program loaded no HIP library");
   std::string text;
-  for (const std::string& library : s.libraries) text += line(text.empty() ? "libraries" : "", table::printable(library));
+  for (const std::string& library : s.libraries)
+    text += line(text.empty() ? "libraries" : "", table::printable(library));
   return text;
 }
 
 std::string memory(const RunSummary& s) {
   std::string text;
   for (const auto& [device, bytes] : s.peak_memory)
-    text += line(text.empty() ? "peak" : "", fmt::format("{} on {}", table::human_bytes(static_cast<std::int64_t>(bytes)), table::printable(device)));
+    text +=
+        line(text.empty() ? "peak" : "",
+             fmt::format("{} on {}", table::human_bytes(static_cast<std::int64_t>(bytes)), table::printable(device)));
   return text;
 }
 
@@ -74,7 +93,8 @@ std::string dropped(const RunSummary& s, const Style& style) {
 // So that it can be pasted, whatever the file is called.
 std::string shell_word(const std::string& word) {
   const auto harmless = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-./+,:@%").find(c) != std::string_view::npos;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./+,:@%").find(c) != std::string_view::npos;
   };
   if (!word.empty() && std::ranges::all_of(word, harmless)) return word;
   std::string quoted = "'";
@@ -87,15 +107,18 @@ std::vector<std::string> must_say(const RunSummary& summary) {
   if (summary.dropped > 0)
     sentences.push_back(count(summary.dropped, "call was", "calls were") + " not stored: fade-query drops says why");
   for (const std::string& what : summary.postmortems)
-    sentences.push_back(fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
+    sentences.push_back(
+        fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
   for (const std::string& note : summary.notes) sentences.push_back("note: " + table::printable(note));
   return sentences;
 }
 
 std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style,
                       const std::string& trouble) {
-  std::string text = bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending), style) + '\n';
-  text += line("ran", fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads")));
+  std::string text =
+      bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending), style) + '\n';
+  text += line(
+      "ran", fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads")));
   if (trouble.empty()) text += libraries(s);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
@@ -104,9 +127,11 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
   text += line("dropped", dropped(s, style));
   if (trouble.empty()) text += top(s, style);
   for (const std::string& what : s.postmortems)
-    if (trouble.empty()) text += line(what == s.postmortems.front() ? "problem" : "", red(table::printable(what), style));
+    if (trouble.empty())
+      text += line(what == s.postmortems.front() ? "problem" : "", red(table::printable(what), style));
   for (const std::string& note : s.notes) text += line("note", table::printable(note));
-  if (trouble.empty() && !s.postmortems.empty()) text += line("details", "fade-query " + shell_word(s.database) + " postmortem");
+  if (trouble.empty() && !s.postmortems.empty())
+    text += line("details", "fade-query " + shell_word(s.database) + " postmortem");
   if (!trouble.empty()) text += "\n" + trouble + "\n";
   return text + line("next", "fade-query " + shell_word(s.database) + " summary");
 }

@@ -19,13 +19,13 @@ using Line = std::pair<std::string_view, std::string>;
 
 // `ending`: what became of the program. `more`: lines that only this program has. `trouble`: the rows of
 // the headline, lines each; where there are some, they stand at the end and what they tell better is left out.
-std::string end_block(const RunSummary& summary, std::string_view ending, const std::vector<Line>& more, const Style& style,
-                      const std::string& trouble = {});
+std::string end_block(const RunSummary& summary, std::string_view ending, const std::vector<Line>& more,
+                      const Style& style, const std::string& trouble = {});
 
 // What has to be said even where no summary is wanted: notes and losses, one sentence each.
 std::vector<std::string> must_say(const RunSummary& summary);
 
-std::string duration(std::int64_t ns, const Style& style);                              // "12.3 µs"
+std::string duration(std::int64_t ns, const Style& style);                        // "12.3 µs"
 std::string count(std::uint64_t n, std::string_view one, std::string_view many);  // "1,234 calls"
 std::string shell_word(const std::string& word);  // in quotes where a shell needs them; safe for a terminal
 std::string red(const std::string& text, const Style& style);

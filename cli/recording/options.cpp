@@ -28,13 +28,16 @@ void drop_trace_prefix(std::vector<std::string>& events) {
 Result<void> check_sysfs_root(const std::string& root) {
   std::error_code ignored;
   if (root == RecordingOptions{}.sysfs_root || std::filesystem::is_directory(root, ignored)) return {};
-  return fail(fmt::format("--sysfs-root: '{}' is not a directory", root), {}, "name the directory to use as /sys: --sysfs-root /host/sys");
+  return fail(fmt::format("--sysfs-root: '{}' is not a directory", root), {},
+              "name the directory to use as /sys: --sysfs-root /host/sys");
 }
 
 Result<void> check_patterns(const RecordingOptions& options) {
-  const std::pair<std::string_view, std::vector<std::string>> all[] = {
-      {"include", options.include}, {"exclude", options.exclude}, {"kernel-include-regex", options.kernel_include},
-      {"kernel-exclude-regex", options.kernel_exclude}, {"exe", {options.child_filter}}};
+  const std::pair<std::string_view, std::vector<std::string>> all[] = {{"include", options.include},
+                                                                       {"exclude", options.exclude},
+                                                                       {"kernel-include-regex", options.kernel_include},
+                                                                       {"kernel-exclude-regex", options.kernel_exclude},
+                                                                       {"exe", {options.child_filter}}};
   for (const auto& [option, patterns] : all)
     for (const std::string& pattern : patterns)
       if (auto checked = check_pattern(pattern, option); !checked) return checked;
@@ -63,48 +66,86 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
   const Shown help = Shown::Help, all = Shown::HelpAll;
   const Completes file = Completes::File, none = Completes::Nothing;
   return {
-      {kOutput, "-o,--output", "FILE", "database to write; %e %p %h %t %n %q{VAR} are replaced [fade-%e-%p.db]", Text{&o.output}, help, file},
+      {kOutput, "-o,--output", "FILE", "database to write; %e %p %h %t %n %q{VAR} are replaced [fade-%e-%p.db]",
+       Text{&o.output}, help, file},
       {kOutput, "--force", "", "replace FILE if it exists", Flag{&r.force}, help},
       {kOutput, "--append", "", "add this run to FILE if it exists", Flag{&r.append}, help},
       {kOutput, "--max-size", "SIZE", "limit of the database [8G]", Size{&o.max_bytes}},
-      {kOutput, "--on-full", "WHAT", "at the limit: stop the recording, keep stats (counts and times), or drop-calls [stats]", choice(o.on_full, {"stop", "stats", "drop-calls"})},
+      {kOutput, "--on-full", "WHAT",
+       "at the limit: stop the recording, keep stats (counts and times), or drop-calls [stats]",
+       choice(o.on_full, {"stop", "stats", "drop-calls"})},
       {kOutput, "-c,--summary,!--no-summary", "", wording.summary, Switch{&r.summary}, help},
       {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
 
-      {kCapture, "-e,--events", "LIST", "groups of functions: mem,copy or all,-sync [all]", List{&o.events}, help, none,
-       {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error", "register", "pointer", "texture", "rtc", "marker"}},
-      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]", detail_choice(r, o), help},
+      {kCapture,
+       "-e,--events",
+       "LIST",
+       "groups of functions: mem,copy or all,-sync [all]",
+       List{&o.events},
+       help,
+       none,
+       {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error",
+        "register", "pointer", "texture", "rtc", "marker"}},
+      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]",
+       detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
       {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},
       {kCapture, "--include", "REGEX", "record only functions whose name matches", Each{&o.include}},
       {kCapture, "--exclude", "REGEX", "do not record functions whose name matches", Each{&o.exclude}},
-      {kCapture, "--kernel-include-regex", "REGEX", "store only launches of kernels whose name matches", Each{&o.kernel_include}},
-      {kCapture, "--kernel-exclude-regex", "REGEX", "do not store launches of kernels whose name matches", Each{&o.kernel_exclude}},
-      {kCapture, "--step", "WHAT", "what a step is: 'range:NAME*' (roctx, NVTX), or FUNCTION, FUNCTION/N: from one (every Nth) call to the next", Text{&o.step}, all, none,
+      {kCapture, "--kernel-include-regex", "REGEX", "store only launches of kernels whose name matches",
+       Each{&o.kernel_include}},
+      {kCapture, "--kernel-exclude-regex", "REGEX", "do not store launches of kernels whose name matches",
+       Each{&o.kernel_exclude}},
+      {kCapture,
+       "--step",
+       "WHAT",
+       "what a step is: 'range:NAME*' (roctx, NVTX), or FUNCTION, FUNCTION/N: from one (every Nth) call to the next",
+       Text{&o.step},
+       all,
+       none,
        {"range:", "hipDeviceSynchronize", "hipStreamSynchronize"}},
 
-      {kCapture, "--hang-timeout", "TIME", "take a snapshot of all threads if no call starts or finishes for TIME while one runs", Time{&o.hang_ns}},
+      {kCapture, "--hang-timeout", "TIME",
+       "take a snapshot of all threads if no call starts or finishes for TIME while one runs", Time{&o.hang_ns}},
 
-      {kStacks, "-k,--stacks", "LIST", "stacks of which calls: off, all, sample=N, or some of alloc,errors,first [these three]", List{&o.stacks}, help, none,
+      {kStacks,
+       "-k,--stacks",
+       "LIST",
+       "stacks of which calls: off, all, sample=N, or some of alloc,errors,first [these three]",
+       List{&o.stacks},
+       help,
+       none,
        {"alloc", "errors", "first", "sample", "sample=", "all", "off"}},
-      {kStacks, "--stack-depth", "N", "frames to keep of each stack, from the innermost [64]", Number{&o.stack_depth, 1, StackChoice::kMostFrames}},
-      {kStacks, "--sample", "HZ", "so many times a second, record the line of Python of threads that are in no call", Number{&o.sample_hz, 1, kMostSamples}},
+      {kStacks, "--stack-depth", "N", "frames to keep of each stack, from the innermost [64]",
+       Number{&o.stack_depth, 1, StackChoice::kMostFrames}},
+      {kStacks, "--sample", "HZ", "so many times a second, record the line of Python of threads that are in no call",
+       Number{&o.sample_hz, 1, kMostSamples}},
       {kStacks, "--native-stacks,!--no-native-stacks", "", "frames of C and C++ code [on]", Flag{&o.native_stacks}},
       {kStacks, "--python-stacks,!--no-python-stacks", "", "frames of Python code [on]", Flag{&o.python_stacks}},
 
       {kProcesses, "-f,--follow,!--no-follow", "", "record child processes too [on]", Flag{&o.follow}},
       {kProcesses, "--exe", "REGEX", "record only processes whose executable path matches", Text{&o.child_filter}},
-      {kProcesses, "--only-rank", "LIST", "of a distributed job, record only these ranks (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...): 0,3", List{&o.only_ranks}},
+      {kProcesses, "--only-rank", "LIST",
+       "of a distributed job, record only these ranks (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...): 0,3",
+       List{&o.only_ranks}},
 
-      {kCorrect, "--set", "TARGET=VALUE", "make HIP report VALUE for a device property", Each{&o.set_rules}, help, none,
+      {kCorrect,
+       "--set",
+       "TARGET=VALUE",
+       "make HIP report VALUE for a device property",
+       Each{&o.set_rules},
+       help,
+       none,
        {"device.*.multiProcessorCount=", "device.*.warpSize=", "device.*.name=", "device.*.totalGlobalMem="}},
       {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
       {kCorrect, "--dry-run", "", "show what the rules would change, then exit", Flag{&r.dry_run}},
 
-      {kDevices, "--sysfs-root", "DIR", "read the GPU driver's data from DIR instead of /sys", Text{&o.sysfs_root}, all, Completes::Directory},
+      {kDevices, "--sysfs-root", "DIR", "read the GPU driver's data from DIR instead of /sys", Text{&o.sysfs_root}, all,
+       Completes::Directory},
 
       {kProbes, "--probes", "FILE", "add functions described in FILE", Each{&o.probe_files}, all, file},
-      {kProbes, "--probe", "LIB:FUNCTION", "add a function of a library with debug information", Each{&o.probe_symbols}},
+      {kProbes, "--probe", "LIB:FUNCTION", "add a function of a library with debug information",
+       Each{&o.probe_symbols}},
       {kProbes, "--list-probes", "", "print the functions that would be recorded, then exit", Flag{&r.list_probes}},
   };
 }
@@ -116,9 +157,11 @@ Result<void> finish(const Request& request, RecordingOptions& options, const cha
   if (options.output.empty() && default_output != nullptr) options.output = default_output;
   drop_trace_prefix(options.events);
   if (options.hang_ns && *options.hang_ns <= 0)
-    return fail("--hang-timeout: a time of nothing", "every call would be a hang", "longer than the longest call of a healthy run: --hang-timeout 5m");
+    return fail("--hang-timeout: a time of nothing", "every call would be a hang",
+                "longer than the longest call of a healthy run: --hang-timeout 5m");
   if (options.max_bytes > 0 && options.max_bytes < kLeastSize)
-    return fail(fmt::format("--max-size: {} bytes are less than 1M", options.max_bytes), "an empty recording has this size already", "write 100M or 8G");
+    return fail(fmt::format("--max-size: {} bytes are less than 1M", options.max_bytes),
+                "an empty recording has this size already", "write 100M or 8G");
   if (auto checked = check_sysfs_root(options.sysfs_root); !checked) return checked;
   if (auto checked = check_output_name(options.output); !checked) return checked;
   if (auto checked = stack_choice(options); !checked) return tl::unexpected(std::move(checked.error()));

@@ -12,13 +12,14 @@
 
 namespace fade::cli::recording {
 
-inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kStacks = "Stacks", kProcesses = "Processes",
-                                  kCorrect = "Corrections", kDevices = "Devices", kProbes = "Probes";
+inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kStacks = "Stacks",
+                                  kProcesses = "Processes", kCorrect = "Corrections", kDevices = "Devices",
+                                  kProbes = "Probes";
 
 // What is asked of a recording program besides the recording itself.
 struct Request {
   std::optional<bool> summary;  // of the end; not said: as the program does by itself
-  bool verdict = false;  // at the end, whether the GPU was used
+  bool verdict = false;         // at the end, whether the GPU was used
   bool force = false, append = false;
   bool detail_said = false;
   bool dry_run = false;      // print the rules

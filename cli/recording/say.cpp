@@ -63,7 +63,8 @@ std::string trouble_text(const std::string& database, ColorWish color) {
     text = query::rows_text(context, *top, kMostTroubleLines);
     return {};
   };
-  if (const auto done = print_page(read, STDERR_FILENO, "standard error", database, color); !done) log::debug("{}", done.error().text());
+  if (const auto done = print_page(read, STDERR_FILENO, "standard error", database, color); !done)
+    log::debug("{}", done.error().text());
   return text;
 }
 

@@ -9,9 +9,9 @@
 #include "base/own_memory.hpp"
 #include "cli/ab/report.hpp"
 #include "cli/ab/statistics.hpp"
+#include "cli/handover/handover.hpp"
 #include "cli/options/output.hpp"
 #include "cli/options/program.hpp"
-#include "cli/handover/handover.hpp"
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
 #include "cli/run/ending.hpp"
@@ -27,10 +27,12 @@ int compare(const Request& request, ColorWish wish) {
   const auto terminal = table::look_at_terminal(STDOUT_FILENO, use_color(wish, STDOUT_FILENO));
   const recording::Style style{.color = terminal.color, .utf8 = terminal.utf8};
   const auto pairs = static_cast<std::size_t>(request.pairs.value_or(ab::kFewestPairs));
-  const auto series = ab::run_series(request.options, pairs, [&](const ab::Figures& run, std::size_t done, std::size_t all) {
-    log::set_program("fade");  // as where it begins to record
-    log::info("run {} of {}, {} the rules: {}", done, all, run.with_rules ? "with" : "without", ab::run_line(run, style));
-  });
+  const auto series =
+      ab::run_series(request.options, pairs, [&](const ab::Figures& run, std::size_t done, std::size_t all) {
+        log::set_program("fade");  // as where it begins to record
+        log::info("run {} of {}, {} the rules: {}", done, all, run.with_rules ? "with" : "without",
+                  ab::run_line(run, style));
+      });
   if (!series) {
     log::error("{}", series.error().text());
     return status_of(series.error());

@@ -29,7 +29,8 @@ Result<void> check_comparison(const Request& request) {
       {request.append, "--append", "the runs of a comparison have a file of their own"},
       {request.daemon, "--daemon", "the runs of a comparison are made here, one after another"},
       {request.summary.value_or(false), "--summary", "a comparison prints one report on all of its runs"},
-      {request.verdict, "--verdict", "it is about one run: fade-query verdict --session N, when the comparison has ended"}};
+      {request.verdict, "--verdict",
+       "it is about one run: fade-query verdict --session N, when the comparison has ended"}};
   for (const auto& [given, option, why] : all)
     if (given) return fail(fmt::format("--ab and {} exclude each other", option), std::string(why));
   return {};
@@ -38,7 +39,8 @@ Result<void> check_comparison(const Request& request) {
 Result<void> finish_comparison(Request& request) {
   RunOptions& options = request.options;
   options.ab_rules.clear();
-  for (const std::string& text : request.ab) std::ranges::move(ab::split_rules(text), std::back_inserter(options.ab_rules));
+  for (const std::string& text : request.ab)
+    std::ranges::move(ab::split_rules(text), std::back_inserter(options.ab_rules));
   if (request.ab.empty())
     return request.pairs ? fail("--pairs is for --ab", "there is nothing to compare") : Result<void>{};
   if (options.ab_rules.empty()) return fail("--ab has no rule", {}, "--ab 'device.*.multiProcessorCount=72'");
@@ -58,8 +60,10 @@ const Program& program() {
       .about = "Run a program and record its HIP calls into an SQLite file.",
       .examples = {{"fade-run -- python3 train.py", "record into fade-python3-PID.db, then: fade-query summary"},
                    {"fade-run -e mem,copy -o run.db -- ./app", "record only allocations and copies"},
-                   {"fade-run --set 'device.*.multiProcessorCount=72' -- ./app", "let the program see 72 multiprocessors"},
-                   {"fade-run --ab 'device.*.multiProcessorCount=72' -- ./app", "is it faster with that answer? Compare 5 pairs of runs"},
+                   {"fade-run --set 'device.*.multiProcessorCount=72' -- ./app",
+                    "let the program see 72 multiprocessors"},
+                   {"fade-run --ab 'device.*.multiProcessorCount=72' -- ./app",
+                    "is it faster with that answer? Compare 5 pairs of runs"},
                    {"fade-run --detail stats -d 30s -- ./server", "only counts and times, of the first half minute"}},
       .words = Words::Command,
       .components = recording::components(),
@@ -70,17 +74,29 @@ const Program& program() {
 std::vector<Option> rows(Request& r) {
   RunOptions& o = r.options;
   const std::string_view processes = recording::kProcesses;
-  std::vector<Option> all = recording::rows(r, o, {.summary = "print a summary on stderr at the end [on a terminal]",
-                                                   .duration = "stop recording after TIME; the program continues"});
-  std::ranges::move(std::vector<Option>{
-      {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command", Each{&o.environment_changes}},
-      {processes, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, Shown::HelpAll, Completes::Directory},
-      {processes, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
-      {recording::kCorrect, "--ab", "RULES", "run with and without RULES (as for --set, separated by ';') and compare",
-       Each{&r.ab}, Shown::Help, Completes::Nothing, {"device.*.multiProcessorCount=", "device.*.warpSize="}},
-      {recording::kCorrect, "--pairs", "N", "how many pairs of runs --ab makes [5]", Number{&r.pairs, 1, kMostPairs}},
-      {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
-  }, std::back_inserter(all));
+  std::vector<Option> all = recording::rows(r, o,
+                                            {.summary = "print a summary on stderr at the end [on a terminal]",
+                                             .duration = "stop recording after TIME; the program continues"});
+  std::ranges::move(
+      std::vector<Option>{
+          {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command",
+           Each{&o.environment_changes}},
+          {processes, "--chdir", "DIR", "run the command in DIR", Text{&o.directory}, Shown::HelpAll,
+           Completes::Directory},
+          {processes, "--kill-on-exit", "", "kill the program if fade-run dies", Flag{&o.kill_on_exit}},
+          {recording::kCorrect,
+           "--ab",
+           "RULES",
+           "run with and without RULES (as for --set, separated by ';') and compare",
+           Each{&r.ab},
+           Shown::Help,
+           Completes::Nothing,
+           {"device.*.multiProcessorCount=", "device.*.warpSize="}},
+          {recording::kCorrect, "--pairs", "N", "how many pairs of runs --ab makes [5]",
+           Number{&r.pairs, 1, kMostPairs}},
+          {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
+      },
+      std::back_inserter(all));
   return all;
 }
 
@@ -88,14 +104,17 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
   RunOptions& options = request.options;
   options.command = std::move(command);
   if (options.command.empty() && !request.dry_run && !request.list_probes)
-    return fail("no command given", {}, "fade-run [OPTIONS] [--] COMMAND [ARGS...], for example: fade-run -- python3 train.py");
+    return fail("no command given", {},
+                "fade-run [OPTIONS] [--] COMMAND [ARGS...], for example: fade-run -- python3 train.py");
   if (auto checked = check_environment(options.environment_changes); !checked) return checked;
   if (auto finished = finish_comparison(request); !finished) return finished;
   // fade-attach -d 0s repairs a program; a program that fade starts has nothing to repair.
-  if (options.duration_ns && *options.duration_ns <= 0) return fail("--duration: nothing can be recorded in no time", {}, "--duration 30s");
+  if (options.duration_ns && *options.duration_ns <= 0)
+    return fail("--duration: nothing can be recorded in no time", {}, "--duration 30s");
   if (!request.daemon) return recording::finish(request, options, default_output);
   if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
-  if (request.verdict) return fail("--daemon and --verdict exclude each other", {}, "fade-query verdict, when the recording has ended");
+  if (request.verdict)
+    return fail("--daemon and --verdict exclude each other", {}, "fade-query verdict, when the recording has ended");
   if (auto finished = recording::finish(request, options, nullptr); !finished) return finished;
   return handover::check_options(options);
 }

@@ -23,8 +23,12 @@ void say_started(const std::string& name, int pid, const std::string& database) 
 }
 
 void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
-  recording::say_ended(request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
-                       [&](const Style& style) { return end_block(outcome, style, recording::trouble_text(outcome.summary.database, color)); }, must_say(outcome.summary));
+  recording::say_ended(
+      request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
+      [&](const Style& style) {
+        return end_block(outcome, style, recording::trouble_text(outcome.summary.database, color));
+      },
+      must_say(outcome.summary));
 }
 
 }  // namespace

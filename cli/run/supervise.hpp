@@ -5,7 +5,8 @@
 
 namespace fade::cli::run {
 
-// Runs request.options and says on standard error what there is to say. The status to end with; dies of the program's signal.
+// Runs request.options and says on standard error what there is to say. The status to end with; dies of the program's
+// signal.
 int supervise(const Request& request, const Invocation& invocation);
 
 }  // namespace fade::cli::run

@@ -52,7 +52,8 @@ std::string sparkline(std::string_view numbers, std::size_t width, bool utf8) {
   const double top = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
   std::string out;
   for (const double v : values) {
-    const std::size_t h = top <= 0 || v <= 0 ? 0 : std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(v / top * 8)), 1, 8);
+    const std::size_t h =
+        top <= 0 || v <= 0 ? 0 : std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(v / top * 8)), 1, 8);
     out += (utf8 ? kHeights : kAsciiHeights)[h];
   }
   return out;

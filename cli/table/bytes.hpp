@@ -16,7 +16,10 @@ class Bytes {
 
 class StringBytes : public Bytes {
  public:
-  Result<void> write(std::string_view more) override { text += more; return {}; }
+  Result<void> write(std::string_view more) override {
+    text += more;
+    return {};
+  }
   std::string text;
 };
 

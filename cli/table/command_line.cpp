@@ -22,7 +22,8 @@ std::string short_command(const std::string& command) {
     const bool name = first || (script && !word.starts_with('-'));
     if (!first) out += ' ';
     out += name ? last_part(word) : word;
-    if (first) script = std::ranges::any_of(kInterpreters, [&](std::string_view i) { return last_part(word).starts_with(i); });
+    if (first)
+      script = std::ranges::any_of(kInterpreters, [&](std::string_view i) { return last_part(word).starts_with(i); });
     else if (name || word == "-c" || word == "-m") script = false;
   }
   return out;

@@ -137,12 +137,18 @@ struct FormatRow {
 const std::vector<FormatRow>& rows() {
   static const std::vector<FormatRow> all{
       {"table", Format::Table, make_table},
-      {"tsv", Format::Tsv, [](Style s, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Separated>(kTsv, s.header, o); }},
-      {"csv", Format::Csv, [](Style s, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Separated>(kCsv, s.header, o); }},
-      {"json", Format::Json, [](Style, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Json>(false, o); }},
-      {"jsonl", Format::Jsonl, [](Style, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Json>(true, o); }},
-      {"markdown", Format::Markdown, [](Style, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Separated>(kMarkdown, true, o); }},
-      {"line", Format::Line, [](Style s, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Line>(std::move(s), o); }},
+      {"tsv", Format::Tsv,
+       [](Style s, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Separated>(kTsv, s.header, o); }},
+      {"csv", Format::Csv,
+       [](Style s, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Separated>(kCsv, s.header, o); }},
+      {"json", Format::Json,
+       [](Style, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Json>(false, o); }},
+      {"jsonl", Format::Jsonl,
+       [](Style, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Json>(true, o); }},
+      {"markdown", Format::Markdown,
+       [](Style, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Separated>(kMarkdown, true, o); }},
+      {"line", Format::Line,
+       [](Style s, Bytes& o) -> std::unique_ptr<RowSink> { return std::make_unique<Line>(std::move(s), o); }},
   };
   return all;
 }

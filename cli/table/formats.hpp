@@ -24,12 +24,12 @@ struct Style {
   Terminal terminal;
   Units units = Units::Auto;
   bool header = true;
-  bool all_columns = false;              // never leave one out to fit the terminal
-  bool hide_empty = false;               // leave out columns that have nothing in any row
-  std::vector<std::string> leave_first;  // columns in the order in which a narrow terminal may leave them out
-  std::string tree;                      // the column that is drawn as a tree by the column "depth"; may be empty
-  std::string indent;                    // before each line of a table
-  bool name_hidden = false;              // a last line names the columns that did not fit
+  bool all_columns = false;                  // never leave one out to fit the terminal
+  bool hide_empty = false;                   // leave out columns that have nothing in any row
+  std::vector<std::string> leave_first;      // columns in the order in which a narrow terminal may leave them out
+  std::string tree;                          // the column that is drawn as a tree by the column "depth"; may be empty
+  std::string indent;                        // before each line of a table
+  bool name_hidden = false;                  // a last line names the columns that did not fit
   std::function<std::string()> why_nothing;  // asked by a table without rows; may be empty
 };
 

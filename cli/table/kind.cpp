@@ -7,10 +7,20 @@ namespace fade::table {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Kind>, 14> kWords{{
-    {"text", Kind::Text}, {"id", Kind::Id}, {"count", Kind::Count}, {"number", Kind::Number},
-    {"duration", Kind::Duration}, {"time", Kind::Time}, {"bytes", Kind::Bytes}, {"percent", Kind::Percent},
-    {"trend", Kind::Trend}, {"hex", Kind::Hex}, {"yesno", Kind::YesNo}, {"json", Kind::Json},
-    {"net", Kind::Net}, {"command", Kind::Command},
+    {"text", Kind::Text},
+    {"id", Kind::Id},
+    {"count", Kind::Count},
+    {"number", Kind::Number},
+    {"duration", Kind::Duration},
+    {"time", Kind::Time},
+    {"bytes", Kind::Bytes},
+    {"percent", Kind::Percent},
+    {"trend", Kind::Trend},
+    {"hex", Kind::Hex},
+    {"yesno", Kind::YesNo},
+    {"json", Kind::Json},
+    {"net", Kind::Net},
+    {"command", Kind::Command},
 }};
 
 struct Suffix {
@@ -18,7 +28,10 @@ struct Suffix {
   Kind kind;
 };
 constexpr std::array<Suffix, 4> kSuffixes{{
-    {"_ns", Kind::Duration}, {"_bytes", Kind::Bytes}, {"percent", Kind::Percent}, {"_id", Kind::Id},
+    {"_ns", Kind::Duration},
+    {"_bytes", Kind::Bytes},
+    {"percent", Kind::Percent},
+    {"_id", Kind::Id},
 }};
 
 struct UnitRow {
@@ -27,7 +40,11 @@ struct UnitRow {
   double per_ns;
 };
 constexpr std::array<UnitRow, 5> kUnits{{
-    {"auto", Units::Auto, 1}, {"ns", Units::Ns, 1}, {"us", Units::Us, 1e-3}, {"ms", Units::Ms, 1e-6}, {"s", Units::S, 1e-9},
+    {"auto", Units::Auto, 1},
+    {"ns", Units::Ns, 1},
+    {"us", Units::Us, 1e-3},
+    {"ms", Units::Ms, 1e-6},
+    {"s", Units::S, 1e-9},
 }};
 
 const UnitRow& row_of(Units units) {

@@ -9,19 +9,19 @@ namespace fade::table {
 
 enum class Kind {
   Text,
-  Id,        // a number that names something: no thousands separators
+  Id,  // a number that names something: no thousands separators
   Count,
   Number,
   Duration,  // ns
   Net,       // ns without fade's own cost; 0: less than can be measured beside it
   Time,      // ns since the start of the session
   Bytes,
-  Percent,   // drawn as a bar as well
-  Trend,     // "3,0,7": drawn as a sparkline
-  Hex,       // an address or handle
+  Percent,  // drawn as a bar as well
+  Trend,    // "3,0,7": drawn as a sparkline
+  Hex,      // an address or handle
   YesNo,
-  Json,      // a JSON value as text
-  Command,   // a command line: in tables without folders, cut at its end
+  Json,     // a JSON value as text
+  Command,  // a command line: in tables without folders, cut at its end
 };
 
 struct Column {
@@ -31,13 +31,13 @@ struct Column {
 
 enum class Units { Auto, Ns, Us, Ms, S };
 
-std::optional<Kind> kind_from_word(std::string_view word);    // as in the header of a report file
+std::optional<Kind> kind_from_word(std::string_view word);  // as in the header of a report file
 std::string_view kind_word(Kind kind);
-Kind kind_from_name(std::string_view column);                 // by suffix: _ns, _bytes ...
+Kind kind_from_name(std::string_view column);  // by suffix: _ns, _bytes ...
 bool is_right_aligned(Kind kind);
-std::string heading(const Column& column);                    // "total" for total_ns
+std::string heading(const Column& column);  // "total" for total_ns
 std::optional<Units> units_from_word(std::string_view word);
-std::string_view units_word(Units units);                     // "us"; "ns" for Auto
-double units_per_ns(Units units);                             // 1e-3 for Us
+std::string_view units_word(Units units);  // "us"; "ns" for Auto
+double units_per_ns(Units units);          // 1e-3 for Us
 
 }  // namespace fade::table

@@ -14,7 +14,9 @@ constexpr double kMostShare = 0.8;
 
 std::string duration(std::int64_t ns, bool utf8) { return human_duration(ns, Units::Auto, utf8); }
 
-std::string counted(std::int64_t n, const char* one, const char* many) { return human_count(n) + ' ' + (n == 1 ? one : many); }
+std::string counted(std::int64_t n, const char* one, const char* many) {
+  return human_count(n) + ' ' + (n == 1 ? one : many);
+}
 
 // How many times as long the program took as without `share` of its life; empty where that is too little to say.
 std::string factor(double share) {
@@ -29,7 +31,9 @@ std::string range(double low, double high) {
   const std::string least = factor(std::min(low, kMostShare)), most = factor(std::min(high, kMostShare));
   const char* unit = most.ends_with('%') ? " slower" : "";
   if (low >= kMostShare) return "more than 5x";
-  if (high >= kMostShare) return least.empty() ? "up to more than 5x" : fmt::format("about {}{} to more than 5x", least, least.ends_with('%') ? " slower" : "");
+  if (high >= kMostShare)
+    return least.empty() ? "up to more than 5x"
+                         : fmt::format("about {}{} to more than 5x", least, least.ends_with('%') ? " slower" : "");
   if (most.empty()) return "less than 1 % slower";
   if (least.empty()) return fmt::format("up to {}{}", most, unit);
   if (least == most) return fmt::format("about {}{}", most, unit);

@@ -16,8 +16,8 @@ struct Slowdown {
   bool is_measured = true;      // the kernel's share of a stop is in these times
 };
 
-// "about 4x: 20,001 calls x 15.0 us = 300 ms of 400 ms". Of several threads a range: as if only the busiest one's stops had held the
-// program up, and as if every stop had.
+// "about 4x: 20,001 calls x 15.0 us = 300 ms of 400 ms". Of several threads a range: as if only the busiest one's stops
+// had held the program up, and as if every stop had.
 std::string slowdown_text(const Slowdown& cost, bool utf8);
 
 }  // namespace fade::table

@@ -36,7 +36,8 @@ struct Laid {  // one column as it will be shown
 
 std::int64_t as_int(const Value& v) {
   if (const auto* n = std::get_if<std::int64_t>(&v)) return *n;
-  if (const auto* x = std::get_if<double>(&v); x && std::fabs(*x) < 9e18) return static_cast<std::int64_t>(std::llround(*x));
+  if (const auto* x = std::get_if<double>(&v); x && std::fabs(*x) < 9e18)
+    return static_cast<std::int64_t>(std::llround(*x));
   return 0;
 }
 double as_double(const Value& v) {
@@ -47,15 +48,23 @@ double as_double(const Value& v) {
 std::string number_text(const Value& value, Kind kind, const Style& style) {
   switch (kind) {
     case Kind::Count: return human_count(as_int(value));
-    case Kind::Number: return std::holds_alternative<double>(value) ? fmt::format("{:.2f}", as_double(value)) : human_count(as_int(value));
+    case Kind::Number:
+      return std::holds_alternative<double>(value) ? fmt::format("{:.2f}", as_double(value))
+                                                   : human_count(as_int(value));
     case Kind::Duration: return human_duration(as_int(value), style.units, style.terminal.utf8);
-    case Kind::Net: return as_int(value) == 0 ? std::string(kBelowMeasure) : human_duration(as_int(value), style.units, style.terminal.utf8);
+    case Kind::Net:
+      return as_int(value) == 0 ? std::string(kBelowMeasure)
+                                : human_duration(as_int(value), style.units, style.terminal.utf8);
     case Kind::Time: return human_time(as_int(value), style.units);
     case Kind::Bytes: return human_bytes(as_int(value));
     case Kind::Percent: return fmt::format("{:.1f}", as_double(value));
     case Kind::Hex: return fmt::format("{:#x}", static_cast<std::uint64_t>(as_int(value)));
     case Kind::YesNo: return as_int(value) != 0 ? "yes" : "no";
-    case Kind::Text: case Kind::Id: case Kind::Trend: case Kind::Json: case Kind::Command: break;
+    case Kind::Text:
+    case Kind::Id:
+    case Kind::Trend:
+    case Kind::Json:
+    case Kind::Command: break;
   }
   return raw_text(value);
 }
@@ -89,7 +98,9 @@ class Table : public RowSink {
                   "narrow it with --limit, --where or --from/--to, or take a format that streams: --format tsv");
     ++rows_;
     for (std::size_t i = 0; i < cells.size(); ++i) laid_[i].cells.push_back(cell_text(cells[i], laid_[i].column.kind));
-    depths_.push_back(depth_column_ < cells.size() ? static_cast<std::size_t>(std::clamp<std::int64_t>(as_int(cells[depth_column_]), 0, 64)) : 0);
+    depths_.push_back(depth_column_ < cells.size()
+                          ? static_cast<std::size_t>(std::clamp<std::int64_t>(as_int(cells[depth_column_]), 0, 64))
+                          : 0);
     return {};
   }
 
@@ -111,13 +122,16 @@ class Table : public RowSink {
 
  private:
   bool is_tree() const { return tree_column_ < laid_.size() && depth_column_ < laid_.size(); }
-  std::size_t extra(std::size_t column, std::size_t row) const { return column == tree_column_ && is_tree() ? 2 * depths_[row] : 0; }
+  std::size_t extra(std::size_t column, std::size_t row) const {
+    return column == tree_column_ && is_tree() ? 2 * depths_[row] : 0;
+  }
 
   std::string cell_text(const Value& value, Kind kind) const {
     if (is_null(value)) return "-";
     if (kind == Kind::Command) return printable(short_command(raw_text(value)));
     std::string text = human_text(value, kind, style_);
-    if (kind == Kind::Percent) text = fmt::format("{:>5} {}", text, bar(as_double(value) / 100, kBarWidth, style_.terminal.utf8));
+    if (kind == Kind::Percent)
+      text = fmt::format("{:>5} {}", text, bar(as_double(value) / 100, kBarWidth, style_.terminal.utf8));
     return text;
   }
 
@@ -201,7 +215,10 @@ class Table : public RowSink {
     std::free(text);
     if (auto done = write_lines(all); !done) return done;
     if (has_below_measure(shown))
-      if (auto done = out_.write(style_.indent + std::string(kBelowMeasure) + ": less than can be measured beside fade's own cost\n"); !done) return done;
+      if (auto done = out_.write(style_.indent + std::string(kBelowMeasure) +
+                                 ": less than can be measured beside fade's own cost\n");
+          !done)
+        return done;
     return print_hidden();
   }
 
@@ -216,7 +233,8 @@ class Table : public RowSink {
     std::string list;
     for (const std::string_view name : names) {
       const std::string next = list + (list.empty() ? "" : ", ") + std::string(name);
-      if (head.size() + next.size() + kMore.size() + kTail.size() > style_.terminal.width) return out_.write(head + list + std::string(kMore) + std::string(kTail) + "\n");
+      if (head.size() + next.size() + kMore.size() + kTail.size() > style_.terminal.width)
+        return out_.write(head + list + std::string(kMore) + std::string(kTail) + "\n");
       list = next;
     }
     return out_.write(head + list + std::string(kTail) + "\n");
@@ -224,7 +242,8 @@ class Table : public RowSink {
 
   bool has_below_measure(const std::vector<std::size_t>& shown) const {
     return std::ranges::any_of(shown, [&](std::size_t i) {
-      return laid_[i].column.kind == Kind::Net && std::ranges::find(laid_[i].cells, kBelowMeasure) != laid_[i].cells.end();
+      return laid_[i].column.kind == Kind::Net &&
+             std::ranges::find(laid_[i].cells, kBelowMeasure) != laid_[i].cells.end();
     });
   }
 
@@ -249,12 +268,14 @@ class Table : public RowSink {
     const Laid& l = laid_[i];
     int flags = is_right_aligned(l.column.kind) ? SCOLS_FL_RIGHT : 0;
     if (i == tree_column_ && is_tree()) flags |= SCOLS_FL_TREE;
-    libscols_column* column = scols_table_new_column(table, shorten_middle(l.title, l.width, style_.terminal.utf8).c_str(), 0, flags);
+    libscols_column* column =
+        scols_table_new_column(table, shorten_middle(l.title, l.width, style_.terminal.utf8).c_str(), 0, flags);
     FADE_CHECK(column != nullptr);
     if (style_.terminal.color) scols_cell_set_color(scols_column_get_header(column), "bold");
   }
 
-  void add_line(libscols_table* table, const std::vector<std::size_t>& shown, std::size_t r, std::vector<libscols_line*>& path) {
+  void add_line(libscols_table* table, const std::vector<std::size_t>& shown, std::size_t r,
+                std::vector<libscols_line*>& path) {
     path.resize(std::min(path.size(), depths_[r]));
     libscols_line* line = scols_table_new_line(table, is_tree() && !path.empty() ? path.back() : nullptr);
     FADE_CHECK(line != nullptr);

@@ -18,7 +18,8 @@ unsigned width_of(int fd) {
   const char* variable = std::getenv("COLUMNS");
   const std::string_view columns = variable ? variable : "";
   unsigned n = 0;
-  if (!columns.empty() && std::from_chars(columns.data(), columns.data() + columns.size(), n).ec == std::errc() && n > 0)
+  if (!columns.empty() && std::from_chars(columns.data(), columns.data() + columns.size(), n).ec == std::errc() &&
+      n > 0)
     return n;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;

@@ -44,8 +44,8 @@ void for_each_char(std::string_view s, Visit&& visit) {
 
 // U+061C, U+200E..F, U+202A..E, U+2066..9 change the order of what is shown; U+2028/9 end a line.
 bool is_dangerous(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
 void append_escaped(std::string& out, const Char& c) {
@@ -167,8 +167,12 @@ std::string shorten(std::string_view text, std::size_t width, bool utf8, Kept ke
 
 }  // namespace
 
-std::string shorten_middle(std::string_view text, std::size_t width, bool utf8) { return shorten(text, width, utf8, Kept::BothEnds); }
+std::string shorten_middle(std::string_view text, std::size_t width, bool utf8) {
+  return shorten(text, width, utf8, Kept::BothEnds);
+}
 
-std::string shorten_end(std::string_view text, std::size_t width, bool utf8) { return shorten(text, width, utf8, Kept::Begin); }
+std::string shorten_end(std::string_view text, std::size_t width, bool utf8) {
+  return shorten(text, width, utf8, Kept::Begin);
+}
 
 }  // namespace fade::table

@@ -1,4 +1,5 @@
-// One cell of a result, as SQLite knows it. Owned by whoever reads the row; knows nothing of its meaning (see kind.hpp).
+// One cell of a result, as SQLite knows it. Owned by whoever reads the row; knows nothing of its meaning (see
+// kind.hpp).
 #pragma once
 #include <cstdint>
 #include <string>

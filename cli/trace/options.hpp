@@ -16,7 +16,7 @@ struct Request : recording::Request {
   std::vector<std::string> words;      // a command, or process ids
   std::string lines_to;                // -o; empty: standard error
   bool failures_only = false;
-  int stamps = 0;                      // how often -t was given
+  int stamps = 0;  // how often -t was given
   std::optional<std::int64_t> longest;
 
   // Process ids alone: watch these; otherwise run the command.

@@ -40,29 +40,29 @@ using PostmortemId = std::uint32_t;
 
 // ---------------------------------------------------------------- the raw call record
 enum CallFlag : std::uint16_t {
-  kReturned = 1,    // exit_ns and result are valid
-  kUnwound = 2,     // left by exception, longjmp, cancellation, thread or process end: exit_ns is the time of detection
-  kOpenAtEnd = 4,   // still running when the recording ended; exit_ns is not valid
-  kFailed = 8,      // returned, and the result is not the probe's success value
-  kOverridden = 16, // an override rule changed what the caller received
-  kEntryOnly = 32,  // recorded at its entry alone, as its probe says: without result and duration
-  kUnseen = 64,     // its return could not be watched: result and duration are unknown
+  kReturned = 1,   // exit_ns and result are valid
+  kUnwound = 2,    // left by exception, longjmp, cancellation, thread or process end: exit_ns is the time of detection
+  kOpenAtEnd = 4,  // still running when the recording ended; exit_ns is not valid
+  kFailed = 8,     // returned, and the result is not the probe's success value
+  kOverridden = 16,  // an override rule changed what the caller received
+  kEntryOnly = 32,   // recorded at its entry alone, as its probe says: without result and duration
+  kUnseen = 64,      // its return could not be watched: result and duration are unknown
 };
 
 struct CallRecord {
-  CallId id = 0;           // assigned at entry, so ids are in order of entry
-  CallId parent = 0;       // innermost probed call of the same thread that was open at entry
+  CallId id = 0;      // assigned at entry, so ids are in order of entry
+  CallId parent = 0;  // innermost probed call of the same thread that was open at entry
   std::int64_t entry_ns = 0;
   std::int64_t exit_ns = 0;
-  std::uint64_t result = 0;             // rax, or the low 8 bytes of xmm0 if the probe returns float/double
-  std::array<std::uint64_t, 6> words{}; // rdi rsi rdx rcx r8 r9 at entry
+  std::uint64_t result = 0;              // rax, or the low 8 bytes of xmm0 if the probe returns float/double
+  std::array<std::uint64_t, 6> words{};  // rdi rsi rdx rcx r8 r9 at entry
   FunctionId function = 0;
   ThreadId thread = 0;
   CallSiteId caller = 0;
-  std::uint32_t payload_at = 0;   // offset of this call's pieces in the batch's payload
+  std::uint32_t payload_at = 0;  // offset of this call's pieces in the batch's payload
   std::uint32_t payload_size = 0;
   std::uint16_t flags = 0;
-  StackId stack = 0;  // at entry; 0: none was taken
+  StackId stack = 0;          // at entry; 0: none was taken
   std::uint32_t held_ns = 0;  // time for which fade held the thread at its stops outside of entry_ns to exit_ns
 };
 
@@ -77,8 +77,8 @@ enum class PieceKind : std::uint8_t {
 };
 struct PieceHeader {
   PieceKind kind{};
-  std::uint8_t param = 0;     // index into Probe::parameters
-  std::uint8_t cut = 0;       // string: the limit was reached
+  std::uint8_t param = 0;       // index into Probe::parameters
+  std::uint8_t cut = 0;         // string: the limit was reached
   std::uint8_t unreadable = 0;  // the pointer could not be read; size is 0 or the readable part
   std::uint32_t size = 0;
 };
@@ -134,7 +134,7 @@ struct ProcessExec {  // same process, new program
 struct ProcessEnded {
   ProcessId process = 0;
   std::int64_t at = 0;
-  int exit_code = -1;   // -1 if a signal killed it or if the recording ended first
+  int exit_code = -1;  // -1 if a signal killed it or if the recording ended first
   int exit_signal = 0;
 };
 struct ThreadStarted {
@@ -159,14 +159,14 @@ struct ModuleLoaded {
   ModuleId module = 0;
   ProcessId process = 0;
   std::int64_t at = 0;
-  std::string path;      // in the process's view
+  std::string path;  // in the process's view
   std::string soname;
   std::string build_id;  // hex, empty if it has none
   std::string role;      // hip, hiprtc, zluda, cuda, user, program, loader or empty
   std::string version;   // of the library if known, e.g. "6.4.43484"
   std::uint64_t base = 0;
   std::uint64_t size = 0;
-  std::uint32_t sites = 0;  // functions armed in it
+  std::uint32_t sites = 0;         // functions armed in it
   std::shared_ptr<const Fd> file;  // the mapped file, open for reading; null: unavailable
 };
 struct ModuleUnloaded {
@@ -177,8 +177,8 @@ struct ModuleUnloaded {
 struct FunctionDefined {
   FunctionId function = 0;
   std::shared_ptr<const probes::Probe> probe;
-  std::string library;     // path
-  int library_major = 0;   // of the HIP library, 0 if unknown: selects the enum names
+  std::string library;                   // path
+  int library_major = 0;                 // of the HIP library, 0 if unknown: selects the enum names
   std::vector<std::string> other_names;  // exported at the same address: a call may have meant any of them
 };
 // Sent before the first call from that address.
@@ -194,8 +194,8 @@ struct CallSiteSeen {
 struct KernelNamed {
   ProcessId process = 0;
   std::uint64_t handle = 0;
-  std::string name;     // mangled; empty: the former kernel is gone, and the present content has no name
-  std::string library;  // path
+  std::string name;                // mangled; empty: the former kernel is gone, and the present content has no name
+  std::string library;             // path
   std::shared_ptr<const Fd> file;  // the library's file, open for reading, with its first kernel
 };
 // Sent before the first stack with it. One place in code: an address in a module, or a line of a Python function.
@@ -204,9 +204,9 @@ struct FrameSeen {
   FrameId frame = 0;
   ProcessId process = 0;
   Kind kind = Kind::Native;
-  ModuleId module = 0;        // 0: in none
-  std::uint64_t address = 0;  // of the instruction; of the call if it is a return address; of the code object (Python)
-  std::uint64_t offset = 0;   // of `address`, from the module's load address
+  ModuleId module = 0;         // 0: in none
+  std::uint64_t address = 0;   // of the instruction; of the call if it is a return address; of the code object (Python)
+  std::uint64_t offset = 0;    // of `address`, from the module's load address
   std::string function, file;  // Python: qualified name; the storing side names native frames
   int line = 0;
 };
@@ -270,11 +270,11 @@ struct ThreadCost {
 };
 // The cost of a stop on this machine, once for each form of entry (ptrace/stop_cost.hpp). Sent before the first call.
 struct CostMeasured {
-  std::string form;       // jump or int3
-  std::uint32_t calls = 0;  // number of measured calls, 0: none
+  std::string form;                              // jump or int3
+  std::uint32_t calls = 0;                       // number of measured calls, 0: none
   std::int64_t call_ns = 0, call_spread_ns = 0;  // within each duration
   std::int64_t stop_ns = 0, stop_spread_ns = 0;  // of each stop, beyond the time for which fade held the thread
-  std::string problem;    // why the measurement failed
+  std::string problem;                           // why the measurement failed
 };
 
 // CPU time of all threads of a process, user and system, since it began.
@@ -286,15 +286,15 @@ struct CpuUsed {
 // For modules that use or belong to the GPU stack, or have several copies: the loader's rule for the file (ld.so(8)).
 struct ModuleOrigin {
   ModuleId module = 0;
-  std::uint32_t space = 0;  // 0: base namespace; others are of dlmopen and of auditors
-  std::string family;       // equal for copies of one library; empty: a user of the GPU stack only
-  std::string kind;         // of the family: rocm, cuda, openmp, c++
-  std::string version;      // in the file's real name
-  std::string rocm;         // release of ROCm if known, e.g. "6.4"
-  std::string rule;         // LD_PRELOAD, RPATH, LD_LIBRARY_PATH, RUNPATH, system, dlopen ...
-  ModuleId asker = 0;       // the module that needs it, or that has the RPATH or RUNPATH
-  std::string rpath, runpath;               // of the module itself
-  std::vector<std::string> not_taken;       // other files of that library that the program's variables name
+  std::uint32_t space = 0;             // 0: base namespace; others are of dlmopen and of auditors
+  std::string family;                  // equal for copies of one library; empty: a user of the GPU stack only
+  std::string kind;                    // of the family: rocm, cuda, openmp, c++
+  std::string version;                 // in the file's real name
+  std::string rocm;                    // release of ROCm if known, e.g. "6.4"
+  std::string rule;                    // LD_PRELOAD, RPATH, LD_LIBRARY_PATH, RUNPATH, system, dlopen ...
+  ModuleId asker = 0;                  // the module that needs it, or that has the RPATH or RUNPATH
+  std::string rpath, runpath;          // of the module itself
+  std::vector<std::string> not_taken;  // other files of that library that the program's variables name
 };
 // The bindings of a module's imports from the GPU stack, as its memory has them now. Replaces an earlier report.
 struct ImportsBound {
@@ -316,14 +316,14 @@ struct Postmortem {
   enum class Kind : std::uint8_t { Signal, Exit, Hang, Snapshot };  // Exit: ended by itself while calls were running
   PostmortemId postmortem = 0;
   ProcessId process = 0;
-  ThreadId thread = 0;        // the thread that got the signal or ended the process; 0: none or unknown
+  ThreadId thread = 0;  // the thread that got the signal or ended the process; 0: none or unknown
   std::int64_t at = 0;
   Kind kind = Kind::Signal;
-  int signal = 0;             // for Signal
-  int code = 0;               // siginfo_t::si_code
-  bool has_code = false;      // false: the signal killed before fade saw it
+  int signal = 0;                        // for Signal
+  int code = 0;                          // siginfo_t::si_code
+  bool has_code = false;                 // false: the signal killed before fade saw it
   std::optional<std::uint64_t> address;  // address of a fault
-  pid_t sender = 0;           // 0: the kernel, or unknown
+  pid_t sender = 0;                      // 0: the kernel, or unknown
   uid_t sender_uid = 0;
   std::string sender_name;
   int exit_code = -1;         // for Exit
@@ -334,26 +334,26 @@ struct Postmortem {
 // The activity of a thread at that moment.
 struct ThreadSeen {
   struct Call {
-    CallRecord record;        // as far as it was known; payload_at, payload_size: unused
+    CallRecord record;  // as far as it was known; payload_at, payload_size: unused
     std::vector<std::byte> payload;
   };
   PostmortemId postmortem = 0;
   ThreadId thread = 0;
   std::int64_t at = 0;
-  std::string doing;          // "running", the system call it was in, or the reason if unknown
-  ModuleId module = 0;        // module of the instruction; 0: none
-  std::uint64_t address = 0;  // of the instruction; 0: unknown
-  std::uint64_t offset = 0;   // from the module's load address
-  std::string symbol;         // enclosing function if known, mangled, with +offset
-  StackId stack = 0;          // 0: none was taken
-  std::vector<Call> calls;    // running, outermost first
+  std::string doing;                 // "running", the system call it was in, or the reason if unknown
+  ModuleId module = 0;               // module of the instruction; 0: none
+  std::uint64_t address = 0;         // of the instruction; 0: unknown
+  std::uint64_t offset = 0;          // from the module's load address
+  std::string symbol;                // enclosing function if known, mangled, with +offset
+  StackId stack = 0;                 // 0: none was taken
+  std::vector<Call> calls;           // running, outermost first
   std::vector<std::string> earlier;  // names of calls that were running before fade attached, outermost first
 };
 
-using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
-                            ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit,
-                            Lifecycle, Drop, StopCost, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin, ImportsBound,
-                            FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled>;
+using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet,
+                            ModuleLoaded, ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule,
+                            OverrideHit, Lifecycle, Drop, StopCost, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
+                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled>;
 
 // Receives the events of a session. Called from the tracing thread only.
 class EventSink {

@@ -43,8 +43,8 @@ class EventQueue final : public EventSink {
   void call(CallRecord record, std::span<const std::byte> payload) override;
   void notice(Notice notice) override;
   void keeps_to(int cpu) override;
-  void close();                       // nothing more will come
-  std::int64_t waited_ns() const;     // total time spent waiting for room
+  void close();                    // nothing more will come
+  std::int64_t waited_ns() const;  // total time spent waiting for room
 
   // Writer thread: waits until there is something (at most `patience`, at once if urgent), then swaps it into `batch`.
   // The old content of `batch` is dropped but its memory is kept. Returns false when closed and empty.

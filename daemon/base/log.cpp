@@ -21,7 +21,8 @@ std::size_t control_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   if (byte(0) < 0x20 || byte(0) == 0x7f) return byte(0) == '\n' || byte(0) == '\t' ? 0 : 1;
   if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;
-  const bool reorders = byte(0) == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) || (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
+  const bool reorders = byte(0) == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) ||
+                                            (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
   return reorders ? 3 : 0;
 }
 
@@ -31,7 +32,8 @@ std::string harmless(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t control = control_length(text), taken = std::max<std::size_t>(control, 1);
-    for (const char c : text.substr(0, taken)) out += control > 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+    for (const char c : text.substr(0, taken))
+      out += control > 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
     text.remove_prefix(taken);
   }
   return out;
@@ -60,7 +62,8 @@ void set_program(std::string_view name) { program = name; }
 
 void write(Level level, std::string_view text) {
   if (current < level) return;
-  const std::string line = fmt::format("{}: {}\n", program, harmless(text));  // one write: lines of two processes do not mix
+  const std::string line =
+      fmt::format("{}: {}\n", program, harmless(text));            // one write: lines of two processes do not mix
   if (::write(destination, line.data(), line.size()) < 0) return;  // no reader for an error message is left
 }
 

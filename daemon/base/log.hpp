@@ -10,7 +10,7 @@ enum class Level { Silent, Error, Info, Debug, Trace };  // -qq, -q, default, -v
 
 void set_level(Level level);
 Level level();
-void set_destination(int fd);  // must stay open as long as there are messages
+void set_destination(int fd);             // must stay open as long as there are messages
 void set_program(std::string_view name);  // the text before the colon; `name` must outlive the process
 void write(Level level, std::string_view text);
 // An Info message about the running program. It begins a new line on a terminal, and is lost if its reader is busy.

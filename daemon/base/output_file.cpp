@@ -63,9 +63,13 @@ class Way {
   }
 
  private:
-  static Fd start(std::string_view path) { return Fd(::open(path.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
+  static Fd start(std::string_view path) {
+    return Fd(::open(path.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
   tl::unexpected<Error> refuse(int code) const { return fail_errno("cannot write " + path_, code); }
-  tl::unexpected<Error> refuse(std::string cause) const { return fail("cannot write " + path_, std::move(cause), kOwnFolder, EPERM); }
+  tl::unexpected<Error> refuse(std::string cause) const {
+    return fail("cannot write " + path_, std::move(cause), kOwnFolder, EPERM);
+  }
 
   Result<std::optional<Place>> step(const std::string& name) {
     Fd next(::openat(at_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -145,7 +149,8 @@ Result<Fd> open_output_file(const std::string& path, OutputMode mode, mode_t per
   if (!place) return tl::unexpected(place.error());
   if (place->thing) return open_thing(path, *place, mode);
   const int how = mode == OutputMode::Append ? O_APPEND : 0;
-  Fd fd(::openat(place->folder.get(), place->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | how, permissions));
+  Fd fd(::openat(place->folder.get(), place->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | how,
+                 permissions));
   if (!fd) return fail_errno("cannot write " + path);
   return fd;
 }

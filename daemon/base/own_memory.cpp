@@ -26,7 +26,8 @@ constexpr rlim_t kToLetGo = rlim_t{48} << 20;   // free: enough to detach from a
 constexpr rlim_t kStack = rlim_t{8} << 20, kLeastStack = rlim_t{512} << 10;  // 128 KiB were too little
 constexpr std::size_t kThreadStack = std::size_t{2} << 20;
 
-constexpr const char* kFix = "ulimit -v unlimited; or limit the program alone: fade-run -- sh -c 'ulimit -v LIMIT; exec COMMAND'";
+constexpr const char* kFix =
+    "ulimit -v unlimited; or limit the program alone: fade-run -- sh -c 'ulimit -v LIMIT; exec COMMAND'";
 
 struct Limit {
   __rlimit_resource what;
@@ -41,7 +42,8 @@ const char* end_consequence = "";
 // Only a process with CAP_SYS_RESOURCE may exceed the hard limit.
 bool raise(const Limit& limit) {
   const rlimit& given = limit.given;
-  const rlimit all{limit.enough, std::max(limit.enough, given.rlim_max)}, most{std::min(limit.enough, given.rlim_max), given.rlim_max};
+  const rlimit all{limit.enough, std::max(limit.enough, given.rlim_max)},
+      most{std::min(limit.enough, given.rlim_max), given.rlim_max};
   return ::setrlimit(limit.what, &all) == 0 || (given.rlim_cur != most.rlim_cur && ::setrlimit(limit.what, &most) == 0);
 }
 
@@ -66,7 +68,8 @@ void give_threads_a_stack() {
   pthread_attr_t attributes;
   std::size_t size = 0;
   if (::pthread_getattr_default_np(&attributes) != 0) return;
-  if (::pthread_attr_getstacksize(&attributes, &size) == 0 && size < kThreadStack && ::pthread_attr_setstacksize(&attributes, kThreadStack) == 0)
+  if (::pthread_attr_getstacksize(&attributes, &size) == 0 && size < kThreadStack &&
+      ::pthread_attr_setstacksize(&attributes, kThreadStack) == 0)
     ::pthread_setattr_default_np(&attributes);
   ::pthread_attr_destroy(&attributes);
 }
@@ -74,7 +77,9 @@ void give_threads_a_stack() {
 Result<void> check_stack() {
   rlimit now{};
   if (::getrlimit(RLIMIT_STACK, &now) != 0 || now.rlim_cur >= kLeastStack) return {};
-  return fail("fade has too little memory", fmt::format("the stack of this shell's programs is limited to {} KiB (ulimit -s), and fade needs {}", now.rlim_cur >> 10, kLeastStack >> 10),
+  return fail("fade has too little memory",
+              fmt::format("the stack of this shell's programs is limited to {} KiB (ulimit -s), and fade needs {}",
+                          now.rlim_cur >> 10, kLeastStack >> 10),
               "ulimit -s 8192; or limit the program alone: fade-run -- sh -c 'ulimit -s LIMIT; exec COMMAND'");
 }
 
@@ -89,7 +94,8 @@ void take(int status, const char* consequence) {
   end_consequence = consequence;
   std::set_new_handler(ran_out);
   for (Limit& limit : limits)
-    if (::getrlimit(limit.what, &limit.given) == 0 && limit.given.rlim_cur < limit.enough) limit.is_changed = raise(limit);
+    if (::getrlimit(limit.what, &limit.given) == 0 && limit.given.rlim_cur < limit.enough)
+      limit.is_changed = raise(limit);
   give_threads_a_stack();
 }
 
@@ -102,7 +108,10 @@ Result<void> check() {
   if (auto stack = check_stack(); !stack) return stack;
   const auto free = left();
   if (!free || *free >= kToBegin) return {};
-  return fail("fade has too little memory", fmt::format("the address space of this shell's programs is limited to {} MiB (ulimit -v), and fade needs {} MiB more than it has", allowed() >> 20, ((kToBegin - *free) >> 20) + 1),
+  return fail("fade has too little memory",
+              fmt::format("the address space of this shell's programs is limited to {} MiB (ulimit -v), and fade needs "
+                          "{} MiB more than it has",
+                          allowed() >> 20, ((kToBegin - *free) >> 20) + 1),
               kFix);
 }
 
@@ -112,7 +121,12 @@ bool is_scarce() {
 }
 
 Error scarcity() {
-  return {"memory runs short: the program goes on without fade", fmt::format("the address space of this shell's programs is limited to {} MiB (ulimit -v), and fade has used most of it", allowed() >> 20), kFix, ENOMEM};
+  return {
+      "memory runs short: the program goes on without fade",
+      fmt::format(
+          "the address space of this shell's programs is limited to {} MiB (ulimit -v), and fade has used most of it",
+          allowed() >> 20),
+      kFix, ENOMEM};
 }
 
 // Must not allocate memory.
@@ -120,7 +134,8 @@ void ran_out() {
   if (log::level() >= log::Level::Error) {
     say("fade: out of memory");
     say(end_consequence);
-    say("\n  cause: the machine has no more, or a limit (ulimit -v, a container's) allows no more\n  fix:   ulimit -v unlimited\n");
+    say("\n  cause: the machine has no more, or a limit (ulimit -v, a container's) allows no more\n  fix:   ulimit -v "
+        "unlimited\n");
   }
   ::_exit(end_status);
 }

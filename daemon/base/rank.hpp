@@ -11,12 +11,12 @@ namespace fade {
 
 // The first variable that is set to a number counts. The launcher nearest to the program comes first, so that
 // torchrun's workers below srun have their own rank and not srun's.
-inline constexpr std::array<std::string_view, 6> kRankVariables{
-    "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+inline constexpr std::array<std::string_view, 6> kRankVariables{"RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                                                "PMI_RANK", "MV2_COMM_WORLD_RANK",  "SLURM_PROCID"};
 inline constexpr std::array<std::string_view, 5> kLocalRankVariables{
     "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
-inline constexpr std::array<std::string_view, 5> kWorldSizeVariables{
-    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
+inline constexpr std::array<std::string_view, 5> kWorldSizeVariables{"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                                                     "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

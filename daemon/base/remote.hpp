@@ -43,8 +43,8 @@ class Memory {
   bool read_exactly(RemoteAddr from, std::span<std::byte> into) const { return read(from, into) == into.size(); }
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  std::optional<T> value(RemoteAddr from) const {
+  requires std::is_trivially_copyable_v<T> std::optional<T> value(RemoteAddr from)
+  const {
     T out;
     if (!read_exactly(from, std::as_writable_bytes(std::span(&out, 1)))) return std::nullopt;
     return out;

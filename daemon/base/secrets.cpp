@@ -7,13 +7,13 @@
 namespace fade {
 namespace {
 
-constexpr std::array kSecretWords = {
-    "token", "secret", "secrets", "password", "passwd", "passphrase", "passcode", "pass", "key", "apikey", "authkey",
-    "credential", "credentials"};
+constexpr std::array kSecretWords = {"token", "secret", "secrets", "password", "passwd",     "passphrase", "passcode",
+                                     "pass",  "key",    "apikey",  "authkey",  "credential", "credentials"};
 // Tokens and keys with such a word before them are not secrets of the user.
-constexpr std::array kHarmlessBefore = {
-    "eos", "bos", "pad", "unk", "mask", "sep", "cls", "stop", "start", "end", "special", "image", "next", "per",
-    "sort", "primary", "foreign", "group", "partition", "label", "input", "output", "single", "two", "multi", "num"};
+constexpr std::array kHarmlessBefore = {"eos",    "bos",     "pad",     "unk",     "mask",      "sep",   "cls",
+                                        "stop",   "start",   "end",     "special", "image",     "next",  "per",
+                                        "sort",   "primary", "foreign", "group",   "partition", "label", "input",
+                                        "output", "single",  "two",     "multi",   "num"};
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::string_view kNameEnds = "\"'(){}[]<>;&|,?";  // text before a name that is not an option's
 
@@ -22,7 +22,8 @@ bool is_in(const auto& list, std::string_view word) { return std::ranges::find(l
 // Long words count with any prefix: PGPASSWORD.
 bool is_secret_word(std::string_view word) {
   constexpr std::size_t kLong = 6;
-  return std::ranges::any_of(kSecretWords, [&](std::string_view one) { return word == one || (one.size() >= kLong && word.ends_with(one)); });
+  return std::ranges::any_of(
+      kSecretWords, [&](std::string_view one) { return word == one || (one.size() >= kLong && word.ends_with(one)); });
 }
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
@@ -84,12 +85,15 @@ class Words {
  public:
   std::string next(std::string word) {
     if (takes(word)) return std::string(kRedacted);
-    is_secret_ = word == "Bearer" || word == "bearer" || (is_option(word) && word.find('=') == word.npos && names_a_secret(word));
+    is_secret_ = word == "Bearer" || word == "bearer" ||
+                 (is_option(word) && word.find('=') == word.npos && names_a_secret(word));
     hide_passwords(word);
     hide_value(word);
     return word;
   }
-  std::string next_command(const std::string& word) { return takes(word) ? std::string(kRedacted) : hide_in_text(word); }
+  std::string next_command(const std::string& word) {
+    return takes(word) ? std::string(kRedacted) : hide_in_text(word);
+  }
 
  private:
   // Returns true if the previous word asked for a value, and this is the value.
@@ -106,7 +110,8 @@ class Words {
 std::size_t end_of_word(const std::string& text, std::size_t at) {
   const std::size_t value = text.find('=', at);
   std::size_t end = std::min(text.find_first_of(kSpaces, at), text.size());
-  const std::size_t quote = text[at] == '"' || text[at] == '\'' ? at : (value != text.npos && value < end ? value + 1 : text.npos);
+  const std::size_t quote =
+      text[at] == '"' || text[at] == '\'' ? at : (value != text.npos && value < end ? value + 1 : text.npos);
   if (quote >= text.size() || (text[quote] != '"' && text[quote] != '\'')) return end;
   const std::size_t close = text.find(text[quote], quote + 1);
   return close == text.npos ? end : std::min(text.find_first_of(kSpaces, close), text.size());

@@ -17,7 +17,9 @@ std::size_t replacement_cost(char a, char b) {
 }
 
 // The largest distance at which a word of this length is still a likely slip; -z and -o are never similar.
-std::size_t tolerance_x2(std::string_view word) { return word.size() < 3 ? 1 : std::max<std::size_t>(2, word.size() * 2 / 3); }
+std::size_t tolerance_x2(std::string_view word) {
+  return word.size() < 3 ? 1 : std::max<std::size_t>(2, word.size() * 2 / 3);
+}
 
 }  // namespace
 

@@ -12,7 +12,8 @@ Result<std::string> read_text_file(const std::string& path, const std::string& d
   std::string content(kLargestTextFile + 1, '\0');
   content.resize(std::fread(content.data(), 1, content.size(), file.get()));
   if (std::ferror(file.get())) return fail_errno(doing);
-  if (content.size() > kLargestTextFile) return fail(doing, "the file has more than 1 MiB", "name a file of text", EFBIG);
+  if (content.size() > kLargestTextFile)
+    return fail(doing, "the file has more than 1 MiB", "name a file of text", EFBIG);
   return content;
 }
 

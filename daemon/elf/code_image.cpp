@@ -11,11 +11,11 @@
 namespace fade::elf {
 namespace {
 
-constexpr std::uint16_t kAmdGpu = 224;          // EM_AMDGPU
-constexpr std::uint32_t kMetadataNote = 32;     // NT_AMDGPU_METADATA, code objects of version 3 and later
+constexpr std::uint16_t kAmdGpu = 224;       // EM_AMDGPU
+constexpr std::uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA, code objects of version 3 and later
 constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__", kPacked = "CCOB";
 constexpr std::size_t kMostImageHeaders = 64, kMostEntries = 1024, kMostTriple = 256, kMostNotes = 32u << 20;
-constexpr std::uint64_t kImageAlignment = 4096;  // of images in .hip_fatbin
+constexpr std::uint64_t kImageAlignment = 4096;    // of images in .hip_fatbin
 constexpr std::uint64_t kMostCarried = 16u << 20;  // bytes of a compressed image that are stored with a call
 constexpr CodeLimits kCarriedLimits{.objects = 64, .bytes = 64u << 20, .unpacked = 512u << 20};
 
@@ -25,7 +25,9 @@ bool begins_with(const Memory& memory, RemoteAddr at, std::string_view magic) {
   return memory.read_exactly(at, into) && std::string_view(bytes.data(), magic.size()) == magic;
 }
 
-CodeObject failed(std::string arch, std::string_view problem) { return {std::move(arch), {}, std::string(problem), {}}; }
+CodeObject failed(std::string arch, std::string_view problem) {
+  return {std::move(arch), {}, std::string(problem), {}};
+}
 
 // The metadata note of a segment of notes: {sizes of name and content, type}, name, content, each padded to 4 bytes.
 std::optional<std::span<const std::byte>> metadata_note(std::span<const std::byte> notes) {
@@ -45,12 +47,15 @@ std::optional<std::span<const std::byte>> metadata_note(std::span<const std::byt
 
 CodeObject read_elf(const Memory& memory, RemoteAddr at, std::string arch, std::size_t most_bytes) {
   const auto header = memory.value<Elf64_Ehdr>(at);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return failed(std::move(arch), "not a code object");
-  if (header->e_machine != kAmdGpu || header->e_phentsize != sizeof(Elf64_Phdr)) return failed(std::move(arch), "not a code object of AMD's");
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+    return failed(std::move(arch), "not a code object");
+  if (header->e_machine != kAmdGpu || header->e_phentsize != sizeof(Elf64_Phdr))
+    return failed(std::move(arch), "not a code object of AMD's");
   for (std::size_t i = 0; i < std::min<std::size_t>(header->e_phnum, kMostImageHeaders); ++i) {
     const auto segment = memory.value<Elf64_Phdr>(at + header->e_phoff + i * sizeof(Elf64_Phdr));
     if (!segment || segment->p_type != PT_NOTE) continue;
-    if (segment->p_filesz > std::min(most_bytes, kMostNotes)) return failed(std::move(arch), "its description is too large to be read");
+    if (segment->p_filesz > std::min(most_bytes, kMostNotes))
+      return failed(std::move(arch), "its description is too large to be read");
     std::vector<std::byte> notes(segment->p_filesz);
     notes.resize(memory.read(at + segment->p_offset, notes));
     if (const auto note = metadata_note(notes))
@@ -125,7 +130,8 @@ Image read_packed(const Memory& memory, RemoteAddr at, const PackedHeader& heade
     return out;
   };
   if (header.size == 0) return refused("compressed in a way that is not known");
-  if (header.unpacked > limits.unpacked) return refused("left out because it is compressed and too large to be unpacked");
+  if (header.unpacked > limits.unpacked)
+    return refused("left out because it is compressed and too large to be unpacked");
   UnpackedImage inside(memory, at, header);
   Image content = read_plain(inside, {0}, limits, [&](std::uint64_t offset) { inside.forget_before(offset); });
   // Only the end shows its size (version 1), and whether it is damaged instead of empty.
@@ -178,8 +184,8 @@ std::vector<CodeObject> read_code_objects(const Memory& memory, RemoteAddr image
   return read_image(memory, image, limits).objects;
 }
 
-void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits, const std::function<void(CodeObject)>& visit,
-                      const std::function<bool()>& is_enough) {
+void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits,
+                      const std::function<void(CodeObject)>& visit, const std::function<bool()>& is_enough) {
   CodeLimits left = limits;
   for (RemoteAddr at = section.begin; at < section.end && left.objects > 0;) {
     if (is_packed(memory, at) && is_enough()) return;
@@ -200,7 +206,8 @@ bool is_packed(const Memory& memory, RemoteAddr image) { return begins_with(memo
 std::vector<std::byte> carry(const Memory& memory, RemoteAddr image) {
   const auto header = read_packed_header(memory, image);
   if (!header) return pack(read_code_objects(memory, image, {}));
-  if (header->packed > kMostCarried) return pack({failed({}, "left out because it is compressed and too large to be copied while it is loaded")});
+  if (header->packed > kMostCarried)
+    return pack({failed({}, "left out because it is compressed and too large to be copied while it is loaded")});
   std::vector<std::byte> out(std::min(most_packed(*header), kMostCarried));
   out.resize(memory.read(image, out));
   return out;

@@ -24,8 +24,8 @@ bool is_packed(const Memory& memory, RemoteAddr image);
 
 // Reads a section .hip_fatbin, which holds image after image, and calls visit for each object of each image. Asks
 // is_enough before it unpacks another compressed image.
-void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits, const std::function<void(CodeObject)>& visit,
-                      const std::function<bool()>& is_enough);
+void each_code_object(const Memory& memory, RemoteRange section, const CodeLimits& limits,
+                      const std::function<void(CodeObject)>& visit, const std::function<bool()>& is_enough);
 
 // The part of an image that is stored with the call that loads it: metadata of at most 2 MB, or a compressed image
 // itself of at most 16 MB. Never unpacks. Empty if no image begins there.

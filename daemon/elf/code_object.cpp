@@ -37,7 +37,8 @@ bool read_field(MsgReader& reader, std::string_view key, KernelCode& kernel) {
   const auto item = reader.next();
   if (!item) return false;
   if (item->kind == MsgItem::Kind::Text && key == ".name") kernel.name = item->text;
-  if (item->kind == MsgItem::Kind::Number && key != ".name") kernel.*(row->field) = static_cast<std::int64_t>(item->number);
+  if (item->kind == MsgItem::Kind::Number && key != ".name")
+    kernel.*(row->field) = static_cast<std::int64_t>(item->number);
   if (item->kind != MsgItem::Kind::Array && item->kind != MsgItem::Kind::Map) return true;
   reader = before;
   return reader.skip();
@@ -77,7 +78,9 @@ std::optional<std::span<const std::byte>> take_text(std::span<const std::byte>& 
   return out;
 }
 
-std::string text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::vector<KernelMode> modes_of(std::string_view packed) {
   std::vector<KernelMode> out;
@@ -128,7 +131,8 @@ CodeMetadata describe(const CodeObject& object) {
   std::map<std::string_view, bool> modes;
   for (const KernelMode& mode : object.modes) modes[mode.name] = mode.wgp;
   for (KernelCode& kernel : out.kernels)
-    if (const auto mode = modes.find(kernel.name); mode != modes.end() && !kernel.wgp_mode) kernel.wgp_mode = mode->second;
+    if (const auto mode = modes.find(kernel.name); mode != modes.end() && !kernel.wgp_mode)
+      kernel.wgp_mode = mode->second;
   return out;
 }
 
@@ -148,7 +152,8 @@ std::vector<std::byte> pack(const std::vector<CodeObject>& objects) {
 std::vector<CodeObject> unpack(std::span<const std::byte> bytes) {
   std::vector<CodeObject> out;
   for (;;) {
-    const auto arch = take_text(bytes), problem = take_text(bytes), metadata = take_text(bytes), modes = take_text(bytes);
+    const auto arch = take_text(bytes), problem = take_text(bytes), metadata = take_text(bytes),
+               modes = take_text(bytes);
     if (!arch || !problem || !metadata || !modes) return out;
     out.push_back({text_of(*arch), {metadata->begin(), metadata->end()}, text_of(*problem), modes_of(text_of(*modes))});
   }

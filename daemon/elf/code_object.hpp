@@ -16,13 +16,13 @@ namespace fade::elf {
 // The values as the compiler wrote them; values that it did not write are empty.
 struct KernelCode {
   using Number = std::optional<std::int64_t>;
-  std::string name;                             // mangled, as in hipModuleGetFunction
-  Number vgprs, agprs, sgprs;                   // registers: of a work-item, accumulators of one, of a wave
-  Number vgpr_spills, sgpr_spills;              // spilled registers
-  Number lds, scratch, kernarg;                 // bytes: of a work-group without the dynamic part, of a work-item, of the arguments
-  Number wave_size, max_threads;                // work-items of a wave; most of a work-group
-  Number wgp_mode;                              // 1: a work-group may use both compute units of a work-group processor
-  Number dynamic_stack;                         // 1: scratch is not known beforehand
+  std::string name;                 // mangled, as in hipModuleGetFunction
+  Number vgprs, agprs, sgprs;       // registers: of a work-item, accumulators of one, of a wave
+  Number vgpr_spills, sgpr_spills;  // spilled registers
+  Number lds, scratch, kernarg;     // bytes: of a work-group without the dynamic part, of a work-item, of the arguments
+  Number wave_size, max_threads;    // work-items of a wave; most of a work-group
+  Number wgp_mode;                  // 1: a work-group may use both compute units of a work-group processor
+  Number dynamic_stack;             // 1: scratch is not known beforehand
   bool operator==(const KernelCode&) const = default;
 };
 
@@ -37,10 +37,10 @@ struct CodeMetadata {
 CodeMetadata decode_metadata(std::span<const std::byte> note);
 
 struct CodeObject {
-  std::string arch;                   // of the bundle's entry; empty if the image is not a bundle
-  std::vector<std::byte> metadata;    // the note's content
-  std::string problem;                // the reason if there is no metadata
-  std::vector<KernelMode> modes;      // from the descriptors that the hardware reads
+  std::string arch;                 // of the bundle's entry; empty if the image is not a bundle
+  std::vector<std::byte> metadata;  // the note's content
+  std::string problem;              // the reason if there is no metadata
+  std::vector<KernelMode> modes;    // from the descriptors that the hardware reads
 };
 
 // The facts about an object's kernels: the note, and the descriptors if the note lacks a value.

@@ -80,7 +80,8 @@ bool strings_end(const ElfFile& file) {
     if (!s.name.ends_with("debug_str") && !s.name.ends_with("debug_line_str")) return true;
     Elf_Scn* scn = ::elf_getscn(file.handle(), s.index);
     const Elf_Data* data = scn ? ::elf_getdata(scn, nullptr) : nullptr;  // libdw has unpacked the section before this
-    return !data || data->d_size == 0 || !data->d_buf || static_cast<const char*>(data->d_buf)[data->d_size - 1] == '\0';
+    return !data || data->d_size == 0 || !data->d_buf ||
+           static_cast<const char*>(data->d_buf)[data->d_size - 1] == '\0';
   });
 }
 
@@ -105,7 +106,8 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   out.dwarf_.reset(::dwarf_begin_elf(source->handle(), DWARF_C_READ, nullptr));
   if (!out.dwarf_) return fail("cannot read the debug information of " + source->name(), ::dwarf_errmsg(-1));
   ::dwarf_new_oom_handler(out.dwarf_.get(), own_memory::ran_out);
-  if (!strings_end(*source)) return fail("cannot read the debug information of " + source->name(), "it is damaged: a text in it does not end");
+  if (!strings_end(*source))
+    return fail("cannot read the debug information of " + source->name(), "it is damaged: a text in it does not end");
   if (const auto done = out.attach_alternate(debug_root); !done) return tl::unexpected(done.error());
   return out;
 }
@@ -118,7 +120,8 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   const ssize_t id_size = ::dwelf_dwarf_gnu_debugaltlink(dwarf_.get(), &path, &id);
   if (id_size <= 0) return {};
   std::string build_id;
-  for (ssize_t i = 0; i < id_size && i < 64; ++i) build_id += fmt::format("{:02x}", static_cast<const std::uint8_t*>(id)[i]);
+  for (ssize_t i = 0; i < id_size && i < 64; ++i)
+    build_id += fmt::format("{:02x}", static_cast<const std::uint8_t*>(id)[i]);
   auto found = debug_file_by_id(build_id, debug_root);
   const std::string folder = debug_root + "/.dwz/";
   if (!found && std::strncmp(path, folder.c_str(), folder.size()) == 0 && !std::strstr(path, "/../")) {
@@ -130,7 +133,9 @@ Result<void> DwarfFile::attach_alternate(const std::string& debug_root) {
   alternate_.reset(::dwarf_begin_elf(alternate_file_->handle(), DWARF_C_READ, nullptr));
   if (!alternate_) return fail("cannot read the debug information in " + alternate_file_->name(), ::dwarf_errmsg(-1));
   ::dwarf_new_oom_handler(alternate_.get(), own_memory::ran_out);
-  if (!strings_end(*alternate_file_)) return fail("cannot read the debug information in " + alternate_file_->name(), "it is damaged: a text in it does not end");
+  if (!strings_end(*alternate_file_))
+    return fail("cannot read the debug information in " + alternate_file_->name(),
+                "it is damaged: a text in it does not end");
   ::dwarf_setalt(dwarf_.get(), alternate_.get());
   return {};
 }

@@ -15,7 +15,7 @@ using probes::Type;
 using probes::TypeClass;
 
 constexpr int kMaxStars = 32;
-constexpr int kMaxTypeDepth = 8;    // nesting of structs
+constexpr int kMaxTypeDepth = 8;  // nesting of structs
 constexpr int kMaxFields = 1024;
 constexpr int kMaxTypeMembers = 65'536;  // including functions and types declared in the class
 constexpr int kMaxDimensions = 8;
@@ -46,10 +46,14 @@ struct Encoding {
   TypeClass cls;
 };
 constexpr Encoding kEncodings[] = {
-    {DW_ATE_boolean, 1, TypeClass::Bool},       {DW_ATE_signed_char, 1, TypeClass::Signed},
-    {DW_ATE_unsigned_char, 1, TypeClass::Unsigned}, {DW_ATE_signed, 0, TypeClass::Signed},
-    {DW_ATE_unsigned, 0, TypeClass::Unsigned},  {DW_ATE_UTF, 0, TypeClass::Unsigned},
-    {DW_ATE_float, 4, TypeClass::Float},        {DW_ATE_float, 8, TypeClass::Double},
+    {DW_ATE_boolean, 1, TypeClass::Bool},
+    {DW_ATE_signed_char, 1, TypeClass::Signed},
+    {DW_ATE_unsigned_char, 1, TypeClass::Unsigned},
+    {DW_ATE_signed, 0, TypeClass::Signed},
+    {DW_ATE_unsigned, 0, TypeClass::Unsigned},
+    {DW_ATE_UTF, 0, TypeClass::Unsigned},
+    {DW_ATE_float, 4, TypeClass::Float},
+    {DW_ATE_float, 8, TypeClass::Double},
 };
 
 Result<Type> read_base(Dwarf_Die die, Type shown) {

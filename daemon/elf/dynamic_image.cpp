@@ -101,8 +101,7 @@ Result<DynamicImage> DynamicImage::build(const Memory& memory, std::uint64_t bia
 void DynamicImage::read_dynamic(std::uint64_t size) {
   RemoteAddr gnu_hash, hash;
   std::uint64_t jump_slots_size = 0, relocations_size = 0, initializers_size = 0;
-  for (const auto& d :
-       read_array<Elf64_Dyn>(*memory_, dynamic_at_, size / sizeof(Elf64_Dyn), kMaxDynamicEntries)) {
+  for (const auto& d : read_array<Elf64_Dyn>(*memory_, dynamic_at_, size / sizeof(Elf64_Dyn), kMaxDynamicEntries)) {
     if (d.d_tag == DT_NULL) break;
     if (d.d_tag == DT_SYMTAB) symbols_at_ = pointer(d.d_un.d_ptr);
     else if (d.d_tag == DT_STRTAB) strings_at_ = pointer(d.d_un.d_ptr);
@@ -248,8 +247,8 @@ std::vector<DynamicSymbol> DynamicImage::all_functions() const {
   std::vector<DynamicSymbol> out;
   if (!hash_) return out;
   const SymbolRange range = hash_->range(*memory_);
-  const auto symbols = read_array<RawSymbol>(
-      *memory_, symbols_at_ + std::uint64_t{range.first} * sizeof(Elf64_Sym), range.count, kMaxSymbols);
+  const auto symbols = read_array<RawSymbol>(*memory_, symbols_at_ + std::uint64_t{range.first} * sizeof(Elf64_Sym),
+                                             range.count, kMaxSymbols);
   const auto strings = read_array<char>(*memory_, strings_at_, strings_size_, kMaxStrings);
   std::size_t name_bytes = 0;  // hostile tables can give every symbol the same long name
   for (const auto& symbol : symbols) {
@@ -263,7 +262,8 @@ std::vector<DynamicSymbol> DynamicImage::all_functions() const {
   }
   const auto key = [](const DynamicSymbol& s) { return std::tie(s.offset, s.name); };
   std::sort(out.begin(), out.end(), [&](const auto& x, const auto& y) { return key(x) < key(y); });
-  out.erase(std::unique(out.begin(), out.end(), [&](const auto& x, const auto& y) { return key(x) == key(y); }), out.end());
+  out.erase(std::unique(out.begin(), out.end(), [&](const auto& x, const auto& y) { return key(x) == key(y); }),
+            out.end());
   return out;
 }
 

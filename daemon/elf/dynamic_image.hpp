@@ -51,7 +51,7 @@ class DynamicImage {
   RemoteAddr entry() const { return entry_; }  // null from open_program()
   bool is_dynamic() const { return static_cast<bool>(dynamic_at_); }
   RemoteAddr dynamic() const { return dynamic_at_; }  // l_ld of the link map
-  RemoteAddr debug() const { return debug_; }  // r_debug by DT_DEBUG; null until ld.so has set it
+  RemoteAddr debug() const { return debug_; }         // r_debug by DT_DEBUG; null until ld.so has set it
   bool in_code(RemoteAddr address) const;
   // True if the loader has not relocated the object yet. Then the target of DT_INIT_ARRAY, which only the loader
   // writes, still is an address of the file. nullopt: the object has no such array, or no bias.
@@ -62,7 +62,9 @@ class DynamicImage {
   std::string build_id() const;             // hex, empty if it has none
   std::string rpath() const;                // DT_RPATH as written; empty if it has none
   std::string runpath() const;              // DT_RUNPATH
-  DynamicTables tables() const { return {symbols_at_, strings_at_, strings_size_, jump_slots_, relocations_, relative_}; }
+  DynamicTables tables() const {
+    return {symbols_at_, strings_at_, strings_size_, jump_slots_, relocations_, relative_};
+  }
 
   // The defined symbol with that name, in the default version if there are several. About five reads; one or two if the
   // module has no such symbol.
@@ -75,7 +77,8 @@ class DynamicImage {
   struct ProgramHeader;
   struct RawSymbol;
   explicit DynamicImage(const Memory& memory) : memory_(&memory) {}
-  static Result<DynamicImage> build(const Memory& memory, std::uint64_t bias, const std::vector<ProgramHeader>& headers);
+  static Result<DynamicImage> build(const Memory& memory, std::uint64_t bias,
+                                    const std::vector<ProgramHeader>& headers);
   void read_dynamic(std::uint64_t size);
   RemoteAddr pointer(std::uint64_t d_ptr) const;
   RemoteAddr within(RemoteAddr begin, std::uint64_t size) const;

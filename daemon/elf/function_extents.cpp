@@ -41,12 +41,13 @@ FunctionExtents FunctionExtents::read(const DynamicImage& image, const Memory& m
   FunctionExtents out;
   const auto section = find_section(image, memory);
   const auto start = section ? memory.value<HeaderStart>(*section) : std::nullopt;
-  if (!start || start->version != 1 || start->frame_encoding != kSigned4FromHere || start->count_encoding != kUnsigned4 ||
-      start->table_encoding != kSigned4FromHeader)
+  if (!start || start->version != 1 || start->frame_encoding != kSigned4FromHere ||
+      start->count_encoding != kUnsigned4 || start->table_encoding != kSigned4FromHeader)
     return out;
   out.end_ = image.span().end.value;
   const std::uint64_t room = image.span().contains(*section) ? (out.end_ - section->value) / sizeof(Row) : 0;
-  for (const Row& row : read_array<Row>(memory, *section + sizeof *start, std::min<std::uint64_t>(start->count, room), kMaxFunctions))
+  for (const Row& row :
+       read_array<Row>(memory, *section + sizeof *start, std::min<std::uint64_t>(start->count, room), kMaxFunctions))
     out.starts_.push_back(section->value + static_cast<std::uint64_t>(std::int64_t{row.function}));
   if (!std::is_sorted(out.starts_.begin(), out.starts_.end())) std::sort(out.starts_.begin(), out.starts_.end());
   return out;

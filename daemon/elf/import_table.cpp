@@ -16,7 +16,7 @@ constexpr std::size_t kMaxImports = 16 << 10;
 constexpr std::size_t kMaxImport = 256;      // longer names are mangled, and no caller asks for them
 constexpr std::uint64_t kWindow = 16 << 10;  // bytes of the string table per read
 constexpr std::uint64_t kMostStrings = 128 << 20;
-constexpr std::uint64_t kMaxGap = 4096;    // between slots that one read covers
+constexpr std::uint64_t kMaxGap = 4096;  // between slots that one read covers
 constexpr std::uint64_t kMaxRun = 64 << 10;
 
 struct Slot {
@@ -58,7 +58,8 @@ struct Named {
 };
 
 // The undefined symbols among the symbols of `slots`, sorted by the place of their names.
-std::vector<Named> undefined_symbols(const Memory& memory, const DynamicTables& tables, const std::vector<Slot>& slots) {
+std::vector<Named> undefined_symbols(const Memory& memory, const DynamicTables& tables,
+                                     const std::vector<Slot>& slots) {
   std::uint32_t last = 0;
   for (const Slot& slot : slots) last = std::max(last, slot.symbol);
   const auto symbols = read_array<Elf64_Sym>(memory, tables.symbols, std::uint64_t{last} + 1, kMaxSymbols);
@@ -68,7 +69,8 @@ std::vector<Named> undefined_symbols(const Memory& memory, const DynamicTables& 
     if (slot.symbol >= symbols.size() || is_known[slot.symbol]) continue;
     is_known[slot.symbol] = true;
     const Elf64_Sym& symbol = symbols[slot.symbol];
-    if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < tables.strings_size) out.push_back({symbol.st_name, slot.symbol});
+    if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < tables.strings_size)
+      out.push_back({symbol.st_name, slot.symbol});
   }
   std::sort(out.begin(), out.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
   return out;

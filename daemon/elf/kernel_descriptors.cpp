@@ -28,7 +28,8 @@ struct Symbols {
 
 Symbols read_symbols(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header, std::size_t most_bytes) {
   if (header.e_shentsize != sizeof(Elf64_Shdr)) return {};
-  const auto sections = read_table<Elf64_Shdr>(memory, image + header.e_shoff, std::min<std::size_t>(header.e_shnum, kMostHeaders));
+  const auto sections =
+      read_table<Elf64_Shdr>(memory, image + header.e_shoff, std::min<std::size_t>(header.e_shnum, kMostHeaders));
   const auto table = std::ranges::find(sections, std::uint32_t{SHT_DYNSYM}, &Elf64_Shdr::sh_type);
   if (table == sections.end() || table->sh_link >= sections.size()) return {};
   const Elf64_Shdr& names = sections[table->sh_link];
@@ -55,11 +56,13 @@ std::optional<std::uint64_t> file_offset(const std::vector<Elf64_Phdr>& segments
 
 }  // namespace
 
-std::vector<KernelMode> read_kernel_modes(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header, std::size_t most_bytes) {
+std::vector<KernelMode> read_kernel_modes(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header,
+                                          std::size_t most_bytes) {
   std::vector<KernelMode> out;
   const Symbols symbols = read_symbols(memory, image, header, most_bytes);
   if (symbols.entries.empty()) return out;
-  const auto segments = read_table<Elf64_Phdr>(memory, image + header.e_phoff, std::min<std::size_t>(header.e_phnum, kMostHeaders));
+  const auto segments =
+      read_table<Elf64_Phdr>(memory, image + header.e_phoff, std::min<std::size_t>(header.e_phnum, kMostHeaders));
   for (const Elf64_Sym& symbol : symbols.entries) {
     const std::string_view name = kernel_of(symbol, symbols.names);
     const auto offset = name.empty() ? std::nullopt : file_offset(segments, symbol.st_value);

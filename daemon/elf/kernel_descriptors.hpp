@@ -11,13 +11,14 @@
 namespace fade::elf {
 
 struct KernelMode {
-  std::string name;   // mangled
-  bool wgp = false;   // meaningful from gfx10 on
+  std::string name;  // mangled
+  bool wgp = false;  // meaningful from gfx10 on
   bool operator==(const KernelMode&) const = default;
 };
 
 // The modes from the ELF file at `image`, laid out as in a file and not as a loader maps it. Reads at most `most_bytes`
 // of tables.
-std::vector<KernelMode> read_kernel_modes(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header, std::size_t most_bytes);
+std::vector<KernelMode> read_kernel_modes(const Memory& memory, RemoteAddr image, const Elf64_Ehdr& header,
+                                          std::size_t most_bytes);
 
 }  // namespace fade::elf

@@ -158,7 +158,8 @@ class Scan {
   }
 
   bool is_call_by_register(Bytes code, std::size_t at) const {
-    if (registers_ == 0 || code[at] != std::byte(0xff) || (code[at + 1] & std::byte(0xf8)) != std::byte(0xd0)) return false;
+    if (registers_ == 0 || code[at] != std::byte(0xff) || (code[at + 1] & std::byte(0xf8)) != std::byte(0xd0))
+      return false;
     const unsigned low = std::to_integer<unsigned>(code[at + 1]) & 7;
     const bool upper = at > 0 && code[at - 1] == std::byte(0x41);
     return (registers_ >> (upper ? low + 8 : low) & 1) != 0;

@@ -49,7 +49,8 @@ Result<Loader> find_loader(const Memory& memory, RemoteAddr loader_base) {
   const Loader loader{address("_r_debug"), address("_dl_debug_state"), address("__rseq_offset")};
   if (loader.r_debug && image->in_code(loader.debug_state)) return loader;
   return fail(fmt::format("cannot follow the libraries of this program: its dynamic linker at {:#x} has no _r_debug "
-                          "or no _dl_debug_state", loader_base.value),
+                          "or no _dl_debug_state",
+                          loader_base.value),
               "it is not the dynamic linker of the GNU C library");
 }
 
@@ -120,9 +121,8 @@ Result<LinkMapChange> LinkMap::look(const Memory& memory, bool everything) {
   if (!found) return tl::unexpected(found.error());
   if (spaces_.size() < found->size()) spaces_.resize(found->size());
   // If the change is known to be in one namespace, the other namespaces need not be read.
-  const bool placed = !everything && std::any_of(spaces_.begin(), spaces_.end(), [](const Space& s) {
-    return s.last != LoaderState::Consistent;
-  });
+  const bool placed = !everything && std::any_of(spaces_.begin(), spaces_.end(),
+                                                 [](const Space& s) { return s.last != LoaderState::Consistent; });
   LinkMapChange change;
   for (std::uint32_t i = 0; i < found->size(); ++i) {
     const auto& header = (*found)[i].header;

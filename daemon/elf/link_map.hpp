@@ -24,11 +24,11 @@ Result<Loader> find_loader(const Memory& memory, RemoteAddr loader_base);
 enum class LoaderState : std::uint8_t { Consistent, Adding, Deleting };
 
 struct LinkMapEntry {
-  RemoteAddr at;               // of the struct link_map
-  std::uint64_t l_addr = 0;    // load bias
-  RemoteAddr l_ld;             // dynamic section
-  std::string name;            // path as the loader opened it; empty for the program, a bare name for the vDSO
-  std::uint32_t space = 0;     // 0: base namespace; higher numbers are of dlmopen
+  RemoteAddr at;             // of the struct link_map
+  std::uint64_t l_addr = 0;  // load bias
+  RemoteAddr l_ld;           // dynamic section
+  std::string name;          // path as the loader opened it; empty for the program, a bare name for the vDSO
+  std::uint32_t space = 0;   // 0: base namespace; higher numbers are of dlmopen
 };
 
 struct LinkMapChange {

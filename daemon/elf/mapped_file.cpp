@@ -29,7 +29,9 @@ Fd open_mapped(const std::string& path, const Mapping& mapping) {
 
 }  // namespace
 
-Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping) { return open_mapped_file_of(living_thread(pid), mapping); }
+Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping) {
+  return open_mapped_file_of(living_thread(pid), mapping);
+}
 
 Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping) {
   const std::string name = mapping.path.empty() ? "the file mapped there" : mapping.path;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxMapsText = 256u << 20;  // vm.max_map_count lines of ordinary length are far below
 constexpr std::uint64_t kSmallestPage = 4096;
-constexpr std::uint64_t kTop = 0x7ffffffff000;              // end of user space with four page-table levels
+constexpr std::uint64_t kTop = 0x7ffffffff000;               // end of user space with four page-table levels
 constexpr std::uint64_t kReach = (1ull << 31) - (1u << 20);  // of a rel32, less a margin for instruction lengths
 constexpr std::uint64_t kStackRoom = 256u << 20;
 constexpr std::uint64_t kHeapRoom = 256u << 20;
@@ -33,7 +33,8 @@ bool take(std::string_view& text, T& out, int base, char end) {
 }
 
 bool take_suffix(std::string& text, std::string_view suffix) {
-  if (text.size() < suffix.size() || text.compare(text.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  if (text.size() < suffix.size() || text.compare(text.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return false;
   text.resize(text.size() - suffix.size());
   return true;
 }

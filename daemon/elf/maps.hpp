@@ -19,8 +19,8 @@ struct Mapping {
   bool readable = false, writable = false, executable = false, shared = false;
   std::uint64_t offset = 0;  // in the file
   dev_t device = 0;
-  ino_t inode = 0;           // 0: no file
-  std::string path;          // without " (deleted)"; "[stack]" and the like; empty: anonymous
+  ino_t inode = 0;   // 0: no file
+  std::string path;  // without " (deleted)"; "[stack]" and the like; empty: anonymous
   bool deleted = false;
 
   bool has_file() const { return inode != 0; }

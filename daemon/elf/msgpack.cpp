@@ -37,7 +37,7 @@ std::optional<MsgItem> MsgReader::marked(unsigned marker) {
   if (marker == 0xc0) return MsgItem{};
   if (marker == 0xc2 || marker == 0xc3) return MsgItem{Kind::Number, marker & 1, {}};
   if (marker >= 0xc4 && marker <= 0xc6) return content(Kind::Other, big_endian(power(marker - 0xc4)));  // bytes
-  if (marker >= 0xc7 && marker <= 0xc9) {                                                              // extensions: a type, then bytes
+  if (marker >= 0xc7 && marker <= 0xc9) {  // extensions: a type, then bytes
     auto size = big_endian(power(marker - 0xc7));
     return content(Kind::Other, size ? std::optional(*size + 1) : std::nullopt);
   }
@@ -58,7 +58,8 @@ std::optional<MsgItem> MsgReader::next() {
   if (*marker < 0x90) return container(Kind::Map, *marker & 0xf);
   if (*marker < 0xa0) return container(Kind::Array, *marker & 0xf);
   if (*marker < 0xc0) return content(Kind::Text, *marker & 0x1f);
-  if (*marker >= 0xe0) return MsgItem{Kind::Number, static_cast<std::uint64_t>(static_cast<std::int64_t>(*marker) - 256), {}};
+  if (*marker >= 0xe0)
+    return MsgItem{Kind::Number, static_cast<std::uint64_t>(static_cast<std::int64_t>(*marker) - 256), {}};
   return marked(static_cast<unsigned>(*marker));
 }
 

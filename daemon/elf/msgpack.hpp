@@ -9,11 +9,18 @@
 namespace fade::elf {
 
 struct MsgItem {
-  enum class Kind : std::uint8_t { Nil, Number, Text, Array, Map, Other };  // Number: integers and booleans; Other: floats, bytes, extensions
+  enum class Kind : std::uint8_t {
+    Nil,
+    Number,
+    Text,
+    Array,
+    Map,
+    Other
+  };  // Number: integers and booleans; Other: floats, bytes, extensions
   Kind kind = Kind::Nil;
   // for arrays the number of elements, for maps of pairs; the items follow; negative numbers as two's complement
   std::uint64_t number = 0;
-  std::string_view text;     // points into the input
+  std::string_view text;  // points into the input
 };
 
 class MsgReader {

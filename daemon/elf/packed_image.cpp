@@ -20,15 +20,15 @@ class PackedImageDecoder {
 namespace {
 
 constexpr std::string_view kPackedMagic = "CCOB";
-constexpr std::size_t kMostKept = 64u << 20;         // unpacked bytes that are not yet forgotten
+constexpr std::size_t kMostKept = 64u << 20;  // unpacked bytes that are not yet forgotten
 constexpr std::size_t kInput = 64u << 10, kOutput = 1u << 20;
-constexpr std::uint64_t kMostTimes = 1000;           // code is packed to 1/40 at best; zlib packs zeros to 1/1000
-constexpr std::uint64_t kUnasked = 64u << 20;        // below this many bytes the ratio is not checked
-constexpr int kMostWindow = 27;                      // log2 of zstd's window: clang's own, and zstd's default
+constexpr std::uint64_t kMostTimes = 1000;     // code is packed to 1/40 at best; zlib packs zeros to 1/1000
+constexpr std::uint64_t kUnasked = 64u << 20;  // below this many bytes the ratio is not checked
+constexpr int kMostWindow = 27;                // log2 of zstd's window: clang's own, and zstd's default
 
 // The places of the sizes in the header of each version.
 struct HeaderShape {
-  std::size_t size, packed_at, unpacked_at, width;   // packed_at 0: the header has no such size
+  std::size_t size, packed_at, unpacked_at, width;  // packed_at 0: the header has no such size
 };
 constexpr HeaderShape kShapes[] = {{20, 0, 8, 4}, {24, 8, 12, 4}, {32, 8, 16, 8}};
 
@@ -113,13 +113,13 @@ std::uint64_t most_packed(const PackedHeader& header) {
 
 struct UnpackedImage::Stream {
   const Memory& packed;
-  RemoteAddr begin, next, end;            // of the image; of the next input; behind its last byte
-  std::uint64_t declared;                 // bytes of the unpacked image
+  RemoteAddr begin, next, end;  // of the image; of the next input; behind its last byte
+  std::uint64_t declared;       // bytes of the unpacked image
   std::unique_ptr<PackedImageDecoder> decoder;
   std::vector<std::byte> buffer = std::vector<std::byte>(kInput);
-  std::span<const std::byte> in = {};     // part of the buffer that is not yet unpacked
+  std::span<const std::byte> in = {};  // part of the buffer that is not yet unpacked
   std::vector<std::byte> kept = {};
-  std::uint64_t base = 0;                 // offset of the first kept byte
+  std::uint64_t base = 0;  // offset of the first kept byte
   std::string_view problem = {};
 
   std::uint64_t unpacked() const { return base + kept.size(); }
@@ -147,12 +147,17 @@ void UnpackedImage::Stream::unpack_some(std::uint64_t until) {
   kept.resize(kept.size() - out.size());
   const bool is_stuck = kept.size() == before && in.size() == input;  // the input has ended, or other data follows
   if (!is_whole || is_stuck) problem = "compressed, and damaged or cut";
-  else if (unpacked() > kUnasked && unpacked() / kMostTimes > used()) problem = "left out because it is compressed and unpacks to more than 1000 times its size";
+  else if (unpacked() > kUnasked && unpacked() / kMostTimes > used())
+    problem = "left out because it is compressed and unpacks to more than 1000 times its size";
 }
 
 UnpackedImage::UnpackedImage(const Memory& packed, RemoteAddr at, const PackedHeader& header)
-    : stream_(new Stream{.packed = packed, .begin = at, .next = at + header.size, .end = at + std::max(header.size, most_packed(header)),
-                         .declared = header.unpacked, .decoder = kMethods[header.method]()}) {}
+    : stream_(new Stream{.packed = packed,
+                         .begin = at,
+                         .next = at + header.size,
+                         .end = at + std::max(header.size, most_packed(header)),
+                         .declared = header.unpacked,
+                         .decoder = kMethods[header.method]()}) {}
 
 UnpackedImage::~UnpackedImage() = default;
 

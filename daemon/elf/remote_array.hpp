@@ -11,8 +11,8 @@
 namespace fade::elf {
 
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-std::vector<T> read_array(const Memory& memory, RemoteAddr from, std::uint64_t count, std::uint64_t cap) {
+requires std::is_trivially_copyable_v<T> std::vector<T> read_array(const Memory& memory, RemoteAddr from,
+                                                                   std::uint64_t count, std::uint64_t cap) {
   const std::uint64_t room = (std::numeric_limits<std::uint64_t>::max() - from.value) / sizeof(T);
   std::vector<T> out(static_cast<std::size_t>(std::min({count, cap, room})));
   if (out.empty()) return out;

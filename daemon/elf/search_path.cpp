@@ -44,7 +44,8 @@ bool is_listed(std::string_view opened, std::string_view list) {
 }
 
 bool needs(const Asker& asker, std::string_view opened) {
-  return std::ranges::any_of(asker.needed, [&](const std::string& name) { return name == opened || name == base_name(opened); });
+  return std::ranges::any_of(asker.needed,
+                             [&](const std::string& name) { return name == opened || name == base_name(opened); });
 }
 
 bool uses_rpath(const Asker& asker, std::string_view opened) {
@@ -54,8 +55,8 @@ bool uses_rpath(const Asker& asker, std::string_view opened) {
 }  // namespace
 
 std::string_view word_for(FoundBy rule) {
-  static constexpr std::array<std::string_view, 8> kWords = {"LD_PRELOAD", "LD_AUDIT", "its path", "RPATH", "LD_LIBRARY_PATH",
-                                                             "RUNPATH", "system", "dlopen"};
+  static constexpr std::array<std::string_view, 8> kWords = {"LD_PRELOAD",      "LD_AUDIT", "its path", "RPATH",
+                                                             "LD_LIBRARY_PATH", "RUNPATH",  "system",   "dlopen"};
   return kWords[static_cast<std::size_t>(rule)];
 }
 
@@ -69,7 +70,8 @@ std::vector<std::string> folders_of(std::string_view list, std::string_view orig
   return out;
 }
 
-Origin origin_of(std::string_view opened, std::span<const Asker* const> before, const LoaderVariables& variables, bool other_space) {
+Origin origin_of(std::string_view opened, std::span<const Asker* const> before, const LoaderVariables& variables,
+                 bool other_space) {
   if (is_listed(opened, variables.audit) && other_space) return {FoundBy::Audit, nullptr};
   if (is_listed(opened, variables.preload) && !other_space) return {FoundBy::Preload, nullptr};
   const auto found = std::ranges::find_if(before, [&](const Asker* asker) { return needs(*asker, opened); });

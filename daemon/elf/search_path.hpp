@@ -31,7 +31,8 @@ struct Origin {
 
 // `opened`: the loader's name of the library. `before`: in load order, the program first. `other_space`: a namespace of
 // dlmopen or of an auditor.
-Origin origin_of(std::string_view opened, std::span<const Asker* const> before, const LoaderVariables& variables, bool other_space);
+Origin origin_of(std::string_view opened, std::span<const Asker* const> before, const LoaderVariables& variables,
+                 bool other_space);
 
 // The folders of a list such as LD_LIBRARY_PATH or DT_RUNPATH, with $ORIGIN replaced; an empty folder is ".".
 std::vector<std::string> folders_of(std::string_view list, std::string_view origin);

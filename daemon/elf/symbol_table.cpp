@@ -9,7 +9,7 @@
 namespace fade::elf {
 namespace {
 
-constexpr int kMaxNesting = 64;            // symbols that start after the covering symbol and end before the address
+constexpr int kMaxNesting = 64;              // symbols that start after the covering symbol and end before the address
 constexpr std::size_t kMaxNearLength = 256;  // longer names are mangled, and users do not type them
 
 // Among symbols with one address the last one is shown.
@@ -44,7 +44,8 @@ SymbolTable::SymbolTable(std::vector<FileSymbol> symbols) : symbols_(std::move(s
   std::iota(by_name_.begin(), by_name_.end(), 0u);
   std::sort(by_name_.begin(), by_name_.end(), [&](std::uint32_t a, std::uint32_t b) {
     const FileSymbol &x = symbols_[a], &y = symbols_[b];
-    return std::tuple(x.name, !x.exported, !x.global, !x.function) < std::tuple(y.name, !y.exported, !y.global, !y.function);
+    return std::tuple(x.name, !x.exported, !x.global, !x.function) <
+           std::tuple(y.name, !y.exported, !y.global, !y.function);
   });
 }
 

@@ -55,7 +55,8 @@ Result<void> Daemon::open_listener() {
     return {};
   }
   const std::string folder = settings_.socket.substr(0, settings_.socket.rfind('/'));
-  if (!folder.empty() && ::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return fail_errno("cannot make the folder " + folder);
+  if (!folder.empty() && ::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
+    return fail_errno("cannot make the folder " + folder);
   auto bound = ipc::bind_listener(settings_.socket, static_cast<mode_t>(settings_.mode));
   if (!bound) return tl::unexpected(std::move(bound.error()));
   listener_ = std::move(*bound);
@@ -73,7 +74,8 @@ Result<void> Daemon::open() {
   if (auto opened = open_listener(); !opened) return opened;
   ServiceOptions options{.worker = settings_.worker, .allowed_users = settings_.allowed_uids, .socket = listener_.path};
   if (settings_.most_sessions) options.sessions = static_cast<std::size_t>(*settings_.most_sessions);
-  if (settings_.most_sessions_per_user) options.sessions_per_user = static_cast<std::size_t>(*settings_.most_sessions_per_user);
+  if (settings_.most_sessions_per_user)
+    options.sessions_per_user = static_cast<std::size_t>(*settings_.most_sessions_per_user);
   service_.emplace(loop_, *state_, std::move(options), [this] { reload(); });
   service_->recover();
   server_.emplace(loop_, *service_, ipc::ServerLimits{});
@@ -86,7 +88,8 @@ int Daemon::run() {
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
   wait_for_signal();
   feed_watchdog();
-  journal(Severity::Info, "faded {}: listening at {}, recordings in {}, {} sessions", FADE_VERSION, listener_.path, state_->path(), service_->running());
+  journal(Severity::Info, "faded {}: listening at {}, recordings in {}, {} sessions", FADE_VERSION, listener_.path,
+          state_->path(), service_->running());
   notify("READY=1\nSTATUS=Ready");
   loop_.run();
   if (listener_.ours) ::unlink(listener_.path.c_str());

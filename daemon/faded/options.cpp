@@ -70,13 +70,19 @@ std::vector<cli::Option> rows(Settings& s) {
   const std::string_view where = "Places", limits = "Limits";
   constexpr std::int64_t kMost = 10'000;
   return {
-      {where, "--socket", "PATH", "listen here, where systemd does not hand over a socket [/run/fade/faded.sock, or in XDG_RUNTIME_DIR]", Text{&s.socket}, Shown::Help, Completes::File},
+      {where, "--socket", "PATH",
+       "listen here, where systemd does not hand over a socket [/run/fade/faded.sock, or in XDG_RUNTIME_DIR]",
+       Text{&s.socket}, Shown::Help, Completes::File},
       {where, "--socket-mode", "MODE", "permissions of that socket, octal [0600]", Text{&s.socket_mode}},
-      {where, "--state-dir", "DIR", "keep sessions and recordings here [/var/lib/fade, or ~/.local/state/fade]", Text{&s.state_dir}, Shown::Help, Completes::Directory},
-      {where, "--worker", "PROGRAM", "what does the tracing [fade-attach beside this program]", Text{&s.worker}, Shown::HelpAll, Completes::File},
+      {where, "--state-dir", "DIR", "keep sessions and recordings here [/var/lib/fade, or ~/.local/state/fade]",
+       Text{&s.state_dir}, Shown::Help, Completes::Directory},
+      {where, "--worker", "PROGRAM", "what does the tracing [fade-attach beside this program]", Text{&s.worker},
+       Shown::HelpAll, Completes::File},
       {limits, "--max-sessions", "N", "that run at once [64]", Number{&s.most_sessions, 1, kMost}, Shown::Help},
-      {limits, "--max-sessions-per-user", "N", "of them of one user [16]", Number{&s.most_sessions_per_user, 1, kMost}, Shown::Help},
-      {limits, "--allow-uid", "LIST", "serve only these users, and root: names or numbers [whoever can connect]", List{&s.allowed_users}, Shown::Help},
+      {limits, "--max-sessions-per-user", "N", "of them of one user [16]", Number{&s.most_sessions_per_user, 1, kMost},
+       Shown::Help},
+      {limits, "--allow-uid", "LIST", "serve only these users, and root: names or numbers [whoever can connect]",
+       List{&s.allowed_users}, Shown::Help},
       {"Checks", "--check-config", "", "read the options and end", Flag{&s.check_config}},
   };
 }
@@ -87,7 +93,8 @@ Result<void> finish(Settings& s) {
   if (s.worker.empty()) s.worker = usual_worker();
   for (std::string* path : {&s.socket, &s.state_dir, &s.worker})
     if (auto made = make_absolute(*path); !made) return made;
-  const auto [end, error] = std::from_chars(s.socket_mode.data(), s.socket_mode.data() + s.socket_mode.size(), s.mode, 8);
+  const auto [end, error] =
+      std::from_chars(s.socket_mode.data(), s.socket_mode.data() + s.socket_mode.size(), s.mode, 8);
   if (error != std::errc{} || end != s.socket_mode.data() + s.socket_mode.size() || s.mode > kModes)
     return fail(fmt::format("--socket-mode: '{}' are no permissions", s.socket_mode), {}, "write them like 0660");
   for (const std::string& word : s.allowed_users) {

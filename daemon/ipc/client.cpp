@@ -46,7 +46,8 @@ Result<Client> Client::connect(const std::string& path) {
   std::memcpy(address.sun_path, path.data(), path.size());
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return fail_errno("cannot create a socket");
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return tl::unexpected(no_daemon(path, errno));
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return tl::unexpected(no_daemon(path, errno));
   return Client(std::move(fd));
 }
 
@@ -68,17 +69,21 @@ Result<Message> Client::receive(int milliseconds) {
     auto text = decoder_.next();
     if (!text) return tl::unexpected(std::move(text.error()));
     if (*text) return parse_message(**text);
-    if (auto waited = wait_for(socket_.get(), POLLIN, milliseconds); !waited) return tl::unexpected(std::move(waited.error()));
+    if (auto waited = wait_for(socket_.get(), POLLIN, milliseconds); !waited)
+      return tl::unexpected(std::move(waited.error()));
     const ssize_t n = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return fail("the daemon closed the connection", "it was stopped or restarted", "fadectl status", ECONNRESET);
-    if (auto fed = decoder_.feed(std::span(chunk).first(static_cast<std::size_t>(n))); !fed) return tl::unexpected(std::move(fed.error()));
+    if (n <= 0)
+      return fail("the daemon closed the connection", "it was stopped or restarted", "fadectl status", ECONNRESET);
+    if (auto fed = decoder_.feed(std::span(chunk).first(static_cast<std::size_t>(n))); !fed)
+      return tl::unexpected(std::move(fed.error()));
   }
 }
 
 Result<Json> Client::call(const std::string& method, Json params, std::chrono::milliseconds time) {
   const int milliseconds = static_cast<int>(time.count());
-  if (auto sent = send(request_text({++last_id_, method, std::move(params)}), kSendTime); !sent) return tl::unexpected(std::move(sent.error()));
+  if (auto sent = send(request_text({++last_id_, method, std::move(params)}), kSendTime); !sent)
+    return tl::unexpected(std::move(sent.error()));
   for (;;) {
     auto message = receive(milliseconds);
     if (!message) return tl::unexpected(std::move(message.error()));
@@ -89,7 +94,8 @@ Result<Json> Client::call(const std::string& method, Json params, std::chrono::m
 }
 
 Result<Json> Client::stream(const std::string& method, Json params, const std::function<bool(const Json&)>& on_event) {
-  if (auto sent = send(request_text({++last_id_, method, std::move(params)}), kSendTime); !sent) return tl::unexpected(std::move(sent.error()));
+  if (auto sent = send(request_text({++last_id_, method, std::move(params)}), kSendTime); !sent)
+    return tl::unexpected(std::move(sent.error()));
   for (;;) {
     auto message = receive(-1);
     if (!message) return tl::unexpected(std::move(message.error()));

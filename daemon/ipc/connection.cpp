@@ -10,7 +10,8 @@ namespace {
 // An answer that looks up its connection when it is sent.
 class ConnectionAnswer final : public Answer {
  public:
-  ConnectionAnswer(std::weak_ptr<Connection> connection, std::uint64_t id) : connection_(std::move(connection)), id_(id) {}
+  ConnectionAnswer(std::weak_ptr<Connection> connection, std::uint64_t id)
+      : connection_(std::move(connection)), id_(id) {}
 
   bool open() const override {
     const auto connection = connection_.lock();
@@ -34,8 +35,13 @@ class ConnectionAnswer final : public Answer {
 }  // namespace
 
 Connection::Connection(Server& server, Socket socket, Peer peer)
-    : server_(server), server_alive_(server.alive_), limits_(server.limits_), socket_(std::move(socket)), peer_(peer),
-      read_deadline_(server.loop_), write_deadline_(server.loop_) {}
+    : server_(server),
+      server_alive_(server.alive_),
+      limits_(server.limits_),
+      socket_(std::move(socket)),
+      peer_(peer),
+      read_deadline_(server.loop_),
+      write_deadline_(server.loop_) {}
 
 Connection::~Connection() {
   if (!server_alive_.expired()) server_.gone(peer_);
@@ -109,9 +115,12 @@ void Connection::received(std::size_t size) {
 
 Result<void> Connection::may_ask(const Request& request) {
   if (!server_.user(peer_.uid).requests.take(boottime_ns()))
-    return fail("too many requests", fmt::format("{} a second are allowed", limits_.requests_per_second), "try again later", EAGAIN);
-  if (requests_.size() >= limits_.requests_at_once) return fail("too many requests are open on this connection", {}, {}, EAGAIN);
-  if (requests_.count(request.id) > 0) return fail(fmt::format("request {} is not answered yet", request.id), {}, {}, EPROTO);
+    return fail("too many requests", fmt::format("{} a second are allowed", limits_.requests_per_second),
+                "try again later", EAGAIN);
+  if (requests_.size() >= limits_.requests_at_once)
+    return fail("too many requests are open on this connection", {}, {}, EAGAIN);
+  if (requests_.count(request.id) > 0)
+    return fail(fmt::format("request {} is not answered yet", request.id), {}, {}, EPROTO);
   return {};
 }
 

@@ -7,14 +7,16 @@ namespace fade::ipc {
 std::optional<std::size_t> FrameDecoder::announced() const {
   if (buffer_.size() < kFrameHeader) return {};
   std::size_t length = 0;
-  for (std::size_t i = 0; i < kFrameHeader; ++i) length |= std::size_t{static_cast<unsigned char>(buffer_[i])} << (8 * i);
+  for (std::size_t i = 0; i < kFrameHeader; ++i)
+    length |= std::size_t{static_cast<unsigned char>(buffer_[i])} << (8 * i);
   return length;
 }
 
 Result<void> FrameDecoder::check() const {
   const auto length = announced();
   if (!length || (*length > 0 && *length <= kMaxFrame)) return {};
-  return fail("cannot understand the other side", fmt::format("a message of {} bytes; 1 to {} are allowed", *length, kMaxFrame),
+  return fail("cannot understand the other side",
+              fmt::format("a message of {} bytes; 1 to {} are allowed", *length, kMaxFrame),
               "use fadectl and faded of the same version", EPROTO);
 }
 

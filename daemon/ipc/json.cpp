@@ -49,13 +49,17 @@ const Json* member(const Json& object, std::string_view key) {
 std::optional<std::int64_t> integer(const Json& object, std::string_view key) {
   const Json* value = member(object, key);
   if (value == nullptr || !value->is_number_integer()) return {};
-  if (value->is_number_unsigned() && value->get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return {};
+  if (value->is_number_unsigned() &&
+      value->get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+    return {};
   return value->get<std::int64_t>();
 }
 
 std::optional<std::uint64_t> natural(const Json& object, std::string_view key) {
   const Json* value = member(object, key);
-  if (value == nullptr || !value->is_number_integer() || (!value->is_number_unsigned() && value->get<std::int64_t>() < 0)) return {};
+  if (value == nullptr || !value->is_number_integer() ||
+      (!value->is_number_unsigned() && value->get<std::int64_t>() < 0))
+    return {};
   return value->get<std::uint64_t>();
 }
 

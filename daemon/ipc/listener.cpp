@@ -24,7 +24,8 @@ Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path)
-    return fail(fmt::format("cannot listen on '{}'", path), fmt::format("the name of a socket has 1 to {} bytes", sizeof address.sun_path - 1));
+    return fail(fmt::format("cannot listen on '{}'", path),
+                fmt::format("the name of a socket has 1 to {} bytes", sizeof address.sun_path - 1));
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }
@@ -37,9 +38,11 @@ bool answers(const sockaddr_un& address) {
 }
 
 Result<void> remove_stale(const std::string& path, const sockaddr_un& address) {
-  struct stat what{};
+  struct stat what {};
   if (::lstat(path.c_str(), &what) != 0) return fail_errno("cannot listen on " + path);
-  if (!S_ISSOCK(what.st_mode)) return fail("cannot listen on " + path, "there is something that is no socket", "name another one with --socket", EEXIST);
+  if (!S_ISSOCK(what.st_mode))
+    return fail("cannot listen on " + path, "there is something that is no socket", "name another one with --socket",
+                EEXIST);
   if (answers(address)) return fail("cannot listen on " + path, "another daemon does", "fadectl status", EADDRINUSE);
   if (::unlink(path.c_str()) != 0) return fail_errno("cannot remove the stale socket " + path);
   return {};
@@ -63,13 +66,15 @@ int option(int fd, int name) {
 std::string bound_path(int fd) {
   sockaddr_un address{};
   socklen_t size = sizeof address;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0 || size <= offsetof(sockaddr_un, sun_path)) return {};
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0 || size <= offsetof(sockaddr_un, sun_path))
+    return {};
   return {address.sun_path, ::strnlen(address.sun_path, size - offsetof(sockaddr_un, sun_path))};
 }
 
 Result<std::optional<Listener>> checked(int fd, bool ours) {
   if (option(fd, SO_DOMAIN) != AF_UNIX || option(fd, SO_TYPE) != SOCK_STREAM || option(fd, SO_ACCEPTCONN) != 1)
-    return fail("cannot use the socket that was handed over", "it is not a listening Unix stream socket", "ListenStream=/run/fade/faded.sock in faded.socket");
+    return fail("cannot use the socket that was handed over", "it is not a listening Unix stream socket",
+                "ListenStream=/run/fade/faded.sock in faded.socket");
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   return Listener{Fd(fd), bound_path(fd), ours};
 }
@@ -108,7 +113,8 @@ Result<std::optional<Listener>> inherited_listener() {
   ::unsetenv("LISTEN_FDNAMES");
   if (const auto fd = number(kept)) return checked(*fd, kept.ends_with(" ours"));
   if (number(pid) != ::getpid() || number(count).value_or(0) == 0) return std::nullopt;
-  if (number(count) != 1) return fail("cannot use the sockets that were handed over", "there are " + count + " of them, 1 is expected");
+  if (number(count) != 1)
+    return fail("cannot use the sockets that were handed over", "there are " + count + " of them, 1 is expected");
   return checked(kFirstHandedOver, false);
 }
 

@@ -11,7 +11,8 @@ Result<void> check_version(const Json& json) {
   const auto version = integer(json, "v");
   if (version == kProtocolVersion) return {};
   const std::string theirs = version ? fmt::format("version {}", *version) : "no version";
-  return fail("the other side speaks another protocol", fmt::format("it says {}, this is version {}", theirs, kProtocolVersion),
+  return fail("the other side speaks another protocol",
+              fmt::format("it says {}, this is version {}", theirs, kProtocolVersion),
               "use fadectl and faded of the same version", EPROTO);
 }
 
@@ -31,7 +32,8 @@ tl::expected<Request, BadRequest> parse_request(std::string_view text) {
   if (id == 0 || !method || method->size() > kLongestMethod)
     return refuse(Error{"the request cannot be understood", "it needs an id above 0 and a method", {}, EPROTO});
   const Json* params = member(*json, "params");
-  if (params != nullptr && !params->is_object()) return refuse(Error{"the request cannot be understood", "params is not an object", {}, EPROTO});
+  if (params != nullptr && !params->is_object())
+    return refuse(Error{"the request cannot be understood", "params is not an object", {}, EPROTO});
   return Request{id, std::move(*method), params != nullptr ? *params : Json::object()};
 }
 
@@ -46,7 +48,8 @@ Result<Message> parse_message(std::string_view text) {
     message.error = error_from(*error);
     return message;
   }
-  for (const auto& [key, kind] : {std::pair{"event", Message::Kind::Event}, std::pair{"result", Message::Kind::Result}}) {
+  for (const auto& [key, kind] :
+       {std::pair{"event", Message::Kind::Event}, std::pair{"result", Message::Kind::Result}}) {
     const Json* body = member(*json, key);
     if (body == nullptr) continue;
     message.kind = kind;

@@ -59,10 +59,12 @@ Server::User& Server::user(uid_t uid) {
 }
 
 Result<void> Server::may_connect(const Peer& peer) const {
-  if (count_ >= limits_.connections) return fail("too many connections", fmt::format("{} are open", count_), "try again later", EAGAIN);
+  if (count_ >= limits_.connections)
+    return fail("too many connections", fmt::format("{} are open", count_), "try again later", EAGAIN);
   const auto found = users_.find(peer.uid);
   if (found == users_.end() || found->second.connections < limits_.connections_per_user) return {};
-  return fail("too many connections", fmt::format("user {} has {} open", peer.uid, found->second.connections), "try again later", EAGAIN);
+  return fail("too many connections", fmt::format("user {} has {} open", peer.uid, found->second.connections),
+              "try again later", EAGAIN);
 }
 
 void Server::admit(Socket socket) {

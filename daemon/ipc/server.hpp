@@ -21,9 +21,9 @@ namespace fade::ipc {
 class Answer {
  public:
   virtual ~Answer() = default;
-  virtual bool open() const = 0;               // the client still waits
-  virtual bool event(const Json& body) = 0;    // false: not sent, the client reads too slowly or is gone
-  virtual void result(const Json& body) = 0;   // ends the request, as does error()
+  virtual bool open() const = 0;              // the client still waits
+  virtual bool event(const Json& body) = 0;   // false: not sent, the client reads too slowly or is gone
+  virtual void result(const Json& body) = 0;  // ends the request, as does error()
   virtual void error(const Error& error) = 0;
 };
 using AnswerPtr = std::shared_ptr<Answer>;
@@ -38,9 +38,9 @@ class Handler {
 
 struct ServerLimits {
   std::size_t connections = 128, connections_per_user = 16;
-  std::size_t requests_at_once = 32;     // open ones of a connection
-  double requests_per_second = 50;       // of a user; twice as many at once
-  std::size_t unread_bytes = 4u << 20;   // of answers, per connection
+  std::size_t requests_at_once = 32;               // open ones of a connection
+  double requests_per_second = 50;                 // of a user; twice as many at once
+  std::size_t unread_bytes = 4u << 20;             // of answers, per connection
   std::chrono::milliseconds message_time{10'000};  // for a whole message, from its first byte, in either direction
   std::chrono::milliseconds idle_time{60'000};     // of a connection that waits for no answer
 };

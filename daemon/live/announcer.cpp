@@ -16,9 +16,11 @@ namespace fade::live {
 namespace {
 
 constexpr std::size_t kMostMoments = 256;  // that wait for their threads
-constexpr std::array<std::string_view, 3> kOutOfMemory{"hipErrorOutOfMemory", "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY"};
+constexpr std::array<std::string_view, 3> kOutOfMemory{"hipErrorOutOfMemory", "cudaErrorMemoryAllocation",
+                                                       "CUDA_ERROR_OUT_OF_MEMORY"};
 // Other signals are the usual ways to end a program.
-constexpr std::array kCrashes{SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
+constexpr std::array kCrashes{SIGILL, SIGTRAP, SIGABRT, SIGBUS,  SIGFPE, SIGSEGV,
+                              SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
 
 std::string place(const std::string& line) { return line.empty() ? std::string() : ", at " + line; }
 
@@ -43,7 +45,8 @@ void Announcer::read(const Batch& batch) {
     for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next) on(batch.notices[next].notice);
     if (i == batch.calls.size()) break;
     const CallRecord& record = batch.calls[i];
-    if ((record.flags & kFailed) || !hangs_.empty()) look_at(record, payload.subspan(record.payload_at, record.payload_size));
+    if ((record.flags & kFailed) || !hangs_.empty())
+      look_at(record, payload.subspan(record.payload_at, record.payload_size));
   }
   tell_complete();
 }
@@ -64,7 +67,8 @@ void Announcer::end(ProcessId process) {
 // A report with the same number adds facts to the same moment.
 void Announcer::begin(const Postmortem& what) {
   const bool is_hang = what.kind == Postmortem::Kind::Hang;
-  const bool is_crash = what.kind == Postmortem::Kind::Signal && std::ranges::find(kCrashes, what.signal) != kCrashes.end();
+  const bool is_crash =
+      what.kind == Postmortem::Kind::Signal && std::ranges::find(kCrashes, what.signal) != kCrashes.end();
   if ((!is_hang && !is_crash) || moments_.size() >= kMostMoments) return;
   moments_[what.postmortem].what = what;
 }
@@ -81,7 +85,8 @@ Announcer::Witness Announcer::witness_of(const Postmortem& what, const ThreadSee
   }
   const ThreadNames thread = names_.thread(seen.thread);
   const bool is_main = thread.tid == names_.process(thread.process).pid;
-  out.worth = (seen.thread == what.thread ? 8 : 0) + (out.call.empty() ? 0 : 4) + (out.line.empty() ? 0 : 2) + (is_main ? 1 : 0);
+  out.worth = (seen.thread == what.thread ? 8 : 0) + (out.call.empty() ? 0 : 4) + (out.line.empty() ? 0 : 2) +
+              (is_main ? 1 : 0);
   return out;
 }
 
@@ -115,18 +120,20 @@ void Announcer::tell_hang(const Moment& moment) {
   const Witness& witness = moment.witness;
   const std::string who = names_.process(moment.what.process).label;
   if (witness.id == 0) {
-    say_(fmt::format("{} has been in {} for more than {}{}", who, witness.call, seconds_text(moment.what.quiet_ns), place(witness.line)));
+    say_(fmt::format("{} has been in {} for more than {}{}", who, witness.call, seconds_text(moment.what.quiet_ns),
+                     place(witness.line)));
     return;
   }
   hangs_[witness.id] = {witness.call, witness.since, moment.what.process};
-  say_(fmt::format("{} has been in {} for {}{}", who, witness.call, seconds_text(moment.what.at - witness.since), place(witness.line)));
+  say_(fmt::format("{} has been in {} for {}{}", who, witness.call, seconds_text(moment.what.at - witness.since),
+                   place(witness.line)));
 }
 
 void Announcer::tell_death(const Moment& moment) {
   const Witness& witness = moment.witness;
   const std::string in = witness.call.empty() ? std::string() : " in " + witness.call;
-  say_(fmt::format("{} died of {}{}{}{}", names_.process(moment.what.process).label, signal_name(moment.what.signal), origin(moment.what), in,
-                   place(witness.line)));
+  say_(fmt::format("{} died of {}{}{}{}", names_.process(moment.what.process).label, signal_name(moment.what.signal),
+                   origin(moment.what), in, place(witness.line)));
 }
 
 // ---------------------------------------------------------------- calls
@@ -142,7 +149,8 @@ void Announcer::end_of_hang(const CallRecord& record) {
   if (!node || !(record.flags & kReturned)) return;
   const Hang& hang = node.mapped();
   if (!is_first(hang.process, Kind::HangEnded)) return;
-  say_(fmt::format("{}: {} returned after {}", names_.process(hang.process).label, hang.call, seconds_text(record.exit_ns - hang.since)));
+  say_(fmt::format("{}: {} returned after {}", names_.process(hang.process).label, hang.call,
+                   seconds_text(record.exit_ns - hang.since)));
 }
 
 void Announcer::out_of_memory(const CallRecord& record, const FunctionNames& function, probes::Payload payload) {

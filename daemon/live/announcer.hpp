@@ -27,9 +27,9 @@ class Announcer final : public BatchReader {
   // The thread with the most information about a moment.
   struct Witness {
     int worth = -1;
-    std::string call;         // empty: no open call
-    CallId id = 0;            // 0: it began before fade attached
-    std::int64_t since = 0;   // time of its entry
+    std::string call;        // empty: no open call
+    CallId id = 0;           // 0: it began before fade attached
+    std::int64_t since = 0;  // time of its entry
     std::string line;
   };
   struct Moment {

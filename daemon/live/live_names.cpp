@@ -27,14 +27,17 @@ void LiveNames::take_process(ProcessId id, pid_t pid, const std::vector<std::str
 }
 
 void LiveNames::on(const Notice& notice) {
-  std::visit([this](const auto& n) {
-    using N = std::decay_t<decltype(n)>;
-    if constexpr (requires { take(n); }) take(n);
-    else if constexpr (std::is_same_v<N, ProcessStarted>) take_process(n.process, n.pid, n.command, n.environment);
-    else if constexpr (std::is_same_v<N, ProcessExec>) take_process(n.process, process(n.process).pid, n.command, n.environment);
-    else if constexpr (std::is_same_v<N, ThreadStarted>) at(threads_, n.thread) = {n.tid, n.process};
-    else if constexpr (std::is_same_v<N, FunctionDefined>) at(functions_, n.function) = {n.probe, n.library_major};
-  }, notice);
+  std::visit(
+      [this](const auto& n) {
+        using N = std::decay_t<decltype(n)>;
+        if constexpr (requires { take(n); }) take(n);
+        else if constexpr (std::is_same_v<N, ProcessStarted>) take_process(n.process, n.pid, n.command, n.environment);
+        else if constexpr (std::is_same_v<N, ProcessExec>)
+          take_process(n.process, process(n.process).pid, n.command, n.environment);
+        else if constexpr (std::is_same_v<N, ThreadStarted>) at(threads_, n.thread) = {n.tid, n.process};
+        else if constexpr (std::is_same_v<N, FunctionDefined>) at(functions_, n.function) = {n.probe, n.library_major};
+      },
+      notice);
 }
 
 void LiveNames::take(const FrameSeen& frame) {

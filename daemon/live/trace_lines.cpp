@@ -55,10 +55,13 @@ std::string exact_bytes(const std::string& text) {
 std::string duration(std::int64_t ns) {
   if (ns < 1'000) return fmt::format("{} ns", ns);
   if (ns < 1'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3);
-  return ns < 1'000'000'000 ? fmt::format("{:.2f} ms", static_cast<double>(ns) * 1e-6) : fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
+  return ns < 1'000'000'000 ? fmt::format("{:.2f} ms", static_cast<double>(ns) * 1e-6)
+                            : fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
 }
 
-bool is_unfinished(const CallRecord& record) { return (record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen)) == 0; }
+bool is_unfinished(const CallRecord& record) {
+  return (record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen)) == 0;
+}
 
 }  // namespace
 
@@ -84,7 +87,8 @@ std::string TraceLines::argument(const probes::Probe& probe, std::string_view na
 }
 
 // A parameter that is read twice is "name=before => after".
-std::string TraceLines::arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const {
+std::string TraceLines::arguments(const FunctionNames& function, const CallRecord& record,
+                                  probes::Payload payload) const {
   std::string out;
   std::string_view before;
   const auto values = probes::decode(*function.probe, record, payload, function.library_major);
@@ -113,17 +117,20 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
   if (!function.probe || (manner_.failures_only && !unfinished && !(record.flags & kFailed))) return {};
   const ThreadNames thread = names_.thread(record.thread);
   const std::string who = fmt::format("[{}/{}]", names_.process(thread.process).pid, thread.tid);
-  const std::string call = fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
+  const std::string call =
+      fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
   const std::string place = names_.line_of(record.stack);
-  return fmt::format("{} {} {}{}{}{}\n", who, stamp(record.entry_ns), call, unfinished ? " <unfinished ...>" : ")" + ending(function, record),
-                     place.empty() ? "" : "  ", printable(place));
+  return fmt::format("{} {} {}{}{}{}\n", who, stamp(record.entry_ns), call,
+                     unfinished ? " <unfinished ...>" : ")" + ending(function, record), place.empty() ? "" : "  ",
+                     printable(place));
 }
 
 void TraceLines::read(const Batch& batch) {
   std::size_t next = 0;
   const std::span<const std::byte> payload(batch.payload);
   for (std::size_t i = 0; i <= batch.calls.size() && !ended_; ++i) {
-    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next) names_.on(batch.notices[next].notice);
+    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next)
+      names_.on(batch.notices[next].notice);
     if (i == batch.calls.size()) break;
     const CallRecord& record = batch.calls[i];
     waiting_ += line(record, payload.subspan(record.payload_at, record.payload_size));
@@ -144,7 +151,8 @@ void TraceLines::write() {
     if (n > 0) done += static_cast<std::size_t>(n);
     if (n >= 0 || errno == EAGAIN || errno == EINTR) continue;
     ended_ = true;
-    if (errno != EPIPE) log::error("no more lines are written: {}; the program and the recording go on", std::strerror(errno));
+    if (errno != EPIPE)
+      log::error("no more lines are written: {}; the program and the recording go on", std::strerror(errno));
   }
   waiting_.clear();
 }

@@ -15,14 +15,19 @@
 
 namespace fade::live {
 
-enum class Stamp : std::uint8_t { SinceStart, Clock, ClockMicro, Epoch };  // 0.012345, 12:34:56, 12:34:56.123456, 1700000000.123456
+enum class Stamp : std::uint8_t {
+  SinceStart,
+  Clock,
+  ClockMicro,
+  Epoch
+};  // 0.012345, 12:34:56, 12:34:56.123456, 1700000000.123456
 
 struct TraceManner {
-  std::string folder;           // Python files below it are named relative to it
-  bool failures_only = false;   // including calls that the end of the process cut off
+  std::string folder;          // Python files below it are named relative to it
+  bool failures_only = false;  // including calls that the end of the process cut off
   bool color = false;
   Stamp stamp = Stamp::SinceStart;
-  std::size_t longest = 256;    // characters of one argument
+  std::size_t longest = 256;  // characters of one argument
 };
 
 class TraceLines final : public BatchReader {

@@ -34,7 +34,8 @@ std::string seconds_text(std::int64_t ns) {
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(seconds + 0.5);
   if (whole < 120) return fmt::format("{} s", whole);
-  return whole < 7200 ? fmt::format("{} min {} s", whole / 60, whole % 60) : fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+  return whole < 7200 ? fmt::format("{} min {} s", whole / 60, whole % 60)
+                      : fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
 std::string short_command(const std::vector<std::string>& command) {

@@ -18,10 +18,17 @@ std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return
 }  // namespace
 
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
-    : pid_(child), tracer_(parent.tracer_), memory_(child), net_(parent.net_), slots_(parent.slots_), sites_(parent.sites_),
+    : pid_(child),
+      tracer_(parent.tracer_),
+      memory_(child),
+      net_(parent.net_),
+      slots_(parent.slots_),
+      sites_(parent.sites_),
       foreign_(parent.foreign_),
       seccomp_at_start_(parent.seccomp_at_start_),
-      is_guarded_(parent.is_guarded_), is_put_back_(parent.is_put_back_), is_copied_(parent.is_copied_) {}
+      is_guarded_(parent.is_guarded_),
+      is_put_back_(parent.is_put_back_),
+      is_copied_(parent.is_copied_) {}
 
 std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
   return std::shared_ptr<AddressSpace>(new AddressSpace(*this, child));
@@ -37,7 +44,8 @@ void AddressSpace::mend_copy(pid_t stopped) {
   if (net_ && !slots_.empty()) net_->mend_ranges(memory_, stopped, slots_.all().subspan(1));
   for (const bool guards : {false, true})
     for (const auto& [address, site] : sites_.all())
-      if (site.is_lifted && is_guard_of_libc(site.guard) == guards && text().is_set(site)) text().put_back(site, stopped);
+      if (site.is_lifted && is_guard_of_libc(site.guard) == guards && text().is_set(site))
+        text().put_back(site, stopped);
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_.all())
@@ -93,8 +101,9 @@ Result<void> AddressSpace::send_signal(pid_t stopped, pid_t tid, const siginfo_t
   if (!memory_.write(at, std::as_bytes(std::span(&info, 1)), stopped)) return fail("cannot write into the process");
   const auto pid = static_cast<std::uint64_t>(pid_), number = static_cast<std::uint64_t>(info.si_signo);
   const RemoteCall call(tracer_, memory_, stopped, net_->gadgets());
-  const auto done = tid != 0 ? call.syscall(SYS_rt_tgsigqueueinfo, {pid, static_cast<std::uint64_t>(tid), number, at.value, 0, 0})
-                             : call.syscall(SYS_rt_sigqueueinfo, {pid, number, at.value, 0, 0, 0});
+  const auto done =
+      tid != 0 ? call.syscall(SYS_rt_tgsigqueueinfo, {pid, static_cast<std::uint64_t>(tid), number, at.value, 0, 0})
+               : call.syscall(SYS_rt_sigqueueinfo, {pid, number, at.value, 0, 0, 0});
   if (!done || *done != 0) return fail("the process cannot send itself a signal");
   return {};
 }
@@ -105,9 +114,11 @@ Result<void> AddressSpace::check_seccomp(pid_t stopped) const {
 }
 
 Result<void> AddressSpace::add_area(RemoteRange near, pid_t stopped) {
-  if (stopped == kNobody) return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
+  if (stopped == kNobody)
+    return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
-  const auto range = map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, SlotAreas::kExtraArea);
+  const auto range =
+      map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, SlotAreas::kExtraArea);
   if (!range) return tl::unexpected(range.error());
   if (!net_->add_range(memory_, stopped, *range)) return fail("too many separate code areas in the process");
   slots_.add({*range, range->begin});
@@ -177,7 +188,8 @@ Result<Site*> AddressSpace::arm(RemoteAddr address, pid_t stopped, Guard guard) 
 Result<void> AddressSpace::may_arm(RemoteAddr address) const {
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (is_put_back_) return fail("the process is watched no longer");
-  if (sites_.is_under_jump(address)) return fail(fmt::format("{:#x} is in the middle of another breakpoint", address.value));
+  if (sites_.is_under_jump(address))
+    return fail(fmt::format("{:#x} is in the middle of another breakpoint", address.value));
   return {};
 }
 
@@ -224,7 +236,8 @@ void AddressSpace::put_back_all(bool guards, pid_t stopped) {
   for (auto& [address, site] : sites_.all()) {
     if (site.is_lifted || is_guard_of_libc(site.guard) != guards) continue;
     is_copied_ |= site.is_entry_jump() && text().is_written_over(site);
-    site.is_lifted = !text().is_set(site) || text().put_back(site, stopped) || !text().is_set(site);  // its library may go meanwhile
+    site.is_lifted =
+        !text().is_set(site) || text().put_back(site, stopped) || !text().is_set(site);  // its library may go meanwhile
   }
 }
 

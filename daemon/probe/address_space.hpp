@@ -73,7 +73,9 @@ class AddressSpace {
   bool set_program_trap_action(KernelSigaction action, pid_t stopped);
   // The address of libc's rt_sigreturn. Until it is set, a program's handler of SIGTRAP returns into the net, which
   // then must stay.
-  bool set_restorer(RemoteAddr sigreturn, pid_t stopped) { return net_ && net_->set_restorer(memory_, stopped, sigreturn); }
+  bool set_restorer(RemoteAddr sigreturn, pid_t stopped) {
+    return net_ && net_->set_restorer(memory_, stopped, sigreturn);
+  }
   Result<void> retake_signal(pid_t stopped);
   // Makes the stopped thread send a signal to its process, or to its thread `tid` if that is not 0. `info` names the
   // sender: only a process itself may name another sender. Refused if the process has other ids in its PID namespace.
@@ -187,7 +189,8 @@ class AddressSpace {
 
   // vanished_sites.cpp
   using SiteIterator = std::vector<const Site*>::const_iterator;
-  SiteIterator look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer, std::vector<VanishedSite>& out) const;
+  SiteIterator look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer,
+                            std::vector<VanishedSite>& out) const;
   std::optional<Instead> instead_of(const Site& site) const;
   void give_up(Site& site, pid_t stopped);
 

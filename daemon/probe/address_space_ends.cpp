@@ -61,8 +61,13 @@ bool AddressSpace::adopt_areas(const std::vector<RemoteRange>& ranges, const std
 // the text around the int3 was changed: only the net can handle that.
 void AddressSpace::adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped) {
   if (entry.way == Way::Pad) return;  // with its site
-  Site site{.address = entry.site, .slot = entry.slot, .original = entry.original, .length = entry.length,
-            .guard = entry.guard, .way = entry.way, .is_lifted = true};
+  Site site{.address = entry.site,
+            .slot = entry.slot,
+            .original = entry.original,
+            .length = entry.length,
+            .guard = entry.guard,
+            .way = entry.way,
+            .is_lifted = true};
   std::uint8_t bytes[16];
   const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
   if (got == 0) return;
@@ -97,7 +102,8 @@ Result<void> AddressSpace::give_signal_back(pid_t stopped, RemoteGadgets outside
 Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   if (!net_) return {};
   if (auto given = give_signal_back(stopped, outside); !given) return given;
-  if (is_copied_) return fail("a function of the process was changed around our jump", "who did that may have copied it");
+  if (is_copied_)
+    return fail("a function of the process was changed around our jump", "who did that may have copied it");
   const RemoteCall call(tracer_, memory_, stopped, outside);
   while (!slots_.empty()) {  // the net itself last
     const bool is_net = slots_.all().size() == 1;

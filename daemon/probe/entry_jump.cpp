@@ -15,7 +15,7 @@ namespace {
 // stop.
 struct PadRegister {
   std::uint8_t rex, modrm;
-  unsigned long long user_regs_struct::* shown;
+  unsigned long long user_regs_struct::*shown;
 };
 constexpr PadRegister kPadRegisters[] = {
     {0x4C, 0x5C, &user_regs_struct::r11}, {0x48, 0x44, &user_regs_struct::rax}, {0x4C, 0x54, &user_regs_struct::r10}};
@@ -23,7 +23,9 @@ constexpr std::uint8_t kStore = 0x89, kLoad = 0x8B, kWord = 8;
 constexpr std::size_t kMoveSize = 5;
 static_assert(EntryPad::kMostCode <= kSlotSize);
 
-std::span<const PadRegister> used_by(const EntryPad& pad) { return std::span(kPadRegisters).first(pad.with_words ? 1 + EntryPad::kWords : 1); }
+std::span<const PadRegister> used_by(const EntryPad& pad) {
+  return std::span(kPadRegisters).first(pad.with_words ? 1 + EntryPad::kWords : 1);
+}
 
 // The offset of the saved register with that index.
 std::uint8_t kept(std::size_t index) { return static_cast<std::uint8_t>((index + 1) * kWord); }
@@ -55,7 +57,9 @@ bool stays_at_home(const Instruction& in, Bytes bytes) {
   return in.opcode == 0x89 && is_at_stack;
 }
 
-bool is_endbr64(Bytes bytes) { return bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin()); }
+bool is_endbr64(Bytes bytes) {
+  return bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin());
+}
 
 // The form of a branch's distance, by its first byte.
 enum class BranchForm : std::uint8_t { None, Short, Near, Conditional };
@@ -122,7 +126,8 @@ std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std:
     if (form == BranchForm::None) continue;
     if (form == BranchForm::Short) leads_to(i + 2, static_cast<std::int8_t>(code[i + 1]));
     else if (form == BranchForm::Near && i + 5 <= code.size()) leads_to(i + 5, distance_at(i + 1));
-    else if (form == BranchForm::Conditional && (code[i + 1] & 0xF0) == 0x80 && i + 6 <= code.size()) leads_to(i + 6, distance_at(i + 2));
+    else if (form == BranchForm::Conditional && (code[i + 1] & 0xF0) == 0x80 && i + 6 <= code.size())
+      leads_to(i + 6, distance_at(i + 2));
   }
   return out;
 }
@@ -164,7 +169,8 @@ EntryPad EntryPad::like(std::span<const std::uint8_t, kMostCode> code) {
   return out;
 }
 
-std::span<const std::uint64_t> EntryPad::shown(const Registers& registers, std::array<std::uint64_t, 1 + kWords>& into) const {
+std::span<const std::uint64_t> EntryPad::shown(const Registers& registers,
+                                               std::array<std::uint64_t, 1 + kWords>& into) const {
   const auto used = used_by(*this);
   for (std::size_t i = 0; i < used.size(); ++i) into[i] = registers.*used[i].shown;
   return std::span(into).first(used.size());

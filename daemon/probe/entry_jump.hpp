@@ -37,7 +37,8 @@ std::vector<std::uint8_t> starts_under_jump(std::span<const std::uint8_t> bytes)
 
 // The addresses of `wanted` that a branch in `code` (at `at`) may lead to. Every byte is taken for the beginning of an
 // instruction, so no branch is missed, and some are found that do not exist.
-std::unordered_set<RemoteAddr> branched_to(std::span<const std::uint8_t> code, RemoteAddr at, const std::unordered_set<RemoteAddr>& wanted);
+std::unordered_set<RemoteAddr> branched_to(std::span<const std::uint8_t> code, RemoteAddr at,
+                                           const std::unordered_set<RemoteAddr>& wanted);
 
 // The code of the slot: these instructions, and the jump to the next instruction. Refuses the same bytes as
 // entry_jump_length().

@@ -28,7 +28,8 @@ struct AddressSpace::Plan {
   std::size_t index = 0;           // of the entry
 };
 
-AddressSpace::FunctionEntry AddressSpace::FunctionEntry::read(const Memory& memory, RemoteAddr function, std::uint64_t untouched) {
+AddressSpace::FunctionEntry AddressSpace::FunctionEntry::read(const Memory& memory, RemoteAddr function,
+                                                              std::uint64_t untouched) {
   FunctionEntry out{.function = function, .untouched = untouched, .code = std::vector<std::uint8_t>(kCodeRead)};
   out.code.resize(memory.read(function, std::as_writable_bytes(std::span(out.code))));
   return out;
@@ -42,7 +43,8 @@ std::optional<RemoteAddr> AddressSpace::place_of_jump(const FunctionEntry& entry
   if (!lead) return std::nullopt;
   const RemoteAddr address = entry.function + lead->length;
   const auto length = entry_jump_length(code_from(entry, address), *lead);
-  if (!length || lead->length + *length > entry.untouched || address.value % kFetched + kJumpSize > kFetched) return std::nullopt;
+  if (!length || lead->length + *length > entry.untouched || address.value % kFetched + kJumpSize > kFetched)
+    return std::nullopt;
   for (std::uint64_t i = 1; i < *length; ++i)
     if (sites_.contains(address + i)) return std::nullopt;
   return address;

@@ -18,26 +18,38 @@ constexpr std::array<std::uint8_t, kGuardSize> kThroughNet{0x4C, 0x8D, 0x1D, 12,
 constexpr std::size_t kGuardAt = 9;
 
 constexpr auto kMaskPad = std::to_array<std::uint8_t>({
-    0x49, 0x89, 0xF0,              // mov %rsi, %r8
-    0x49, 0x89, 0xD1,              // mov %rdx, %r9
-    0x31, 0xF6,                    // xor %esi, %esi
-    0x48, 0x8D, 0x54, 0x24, 0xF8,  // lea -8(%rsp), %rdx
-    0x41, 0xBA, 8, 0, 0, 0,        // mov $8, %r10d
-    0xB8, 14, 0, 0, 0,             // mov $14 (rt_sigprocmask), %eax
-    0x0F, 0x05,                    // syscall
-    0x4C, 0x89, 0xC6,              // mov %r8, %rsi
-    0x4C, 0x89, 0xCA,              // mov %r9, %rdx
-    0xF6, 0x44, 0x24, 0xF8, 0x10,  // testb $0x10, -8(%rsp)
-    0x75, 0x01,                    // jnz over the int3
+    0x49,  0x89, 0xF0,                 // mov %rsi, %r8
+    0x49,  0x89, 0xD1,                 // mov %rdx, %r9
+    0x31,  0xF6,                       // xor %esi, %esi
+    0x48,  0x8D, 0x54, 0x24, 0xF8,     // lea -8(%rsp), %rdx
+    0x41,  0xBA, 8,    0,    0,    0,  // mov $8, %r10d
+    0xB8,  14,   0,    0,    0,        // mov $14 (rt_sigprocmask), %eax
+    0x0F,  0x05,                       // syscall
+    0x4C,  0x89, 0xC6,                 // mov %r8, %rsi
+    0x4C,  0x89, 0xCA,                 // mov %r9, %rdx
+    0xF6,  0x44, 0x24, 0xF8, 0x10,     // testb $0x10, -8(%rsp)
+    0x75,  0x01,                       // jnz over the int3
     kTrap,
 });
 constexpr std::uint8_t kMaskAsks = 8, kMaskAsked = 29;
 
 constexpr auto kLoaderPad = std::to_array<std::uint8_t>({
-    0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0,  // movabs $net_code, %rax
-    0xFF, 0xD0,                          // call *%rax
-    0x85, 0xC0,                          // test %eax, %eax
-    0x74, 0x01,                          // jz over the int3
+    0x48,
+    0xB8,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,  // movabs $net_code, %rax
+    0xFF,
+    0xD0,  // call *%rax
+    0x85,
+    0xC0,  // test %eax, %eax
+    0x74,
+    0x01,  // jz over the int3
     kTrap,
 });
 constexpr std::size_t kLoaderCallAt = 2;
@@ -47,7 +59,10 @@ static_assert(kMaskPad.size() + kJumpSize <= kSlotSize && kLoaderPad.size() + kJ
 constexpr GuardForm kForms[] = {
     {},
     {.leads_through_net = true},
-    {.jumps = true, .leads_through_net = true, .trap_at = kMaskPad.size() - 1, .changed_from = kMaskAsks,
+    {.jumps = true,
+     .leads_through_net = true,
+     .trap_at = kMaskPad.size() - 1,
+     .changed_from = kMaskAsks,
      .changed_to = kMaskAsked},
     {.jumps = true, .trap_at = kLoaderPad.size() - 1},
     {.jumps = true, .leads_through_net = true, .needs_jump = true},
@@ -103,7 +118,8 @@ std::optional<std::uint8_t> guard_jump_length(Guard guard, std::span<const std::
 }
 
 void keep_padding(RelocatedInstruction& moved, std::span<const std::uint8_t> bytes) {
-  if (moved.length < kJumpSize && bytes.size() >= kJumpSize) moved.code.assign(bytes.begin(), bytes.begin() + kJumpSize);
+  if (moved.length < kJumpSize && bytes.size() >= kJumpSize)
+    moved.code.assign(bytes.begin(), bytes.begin() + kJumpSize);
 }
 
 }  // namespace fade

@@ -26,7 +26,8 @@ bool AddressSpace::can_jump(RemoteAddr address, Guard guard) const {
 }
 
 std::optional<RemoteAddr> AddressSpace::behind_system_call(RemoteAddr function) const {
-  constexpr std::array<std::uint8_t, 8> kWanted{0x0F, 0x05, 0x48, 0x3D, 0x01, 0xF0, 0xFF, 0xFF};  // syscall; cmp $-4095, %rax
+  constexpr std::array<std::uint8_t, 8> kWanted{0x0F, 0x05, 0x48, 0x3D,
+                                                0x01, 0xF0, 0xFF, 0xFF};  // syscall; cmp $-4095, %rax
   const auto code = memory_.value<std::array<std::uint8_t, 48>>(function);
   if (!code) return std::nullopt;
   const auto [begin, end] = std::ranges::search(*code, kWanted);
@@ -43,7 +44,11 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stop
   if (!slot) return tl::unexpected(slot.error());
   const auto bytes = memory_.value<std::array<std::uint8_t, 16>>(address);
   if (!bytes) return fail("the code of a function cannot be read");
-  Site site{.address = address, .slot = *slot, .original = (*bytes)[0], .guard = guard, .way = Way::Jump,
+  Site site{.address = address,
+            .slot = *slot,
+            .original = (*bytes)[0],
+            .guard = guard,
+            .way = Way::Jump,
             .armed_at = boottime_ns()};
   std::copy_n(bytes->begin() + 1, site.behind.size(), site.behind.begin());
   const auto moved = text().slot_code(*bytes, site);
@@ -52,7 +57,8 @@ Result<Site> AddressSpace::make_jump(RemoteAddr address, Guard guard, pid_t stop
   const bool done = memory_.write(site.slot, as_bytes(moved->code), stopped) &&
                     memory_.write(site.pad(), as_bytes(text().pad_code(site)), stopped) &&
                     net_->set(memory_, stopped, site.table_entry()) &&
-                    (!site.has_pad_entry() || net_->set(memory_, stopped, site.pad_entry())) && text().put_in(site, stopped);
+                    (!site.has_pad_entry() || net_->set(memory_, stopped, site.pad_entry())) &&
+                    text().put_in(site, stopped);
   return done ? Result<Site>(site) : fail("cannot write a jump into the process");
 }
 

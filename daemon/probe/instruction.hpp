@@ -15,7 +15,7 @@ struct Instruction {
   bool operand_size_prefix = false;
   bool has_modrm = false;
   std::uint8_t modrm_offset = 0, modrm_reg = 0;
-  bool rip_relative = false;       // memory operand at disp32(%rip)
+  bool rip_relative = false;  // memory operand at disp32(%rip)
   std::uint8_t displacement_offset = 0;
   std::int64_t displacement = 0;
   bool relative_branch = false;    // immediate is relative to the end of the instruction

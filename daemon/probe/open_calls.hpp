@@ -18,9 +18,9 @@ namespace fade {
 
 struct OpenCall {
   CallRecord record;
-  RemoteAddr sp;             // address of the return address
+  RemoteAddr sp;  // address of the return address
   RemoteAddr return_address;
-  std::uint32_t entry = 0;   // the entered function, an index of the session
+  std::uint32_t entry = 0;  // the entered function, an index of the session
   std::vector<std::byte> payload;
 };
 
@@ -28,8 +28,8 @@ struct OpenCall {
 struct CallFrame {
   static constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
 
-  RemoteAddr sp;              // address of the return address, also after its end
-  RemoteAddr return_address;  // null: not requested
+  RemoteAddr sp;                   // address of the return address, also after its end
+  RemoteAddr return_address;       // null: not requested
   std::uint32_t entry = kNoEntry;  // the entered function; kNoEntry: the thread returns
 
   bool holds(const OpenCall& call) const { return call.sp == sp && call.return_address == return_address; }

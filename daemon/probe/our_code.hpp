@@ -15,7 +15,9 @@ class OurCode {
   OurCode(const Memory& memory, const SafetyNet* net, const SlotAreas& areas, const SiteTable& sites)
       : memory_(memory), net_(net), areas_(areas), sites_(sites) {}
 
-  bool contains(RemoteAddr address) const { return (net_ && net_->range().contains(address)) || areas_.around(address); }
+  bool contains(RemoteAddr address) const {
+    return (net_ && net_->range().contains(address)) || areas_.around(address);
+  }
   // The program's own address for a thread at `in_slot`: the site if the moved instruction has not begun, the next
   // instruction if it is done. nullopt: inside the moved instruction, in the net's own code, or not fade's code.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;

@@ -23,9 +23,7 @@ class Emitter {
     bytes(b);
   }
   // Four bytes of distance to `target`, at the end of an instruction.
-  void distance(RemoteAddr target) {
-    word(static_cast<std::uint32_t>(reach(target, code_.size() + 4)));
-  }
+  void distance(RemoteAddr target) { word(static_cast<std::uint32_t>(reach(target, code_.size() + 4))); }
   void jump(RemoteAddr target) {
     bytes({0xE9});
     distance(target);

@@ -16,7 +16,8 @@ constexpr std::uint64_t kWorthRewriting = 256;  // entries
 
 Result<Site*> AddressSpace::arm_return(RemoteAddr address, pid_t stopped) {
   const bool is_new = net_ && !sites_.contains(address);
-  if (is_new && !make_room_for_return(stopped)) return fail("calls come from more places than there is room for breakpoints", {}, {}, ENOSPC);
+  if (is_new && !make_room_for_return(stopped))
+    return fail("calls come from more places than there is room for breakpoints", {}, {}, ENOSPC);
   return arm(address, stopped);
 }
 
@@ -25,7 +26,8 @@ bool AddressSpace::make_room_for_return(pid_t stopped) {
   if (net_->places_left() > kKeptForEntries) return true;
   const std::uint64_t live = foreign_.size() + sites_.traps();
   const std::uint64_t forgotten = net_->places_taken() - std::min<std::uint64_t>(live, net_->places_taken());
-  return net_->places_left() + forgotten > kKeptForEntries + kWorthRewriting && rewrite_table(stopped) && net_->places_left() > kKeptForEntries;
+  return net_->places_left() + forgotten > kKeptForEntries + kWorthRewriting && rewrite_table(stopped) &&
+         net_->places_left() > kKeptForEntries;
 }
 
 bool AddressSpace::returns_are_scarce() const {
@@ -53,7 +55,8 @@ std::size_t AddressSpace::rest_returns(const std::unordered_set<RemoteAddr>& ope
 std::size_t AddressSpace::forget_rested(std::int64_t before) {
   if (!net_ || is_put_back_ || !memory_.writes_without_stop()) return 0;
   return sites_.erase_if([&](const Site& site) {
-    const bool is_over = site.is_return() && site.is_lifted && site.rested_at != 0 && site.rested_at < before && !text().is_set(site);
+    const bool is_over =
+        site.is_return() && site.is_lifted && site.rested_at != 0 && site.rested_at < before && !text().is_set(site);
     return is_over && net_->set(memory_, kNobody, {.site = site.address});
   });
 }

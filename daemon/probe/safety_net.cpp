@@ -127,7 +127,8 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
   const RemoteGadgets gadgets = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
   const RemoteCall call(tracer, memory, stopped, gadgets);
   // The kernel writes the old action after the new action is in force: other threads must find it there before.
-  if (bootstrap.sigreturn) call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, (net.base_ + L::kProgramActionAt).value, 8, 0, 0});
+  if (bootstrap.sigreturn)
+    call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, (net.base_ + L::kProgramActionAt).value, 8, 0, 0});
   const auto before = net.become_handler(call, memory, L::kProgramActionAt);
   if (!before) return tl::unexpected(before.error());
   net.program_action_ = *before;
@@ -149,7 +150,8 @@ bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
 
 // SA_NODEFER: SIGTRAP must stay unblocked in the program's own handler, which may call probed functions. The kernel
 // itself writes the former action, so that it is known even if fade dies here.
-Result<KernelSigaction> SafetyNet::become_handler(const RemoteCall& call, const Memory& memory, std::uint64_t old_at) const {
+Result<KernelSigaction> SafetyNet::become_handler(const RemoteCall& call, const Memory& memory,
+                                                  std::uint64_t old_at) const {
   const RemoteAddr old = base_ + old_at;
   const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, (base_ + L::kOurActionAt).value, old.value, 8, 0, 0});
   if (!done || *done != 0) return fail("cannot set the SIGTRAP handler of the process", reason(done));
@@ -223,7 +225,8 @@ bool SafetyNet::set(const ProcessMemory& memory, pid_t stopped, const Entry& ent
 bool SafetyNet::set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries) {
   constexpr std::size_t kFew = 16;
   FADE_CHECK(entries.size() <= kMostAtOnce);
-  if (entries.size() <= kFew) return std::ranges::all_of(entries, [&](const Entry& entry) { return set(memory, stopped, entry); });
+  if (entries.size() <= kFew)
+    return std::ranges::all_of(entries, [&](const Entry& entry) { return set(memory, stopped, entry); });
   auto table = read_table(memory);
   if (!table) return false;
   for (const Entry& entry : entries) {
@@ -257,7 +260,8 @@ bool SafetyNet::rewrite(const ProcessMemory& memory, pid_t stopped, const std::v
 bool SafetyNet::add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range) {
   if (ranges_ == L::kRanges) return false;
   const RemoteAddr at = base_ + L::kRangesAt + 16 * ranges_++;
-  return memory.write(at + 8, bytes_of(range.end.value), stopped) && memory.write(at, bytes_of(range.begin.value), stopped);
+  return memory.write(at + 8, bytes_of(range.end.value), stopped) &&
+         memory.write(at, bytes_of(range.begin.value), stopped);
 }
 
 bool SafetyNet::drop_range(const ProcessMemory& memory, pid_t stopped) {
@@ -269,10 +273,8 @@ bool SafetyNet::mend_ranges(const ProcessMemory& memory, pid_t stopped, std::spa
   bool done = true;
   for (const SlotArea& area : areas) {
     const auto there = memory.value<std::array<RemoteAddr, 2>>(base_ + L::kRangesAt + 16 * ranges_);
-    if (there == std::array{area.range.begin, area.range.end})
-      ++ranges_;
-    else
-      done = add_range(memory, stopped, area.range) && done;
+    if (there == std::array{area.range.begin, area.range.end}) ++ranges_;
+    else done = add_range(memory, stopped, area.range) && done;
   }
   return done;
 }
@@ -336,7 +338,8 @@ bool SafetyNet::count(const Memory& memory, const elf::Maps& maps) {
 
 Result<std::vector<std::array<std::uint64_t, 2>>> SafetyNet::read_table(const Memory& memory) const {
   std::vector<Words> words(L::kTableEntries);
-  if (!memory.read_exactly(table_, std::as_writable_bytes(std::span(words)))) return damaged("its table cannot be read");
+  if (!memory.read_exactly(table_, std::as_writable_bytes(std::span(words))))
+    return damaged("its table cannot be read");
   return words;
 }
 
@@ -356,8 +359,10 @@ Result<std::vector<SafetyNet::Entry>> SafetyNet::entries(const Memory& memory) c
 
 Result<std::vector<RemoteRange>> SafetyNet::ranges(const Memory& memory, const elf::Maps& maps) const {
   std::array<std::array<RemoteAddr, 2>, L::kRanges> words;
-  if (!memory.read_exactly(base_ + L::kRangesAt, std::as_writable_bytes(std::span(words)))) return damaged("it cannot be read");
-  if (words[0] != std::array{base_ + L::kCodeAt, range().end}) return damaged("its list of areas is not what it should be");
+  if (!memory.read_exactly(base_ + L::kRangesAt, std::as_writable_bytes(std::span(words))))
+    return damaged("it cannot be read");
+  if (words[0] != std::array{base_ + L::kCodeAt, range().end})
+    return damaged("its list of areas is not what it should be");
   std::vector<RemoteRange> out;
   for (std::size_t i = 1; i < words.size() && words[i][0]; ++i) {
     const RemoteRange area{words[i][0], words[i][1]};

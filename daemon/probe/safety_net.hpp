@@ -92,7 +92,9 @@ class SafetyNet {
   // Code outside the net that makes an rt_sigreturn: the program's handler, called by the net's, returns there.
   bool set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;
 
-  bool stands_in(const Memory& memory) const { return memory.value<std::uint64_t>(base_ + NetLayout::kMagicAt) == NetLayout::kMagic; }
+  bool stands_in(const Memory& memory) const {
+    return memory.value<std::uint64_t>(base_ + NetLayout::kMagicAt) == NetLayout::kMagic;
+  }
 
   RemoteAddr base() const { return base_; }
   RemoteRange range() const { return {base_, base_ + NetLayout::kSize}; }
@@ -114,7 +116,7 @@ class SafetyNet {
   static constexpr std::size_t kMostAtOnce = 512;  // fit if the table is not full
   bool is_full() const { return sites_ >= kMostSites; }
   std::uint64_t places_left() const { return is_full() ? 0 : kMostSites - sites_; }  // entries that can still be set
-  std::uint64_t places_taken() const { return sites_; }  // including forgotten sites
+  std::uint64_t places_taken() const { return sites_; }                              // including forgotten sites
   // Writes the table anew, without the entries of forgotten sites. Returns false if the live entries are too many. No
   // live site is missing at any moment.
   bool rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<Entry>& live);

@@ -14,17 +14,17 @@ namespace fade {
 struct Site {
   RemoteAddr address;
   RemoteAddr slot;
-  std::uint8_t original = 0;  // the byte under the int3
+  std::uint8_t original = 0;             // the byte under the int3
   std::array<std::uint8_t, 4> behind{};  // the bytes after it that a jump covers too
-  std::uint8_t length = 0;    // of the instruction, or of all instructions, in the slot
-  EntryLead lead;             // for a jump at an entry: the instruction before the site
-  bool shows_words = false;   // its pad loads the words on the stack
+  std::uint8_t length = 0;               // of the instruction, or of all instructions, in the slot
+  EntryLead lead;                        // for a jump at an entry: the instruction before the site
+  bool shows_words = false;              // its pad loads the words on the stack
   Guard guard = Guard::None;
   Way way = Way::Trap;
-  bool is_lifted = false;     // no int3 is there now; the site still identifies late traps. arm() sets it again
-  std::uint8_t repairs = 0;   // how often the program removed it
-  std::int64_t armed_at = 0;    // CLOCK_BOOTTIME
-  std::int64_t rested_at = 0;   // CLOCK_BOOTTIME of the lift for lack of return places; may have been armed since
+  bool is_lifted = false;      // no int3 is there now; the site still identifies late traps. arm() sets it again
+  std::uint8_t repairs = 0;    // how often the program removed it
+  std::int64_t armed_at = 0;   // CLOCK_BOOTTIME
+  std::int64_t rested_at = 0;  // CLOCK_BOOTTIME of the lift for lack of return places; may have been armed since
   // Use by the session; 0: none of that kind.
   std::uint32_t entry = 0;      // index of the function that begins here
   std::uint32_t call_site = 0;  // calls return to here

@@ -61,7 +61,8 @@ void SiteTable::clear() {
 }
 
 std::size_t SiteTable::armed() const {
-  return static_cast<std::size_t>(std::ranges::count_if(sites_, [](const auto& item) { return !item.second.is_lifted; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(sites_, [](const auto& item) { return !item.second.is_lifted; }));
 }
 
 }  // namespace fade

@@ -8,7 +8,9 @@ namespace {
 constexpr std::uint8_t kInt3 = 0xCC;
 using JumpBytes = std::array<std::uint8_t, kJumpSize>;
 
-JumpBytes original_text(const Site& site) { return {site.original, site.behind[0], site.behind[1], site.behind[2], site.behind[3]}; }
+JumpBytes original_text(const Site& site) {
+  return {site.original, site.behind[0], site.behind[1], site.behind[2], site.behind[3]};
+}
 
 template <class Bytes>
 std::span<const std::byte> code_bytes(const Bytes& code) {
@@ -56,7 +58,8 @@ bool SiteText::recover(Site& site) const {
   const auto moved = memory_.value<JumpBytes>(site.moved());
   const auto wanted = pad_code(site);
   std::vector<std::uint8_t> pad(wanted.size());
-  if (!moved || (*moved)[0] != site.original || !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))) || pad != wanted)
+  if (!moved || (*moved)[0] != site.original ||
+      !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))) || pad != wanted)
     return false;
   std::copy_n(moved->begin() + 1, site.behind.size(), site.behind.begin());
   return true;
@@ -72,7 +75,8 @@ bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, pid_t stopped
     std::ranges::copy(bytes, word->begin() + static_cast<std::ptrdiff_t>(skip));
     return memory_.write(word_at, code_bytes(*word), stopped);
   }
-  return memory_.write(site.address, int3(), stopped) && memory_.write(site.address + 1, code_bytes(bytes).subspan(1), stopped) &&
+  return memory_.write(site.address, int3(), stopped) &&
+         memory_.write(site.address + 1, code_bytes(bytes).subspan(1), stopped) &&
          memory_.write(site.address, code_bytes(bytes).first(1), stopped);
 }
 

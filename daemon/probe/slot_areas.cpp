@@ -25,7 +25,8 @@ void SlotAreas::clear() {
 
 std::optional<RemoteAddr> SlotAreas::take(Way way, RemoteAddr site) {
   auto& free = free_of(way);
-  if (const auto again = std::ranges::find_if(free, [&](RemoteAddr slot) { return reaches(slot, site); }); again != free.end()) {
+  if (const auto again = std::ranges::find_if(free, [&](RemoteAddr slot) { return reaches(slot, site); });
+      again != free.end()) {
     const RemoteAddr slot = *again;
     free.erase(again);
     return slot;
@@ -53,7 +54,8 @@ bool SlotAreas::occupy(Way way, RemoteAddr slot) {
 }
 
 void SlotAreas::drop_unmapped(const Memory& memory) {
-  if (std::erase_if(areas_, [&](const SlotArea& area) { return !memory.value<std::byte>(area.range.begin); }) == 0) return;
+  if (std::erase_if(areas_, [&](const SlotArea& area) { return !memory.value<std::byte>(area.range.begin); }) == 0)
+    return;
   free_slots_.clear();
   free_pairs_.clear();
 }

@@ -19,13 +19,14 @@ RemoteAddr page_of(RemoteAddr address) { return {address.value & ~(kPage - 1)}; 
 std::map<RemoteAddr, std::vector<RemoteAddr>> bytes_by_page(const SiteTable& sites) {
   std::map<RemoteAddr, std::vector<RemoteAddr>> out;
   for (const auto& [address, site] : sites.all())
-    for (std::size_t i = 0; i < (site.way == Way::Jump ? kJumpSize : 1); ++i) out[page_of(address + i)].push_back(address + i);
+    for (std::size_t i = 0; i < (site.way == Way::Jump ? kJumpSize : 1); ++i)
+      out[page_of(address + i)].push_back(address + i);
   return out;
 }
 
 // Returns false if there is nothing to compare with.
-bool compare_page(const Memory& memory, RemoteAddr page, const elf::Mapping& mapping, const Fd& file, const std::vector<RemoteAddr>& ours,
-                  TextCheck& check) {
+bool compare_page(const Memory& memory, RemoteAddr page, const elf::Mapping& mapping, const Fd& file,
+                  const std::vector<RemoteAddr>& ours, TextCheck& check) {
   std::array<std::byte, kPage> now{}, original{};  // after the end of the file there are zeros
   const auto at = static_cast<off_t>(mapping.offset + (page - mapping.range.begin));
   if (!file || ::pread(file.get(), original.data(), kPage, at) <= 0 || !memory.read_exactly(page, now)) return false;
@@ -47,8 +48,10 @@ Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& s
   std::map<const elf::Mapping*, Fd> files;
   for (const auto& [page, bytes] : bytes_by_page(sites)) {
     const elf::Mapping* mapping = maps->find(page);
-    if (mapping && !files.contains(mapping)) files.emplace(mapping, elf::open_mapped_file(pid, *mapping).value_or(Fd()));
-    if (!mapping || !compare_page(memory, page, *mapping, files[mapping], bytes, check)) check.unchecked += bytes.size();
+    if (mapping && !files.contains(mapping))
+      files.emplace(mapping, elf::open_mapped_file(pid, *mapping).value_or(Fd()));
+    if (!mapping || !compare_page(memory, page, *mapping, files[mapping], bytes, check))
+      check.unchecked += bytes.size();
   }
   return check;
 }

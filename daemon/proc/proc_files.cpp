@@ -15,7 +15,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostOfAFile = 1 << 20;  // the list of groups in a status file alone may have 700 KB
+constexpr std::size_t kMostOfAFile = 1 << 20;   // the list of groups in a status file alone may have 700 KB
 constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD, the same in every kernel
 constexpr std::string_view kWhite = " \t\r\n";
 
@@ -144,9 +144,13 @@ std::string ProcFiles::link(pid_t pid, const std::string& name) const {
   return n < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(n));
 }
 
-std::string ProcFiles::read(const std::string& name) const { return read_bounded(path(name), kMostOfAFile).value_or(""); }
+std::string ProcFiles::read(const std::string& name) const {
+  return read_bounded(path(name), kMostOfAFile).value_or("");
+}
 
-StatusFile ProcFiles::status(pid_t pid, pid_t tid) const { return StatusFile(read(fmt::format("{}/task/{}/status", pid, tid))); }
+StatusFile ProcFiles::status(pid_t pid, pid_t tid) const {
+  return StatusFile(read(fmt::format("{}/task/{}/status", pid, tid)));
+}
 
 std::string ProcFiles::comm(pid_t pid) const {
   std::string name = read(fmt::format("{}/comm", pid));
@@ -159,7 +163,9 @@ std::string ProcFiles::program_name(pid_t pid) const {
   return printable(comm(pid).substr(0, kMostShown));
 }
 
-bool ProcFiles::is_kernel_thread(pid_t pid) const { return (stat(pid).number(StatFile::Flags).value_or(0) & kKernelThread) != 0; }
+bool ProcFiles::is_kernel_thread(pid_t pid) const {
+  return (stat(pid).number(StatFile::Flags).value_or(0) & kKernelThread) != 0;
+}
 
 std::vector<pid_t> ProcFiles::processes() const { return numbered_entries(folder_); }
 std::vector<pid_t> ProcFiles::threads(pid_t pid) const { return numbered_entries(path(pid, "task")); }

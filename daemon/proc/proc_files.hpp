@@ -27,9 +27,9 @@ class StatusFile {
   explicit StatusFile(std::string text) : text_(std::move(text)) {}
   bool empty() const { return text_.empty(); }
   std::string_view value(std::string_view name) const;
-  char state() const;                             // R, S, D, T, t, Z, X, I; 0: unknown
-  pid_t pid(std::string_view name) const;         // 0: unknown
-  pid_t last_pid(std::string_view name) const;    // of several, as in NStgid; 0: unknown
+  char state() const;                               // R, S, D, T, t, Z, X, I; 0: unknown
+  pid_t pid(std::string_view name) const;           // 0: unknown
+  pid_t last_pid(std::string_view name) const;      // of several, as in NStgid; 0: unknown
   std::uint64_t mask(std::string_view name) const;  // hexadecimal, as in SigBlk and CapEff
   // Real, effective, saved and of the file system, of "Uid" or "Gid".
   std::optional<std::array<std::uint32_t, 4>> ids(std::string_view name) const;
@@ -42,10 +42,19 @@ class StatusFile {
 // character.
 class StatFile {
  public:
-  enum Field : std::size_t { State = 3, Parent = 4, Flags = 9, UserTime = 14, SystemTime = 15, StartTime = 22, StartOfStack = 28, LastCpu = 39 };
+  enum Field : std::size_t {
+    State = 3,
+    Parent = 4,
+    Flags = 9,
+    UserTime = 14,
+    SystemTime = 15,
+    StartTime = 22,
+    StartOfStack = 28,
+    LastCpu = 39
+  };
 
   explicit StatFile(std::string text);
-  std::string_view word(Field field) const;            // empty: unknown
+  std::string_view word(Field field) const;  // empty: unknown
   std::optional<std::uint64_t> number(Field field) const;
 
  private:
@@ -67,7 +76,7 @@ class ProcFiles {
   StatusFile status(pid_t pid) const { return StatusFile(read(pid, "status")); }
   StatusFile status(pid_t pid, pid_t tid) const;
   StatFile stat(pid_t pid) const { return StatFile(read(pid, "stat")); }
-  std::string comm(pid_t pid) const;  // raw, without the line break
+  std::string comm(pid_t pid) const;          // raw, without the line break
   std::string program_name(pid_t pid) const;  // the same, printable
   bool is_kernel_thread(pid_t pid) const;
   std::vector<pid_t> processes() const;  // sorted

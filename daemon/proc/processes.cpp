@@ -35,8 +35,11 @@ std::string read_seccomp(pid_t tid, const ProcFiles& proc) {
 
 SignalSets read_signal_sets(pid_t tid, const ProcFiles& proc) {
   const StatusFile status = proc.status(tid);
-  SignalSets out{.pending = status.mask("ShdPnd"), .blocked = status.mask("SigBlk"), .ignored = status.mask("SigIgn"),
-                 .caught = status.mask("SigCgt"), .pending_alone = status.mask("SigPnd")};
+  SignalSets out{.pending = status.mask("ShdPnd"),
+                 .blocked = status.mask("SigBlk"),
+                 .ignored = status.mask("SigIgn"),
+                 .caught = status.mask("SigCgt"),
+                 .pending_alone = status.mask("SigPnd")};
   out.pending |= out.pending_alone;
   return out;
 }

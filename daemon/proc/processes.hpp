@@ -29,7 +29,7 @@ std::string read_seccomp(pid_t tid, const ProcFiles& proc = ProcFiles());
 // Signals as bits, number 1 the lowest.
 struct SignalSets {
   std::uint64_t pending = 0, blocked = 0, ignored = 0, caught = 0;  // pending: for the thread or the process
-  std::uint64_t pending_alone = 0;  // for the thread
+  std::uint64_t pending_alone = 0;                                  // for the thread
 
   bool has_caught(int signal) const { return (caught >> (signal - 1) & 1) != 0; }
 };

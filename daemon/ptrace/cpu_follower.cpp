@@ -38,10 +38,10 @@ constexpr std::uint32_t kLooks = 0xf;  // the last four looks
 constexpr int kManyMoves = 3;          // among these looks
 constexpr std::uint32_t kRarely = 64;  // windows between two looks if the tracee stays
 // On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it sleeps.
-constexpr std::int64_t kAtOnce = 150;  // ns
-constexpr std::int64_t kStarving = 9;  // tenths of a window
-constexpr std::int64_t kStarved = 4'000'000;           // ns
-constexpr std::int64_t kWorthIt = 20;                  // times the cost
+constexpr std::int64_t kAtOnce = 150;         // ns
+constexpr std::int64_t kStarving = 9;         // tenths of a window
+constexpr std::int64_t kStarved = 4'000'000;  // ns
+constexpr std::int64_t kWorthIt = 20;         // times the cost
 constexpr std::int64_t kLongestPause = 60'000'000'000;
 
 }  // namespace

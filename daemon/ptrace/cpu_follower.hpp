@@ -34,7 +34,7 @@ class CpuFollower {
   void rest();
 
  private:
-  static constexpr std::int64_t kWindow = 250'000;        // ns
+  static constexpr std::int64_t kWindow = 250'000;  // ns
   static constexpr std::int64_t kShortestPause = 5'000'000;
   bool end_window(pid_t tid, std::int64_t now);
   bool follow(pid_t tid);
@@ -42,17 +42,17 @@ class CpuFollower {
   void stop_yielding(std::int64_t now);
   std::int64_t waited();
 
-  Fd schedstat_;                // of this thread
-  std::int64_t waited_ns_ = 0;  // waiting time for a CPU before the window
-  std::int64_t window_ = 0;     // start time of the window
-  std::uint32_t stops_ = 0;     // in this window
+  Fd schedstat_;                               // of this thread
+  std::int64_t waited_ns_ = 0;                 // waiting time for a CPU before the window
+  std::int64_t window_ = 0;                    // start time of the window
+  std::uint32_t stops_ = 0;                    // in this window
   std::uint32_t still_ = 0, looks_after_ = 1;  // windows since the last look, and how many before the next one
   bool has_looked_ = false;
   ThreadCpus cpus_;
   int cpu_ = -1;
-  std::uint32_t moves_ = 0;        // one bit for each of the last looks: 1 if the tracee had moved
-  bool yields_ = false;            // the tracer is SCHED_IDLE
-  std::int64_t starved_ns_ = 0;    // total of windows that were only waiting, up to now
+  std::uint32_t moves_ = 0;      // one bit for each of the last looks: 1 if the tracee had moved
+  bool yields_ = false;          // the tracer is SCHED_IDLE
+  std::int64_t starved_ns_ = 0;  // total of windows that were only waiting, up to now
   std::int64_t yields_since_ = 0, not_before_ = 0, pause_ns_ = kShortestPause;
 };
 

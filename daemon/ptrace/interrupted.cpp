@@ -10,12 +10,31 @@ namespace {
 
 // include/linux/errno.h: programs never see it.
 constexpr long kRestartBlock = -516;  // ERESTART_RESTARTBLOCK
-constexpr long kRestart[] = {-512 /* ERESTARTSYS */, -513 /* ERESTARTNOINTR */, -514 /* ERESTARTNOHAND */, kRestartBlock};
+constexpr long kRestart[] = {-512 /* ERESTARTSYS */, -513 /* ERESTARTNOINTR */, -514 /* ERESTARTNOHAND */,
+                             kRestartBlock};
 // The last two lines: on a socket with SO_RCVTIMEO or SO_SNDTIMEO.
-constexpr long kEndsByStop[] = {SYS_epoll_wait, SYS_epoll_pwait, 441 /* epoll_pwait2 */, SYS_semop, SYS_semtimedop,
-                                SYS_rt_sigtimedwait, SYS_io_getevents, 333 /* io_pgetevents */, 426 /* io_uring_enter */,
-                                SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_accept, SYS_accept4,
-                                SYS_write, SYS_writev, SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_connect};
+constexpr long kEndsByStop[] = {SYS_epoll_wait,
+                                SYS_epoll_pwait,
+                                441 /* epoll_pwait2 */,
+                                SYS_semop,
+                                SYS_semtimedop,
+                                SYS_rt_sigtimedwait,
+                                SYS_io_getevents,
+                                333 /* io_pgetevents */,
+                                426 /* io_uring_enter */,
+                                SYS_read,
+                                SYS_readv,
+                                SYS_recvfrom,
+                                SYS_recvmsg,
+                                SYS_recvmmsg,
+                                SYS_accept,
+                                SYS_accept4,
+                                SYS_write,
+                                SYS_writev,
+                                SYS_sendto,
+                                SYS_sendmsg,
+                                SYS_sendmmsg,
+                                SYS_connect};
 
 Registers at_the_call(const Registers& stopped) {
   Registers out = stopped;

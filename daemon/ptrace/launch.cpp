@@ -38,7 +38,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }
 
 // Runs in the child, after fork from a process that may have had threads: async-signal-safe calls only.
-[[noreturn]] void wait_and_exec(int go, int error, const Alarms& alarms, const char* directory, char** argv, char** environment) {
+[[noreturn]] void wait_and_exec(int go, int error, const Alarms& alarms, const char* directory, char** argv,
+                                char** environment) {
   char leave;
   if (::read(go, &leave, 1) != 1) ::_exit(127);
   alarms.set();

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "proc/living_thread.hpp"
 #include "base/result.hpp"
+#include "proc/living_thread.hpp"
 #include "ptrace/tracee.hpp"
 
 namespace fade {
@@ -74,7 +74,8 @@ bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t
 
 // The kernel copies page by page and looks for a kill in between.
 bool ProcessMemory::write_at_once(RemoteAddr to, std::span<const std::byte> bytes) const {
-  return to.value % kPage + bytes.size() <= kPage && to.value >> 63 == 0 && write_by_file(to, bytes) == std::ssize(bytes);
+  return to.value % kPage + bytes.size() <= kPage && to.value >> 63 == 0 &&
+         write_by_file(to, bytes) == std::ssize(bytes);
 }
 
 ssize_t ProcessMemory::write_by_file(RemoteAddr to, std::span<const std::byte> bytes) const {

@@ -30,8 +30,8 @@ class Machine {
   }
 
   std::optional<Word> run() {
-    static constexpr Step kSteps[] = {&Machine::load, &Machine::load_x, &Machine::store, &Machine::store_x,
-                                      &Machine::compute, &Machine::jump, nullptr, &Machine::move};
+    static constexpr Step kSteps[] = {&Machine::load,    &Machine::load_x, &Machine::store, &Machine::store_x,
+                                      &Machine::compute, &Machine::jump,   nullptr,         &Machine::move};
     while (at_ < filter_.size()) {
       const sock_filter& i = filter_[at_++];
       if (BPF_CLASS(i.code) == BPF_RET) return BPF_RVAL(i.code) == BPF_A ? a_ : i.k;
@@ -114,7 +114,8 @@ Result<std::vector<Filter>> filters_of(pid_t stopped) {
 }
 
 bool passes(const Filter& filter, const PlannedCall& call) {
-  seccomp_data about{.nr = static_cast<int>(call.number), .arch = AUDIT_ARCH_X86_64, .instruction_pointer = 0, .args = {}};
+  seccomp_data about{
+      .nr = static_cast<int>(call.number), .arch = AUDIT_ARCH_X86_64, .instruction_pointer = 0, .args = {}};
   for (std::size_t i = 0; i < call.arguments.size(); ++i) about.args[i] = call.arguments[i];
   const auto answer = answer_of(filter, about);
   const Word action = answer.value_or(SECCOMP_RET_KILL_THREAD) & SECCOMP_RET_ACTION_FULL;
@@ -142,12 +143,14 @@ Result<void> may_call(pid_t stopped, std::span<const PlannedCall> calls) {
   const auto filters = filters_of(stopped);
   if (!filters && state.filters <= read_seccomp_state(::getpid()).filters) return {};
   if (!filters)
-    return fail("what its seccomp filter forbids cannot be seen", "the kernel shows filters only to root (CAP_SYS_ADMIN) without a filter of its own",
+    return fail("what its seccomp filter forbids cannot be seen",
+                "the kernel shows filters only to root (CAP_SYS_ADMIN) without a filter of its own",
                 "run fade-attach as root, outside of any container", ENOTSUP);
   for (const PlannedCall& call : calls)
     for (const Filter& filter : *filters)
       if (!passes(filter, call))
-        return fail(fmt::format("its seccomp filter forbids {}", call.name), "fade would have to make that system call in it",
+        return fail(fmt::format("its seccomp filter forbids {}", call.name),
+                    "fade would have to make that system call in it",
                     "start the program under fade-run, or without the filter", ENOTSUP);
   return {};
 }

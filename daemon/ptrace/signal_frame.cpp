@@ -18,7 +18,8 @@ struct KernelFrame {
   RemoteAddr fpstate;
   std::uint64_t reserved[8], mask;
 };
-static_assert(offsetof(KernelFrame, ip) == 176 && offsetof(KernelFrame, fpstate) == 232 && offsetof(KernelFrame, mask) == 304);
+static_assert(offsetof(KernelFrame, ip) == 176 && offsetof(KernelFrame, fpstate) == 232 &&
+              offsetof(KernelFrame, mask) == 304);
 
 constexpr bool is_user_code(std::uint64_t segments) { return (segments & 0xffff) == kUserCode; }
 

@@ -142,7 +142,7 @@ class Calls {
   struct Seen {
     // time of the stop; of the call, if this is its entry; of the resumption
     std::int64_t reported = 0, begins = 0, let_go = 0;
-    std::int64_t took = 0;                              // from the last let_go to this stop
+    std::int64_t took = 0;  // from the last let_go to this stop
   };
 
   bool stop(bool sends_on) {
@@ -177,7 +177,8 @@ Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {
   for (std::uint32_t i = 0; i < kWarmUp; ++i)
     if (!both()) return fail("a child of fade cannot be traced");
   calls.forget();
-  for (std::uint32_t made = 0; made < limits.calls && (made < kFewest || boottime_ns() - since < limits.time.count()); ++made)
+  for (std::uint32_t made = 0; made < limits.calls && (made < kFewest || boottime_ns() - since < limits.time.count());
+       ++made)
     if (!both()) return fail("a signal came to the child that measures");
   return CallCosts{calls.costs(EntryForm::Jump), calls.costs(EntryForm::Int3)};
 }

@@ -18,8 +18,8 @@ struct Measured {
 // A call has two stops, at its entry and at its return.
 struct StopCosts {
   std::uint32_t calls = 0;  // number of measured calls
-  Measured call;  // duration of an empty function: from its recorded begin to the tracer's next stop
-  Measured stop;  // duration of one stop beyond the time it is held: the request to resume, and the switches
+  Measured call;            // duration of an empty function: from its recorded begin to the tracer's next stop
+  Measured stop;            // duration of one stop beyond the time it is held: the request to resume, and the switches
 };
 
 // The way a thread continues from the stop at the entry of a function.

@@ -27,14 +27,13 @@ bool Tracee::set_registers(const Registers& registers) const {
   return request(PTRACE_SETREGS, tid_, nullptr, static_cast<const user_regs_struct*>(&registers));
 }
 
-bool Tracee::set_ip(RemoteAddr ip) const {
-  return request(PTRACE_POKEUSER, tid_, offsetof(user, regs.rip), ip.value);
-}
+bool Tracee::set_ip(RemoteAddr ip) const { return request(PTRACE_POKEUSER, tid_, offsetof(user, regs.rip), ip.value); }
 
 bool Tracee::change_registers(const Registers& from, const Registers& to) const {
   Registers moved = from;
   moved.rip = to.rip;
-  const bool is_ip_all = std::memcmp(static_cast<const user_regs_struct*>(&moved), static_cast<const user_regs_struct*>(&to), sizeof(user_regs_struct)) == 0;
+  const bool is_ip_all = std::memcmp(static_cast<const user_regs_struct*>(&moved),
+                                     static_cast<const user_regs_struct*>(&to), sizeof(user_regs_struct)) == 0;
   return is_ip_all ? set_ip(to.ip()) : set_registers(to);
 }
 
@@ -66,9 +65,7 @@ std::optional<std::uint64_t> Tracee::signal_mask() const {
   return mask;
 }
 
-bool Tracee::set_signal_mask(std::uint64_t mask) const {
-  return request(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask);
-}
+bool Tracee::set_signal_mask(std::uint64_t mask) const { return request(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask); }
 
 std::optional<unsigned long> Tracee::event_message() const {
   unsigned long message = 0;

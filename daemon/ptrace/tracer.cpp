@@ -49,9 +49,12 @@ constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_
                           PTRACE_O_TRACEEXEC | PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXIT;
 
 constexpr std::pair<int, Stop::Kind> kEvents[] = {
-    {PTRACE_EVENT_FORK, Stop::Kind::Fork},   {PTRACE_EVENT_VFORK, Stop::Kind::Vfork},
-    {PTRACE_EVENT_CLONE, Stop::Kind::Clone}, {PTRACE_EVENT_EXEC, Stop::Kind::Exec},
-    {PTRACE_EVENT_VFORK_DONE, Stop::Kind::VforkDone}, {PTRACE_EVENT_EXIT, Stop::Kind::Exit},
+    {PTRACE_EVENT_FORK, Stop::Kind::Fork},
+    {PTRACE_EVENT_VFORK, Stop::Kind::Vfork},
+    {PTRACE_EVENT_CLONE, Stop::Kind::Clone},
+    {PTRACE_EVENT_EXEC, Stop::Kind::Exec},
+    {PTRACE_EVENT_VFORK_DONE, Stop::Kind::VforkDone},
+    {PTRACE_EVENT_EXIT, Stop::Kind::Exit},
 };
 
 void reap_ptrace_stop(pid_t tid) {

@@ -36,9 +36,7 @@ void TurnOrder::stopped(pid_t tid) {
   else if (const Place place = find(tid); place != ring_.end()) charge(*place);
 }
 
-TurnOrder::Place TurnOrder::find(pid_t tid) {
-  return std::ranges::find(ring_, tid, &Turn::tid);
-}
+TurnOrder::Place TurnOrder::find(pid_t tid) { return std::ranges::find(ring_, tid, &Turn::tid); }
 
 pid_t TurnOrder::charge(Turn& turn) {
   turn.left = std::max(turn.left - 1, -kMostDebt);
@@ -82,9 +80,7 @@ void TurnOrder::pass_over_debtors() {
     }
 }
 
-void TurnOrder::to_the_end(Place place) {
-  std::rotate(place, place + 1, ring_.end());
-}
+void TurnOrder::to_the_end(Place place) { std::rotate(place, place + 1, ring_.end()); }
 
 // Ends a turn. The thread keeps the rest for its next turn, because it may have waited for a processor. A thread that
 // has not stopped in two turns is idle.

@@ -39,9 +39,9 @@ class TurnOrder {
  private:
   struct Turn {
     pid_t tid = 0;
-    int left = kStops;         // stops; negative: number of stops handled out of turn
-    int misses = 0;            // in a row, counting choices without a question
-    bool has_stopped = true;   // since it moved to the end of the ring
+    int left = kStops;        // stops; negative: number of stops handled out of turn
+    int misses = 0;           // in a row, counting choices without a question
+    bool has_stopped = true;  // since it moved to the end of the ring
   };
   using Place = std::vector<Turn>::iterator;
 
@@ -56,10 +56,10 @@ class TurnOrder {
 
   std::vector<Turn> ring_;
   std::set<pid_t> idle_;
-  pid_t last_ = 0;            // last stopped thread: it has only just been resumed
-  pid_t last_idle_ = 0;       // last idle thread that was asked
-  std::size_t further_ = 0;   // index of the next thread to ask, in the ring behind the served threads
-  int choices_ = 0;           // since the last question to an idle thread
+  pid_t last_ = 0;           // last stopped thread: it has only just been resumed
+  pid_t last_idle_ = 0;      // last idle thread that was asked
+  std::size_t further_ = 0;  // index of the next thread to ask, in the ring behind the served threads
+  int choices_ = 0;          // since the last question to an idle thread
 };
 
 }  // namespace fade

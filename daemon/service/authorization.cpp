@@ -11,7 +11,9 @@ namespace {
 
 constexpr int kYamaOnlyCapable = 2, kYamaOff = 3;
 
-std::string shown(const ProcessStatus& status) { return fmt::format("process {} ({})", status.pid, ipc::one_line(status.name)); }
+std::string shown(const ProcessStatus& status) {
+  return fmt::format("process {} ({})", status.pid, ipc::one_line(status.name));
+}
 
 tl::unexpected<Error> refuse(const ProcessStatus& status, std::string cause, std::string fix, int code = EPERM) {
   return fail(fmt::format("cannot attach to {}", shown(status)), std::move(cause), std::move(fix), code);
@@ -19,10 +21,13 @@ tl::unexpected<Error> refuse(const ProcessStatus& status, std::string cause, std
 
 // Processes that no user may trace.
 Result<void> can_be_traced(const ProcessStatus& status, int yama_scope) {
-  if (status.group != status.pid) return refuse(status, fmt::format("it is a thread of process {}", status.group), fmt::format("fadectl attach {}", status.group), ESRCH);
+  if (status.group != status.pid)
+    return refuse(status, fmt::format("it is a thread of process {}", status.group),
+                  fmt::format("fadectl attach {}", status.group), ESRCH);
   if (status.state == 'Z' || status.state == 'X') return refuse(status, "it has ended", {}, ESRCH);
   if (!status.has_program) return refuse(status, "it is a thread of the kernel, or cannot be looked at", {}, ENOTSUP);
-  if (yama_scope >= kYamaOff) return refuse(status, "kernel.yama.ptrace_scope is 3: tracing is off until the next boot", {});
+  if (yama_scope >= kYamaOff)
+    return refuse(status, "kernel.yama.ptrace_scope is 3: tracing is off until the next boot", {});
   return {};
 }
 
@@ -30,9 +35,12 @@ Result<void> can_be_traced(const ProcessStatus& status, int yama_scope) {
 Result<void> belongs_to(const ipc::Peer& peer, const ProcessStatus& status) {
   const std::string fix = fmt::format("sudo fadectl attach {}", status.pid);
   const auto other_uid = std::ranges::find_if(status.uids, [&](uid_t uid) { return uid != peer.uid; });
-  if (other_uid != status.uids.end()) return refuse(status, fmt::format("it runs as user {}, you are user {}", *other_uid, peer.uid), fix);
-  const auto other_gid = std::find_if(status.gids.begin(), status.gids.end() - 1, [&](gid_t gid) { return gid != peer.gid; });
-  if (other_gid != status.gids.end() - 1) return refuse(status, fmt::format("it runs as group {}, you are group {}", *other_gid, peer.gid), fix);
+  if (other_uid != status.uids.end())
+    return refuse(status, fmt::format("it runs as user {}, you are user {}", *other_uid, peer.uid), fix);
+  const auto other_gid =
+      std::find_if(status.gids.begin(), status.gids.end() - 1, [&](gid_t gid) { return gid != peer.gid; });
+  if (other_gid != status.gids.end() - 1)
+    return refuse(status, fmt::format("it runs as group {}, you are group {}", *other_gid, peer.gid), fix);
   return {};
 }
 
@@ -42,8 +50,10 @@ Result<void> may_trace(const ipc::Peer& peer, const ProcessStatus& status, Names
   if (auto can = can_be_traced(status, yama_scope); !can || peer.is_root()) return can;
   const std::string fix = fmt::format("sudo fadectl attach {}", status.pid);
   if (auto belongs = belongs_to(peer, status); !belongs) return belongs;
-  if (status.user_namespace != ours) return refuse(status, "it is in another user namespace (a rootless container)", fix);
-  if (!status.dumpable) return refuse(status, "it is a set-uid program or has forbidden to be looked at (not dumpable)", fix);
+  if (status.user_namespace != ours)
+    return refuse(status, "it is in another user namespace (a rootless container)", fix);
+  if (!status.dumpable)
+    return refuse(status, "it is a set-uid program or has forbidden to be looked at (not dumpable)", fix);
   if (yama_scope == kYamaOnlyCapable) return refuse(status, "kernel.yama.ptrace_scope is 2: only root may trace", fix);
   return {};
 }

@@ -14,8 +14,9 @@ namespace {
 // JOURNAL_STREAM holds device and inode of the file that systemd connected stderr to.
 bool leads_to_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
-  struct stat what{};
-  return stream != nullptr && ::fstat(STDERR_FILENO, &what) == 0 && fmt::format("{}:{}", what.st_dev, what.st_ino) == stream;
+  struct stat what {};
+  return stream != nullptr && ::fstat(STDERR_FILENO, &what) == 0 &&
+         fmt::format("{}:{}", what.st_dev, what.st_ino) == stream;
 }
 
 log::Level level_of(Severity severity) { return severity <= Severity::Warning ? log::Level::Error : log::Level::Info; }

@@ -34,7 +34,8 @@ bool send(std::string_view state, int flags) {
   const timeval patience{2, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  return ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL | flags, reinterpret_cast<sockaddr*>(&address), size) > 0;
+  return ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL | flags, reinterpret_cast<sockaddr*>(&address),
+                  size) > 0;
 }
 
 }  // namespace

@@ -182,7 +182,9 @@ class Places {
 }  // namespace
 
 Result<Pattern> Pattern::parse(const std::string& text) {
-  const auto refuse = [&](std::string cause) { return fail(fmt::format("'{}' cannot be used as a pattern", ipc::one_line(text)), std::move(cause), {}, EINVAL); };
+  const auto refuse = [&](std::string cause) {
+    return fail(fmt::format("'{}' cannot be used as a pattern", ipc::one_line(text)), std::move(cause), {}, EINVAL);
+  };
   if (text.empty() || text.size() > kLongest) return refuse(fmt::format("it has 1 to {} letters", kLongest));
   auto steps = Parser(text).whole();
   if (!steps) return refuse("it is no regular expression of letters, . [] () | * + ? ^ $ \\d \\w \\s");
@@ -197,7 +199,8 @@ bool Pattern::found_in(std::string_view text) const {
     if (i == text.size()) return false;
     Places next(steps_);
     for (std::size_t at = 0; at < steps_.size(); ++at)
-      if (now.holds(at) && steps_[at].kind == Step::Kind::Byte && steps_[at].bytes[static_cast<unsigned char>(text[i])]) next.enter(at + 1, false, i + 1 == text.size());
+      if (now.holds(at) && steps_[at].kind == Step::Kind::Byte && steps_[at].bytes[static_cast<unsigned char>(text[i])])
+        next.enter(at + 1, false, i + 1 == text.size());
     now = std::move(next);
   }
 }

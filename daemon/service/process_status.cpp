@@ -16,17 +16,19 @@ namespace {
 
 // The kernel gives the files of a process that must not be dumped to root, for every user of the process.
 bool is_dumpable(const std::string& environ, uid_t effective) {
-  struct stat what{};
+  struct stat what {};
   return ::stat(environ.c_str(), &what) == 0 && what.st_uid == effective;
 }
 
 Result<NamespaceId> namespace_id(const std::string& path) {
-  struct stat what{};
+  struct stat what {};
   if (::stat(path.c_str(), &what) != 0) return fail_errno("cannot look at " + path);
   return NamespaceId{what.st_dev, what.st_ino};
 }
 
-tl::unexpected<Error> no_such_process(pid_t pid) { return fail(fmt::format("there is no process {}", pid), {}, "pgrep -a NAME", ESRCH); }
+tl::unexpected<Error> no_such_process(pid_t pid) {
+  return fail(fmt::format("there is no process {}", pid), {}, "pgrep -a NAME", ESRCH);
+}
 
 }  // namespace
 
@@ -39,16 +41,24 @@ Result<ProcessStatus> read_status(pid_t pid, const std::string& proc) {
   const StatusFile status = files.status(pid);
   const auto uids = status.ids("Uid"), gids = status.ids("Gid");
   if (!uids || !gids || status.state() == 0) return no_such_process(pid);
-  ProcessStatus out{.pid = pid, .group = status.pid("Tgid"), .state = status.state(), .name = std::string(status.value("Name")),
-                    .uids = *uids, .gids = *gids, .start_ticks = start_ticks(pid, proc),
-                    .has_program = !files.link(pid, "exe").empty(), .dumpable = is_dumpable(files.path(pid, "environ"), (*uids)[1])};
+  ProcessStatus out{.pid = pid,
+                    .group = status.pid("Tgid"),
+                    .state = status.state(),
+                    .name = std::string(status.value("Name")),
+                    .uids = *uids,
+                    .gids = *gids,
+                    .start_ticks = start_ticks(pid, proc),
+                    .has_program = !files.link(pid, "exe").empty(),
+                    .dumpable = is_dumpable(files.path(pid, "environ"), (*uids)[1])};
   if (const auto id = namespace_id(files.path(pid, "ns/user"))) out.user_namespace = *id;
   return out;
 }
 
 Result<NamespaceId> own_user_namespace(const std::string& proc) { return namespace_id(proc + "/self/ns/user"); }
 
-int yama_scope(const std::string& proc) { return std::atoi(ProcFiles(proc).read("sys/kernel/yama/ptrace_scope").c_str()); }
+int yama_scope(const std::string& proc) {
+  return std::atoi(ProcFiles(proc).read("sys/kernel/yama/ptrace_scope").c_str());
+}
 
 Result<Fd> open_pidfd(pid_t pid) {
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

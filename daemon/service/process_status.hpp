@@ -19,11 +19,11 @@ struct ProcessStatus {
   pid_t pid = 0;
   pid_t group = 0;  // thread group id: another one where `pid` is a thread
   char state = '?';
-  std::string name;  // comm
+  std::string name;             // comm
   std::array<uid_t, 4> uids{};  // real, effective, saved, of files
   std::array<gid_t, 4> gids{};
   std::uint64_t start_ticks = 0;
-  bool has_program = false;     // kernel threads have none
+  bool has_program = false;  // kernel threads have none
   bool dumpable = false;
   NamespaceId user_namespace{};
 };

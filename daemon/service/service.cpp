@@ -38,7 +38,12 @@ std::vector<ipc::AnswerPtr> taken(Map& map, std::uint64_t id) {
 }  // namespace
 
 Service::Service(asio::io_context& loop, StateDir& state, ServiceOptions options, OnReload on_reload)
-    : loop_(loop), state_(state), options_(std::move(options)), on_reload_(std::move(on_reload)), since_ns_(realtime_ns()), look_(loop) {
+    : loop_(loop),
+      state_(state),
+      options_(std::move(options)),
+      on_reload_(std::move(on_reload)),
+      since_ns_(realtime_ns()),
+      look_(loop) {
   load_rules();
   if (!watcher_.rules.empty()) schedule_look();
 }
@@ -71,8 +76,10 @@ void Service::recover(SessionRecord record) {
     ended_.emplace(id, std::move(record));
     return;
   }
-  journal(Severity::Notice, "session {} goes on: process {}, worker {}{}", id, record.pid, record.worker, worker->control ? "" : " (it can only be stopped)");
-  const auto session = std::make_shared<Session>(loop_, std::move(record), std::move(*worker), [this](Session& s, std::string_view what) { changed(s, what); });
+  journal(Severity::Notice, "session {} goes on: process {}, worker {}{}", id, record.pid, record.worker,
+          worker->control ? "" : " (it can only be stopped)");
+  const auto session = std::make_shared<Session>(loop_, std::move(record), std::move(*worker),
+                                                 [this](Session& s, std::string_view what) { changed(s, what); });
   running_.emplace(id, session);
   session->start();
 }
@@ -96,13 +103,18 @@ Result<void> Service::may_begin(const Wish& wish) const {
   std::size_t of_user = 0;
   for (const auto& [id, session] : running_) {
     of_user += session->record().uid == wish.peer.uid;
-    if (session->record().pid == wish.pid) return fail(doing, fmt::format("session {} records it already", id), fmt::format("fadectl show {}", id), EBUSY);
+    if (session->record().pid == wish.pid)
+      return fail(doing, fmt::format("session {} records it already", id), fmt::format("fadectl show {}", id), EBUSY);
   }
   if (running_.size() >= options_.sessions || of_user >= options_.sessions_per_user)
-    return fail(doing, fmt::format("{} sessions run, {} of them yours; {} and {} are allowed", running_.size(), of_user, options_.sessions, options_.sessions_per_user), "fadectl stop ID", EAGAIN);
+    return fail(doing,
+                fmt::format("{} sessions run, {} of them yours; {} and {} are allowed", running_.size(), of_user,
+                            options_.sessions, options_.sessions_per_user),
+                "fadectl stop ID", EAGAIN);
   const auto kept = std::ranges::count_if(ended_, [&](const auto& entry) { return entry.second.uid == wish.peer.uid; });
   if (static_cast<std::size_t>(kept) >= options_.kept_per_user)
-    return fail(doing, fmt::format("{} recordings of yours are kept, no more are allowed", kept), "fadectl prune --older 7d", EAGAIN);
+    return fail(doing, fmt::format("{} recordings of yours are kept, no more are allowed", kept),
+                "fadectl prune --older 7d", EAGAIN);
   return {};
 }
 
@@ -134,15 +146,18 @@ Result<std::shared_ptr<Session>> Service::begin(const Wish& wish) {
   auto record = new_record(wish, target->status);
   if (!record) return tl::unexpected(std::move(record.error()));
   words->insert(words->end(), {"-q", "--output=" + as_template(record->database_path()), std::to_string(wish.pid)});
-  auto worker = start_worker({options_.worker, std::move(*words), record->uid, record->gid, yama_scope() == kYamaOnlyParents});
+  auto worker =
+      start_worker({options_.worker, std::move(*words), record->uid, record->gid, yama_scope() == kYamaOnlyParents});
   if (!worker) return tl::unexpected(std::move(worker.error()));
   record->worker = worker->pid;
   record->worker_start_ticks = worker->start_ticks;
   save(*record);
   watcher_.skip(record->pid, record->start_ticks);
-  journal(Severity::Info, "session {}: user {} attaches to process {} ({})", record->id, record->uid, record->pid, record->program);
+  journal(Severity::Info, "session {}: user {} attaches to process {} ({})", record->id, record->uid, record->pid,
+          record->program);
   const std::uint64_t id = record->id;
-  const auto session = std::make_shared<Session>(loop_, std::move(*record), std::move(*worker), [this](Session& s, std::string_view what) { changed(s, what); });
+  const auto session = std::make_shared<Session>(loop_, std::move(*record), std::move(*worker),
+                                                 [this](Session& s, std::string_view what) { changed(s, what); });
   session->target = std::move(*target);
   running_.emplace(id, session);
   session->start();
@@ -175,9 +190,12 @@ void Service::ended(Session& session) {
   running_.erase(record.id);
   const bool never_began = record.state == State::Failed;
   if (session.abandoned()) state_.remove_recording(record.uid, record.database);
-  journal(record.state == State::Ended ? Severity::Info : Severity::Warning, "session {}: {}", record.id, record.ending);
-  const Error error = session.refusal.value_or(Error{fmt::format("cannot attach to process {}", record.pid), record.ending, {}, 0});
-  for (const ipc::AnswerPtr& answer : taken(until_attached_, record.id)) never_began || record.state == State::Lost ? answer->error(error) : answer->result(to_json(record));
+  journal(record.state == State::Ended ? Severity::Info : Severity::Warning, "session {}: {}", record.id,
+          record.ending);
+  const Error error =
+      session.refusal.value_or(Error{fmt::format("cannot attach to process {}", record.pid), record.ending, {}, 0});
+  for (const ipc::AnswerPtr& answer : taken(until_attached_, record.id))
+    never_began || record.state == State::Lost ? answer->error(error) : answer->result(to_json(record));
   for (const ipc::AnswerPtr& answer : taken(until_ended_, record.id)) answer->result(to_json(record));
   tell_tails(record, "ended");
   // The client of attach knows the reason of a failure; a watch has no client, so its failure must be found in the
@@ -224,7 +242,8 @@ void Service::attach_match(const Match& match) {
 void Service::save_rules() {
   Json rules = Json::array();
   for (const WatchRule& rule : watcher_.rules) rules.push_back(to_json(rule));
-  if (auto saved = state_.save(kRulesFile, ipc::to_text({{"next", next_rule_}, {"rules", rules}})); !saved) journal(Severity::Error, "{}", saved.error().text());
+  if (auto saved = state_.save(kRulesFile, ipc::to_text({{"next", next_rule_}, {"rules", rules}})); !saved)
+    journal(Severity::Error, "{}", saved.error().text());
 }
 
 void Service::load_rules() {

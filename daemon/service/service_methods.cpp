@@ -24,12 +24,18 @@ bool sees(const ipc::Peer& peer, const SessionRecord& record) { return peer.is_r
 
 Json check_json(const Check& check) {
   constexpr const char* kVerdicts[] = {"good", "bad", "unknown"};
-  return {{"what", check.what}, {"verdict", kVerdicts[static_cast<std::size_t>(check.verdict)]}, {"cause", check.cause}, {"fix", check.fix}, {"code", check.code}};
+  return {{"what", check.what},
+          {"verdict", kVerdicts[static_cast<std::size_t>(check.verdict)]},
+          {"cause", check.cause},
+          {"fix", check.fix},
+          {"code", check.code}};
 }
 
 Check check_of(std::string what, const Result<void>& result) {
   if (result) return {std::move(what), Check::Verdict::Good, {}, {}, 0};
-  return {std::move(what), Check::Verdict::Bad, result.error().cause.empty() ? result.error().message : result.error().cause, result.error().fix, result.error().code};
+  return {std::move(what), Check::Verdict::Bad,
+          result.error().cause.empty() ? result.error().message : result.error().cause, result.error().fix,
+          result.error().code};
 }
 
 bool has_capability(int number) {
@@ -40,24 +46,41 @@ bool has_capability(int number) {
 
 const std::vector<Service::Method>& Service::methods() {
   static const std::vector<Method> all{
-      {"status", &Service::status}, {"list", &Service::list}, {"show", &Service::show}, {"attach", &Service::attach},
-      {"stop", &Service::stop}, {"pause", &Service::pause}, {"resume", &Service::resume}, {"tail", &Service::tail},
-      {"prune", &Service::prune}, {"check", &Service::check}, {"reload", &Service::reload},
-      {"watch-add", &Service::watch_add}, {"watch-list", &Service::watch_list}, {"watch-remove", &Service::watch_remove},
+      {"status", &Service::status},
+      {"list", &Service::list},
+      {"show", &Service::show},
+      {"attach", &Service::attach},
+      {"stop", &Service::stop},
+      {"pause", &Service::pause},
+      {"resume", &Service::resume},
+      {"tail", &Service::tail},
+      {"prune", &Service::prune},
+      {"check", &Service::check},
+      {"reload", &Service::reload},
+      {"watch-add", &Service::watch_add},
+      {"watch-list", &Service::watch_list},
+      {"watch-remove", &Service::watch_remove},
   };
   return all;
 }
 
 void Service::handle(const ipc::Peer& peer, const ipc::Request& request, ipc::AnswerPtr answer) {
   const auto refuse = [&](const Error& error) {
-    refused(peer, Error{request.method + " " + ipc::to_text(request.params) + ": " + error.message, error.cause, {}, error.code});
+    refused(
+        peer,
+        Error{request.method + " " + ipc::to_text(request.params) + ": " + error.message, error.cause, {}, error.code});
     answer->error(error);
   };
   const auto& allowed = options_.allowed_users;
   if (!allowed.empty() && !peer.is_root() && std::ranges::find(allowed, peer.uid) == allowed.end())
-    return refuse(Error{"you may not use this daemon", fmt::format("user {} is not in --allow-uid", peer.uid), {}, EPERM});
+    return refuse(
+        Error{"you may not use this daemon", fmt::format("user {} is not in --allow-uid", peer.uid), {}, EPERM});
   const auto method = std::ranges::find(methods(), request.method, &Method::name);
-  if (method == methods().end()) return refuse(Error{"the daemon knows no method '" + ipc::one_line(request.method) + "'", {}, "use fadectl and faded of the same version", ENOSYS});
+  if (method == methods().end())
+    return refuse(Error{"the daemon knows no method '" + ipc::one_line(request.method) + "'",
+                        {},
+                        "use fadectl and faded of the same version",
+                        ENOSYS});
   const auto result = (this->*method->run)({peer, request.params, answer});
   if (!result) return refuse(result.error());
   if (!result->is_null()) answer->result(*result);
@@ -70,7 +93,8 @@ void Service::refused(const ipc::Peer& peer, const Error& why) {
     return;
   }
   if (unlogged_ > 0) journal(Severity::Warning, "{} more refusals were not logged", std::exchange(unlogged_, 0));
-  journal(Severity::Warning, "refused user {} (process {}): {}{}{}", peer.uid, peer.pid, why.message, why.cause.empty() ? "" : ": ", why.cause);
+  journal(Severity::Warning, "refused user {} (process {}): {}{}{}", peer.uid, peer.pid, why.message,
+          why.cause.empty() ? "" : ": ", why.cause);
 }
 
 std::vector<SessionRecord> Service::records_of(const ipc::Peer& peer) const {
@@ -92,17 +116,31 @@ Result<Json> Service::status(const Call& call) {
     dropped += record.dropped;
     bytes += record.live() ? record.database_bytes : state_.recording_bytes(record.uid, record.database);
   }
-  return Json{{"version", FADE_VERSION}, {"pid", ::getpid()}, {"uid", ::geteuid()}, {"since_ns", since_ns_}, {"socket", options_.socket}, {"state_dir", state_.path()},
-              {"running", live}, {"kept", records.size() - live}, {"calls_per_second", rate}, {"dropped", dropped}, {"bytes", bytes},
-              {"watches", std::ranges::count_if(watcher_.rules, [&](const WatchRule& rule) { return call.peer.is_root() || rule.owner == call.peer.uid; })},
-              {"most_sessions", options_.sessions}, {"most_sessions_per_user", options_.sessions_per_user}};
+  return Json{{"version", FADE_VERSION},
+              {"pid", ::getpid()},
+              {"uid", ::geteuid()},
+              {"since_ns", since_ns_},
+              {"socket", options_.socket},
+              {"state_dir", state_.path()},
+              {"running", live},
+              {"kept", records.size() - live},
+              {"calls_per_second", rate},
+              {"dropped", dropped},
+              {"bytes", bytes},
+              {"watches", std::ranges::count_if(watcher_.rules,
+                                                [&](const WatchRule& rule) {
+                                                  return call.peer.is_root() || rule.owner == call.peer.uid;
+                                                })},
+              {"most_sessions", options_.sessions},
+              {"most_sessions_per_user", options_.sessions_per_user}};
 }
 
 Result<Json> Service::list(const Call& call) {
   Json sessions = Json::array();
   std::size_t bytes = 0;
   const auto records = records_of(call.peer);
-  for (auto record = records.rbegin(); record != records.rend(); ++record) {  // the newest first, should they be too many
+  for (auto record = records.rbegin(); record != records.rend();
+       ++record) {  // the newest first, should they be too many
     Json one = to_json(*record);
     one.erase("notes");
     bytes += ipc::to_text(one).size() + 1;
@@ -122,7 +160,8 @@ Result<Json> Service::show(const Call& call) {
 
 Result<Json> Service::attach(const Call& call) {
   const auto pid = ipc::integer(call.params, "pid");
-  if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max()) return fail("attach needs a process id", {}, "fadectl attach PID", EINVAL);
+  if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max())
+    return fail("attach needs a process id", {}, "fadectl attach PID", EINVAL);
   const bool run = ipc::boolean(call.params, "run").value_or(false);
   Wish wish{call.peer, static_cast<pid_t>(*pid), run ? "run" : "attach", ipc::text(call.params, "name").value_or("")};
   if (const Json* options = ipc::member(call.params, "options")) wish.options = *options;
@@ -153,7 +192,8 @@ Result<Json> Service::pause(const Call& call) {
   if (!session) return tl::unexpected(session.error());
   (*session)->pause();
   if ((*session)->record().state == State::Paused) return to_json((*session)->record());
-  return fail(fmt::format("session {} cannot be paused", (*session)->record().id), fmt::format("it is {}", state_word((*session)->record().state)), {}, EAGAIN);
+  return fail(fmt::format("session {} cannot be paused", (*session)->record().id),
+              fmt::format("it is {}", state_word((*session)->record().state)), {}, EAGAIN);
 }
 
 Result<Json> Service::resume(const Call& call) {
@@ -161,7 +201,8 @@ Result<Json> Service::resume(const Call& call) {
   if (!session) return tl::unexpected(session.error());
   (*session)->resume();
   if ((*session)->record().state == State::Recording) return to_json((*session)->record());
-  return fail(fmt::format("session {} cannot be resumed", (*session)->record().id), fmt::format("it is {}", state_word((*session)->record().state)), {}, EAGAIN);
+  return fail(fmt::format("session {} cannot be resumed", (*session)->record().id),
+              fmt::format("it is {}", state_word((*session)->record().state)), {}, EAGAIN);
 }
 
 Result<Json> Service::tail(const Call& call) {
@@ -173,13 +214,16 @@ Result<Json> Service::tail(const Call& call) {
   }
   tails_.push_back(tail);
   for (const auto& [id, session] : running_)
-    if ((tail.session == 0 || tail.session == id) && sees(call.peer, session->record())) call.answer->event({{"what", "now"}, {"session", to_json(session->record())}});
+    if ((tail.session == 0 || tail.session == id) && sees(call.peer, session->record()))
+      call.answer->event({{"what", "now"}, {"session", to_json(session->record())}});
   return Json();
 }
 
 Result<Json> Service::prune(const Call& call) {
   const auto older = ipc::natural(call.params, "older_ns"), keep = ipc::natural(call.params, "keep_bytes");
-  if (!older && !keep) return fail("prune needs to know what may go", {}, "fadectl prune --older 30d, or: fadectl prune --keep-bytes 50G", EINVAL);
+  if (!older && !keep)
+    return fail("prune needs to know what may go", {}, "fadectl prune --older 30d, or: fadectl prune --keep-bytes 50G",
+                EINVAL);
   std::vector<SessionRecord> mine;
   std::uint64_t kept_bytes = 0, removed = 0, removed_bytes = 0;
   for (const auto& [id, record] : ended_)
@@ -206,19 +250,25 @@ Result<Json> Service::prune(const Call& call) {
 
 Result<Json> Service::check(const Call& call) {
   std::vector<Check> checks;
-  checks.push_back(check_of("the daemon has its worker, " + options_.worker, ::access(options_.worker.c_str(), X_OK) == 0 ? Result<void>{} : fail_errno("it cannot be run")));
+  checks.push_back(
+      check_of("the daemon has its worker, " + options_.worker,
+               ::access(options_.worker.c_str(), X_OK) == 0 ? Result<void>{} : fail_errno("it cannot be run")));
   checks.push_back(check_of("recordings can be kept for you in " + state_.path(), [&]() -> Result<void> {
     auto folder = state_.recordings_of(call.peer.uid, call.peer.gid);
     return folder ? Result<void>{} : tl::unexpected(std::move(folder.error()));
   }()));
   const bool capable = has_capability(CAP_SYS_PTRACE);
-  const std::string reach = capable ? "the daemon may trace programs of all users (CAP_SYS_PTRACE)" : "the daemon may trace its own user's programs";
+  const std::string reach = capable ? "the daemon may trace programs of all users (CAP_SYS_PTRACE)"
+                                    : "the daemon may trace its own user's programs";
   const bool own = capable || call.peer.uid == ::geteuid();
-  checks.push_back(check_of(reach, own ? Result<void>{} : fail("yours are not among them", {}, "sudo systemctl start faded.socket", EPERM)));
+  checks.push_back(check_of(
+      reach, own ? Result<void>{} : fail("yours are not among them", {}, "sudo systemctl start faded.socket", EPERM)));
   if (const auto pid = ipc::integer(call.params, "pid"); pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) {
     const auto allowed = authorize(call.peer, static_cast<pid_t>(*pid));
-    checks.push_back(check_of("the daemon would attach to it for you", allowed ? Result<void>{} : tl::unexpected(allowed.error())));
-    for (Check& one : check_attach(static_cast<pid_t>(*pid), Asker::self("fadectl attach"))) checks.push_back(std::move(one));
+    checks.push_back(
+        check_of("the daemon would attach to it for you", allowed ? Result<void>{} : tl::unexpected(allowed.error())));
+    for (Check& one : check_attach(static_cast<pid_t>(*pid), Asker::self("fadectl attach")))
+      checks.push_back(std::move(one));
   }
   Json out = Json::array();
   for (const Check& one : checks) out.push_back(check_json(one));
@@ -226,7 +276,8 @@ Result<Json> Service::check(const Call& call) {
 }
 
 Result<Json> Service::reload(const Call& call) {
-  if (!call.peer.is_root() && call.peer.uid != ::geteuid()) return fail("only root may restart the daemon", {}, "sudo fadectl reload", EPERM);
+  if (!call.peer.is_root() && call.peer.uid != ::geteuid())
+    return fail("only root may restart the daemon", {}, "sudo fadectl reload", EPERM);
   ipc::asio::post(loop_, on_reload_);
   return Json::object();
 }
@@ -235,9 +286,11 @@ Result<Json> Service::watch_add(const Call& call) {
   auto rule = rule_from(call.params);
   if (!rule) return tl::unexpected(std::move(rule.error()));
   if (auto words = worker_words(rule->options); !words) return tl::unexpected(std::move(words.error()));
-  if (!call.peer.is_root() && rule->uid && *rule->uid != call.peer.uid) return fail("only root may watch other users' programs", {}, {}, EPERM);
+  if (!call.peer.is_root() && rule->uid && *rule->uid != call.peer.uid)
+    return fail("only root may watch other users' programs", {}, {}, EPERM);
   const auto mine = std::ranges::count(watcher_.rules, call.peer.uid, &WatchRule::owner);
-  if (static_cast<std::size_t>(mine) >= options_.rules_per_user) return fail("too many watches", fmt::format("you have {}", mine), "fadectl watch rm ID", EAGAIN);
+  if (static_cast<std::size_t>(mine) >= options_.rules_per_user)
+    return fail("too many watches", fmt::format("you have {}", mine), "fadectl watch rm ID", EAGAIN);
   rule->id = next_rule_++;
   rule->owner = call.peer.uid;
   rule->owner_group = call.peer.gid;
@@ -256,7 +309,9 @@ Result<Json> Service::watch_list(const Call& call) {
 
 Result<Json> Service::watch_remove(const Call& call) {
   const std::uint64_t id = ipc::natural(call.params, "id").value_or(0);
-  const auto removed = std::erase_if(watcher_.rules, [&](const WatchRule& rule) { return rule.id == id && (call.peer.is_root() || rule.owner == call.peer.uid); });
+  const auto removed = std::erase_if(watcher_.rules, [&](const WatchRule& rule) {
+    return rule.id == id && (call.peer.is_root() || rule.owner == call.peer.uid);
+  });
   if (removed == 0) return fail(fmt::format("there is no watch {}", id), {}, "fadectl watch list", ESRCH);
   save_rules();
   return Json::object();

@@ -25,7 +25,12 @@ constexpr std::array kPatience{std::chrono::seconds(20), std::chrono::seconds(10
 }  // namespace
 
 Session::Session(asio::io_context& loop, SessionRecord record, Worker worker, Changed changed)
-    : record_(std::move(record)), worker_(std::move(worker)), changed_(std::move(changed)), control_(loop), ended_(loop), patience_(loop) {}
+    : record_(std::move(record)),
+      worker_(std::move(worker)),
+      changed_(std::move(changed)),
+      control_(loop),
+      ended_(loop),
+      patience_(loop) {}
 
 void Session::start() {
   Failure failure;
@@ -71,7 +76,8 @@ void Session::take_line(const std::string& line) {
 
 bool Session::order(std::string_view what) {
   const std::string line = ipc::to_text({{"do", what}}) + '\n';
-  return control_.is_open() && ::send(control_.native_handle(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(line.size());
+  return control_.is_open() && ::send(control_.native_handle(), line.data(), line.size(),
+                                      MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(line.size());
 }
 
 void Session::pause() {
@@ -99,7 +105,8 @@ void Session::stop_harder(int step) {
   patience_.async_wait([self = shared_from_this(), step](const Failure& cancelled) {
     if (cancelled) return;
     const bool last = step + 1 == static_cast<int>(kPatience.size());
-    journal(Severity::Warning, "session {}: its worker does not end, sending {}", self->record_.id, last ? "SIGKILL" : "SIGTERM");
+    journal(Severity::Warning, "session {}: its worker does not end, sending {}", self->record_.id,
+            last ? "SIGKILL" : "SIGTERM");
     signal_worker(self->worker_, last ? SIGKILL : SIGTERM);
     if (!last) self->stop_harder(step + 1);
   });
@@ -114,7 +121,9 @@ void Session::abandon(const std::string& why) {
 void Session::end() {
   Failure ignored;
   control_.cancel(ignored);
-  for (std::size_t size; control_.is_open() && (size = control_.read_some(asio::buffer(chunk_), ignored), !ignored && size > 0);) take({chunk_.data(), size});
+  for (std::size_t size;
+       control_.is_open() && (size = control_.read_some(asio::buffer(chunk_), ignored), !ignored && size > 0);)
+    take({chunk_.data(), size});
   const std::string how = how_it_ended(worker_);
   if (record_.live()) {
     record_.state = State::Lost;

@@ -1,5 +1,5 @@
-// One session of the daemon: its record and its worker. Reads what the worker reports, passes orders on, and sees to its
-// end. Belongs to the loop's thread; lives until it has ended.
+// One session of the daemon: its record and its worker. Reads what the worker reports, passes orders on, and sees to
+// its end. Belongs to the loop's thread; lives until it has ended.
 #pragma once
 #include <array>
 #include <functional>
@@ -31,8 +31,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const SessionRecord& record() const { return record_; }
   bool steerable() const { return worker_.control.get() >= 0 || control_.is_open(); }
   bool abandoned() const { return abandoned_; }
-  std::optional<Error> refusal;   // as the worker reported it
-  std::optional<Target> target;   // what was allowed, until it is attached to
+  std::optional<Error> refusal;  // as the worker reported it
+  std::optional<Target> target;  // what was allowed, until it is attached to
   bool stop_asked() const { return stop_asked_; }
 
  private:

@@ -14,9 +14,11 @@ namespace {
 
 using ipc::Json;
 
-constexpr std::array<const char*, 8> kStates{"attaching", "recording", "paused", "stopping", "ended", "failed", "lost", "unknown"};
+constexpr std::array<const char*, 8> kStates{"attaching", "recording", "paused", "stopping",
+                                             "ended",     "failed",    "lost",   "unknown"};
 
-constexpr std::array kCounts{"elapsed_ns", "calls", "calls_per_second", "errors", "dropped", "memory_bytes", "peak_bytes", "database_bytes"};
+constexpr std::array kCounts{"elapsed_ns", "calls",        "calls_per_second", "errors",
+                             "dropped",    "memory_bytes", "peak_bytes",       "database_bytes"};
 
 template <class Number>
 void take(const Json& json, const char* key, Number& into) {
@@ -42,7 +44,8 @@ void take_tick(const Json& report, SessionRecord& record) {
   take_counts(report, record);
   const std::int64_t passed = record.elapsed_ns - elapsed;
   if (passed <= 0 || record.calls < calls) return;
-  record.calls_per_second = static_cast<std::uint64_t>(static_cast<double>(record.calls - calls) * 1e9 / static_cast<double>(passed));
+  record.calls_per_second =
+      static_cast<std::uint64_t>(static_cast<double>(record.calls - calls) * 1e9 / static_cast<double>(passed));
 }
 
 void take_attached(const Json& report, SessionRecord& record) {
@@ -83,13 +86,33 @@ std::optional<State> state_from(const std::string& word) {
 }
 
 Json to_json(const SessionRecord& r) {
-  Json json{{"id", r.id}, {"uid", r.uid}, {"gid", r.gid}, {"via", r.via}, {"state", state_word(r.state)}, {"pid", r.pid},
-          {"start_ticks", r.start_ticks}, {"program", r.program}, {"folder", r.folder}, {"database", r.database},
-          {"since_ns", r.since_ns}, {"until_ns", r.until_ns}, {"worker", r.worker}, {"worker_start_ticks", r.worker_start_ticks},
-          {"elapsed_ns", r.elapsed_ns}, {"calls", r.calls}, {"calls_per_second", r.calls_per_second}, {"errors", r.errors}, {"dropped", r.dropped},
-          {"memory_bytes", r.memory_bytes}, {"peak_bytes", r.peak_bytes}, {"database_bytes", r.database_bytes},
-          {"threads", r.threads}, {"held_median_ns", r.held_median_ns}, {"held_worst_ns", r.held_worst_ns},
-          {"notes", r.notes}, {"ending", r.ending}};
+  Json json{{"id", r.id},
+            {"uid", r.uid},
+            {"gid", r.gid},
+            {"via", r.via},
+            {"state", state_word(r.state)},
+            {"pid", r.pid},
+            {"start_ticks", r.start_ticks},
+            {"program", r.program},
+            {"folder", r.folder},
+            {"database", r.database},
+            {"since_ns", r.since_ns},
+            {"until_ns", r.until_ns},
+            {"worker", r.worker},
+            {"worker_start_ticks", r.worker_start_ticks},
+            {"elapsed_ns", r.elapsed_ns},
+            {"calls", r.calls},
+            {"calls_per_second", r.calls_per_second},
+            {"errors", r.errors},
+            {"dropped", r.dropped},
+            {"memory_bytes", r.memory_bytes},
+            {"peak_bytes", r.peak_bytes},
+            {"database_bytes", r.database_bytes},
+            {"threads", r.threads},
+            {"held_median_ns", r.held_median_ns},
+            {"held_worst_ns", r.held_worst_ns},
+            {"notes", r.notes},
+            {"ending", r.ending}};
   if (r.state == State::Unknown)
     for (const char* count : kCounts) json.erase(count);
   return json;

@@ -25,7 +25,7 @@ struct SessionRecord {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
   std::string program;
-  std::string folder, database;  // path of the folder, name of the file in it
+  std::string folder, database;             // path of the folder, name of the file in it
   std::int64_t since_ns = 0, until_ns = 0;  // CLOCK_REALTIME; 0: goes on
   pid_t worker = 0;
   std::uint64_t worker_start_ticks = 0;
@@ -42,7 +42,8 @@ struct SessionRecord {
   std::string database_path() const { return folder + "/" + database; }
 };
 
-// The same object is shown to clients and saved. It has no counts if the state is unknown: those of the last report are not the end's.
+// The same object is shown to clients and saved. It has no counts if the state is unknown: those of the last report are
+// not the end's.
 ipc::Json to_json(const SessionRecord& record);
 std::optional<SessionRecord> record_from(const ipc::Json& json);
 

@@ -23,35 +23,45 @@ constexpr std::array<std::string_view, 4> kCompanions{"", "-wal", "-shm", "-jour
 
 // The folder `name` in `parent`, made if it is missing. Fails for a link and for anything but a folder.
 Result<Fd> open_folder(int parent, const std::string& name, mode_t mode) {
-  if (::mkdirat(parent, name.c_str(), mode) != 0 && errno != EEXIST) return fail_errno("cannot make the folder " + name);
+  if (::mkdirat(parent, name.c_str(), mode) != 0 && errno != EEXIST)
+    return fail_errno("cannot make the folder " + name);
   Fd fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (fd) return fd;
   const bool link = errno == ELOOP || errno == ENOTDIR;
-  return fail("cannot use the folder " + name, link ? "it is a link or no folder" : std::strerror(errno), "name another one with --state-dir", errno);
+  return fail("cannot use the folder " + name, link ? "it is a link or no folder" : std::strerror(errno),
+              "name another one with --state-dir", errno);
 }
 
 Result<void> check_owner(const Fd& fd, const std::string& name, uid_t owner) {
-  struct stat what{};
+  struct stat what {};
   if (::fstat(fd.get(), &what) != 0) return fail_errno("cannot look at " + name);
-  if (what.st_uid != owner) return fail("cannot use the folder " + name, fmt::format("it belongs to user {}, not to {}", what.st_uid, owner), "name another one with --state-dir", EPERM);
+  if (what.st_uid != owner)
+    return fail("cannot use the folder " + name, fmt::format("it belongs to user {}, not to {}", what.st_uid, owner),
+                "name another one with --state-dir", EPERM);
   if ((what.st_mode & 0022) != 0 && owner == ::geteuid())
     return fail("cannot use the folder " + name, "others may write it", "chmod go-w " + name, EPERM);
   return {};
 }
 
-bool is_plain(std::string_view name) { return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos; }
+bool is_plain(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos;
+}
 
 }  // namespace
 
 Result<StateDir> StateDir::open(const std::string& path) {
   auto folder = open_folder(AT_FDCWD, path, kEveryoneMayPass);
   if (!folder) return tl::unexpected(std::move(folder.error()));
-  if (auto checked = check_owner(*folder, path, ::geteuid()); !checked) return tl::unexpected(std::move(checked.error()));
-  if (::flock(folder->get(), LOCK_EX | LOCK_NB) != 0) return fail("cannot use the folder " + path, "another daemon does", "fadectl status", EBUSY);
-  if (::fchmod(folder->get(), kEveryoneMayPass) != 0) return fail_errno("cannot use the folder " + path);  // its users pass to their own
+  if (auto checked = check_owner(*folder, path, ::geteuid()); !checked)
+    return tl::unexpected(std::move(checked.error()));
+  if (::flock(folder->get(), LOCK_EX | LOCK_NB) != 0)
+    return fail("cannot use the folder " + path, "another daemon does", "fadectl status", EBUSY);
+  if (::fchmod(folder->get(), kEveryoneMayPass) != 0)
+    return fail_errno("cannot use the folder " + path);  // its users pass to their own
   auto sessions = open_folder(folder->get(), "sessions", kOwnerOnly);
   if (!sessions) return tl::unexpected(std::move(sessions.error()));
-  if (auto checked = check_owner(*sessions, path + "/sessions", ::geteuid()); !checked) return tl::unexpected(std::move(checked.error()));
+  if (auto checked = check_owner(*sessions, path + "/sessions", ::geteuid()); !checked)
+    return tl::unexpected(std::move(checked.error()));
   return StateDir(path, std::move(*folder), std::move(*sessions));
 }
 
@@ -60,10 +70,12 @@ Result<std::string> StateDir::recordings_of(uid_t uid, gid_t gid) {
   auto folder = open_folder(folder_.get(), name, kOwnerOnly);
   if (!folder) return tl::unexpected(std::move(folder.error()));
   const bool root = ::geteuid() == 0;
-  struct stat what{};
-  if (root && uid != 0 && ::fstat(folder->get(), &what) == 0 && what.st_uid == 0 && ::fchown(folder->get(), uid, gid) != 0)
+  struct stat what {};
+  if (root && uid != 0 && ::fstat(folder->get(), &what) == 0 && what.st_uid == 0 &&
+      ::fchown(folder->get(), uid, gid) != 0)
     return fail_errno("cannot give " + whole + " to its user");
-  if (auto checked = check_owner(*folder, whole, root ? uid : ::geteuid()); !checked) return tl::unexpected(std::move(checked.error()));
+  if (auto checked = check_owner(*folder, whole, root ? uid : ::geteuid()); !checked)
+    return tl::unexpected(std::move(checked.error()));
   if (!root && uid != ::geteuid())
     if (auto done = let_read(folder->get(), uid); !done) return tl::unexpected(std::move(done.error()));
   return whole;
@@ -77,14 +89,15 @@ void StateDir::open_recording(uid_t uid, std::string_view name) const {
   if (::geteuid() == 0 || uid == ::geteuid() || !is_plain(name)) return;
   const Fd folder = user_folder(uid);
   for (const std::string_view companion : kCompanions) {
-    const Fd file(::openat(folder.get(), fmt::format("{}{}", name, companion).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const Fd file(::openat(folder.get(), fmt::format("{}{}", name, companion).c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file) ::fchmod(file.get(), 0640);
   }
 }
 
 std::uint64_t StateDir::recording_bytes(uid_t uid, std::string_view name) const {
   const Fd folder = user_folder(uid);
-  struct stat what{};
+  struct stat what {};
   if (!is_plain(name) || ::fstatat(folder.get(), std::string(name).c_str(), &what, AT_SYMLINK_NOFOLLOW) != 0) return 0;
   return static_cast<std::uint64_t>(what.st_size);
 }
@@ -117,7 +130,8 @@ Result<void> StateDir::save(const std::string& name, std::string_view text) cons
     if (n <= 0) return fail_errno(fmt::format("cannot write {}/{}", path_, fresh));
     done += static_cast<std::size_t>(n);
   }
-  if (::renameat(folder_.get(), fresh.c_str(), folder_.get(), name.c_str()) != 0) return fail_errno(fmt::format("cannot write {}/{}", path_, name));
+  if (::renameat(folder_.get(), fresh.c_str(), folder_.get(), name.c_str()) != 0)
+    return fail_errno(fmt::format("cannot write {}/{}", path_, name));
   return {};
 }
 
@@ -125,7 +139,8 @@ std::string StateDir::load(const std::string& name) const {
   const Fd file(::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   std::string out(kLargestFile, '\0');
   std::size_t size = 0;
-  for (ssize_t n; file && size < out.size() && (n = ::read(file.get(), out.data() + size, out.size() - size)) > 0;) size += static_cast<std::size_t>(n);
+  for (ssize_t n; file && size < out.size() && (n = ::read(file.get(), out.data() + size, out.size() - size)) > 0;)
+    size += static_cast<std::size_t>(n);
   out.resize(size);
   return out;
 }

@@ -40,7 +40,8 @@ class StateDir {
   static std::string session_name(std::uint64_t id);
 
  private:
-  StateDir(std::string path, Fd folder, Fd sessions) : path_(std::move(path)), folder_(std::move(folder)), sessions_(std::move(sessions)) {}
+  StateDir(std::string path, Fd folder, Fd sessions)
+      : path_(std::move(path)), folder_(std::move(folder)), sessions_(std::move(sessions)) {}
   Fd user_folder(uid_t uid) const;
 
   std::string path_;

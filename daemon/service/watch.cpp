@@ -63,7 +63,11 @@ bool maps_gpu_runtime(std::string_view maps) {
 }
 
 ipc::Json to_json(const WatchRule& rule) {
-  ipc::Json json{{"id", rule.id}, {"owner", rule.owner}, {"owner_group", rule.owner_group}, {"cgroup", rule.cgroup}, {"options", rule.options}};
+  ipc::Json json{{"id", rule.id},
+                 {"owner", rule.owner},
+                 {"owner_group", rule.owner_group},
+                 {"cgroup", rule.cgroup},
+                 {"options", rule.options}};
   json["exe"] = rule.exe ? ipc::Json(rule.exe->text()) : ipc::Json();
   json["uid"] = rule.uid ? ipc::Json(*rule.uid) : ipc::Json();
   return json;
@@ -87,7 +91,8 @@ Result<WatchRule> rule_from(const ipc::Json& json) {
 }
 
 bool Watcher::wanted_user(uid_t uid) const {
-  return std::ranges::any_of(rules, [&](const WatchRule& rule) { return rule.uid ? *rule.uid == uid : rule.owner == 0 || rule.owner == uid; });
+  return std::ranges::any_of(
+      rules, [&](const WatchRule& rule) { return rule.uid ? *rule.uid == uid : rule.owner == 0 || rule.owner == uid; });
 }
 
 const WatchRule* Watcher::rule_for(pid_t pid, uid_t uid) const {
@@ -122,7 +127,8 @@ std::optional<Match> Watcher::look_at(pid_t pid, uid_t uid) {
   ++seen.looks;
   if (seen.looks > kEveryLook && seen.looks % kThenEvery != 0) return {};
   const WatchRule* rule = rule_for(pid, uid);
-  if (rule == nullptr || !maps_gpu_runtime(read_bounded(ProcFiles(proc_).path(pid, "maps"), kMostMaps).value_or(""))) return {};
+  if (rule == nullptr || !maps_gpu_runtime(read_bounded(ProcFiles(proc_).path(pid, "maps"), kMostMaps).value_or("")))
+    return {};
   seen.done = true;
   return Match{pid, start, *rule};
 }
@@ -139,8 +145,10 @@ std::vector<Match> Watcher::look() {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    struct stat what{};
-    if (error != std::errc{} || end != name.data() + name.size() || ::stat(fmt::format("{}/{}", proc_, pid).c_str(), &what) != 0) continue;
+    struct stat what {};
+    if (error != std::errc{} || end != name.data() + name.size() ||
+        ::stat(fmt::format("{}/{}", proc_, pid).c_str(), &what) != 0)
+      continue;
     if (!wanted_user(what.st_uid)) continue;
     if (auto match = look_at(pid, what.st_uid)) matches.push_back(std::move(*match));
   }
@@ -148,6 +156,8 @@ std::vector<Match> Watcher::look() {
   return matches;
 }
 
-void Watcher::skip(pid_t pid, std::uint64_t start_ticks) { seen_[pid] = {.start_ticks = start_ticks, .looks = 0, .done = true, .here = true}; }
+void Watcher::skip(pid_t pid, std::uint64_t start_ticks) {
+  seen_[pid] = {.start_ticks = start_ticks, .looks = 0, .done = true, .here = true};
+}
 
 }  // namespace fade::service

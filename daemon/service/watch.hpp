@@ -19,9 +19,9 @@ struct WatchRule {
   std::uint64_t id = 0;
   uid_t owner = 0;  // sessions are theirs; only root's rules look at other users' programs
   gid_t owner_group = 0;
-  std::optional<Pattern> exe;       // of the program's path
-  std::string cgroup;               // shell pattern on the path of the cgroup; empty: any
-  std::optional<uid_t> uid;         // programs of this user; nullopt: of all users, if the owner is root
+  std::optional<Pattern> exe;  // of the program's path
+  std::string cgroup;          // shell pattern on the path of the cgroup; empty: any
+  std::optional<uid_t> uid;    // programs of this user; nullopt: of all users, if the owner is root
   ipc::Json options = ipc::Json::object();
 };
 ipc::Json to_json(const WatchRule& rule);

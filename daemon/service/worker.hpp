@@ -16,7 +16,7 @@ namespace fade::service {
 struct WorkerCommand {
   std::string program;                 // absolute path
   std::vector<std::string> arguments;  // without the name and --control
-  uid_t uid = 0;  // the worker's user if the daemon is root: it may then no more than this user
+  uid_t uid = 0;                       // the worker's user if the daemon is root: it may then no more than this user
   gid_t gid = 0;
   bool keep_ptrace = false;  // with CAP_SYS_PTRACE all the same, as Yama demands it
 };

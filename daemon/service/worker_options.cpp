@@ -17,18 +17,28 @@ struct Row {
   Takes takes;
 };
 constexpr std::array kRows{
-    Row{"detail", "--detail", Takes::Word}, Row{"events", "--events", Takes::Words},
-    Row{"include", "--include", Takes::Words}, Row{"exclude", "--exclude", Takes::Words},
-    Row{"kernel_include", "--kernel-include-regex", Takes::Words}, Row{"kernel_exclude", "--kernel-exclude-regex", Takes::Words},
-    Row{"set", "--set", Takes::Words}, Row{"probe", "--probe", Takes::Words},
-    Row{"max_size", "--max-size", Takes::Natural}, Row{"on_full", "--on-full", Takes::Word},
-    Row{"duration_ns", "--duration", Takes::Nanoseconds}, Row{"delay_ns", "--delay", Takes::Nanoseconds},
+    Row{"detail", "--detail", Takes::Word},
+    Row{"events", "--events", Takes::Words},
+    Row{"include", "--include", Takes::Words},
+    Row{"exclude", "--exclude", Takes::Words},
+    Row{"kernel_include", "--kernel-include-regex", Takes::Words},
+    Row{"kernel_exclude", "--kernel-exclude-regex", Takes::Words},
+    Row{"set", "--set", Takes::Words},
+    Row{"probe", "--probe", Takes::Words},
+    Row{"max_size", "--max-size", Takes::Natural},
+    Row{"on_full", "--on-full", Takes::Word},
+    Row{"duration_ns", "--duration", Takes::Nanoseconds},
+    Row{"delay_ns", "--delay", Takes::Nanoseconds},
     Row{"hang_ns", "--hang-timeout", Takes::Nanoseconds},
     Row{"sample_hz", "--sample", Takes::Natural},
-    Row{"tree", "--tree", Takes::On}, Row{"follow", "--no-follow", Takes::Off},
-    Row{"only_ranks", "--only-rank", Takes::Words}, Row{"step", "--step", Takes::Word},
-    Row{"stacks", "--stacks", Takes::Words}, Row{"stack_depth", "--stack-depth", Takes::Natural},
-    Row{"native_stacks", "--no-native-stacks", Takes::Off}, Row{"python_stacks", "--no-python-stacks", Takes::Off},
+    Row{"tree", "--tree", Takes::On},
+    Row{"follow", "--no-follow", Takes::Off},
+    Row{"only_ranks", "--only-rank", Takes::Words},
+    Row{"step", "--step", Takes::Word},
+    Row{"stacks", "--stacks", Takes::Words},
+    Row{"stack_depth", "--stack-depth", Takes::Natural},
+    Row{"native_stacks", "--no-native-stacks", Takes::Off},
+    Row{"python_stacks", "--no-python-stacks", Takes::Off},
     Row{"typed", "--typed", Takes::Words},
 };
 constexpr std::size_t kMostBytes = 64 << 10;  // of all words
@@ -68,11 +78,13 @@ Result<std::vector<std::string>> worker_words(const Json& options) {
   std::size_t bytes = 0;
   for (const auto& entry : options.items()) {
     const auto row = std::ranges::find(kRows, entry.key(), &Row::key);
-    if (row == kRows.end()) return fail(fmt::format("the daemon knows no option '{}'", ipc::one_line(entry.key())), {}, {}, EINVAL);
+    if (row == kRows.end())
+      return fail(fmt::format("the daemon knows no option '{}'", ipc::one_line(entry.key())), {}, {}, EINVAL);
     auto some = words_of(*row, options, entry.key());
     if (!some) return fail(fmt::format("option '{}' has a value of the wrong type", entry.key()), {}, {}, EINVAL);
     for (std::string& word : *some) {
-      if (word.find('\0') != std::string::npos || (bytes += word.size()) > kMostBytes) return fail(fmt::format("option '{}' cannot be used as it is", entry.key()), {}, {}, EINVAL);
+      if (word.find('\0') != std::string::npos || (bytes += word.size()) > kMostBytes)
+        return fail(fmt::format("option '{}' cannot be used as it is", entry.key()), {}, {}, EINVAL);
       words.push_back(std::move(word));
     }
   }

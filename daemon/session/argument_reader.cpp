@@ -26,16 +26,19 @@ void append_words(PieceKind kind, std::span<const std::uint64_t> words, OpenCall
 
 }  // namespace
 
-RemoteAddr ArgumentReader::read_entry(const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack, pid_t tid,
-                                      const Memory& memory, OpenCall& call) {
+RemoteAddr ArgumentReader::read_entry(const Entry& entry, const Registers& registers,
+                                      std::span<const std::uint64_t> on_stack, pid_t tid, const Memory& memory,
+                                      OpenCall& call) {
   std::array<std::uint64_t, 1 + 255> words;
   const std::size_t wanted = 1 + entry.needs.stack_words;
   if (on_stack.size() < wanted)
-    on_stack = std::span(words).first(memory.read(registers.sp(), std::as_writable_bytes(std::span(words).first(wanted))) / 8);
+    on_stack =
+        std::span(words).first(memory.read(registers.sp(), std::as_writable_bytes(std::span(words).first(wanted))) / 8);
   if (on_stack.empty()) return {};
   if (wanted > 1) append_words(PieceKind::Stack, on_stack.subspan(1, std::min(wanted, on_stack.size()) - 1), call);
   if (entry.needs.sse_words > 0)
-    if (const auto sse = Tracee(tid).sse_words()) append_words(PieceKind::Sse, std::span(*sse).first(entry.needs.sse_words), call);
+    if (const auto sse = Tracee(tid).sse_words())
+      append_words(PieceKind::Sse, std::span(*sse).first(entry.needs.sse_words), call);
   return {on_stack[0]};
 }
 
@@ -56,14 +59,16 @@ void ArgumentReader::read_outputs(const Entry& entry, const Memory& memory, Open
   for (const std::uint8_t index : entry.needs.outs) read_pointed(entry, index, PieceKind::Out, memory, call);
 }
 
-void ArgumentReader::read_pointed(const Entry& entry, std::uint8_t index, PieceKind kind, const Memory& memory, OpenCall& call) {
+void ArgumentReader::read_pointed(const Entry& entry, std::uint8_t index, PieceKind kind, const Memory& memory,
+                                  OpenCall& call) {
   const probes::Parameter& parameter = entry.probe->parameters[index];
   const RemoteAddr at{argument(*entry.probe, parameter, call)};
   if (!at) return;
   const auto count = std::min<std::uint64_t>(elements(*entry.probe, parameter, call), kMostPointed);
   buffer_.resize(std::min<std::uint64_t>(kMostPointed, count * parameter.pointee.size));
   const std::size_t got = memory.read(at, buffer_);
-  append_piece(call.payload, {.kind = kind, .param = index, .unreadable = got < buffer_.size()}, std::span(buffer_).first(got));
+  append_piece(call.payload, {.kind = kind, .param = index, .unreadable = got < buffer_.size()},
+               std::span(buffer_).first(got));
 }
 
 }  // namespace fade

@@ -21,10 +21,11 @@ inline std::uint64_t argument(const probes::Probe& probe, const probes::Paramete
 
 class ArgumentReader {
  public:
-  // Reads the return address and, behind it, the stack words, in one read; the SSE registers of the stopped thread `tid`.
-  // `on_stack`: as much of the stack as is known already, from the stack pointer on. Null: the stack cannot be read.
-  static RemoteAddr read_entry(const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack, pid_t tid,
-                               const Memory& memory, OpenCall& call);
+  // Reads the return address and, behind it, the stack words, in one read; the SSE registers of the stopped thread
+  // `tid`. `on_stack`: as much of the stack as is known already, from the stack pointer on. Null: the stack cannot be
+  // read.
+  static RemoteAddr read_entry(const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack,
+                               pid_t tid, const Memory& memory, OpenCall& call);
   // At the entry, after read_entry(): strings, and memory that the function reads.
   void read_inputs(const Entry& entry, const Memory& memory, OpenCall& call);
   // At the return: memory that the function has written.

@@ -20,7 +20,7 @@
 namespace fade {
 namespace {
 
-constexpr int kStartTime = 500;  // looks, at a program that has just been executed
+constexpr int kStartTime = 500;                       // looks, at a program that has just been executed
 constexpr std::int64_t kLongestExec = 2'000'000'000;  // from the end of the old program to the stop of the new one
 constexpr int kMostLooks = 10, kEnoughLooks = 4;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
@@ -28,7 +28,9 @@ constexpr std::size_t kCopied = 256 * 1024, kMostFrames = 256;  // of each stack
 
 // The system calls that SafetyNet and AddressSpace make in a thread, and those that it makes by itself if fade dies.
 constexpr PlannedCall kOurCalls[] = {
-    {"mmap", SYS_mmap, {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0}},
+    {"mmap",
+     SYS_mmap,
+     {0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0}},
     {"mprotect", SYS_mprotect, {0, 0, PROT_READ | PROT_WRITE}},
     {"munmap", SYS_munmap},
     {"rt_sigaction", SYS_rt_sigaction, {SIGTRAP, 0, 0, 8}},
@@ -36,14 +38,16 @@ constexpr PlannedCall kOurCalls[] = {
 };
 
 RemoteRange code_of_libc(const Foothold& foothold) {
-  const auto it = std::ranges::find_if(foothold.modules, [&](const RemoteRange& module) { return module.contains(foothold.libc); });
+  const auto it =
+      std::ranges::find_if(foothold.modules, [&](const RemoteRange& module) { return module.contains(foothold.libc); });
   return it == foothold.modules.end() ? RemoteRange{} : *it;
 }
 
 }  // namespace
 
 void Arrival::note(const Thread& thread, std::string kind, std::int64_t value, std::string detail) {
-  parts_.sink.notice(Lifecycle{parts_.clock.now(), thread.inferior->id, thread.id, std::move(kind), value, std::move(detail)});
+  parts_.sink.notice(
+      Lifecycle{parts_.clock.now(), thread.inferior->id, thread.id, std::move(kind), value, std::move(detail)});
 }
 
 Result<void> Arrival::watch(Inferior& inferior) {
@@ -67,11 +71,14 @@ Result<void> Arrival::enter(Inferior& inferior, const Foothold& foothold) {
   if (!parts_.roster.still_runs(program)) return {};
   const bool needs_stop = !inferior.memory().writes_without_stop();
   if (auto laid = lay_net(inferior, foothold); !laid || !parts_.roster.still_runs(program)) return laid;
-  auto entered = rendezvous_.with_guide(inferior, [&](Thread& guide) {
-    auto done = parts_.modules.enter(inferior, guide, foothold);
-    if (done && needs_stop) parts_.modules.arm_loaded(inferior, guide.tid);
-    return done;
-  }, holds_);
+  auto entered = rendezvous_.with_guide(
+      inferior,
+      [&](Thread& guide) {
+        auto done = parts_.modules.enter(inferior, guide, foothold);
+        if (done && needs_stop) parts_.modules.arm_loaded(inferior, guide.tid);
+        return done;
+      },
+      holds_);
   if (!entered || !parts_.roster.still_runs(program)) return entered;
   inferior.watched = true;
   unblock_traps(program, libc);  // of threads that were in the middle of setting their masks
@@ -82,7 +89,8 @@ Result<void> Arrival::enter(Inferior& inferior, const Foothold& foothold) {
 
 Result<void> Arrival::lay_net(Inferior& inferior, const Foothold& foothold) {
   const ProgramMark program = inferior.mark();
-  auto laid = rendezvous_.with_guide(inferior, [&](Thread& guide) { return parts_.modules.lay_net(inferior, guide, foothold); }, holds_);
+  auto laid = rendezvous_.with_guide(
+      inferior, [&](Thread& guide) { return parts_.modules.lay_net(inferior, guide, foothold); }, holds_);
   if (laid && parts_.roster.still_runs(program)) await_forks(inferior);
   if (laid && parts_.roster.still_runs(program)) parts_.meet_guests(program.pid);
   return laid;
@@ -110,7 +118,8 @@ void Arrival::await_forks(const Inferior& inferior) {
   std::vector<pid_t> awake;
   for (const auto& [tid, thread] : inferior.threads)
     if (read_state(tid) != 'S') awake.push_back(tid);
-  rendezvous_.stop_each(awake, [](Thread&) {}, &holds_);
+  rendezvous_.stop_each(
+      awake, [](Thread&) {}, &holds_);
 }
 
 // An exec takes memory and threads away before its stop is seen. Handles stops until that stop, or until it is sure
@@ -120,7 +129,9 @@ void Arrival::await_exec(const Inferior& inferior) {
   const std::shared_ptr<AddressSpace> space = inferior.program->space;  // `inferior` may be gone behind a stop
   if (Thread* const any = rendezvous_.stop_any(inferior)) rendezvous_.settle(*any);
   const std::int64_t until = boottime_ns() + kLongestExec;
-  while (parts_.roster.still_runs(program) && space->memory().is_gone() && boottime_ns() < until && !rendezvous_.gives_up()) rendezvous_.serve_next();
+  while (parts_.roster.still_runs(program) && space->memory().is_gone() && boottime_ns() < until &&
+         !rendezvous_.gives_up())
+    rendezvous_.serve_next();
 }
 
 // Threads may have seccomp filters of their own; one thread for each sort of filter is stopped and asked. Most
@@ -136,8 +147,10 @@ Result<void> Arrival::check_filters(const Inferior& inferior) {
       const auto allowed = may_call(one->tid, kOurCalls);
       rendezvous_.settle(*one);
       if (!allowed) return allowed;
-    } else if (parts_.roster.still_runs(program) && std::ranges::any_of(tids, [&](pid_t tid) { return parts_.roster.thread(tid) != nullptr; })) {
-      return fail("a thread with a seccomp filter of its own is in a system call that nothing interrupts", "fade cannot see what the filter forbids", "try again later", EAGAIN);
+    } else if (parts_.roster.still_runs(program) &&
+               std::ranges::any_of(tids, [&](pid_t tid) { return parts_.roster.thread(tid) != nullptr; })) {
+      return fail("a thread with a seccomp filter of its own is in a system call that nothing interrupts",
+                  "fade cannot see what the filter forbids", "try again later", EAGAIN);
     }
   }
   return {};
@@ -159,12 +172,16 @@ void Arrival::unblock_traps(ProgramMark program, RemoteRange libc) {
       else if (seen[tid]++ > 0 && !deaf.contains(tid)) blocking.push_back(tid);
     }
     if (!is_any_blocked) return;
-    const auto left = rendezvous_.stop_each(blocking, [&](Thread& thread) {
-      const auto registers = Tracee(thread.tid).registers();
-      const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
-      const bool is_elsewhere = registers && !libc.contains(registers->ip());
-      if (slept || (seen[thread.tid] > kEnoughLooks && (is_elsewhere || look == kMostLooks))) TrapGuard::unblock(thread);
-    }, &holds_);
+    const auto left = rendezvous_.stop_each(
+        blocking,
+        [&](Thread& thread) {
+          const auto registers = Tracee(thread.tid).registers();
+          const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
+          const bool is_elsewhere = registers && !libc.contains(registers->ip());
+          if (slept || (seen[thread.tid] > kEnoughLooks && (is_elsewhere || look == kMostLooks)))
+            TrapGuard::unblock(thread);
+        },
+        &holds_);
     deaf.insert(left.begin(), left.end());
     std::this_thread::sleep_for(kBetweenLooks);
   }
@@ -185,10 +202,13 @@ void Arrival::tell_calls_in_flight(Inferior& inferior) {
     StackSnapshot stack;
   };
   std::vector<Copy> copies;
-  rendezvous_.stop_each(candidates, [&](const Thread& thread) {
-    const auto registers = Tracee(thread.tid).registers();
-    if (registers) copies.push_back({thread.tid, *registers, StackSnapshot(memory, registers->sp(), kCopied)});
-  }, &holds_);
+  rendezvous_.stop_each(
+      candidates,
+      [&](const Thread& thread) {
+        const auto registers = Tracee(thread.tid).registers();
+        if (registers) copies.push_back({thread.tid, *registers, StackSnapshot(memory, registers->sp(), kCopied)});
+      },
+      &holds_);
   if (copies.empty() || !parts_.roster.still_runs(mark)) return;
   CodeMap& code = parts_.stacks.of(*inferior.program).code();
   for (const auto& [tid, registers, stack] : copies)

@@ -14,7 +14,7 @@ struct AuxiliaryVector {
   RemoteAddr entry;
   RemoteAddr program_headers;
   std::uint64_t program_header_count = 0;
-  bool secure = false;  // AT_SECURE: set-uid, set-gid or capabilities
+  bool secure = false;         // AT_SECURE: set-uid, set-gid or capabilities
   bool has_other_ids = false;  // than the process that started it: the effective ids are not the real ones
 };
 // nullopt: it has ended, or we may not trace it.

@@ -18,12 +18,13 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostCalls = 32;       // of one thread, innermost
-constexpr std::size_t kMostThreads = 4096;   // of one death, besides those with a call running
+constexpr std::size_t kMostCalls = 32;      // of one thread, innermost
+constexpr std::size_t kMostThreads = 4096;  // of one death, besides those with a call running
 constexpr std::size_t kMostSentences = 3;
 constexpr std::uint64_t kBelowStack = 64 << 10, kAboveStack = 8 << 10;  // a fault there is one of the stack itself
 // Others are how programs are told to end.
-constexpr int kCrashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
+constexpr int kCrashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS,  SIGFPE, SIGSEGV,
+                            SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
 constexpr int kFaults[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};  // siginfo has an address
 
 bool is_among(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
@@ -81,7 +82,8 @@ std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers
   const Memory& memory = thread.memory();
   std::vector<const OpenCall*> out;
   for (const OpenCall& call : thread.calls.all()) {
-    const bool is_below = registers && registers->sp() >= call.sp && thread.stack.contains(registers->sp()) && thread.stack.contains(call.sp);
+    const bool is_below = registers && registers->sp() >= call.sp && thread.stack.contains(registers->sp()) &&
+                          thread.stack.contains(call.sp);
     const auto word = memory.value<std::uint64_t>(call.sp);  // none where the memory is gone
     if (call.record.id != 0 && !is_below && (!word || *word == call.return_address.value)) out.push_back(&call);
   }
@@ -96,13 +98,15 @@ ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   if (registers) {
     const AddressSpace& space = thread.space();
     const RemoteAddr ip = registers->ip();
-    out.address = space.has_net() && space.our_code().contains(ip) ? space.our_code().own_address(ip).value_or(ip).value : ip.value;
+    out.address = space.has_net() && space.our_code().contains(ip) ? space.our_code().own_address(ip).value_or(ip).value
+                                                                   : ip.value;
     Registers shown = *registers;
     shown.rip = out.address;
     if (take_stack_ && shown.is_64_bit()) out.stack = take_stack_(thread, shown);
   }
   const auto calls = running_calls(thread, registers);
-  for (const OpenCall* call : std::span(calls).last(std::min(calls.size(), kMostCalls))) out.calls.push_back({call->record, call->payload});
+  for (const OpenCall* call : std::span(calls).last(std::min(calls.size(), kMostCalls)))
+    out.calls.push_back({call->record, call->payload});
   return out;
 }
 
@@ -113,7 +117,8 @@ void BlackBox::tell(PostmortemId postmortem, ThreadSeen seen, const Program& pro
     seen.module = module->id;
     seen.offset = at.value - module->entry.l_addr;
     if (const auto* file = symbols_.of(program, tid, at))
-      if (const auto symbol = file->symbols().at(seen.offset)) seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
+      if (const auto symbol = file->symbols().at(seen.offset))
+        seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
   }
   sink_.notice(std::move(seen));
 }
@@ -138,7 +143,8 @@ std::string BlackBox::running_call(const Inferior& inferior, ThreadId thread) co
     const auto& calls = other->calls.all();
     const auto call = std::find_if(calls.rbegin(), calls.rend(), [](const OpenCall& c) { return c.record.id != 0; });
     if (call == calls.rend() || (!out.empty() && other->id != thread)) continue;
-    out = fmt::format(" {} {}", thread == 0 || other->id == thread ? "in" : "while another thread was in", functions_[call->entry].probe->symbol);
+    out = fmt::format(" {} {}", thread == 0 || other->id == thread ? "in" : "while another thread was in",
+                      functions_[call->entry].probe->symbol);
   }
   return out;
 }
@@ -157,8 +163,10 @@ void BlackBox::signalled(Thread& thread, int signal) const {
   if (!has_sender(seen.code)) return;
   seen.sender = info->si_pid;
   seen.sender_uid = info->si_uid;
-  if (before.number == signal && is_fault(before) && seen.sender == read_own_pid(thread.inferior->pid)) return again(seen, before);
-  if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid)) seen.sender_name = read_thread_name(seen.sender);
+  if (before.number == signal && is_fault(before) && seen.sender == read_own_pid(thread.inferior->pid))
+    return again(seen, before);
+  if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid))
+    seen.sender_name = read_thread_name(seen.sender);
 }
 
 Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
@@ -179,7 +187,8 @@ Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
     if (last->is_of_the_stack) out.cause = "stack", out.evidence = "the address is at the end of the thread's stack";
     if (last->sender != 0 && last->sender == read_own_pid(inferior.pid)) out.cause = "self";
   } else if (signal == SIGKILL) {
-    if (const auto oom = oom_.killed(inferior.pid)) out.cause = oom->is_certain ? "oom" : "oom?", out.evidence = oom->evidence;
+    if (const auto oom = oom_.killed(inferior.pid))
+      out.cause = oom->is_certain ? "oom" : "oom?", out.evidence = oom->evidence;
   }
   return out;
 }
@@ -188,7 +197,8 @@ void BlackBox::tell_death(const Inferior& inferior, Death& death, int signal) {
   Postmortem what = by_signal(inferior, signal);
   what.postmortem = death.told = ++last_;
   if (is_among(signal, kCrashes) && sentences_.size() < kMostSentences)
-    sentences_.push_back(fmt::format("{} died of {}{}", program_name(inferior), name_of_signal(signal), running_call(inferior, what.thread)));
+    sentences_.push_back(fmt::format("{} died of {}{}", program_name(inferior), name_of_signal(signal),
+                                     running_call(inferior, what.thread)));
   send(inferior, std::move(what));
 }
 
@@ -203,7 +213,11 @@ void BlackBox::dying(Thread& thread, int status) {
   if (WIFSIGNALED(status)) {
     if (death.told == 0) tell_death(inferior, death, WTERMSIG(status));
     if (WTERMSIG(status) == SIGKILL && kills_itself(inferior.pid, *registers))
-      send(inferior, {.postmortem = death.told, .thread = thread.id, .signal = SIGKILL, .cause = "self", .evidence = "a thread of it stood in kill(2)"});
+      send(inferior, {.postmortem = death.told,
+                      .thread = thread.id,
+                      .signal = SIGKILL,
+                      .cause = "self",
+                      .evidence = "a thread of it stood in kill(2)"});
     if (death.seen.size() >= kMostThreads && !has_open_call(thread)) return;
     if (death.seen.insert(thread.id).second) tell(death.told, look(thread, &*registers), *inferior.program, thread.tid);
   } else if (has_open_call(thread) || static_cast<long>(registers->orig_rax) == SYS_exit_group) {
@@ -224,7 +238,8 @@ void BlackBox::tell_exit(const Inferior& inferior, const Death& death, int statu
   for (const ThreadSeen& seen : death.waiting)
     if (seen.doing == "exit_group") last = seen.thread;
   if (sentences_.size() < kMostSentences)
-    sentences_.push_back(fmt::format("{} exited with status {} while calls were running", death.name.empty() ? program_name(inferior) : death.name, status));
+    sentences_.push_back(fmt::format("{} exited with status {} while calls were running",
+                                     death.name.empty() ? program_name(inferior) : death.name, status));
   send(inferior, {.postmortem = ++last_, .thread = last, .kind = Postmortem::Kind::Exit, .exit_code = status});
 }
 
@@ -235,7 +250,8 @@ void BlackBox::ended(Inferior& inferior, const Stop& stop) {
   std::vector<Thread*> unseen;  // ended without a stop, or never stopped
   for (const auto& [tid, thread] : inferior.threads)
     if (!death.seen.contains(thread->id) && (killed || has_open_call(*thread))) unseen.push_back(thread.get());
-  const bool had_calls = !unseen.empty() || std::ranges::any_of(death.waiting, [](const ThreadSeen& seen) { return !seen.calls.empty(); });
+  const bool had_calls =
+      !unseen.empty() || std::ranges::any_of(death.waiting, [](const ThreadSeen& seen) { return !seen.calls.empty(); });
   if (killed ? !is_of_interest(inferior) : !had_calls) return;
   if (killed && death.told == 0) tell_death(inferior, death, stop.status);
   if (!killed) tell_exit(inferior, death, stop.status);

@@ -21,7 +21,8 @@ namespace fade {
 
 class BlackBox {
  public:
-  BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions) : sink_(sink), clock_(clock), functions_(functions) {}
+  BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions)
+      : sink_(sink), clock_(clock), functions_(functions) {}
 
   // Takes the stack of a stopped thread; without this function no stacks are kept.
   using TakeStack = std::function<StackId(Thread&, const Registers&)>;

@@ -7,7 +7,8 @@
 namespace fade {
 
 BreakpointCapture::BreakpointCapture(EventSink& sink, const SessionClock& clock, FunctionTable& functions,
-                                     const probes::Overrides& overrides, StackCapture& stacks, std::size_t most_call_sites)
+                                     const probes::Overrides& overrides, StackCapture& stacks,
+                                     std::size_t most_call_sites)
     : sink_(sink),
       clock_(clock),
       functions_(functions),
@@ -18,8 +19,8 @@ BreakpointCapture::BreakpointCapture(EventSink& sink, const SessionClock& clock,
       kernels_(sink, functions, symbols_),
       corrector_(sink, clock, overrides) {}
 
-void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack,
-                              std::int64_t now) {
+void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registers& registers,
+                              std::span<const std::uint64_t> on_stack, std::int64_t now) {
   const Entry& entry = functions_[index];
   book_.arrive(thread, index, registers.sp(), on_stack, thread.memory());
   if (!is_recorded(entry) && !entry.is_always_needed()) return;
@@ -62,9 +63,11 @@ std::span<const BreakpointCapture::Left> BreakpointCapture::leave(Thread& thread
   return left_;
 }
 
-BreakpointCapture::Left BreakpointCapture::returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now) {
+BreakpointCapture::Left BreakpointCapture::returned(Thread& thread, OpenCall call, const Registers& registers,
+                                                    std::int64_t now) {
   const Entry& entry = functions_[call.entry];
-  if (entry.what != Entry::What::Function) return {.entry = call.entry, .result = registers.result(), .is_resolver = true, .table = {}};
+  if (entry.what != Entry::What::Function)
+    return {.entry = call.entry, .result = registers.result(), .is_resolver = true, .table = {}};
   call.record.exit_ns = now;
   take_result(thread, entry, registers, call);
   arguments_.read_outputs(entry, thread.memory(), call);

@@ -24,8 +24,8 @@ namespace fade {
 
 class BreakpointCapture {
  public:
-  BreakpointCapture(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const probes::Overrides& overrides,
-                    StackCapture& stacks, std::size_t most_call_sites);
+  BreakpointCapture(EventSink& sink, const SessionClock& clock, FunctionTable& functions,
+                    const probes::Overrides& overrides, StackCapture& stacks, std::size_t most_call_sites);
 
   // A call that has ended.
   struct Left {
@@ -37,7 +37,8 @@ class BreakpointCapture {
 
   // The stopped thread is at the entry of function `entry` at time `now`. `on_stack`: as much of the stack as is known
   // already, from the stack pointer on.
-  void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack, std::int64_t now);
+  void enter(Thread& thread, std::uint32_t entry, const Registers& registers, std::span<const std::uint64_t> on_stack,
+             std::int64_t now);
   // The stopped thread is at a return address of calls at time `now`. Gives the calls that ended, innermost first:
   // several if a function jumped into another one, none if no open call returns here. Valid until the next leave().
   std::span<const Left> leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
@@ -53,7 +54,8 @@ class BreakpointCapture {
 
  private:
   bool is_recorded(const Entry& entry) const { return entry.what == Entry::What::Function && recording_; }
-  void read_arguments(Thread& thread, const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack, OpenCall& call);
+  void read_arguments(Thread& thread, const Entry& entry, const Registers& registers,
+                      std::span<const std::uint64_t> on_stack, OpenCall& call);
   Left returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now);
   void take_result(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
   void succeeded(Thread& thread, const Entry& entry, OpenCall& call);

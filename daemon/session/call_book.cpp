@@ -7,10 +7,12 @@ namespace fade {
 namespace {
 
 // The return address decides only if the frame may be that of an open call, which jumped here.
-CallFrame frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory) {
+CallFrame frame_at_entry(const Thread& thread, std::uint32_t entry, RemoteAddr sp,
+                         std::span<const std::uint64_t> on_stack, const Memory& memory) {
   CallFrame frame{.sp = sp, .entry = entry};
   if (!thread.calls.has_frame_at(sp)) return frame;
-  frame.return_address = on_stack.empty() ? memory.value<RemoteAddr>(sp).value_or(RemoteAddr{}) : RemoteAddr{on_stack[0]};
+  frame.return_address =
+      on_stack.empty() ? memory.value<RemoteAddr>(sp).value_or(RemoteAddr{}) : RemoteAddr{on_stack[0]};
   return frame;
 }
 
@@ -20,7 +22,8 @@ std::uint32_t held_time(std::int64_t ns) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-void CallBook::arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory) {
+void CallBook::arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack,
+                      const Memory& memory) {
   close_unwound(thread, frame_at_entry(thread, entry, sp, on_stack, memory), memory);
 }
 
@@ -34,7 +37,8 @@ CallRecord& CallBook::open(Thread& thread, OpenCall call) {
   return thread.calls.push(std::move(call)).record;
 }
 
-std::span<OpenCall> CallBook::take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp, const Memory& memory) {
+std::span<OpenCall> CallBook::take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp,
+                                            const Memory& memory) {
   returned_.clear();
   auto& open_by_sp = thread.inferior->open_by_sp;
   const auto owner = open_by_sp.find(sp);

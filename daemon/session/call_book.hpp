@@ -14,11 +14,13 @@ class CallBook {
  public:
   // `stack_of` gives the thread's own stack, empty if it runs on another one while its stack pointer is `sp`.
   using StackOf = RemoteRange (*)(Thread& thread, RemoteAddr sp);
-  CallBook(EventSink& sink, const SessionClock& clock, StackOf stack_of) : sink_(sink), clock_(clock), stack_of_(stack_of) {}
+  CallBook(EventSink& sink, const SessionClock& clock, StackOf stack_of)
+      : sink_(sink), clock_(clock), stack_of_(stack_of) {}
 
   // The thread enters a function: closes the calls that can no longer be open. `on_stack`: the known part of the stack,
   // from the stack pointer on.
-  void arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack, const Memory& memory);
+  void arrive(Thread& thread, std::uint32_t entry, RemoteAddr sp, std::span<const std::uint64_t> on_stack,
+              const Memory& memory);
   // Gives a call that begins its id, and the innermost open call as its parent.
   void number(const Thread& thread, CallRecord& record);
   // Keeps a call open until its return is seen. The reference is valid until the next change.

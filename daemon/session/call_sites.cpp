@@ -52,7 +52,8 @@ CallSiteSeen CallSites::describe(const Thread& thread, RemoteAddr return_address
     program.new_caller = return_address;
     seen.offset = return_address.value - module->entry.l_addr;
     if (const auto* file = symbols_.of(program, thread.tid, return_address))
-      if (const auto symbol = file->symbols().at(seen.offset)) seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
+      if (const auto symbol = file->symbols().at(seen.offset))
+        seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
   } else if (const auto maps = elf::read_maps(thread.tid)) {
     const elf::Mapping* mapping = maps->find(return_address);
     site.changeable = !mapping || !mapping->has_file();

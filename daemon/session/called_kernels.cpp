@@ -10,7 +10,8 @@ std::uint64_t CalledKernels::launched_around(const Thread& thread) {
   if (thread.calls.empty()) return 0;
   const OpenCall& outer = thread.calls.all().back();
   const auto& probe = functions_[outer.entry].probe;
-  const probes::Parameter* kernel = probe && probe->kind == probes::Kind::Launch ? probe->with_role(probes::Role::Kernel) : nullptr;
+  const probes::Parameter* kernel =
+      probe && probe->kind == probes::Kind::Launch ? probe->with_role(probes::Role::Kernel) : nullptr;
   return kernel ? argument(*probe, *kernel, outer) : 0;
 }
 
@@ -20,7 +21,8 @@ void CalledKernels::name(Thread& thread, const probes::Probe& probe, const OpenC
   const auto used = [&](std::uint64_t kernel) { names_.used(program, process, thread.tid, kernel, symbols_); };
   if (probe.kind == probes::Kind::GetFunction) {
     if (const probes::Parameter* object = probe.with_role(probes::Role::Address)) used(argument(probe, *object, call));
-  } else if (const probes::Parameter* kernel = probe.kind == probes::Kind::Launch ? probe.with_role(probes::Role::Kernel) : nullptr) {
+  } else if (const probes::Parameter* kernel =
+                 probe.kind == probes::Kind::Launch ? probe.with_role(probes::Role::Kernel) : nullptr) {
     const std::uint64_t handle = argument(probe, *kernel, call);
     used(handle);
     if (const std::uint64_t outer = launched_around(thread)) names_.same(program, process, handle, outer);

@@ -8,7 +8,8 @@ namespace fade {
 
 class CalledKernels {
  public:
-  CalledKernels(EventSink& sink, FunctionTable& functions, ModuleSymbols& symbols) : functions_(functions), symbols_(symbols), names_(sink) {}
+  CalledKernels(EventSink& sink, FunctionTable& functions, ModuleSymbols& symbols)
+      : functions_(functions), symbols_(symbols), names_(sink) {}
 
   // The stopped thread enters `call`: its arguments are read, and it is not open yet.
   void name(Thread& thread, const probes::Probe& probe, const OpenCall& call);

@@ -8,7 +8,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kImageParameter = 1;                 // behind the handle, in every function of that kind
+constexpr std::size_t kImageParameter = 1;  // behind the handle, in every function of that kind
 // 'HIPF', the argument of __hipRegisterFatBinary: the image's address is at 8
 constexpr std::uint32_t kWrapper = 0x48495046;
 
@@ -18,7 +18,8 @@ RemoteAddr mapped_image(const Thread& thread, std::string_view path) {
   RemoteAddr found;
   if (!maps) return found;
   for (const elf::Mapping& mapping : maps->all())
-    if (mapping.has_file() && mapping.offset == 0 && base_name(mapping.path) == base_name(path)) found = mapping.range.begin;
+    if (mapping.has_file() && mapping.offset == 0 && base_name(mapping.path) == base_name(path))
+      found = mapping.range.begin;
   return found;
 }
 

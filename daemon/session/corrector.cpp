@@ -68,8 +68,8 @@ bool Corrector::apply(const Thread& thread, const probes::DeviceCall& asked, pro
   const ProcessMemory& memory = thread.memory();
   if (!patch.bytes.empty() && !memory.write(at, patch.bytes, thread.tid)) return false;
   call.record.flags |= kOverridden;
-  sink_.notice(OverrideHit{patch.rule, call.record.id, thread.id, call.record.caller, clock_.now(), patch.device, patch.field,
-                           std::move(patch.was), std::move(patch.became)});
+  sink_.notice(OverrideHit{patch.rule, call.record.id, thread.id, call.record.caller, clock_.now(), patch.device,
+                           patch.field, std::move(patch.was), std::move(patch.became)});
   return true;
 }
 
@@ -91,7 +91,8 @@ void Corrector::place(Thread& thread, probes::DeviceCall& call) {
 void Corrector::note_unplaced(Thread& thread, const probes::DeviceCall& call) {
   const probes::Rule* const rule = overrides_.unplaced(call);
   if (!rule || std::exchange(thread.inferior->program->has_told_unplaced, true)) return;
-  note(thread, fmt::format("{} was not applied to an answer of {}: nothing had told the device's PCI address yet", rule->target, call.symbol));
+  note(thread, fmt::format("{} was not applied to an answer of {}: nothing had told the device's PCI address yet",
+                           rule->target, call.symbol));
 }
 
 void Corrector::note_left_alone(Thread& thread, const probes::DeviceCall& call) {
@@ -100,16 +101,16 @@ void Corrector::note_left_alone(Thread& thread, const probes::DeviceCall& call) 
   auto& known = thread.inferior->program->devices_left_alone;
   if (!rule || known.size() >= kMostDevices || !known.insert(device).second) return;
   const std::string where = call.slot ? "at " + call.slot->text() : "whose PCI address was not told";
-  const auto [sentence, is_new] =
-      left_alone_.insert(fmt::format("{} was not applied to device {} {}: the GPU driver has no such GPU", rule->spec, device, where));
+  const auto [sentence, is_new] = left_alone_.insert(
+      fmt::format("{} was not applied to device {} {}: the GPU driver has no such GPU", rule->spec, device, where));
   note(thread, *sentence);
 }
 
 void Corrector::note_excluded(const probes::DeviceCall& call) {
   if (excluded_.size() >= kMostExcluded) return;
   if (const probes::Rule* rule = overrides_.for_other_callers(call))
-    excluded_.insert(fmt::format("{} asked {}, and {} leaves it out", call.caller.empty() ? "code of no library" : call.caller,
-                                 call.symbol, rule->spec));
+    excluded_.insert(fmt::format("{} asked {}, and {} leaves it out",
+                                 call.caller.empty() ? "code of no library" : call.caller, call.symbol, rule->spec));
 }
 
 void Corrector::note(const Thread& thread, std::string sentence) {

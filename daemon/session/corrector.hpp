@@ -13,7 +13,8 @@ namespace fade {
 
 class Corrector {
  public:
-  Corrector(EventSink& sink, const SessionClock& clock, const probes::Overrides& overrides) : sink_(sink), clock_(clock), overrides_(overrides) {}
+  Corrector(EventSink& sink, const SessionClock& clock, const probes::Overrides& overrides)
+      : sink_(sink), clock_(clock), overrides_(overrides) {}
 
   // The call has returned without an error, and its outputs are read. Writes the rules' values into the program's
   // memory and adds the new bytes to the call's payload. Sends an OverrideHit for each field.

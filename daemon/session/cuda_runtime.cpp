@@ -12,7 +12,8 @@ constexpr const char* kKernels = ".nv_fatbin";
 constexpr const char* kRegisters = "__cudaRegisterFatBinary";
 
 bool imports_it(const Module& module) {
-  return module.imports && std::ranges::find(module.imports->table->all(), kRegisters, &elf::Import::name) != module.imports->table->all().end();
+  return module.imports && std::ranges::find(module.imports->table->all(), kRegisters, &elf::Import::name) !=
+                               module.imports->table->all().end();
 }
 
 }  // namespace

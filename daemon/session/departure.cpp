@@ -14,7 +14,7 @@ namespace {
 
 // Until a thread stops; in vfork or in a driver it may not. All of let_go() is to take less than 2 s where some do not.
 constexpr std::chrono::milliseconds kForRound{1000}, kForOne{300};
-constexpr int kMostSteps = 16;                                // no slot holds more instructions
+constexpr int kMostSteps = 16;  // no slot holds more instructions
 
 bool is_birth(Stop::Kind kind) {
   return kind == Stop::Kind::Fork || kind == Stop::Kind::Vfork || kind == Stop::Kind::Clone;
@@ -39,13 +39,16 @@ Departure::Place Departure::stand_aside(const Thread& thread, const Tracee& trac
 // `met`: signals that came instead of the trap of a step.
 Departure::Place Departure::step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const {
   const AddressSpace& space = thread.space();
-  const auto has_no_frame_there = [&](RemoteAddr sp) { return !thread.inferior->had_leftovers || !space.our_code().is_referred_to(sp); };
+  const auto has_no_frame_there = [&](RemoteAddr sp) {
+    return !thread.inferior->had_leftovers || !space.our_code().is_referred_to(sp);
+  };
   for (int steps = 0; steps <= kMostSteps; ++steps) {
     const auto registers = tracee.registers();
     if (!registers) return Place::Left;
     const auto own = space.our_code().own_registers(*registers);
     if (own && !tracee.change_registers(*registers, *own)) return Place::Left;
-    if (own || !space.our_code().contains(registers->ip())) return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
+    if (own || !space.our_code().contains(registers->ip()))
+      return has_no_frame_there(registers->sp()) ? Place::Outside : Place::Inside;
     if (!tracee.step()) return Place::Left;
     const Stop stop = p_.tracer.next_of(tracee.tid());
     if (has_left(stop.kind)) return Place::Left;
@@ -181,7 +184,8 @@ void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& 
   Inferior* inferior = p_.roster.process(program.pid);
   AddressSpace* space = inferior->program->space.get();
   if (inferior->is_dirty || inferior->program.use_count() > 1 || !space->has_net()) return;
-  const bool uses_signal = space->has_program_trap_action() || space->last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
+  const bool uses_signal = space->has_program_trap_action() ||
+                           space->last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
   auto done = space->give_signal_back(keeper, foothold.gadgets);
   if (done && uses_signal && inferior->threads.size() > 1) {
     look_again(program, keeper);
@@ -223,7 +227,8 @@ void Departure::leave_the_rest(ProgramMark program, pid_t keeper) {
 // The keeper stands still.
 void Departure::move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold) {
   Thread* const thread = p_.roster.thread(keeper);
-  if (!p_.roster.still_runs(program) || !thread || is_owed_trap(keeper)) return;  // try_detach() has it go on for a moment
+  if (!p_.roster.still_runs(program) || !thread || is_owed_trap(keeper))
+    return;  // try_detach() has it go on for a moment
   const Place place = stand_aside(*thread, Tracee(keeper));
   if (place == Place::Inside) thread->inferior->is_dirty = true;
   if (place != Place::Left && foothold) remove_pages(program, keeper, *foothold);

@@ -47,7 +47,7 @@ class Departure {
     // in the middle of an instruction that was moved; or a signal met the thread there without a tracer, and its
     // handler runs
     Inside,
-    Left,    // nowhere: it ends, or another thread has executed a program
+    Left,  // nowhere: it ends, or another thread has executed a program
   };
 
   void choose_keepers();
@@ -71,7 +71,8 @@ class Departure {
   HoldClock holds_;
   std::uint64_t bytes_left_changed_ = 0;
   std::unordered_map<pid_t, pid_t> keepers_;  // the last thread of each process to go, by pid
-  std::unordered_set<pid_t> kept_, gone_;     // of these threads, those that still wait for their turn; threads that have gone
+  std::unordered_set<pid_t> kept_,
+      gone_;  // of these threads, those that still wait for their turn; threads that have gone
 };
 
 }  // namespace fade

@@ -22,7 +22,8 @@ RemoteAddr find_code(const Memory& memory, const elf::DynamicImage& image, std::
     if (!segment.executable) continue;
     std::vector<std::uint8_t> code(std::min<std::uint64_t>(segment.range.size(), kMaxSearched));
     code.resize(memory.read(segment.range.begin, std::as_writable_bytes(std::span(code))));
-    const auto* found = static_cast<const std::uint8_t*>(::memmem(code.data(), code.size(), wanted.data(), wanted.size()));
+    const auto* found =
+        static_cast<const std::uint8_t*>(::memmem(code.data(), code.size(), wanted.data(), wanted.size()));
     if (found) return segment.range.begin + static_cast<std::uint64_t>(found - code.data());
   }
   return {};

@@ -26,7 +26,8 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
 std::uint32_t FunctionTable::resolver(const probes::ProbePtr& probe, const std::string& library, int library_major) {
   const auto [it, is_new] = resolvers_.try_emplace(Key(library, probe->symbol));
   if (is_new)
-    it->second = add({.what = Entry::What::Resolver, .probe = probe, .library = library, .library_major = library_major});
+    it->second =
+        add({.what = Entry::What::Resolver, .probe = probe, .library = library, .library_major = library_major});
   return it->second;
 }
 

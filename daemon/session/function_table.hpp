@@ -14,9 +14,9 @@ namespace fade {
 
 struct Entry {
   enum class What : std::uint8_t {
-    Function,  // a probed call
-    Loader,    // the dynamic loader reports that a module was loaded or unloaded
-    Resolver,  // of an IFUNC: returns the address of the function that `probe` describes
+    Function,   // a probed call
+    Loader,     // the dynamic loader reports that a module was loaded or unloaded
+    Resolver,   // of an IFUNC: returns the address of the function that `probe` describes
     Sigaction,  // libc's sigaction, and
     Sigmask,    // pthread_sigmask: the program's wishes about SIGTRAP (TrapGuard)
   };
@@ -25,7 +25,7 @@ struct Entry {
   probes::ProbePtr probe;
   std::string library;
   int library_major = 0;
-  Needs needs;  // of Function
+  Needs needs;              // of Function
   std::uint64_t stops = 0;  // since last asked
   std::int64_t held_ns = 0;
 

@@ -49,7 +49,8 @@ std::optional<Credentials> credentials_of(const std::string& process) {
       for (unsigned long id = 0; words >> id;) ids.push_back(id);
     if (name == "Uid:" && ids.size() == 4) found = true, out.uid = static_cast<uid_t>(ids[3]);
     if (name == "Gid:" && ids.size() == 4) out.groups.insert(out.groups.begin(), static_cast<gid_t>(ids[3]));
-    if (name == "Groups:") for (const unsigned long id : ids) out.groups.push_back(static_cast<gid_t>(id));
+    if (name == "Groups:")
+      for (const unsigned long id : ids) out.groups.push_back(static_cast<gid_t>(id));
     unsigned long long set = 0;
     if (name == "CapEff:" && words >> std::hex >> set) out.ignores_permissions = set >> kIgnorePermissions & 1;
   }
@@ -83,7 +84,8 @@ bool allowed_by_acl(const std::vector<AclEntry>& acl, const struct stat& node, c
     if (entry.tag == kUser && entry.id == who.uid) return enough(entry);
   bool is_member = false;
   for (const AclEntry& entry : acl) {
-    const bool concerns = (entry.tag == kOwningGroup && holds(who.groups, node.st_gid)) || (entry.tag == kGroup && holds(who.groups, entry.id));
+    const bool concerns = (entry.tag == kOwningGroup && holds(who.groups, node.st_gid)) ||
+                          (entry.tag == kGroup && holds(who.groups, entry.id));
     if (concerns && enough(entry)) return true;
     is_member |= concerns;
   }
@@ -111,7 +113,8 @@ std::string group_words(gid_t gid) {
 
 std::string who_words(const Credentials& who) {
   std::string groups;
-  for (std::size_t i = 0; i < std::min<std::size_t>(who.groups.size(), 32); ++i) groups += (i ? ", " : "") + std::to_string(who.groups[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(who.groups.size(), 32); ++i)
+    groups += (i ? ", " : "") + std::to_string(who.groups[i]);
   return fmt::format("the process has user id {} and groups {}", who.uid, groups.empty() ? "none" : groups);
 }
 
@@ -146,8 +149,10 @@ GpuNode look_at(const std::string& name, const std::string& process, const Crede
   const std::string path = process + "/root" + name;
   struct stat node {};
   if (::lstat(path.c_str(), &node) != 0) return {"device-missing", name + " does not exist where the process looks"};
-  const std::string rights = fmt::format("mode {:04o}, user {}, {}", node.st_mode & 07777, node.st_uid, group_words(node.st_gid));
-  if (may_open(path, node, who)) return {"device-closed", fmt::format("{} is not open, though its {} would allow it", name, rights)};
+  const std::string rights =
+      fmt::format("mode {:04o}, user {}, {}", node.st_mode & 07777, node.st_uid, group_words(node.st_gid));
+  if (may_open(path, node, who))
+    return {"device-closed", fmt::format("{} is not open, though its {} would allow it", name, rights)};
   return {"device-refused", fmt::format("{} may not be opened by this process: {}; {}", name, rights, who_words(who))};
 }
 
@@ -159,7 +164,8 @@ std::vector<GpuNode> look_at_gpu_nodes(pid_t pid, const std::string& proc) {
   if (!who) return {};
   const auto open = open_nodes(process);
   std::vector<GpuNode> out;
-  for (const std::string& name : node_names(process + "/root")) out.push_back(look_at(name, process, *who, std::ranges::find(open, name) != open.end()));
+  for (const std::string& name : node_names(process + "/root"))
+    out.push_back(look_at(name, process, *who, std::ranges::find(open, name) != open.end()));
   return out;
 }
 

@@ -15,7 +15,8 @@ constexpr std::int64_t kMostBetweenLooks = 1'000'000'000;
 
 bool only_asks(const probes::Probe& probe) {
   using probes::Kind;
-  return probe.kind == Kind::DeviceQuery || probe.kind == Kind::GetDevice || probe.kind == Kind::SetDevice || probe.kind == Kind::Error;
+  return probe.kind == Kind::DeviceQuery || probe.kind == Kind::GetDevice || probe.kind == Kind::SetDevice ||
+         probe.kind == Kind::Error;
 }
 
 bool is_one_of(std::uint64_t result, std::span<const std::int64_t> answers) {
@@ -23,12 +24,14 @@ bool is_one_of(std::uint64_t result, std::span<const std::int64_t> answers) {
 }
 
 bool has_open_calls(const Inferior& inferior) {
-  return !inferior.open_by_sp.empty() && std::ranges::any_of(inferior.threads, [](const auto& item) { return has_open_call(*item.second); });
+  return !inferior.open_by_sp.empty() &&
+         std::ranges::any_of(inferior.threads, [](const auto& item) { return has_open_call(*item.second); });
 }
 
 // Open calls may have been left without a return. This reads the stacks, so it comes last.
 bool has_running_calls(const Inferior& inferior) {
-  return std::ranges::any_of(inferior.threads, [](const auto& item) { return !running_calls(*item.second, nullptr).empty(); });
+  return std::ranges::any_of(inferior.threads,
+                             [](const auto& item) { return !running_calls(*item.second, nullptr).empty(); });
 }
 
 }  // namespace
@@ -40,7 +43,8 @@ bool is_stopped_by_signal(const Inferior& inferior) {
 // A function that may answer "not ready" makes no progress where it begins, and none where it gives that answer.
 void HangWatch::saw(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result) {
   const probes::Probe* const probe = entry.probe.get();
-  if (probe && (only_asks(*probe) || (result ? is_one_of(*result, probe->not_failures) : !probe->not_failures.empty()))) return;
+  if (probe && (only_asks(*probe) || (result ? is_one_of(*result, probe->not_failures) : !probe->not_failures.empty())))
+    return;
   inferior.hang = {};
 }
 

@@ -17,7 +17,9 @@ class HangWatch {
 
   static void call_began(Inferior& inferior, const Entry& entry) { saw(inferior, entry, std::nullopt); }
   // `result`: the word that the call returned; nullopt: it was not seen.
-  static void call_ended(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result) { saw(inferior, entry, result); }
+  static void call_ended(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result) {
+    saw(inferior, entry, result);
+  }
 
   // Returns the processes that hang since the last look, each of them once until a call begins or ends there. `now`:
   // session time.

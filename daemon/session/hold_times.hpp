@@ -10,8 +10,8 @@
 namespace fade {
 
 struct HoldTimes {
-  std::uint64_t threads = 0;  // that the process had
-  std::uint64_t held = 0;     // of them stopped at all
+  std::uint64_t threads = 0;                 // that the process had
+  std::uint64_t held = 0;                    // of them stopped at all
   std::int64_t median_ns = 0, worst_ns = 0;  // over all threads; one that was not stopped counts as 0
 };
 

@@ -15,7 +15,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostFilesRemembered = 4096;   // remembered
+constexpr std::size_t kMostFilesRemembered = 4096;  // remembered
 constexpr std::size_t kMostNotTaken = 8;
 constexpr std::size_t kMostFolders = 64;
 constexpr const char* kRocmRoots[] = {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"};
@@ -104,23 +104,25 @@ Bound bound_to(const Module& module, const std::string& name, std::uint64_t word
 
 }  // namespace
 
-const ImportWatch::FileFacts& ImportWatch::facts_of(const Memory& memory, const Module& module, const elf::DynamicImage& image,
-                                                    const std::string& build_id) {
+const ImportWatch::FileFacts& ImportWatch::facts_of(const Memory& memory, const Module& module,
+                                                    const elf::DynamicImage& image, const std::string& build_id) {
   if (files_.size() >= kMostFilesRemembered) files_.clear();
   const std::string& name = module.entry.name.empty() ? module.path : module.entry.name;
   const auto [at, is_new] = files_.try_emplace(fmt::format("{}\n{}\n{}", name, build_id, image.span().size()));
   if (!is_new) return at->second;
-  at->second.links = std::make_shared<const elf::Asker>(elf::Asker{name, image.needed(), image.rpath(), image.runpath()});
+  at->second.links =
+      std::make_shared<const elf::Asker>(elf::Asker{name, image.needed(), image.rpath(), image.runpath()});
   auto table = elf::ImportTable::read(memory, image, [](std::string_view symbol) { return !api_of(symbol).empty(); });
   if (!table.all().empty()) at->second.table = std::make_shared<const elf::ImportTable>(std::move(table));
   return at->second;
 }
 
-void ImportWatch::loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image, const std::string& soname,
-                         const std::string& build_id) {
+void ImportWatch::loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image,
+                         const std::string& soname, const std::string& build_id) {
   const FileFacts& facts = facts_of(image.memory(), module, image, build_id);
   module.links = facts.links;
-  if (facts.table) module.imports = std::make_shared<ModuleImports>(ModuleImports{.table = facts.table, .bias = image.bias()});
+  if (facts.table)
+    module.imports = std::make_shared<ModuleImports>(ModuleImports{.table = facts.table, .bias = image.bias()});
   if (facts.table || !family_of(soname, module.entry.name).name.empty()) tell_origin(inferior, module, soname);
 }
 
@@ -129,13 +131,18 @@ void ImportWatch::tell_origin(const Inferior& inferior, Module& module, const st
   const LoaderView& view = loader_view(inferior);
   const std::string& opened = module.entry.name;
   const LibraryFamily family = family_of(soname, opened);
-  ModuleOrigin out{.module = module.id, .space = module.entry.space, .family = std::string(family.name), .kind = std::string(family.kind),
-                   .rpath = module.links->rpath, .runpath = module.links->runpath};
+  ModuleOrigin out{.module = module.id,
+                   .space = module.entry.space,
+                   .family = std::string(family.name),
+                   .kind = std::string(family.kind),
+                   .rpath = module.links->rpath,
+                   .runpath = module.links->runpath};
   if (!opened.empty()) tell_rule(*inferior.program, module, view, out);
   const auto file = family.name.empty() ? std::nullopt : look_at_file(inferior.pid, opened);
   if (file) out.version = version_in(file->real_name);
   if (file && (family.kind == "rocm" || family.kind == "cuda"))
-    out.not_taken = files_not_taken(inferior.pid, {std::string(base_name(opened)), soname}, *file, view.expected_folders);
+    out.not_taken =
+        files_not_taken(inferior.pid, {std::string(base_name(opened)), soname}, *file, view.expected_folders);
   if (family.kind == "rocm") out.rocm = rocm_release(family.name, module.path, out.version);
   sink_.notice(std::move(out));
 }
@@ -159,7 +166,8 @@ const LoaderView& ImportWatch::loader_view(const Inferior& inferior) {
   auto& view = inferior.program->loader_view;
   if (view) return *view;
   const Variables variables = read_process_facts(inferior.pid).environment;
-  LoaderView made{{value_of(variables, "LD_LIBRARY_PATH"), value_of(variables, "LD_PRELOAD"), value_of(variables, "LD_AUDIT")}, {}};
+  LoaderView made{
+      {value_of(variables, "LD_LIBRARY_PATH"), value_of(variables, "LD_PRELOAD"), value_of(variables, "LD_AUDIT")}, {}};
   made.expected_folders = expected_folders(made.variables.library_path, variables);
   return *(view = std::make_shared<const LoaderView>(std::move(made)));
 }
@@ -173,7 +181,8 @@ void ImportWatch::look_at_caller(const Inferior& inferior) {
   const RemoteAddr caller = std::exchange(inferior.program->new_caller, RemoteAddr{});
   if (!caller) return;
   for (Module& module : inferior.program->modules)
-    if (module.span.contains(caller) && module.imports && !module.imports->is_settled) return read(inferior, module, false);
+    if (module.span.contains(caller) && module.imports && !module.imports->is_settled)
+      return read(inferior, module, false);
 }
 
 void ImportWatch::read(const Inferior& inferior, Module& module, bool all) {
@@ -181,9 +190,12 @@ void ImportWatch::read(const Inferior& inferior, Module& module, bool all) {
   auto words = imports.table->words(inferior.memory(), imports.bias);
   if (!words || *words == imports.words) return;
   const bool has_any = std::ranges::any_of(*words, [](std::uint64_t word) { return word != 0; });
-  if (std::ranges::any_of(*words, [&](std::uint64_t word) { return is_unrelocated(module, word); }) || (!has_any && !all)) return;
+  if (std::ranges::any_of(*words, [&](std::uint64_t word) { return is_unrelocated(module, word); }) ||
+      (!has_any && !all))
+    return;
   imports.words = std::move(*words);
-  imports.is_settled = std::ranges::none_of(imports.words, [&](std::uint64_t word) { return word == 0 || is_own(module, word); });
+  imports.is_settled =
+      std::ranges::none_of(imports.words, [&](std::uint64_t word) { return word == 0 || is_own(module, word); });
   tell_bindings(inferior, module);
 }
 
@@ -202,7 +214,8 @@ void ImportWatch::tell_bindings(const Inferior& inferior, const Module& module) 
     out.groups.push_back({std::string(std::get<0>(key)), std::get<1>(key), std::get<2>(key), std::move(names)});
   }
   for (Module& target : inferior.program->modules)
-    if (std::ranges::find(out.groups, target.id, &ImportsBound::Group::target) != out.groups.end()) tell_origin(inferior, target, {});
+    if (std::ranges::find(out.groups, target.id, &ImportsBound::Group::target) != out.groups.end())
+      tell_origin(inferior, target, {});
   sink_.notice(std::move(out));
 }
 

@@ -19,7 +19,8 @@ class ImportWatch {
   ImportWatch(EventSink& sink, const SessionClock& clock) : sink_(sink), clock_(clock) {}
 
   // `module` is the newest one of the inferior's program, and has been announced.
-  void loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image, const std::string& soname, const std::string& build_id);
+  void loaded(const Inferior& inferior, Module& module, const elf::DynamicImage& image, const std::string& soname,
+              const std::string& build_id);
   // Called once all modules of one load are announced: sends the imports bound since the last look; cheap. `all`: also
   // settled imports, which other modules may have changed.
   void look(const Inferior& inferior, bool all);
@@ -31,7 +32,8 @@ class ImportWatch {
     std::shared_ptr<const elf::Asker> links;
     std::shared_ptr<const elf::ImportTable> table;  // null: nothing of interest
   };
-  const FileFacts& facts_of(const Memory& memory, const Module& module, const elf::DynamicImage& image, const std::string& build_id);
+  const FileFacts& facts_of(const Memory& memory, const Module& module, const elf::DynamicImage& image,
+                            const std::string& build_id);
   void tell_origin(const Inferior& inferior, Module& module, const std::string& soname);
   static void tell_rule(const Program& program, const Module& module, const LoaderView& view, ModuleOrigin& out);
   static const LoaderView& loader_view(const Inferior& inferior);

@@ -55,7 +55,8 @@ RemoteAddr CallsInFlight::called_before(RemoteAddr return_address) const {
   if (code[1] != 0xE8) return {};
   const RemoteAddr target = after(return_address, std::span(code).subspan(2));
   std::array<std::uint8_t, 16> stub{};
-  if (program_.space->find(target) || !memory.read_exactly(target, std::as_writable_bytes(std::span(stub)))) return target;
+  if (program_.space->find(target) || !memory.read_exactly(target, std::as_writable_bytes(std::span(stub))))
+    return target;
   for (std::size_t at = 0; at + 6 <= 11; ++at)  // behind an endbr64 and a bnd prefix
     if (stub[at] == 0xFF && stub[at + 1] == 0x25)
       return {memory.value<std::uint64_t>(after(target + at + 6, std::span(stub).subspan(at + 2))).value_or(0)};

@@ -19,11 +19,11 @@ struct SignalSeen {
   int number = 0;  // 0: none so far
   int code = 0;
   bool has_code = false;
-  bool is_of_the_stack = false;  // a fault at the end of the thread's stack
+  bool is_of_the_stack = false;          // a fault at the end of the thread's stack
   std::optional<std::uint64_t> address;  // of a fault
-  pid_t sender = 0;              // 0: the kernel
+  pid_t sender = 0;                      // 0: the kernel
   uid_t sender_uid = 0;
-  std::string sender_name;       // if the sender is another process, and its name is known
+  std::string sender_name;  // if the sender is another process, and its name is known
   std::int64_t at = 0;
 };
 
@@ -34,7 +34,7 @@ struct Thread {
   std::string name;  // as of its first call: threads name themselves after they start
   OpenCalls calls;
   std::uint64_t thread_pointer = 0;  // fs_base, as of its last breakpoint; 0: it met none
-  RemoteRange stack;  // its own stack, once it was needed
+  RemoteRange stack;                 // its own stack, once it was needed
   RemoteAddr stack_ends;  // stack pointer of the outermost frame of the last stack that was taken; null: not known
   int device = kUnknownDevice;  // its current one of HIP, as far as it was seen
   // The program believes SIGTRAP to be blocked; for the kernel it never is. A SIGTRAP that came meanwhile waits here.
@@ -42,18 +42,18 @@ struct Thread {
   std::optional<siginfo_t> trap_waiting;
   std::uint64_t mask_given = 0;  // its signal mask as fade set it last
   bool is_doubtful = false;      // it was there before us: its first breakpoint may yet have met a blocked SIGTRAP
-  std::int64_t last_hit = 0;  // a breakpoint was handled; CLOCK_BOOTTIME, kept only while places to return to rest
-  bool interrupted = false;   // by us: its next Trap stop is our doing
-  ShownSites shown;  // entries that signals met: the next hit there is no new call
+  std::int64_t last_hit = 0;     // a breakpoint was handled; CLOCK_BOOTTIME, kept only while places to return to rest
+  bool interrupted = false;      // by us: its next Trap stop is our doing
+  ShownSites shown;              // entries that signals met: the next hit there is no new call
   RemoteAddr passed_trap;  // the int3 that it hit last, if it went on from there by itself: it may still be behind it
   SignalSeen signal;
   // running calls when fade attached, outermost first; empty as soon as they may have returned
   std::vector<std::string> earlier_calls;
   bool ends_with_others = false;  // its end is that of the process, or an exec
   bool is_in_group_stop = false;
-  std::uint64_t stops = 0;    // at breakpoints
+  std::uint64_t stops = 0;  // at breakpoints
   std::int64_t held_ns = 0;
-  ThreadCost untold;          // the part of these that the storing side does not know yet
+  ThreadCost untold;  // the part of these that the storing side does not know yet
 
   AddressSpace& space() const;
   const ProcessMemory& memory() const;
@@ -69,8 +69,9 @@ struct ProgramMark {
 
 // State of HangWatch.
 struct HangState {
-  std::int64_t quiet_ns = 0;  // time that was seen to pass with calls running, while none but polling calls began or ended
-  bool is_reported = false;   // since then
+  std::int64_t quiet_ns =
+      0;  // time that was seen to pass with calls running, while none but polling calls began or ended
+  bool is_reported = false;  // since then
 };
 
 struct Inferior {
@@ -78,20 +79,20 @@ struct Inferior {
   ProcessId id = 0;
   std::uint32_t execs = 0;  // programs that it executed since it was first seen
   std::shared_ptr<Program> program;
-  bool watched = false;    // sites are armed in it
-  bool is_root = false;    // asked for by the user: followed whatever the options for children are
+  bool watched = false;        // sites are armed in it
+  bool is_root = false;        // asked for by the user: followed whatever the options for children are
   bool has_lost_net = false;   // the kernel took the net's handler away; to be mended at the next breakpoint
-  bool is_dirty = false;   // a thread may still run in fade's code: that code must stay
+  bool is_dirty = false;       // a thread may still run in fade's code: that code must stay
   bool had_leftovers = false;  // signals may have met threads in fade's code while there was no tracer
   bool is_fresh_copy = false;  // forked, and not yet looked after
   // the program waits for a SIGTRAP in its own way: its text has no breakpoint of fade left
   bool has_trap_to_itself = false;
   std::int64_t trap_waits_since = 0;  // a thread's trap_waiting; session time, 0: none
-  bool is_guest = false;     // a child that runs in its parent's memory (vfork(2)) and has actions of its own
+  bool is_guest = false;              // a child that runs in its parent's memory (vfork(2)) and has actions of its own
   std::optional<KernelSigaction> guest_action;  // of SIGTRAP, if a guest has set one: its parent's stays as it is
-  bool is_untraced = false;  // made with CLONE_UNTRACED: found, not given to us
-  bool is_early = false;       // forked before its parent was watched, and to be watched after it
-  bool has_told_nodes = false;  // which device nodes this program has open, and may open
+  bool is_untraced = false;                     // made with CLONE_UNTRACED: found, not given to us
+  bool is_early = false;                        // forked before its parent was watched, and to be watched after it
+  bool has_told_nodes = false;                  // which device nodes this program has open, and may open
   HangState hang;
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;

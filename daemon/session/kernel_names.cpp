@@ -29,7 +29,8 @@ const elf::ElfFile* ModuleSymbols::opened(pid_t pid, const Module& module) {
   if (!fd || ::fstat(fd->get(), &facts) != 0) return nullptr;
   const auto [it, is_new] = files_.try_emplace({facts.st_dev, facts.st_ino});
   if (is_new)
-    if (auto file = elf::ElfFile::open(std::move(*fd), module.path)) it->second = std::make_unique<elf::ElfFile>(std::move(*file));
+    if (auto file = elf::ElfFile::open(std::move(*fd), module.path))
+      it->second = std::make_unique<elf::ElfFile>(std::move(*file));
   return it->second.get();
 }
 
@@ -41,17 +42,16 @@ const std::string* KernelNames::recovered(const elf::ElfFile& file, std::uint64_
   return found == it->second.end() ? nullptr : &found->second;
 }
 
-KernelNamed KernelNames::of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols) {
+KernelNamed KernelNames::of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle,
+                                   ModuleSymbols& symbols) {
   KernelNamed named{.handle = handle, .library = module.path};
   const auto* file = symbols.of(program, tid, {handle});
   if (!file) return named;
   if (told_.insert(file).second) named.file = std::make_shared<const Fd>(::fcntl(file->fd(), F_DUPFD_CLOEXEC, 3));
   const std::uint64_t offset = handle - module.entry.l_addr;
   const auto symbol = file->symbols().at(offset);
-  if (symbol && symbol->offset == 0)
-    named.name = symbol->name;
-  else if (const std::string* name = recovered(*file, offset))
-    named.name = *name;
+  if (symbol && symbol->offset == 0) named.name = symbol->name;
+  else if (const std::string* name = recovered(*file, offset)) named.name = *name;
   return named;
 }
 

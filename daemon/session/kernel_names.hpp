@@ -40,7 +40,8 @@ class KernelNames {
   void same(Program& program, ProcessId process, std::uint64_t handle, std::uint64_t known);
 
  private:
-  KernelNamed of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
+  KernelNamed of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle,
+                        ModuleSymbols& symbols);
   const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 
   EventSink& sink_;

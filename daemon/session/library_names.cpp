@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 #include "base/glob.hpp"
 
@@ -17,26 +17,82 @@ struct Prefix {
   std::string_view prefix, api;
 };
 constexpr Prefix kPrefixes[] = {
-    {"hip", "hip"},          {"__hip", "hip"},         {"hiprtc", "hiprtc"},     {"hipblasLt", "hipblaslt"}, {"hipblas", "hipblas"},
-    {"hipsparse", "hipsparse"}, {"hipsolver", "hipsolver"}, {"hipfft", "hipfft"}, {"hiprand", "hiprand"}, {"rocblas_", "rocblas"},
-    {"rocsolver_", "rocsolver"}, {"rocsparse_", "rocsparse"}, {"rocfft_", "rocfft"}, {"miopen", "miopen"}, {"hsa_", "hsa"},
-    {"roctx", "roctx"},      {"roctracer_", "roctracer"}, {"amdsmi_", "amdsmi"}, {"rsmi_", "rsmi"},       {"cu", "cu"},
-    {"cuda", "cudart"}, {"__cuda", "cudart"}, {"nvml", "nvml"},      {"nvrtc", "nvrtc"},       {"cublas", "cublas"},
-    {"cudnn", "cudnn"},      {"cufft", "cufft"},       {"cusparse", "cusparse"}, {"cusolver", "cusolver"}, {"curand", "curand"},
+    {"hip", "hip"},
+    {"__hip", "hip"},
+    {"hiprtc", "hiprtc"},
+    {"hipblasLt", "hipblaslt"},
+    {"hipblas", "hipblas"},
+    {"hipsparse", "hipsparse"},
+    {"hipsolver", "hipsolver"},
+    {"hipfft", "hipfft"},
+    {"hiprand", "hiprand"},
+    {"rocblas_", "rocblas"},
+    {"rocsolver_", "rocsolver"},
+    {"rocsparse_", "rocsparse"},
+    {"rocfft_", "rocfft"},
+    {"miopen", "miopen"},
+    {"hsa_", "hsa"},
+    {"roctx", "roctx"},
+    {"roctracer_", "roctracer"},
+    {"amdsmi_", "amdsmi"},
+    {"rsmi_", "rsmi"},
+    {"cu", "cu"},
+    {"cuda", "cudart"},
+    {"__cuda", "cudart"},
+    {"nvml", "nvml"},
+    {"nvrtc", "nvrtc"},
+    {"cublas", "cublas"},
+    {"cudnn", "cudnn"},
+    {"cufft", "cufft"},
+    {"cusparse", "cusparse"},
+    {"cusolver", "cusolver"},
+    {"curand", "curand"},
     {"nccl", "nccl"},
 };
 
 constexpr LibraryFamily kFamilies[] = {
-    {"libamdhip64", "rocm"},   {"libhiprtc", "rocm"},     {"libhsa-runtime64", "rocm"}, {"libamd_comgr", "rocm"},  {"libamd_smi", "rocm"},
-    {"librocm_smi64", "rocm"}, {"librocblas", "rocm"},    {"librocsolver", "rocm"},     {"librocsparse", "rocm"},  {"librocfft", "rocm"},
-    {"librocrand", "rocm"},    {"libhipblas", "rocm"},    {"libhipblaslt", "rocm"},     {"libhipfft", "rocm"},     {"libhiprand", "rocm"},
-    {"libhipsolver", "rocm"},  {"libhipsparse", "rocm"},  {"libhipsparselt", "rocm"},   {"libMIOpen", "rocm"},     {"librccl", "rocm"},
-    {"libroctx64", "rocm"},    {"libroctracer64", "rocm"}, {"librocprofiler-register", "rocm"}, {"librocprofiler-sdk", "rocm"},
-    {"libcuda", "cuda"},       {"libnvcuda", "cuda"},     {"libcudart", "cuda"},        {"libcublas", "cuda"},     {"libcublasLt", "cuda"},
-    {"libcudnn", "cuda"},      {"libcufft", "cuda"},      {"libcusparse", "cuda"},      {"libcusolver", "cuda"},   {"libcurand", "cuda"},
-    {"libnvrtc", "cuda"},      {"libnvidia-ml", "cuda"},  {"libnccl", "cuda"},
-    {"libgomp", "openmp"},     {"libomp", "openmp"},      {"libiomp5", "openmp"},
-    {"libstdc++", "c++"},      {"libgcc_s", "c++"},
+    {"libamdhip64", "rocm"},
+    {"libhiprtc", "rocm"},
+    {"libhsa-runtime64", "rocm"},
+    {"libamd_comgr", "rocm"},
+    {"libamd_smi", "rocm"},
+    {"librocm_smi64", "rocm"},
+    {"librocblas", "rocm"},
+    {"librocsolver", "rocm"},
+    {"librocsparse", "rocm"},
+    {"librocfft", "rocm"},
+    {"librocrand", "rocm"},
+    {"libhipblas", "rocm"},
+    {"libhipblaslt", "rocm"},
+    {"libhipfft", "rocm"},
+    {"libhiprand", "rocm"},
+    {"libhipsolver", "rocm"},
+    {"libhipsparse", "rocm"},
+    {"libhipsparselt", "rocm"},
+    {"libMIOpen", "rocm"},
+    {"librccl", "rocm"},
+    {"libroctx64", "rocm"},
+    {"libroctracer64", "rocm"},
+    {"librocprofiler-register", "rocm"},
+    {"librocprofiler-sdk", "rocm"},
+    {"libcuda", "cuda"},
+    {"libnvcuda", "cuda"},
+    {"libcudart", "cuda"},
+    {"libcublas", "cuda"},
+    {"libcublasLt", "cuda"},
+    {"libcudnn", "cuda"},
+    {"libcufft", "cuda"},
+    {"libcusparse", "cuda"},
+    {"libcusolver", "cuda"},
+    {"libcurand", "cuda"},
+    {"libnvrtc", "cuda"},
+    {"libnvidia-ml", "cuda"},
+    {"libnccl", "cuda"},
+    {"libgomp", "openmp"},
+    {"libomp", "openmp"},
+    {"libiomp5", "openmp"},
+    {"libstdc++", "c++"},
+    {"libgcc_s", "c++"},
 };
 
 constexpr int kLastPlainNumber = 50000;  // ROCm 5 and later: 60403 is 6.4.3
@@ -88,7 +144,8 @@ LibraryFamily family_of(std::string_view soname, std::string_view path) {
 
 std::string rocm_release(std::string_view family, std::string_view path, std::string_view version) {
   if (const auto at = path.find("/rocm-"); at != path.npos)
-    if (const auto [major, minor, patch] = numbers_of(path.substr(at + 6)); major > 0) return fmt::format("{}.{}", major, minor);
+    if (const auto [major, minor, patch] = numbers_of(path.substr(at + 6)); major > 0)
+      return fmt::format("{}.{}", major, minor);
   const auto [major, minor, patch] = numbers_of(version);
   if (family == "libamdhip64" || family == "libhiprtc") return patch > 0 ? fmt::format("{}.{}", major, minor) : "";
   return patch >= kLastPlainNumber ? fmt::format("{}.{}", patch / 10000, patch / 100 % 100) : "";

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "proc/living_thread.hpp"
 #include "elf/mapped_file.hpp"
+#include "proc/living_thread.hpp"
 
 namespace fade {
 namespace {

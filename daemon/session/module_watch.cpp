@@ -6,13 +6,13 @@
 #include <charconv>
 
 #include "base/glob.hpp"
-#include "proc/living_thread.hpp"
 #include "base/log.hpp"
 #include "base/page_cache.hpp"
 #include "elf/dwarf_prototype.hpp"
 #include "elf/elf_file.hpp"
-#include "elf/maps.hpp"
 #include "elf/mapped_file.hpp"
+#include "elf/maps.hpp"
+#include "proc/living_thread.hpp"
 #include "proc/processes.hpp"
 #include "session/cuda_runtime.hpp"
 #include "session/named_code.hpp"
@@ -101,7 +101,11 @@ struct ModuleWatch::Found {
 };
 
 ModuleWatch::ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes)
-    : sink_(sink), clock_(clock), functions_(functions), wishes_(std::move(wishes)), fulfilled_(wishes_.symbols.size()) {
+    : sink_(sink),
+      clock_(clock),
+      functions_(functions),
+      wishes_(std::move(wishes)),
+      fulfilled_(wishes_.symbols.size()) {
   for (const auto& probe : wishes_.probes) by_symbol_.emplace(probe->symbol, probe);
 }
 
@@ -136,8 +140,10 @@ Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, con
   if (!left) return tl::unexpected(left.error());
   if (*left) {
     inferior.had_leftovers = true;
-    note(inferior, "repaired", fmt::format("{} {} breakpoints, {} of them in force", inferior.is_untraced ? "it was made with" : "a fade that was killed had left",
-                                           (*left)->sites, (*left)->put_back));
+    note(inferior, "repaired",
+         fmt::format("{} {} breakpoints, {} of them in force",
+                     inferior.is_untraced ? "it was made with" : "a fade that was killed had left", (*left)->sites,
+                     (*left)->put_back));
   } else if (auto net = space.install_net(stopped.tid, foothold.gadgets, foothold.loader_span); !net) {
     return net;
   }
@@ -196,15 +202,30 @@ void ModuleWatch::add_all(Inferior& inferior, pid_t stopped, const std::vector<e
     if (images[i]) add(inferior, stopped, entries[i], *images[i]);
 }
 
-void ModuleWatch::add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image) {
+void ModuleWatch::add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry,
+                      const elf::DynamicImage& image) {
   const Found found = look(inferior, entry, image);
-  Module module{.id = ++last_module_, .entry = entry, .span = image.span(), .path = found.path, .role = found.role, .watched = found.wanted};
+  Module module{.id = ++last_module_,
+                .entry = entry,
+                .span = image.span(),
+                .path = found.path,
+                .role = found.role,
+                .watched = found.wanted};
   inferior.program->modules.push_back(module);
   const std::uint32_t sites = found.wanted ? arm_all(inferior, stopped, image, found) : 0;
-  sink_.notice(ModuleLoaded{.module = module.id, .process = inferior.id, .at = clock_.now(), .path = found.path,
-                            .soname = found.soname, .build_id = found.build_id, .role = found.role,
-                            .version = found.version, .base = image.span().begin.value, .size = image.span().size(),
-                            .sites = sites, .file = wishes_.files ? files_.of(living_thread(inferior.pid), module.span.begin) : nullptr});
+  sink_.notice(
+      ModuleLoaded{.module = module.id,
+                   .process = inferior.id,
+                   .at = clock_.now(),
+                   .path = found.path,
+                   .soname = found.soname,
+                   .build_id = found.build_id,
+                   .role = found.role,
+                   .version = found.version,
+                   .base = image.span().begin.value,
+                   .size = image.span().size(),
+                   .sites = sites,
+                   .file = wishes_.files ? files_.of(living_thread(inferior.pid), module.span.begin) : nullptr});
   imports_.loaded(inferior, inferior.program->modules.back(), image, found.soname, found.build_id);
   if (found.role.empty() || is_of_markers(found.role)) return;
   std::string name = found.path + (found.version.empty() ? "" : " (" + found.version + ")");
@@ -250,7 +271,8 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
   });
   if (!found.wanted) return found;
   // The link map has the name the loader used; the version stands in the name behind the symbolic links.
-  if (const elf::Mapping* mapping = files_.maps(inferior.pid).find(image.span().begin); mapping && mapping->has_file()) {
+  if (const elf::Mapping* mapping = files_.maps(inferior.pid).find(image.span().begin);
+      mapping && mapping->has_file()) {
     found.version = version_in(mapping->path);
     found.path = mapping->path;
   }
@@ -262,8 +284,9 @@ ModuleWatch::Found ModuleWatch::look(Inferior& inferior, const elf::LinkMapEntry
 void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image) {
   if (!image.lookup("__libc_start_main")) return;
   inferior.program->libc = {image.bias()};
-  const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {{"sigaction", functions_.set_action(), Guard::Sigaction},
-                                                                  {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
+  const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {
+      {"sigaction", functions_.set_action(), Guard::Sigaction},
+      {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
   bool is_guarded = true;
   for (const auto& [name, entry, guard] : wanted) {
     const auto symbol = image.lookup(name);
@@ -276,12 +299,13 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
   if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
 }
 
-bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
-                      Guard guard) {
+bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry,
+                      const std::string& name, Guard guard) {
   return take(inferior, inferior.space().arm(address, stopped, guard), entry, name);
 }
 
-bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name) {
+bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry,
+                       const std::string& name) {
   if (!site) {
     refuse(inferior, name, site.error().message);
     return false;
@@ -295,18 +319,22 @@ bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std:
 // loader, or the loader has yet to make it usable.
 bool ModuleWatch::is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const {
   if (is_arriving_ || inferior.program->is_list_doubtful) return false;
-  return image.is_unrelocated().value_or(false) || (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);
+  return image.is_unrelocated().value_or(false) ||
+         (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid).size() == 1);
 }
 
 // The targets of the library's branches that a jump would overwrite. Not known for a library with very much text.
-std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
+std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const AddressSpace& space,
+                                                                    const elf::DynamicImage& image,
                                                                     const std::vector<elf::DynamicSymbol>& functions,
                                                                     const Memory& text) const {
   constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16, kMostText = 64 << 20;
   std::unordered_set<RemoteAddr> covered, out;
   for (const auto& function : functions)
     if (!function.ifunc && by_symbol_.contains(function.name))
-      for (const RemoteAddr start : space.under_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize))) covered.insert(start);
+      for (const RemoteAddr start :
+           space.under_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize)))
+        covered.insert(start);
   std::vector<std::uint8_t> piece(kPiece + kLongest);
   std::uint64_t seen = 0;
   for (const elf::Segment& segment : image.segments()) {
@@ -322,11 +350,14 @@ std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Addres
   return out;
 }
 
-std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space, const elf::DynamicImage& image,
+std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space,
+                                                                 const elf::DynamicImage& image,
                                                                  const std::vector<elf::DynamicSymbol>& functions,
-                                                                 const std::vector<NamedCode>& wanted, bool may_jump) const {
+                                                                 const std::vector<NamedCode>& wanted,
+                                                                 bool may_jump) const {
   const PageCache text(space.memory());
-  const auto branches = may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
+  const auto branches =
+      may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
   const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
     for (std::uint64_t i = 1; i < kEndbr64.size() + kJumpSize; ++i)
       if (branches.contains(function + i)) return true;
@@ -342,7 +373,8 @@ std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSp
   return out;
 }
 
-void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions) {
+void ModuleWatch::refuse(const Inferior& inferior, const std::string& what, const std::string& why,
+                         std::uint64_t functions) {
   note(inferior, "refused", fmt::format("{}: {}", what, why));
   if (refused_ == 0) first_refusal_ = fmt::format("{}: {}", what, why);
   refused_ += functions;
@@ -358,12 +390,15 @@ probes::ProbePtr ModuleWatch::probe_for(const std::string& name, const Found& fo
   return nullptr;
 }
 
-std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image, const Found& found) {
+std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image,
+                                   const Found& found) {
   std::uint32_t sites = 0, chosen_before = 0;
   const auto functions = image.all_functions();
-  const std::vector<NamedCode> wanted = code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
+  const std::vector<NamedCode> wanted =
+      code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
   const bool may_jump = !found.role.empty() && is_untouched(inferior, image);
-  const auto armed = inferior.space().arm_entries(entries_of(inferior.space(), image, functions, wanted, may_jump), stopped);
+  const auto armed =
+      inferior.space().arm_entries(entries_of(inferior.space(), image, functions, wanted, may_jump), stopped);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
@@ -376,7 +411,8 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf:
            "they are IFUNCs; what callers have been bound to before fade came is not seen", chosen_before);
   std::map<std::string, RemoteAddr> addresses;
   for (const auto& probe : requested(inferior, image, found, addresses))
-    sites += arm(inferior, stopped, addresses[probe->symbol], functions_.function(probe, found.path, found.major), probe->symbol);
+    sites += arm(inferior, stopped, addresses[probe->symbol], functions_.function(probe, found.path, found.major),
+                 probe->symbol);
   armed_ += sites;
   return sites;
 }
@@ -431,16 +467,16 @@ void ModuleWatch::table_given(Inferior& inferior, const Thread& thread, const En
     return;
   }
   for (const TableFunction& function : *functions) {
-    const auto entry = functions_.function(table_probe(*giver.probe, table, function.index), giver.library, giver.library_major);
+    const auto entry =
+        functions_.function(table_probe(*giver.probe, table, function.index), giver.library, giver.library_major);
     armed_ += arm(inferior, thread.tid, function.address, entry, functions_[entry].probe->symbol);
   }
 }
 
 void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry) {
   auto& modules = inferior.program->modules;
-  const auto it = std::ranges::find_if(modules, [&](const Module& m) {
-    return m.entry.at == entry.at && m.entry.l_addr == entry.l_addr;
-  });
+  const auto it = std::ranges::find_if(
+      modules, [&](const Module& m) { return m.entry.at == entry.at && m.entry.l_addr == entry.l_addr; });
   if (it == modules.end()) return;
   inferior.space().forget(it->span, thread.tid);
   inferior.program->code.clear();

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "elf/dynamic_image.hpp"
 #include "probes/probe.hpp"
+#include "session/auxiliary_vector.hpp"
 #include "session/export_table.hpp"
 #include "session/foothold.hpp"
 #include "session/function_table.hpp"
@@ -18,7 +19,6 @@
 #include "session/inferior.hpp"
 #include "session/module_files.hpp"
 #include "session/named_code.hpp"
-#include "session/auxiliary_vector.hpp"
 #include "session/process_facts.hpp"
 
 namespace fade {
@@ -54,7 +54,7 @@ class ModuleWatch {
   // A call returned a table of functions.
   void table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table);
 
-  std::vector<std::string> notes() const;        // wishes of the user that were not fulfilled, in sentences
+  std::vector<std::string> notes() const;  // wishes of the user that were not fulfilled, in sentences
   const std::vector<std::string>& libraries() const { return libraries_; }  // GPU libraries seen: path (version)
   std::uint64_t armed() const { return armed_; }
   ImportWatch& imports() { return imports_; }
@@ -77,7 +77,8 @@ class ModuleWatch {
   bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);
   bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const;
   std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
-                                                         const std::vector<elf::DynamicSymbol>& functions, const Memory& text) const;
+                                                         const std::vector<elf::DynamicSymbol>& functions,
+                                                         const Memory& text) const;
   std::vector<AddressSpace::FunctionEntry> entries_of(const AddressSpace& space, const elf::DynamicImage& image,
                                                       const std::vector<elf::DynamicSymbol>& functions,
                                                       const std::vector<NamedCode>& wanted, bool may_jump) const;

@@ -23,9 +23,9 @@ bool same(const Parameter& a, const Parameter& b) {
 }
 
 bool same_meaning(const Probe& a, const Probe& b) {
-  return a.kind == b.kind && a.known_signature == b.known_signature &&
-         a.not_failures == b.not_failures &&
-         std::ranges::equal(a.parameters, b.parameters, [](const Parameter& x, const Parameter& y) { return same(x, y); });
+  return a.kind == b.kind && a.known_signature == b.known_signature && a.not_failures == b.not_failures &&
+         std::ranges::equal(a.parameters, b.parameters,
+                            [](const Parameter& x, const Parameter& y) { return same(x, y); });
 }
 
 bool same_result(const Probe& a, const Probe& b) {
@@ -39,14 +39,19 @@ ProbePtr common(const std::vector<ProbePtr>& probes) {
   };
   const bool results = agree(same_result);
   if (results && agree(same_meaning)) return probes.front();
-  Probe out{.symbol = probes.front()->symbol, .api = probes.front()->api, .group = probes.front()->group,
-            .library = probes.front()->library, .known_signature = false, .origin = probes.front()->origin,
+  Probe out{.symbol = probes.front()->symbol,
+            .api = probes.front()->api,
+            .group = probes.front()->group,
+            .library = probes.front()->library,
+            .known_signature = false,
+            .origin = probes.front()->origin,
             .types = probes.front()->types};
   if (results) {
     out.result = probes.front()->result;
     out.success = probes.front()->success;
     out.has_success = probes.front()->has_success;
-    for (const ProbePtr& p : probes) out.not_failures.insert(out.not_failures.end(), p->not_failures.begin(), p->not_failures.end());
+    for (const ProbePtr& p : probes)
+      out.not_failures.insert(out.not_failures.end(), p->not_failures.begin(), p->not_failures.end());
   } else {
     out.result = {probes::TypeClass::Handle, 8, "uintptr_t"};
   }

@@ -14,7 +14,7 @@ namespace fade {
 struct NamedCode {
   std::uint64_t offset = 0;  // as in DynamicSymbol
   bool ifunc = false;
-  probes::ProbePtr probe;    // of the first of the wanted names, in alphabetical order
+  probes::ProbePtr probe;                // of the first of the wanted names, in alphabetical order
   std::vector<std::string> other_names;  // all further names that the library exports there, wanted or not
 };
 

@@ -18,7 +18,9 @@ std::optional<std::uint64_t> read_count(const std::string& path) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     std::uint64_t value = 0;
-    if (line.starts_with(kName) && std::from_chars(line.data() + kName.size(), line.data() + line.size(), value).ec == std::errc{}) return value;
+    if (line.starts_with(kName) &&
+        std::from_chars(line.data() + kName.size(), line.data() + line.size(), value).ec == std::errc{})
+      return value;
   }
   return std::nullopt;
 }
@@ -31,7 +33,8 @@ std::string counter_of(std::string_view line) {
   std::string path(line.substr(second + 1));
   if (path == "/") path.clear();
   if (controllers == ",,") return "/sys/fs/cgroup" + path + "/memory.events";
-  return controllers.find(",memory,") == std::string::npos ? std::string() : "/sys/fs/cgroup/memory" + path + "/memory.oom_control";
+  return controllers.find(",memory,") == std::string::npos ? std::string()
+                                                           : "/sys/fs/cgroup/memory" + path + "/memory.oom_control";
 }
 
 }  // namespace
@@ -66,9 +69,13 @@ std::optional<OomWatch::Verdict> OomWatch::killed(pid_t pid) const {
   };
   const auto group = groups_.find(group_file(pid));
   if (group != groups_.end() && more(group->first, group->second))
-    return Verdict{true, fmt::format("the kernel counted an out-of-memory kill in its control group just then (oom_kill in {})", group->first)};
+    return Verdict{
+        true, fmt::format("the kernel counted an out-of-memory kill in its control group just then (oom_kill in {})",
+                          group->first)};
   if (group == groups_.end() && machine_ && more(std::string(kMachine), *machine_))
-    return Verdict{false, fmt::format("the kernel counted an out-of-memory kill on this machine just then (oom_kill in {})", kMachine)};
+    return Verdict{
+        false,
+        fmt::format("the kernel counted an out-of-memory kill on this machine just then (oom_kill in {})", kMachine)};
   return std::nullopt;
 }
 

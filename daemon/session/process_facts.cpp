@@ -8,19 +8,46 @@
 #include <algorithm>
 #include <cctype>
 
-#include "proc/living_thread.hpp"
 #include "base/rank.hpp"
+#include "proc/living_thread.hpp"
 
 namespace fade {
 namespace {
 
 // Name* stands for every variable that begins so.
 constexpr const char* kStored[] = {
-    "AMD_*",    "CUDA_*",    "DEBUG_CLR_*",   "DEBUG_HIP_*", "GGML_CUDA_*", "GPU_*",       "HIP_*",        "HIPBLASLT_*",
-    "HIPRTC_*", "HSAKMT_*",  "HSA_*",         "KMP_*",  "LD_*",  "MIOPEN_*",
-    "NCCL_*",   "OLLAMA_*",  "OMP_*",         "PYTORCH_*",   "RCCL_*",      "REMOTE_ALLOC", "ROCBLAS_*",
-    "ROCM_*",   "ROCPROFILER_*", "ROCR_*",    "ROC_*",       "TENSILE_*",   "TORCHINDUCTOR_*", "TORCH_*",  "TRITON_*",
-    "ZLUDA_*", "DISABLE_DEFERRED_ALLOC", "CQ_THREAD_STACK_SIZE",
+    "AMD_*",
+    "CUDA_*",
+    "DEBUG_CLR_*",
+    "DEBUG_HIP_*",
+    "GGML_CUDA_*",
+    "GPU_*",
+    "HIP_*",
+    "HIPBLASLT_*",
+    "HIPRTC_*",
+    "HSAKMT_*",
+    "HSA_*",
+    "KMP_*",
+    "LD_*",
+    "MIOPEN_*",
+    "NCCL_*",
+    "OLLAMA_*",
+    "OMP_*",
+    "PYTORCH_*",
+    "RCCL_*",
+    "REMOTE_ALLOC",
+    "ROCBLAS_*",
+    "ROCM_*",
+    "ROCPROFILER_*",
+    "ROCR_*",
+    "ROC_*",
+    "TENSILE_*",
+    "TORCHINDUCTOR_*",
+    "TORCH_*",
+    "TRITON_*",
+    "ZLUDA_*",
+    "DISABLE_DEFERRED_ALLOC",
+    "CQ_THREAD_STACK_SIZE",
 };
 constexpr const char* kSecretWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"};
 
@@ -28,14 +55,15 @@ constexpr const char* kSecretWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDE
 
 bool may_be_stored(const std::string& name) {
   return is_rank_variable(name) || std::ranges::any_of(kStored, [&](std::string_view pattern) {
-    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
-  });
+           return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+         });
 }
 
 std::string redacted(const std::string& name, const std::string& value) {
   std::string upper = name;
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  const bool secret = std::ranges::any_of(kSecretWords, [&](const char* word) { return upper.find(word) != upper.npos; });
+  const bool secret =
+      std::ranges::any_of(kSecretWords, [&](const char* word) { return upper.find(word) != upper.npos; });
   return secret ? "<redacted>" : value;
 }
 

@@ -32,9 +32,9 @@ struct Module {
   elf::LinkMapEntry entry;
   RemoteRange span;
   std::string path;
-  std::string role;  // as in ModuleLoaded
-  bool watched = false;   // something in it was to be armed
-  bool reserved = false;  // slots near it are looked after
+  std::string role;                         // as in ModuleLoaded
+  bool watched = false;                     // something in it was to be armed
+  bool reserved = false;                    // slots near it are looked after
   std::shared_ptr<const elf::Asker> links;  // its requests to the loader
   std::shared_ptr<ModuleImports> imports;   // null: none that is looked at
   bool origin_told = false;
@@ -64,7 +64,8 @@ struct KernelName {
 // Results of the looks at a program's breakpoints (SiteWatch). Session times.
 struct SiteLooks {
   std::int64_t last = 0;  // the last look; 0: none yet
-  std::unordered_map<RemoteAddr, std::int64_t> doubtful;  // sites that had no breakpoint at the last look -> when they had one
+  std::unordered_map<RemoteAddr, std::int64_t>
+      doubtful;  // sites that had no breakpoint at the last look -> when they had one
 };
 
 struct Program {
@@ -94,16 +95,16 @@ struct Program {
   RemoteAddr libc;  // where its ELF header is mapped, once it is loaded
   std::unordered_map<RemoteAddr, CallSite> call_sites;
   std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: those that have been looked at
-  std::shared_ptr<const LoaderView> loader_view;  // null: not yet asked for
-  std::unordered_map<int, probes::PciSlot> device_slots;  // by HIP's ordinal, where rules count by address
-  std::set<int> devices_left_alone;  // devices outside of a rule for which this was reported
-  bool is_list_doubtful = false;   // modules may be missing in link_map that have run
+  std::shared_ptr<const LoaderView> loader_view;                // null: not yet asked for
+  std::unordered_map<int, probes::PciSlot> device_slots;        // by HIP's ordinal, where rules count by address
+  std::set<int> devices_left_alone;                             // devices outside of a rule for which this was reported
+  bool is_list_doubtful = false;                                // modules may be missing in link_map that have run
   // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: no place
   std::int64_t returns_rest_since = 0;
-  bool has_told_no_room = false;   // that there is no room for more places to return to
-  bool has_told_unplaced = false;  // such a rule met a device without a known address; this was reported
+  bool has_told_no_room = false;          // that there is no room for more places to return to
+  bool has_told_unplaced = false;         // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
-  std::vector<RemoteRange> code;  // the executable ranges at the last look
+  std::vector<RemoteRange> code;          // the executable ranges at the last look
   SiteLooks site_looks;
   RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound
 };

@@ -26,7 +26,8 @@ class RememberedStacks {
   };
 
   // nullptr: no known stack is the present one. Valid until the next put().
-  const Stack* find(const Place& place, const FrameRegisters& frame, const StackSnapshot& snapshot, std::uint64_t ms) const;
+  const Stack* find(const Place& place, const FrameRegisters& frame, const StackSnapshot& snapshot,
+                    std::uint64_t ms) const;
   // `evidence` must be whole.
   void put(const Place& place, const StackEvidence& evidence, Stack stack);
 

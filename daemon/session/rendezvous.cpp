@@ -32,7 +32,9 @@ void Rendezvous::leave_when(std::function<bool()> asked) {
   gave_up_ = false;
 }
 
-Error Rendezvous::asked_to_leave() { return {"fade was asked to leave before it had come to the program", "nothing is recorded", {}, ECANCELED}; }
+Error Rendezvous::asked_to_leave() {
+  return {"fade was asked to leave before it had come to the program", "nothing is recorded", {}, ECANCELED};
+}
 
 bool Rendezvous::gives_up() {
   if (!leave_asked_ || gave_up_) return gave_up_;
@@ -121,14 +123,16 @@ void Rendezvous::go_on(const Thread& thread) {
 void Rendezvous::take_up_call(const Tracee& tracee) {
   const auto registers = tracee.registers();
   auto again = registers ? called_once_more(*registers) : std::nullopt;
-  if (registers && wants_restart_syscall(*registers) && !may_call(tracee.tid(), kRestart)) again = begun_again(*registers);
+  if (registers && wants_restart_syscall(*registers) && !may_call(tracee.tid(), kRestart))
+    again = begun_again(*registers);
   if (!again) return;
   const SignalSets signals = read_signal_sets(tracee.tid());
   if ((signals.pending & ~signals.blocked) == 0) tracee.set_registers(*again);
 }
 
 // A thread that has another stop first has that one handled.
-std::vector<pid_t> Rendezvous::stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds) {
+std::vector<pid_t> Rendezvous::stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look,
+                                         HoldClock* holds) {
   StopRound round(turns_, [this](pid_t tid) {
     Thread* thread = roster_.thread(tid);
     if (thread) thread->interrupted = true;
@@ -146,12 +150,15 @@ std::vector<pid_t> Rendezvous::stop_each(const std::vector<pid_t>& tids, const s
   return round.rest();
 }
 
-Result<void> Rendezvous::with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work, HoldClock& holds) {
+Result<void> Rendezvous::with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work,
+                                    HoldClock& holds) {
   const std::int64_t since = clock_.now();
   Thread* guide = stop_any(inferior);
   if (!guide) return fail("all its threads are in system calls that nothing interrupts", {}, "try again later", EAGAIN);
   const auto registers = Tracee(guide->tid).registers();
-  Result<void> done = registers && registers->is_64_bit() ? work(*guide) : Result<void>(fail("it is a 32-bit program", {}, {}, ENOTSUP));
+  Result<void> done = registers && registers->is_64_bit()
+                          ? work(*guide)
+                          : Result<void>(fail("it is a 32-bit program", {}, {}, ENOTSUP));
   const pid_t tid = guide->tid;
   settle(*guide);
   holds.held(tid, clock_.now() - since);

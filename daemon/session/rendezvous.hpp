@@ -37,7 +37,8 @@ class Rendezvous {
   std::optional<Stop> stop(Thread& thread, std::chrono::milliseconds patience);
   // Stops each thread once, runs `look`, resumes it. Returns the threads that did not stop within kPatience. `holds`:
   // may be nullptr.
-  std::vector<pid_t> stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
+  std::vector<pid_t> stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look,
+                               HoldClock* holds);
   // One thread of the process is stopped while `work` runs. EAGAIN: none stops; ENOTSUP: a 32-bit program.
   Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work, HoldClock& holds);
   // Resumes a stopped thread, behind one stop more: only there the kernel takes up an interrupted system call, a

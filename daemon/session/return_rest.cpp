@@ -52,7 +52,8 @@ void give_back_returns(const Roster& roster, std::int64_t rest_ns) {
       program.returns_rest_since = 0;
     }
     if (!inferior->watched || !program.space->returns_are_scarce()) continue;
-    if (program.space->rest_returns(open_returns(roster, program), kMostRested) > 0) program.returns_rest_since = boottime_ns();
+    if (program.space->rest_returns(open_returns(roster, program), kMostRested) > 0)
+      program.returns_rest_since = boottime_ns();
   }
 }
 

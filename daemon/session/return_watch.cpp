@@ -14,7 +14,8 @@ bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_a
   if (space.is_put_back()) return true;
   Site* site = armed_already(thread, call_site, return_address);
   if (!site) {
-    const auto armed = may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
+    const auto armed =
+        may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
     if (!armed) {
       refuse(thread, call_site, armed.error());
       return false;
@@ -46,13 +47,15 @@ Result<void> ReturnWatch::may_arm(const CallSite& call_site, RemoteAddr return_a
 
 // A lack of room (ENOSPC) may end, so the next call asks again; it is told once per program.
 void ReturnWatch::refuse(const Thread& thread, CallSite& call_site, const Error& error) {
-  if (call_site.refusal.empty()) call_site.refusal = call_site.is_code ? error.message : "no code stands where they return to";
+  if (call_site.refusal.empty())
+    call_site.refusal = call_site.is_code ? error.message : "no code stands where they return to";
   unseen_.add(call_site.refusal);
   bool& told = error.code == ENOSPC ? thread.inferior->program->has_told_no_room : call_site.refused;
   if (std::exchange(told, true)) return;
   const std::string& where = call_site.library;
-  sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, "refused", 0,
-                         fmt::format("returns to {} cannot be seen: {}", where.empty() ? "memory of no library" : where, error.message)});
+  sink_.notice(Lifecycle{
+      clock_.now(), thread.inferior->id, thread.id, "refused", 0,
+      fmt::format("returns to {} cannot be seen: {}", where.empty() ? "memory of no library" : where, error.message)});
 }
 
 }  // namespace fade

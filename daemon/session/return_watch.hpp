@@ -12,7 +12,8 @@ namespace fade {
 
 class ReturnWatch {
  public:
-  ReturnWatch(EventSink& sink, const SessionClock& clock, const CallSites& sites) : sink_(sink), clock_(clock), sites_(sites) {}
+  ReturnWatch(EventSink& sink, const SessionClock& clock, const CallSites& sites)
+      : sink_(sink), clock_(clock), sites_(sites) {}
 
   // Ensures a breakpoint at the return address of a call that the stopped thread begins. False: there can be none, and
   // the reason is recorded. While fade leaves the process no breakpoint is set, and the call counts as one that is

@@ -35,9 +35,16 @@ Inferior& Roster::add(pid_t pid, ProcessId parent, std::shared_ptr<Program> prog
   inferior->began = clock_.now();
   if (last_process_ == 1) first_began_ = inferior->began;
   ProcessFacts facts = read_process_facts(pid);
-  sink_.notice(ProcessStarted{.process = inferior->id, .parent = parent, .at = inferior->began, .pid = pid,
-                              .ppid = facts.ppid, .uid = facts.uid, .start_ticks = facts.start_ticks, .exe = facts.exe,
-                              .command = std::move(facts.command), .environment = std::move(facts.environment)});
+  sink_.notice(ProcessStarted{.process = inferior->id,
+                              .parent = parent,
+                              .at = inferior->began,
+                              .pid = pid,
+                              .ppid = facts.ppid,
+                              .uid = facts.uid,
+                              .start_ticks = facts.start_ticks,
+                              .exe = facts.exe,
+                              .command = std::move(facts.command),
+                              .environment = std::move(facts.environment)});
   return *inferior;
 }
 

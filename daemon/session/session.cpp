@@ -41,7 +41,8 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       sink_(sink),
       clock_(clock),
       options_(std::move(options)),
-      watches_devices_(std::ranges::any_of(options_.wishes.probes, [](const auto& probe) { return probe->kind == probes::Kind::SetDevice; })),
+      watches_devices_(std::ranges::any_of(options_.wishes.probes,
+                                           [](const auto& probe) { return probe->kind == probes::Kind::SetDevice; })),
       turns_(tracer),
       roster_(sink, clock, turns_),
       tally_(sink),
@@ -55,12 +56,14 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       hangs_(options_.hang_ns),
       unclaimed_(sink, clock_, roster_),
       untraced_(sink, clock_, roster_, unclaimed_, options_.follow),
-      arrival_({sink, clock_, roster_, rendezvous_, modules_, functions_, stacks_, [this](pid_t pid) { meet_guests(pid); }}),
-      departure_({tracer, clock_, turns_, roster_, rendezvous_, unclaimed_, guard_, [this](const Stop& stop) { handle(stop); },
-                  [this](const Stop& stop) { learn_of_child(stop); }}),
+      arrival_(
+          {sink, clock_, roster_, rendezvous_, modules_, functions_, stacks_, [this](pid_t pid) { meet_guests(pid); }}),
+      departure_({tracer, clock_, turns_, roster_, rendezvous_, unclaimed_, guard_,
+                  [this](const Stop& stop) { handle(stop); }, [this](const Stop& stop) { learn_of_child(stop); }}),
       traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, calls_) {
   if (options_.stacks.is_on())
-    black_box_.take_stacks_with([this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
+    black_box_.take_stacks_with(
+        [this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
 }
 
 // ---------------------------------------------------------------- processes and threads
@@ -219,7 +222,8 @@ void Session::call_ended(Thread& thread, const BreakpointCapture::Left& left) {
 }
 
 // Returns the entry that the stop is charged to.
-std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now) {
+std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
+                           std::int64_t now) {
   std::uint32_t charged = 0;
   if (site.call_site != 0) {
     for (const BreakpointCapture::Left& left : calls_.leave(thread, registers, site.address, now)) {
@@ -240,7 +244,8 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
       HangWatch::call_began(*thread.inferior, functions_[site.entry]);
-      calls_.enter(thread, site.entry, at_entry, in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
+      calls_.enter(thread, site.entry, at_entry,
+                   in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
       break;
   }
   return site.entry;
@@ -293,7 +298,8 @@ void Session::on_syscall(const Stop& stop) { Tracee(stop.tid).resume(); }
 void Session::on_end(const Stop& stop) {
   unclaimed_.claim(stop.tid);
   if (Inferior* const inferior = roster_.process(stop.tid)) return end_process(*inferior, stop);
-  if (Thread* thread = roster_.thread(stop.tid)) end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
+  if (Thread* thread = roster_.thread(stop.tid))
+    end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
 }
 
 void Session::on_exit(const Stop& stop) {
@@ -309,7 +315,10 @@ std::vector<Session::Duty> Session::duties() {
   return {
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.look_after_nets(); }},
-      {kOften, [](Session& s) { if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.arrival_.hold_clock()); }},
+      {kOften,
+       [](Session& s) {
+         if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.arrival_.hold_clock());
+       }},
       {kOften, [](Session& s) { s.traps_.look(); }},
       {kOften, [](Session& s) { s.look_for_hangs(); }},
       {kSeldom, [](Session& s) { s.report_costs(); }},
@@ -334,7 +343,8 @@ void Session::give_up_children() {
 // The kernel took the net's action away, because a breakpoint met SIGTRAP blocked. The next breakpoint puts it back.
 void Session::look_after_nets() {
   for (const auto& [pid, inferior] : roster_.processes())
-    if (inferior->watched && watching_ && inferior->space().has_net() && !catches_signal(pid, SIGTRAP)) inferior->has_lost_net = true;
+    if (inferior->watched && watching_ && inferior->space().has_net() && !catches_signal(pid, SIGTRAP))
+      inferior->has_lost_net = true;
 }
 
 void Session::rest_returns() {
@@ -384,9 +394,13 @@ Session::Totals Session::totals() const {
   out.notes.insert(out.notes.end(), traps_.notes().begin(), traps_.notes().end());
   out.excluded.assign(calls_.corrector().excluded().begin(), calls_.corrector().excluded().end());
   if (untraced_.told() > 0)
-    out.notes.push_back(fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded from when they were found, or not at all (fade-query lifecycle)", untraced_.told()));
+    out.notes.push_back(
+        fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded "
+                    "from when they were found, or not at all (fade-query lifecycle)",
+                    untraced_.told()));
   if (calls_.returns().unseen() > 0)
-    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", calls_.returns().unseen()));
+    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)",
+                                    calls_.returns().unseen()));
   return out;
 }
 

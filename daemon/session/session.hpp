@@ -38,9 +38,9 @@ namespace fade {
 struct SessionOptions {
   ModuleWatch::Wishes wishes;
   StackChoice stacks;
-  bool follow = true;                      // children of the first process
-  std::optional<std::regex> child_filter;  // only programs with a path that matches are watched
-  std::vector<std::string> only_ranks;     // of programs with RANK in their environment, only these; empty: all
+  bool follow = true;                       // children of the first process
+  std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
+  std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all
   std::size_t most_call_sites = 1'000'000;  // call sites of one program: a target decides how many there are
   // rest of a lifted return place before it is forgotten; longer than any fork takes
   std::int64_t return_rest_ns = 20'000'000'000;

@@ -47,7 +47,8 @@ void Session::learn_of_child(const Stop& stop) {
       made.watched = inferior.watched;
       made.is_fresh_copy = !shares;
       made.is_guest = shares && !(flags & CLONE_SIGHAND);
-      made.guest_action = flags & kCloneClearSighand ? TrapGuard::without_handler(TrapGuard::action(inferior)) : inferior.guest_action;
+      made.guest_action =
+          flags & kCloneClearSighand ? TrapGuard::without_handler(TrapGuard::action(inferior)) : inferior.guest_action;
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
       made.is_dirty = inferior.is_dirty;
       made.has_trap_to_itself = inferior.has_trap_to_itself;
@@ -82,7 +83,8 @@ void Session::leave_alone(Inferior& inferior, pid_t tid) {
 void Session::mend_copy(Inferior& inferior, Thread& thread) {
   AddressSpace& copy = inferior.space();
   copy.forget_missing_net();
-  if (const auto of_maker = std::exchange(inferior.guest_action, {})) copy.set_program_trap_action(*of_maker, thread.tid);
+  if (const auto of_maker = std::exchange(inferior.guest_action, {}))
+    copy.set_program_trap_action(*of_maker, thread.tid);
   const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
   if (watching_ && !inferior.has_trap_to_itself && may_be_old) TrapGuard::retake(thread);
   copy.mend_copy(thread.tid);
@@ -90,7 +92,8 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
   inferior.watched = false;
   const auto foothold = foothold_of(inferior.pid, inferior.memory());
-  auto entered = foothold ? modules_.lay_net(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
+  auto entered =
+      foothold ? modules_.lay_net(inferior, thread, *foothold) : Result<void>(tl::unexpected(foothold.error()));
   if (entered) entered = modules_.enter(inferior, thread, *foothold);
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;

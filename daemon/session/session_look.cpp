@@ -16,7 +16,8 @@ void Session::take_samples() {
   if (!watching_) return;
   for (const auto& [tid, thread] : roster_.threads()) {
     if (thread->thread_pointer == 0 || !thread->inferior->watched || has_open_call(*thread)) continue;
-    if (const auto seen = stacks_.from_outside(*thread); seen.stack != 0) sink_.notice(Sampled{thread->id, clock_.now(), seen.stack, seen.frame});
+    if (const auto seen = stacks_.from_outside(*thread); seen.stack != 0)
+      sink_.notice(Sampled{thread->id, clock_.now(), seen.stack, seen.frame});
   }
 }
 
@@ -31,13 +32,18 @@ void Session::look_at(Inferior& inferior, Postmortem::Kind kind) {
   const pid_t pid = inferior.pid;
   const ProgramMark mark = inferior.mark();
   const std::shared_ptr<Program> program = inferior.program;
-  const PostmortemId postmortem = black_box_.begin(inferior, kind, kind == Postmortem::Kind::Hang ? inferior.hang.quiet_ns : 0);
+  const PostmortemId postmortem =
+      black_box_.begin(inferior, kind, kind == Postmortem::Kind::Hang ? inferior.hang.quiet_ns : 0);
   std::vector<pid_t> tids;
   std::ranges::transform(inferior.threads, std::back_inserter(tids), [](const auto& item) { return item.first; });
   std::unordered_map<pid_t, ThreadSeen> seen;
-  rendezvous_.stop_each(tids, [&](Thread& thread) {
-    if (const auto registers = Tracee(thread.tid).registers()) seen[thread.tid] = black_box_.look(thread, &*registers);
-  }, nullptr);
+  rendezvous_.stop_each(
+      tids,
+      [&](Thread& thread) {
+        if (const auto registers = Tracee(thread.tid).registers())
+          seen[thread.tid] = black_box_.look(thread, &*registers);
+      },
+      nullptr);
   if (roster_.still_runs(mark))
     for (const auto& [tid, thread] : roster_.process(pid)->threads)
       if (!seen.contains(tid)) seen[tid] = black_box_.look(*thread, nullptr);

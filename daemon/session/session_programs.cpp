@@ -18,7 +18,8 @@ namespace {
 std::string why_unreadable(pid_t pid) {
   const Fd fd(::open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC));
   const int why = errno;
-  if (!fd && why == ENOENT) return "/proc does not show it: not mounted here, or that of another PID namespace (mount -t proc proc /proc)";
+  if (!fd && why == ENOENT)
+    return "/proc does not show it: not mounted here, or that of another PID namespace (mount -t proc proc /proc)";
   if (!fd && why == EACCES) return "its file may be executed but not read, so the kernel lets nobody look into it";
   return "its auxiliary vector cannot be read";
 }
@@ -55,7 +56,8 @@ Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
   inferior.has_told_nodes = false;
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(inferior.pid);
-  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment), first_device()});
+  sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment),
+                           first_device()});
   note(thread, "exec", 0, facts.exe);
   return thread;
 }
@@ -104,10 +106,8 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
     const Stop stop = tracer_.next_of(thread.tid);
     if (has_left(stop.kind)) return;
     if (stop.kind != Stop::Kind::Syscall) return (void)handle(stop);
-    if (const auto begun = modules_.begin(inferior, thread.tid, *facts); !begun)
-      reason = begun.error().text();
-    else
-      inferior.watched = true;
+    if (const auto begun = modules_.begin(inferior, thread.tid, *facts); !begun) reason = begun.error().text();
+    else inferior.watched = true;
   }
   guard_.begin(thread, belief);
   if (!reason.empty()) {

@@ -45,7 +45,8 @@ Result<void> Session::seize(pid_t pid) {
   if (rendezvous_.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
   if (auto seized = seize_thread(pid); !seized && !has_ended(pid)) return tl::unexpected(std::move(seized.error()));
   Inferior* const host = host_of(pid);
-  Inferior& inferior = add_process(pid, host ? host->id : 0, host ? host->program : std::make_shared<Program>(tracer_, pid));
+  Inferior& inferior =
+      add_process(pid, host ? host->id : 0, host ? host->program : std::make_shared<Program>(tracer_, pid));
   inferior.watched = host && host->watched;
   inferior.is_guest = host != nullptr;
   inferior.is_root = true;
@@ -111,8 +112,11 @@ Result<void> Session::watch(pid_t pid) {
   }
   if (inferior->is_guest) return {};  // it runs its parent's program until it executes one
   if (const pid_t parent = read_parent(pid); shares_memory(pid, living_thread(parent)))
-    return cannot(Error{fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent), {},
-                        "attach to its parent, or try again later", EAGAIN});
+    return cannot(Error{
+        fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent),
+        {},
+        "attach to its parent, or try again later",
+        EAGAIN});
   if (auto watched = arrival_.watch(*inferior); !watched) return cannot(std::move(watched.error()));
   watch_early_children();
   return {};

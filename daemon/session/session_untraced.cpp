@@ -1,7 +1,7 @@
 // How children that no event told of become tracees (UntracedChildren): those made with CLONE_UNTRACED, and those that
 // ran in a program's memory before fade came.
-#include "proc/living_thread.hpp"
 #include "base/log.hpp"
+#include "proc/living_thread.hpp"
 #include "proc/processes.hpp"
 #include "session/session.hpp"
 
@@ -22,7 +22,8 @@ Result<void> Session::adopt(const UntracedChild& child) {
   made.is_dirty = child.is_dirty;
   made.is_untraced = true;
   auto seized = seize_threads(child.pid);
-  if (Inferior* const parent = roster_.process(child.parent_pid); parent && !seized && child.host) parent->is_dirty = true;
+  if (Inferior* const parent = roster_.process(child.parent_pid); parent && !seized && child.host)
+    parent->is_dirty = true;
   return seized;
 }
 
@@ -47,12 +48,14 @@ void Session::watch_untraced() {
 
 void Session::watch_untraced(const UntracedChild& child) {
   auto done = adopt(child);
-  untraced_.tell(child.parent, child.pid,
-               done ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + done.error().text());
+  untraced_.tell(
+      child.parent, child.pid,
+      done ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + done.error().text());
   if (child.host || !watching_ || !roster_.process(child.pid)) return;
   done = watch(child.pid);
   const Inferior* const made = roster_.process(child.pid);
-  if (!done && made && !made->threads.empty()) note(*made->threads.begin()->second, "unwatched", 0, done.error().text());
+  if (!done && made && !made->threads.empty())
+    note(*made->threads.begin()->second, "unwatched", 0, done.error().text());
 }
 
 }  // namespace fade

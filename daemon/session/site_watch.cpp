@@ -22,13 +22,16 @@ bool is_generated(const Program& program, const Site& site) {
 }
 
 const char* name_of_guard(Guard guard) {
-  constexpr const char* kGuardNames[] = {"", "sigaction", "pthread_sigmask", "the loader's list of libraries", "syscall"};
+  constexpr const char* kGuardNames[] = {"", "sigaction", "pthread_sigmask", "the loader's list of libraries",
+                                         "syscall"};
   return kGuardNames[static_cast<std::size_t>(guard)];
 }
 
 std::string seconds(std::int64_t ns) { return fmt::format("{:.3f} s", static_cast<double>(ns) / 1e9); }
 
-std::string counted(std::size_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+std::string counted(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
 
 }  // namespace
 
@@ -46,11 +49,14 @@ struct SiteWatch::Lost {
   }
   std::string names() const {
     std::vector<std::string> named = functions;
-    std::ranges::stable_partition(named, [](const std::string& name) { return !name.starts_with('_'); });  // readable ones
+    std::ranges::stable_partition(named,
+                                  [](const std::string& name) { return !name.starts_with('_'); });  // readable ones
     named.resize(std::min(named.size(), kMostNamed));
     std::string out = fmt::format("{}", fmt::join(named, ", "));
     if (functions.size() > named.size()) out += fmt::format(" and {} more", functions.size() - named.size());
-    if (returns > 0) out += fmt::format("{}{} that calls return to", functions.empty() ? "" : "; ", counted(returns, "place", "places"));
+    if (returns > 0)
+      out +=
+          fmt::format("{}{} that calls return to", functions.empty() ? "" : "; ", counted(returns, "place", "places"));
     return out;
   }
 };
@@ -70,7 +76,8 @@ std::vector<SiteWatch::Vanished> SiteWatch::look(Program& program) const {
     const Site* const site = program.space->find(one.address);
     if (!site || is_generated(program, *site)) continue;
     const auto known = looks.doubtful.find(one.address);
-    const std::int64_t in_place = known == looks.doubtful.end() ? std::max(before, site->armed_at - clock_.boot_ns) : known->second;
+    const std::int64_t in_place =
+        known == looks.doubtful.end() ? std::max(before, site->armed_at - clock_.boot_ns) : known->second;
     if (one.instead == Instead::Original || known != looks.doubtful.end()) out.push_back({one, in_place});
     else doubtful.emplace(one.address, in_place);
   }
@@ -88,7 +95,8 @@ void SiteWatch::mend(Program& program, ProcessId process, const std::vector<Vani
     if (one.instead != Instead::Original) {
       program.space->drop(one.address, stopped);
       (one.instead == Instead::Other ? replaced : unmapped).add(name, in_place);
-    } else if (const auto done = program.space->repair(one.address, stopped); !done || *done == AddressSpace::Repair::Done) {
+    } else if (const auto done = program.space->repair(one.address, stopped);
+               !done || *done == AddressSpace::Repair::Done) {
       (done ? again : contested).add(name, in_place);
     }
   }
@@ -104,23 +112,28 @@ void SiteWatch::tell(ProcessId process, const Lost& lost, const std::string& wha
   const std::int64_t now = clock_.now();
   (is_over ? set_again_ : given_up_) += lost.size();
   const char* const missing = lost.functions.empty() ? "results of calls" : "calls";
-  const std::string window = is_over ? fmt::format("from {} to {}", seconds(lost.since), seconds(now)) : fmt::format("after {}", seconds(lost.since));
-  sink_.notice(Lifecycle{now, process, 0, "vanished", static_cast<std::int64_t>(lost.size()),
-                         fmt::format("{} ({}): {}; {} {} were not recorded", counted(lost.size(), "breakpoint", "breakpoints"), lost.names(),
-                                     what_became, missing, window)});
+  const std::string window = is_over ? fmt::format("from {} to {}", seconds(lost.since), seconds(now))
+                                     : fmt::format("after {}", seconds(lost.since));
+  sink_.notice(
+      Lifecycle{now, process, 0, "vanished", static_cast<std::int64_t>(lost.size()),
+                fmt::format("{} ({}): {}; {} {} were not recorded", counted(lost.size(), "breakpoint", "breakpoints"),
+                            lost.names(), what_became, missing, window)});
 }
 
 std::vector<std::string> SiteWatch::notes() const {
   if (vanished() == 0) return {};
-  return {fmt::format("the program took out breakpoints: {} set again, {} given up; calls are missing (fade-query lifecycle says which and when)",
-                      set_again_, given_up_)};
+  return {
+      fmt::format("the program took out breakpoints: {} set again, {} given up; calls are missing (fade-query "
+                  "lifecycle says which and when)",
+                  set_again_, given_up_)};
 }
 
 // The programs that are due, the longest due first. Processes that share one memory count once.
 std::vector<ProgramMark> SiteWatch::due(const Roster& roster) const {
   std::vector<const Inferior*> found;
   for (const auto& [pid, inferior] : roster.processes())
-    if (inferior->watched && !inferior->is_fresh_copy && !inferior->is_guest && is_due(*inferior->program)) found.push_back(inferior.get());
+    if (inferior->watched && !inferior->is_fresh_copy && !inferior->is_guest && is_due(*inferior->program))
+      found.push_back(inferior.get());
   std::ranges::sort(found, {}, [](const Inferior* inferior) { return inferior->program->site_looks.last; });
   std::vector<ProgramMark> out;
   std::ranges::transform(found, std::back_inserter(out), [](const Inferior* inferior) { return inferior->mark(); });
@@ -146,10 +159,13 @@ bool SiteWatch::look_after(ProgramMark mark, const Roster& roster, Rendezvous& r
     mend(*program, mark.process, vanished, kNobody);
     return true;
   }
-  (void)rendezvous.with_guide(inferior, [&](Thread& guide) {
-    if (roster.still_runs(mark)) mend(*program, mark.process, vanished, guide.tid);
-    return Result<void>();
-  }, holds);
+  (void)rendezvous.with_guide(
+      inferior,
+      [&](Thread& guide) {
+        if (roster.still_runs(mark)) mend(*program, mark.process, vanished, guide.tid);
+        return Result<void>();
+      },
+      holds);
   return false;
 }
 

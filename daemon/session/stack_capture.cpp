@@ -10,16 +10,20 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostNative = 512;              // Python's evaluation takes several frames for each of Python's
-constexpr std::uint64_t kMostAtOnce = 128 * 1024;     // bytes of a stack
-constexpr std::uint64_t kBeyond = 256;                // above the outermost frame, where a walk rarely looks
+constexpr std::size_t kMostNative = 512;           // Python's evaluation takes several frames for each of Python's
+constexpr std::uint64_t kMostAtOnce = 128 * 1024;  // bytes of a stack
+constexpr std::uint64_t kBeyond = 256;             // above the outermost frame, where a walk rarely looks
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9FB2'1C65'1E98'DF25U;
   return hash ^ hash >> 29;
 }
 
-enum KindOfFrame : std::uint64_t { kOfPython = 1ULL << 32, kOfGap = 2ULL << 32, kOfRunningPython = 3ULL << 32 };  // others are a module's
+enum KindOfFrame : std::uint64_t {
+  kOfPython = 1ULL << 32,
+  kOfGap = 2ULL << 32,
+  kOfRunningPython = 3ULL << 32
+};  // others are a module's
 
 }  // namespace
 
@@ -77,8 +81,13 @@ StackId StackCapture::take_now(Thread& thread, const FrameRegisters& frame, std:
   ProgramStacks& stacks = of(*thread.inferior->program);
   PythonStacks* python = python_of(thread, stacks);
   if (!has_looked_) read_stack(thread, python, frame.sp(), fs_base);
-  const RememberedStacks::Place place{.program = stacks.number(), .generation = stacks.code().generation(), .fs_base = fs_base, .pc = frame.pc().value,
-                                      .sp = frame.sp().value, .is_caller = is_caller, .with_python = python != nullptr};
+  const RememberedStacks::Place place{.program = stacks.number(),
+                                      .generation = stacks.code().generation(),
+                                      .fs_base = fs_base,
+                                      .pc = frame.pc().value,
+                                      .sp = frame.sp().value,
+                                      .is_caller = is_caller,
+                                      .with_python = python != nullptr};
   if (const auto* same = remembered_.find(place, frame, snapshot_, PythonStacks::clock_ms())) {
     ++cost_.recognised;
     cost_.cut_short += same->is_cut_short;
@@ -90,8 +99,8 @@ StackId StackCapture::take_now(Thread& thread, const FrameRegisters& frame, std:
   return stack;
 }
 
-StackId StackCapture::work_out(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const FrameRegisters& frame, std::uint64_t fs_base,
-                               bool is_caller) {
+StackId StackCapture::work_out(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const FrameRegisters& frame,
+                               std::uint64_t fs_base, bool is_caller) {
   evidence_.clear();
   python_.clear();
   if (python) python_ = python->frames(fs_base, snapshot_, policy_.choice().depth, &evidence_);
@@ -122,7 +131,8 @@ void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegist
     if (!next) break;
     native_.push_back(*next);
   }
-  why_ended_ = native.end() == NativeWalk::End::NotYet ? fmt::format("deeper than {} native frames", limit) : native.why_ended();
+  why_ended_ =
+      native.end() == NativeWalk::End::NotYet ? fmt::format("deeper than {} native frames", limit) : native.why_ended();
   cost_.evaluated += native.evaluated() > 0;
   cost_.cut_short += native.end() != NativeWalk::End::Bottom;
   thread.stack_ends = native.end() == NativeWalk::End::Bottom ? native.sp() : RemoteAddr{};
@@ -144,7 +154,8 @@ StackId StackCapture::build(const Thread& thread, ProgramStacks& stacks, PythonS
   merged_.clear();
   // Groups of Python frames are counted from the outermost only where all of them are there.
   const bool is_whole = policy_.choice().native && why_ended_.empty() && python_.size() < policy_.choice().depth;
-  merge(native_, is_whole, python_, [&](RemoteAddr pc) { return python && python->is_evaluation(pc); }, merged_);
+  merge(
+      native_, is_whole, python_, [&](RemoteAddr pc) { return python && python->is_evaluation(pc); }, merged_);
   const std::size_t depth = policy_.choice().depth;
   const bool is_cut = merged_.size() > depth;
   if (merged_.empty() && why_ended_.empty()) return 0;
@@ -158,7 +169,8 @@ StackId StackCapture::build(const Thread& thread, ProgramStacks& stacks, PythonS
   return is_kept ? stack : 0;
 }
 
-FrameId StackCapture::frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame) {
+FrameId StackCapture::frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python,
+                               const MergedFrame& frame) {
   switch (frame.kind) {
     case MergedFrame::Kind::Native: return native_frame(thread, stacks, frame.pc);
     case MergedFrame::Kind::Python: return python_frame(thread, stacks, *python, frame.python, kOfPython);
@@ -172,17 +184,24 @@ FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, 
   const std::uint32_t id = module ? module->id : 0;
   return table_.frame({std::uint64_t{stacks.number()} << 34 | id, pc.value}, [&] {
     const bool is_signal = stacks.code().at(pc, thread.tid).rule.is_signal;
-    return FrameSeen{.process = thread.inferior->id, .module = id, .address = pc.value, .offset = module ? pc.value - module->entry.l_addr : 0,
+    return FrameSeen{.process = thread.inferior->id,
+                     .module = id,
+                     .address = pc.value,
+                     .offset = module ? pc.value - module->entry.l_addr : 0,
                      .function = is_signal ? "<signal handler called>" : ""};
   });
 }
 
-FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame,
-                                   std::uint64_t kind) {
+FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python,
+                                   const PythonFrame& frame, std::uint64_t kind) {
   const PythonStacks::Place& place = python.place(frame, snapshot_);
   return table_.frame({std::uint64_t{stacks.number()} << 34 | kind, place.id}, [&] {
-    return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Python, .address = frame.code, .function = place.function,
-                     .file = place.file, .line = place.line};
+    return FrameSeen{.process = thread.inferior->id,
+                     .kind = FrameSeen::Kind::Python,
+                     .address = frame.code,
+                     .function = place.function,
+                     .file = place.file,
+                     .line = place.line};
   });
 }
 
@@ -236,17 +255,25 @@ StackCapture::Outside StackCapture::from_outside(const Thread& thread) {
 // Sends the numbers when they have doubled, so that most is there if program and fade are killed together.
 void StackCapture::report(bool at_end) {
   if (at_end && cost_.sampled > 0)
-    sink_.notice(Lifecycle{.at = clock_.now(), .kind = "samples taken", .value = static_cast<std::int64_t>(cost_.sampled),
-                           .detail = fmt::format("{:.1f} us each, no thread was stopped; {} were left out because their frames changed meanwhile",
-                                                 static_cast<double>(cost_.sampled_ns) / 1000.0 / static_cast<double>(cost_.sampled), cost_.unsteady)});
+    sink_.notice(Lifecycle{
+        .at = clock_.now(),
+        .kind = "samples taken",
+        .value = static_cast<std::int64_t>(cost_.sampled),
+        .detail = fmt::format(
+            "{:.1f} us each, no thread was stopped; {} were left out because their frames changed meanwhile",
+            static_cast<double>(cost_.sampled_ns) / 1000.0 / static_cast<double>(cost_.sampled), cost_.unsteady)});
   if (cost_.taken == told_taken_ || (!at_end && cost_.taken < 2 * told_taken_)) return;
   told_taken_ = cost_.taken;
   const auto tell = [&](const char* kind, std::int64_t value, std::string detail) {
     sink_.notice(Lifecycle{.at = clock_.now(), .kind = kind, .value = value, .detail = std::move(detail)});
   };
   tell("stacks taken", static_cast<std::int64_t>(cost_.taken),
-       fmt::format("{} distinct parts, {} with frames of the kernel or of stubs, {} without their outermost frames", table_.stacks(), cost_.evaluated, cost_.cut_short));
-  tell("stacks time", cost_.ns, fmt::format("{:.1f} us each, the longest {:.1f} us", static_cast<double>(cost_.ns) / 1000.0 / static_cast<double>(cost_.taken), static_cast<double>(cost_.longest_ns) / 1000.0));
+       fmt::format("{} distinct parts, {} with frames of the kernel or of stubs, {} without their outermost frames",
+                   table_.stacks(), cost_.evaluated, cost_.cut_short));
+  tell("stacks time", cost_.ns,
+       fmt::format("{:.1f} us each, the longest {:.1f} us",
+                   static_cast<double>(cost_.ns) / 1000.0 / static_cast<double>(cost_.taken),
+                   static_cast<double>(cost_.longest_ns) / 1000.0));
   const std::uint64_t not_kept = cost_.not_kept - std::exchange(told_not_kept_, cost_.not_kept);
   if (not_kept > 0) sink_.notice(Drop{.at = clock_.now(), .n = not_kept, .reason = std::string(kStacksNotKept)});
 }

@@ -58,7 +58,8 @@ class StackCapture {
   };
   StackId take(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
   StackId take_now(Thread& thread, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
-  StackId work_out(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const FrameRegisters& frame, std::uint64_t fs_base, bool is_caller);
+  StackId work_out(Thread& thread, ProgramStacks& stacks, PythonStacks* python, const FrameRegisters& frame,
+                   std::uint64_t fs_base, bool is_caller);
   void read_stack(const Thread& thread, PythonStacks* python, RemoteAddr sp, std::uint64_t fs_base);
   PythonStacks* python_of(const Thread& thread, ProgramStacks& stacks);
   void walk(Thread& thread, ProgramStacks& stacks, const FrameRegisters& frame, bool is_caller);
@@ -66,7 +67,8 @@ class StackCapture {
   StackId build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python);
   FrameId frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
   FrameId native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
-  FrameId python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame, std::uint64_t kind);
+  FrameId python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame,
+                       std::uint64_t kind);
   std::vector<PythonFrame> running_frames(const Thread& thread, PythonStacks& python);
   FrameId gap(const Thread& thread, ProgramStacks& stacks, const std::string& reason);
 

@@ -13,13 +13,17 @@ constexpr std::size_t kMostPlaces = 1'000'000;  // a target decides how many the
 
 struct Name {
   std::string_view word;
-  bool StackChoice::* flag;
+  bool StackChoice::*flag;
 };
-constexpr Name kNames[] = {{"alloc", &StackChoice::allocations}, {"errors", &StackChoice::errors}, {"first", &StackChoice::first}, {"all", &StackChoice::all}};
+constexpr Name kNames[] = {{"alloc", &StackChoice::allocations},
+                           {"errors", &StackChoice::errors},
+                           {"first", &StackChoice::first},
+                           {"all", &StackChoice::all}};
 
 tl::unexpected<Error> refused(const std::string& word) {
   const std::vector<std::string> known{"off", "all", "alloc", "errors", "first", "sample"};
-  return fail(fmt::format("--stacks: '{}' is not understood{}", word, did_you_mean(word, known)), {}, "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
+  return fail(fmt::format("--stacks: '{}' is not understood{}", word, did_you_mean(word, known)), {},
+              "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
 }
 
 bool set_sample(std::string_view word, StackChoice& choice) {
@@ -36,7 +40,8 @@ bool set_sample(std::string_view word, StackChoice& choice) {
 // that put the node into its graph.
 bool is_allocation(const probes::Probe& probe) {
   using probes::Kind;
-  return probe.kind == Kind::Alloc || probe.kind == Kind::HostAlloc || (probe.kind == Kind::Graph && probe.symbol == "hipGraphAddMemAllocNode");
+  return probe.kind == Kind::Alloc || probe.kind == Kind::HostAlloc ||
+         (probe.kind == Kind::Graph && probe.symbol == "hipGraphAddMemAllocNode");
 }
 
 }  // namespace

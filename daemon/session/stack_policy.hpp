@@ -12,9 +12,9 @@
 namespace fade {
 
 struct StackChoice {
-  bool allocations = true;   // allocations; not frees
-  bool errors = true;        // calls that failed
-  bool first = true;         // the first call of a function from a place
+  bool allocations = true;  // allocations; not frees
+  bool errors = true;       // calls that failed
+  bool first = true;        // the first call of a function from a place
   bool all = false;
   std::uint32_t every = 0;   // one of so many calls; 0: none
   std::uint32_t depth = 64;  // frames kept, from the innermost

@@ -34,7 +34,7 @@ class StopRound {
   const std::function<bool(pid_t)> ask_;
   std::vector<pid_t> left_;
   std::unordered_map<pid_t, std::int64_t> asked_;  // since when it may stand still
-  pid_t last_ = 0;  // the thread of the stop that was returned last
+  pid_t last_ = 0;                                 // the thread of the stop that was returned last
   std::size_t at_once_;
   std::int64_t progress_, came_ = 0;  // came_: the last stop
 };

@@ -68,7 +68,8 @@ constexpr Named kNamed[] = {
 
 std::string opened_as(pid_t tid, std::uint64_t descriptor) {
   char target[PATH_MAX];
-  const ssize_t n = ::readlink(fmt::format("/proc/{}/fd/{}", tid, static_cast<int>(descriptor)).c_str(), target, sizeof target);
+  const ssize_t n =
+      ::readlink(fmt::format("/proc/{}/fd/{}", tid, static_cast<int>(descriptor)).c_str(), target, sizeof target);
   return n <= 0 ? std::string() : std::string(target, static_cast<std::size_t>(n));
 }
 
@@ -105,7 +106,9 @@ std::uint64_t signals_awaited(pid_t tid, const Memory& memory) {
 }
 
 bool kills_itself(pid_t pid, const Registers& r) {
-  const auto is_own = [pid](std::uint64_t whom) { return static_cast<pid_t>(whom) <= 0 || static_cast<pid_t>(whom) == pid; };
+  const auto is_own = [pid](std::uint64_t whom) {
+    return static_cast<pid_t>(whom) <= 0 || static_cast<pid_t>(whom) == pid;
+  };
   switch (static_cast<long>(r.orig_rax)) {
     case SYS_kill: return r.rsi == SIGKILL && is_own(r.rdi);
     case SYS_tgkill: return r.rdx == SIGKILL && is_own(r.rdi);

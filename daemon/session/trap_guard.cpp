@@ -15,7 +15,8 @@
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kNeverBlocked = signal_bit(SIGKILL) | signal_bit(SIGSTOP);  // the kernel leaves them out of every mask
+constexpr std::uint64_t kNeverBlocked =
+    signal_bit(SIGKILL) | signal_bit(SIGSTOP);  // the kernel leaves them out of every mask
 
 std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
@@ -209,7 +210,8 @@ void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
   thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrapBit));
   thread.trap_waiting.reset();
   thread.mask_given = mask.value_or(0) & ~kTrapBit;
-  if (mask) tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrapBit : *mask | (thread.trap_blocked ? kTrapBit : 0));
+  if (mask)
+    tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrapBit : *mask | (thread.trap_blocked ? kTrapBit : 0));
   if (inherited.ignored && thread.inferior->watched)
     space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
 }

@@ -26,9 +26,11 @@ bool has_parent(const Inferior& inferior, pid_t parent) { return parent != 0 && 
 
 Maker UnclaimedChildren::maker_of(pid_t child) const {
   const pid_t group = read_thread_group(child);
-  const pid_t parent = group != 0 && group != child ? group : read_parent(child);  // a thread's maker is of its own process
+  const pid_t parent =
+      group != 0 && group != child ? group : read_parent(child);  // a thread's maker is of its own process
   if (const Inferior* const maker = roster_.process(parent)) {
-    const bool is_running = std::ranges::any_of(maker->threads, [](const auto& thread) { return is_on_its_way(thread.first); });
+    const bool is_running =
+        std::ranges::any_of(maker->threads, [](const auto& thread) { return is_on_its_way(thread.first); });
     return is_running ? Maker::Running : Maker::Asleep;
   }
   const auto is_sibling = [&](const auto& item) { return has_parent(*item.second, parent); };
@@ -52,7 +54,9 @@ std::vector<pid_t> UnclaimedChildren::give_up() {
   return out;
 }
 
-bool UnclaimedChildren::was_given_up(pid_t child) { return given_up_.erase(child) > 0 && read_tracer(child) != ::getpid(); }
+bool UnclaimedChildren::was_given_up(pid_t child) {
+  return given_up_.erase(child) > 0 && read_tracer(child) != ::getpid();
+}
 
 std::vector<pid_t> UnclaimedChildren::all() const {
   std::vector<pid_t> out;

@@ -13,7 +13,8 @@ namespace fade {
 
 class UnclaimedChildren {
  public:
-  UnclaimedChildren(EventSink& sink, SessionClock clock, const Roster& roster) : sink_(sink), clock_(clock), roster_(roster) {}
+  UnclaimedChildren(EventSink& sink, SessionClock clock, const Roster& roster)
+      : sink_(sink), clock_(clock), roster_(roster) {}
 
   void stopped(pid_t tid) { looks_.try_emplace(tid, 0); }
   bool contains(pid_t tid) const { return looks_.contains(tid); }

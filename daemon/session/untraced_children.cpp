@@ -36,7 +36,8 @@ std::size_t count_threads(pid_t pid) {
   return is_there && folder.st_nlink > 2 ? folder.st_nlink - 2 : 0;
 }
 
-constexpr const char* kEndedUnseen = "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
+constexpr const char* kEndedUnseen =
+    "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
 
 // Children of ended parents are given to this process.
 bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
@@ -44,7 +45,8 @@ bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
 }  // namespace
 
 UntracedChild UntracedChild::of(const Inferior& parent, pid_t child, bool is_guest) {
-  return {child, parent.pid, parent.id, is_guest ? parent.program : nullptr, is_guest && parent.watched, parent.is_dirty};
+  return {child,          parent.pid, parent.id, is_guest ? parent.program : nullptr, is_guest && parent.watched,
+          parent.is_dirty};
 }
 
 void UntracedChildren::know_children(const Inferior& inferior) {
@@ -55,7 +57,8 @@ void UntracedChildren::know_children(const Inferior& inferior) {
 void UntracedChildren::tell(ProcessId parent, pid_t child, std::string what) {
   ++told_;
   log::debug("process {}, child of a process that is watched: {}", child, what);
-  sink_.notice(Lifecycle{.at = clock_.now(), .process = parent, .kind = "untraced", .value = child, .detail = std::move(what)});
+  sink_.notice(
+      Lifecycle{.at = clock_.now(), .process = parent, .kind = "untraced", .value = child, .detail = std::move(what)});
 }
 
 void UntracedChildren::look() {
@@ -83,8 +86,9 @@ void UntracedChildren::look_at_threads(Inferior& inferior) {
     const auto seized = Tracer::seize(tid, false);
     if (!seized && seized.error().code == EINTR) continue;
     if (!seized) inferior.is_dirty = true;
-    tell(inferior.id, tid, seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
-                                        : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
+    tell(inferior.id, tid,
+         seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
+                : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
     if (seized) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
   }
 }
@@ -100,12 +104,15 @@ void UntracedChildren::meet(Inferior& parent, pid_t maker, pid_t child) {
   know(child);
   if (has_ended(child)) return tell(parent.id, child, kEndedUnseen);
   if (const pid_t tracer = read_tracer(child); tracer != 0) {
-    if (tracer != ::getpid()) tell(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
+    if (tracer != ::getpid())
+      tell(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
     return;
   }
   const Whose memory = memory_of(child, maker);
   if (memory == Whose::Unknown) parent.is_dirty = true;  // it may go through our code there
-  if (memory == Whose::Unknown) return tell(parent.id, child, "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
+  if (memory == Whose::Unknown)
+    return tell(parent.id, child,
+                "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
   found_.push_back(UntracedChild::of(parent, child, memory == Whose::Shared));
 }
 

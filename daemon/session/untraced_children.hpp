@@ -27,7 +27,8 @@ struct UntracedChild {
 class UntracedChildren {
  public:
   // `follows`: children of the first process are recorded, too.
-  UntracedChildren(EventSink& sink, SessionClock clock, Roster& roster, const UnclaimedChildren& unclaimed, bool follows)
+  UntracedChildren(EventSink& sink, SessionClock clock, Roster& roster, const UnclaimedChildren& unclaimed,
+                   bool follows)
       : sink_(sink), clock_(clock), roster_(roster), unclaimed_(unclaimed), follows_(follows) {}
 
   // This process was given to fade, or was there before fade.

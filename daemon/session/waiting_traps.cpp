@@ -13,10 +13,12 @@ namespace {
 constexpr int kMostRounds = 4;
 constexpr std::int64_t kLongest = 200'000'000;  // a signal waits, because a program may change its mask for a moment
 
-constexpr const char* kWhy = "it blocks SIGTRAP and was sent one, which cannot wait for the program where breakpoints are";
+constexpr const char* kWhy =
+    "it blocks SIGTRAP and was sent one, which cannot wait for the program where breakpoints are";
 
 bool is_from_itself(const siginfo_t& info, pid_t pid) {
-  return (info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE) && info.si_pid == read_own_pid(pid);
+  return (info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE) &&
+         info.si_pid == read_own_pid(pid);
 }
 
 }  // namespace
@@ -82,14 +84,19 @@ void WaitingTraps::look() {
 void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
   for (int round = 0; round < kMostRounds && !tids.empty(); ++round) {
     std::vector<pid_t> again;
-    rendezvous_.stop_each(tids, [&](Thread& thread) {
-      const Tracee tracee(thread.tid);
-      const auto registers = tracee.registers();
-      if (registers && read_signal_sets(thread.tid).pending & kTrapBit) return again.push_back(thread.tid);
-      const auto own = registers && space.our_code().contains(registers->ip()) ? space.our_code().own_registers(*registers) : std::nullopt;
-      if (own) tracee.change_registers(*registers, *own);
-      guard_.block_again(thread);
-    }, nullptr);
+    rendezvous_.stop_each(
+        tids,
+        [&](Thread& thread) {
+          const Tracee tracee(thread.tid);
+          const auto registers = tracee.registers();
+          if (registers && read_signal_sets(thread.tid).pending & kTrapBit) return again.push_back(thread.tid);
+          const auto own = registers && space.our_code().contains(registers->ip())
+                               ? space.our_code().own_registers(*registers)
+                               : std::nullopt;
+          if (own) tracee.change_registers(*registers, *own);
+          guard_.block_again(thread);
+        },
+        nullptr);
     tids = std::move(again);
   }
 }
@@ -116,13 +123,15 @@ void WaitingTraps::give_back(Thread& stopped) {
     }
   }
   sink_.notice(Lifecycle{clock_.now(), stopped.inferior->id, stopped.id, "unwatched", 0, kWhy});
-  notes_.push_back(fmt::format("process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
+  notes_.push_back(fmt::format(
+      "process {} was watched no longer from some moment on: {} (fade-query lifecycle says when)", pid, kWhy));
   block(std::move(others), *program->space);
   if (!roster_.thread(tid) || !roster_.still_runs(mark)) return;  // killed meanwhile, or it executed another program
   guard_.block_again(stopped);
   const auto foothold = foothold_of(pid, program->space->memory());
   const bool is_given = foothold && program->space->give_signal_back(tid, foothold->gadgets);
-  if (is_given && !is_shared) program->space->set_program_trap_action({}, tid);  // traps of other processes still go through the net
+  if (is_given && !is_shared)
+    program->space->set_program_trap_action({}, tid);  // traps of other processes still go through the net
   for (const auto& [other, thread] : stopped.inferior->threads) send(stopped, *thread, nullptr);
   take_up(stopped);
 }

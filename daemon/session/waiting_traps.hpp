@@ -16,9 +16,15 @@ namespace fade {
 
 class WaitingTraps {
  public:
-  WaitingTraps(const Tracer& tracer, EventSink& sink, SessionClock clock, const Roster& roster, Rendezvous& rendezvous, const TrapGuard& guard,
-               BreakpointCapture& calls)
-      : tracer_(tracer), sink_(sink), clock_(clock), roster_(roster), rendezvous_(rendezvous), guard_(guard), calls_(calls) {}
+  WaitingTraps(const Tracer& tracer, EventSink& sink, SessionClock clock, const Roster& roster, Rendezvous& rendezvous,
+               const TrapGuard& guard, BreakpointCapture& calls)
+      : tracer_(tracer),
+        sink_(sink),
+        clock_(clock),
+        roster_(roster),
+        rendezvous_(rendezvous),
+        guard_(guard),
+        calls_(calls) {}
 
   // TrapGuard holds back the SIGTRAP of this thread, which stands in that stop. The thread goes on.
   void on_stop(Thread& thread);

@@ -15,7 +15,8 @@ constexpr std::size_t kMostWords = 64;
 // DWARF 5, 2.5: a machine with a stack of words. An operation that is not understood stops the machine for good.
 class Machine {
  public:
-  Machine(const FrameRegisters& frame, const Memory& memory, std::optional<std::uint64_t> cfa) : frame_(frame), memory_(memory), cfa_(cfa) {}
+  Machine(const FrameRegisters& frame, const Memory& memory, std::optional<std::uint64_t> cfa)
+      : frame_(frame), memory_(memory), cfa_(cfa) {}
 
   // The result of an expression. If the expression describes a location: the address, or the register's value.
   std::optional<std::uint64_t> run(std::span<const Dwarf_Op> ops) {
@@ -47,7 +48,8 @@ class Machine {
   }
   std::optional<std::uint64_t> read(std::uint64_t at, std::size_t size) const {
     std::uint64_t word = 0;
-    if (size > sizeof word || !memory_.read_exactly({at}, std::as_writable_bytes(std::span(&word, 1)).first(size))) return std::nullopt;
+    if (size > sizeof word || !memory_.read_exactly({at}, std::as_writable_bytes(std::span(&word, 1)).first(size)))
+      return std::nullopt;
     return word;
   }
   bool execute(const Dwarf_Op& op);
@@ -70,16 +72,24 @@ bool Machine::execute(const Dwarf_Op& op) {
     const auto base = frame_.get(atom - std::size_t{DW_OP_breg0});
     return base && push(*base + op.number);
   }
-  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) return is_value_ = true, push(frame_.get(atom - std::size_t{DW_OP_reg0}));
+  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31)
+    return is_value_ = true, push(frame_.get(atom - std::size_t{DW_OP_reg0}));
   switch (atom) {
     case DW_OP_regx: return is_value_ = true, push(frame_.get(op.number));
     case DW_OP_bregx: {
       const auto base = frame_.get(op.number);
       return base && push(*base + op.number2);
     }
-    case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s: case DW_OP_const4u: case DW_OP_const4s:
-    case DW_OP_const8u: case DW_OP_const8s: case DW_OP_constu: case DW_OP_consts:
-      return push(op.number);
+    case DW_OP_const1u:
+    case DW_OP_const1s:
+    case DW_OP_const2u:
+    case DW_OP_const2s:
+    case DW_OP_const4u:
+    case DW_OP_const4s:
+    case DW_OP_const8u:
+    case DW_OP_const8s:
+    case DW_OP_constu:
+    case DW_OP_consts: return push(op.number);
     case DW_OP_call_frame_cfa: return push(cfa_);
     case DW_OP_stack_value: return is_value_ = true;
     case DW_OP_dup: return push(pick(0));
@@ -148,11 +158,14 @@ std::optional<std::uint64_t> cfa_of(Dwarf_Frame& information, const FrameRegiste
   return Machine(frame, memory, std::nullopt).run({ops, n});
 }
 
-bool is_saved(std::size_t number) { return std::ranges::find(FrameRegisters::kSaved, number) != FrameRegisters::kSaved.end(); }
+bool is_saved(std::size_t number) {
+  return std::ranges::find(FrameRegisters::kSaved, number) != FrameRegisters::kSaved.end();
+}
 
 // Returns false if the rule of this register is not understood. A register without a rule follows the ABI: it decides
 // which registers survive a call (libdw's version lacks rbx).
-bool restore(Dwarf_Frame& information, int number, std::uint64_t cfa, const FrameRegisters& from, FrameRegisters& to, const Memory& memory) {
+bool restore(Dwarf_Frame& information, int number, std::uint64_t cfa, const FrameRegisters& from, FrameRegisters& to,
+             const Memory& memory) {
   Dwarf_Op buffer[3];
   Dwarf_Op* ops = nullptr;
   std::size_t n = 0;

@@ -56,12 +56,15 @@ Result<void> CodeFile::read_headers() {
   const std::string what = "cannot read " + name_;
   GElf_Ehdr header;
   std::size_t n = 0;
-  if (!elf_ || ::elf_kind(elf_.get()) != ELF_K_ELF || !::gelf_getehdr(elf_.get(), &header) || ::elf_getphdrnum(elf_.get(), &n) != 0)
+  if (!elf_ || ::elf_kind(elf_.get()) != ELF_K_ELF || !::gelf_getehdr(elf_.get(), &header) ||
+      ::elf_getphdrnum(elf_.get(), &n) != 0)
     return fail(what, libelf_says());
-  if (::gelf_getclass(elf_.get()) != ELFCLASS64 || header.e_machine != EM_X86_64) return fail(what, "it is not a 64-bit x86 program or library");
+  if (::gelf_getclass(elf_.get()) != ELFCLASS64 || header.e_machine != EM_X86_64)
+    return fail(what, "it is not a 64-bit x86 program or library");
   for (std::size_t i = 0; i < n; ++i) {
     GElf_Phdr h;
-    if (::gelf_getphdr(elf_.get(), static_cast<int>(i), &h) && h.p_type == PT_LOAD) loads_.push_back({h.p_offset, h.p_filesz, h.p_vaddr});
+    if (::gelf_getphdr(elf_.get(), static_cast<int>(i), &h) && h.p_type == PT_LOAD)
+      loads_.push_back({h.p_offset, h.p_filesz, h.p_vaddr});
   }
   return {};
 }
@@ -125,7 +128,8 @@ Result<std::shared_ptr<CodeFile>> CodeFiles::of(pid_t thread, const elf::Mapping
                           std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
   if (const auto known = files_.find(identity); known != files_.end()) return known->second;
   make_room();
-  if (files_.size() >= kMostFiles) return fail("cannot read " + mapping.path, fmt::format("{} other files are in use", kMostFiles));
+  if (files_.size() >= kMostFiles)
+    return fail("cannot read " + mapping.path, fmt::format("{} other files are in use", kMostFiles));
   auto file = CodeFile::open(std::move(*fd), mapping.path);
   if (file) files_.emplace(identity, *file);
   return file;

@@ -30,8 +30,9 @@ void CodeMap::grow() {
   const bool is_full = old.size() >= kMostSlots;  // the target decides the number: begin again
   places_.resize(is_full ? kFirstSize : old.size() * 2);
   if (is_full) used_ = 0;
-  else for (const Place& place : old)
-    if (place.pc != 0) places_[slot(place.pc)] = place;
+  else
+    for (const Place& place : old)
+      if (place.pc != 0) places_[slot(place.pc)] = place;
 }
 
 const CodeMap::Place& CodeMap::add(RemoteAddr pc, pid_t thread) {
@@ -60,7 +61,8 @@ void CodeMap::read_maps(pid_t thread) {
   const auto maps = elf::read_maps(thread);
   if (!maps) return;
   for (const elf::Mapping& mapping : maps->all())
-    if (mapping.executable && (mapping.has_file() || mapping.path == kVdso)) codes_.push_back({.range = mapping.range, .mapping = mapping});
+    if (mapping.executable && (mapping.has_file() || mapping.path == kVdso))
+      codes_.push_back({.range = mapping.range, .mapping = mapping});
 }
 
 const CodeMap::Code* CodeMap::find(RemoteAddr pc) const {
@@ -105,9 +107,12 @@ bool CodeMap::is_executable(RemoteAddr pc, pid_t thread) {
 
 std::string CodeMap::why_missing(RemoteAddr pc) const {
   const Code* code = find(pc);
-  if (!code) return pc.value >> 47 == 0 ? "no unwind information in generated code" : "no code can be at that address: the stack is damaged";
+  if (!code)
+    return pc.value >> 47 == 0 ? "no unwind information in generated code"
+                               : "no code can be at that address: the stack is damaged";
   const std::string& path = code->mapping.path;
-  return fmt::format("{} {}", code->file ? "no unwind information in" : "cannot read", path.substr(path.rfind('/') + 1));
+  return fmt::format("{} {}", code->file ? "no unwind information in" : "cannot read",
+                     path.substr(path.rfind('/') + 1));
 }
 
 void CodeMap::changed() {

@@ -68,7 +68,7 @@ class CodeMap {
   OwnAddress own_address_;
   std::vector<Place> places_;  // by pc, open addressing; a free slot has pc 0
   std::size_t used_ = 0;
-  std::vector<Code> codes_;    // by address
+  std::vector<Code> codes_;  // by address
   bool is_read_ = false;
   std::uint64_t generation_ = next_generation();
   static std::uint64_t next_generation();

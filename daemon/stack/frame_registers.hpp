@@ -17,7 +17,8 @@ class FrameRegisters {
 
   FrameRegisters() = default;
   explicit FrameRegisters(const Registers& r)
-      : words_{r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip},
+      : words_{r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
+               r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip},
         known_((1U << kCount) - 1) {}
 
   RemoteAddr pc() const { return {words_[kReturnAddress]}; }

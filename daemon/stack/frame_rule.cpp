@@ -22,8 +22,8 @@ std::optional<To> narrow(Dwarf_Word word) {
   return static_cast<To>(value);
 }
 
-// dwarf_frame_register(3): no operations and no pointer is "same value", no operations is "undefined", and a register at an
-// offset from the CFA is DW_OP_call_frame_cfa with or without DW_OP_plus_uconst.
+// dwarf_frame_register(3): no operations and no pointer is "same value", no operations is "undefined", and a register
+// at an offset from the CFA is DW_OP_call_frame_cfa with or without DW_OP_plus_uconst.
 Saving saving_of(Dwarf_Frame& frame, int number) {
   Dwarf_Op buffer[3];
   Dwarf_Op* ops = nullptr;
@@ -71,7 +71,8 @@ FrameRule FrameRule::from(Dwarf_Frame& frame) {
   if (ra.how == Saving::How::Undefined) return {.kind = Kind::Bottom};
   rule.return_at = ra.offset;
   // Behind a signal frame every register is known again, but a rule holds only some of them.
-  const bool is_simple = ra.how == Saving::How::AtOffset && !rule.is_signal && set_cfa(frame, rule) && set_saved(frame, rule);
+  const bool is_simple =
+      ra.how == Saving::How::AtOffset && !rule.is_signal && set_cfa(frame, rule) && set_saved(frame, rule);
   if (is_simple) rule.kind = Kind::Offsets;
   return rule;
 }

@@ -24,7 +24,7 @@ struct FrameRule {
   std::uint8_t cfa_register = FrameRegisters::kRsp;
   std::uint8_t saved = 0;  // bit i: FrameRegisters::kSaved[i] is on the stack
   std::int32_t cfa_offset = 0;
-  std::int16_t return_at = 0;  // from the CFA
+  std::int16_t return_at = 0;                                          // from the CFA
   std::array<std::int16_t, FrameRegisters::kSaved.size()> saved_at{};  // from the CFA
 
   static FrameRule from(Dwarf_Frame_s& frame);
@@ -38,7 +38,9 @@ template <class Word>
 bool step(const FrameRule& rule, FrameRegisters& frame, Word&& word) {
   if (!frame.has(rule.cfa_register)) return false;
   const std::uint64_t cfa = frame[rule.cfa_register] + static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
-  const auto at = [cfa](std::int16_t offset) { return RemoteAddr{cfa + static_cast<std::uint64_t>(std::int64_t{offset})}; };
+  const auto at = [cfa](std::int16_t offset) {
+    return RemoteAddr{cfa + static_cast<std::uint64_t>(std::int64_t{offset})};
+  };
   const auto pc = word(at(rule.return_at));
   if (!pc) return false;
   for (std::size_t i = 0; i < rule.saved_at.size(); ++i) {

@@ -33,8 +33,8 @@ inline void unmark_thrown_through(std::vector<PythonFrame>& python, std::size_t 
 // fewer such groups than native frames. The groups are then counted from the outermost, if it is known. Marks of
 // `python` may be removed.
 template <class IsEvaluation>
-void merge(std::span<const NativeFrame> native, bool is_whole, std::vector<PythonFrame>& python, IsEvaluation&& is_evaluation,
-           std::vector<MergedFrame>& out) {
+void merge(std::span<const NativeFrame> native, bool is_whole, std::vector<PythonFrame>& python,
+           IsEvaluation&& is_evaluation, std::vector<MergedFrame>& out) {
   using Kind = MergedFrame::Kind;
   std::size_t loops = 0, groups = 0;
   for (const NativeFrame& frame : native) loops += is_evaluation(frame.pc);

@@ -10,7 +10,8 @@ namespace {
 bool ends_with_call(std::span<const std::uint8_t> code) {
   const auto from_end = [&](std::size_t n) { return code[code.size() - n]; };
   if (from_end(5) == 0xE8) return true;
-  return std::ranges::any_of(std::array{2, 3, 4, 6, 7}, [&](std::size_t n) { return from_end(n) == 0xFF && (from_end(n - 1) >> 3 & 7) == 2; });
+  return std::ranges::any_of(std::array{2, 3, 4, 6, 7},
+                             [&](std::size_t n) { return from_end(n) == 0xFF && (from_end(n - 1) >> 3 & 7) == 2; });
 }
 
 // Memory that records each word that is read.
@@ -61,12 +62,15 @@ bool NativeWalk::leave_what_is_no_code(RemoteAddr pc) {
 
 // True for a function that was not called, but made the return target of the outermost function, as makecontext(3)
 // does.
-bool NativeWalk::is_put_there(RemoteAddr pc) const { return !is_behind_call(pc) && code_.at(pc, thread_).rule.kind != FrameRule::Kind::Missing; }
+bool NativeWalk::is_put_there(RemoteAddr pc) const {
+  return !is_behind_call(pc) && code_.at(pc, thread_).rule.kind != FrameRule::Kind::Missing;
+}
 
 std::optional<NativeFrame> NativeWalk::next() {
   if (end_ != End::NotYet) return std::nullopt;
   RemoteAddr pc = is_return_ ? frame_.pc() - 1 : frame_.pc();
-  if (is_return_ && frame_.pc() == RemoteAddr{}) return end_ = End::Bottom, std::nullopt;  // a return address of 0 ends a stack, too (ABI, 3.4.1)
+  if (is_return_ && frame_.pc() == RemoteAddr{})
+    return end_ = End::Bottom, std::nullopt;  // a return address of 0 ends a stack, too (ABI, 3.4.1)
   const CodeMap::Place* place = &code_.at(pc, thread_);
   if (place->rule.kind == FrameRule::Kind::Missing && !is_return_) {
     pc = shown(pc);
@@ -95,7 +99,9 @@ void NativeWalk::rest_on(std::size_t number) const {
 
 // After a step: the stack pointer is the frame's CFA.
 void NativeWalk::rest_on(const FrameRule& rule) {
-  const auto at = [cfa = frame_.sp()](std::int16_t offset) { return cfa + static_cast<std::uint64_t>(std::int64_t{offset}); };
+  const auto at = [cfa = frame_.sp()](std::int16_t offset) {
+    return cfa + static_cast<std::uint64_t>(std::int64_t{offset});
+  };
   evidence_->word(at(rule.return_at), frame_.pc().value);
   for (std::size_t i = 0; i < rule.saved_at.size(); ++i)
     if (rule.saved >> i & 1) from_[FrameRegisters::kSaved[i]] = at(rule.saved_at[i]);
@@ -139,7 +145,8 @@ std::string NativeWalk::why_ended() const {
   return {};
 }
 
-std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers, const StackSnapshot& stack, std::size_t limit) {
+std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers,
+                                      const StackSnapshot& stack, std::size_t limit) {
   std::vector<RemoteAddr> out;
   NativeWalk walk(code, thread, FrameRegisters(registers), stack, false);
   while (out.size() < limit) {

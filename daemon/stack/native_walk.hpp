@@ -63,6 +63,7 @@ class NativeWalk {
 };
 
 // All frames, at most `limit`, of a thread whose `registers` are current.
-std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers, const StackSnapshot& stack, std::size_t limit);
+std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers,
+                                      const StackSnapshot& stack, std::size_t limit);
 
 }  // namespace fade

@@ -25,14 +25,27 @@ void PythonCode::begin(std::uint64_t epoch) {
 std::optional<PythonCode::Identity> PythonCode::identity(std::uint64_t code, const Memory& memory) const {
   std::array<std::byte, kMaxCodeSize> buffer;
   const std::size_t size = layout_.code_size();
-  if (code == 0 || size > buffer.size() || !memory.read_exactly({code}, std::span(buffer).first(size))) return std::nullopt;
+  if (code == 0 || size > buffer.size() || !memory.read_exactly({code}, std::span(buffer).first(size)))
+    return std::nullopt;
   const auto word = [&](std::uint32_t offset) { return bytes_at<std::uint64_t>(buffer, offset); };
-  return Identity{.file = word(layout_.file), .name = word(layout_.name), .qualified_name = word(layout_.qualified_name),
-                  .line_table = word(layout_.line_table), .first_line = bytes_at<std::int32_t>(buffer, layout_.first_line)};
+  return Identity{.file = word(layout_.file),
+                  .name = word(layout_.name),
+                  .qualified_name = word(layout_.qualified_name),
+                  .line_table = word(layout_.line_table),
+                  .first_line = bytes_at<std::int32_t>(buffer, layout_.first_line)};
 }
 
 PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memory) const {
-  Known out{.identity = identity, .epoch = epoch_, .since = epoch_, .looks = 1, .stack = stack_, .evidence = 0, .function = {}, .file = {}, .internal = false, .places = {}};
+  Known out{.identity = identity,
+            .epoch = epoch_,
+            .since = epoch_,
+            .looks = 1,
+            .stack = stack_,
+            .evidence = 0,
+            .function = {},
+            .file = {},
+            .internal = false,
+            .places = {}};
   auto function = python_text(memory, {identity.qualified_name}, layout_, kMaxName);
   if (!function) function = python_text(memory, {identity.name}, layout_, kMaxName);
   out.function = function.value_or("?");
@@ -41,7 +54,9 @@ PythonCode::Known PythonCode::read(const Identity& identity, const Memory& memor
   return out;
 }
 
-bool PythonCode::is_settled(const Known& known) const { return epoch_ - known.since >= kSettledAfter && known.looks >= kSettledLooks; }
+bool PythonCode::is_settled(const Known& known) const {
+  return epoch_ - known.since >= kSettledAfter && known.looks >= kSettledLooks;
+}
 
 bool PythonCode::is_sure(const Known& known) const {
   if (known.stack == stack_) return true;
@@ -68,7 +83,8 @@ PythonCode::Known* PythonCode::known(std::uint64_t code, const Memory& memory) {
 }
 
 PythonCode::Known* PythonCode::looked_at(std::uint64_t code, Known& known) {
-  if (!has_generation() && !is_settled(known) && unsure_.size() < kMaxUnsure) unsure_.push_back({{code}, {code + layout_.code_size()}});
+  if (!has_generation() && !is_settled(known) && unsure_.size() < kMaxUnsure)
+    unsure_.push_back({{code}, {code + layout_.code_size()}});
   return &known;
 }
 
@@ -86,8 +102,9 @@ void PythonCode::rest_on(std::uint64_t code, const Known& known, StackEvidence& 
   if (has_generation()) return;
   if (is_settled(known)) return evidence.until(known.epoch + kLookAgainAfter);
   const Identity& its = known.identity;
-  for (const auto& [offset, value] : {std::pair(layout_.file, its.file), std::pair(layout_.name, its.name),
-                                      std::pair(layout_.qualified_name, its.qualified_name), std::pair(layout_.line_table, its.line_table)})
+  for (const auto& [offset, value] :
+       {std::pair(layout_.file, its.file), std::pair(layout_.name, its.name),
+        std::pair(layout_.qualified_name, its.qualified_name), std::pair(layout_.line_table, its.line_table)})
     evidence.word({code + offset}, value);
   evidence.word({code + layout_.first_line}, static_cast<std::uint32_t>(its.first_line), 4);
   evidence.until(std::max(known.since + kSettledAfter, epoch_ + 1));
@@ -99,7 +116,8 @@ void PythonCode::make_room() {
   places_ = 0;
 }
 
-const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t instruction, const Memory& memory, StackEvidence* evidence) {
+const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t instruction, const Memory& memory,
+                                             StackEvidence* evidence) {
   Known* entry = known(code, memory, evidence);
   if (!entry) return unreadable_;
   if (const auto found = entry->places.find(instruction); found != entry->places.end()) return found->second;
@@ -112,7 +130,8 @@ const PythonStacks::Place& PythonCode::place(std::uint64_t code, std::int32_t in
   const int line = python_line(table, entry->identity.first_line, instruction, layout_.lines);
   ++places_;
   return entry->places
-      .emplace(instruction, PythonStacks::Place{.id = ++last_id_, .function = entry->function, .file = entry->file, .line = line})
+      .emplace(instruction,
+               PythonStacks::Place{.id = ++last_id_, .function = entry->function, .file = entry->file, .line = line})
       .first->second;
 }
 

@@ -25,7 +25,8 @@ class PythonCode {
   void begin(std::uint64_t epoch);
   // Valid until the next call. Unreadable code has the function "?" and id 0. The memory read is added to `evidence`,
   // which is the same one for the whole stack.
-  const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory, StackEvidence* evidence = nullptr);
+  const PythonStacks::Place& place(std::uint64_t code, std::int32_t instruction, const Memory& memory,
+                                   StackEvidence* evidence = nullptr);
   // True for internal code that runs behind a class's __init__ (3.12 and later); no traceback shows it.
   bool is_internal(std::uint64_t code, const Memory& memory, StackEvidence* evidence = nullptr);
   // Code that was read again for this stack, and must be read again for the next one.
@@ -42,7 +43,7 @@ class PythonCode {
     Identity identity;
     std::uint64_t epoch = 0, since = 0;  // times of the last and the first look
     std::uint32_t looks = 0;
-    std::uint64_t stack = 0, evidence = 0;        // stacks of the last look, and of the last addition to the evidence
+    std::uint64_t stack = 0, evidence = 0;  // stacks of the last look, and of the last addition to the evidence
     std::string function, file;
     bool internal = false;
     std::unordered_map<std::int32_t, PythonStacks::Place> places;  // by instruction

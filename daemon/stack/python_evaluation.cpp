@@ -19,7 +19,8 @@ bool contains(const std::vector<RemoteRange>& parts, RemoteAddr address) {
 }
 
 bool in_the_middle(const std::vector<RemoteRange>& parts, RemoteAddr address) {
-  return std::any_of(parts.begin(), parts.end(), [&](const RemoteRange& p) { return p.contains(address) && p.begin != address; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const RemoteRange& p) { return p.contains(address) && p.begin != address; });
 }
 
 // The targets of direct jumps in `part` that leave `part`.
@@ -43,7 +44,8 @@ bool jumps_back(RemoteRange piece, const std::vector<RemoteRange>& parts, const 
   return std::any_of(jumps.begin(), jumps.end(), [&](RemoteAddr target) { return in_the_middle(parts, target); });
 }
 
-void add_parts_after(RemoteRange part, const elf::FunctionExtents& extents, const Memory& memory, std::vector<RemoteRange>& parts) {
+void add_parts_after(RemoteRange part, const elf::FunctionExtents& extents, const Memory& memory,
+                     std::vector<RemoteRange>& parts) {
   std::map<RemoteAddr, std::pair<RemoteRange, bool>> pieces;  // by start; true: a jump leads into the middle
   for (const RemoteAddr target : jumps_out_of(part, memory)) {
     const auto piece = extents.at(target);
@@ -52,7 +54,8 @@ void add_parts_after(RemoteRange part, const elf::FunctionExtents& extents, cons
     entry.second = entry.second || target != piece->begin;
   }
   for (const auto& [begin, piece] : pieces)
-    if (parts.size() < kMaxParts && (piece.second || jumps_back(piece.first, parts, memory))) parts.push_back(piece.first);
+    if (parts.size() < kMaxParts && (piece.second || jumps_back(piece.first, parts, memory)))
+      parts.push_back(piece.first);
 }
 
 }  // namespace
@@ -65,7 +68,8 @@ std::vector<RemoteRange> evaluation_parts(const elf::DynamicImage& image, const 
   const auto extent = extents.at(begin);
   const std::uint64_t size = loop->size != 0 ? loop->size : extent ? extent->end - begin : 1;
   std::vector<RemoteRange> parts{{begin, begin + std::min(size, kMaxPart)}};
-  for (std::size_t i = 0; i < parts.size() && !extents.empty(); ++i) add_parts_after(RemoteRange(parts[i]), extents, memory, parts);
+  for (std::size_t i = 0; i < parts.size() && !extents.empty(); ++i)
+    add_parts_after(RemoteRange(parts[i]), extents, memory, parts);
   return parts;
 }
 

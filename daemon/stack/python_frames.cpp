@@ -9,10 +9,10 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMaxFrameSize = 256;   // bytes read of a frame
+constexpr std::size_t kMaxFrameSize = 256;  // bytes read of a frame
 constexpr std::uint64_t kMaxWindow = 128 * 1024;
 constexpr std::uint64_t kUsualChunk = 16 * 1024;
-constexpr std::size_t kMaxChunks = 64;       // passed on the way from one frame to the next
+constexpr std::size_t kMaxChunks = 64;  // passed on the way from one frame to the next
 constexpr std::size_t kMaxOthers = 12;
 constexpr std::int64_t kMaxBytecode = 1 << 28;
 constexpr std::uint8_t kOwnedByThread = 0, kOwnedByGenerator = 1;
@@ -48,8 +48,9 @@ PythonFrames::Raw PythonFrames::decode(std::span<const std::byte> bytes) const {
           .instruction = bytes_at<std::uint64_t>(bytes, layout_.frame_instruction),
           .owner = bytes_at<std::uint8_t>(bytes, layout_.frame_owner),
           .is_entry = bytes_at<std::uint8_t>(bytes, layout_.frame_is_entry),
-          .generator = layout_.frame_generator == PythonLayout::kNone ? bytes_at<std::uint8_t>(bytes, layout_.frame_owner) == kOwnedByGenerator
-                                                                      : bytes_at<std::uint64_t>(bytes, layout_.frame_generator) != 0};
+          .generator = layout_.frame_generator == PythonLayout::kNone
+                           ? bytes_at<std::uint8_t>(bytes, layout_.frame_owner) == kOwnedByGenerator
+                           : bytes_at<std::uint64_t>(bytes, layout_.frame_generator) != 0};
 }
 
 void PythonFrames::keep(RemoteRange other) {
@@ -102,7 +103,10 @@ std::optional<PythonFrames::Raw> PythonFrames::read(RemoteAddr frame, const Memo
 }
 
 PythonFrame PythonFrames::frame(const Raw& raw) const {
-  PythonFrame out{.code = raw.code, .instruction = -1, .entry = layout_.entry == PythonLayout::Entry::EveryFrame, .generator = raw.generator};
+  PythonFrame out{.code = raw.code,
+                  .instruction = -1,
+                  .entry = layout_.entry == PythonLayout::Entry::EveryFrame,
+                  .generator = raw.generator};
   if (layout_.entry == PythonLayout::Entry::Flag) out.entry = raw.is_entry != 0;
   const std::int64_t byte = layout_.instruction == PythonLayout::Instruction::Index
                                 ? std::int64_t{static_cast<std::int32_t>(raw.instruction)} * 2
@@ -120,7 +124,8 @@ bool PythonFrames::take_shim(const Raw& raw, std::vector<PythonFrame>& out) cons
 }
 
 void PythonFrames::rest_on(RemoteAddr frame, const Raw& raw, StackEvidence& evidence) const {
-  evidence.word(frame + layout_.frame_instruction, raw.instruction, layout_.instruction == PythonLayout::Instruction::Index ? 4 : 8);
+  evidence.word(frame + layout_.frame_instruction, raw.instruction,
+                layout_.instruction == PythonLayout::Instruction::Index ? 4 : 8);
   evidence.word(frame + layout_.frame_code, raw.reference);
   evidence.word(frame + layout_.frame_previous, raw.previous);
   if (layout_.frame_owner != PythonLayout::kNone) evidence.word(frame + layout_.frame_owner, raw.owner, 1);
@@ -128,7 +133,8 @@ void PythonFrames::rest_on(RemoteAddr frame, const Raw& raw, StackEvidence& evid
 }
 
 std::vector<PythonFrame> PythonFrames::of(const PythonThread& thread, const Memory& memory, std::size_t limit,
-                                          const std::function<bool(std::uint64_t)>& is_internal, StackEvidence* evidence) {
+                                          const std::function<bool(std::uint64_t)>& is_internal,
+                                          StackEvidence* evidence) {
   std::vector<PythonFrame> out;
   window_.clear();
   others_.clear();
@@ -137,7 +143,8 @@ std::vector<PythonFrame> PythonFrames::of(const PythonThread& thread, const Memo
   RemoteAddr at = innermost(thread, memory, evidence);
   if (plausible(at.value)) widen(at, memory);
   // A torn list may form a circle, so shims and internal frames count too.
-  for (std::size_t looked_at = 0; plausible(at.value) && out.size() < limit && looked_at < 2 * limit + 16; ++looked_at) {
+  for (std::size_t looked_at = 0; plausible(at.value) && out.size() < limit && looked_at < 2 * limit + 16;
+       ++looked_at) {
     const auto raw = read(at, memory);
     if (evidence && raw) rest_on(at, *raw, *evidence);
     if (evidence && !raw) evidence->give_up();

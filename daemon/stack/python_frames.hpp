@@ -18,7 +18,8 @@ class PythonFrames {
 
   // See PythonStacks::frames(). `is_internal` is true for code that no traceback shows.
   std::vector<PythonFrame> of(const PythonThread& thread, const Memory& memory, std::size_t limit,
-                              const std::function<bool(std::uint64_t code)>& is_internal, StackEvidence* evidence = nullptr);
+                              const std::function<bool(std::uint64_t code)>& is_internal,
+                              StackEvidence* evidence = nullptr);
   // The part of the frames' memory that the last call read in one go; empty: none.
   RemoteRange window() const { return {begin_, begin_ + window_.size()}; }
   // Further ranges of the last call: single frames, and chunks before that window. The first few only.

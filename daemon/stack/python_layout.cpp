@@ -19,31 +19,103 @@ constexpr std::uint32_t kMaxSmallOffset = 1u << 12;
 
 // From the headers of 3.10.13, 3.11.2, 3.11.7 and 3.12.1. The offsets are the same within a minor version.
 const std::array<Layout, 3> kTables{{
-    {.minor = 10, .interpreters = 32, .interpreter_next = 0, .threads = 8,
-     .thread_next = 8, .thread_id = 176, .thread_frame = 24, .thread_previous = 0,
-     .frame_code = 32, .frame_previous = 24, .frame_instruction = 96, .frame_generator = 88,
-     .file = 104, .name = 112, .qualified_name = 112, .first_line = 40, .line_table = 120, .bytecode = 0,
-     .ascii_text = 48, .compact_text = 72,
-     .entry = Layout::Entry::EveryFrame, .instruction = Layout::Instruction::Index, .lines = Layout::Lines::Pairs},
-    {.minor = 11, .interpreters = 40, .interpreter_next = 0, .threads = 16,
-     .thread_next = 8, .thread_id = 152, .thread_frame = 56, .thread_previous = 0, .chunk = 296, .cframe_frame = 8,
-     .frame_code = 32, .frame_previous = 48, .frame_instruction = 56, .frame_owner = 69, .frame_is_entry = 68,
-     .file = 112, .name = 120, .qualified_name = 128, .first_line = 72, .line_table = 136, .bytecode = 184,
-     .ascii_text = 48, .compact_text = 72, .entry = Layout::Entry::Flag},
-    {.minor = 12, .interpreters = 40, .interpreter_next = 0, .threads = 72,
-     .thread_next = 8, .thread_id = 136, .thread_frame = 56, .thread_previous = 0, .chunk = 232, .cframe_frame = 0,
-     .frame_code = 0, .frame_previous = 8, .frame_instruction = 56, .frame_owner = 70,
-     .file = 112, .name = 120, .qualified_name = 128, .first_line = 68, .line_table = 136, .bytecode = 192,
-     .ascii_text = 40, .compact_text = 56, .entry = Layout::Entry::Shim},
+    {.minor = 10,
+     .interpreters = 32,
+     .interpreter_next = 0,
+     .threads = 8,
+     .thread_next = 8,
+     .thread_id = 176,
+     .thread_frame = 24,
+     .thread_previous = 0,
+     .frame_code = 32,
+     .frame_previous = 24,
+     .frame_instruction = 96,
+     .frame_generator = 88,
+     .file = 104,
+     .name = 112,
+     .qualified_name = 112,
+     .first_line = 40,
+     .line_table = 120,
+     .bytecode = 0,
+     .ascii_text = 48,
+     .compact_text = 72,
+     .entry = Layout::Entry::EveryFrame,
+     .instruction = Layout::Instruction::Index,
+     .lines = Layout::Lines::Pairs},
+    {.minor = 11,
+     .interpreters = 40,
+     .interpreter_next = 0,
+     .threads = 16,
+     .thread_next = 8,
+     .thread_id = 152,
+     .thread_frame = 56,
+     .thread_previous = 0,
+     .chunk = 296,
+     .cframe_frame = 8,
+     .frame_code = 32,
+     .frame_previous = 48,
+     .frame_instruction = 56,
+     .frame_owner = 69,
+     .frame_is_entry = 68,
+     .file = 112,
+     .name = 120,
+     .qualified_name = 128,
+     .first_line = 72,
+     .line_table = 136,
+     .bytecode = 184,
+     .ascii_text = 48,
+     .compact_text = 72,
+     .entry = Layout::Entry::Flag},
+    {.minor = 12,
+     .interpreters = 40,
+     .interpreter_next = 0,
+     .threads = 72,
+     .thread_next = 8,
+     .thread_id = 136,
+     .thread_frame = 56,
+     .thread_previous = 0,
+     .chunk = 232,
+     .cframe_frame = 0,
+     .frame_code = 0,
+     .frame_previous = 8,
+     .frame_instruction = 56,
+     .frame_owner = 70,
+     .file = 112,
+     .name = 120,
+     .qualified_name = 128,
+     .first_line = 68,
+     .line_table = 136,
+     .bytecode = 192,
+     .ascii_text = 40,
+     .compact_text = 56,
+     .entry = Layout::Entry::Shim},
 }};
 
 // The places of the offsets in _Py_DebugOffsets, per minor version; the order is the order of kMembers.
-constexpr std::array kMembers{
-    &Layout::interpreters, &Layout::interpreter_next, &Layout::threads, &Layout::generation,
-    &Layout::thread_previous, &Layout::thread_next, &Layout::thread_frame, &Layout::thread_id, &Layout::chunk,
-    &Layout::frame_previous, &Layout::frame_code, &Layout::frame_instruction, &Layout::frame_owner,
-    &Layout::file, &Layout::name, &Layout::qualified_name, &Layout::line_table, &Layout::first_line, &Layout::bytecode,
-    &Layout::bytes_size, &Layout::bytes_data, &Layout::text_state, &Layout::text_length, &Layout::ascii_text};
+constexpr std::array kMembers{&Layout::interpreters,
+                              &Layout::interpreter_next,
+                              &Layout::threads,
+                              &Layout::generation,
+                              &Layout::thread_previous,
+                              &Layout::thread_next,
+                              &Layout::thread_frame,
+                              &Layout::thread_id,
+                              &Layout::chunk,
+                              &Layout::frame_previous,
+                              &Layout::frame_code,
+                              &Layout::frame_instruction,
+                              &Layout::frame_owner,
+                              &Layout::file,
+                              &Layout::name,
+                              &Layout::qualified_name,
+                              &Layout::line_table,
+                              &Layout::first_line,
+                              &Layout::bytecode,
+                              &Layout::bytes_size,
+                              &Layout::bytes_data,
+                              &Layout::text_state,
+                              &Layout::text_length,
+                              &Layout::ascii_text};
 
 struct DebugOffsets {
   std::uint32_t minor;
@@ -54,12 +126,24 @@ struct DebugOffsets {
 
 // From the headers of 3.13.0 and 3.13.18, 3.14.10 and 3.15.2.
 constexpr std::array<DebugOffsets, 3> kDebugOffsets{{
-    {13, 584, {40, 64, 72, 0, 160, 168, 184, 192, 208, 232, 240, 248, 264, 280, 288, 296, 304, 312, 344, 520, 528, 544, 552, 560},
-     false, false},
-    {14, 760, {40, 64, 72, 160, 184, 192, 208, 216, 232, 256, 264, 272, 288, 320, 328, 336, 344, 352, 384, 600, 608, 624, 632, 640},
-     true, false},
-    {15, 888, {40, 64, 72, 160, 184, 192, 208, 240, 256, 320, 328, 336, 352, 384, 392, 400, 408, 416, 448, 696, 704, 720, 728, 736},
-     true, true},
+    {13,
+     584,
+     {40,  64,  72,  0,   160, 168, 184, 192, 208, 232, 240, 248,
+      264, 280, 288, 296, 304, 312, 344, 520, 528, 544, 552, 560},
+     false,
+     false},
+    {14,
+     760,
+     {40,  64,  72,  160, 184, 192, 208, 216, 232, 256, 264, 272,
+      288, 320, 328, 336, 344, 352, 384, 600, 608, 624, 632, 640},
+     true,
+     false},
+    {15,
+     888,
+     {40,  64,  72,  160, 184, 192, 208, 240, 256, 320, 328, 336,
+      352, 384, 392, 400, 408, 416, 448, 696, 704, 720, 728, 736},
+     true,
+     true},
 }};
 
 constexpr std::string_view kCookie = "xdebugpy";
@@ -75,8 +159,9 @@ struct Version {
 };
 
 tl::unexpected<Error> unreadable(std::string which, std::string why) {
-  return fail(fmt::format("the Python stacks of {} cannot be read", which), std::move(why),
-              "native stacks are recorded; for Python's use a release build of CPython 3.10 to 3." + std::to_string(kNewest));
+  return fail(
+      fmt::format("the Python stacks of {} cannot be read", which), std::move(why),
+      "native stacks are recorded; for Python's use a release build of CPython 3.10 to 3." + std::to_string(kNewest));
 }
 
 template <class T, std::size_t N>
@@ -87,7 +172,8 @@ const T* row_of(const std::array<T, N>& rows, std::uint32_t minor) {
 
 tl::unexpected<Error> unknown_version(Version version) {
   const bool newer = version.major() > 3 || (version.major() == 3 && version.minor() > kNewest);
-  return unreadable("Python " + version.text(), newer ? "it is newer than what this fade knows" : "it is none of the versions that fade knows");
+  return unreadable("Python " + version.text(),
+                    newer ? "it is newer than what this fade knows" : "it is none of the versions that fade knows");
 }
 
 std::optional<Layout> layout_from(const DebugOffsets& row, RemoteAddr runtime, const Memory& memory) {
@@ -139,10 +225,14 @@ std::uint32_t PythonLayout::frame_size() const {
 }
 
 std::uint32_t PythonLayout::thread_size() const {
-  return std::max({thread_next, thread_id, thread_frame, thread_previous == kNone ? 0 : thread_previous, chunk == kNone ? 0 : chunk}) + 8;
+  return std::max({thread_next, thread_id, thread_frame, thread_previous == kNone ? 0 : thread_previous,
+                   chunk == kNone ? 0 : chunk}) +
+         8;
 }
 
-std::uint32_t PythonLayout::code_size() const { return std::max({file, name, qualified_name, first_line, line_table}) + 8; }
+std::uint32_t PythonLayout::code_size() const {
+  return std::max({file, name, qualified_name, first_line, line_table}) + 8;
+}
 
 Result<std::optional<PythonInterpreter>> find_python(const elf::DynamicImage& image, const Memory& memory) {
   if (image.soname().starts_with("libpypy")) return unreadable("PyPy", "fade reads those of CPython only");
@@ -152,9 +242,9 @@ Result<std::optional<PythonInterpreter>> find_python(const elf::DynamicImage& im
   const auto cookie = memory.value<std::array<char, 8>>(runtime);
   if (!cookie) return unreadable("this Python", "its memory cannot be read");
   const bool describes_itself = std::string_view(cookie->data(), cookie->size()) == kCookie;
-  const auto version = describes_itself
-                           ? Result<Version>(Version{static_cast<std::uint32_t>(memory.value<std::uint64_t>(runtime + kVersionAt).value_or(0))})
-                           : version_by_symbols(image, memory);
+  const auto version = describes_itself ? Result<Version>(Version{static_cast<std::uint32_t>(
+                                              memory.value<std::uint64_t>(runtime + kVersionAt).value_or(0))})
+                                        : version_by_symbols(image, memory);
   if (!version) return tl::unexpected(version.error());
   const bool exact = (version->hex & 0xffff) != 0;
   const std::string text = exact ? version->text() : fmt::format("{}.{}", version->major(), version->minor());

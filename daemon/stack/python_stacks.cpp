@@ -17,13 +17,18 @@ constexpr std::size_t kMaxFramesRead = 6;  // frames read singly, of this stack 
 constexpr std::uint64_t kMarginPage = 4096;
 
 // A few frames may be new since then; the same page can be read.
-RemoteRange with_margin(RemoteRange window) { return {window.begin, {(window.end.value + kMarginPage - 1) / kMarginPage * kMarginPage}}; }
+RemoteRange with_margin(RemoteRange window) {
+  return {window.begin, {(window.end.value + kMarginPage - 1) / kMarginPage * kMarginPage}};
+}
 
 }  // namespace
 
 struct PythonStacks::State {
   State(PythonInterpreter found, RemoteRange span, std::vector<RemoteRange> evaluation)
-      : interpreter(std::move(found)), parts(std::move(evaluation)), threads(interpreter), walk(interpreter.layout),
+      : interpreter(std::move(found)),
+        parts(std::move(evaluation)),
+        threads(interpreter),
+        walk(interpreter.layout),
         code(interpreter.layout, span) {}
 
   std::uint64_t epoch(const PythonThread& thread, const Memory& memory);
@@ -63,12 +68,15 @@ void PythonStacks::State::remember(std::uint64_t fs_base) {
   if (read.size() >= kMaxRemembered) read.clear();
   last = &read[fs_base];
   const RemoteRange window = walk.window();
-  last->window = {window.begin, last->window.begin == window.begin ? std::max(window.end, last->window.end) : window.end};
+  last->window = {window.begin,
+                  last->window.begin == window.begin ? std::max(window.end, last->window.end) : window.end};
   last->codes = code.unsure();
   std::vector<RemoteRange> frames = walk.others();
   // If a thread alternates between stacks, each stack needs its own ranges.
   for (const RemoteRange& old : last->frames)
-    if (frames.size() < kMaxFramesRead && std::ranges::none_of(frames, [&](const RemoteRange& f) { return f.begin == old.begin; })) frames.push_back(old);
+    if (frames.size() < kMaxFramesRead &&
+        std::ranges::none_of(frames, [&](const RemoteRange& f) { return f.begin == old.begin; }))
+      frames.push_back(old);
   last->frames = std::move(frames);
 }
 
@@ -91,7 +99,9 @@ bool PythonStacks::is_evaluation(RemoteAddr pc) const {
   return std::any_of(state_->parts.begin(), state_->parts.end(), [&](const RemoteRange& p) { return p.contains(pc); });
 }
 
-std::uint64_t PythonStacks::clock_ms() { return static_cast<std::uint64_t>(clock_ns(CLOCK_MONOTONIC_COARSE) / 1'000'000); }
+std::uint64_t PythonStacks::clock_ms() {
+  return static_cast<std::uint64_t>(clock_ns(CLOCK_MONOTONIC_COARSE) / 1'000'000);
+}
 
 std::vector<RemoteRange> PythonStacks::wanted(std::uint64_t fs_base) const {
   const auto& layout = state_->interpreter.layout;
@@ -117,7 +127,8 @@ void PythonStacks::forget_wanted(std::uint64_t fs_base) {
   state_->read.erase(fs_base);
 }
 
-std::vector<PythonFrame> PythonStacks::frames(std::uint64_t fs_base, const Memory& memory, std::size_t limit, StackEvidence* evidence) {
+std::vector<PythonFrame> PythonStacks::frames(std::uint64_t fs_base, const Memory& memory, std::size_t limit,
+                                              StackEvidence* evidence) {
   State& state = *state_;
   state.last = nullptr;
   auto thread = state.threads.find(fs_base, memory);
@@ -128,12 +139,14 @@ std::vector<PythonFrame> PythonStacks::frames(std::uint64_t fs_base, const Memor
   const auto is_internal = [&](std::uint64_t code) { return state.code.is_internal(code, memory, evidence); };
   auto out = state.walk.of(*thread, memory, limit, is_internal, evidence);
   if (evidence && out.empty()) evidence->give_up();
-  if (out.empty() && (thread = state.threads.find_anew(fs_base, memory))) out = state.walk.of(*thread, memory, limit, is_internal);
+  if (out.empty() && (thread = state.threads.find_anew(fs_base, memory)))
+    out = state.walk.of(*thread, memory, limit, is_internal);
   state.remember(fs_base);
   return out;
 }
 
-const PythonStacks::Place& PythonStacks::place(const PythonFrame& frame, const Memory& memory, StackEvidence* evidence) {
+const PythonStacks::Place& PythonStacks::place(const PythonFrame& frame, const Memory& memory,
+                                               StackEvidence* evidence) {
   State& state = *state_;
   const auto& unsure = state.code.unsure();
   const std::size_t had = unsure.size();

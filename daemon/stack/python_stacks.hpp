@@ -33,10 +33,10 @@ struct PythonFrame {
 class PythonStacks {
  public:
   struct Place {
-    std::uint32_t id = 0;        // the same number means the same place during the life of the PythonStacks
+    std::uint32_t id = 0;  // the same number means the same place during the life of the PythonStacks
     // qualified name (before 3.11 the name); UTF-8 from the program: escape it before it is shown
     std::string function, file;
-    int line = 0;                // 0: unknown
+    int line = 0;  // 0: unknown
   };
 
   // Finds an interpreter in `image` (the program itself or a library); nullopt: none. The Error names an unsupported
@@ -62,7 +62,8 @@ class PythonStacks {
   // The frames of the stopped thread whose thread pointer is `fs_base`: innermost first, at most `limit`. Empty if the
   // thread has no Python state. `memory` may be a snapshot in front of the process. Two to four reads once the thread
   // is known. The memory that the frames depend on is added to `evidence`.
-  std::vector<PythonFrame> frames(std::uint64_t fs_base, const Memory& memory, std::size_t limit = 256, StackEvidence* evidence = nullptr);
+  std::vector<PythonFrame> frames(std::uint64_t fs_base, const Memory& memory, std::size_t limit = 256,
+                                  StackEvidence* evidence = nullptr);
 
   // The place of a frame of the last frames(). Valid until the next call of place(). `evidence` is the evidence of
   // frames(), or none.

@@ -78,7 +78,9 @@ class Cursor {
   std::size_t next_ = 0;
 };
 
-int as_line(std::int64_t line) { return line > 0 && line <= std::numeric_limits<int>::max() ? static_cast<int>(line) : 0; }
+int as_line(std::int64_t line) {
+  return line > 0 && line <= std::numeric_limits<int>::max() ? static_cast<int>(line) : 0;
+}
 
 // Pairs of a length in bytes and a difference of lines; -128: no line.
 int line_by_pairs(Cursor table, std::int64_t line, std::int64_t instruction) {
@@ -124,10 +126,12 @@ int line_by_locations(Cursor table, std::int64_t line, std::int64_t instruction)
 
 }  // namespace
 
-std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, const PythonLayout& layout, std::size_t limit) {
+std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, const PythonLayout& layout,
+                                       std::size_t limit) {
   std::array<std::byte, kHeader> header{};
   const std::size_t header_size = std::max(layout.text_length, layout.text_state) + 8;
-  if (!text || header_size > kHeader || !memory.read_exactly(text, std::span(header).first(header_size))) return std::nullopt;
+  if (!text || header_size > kHeader || !memory.read_exactly(text, std::span(header).first(header_size)))
+    return std::nullopt;
   const TextState state{bytes_at<std::uint32_t>(header, layout.text_state)};
   const auto length = bytes_at<std::uint64_t>(header, layout.text_length);
   if (!state.valid() || length >> 48 != 0) return std::nullopt;
@@ -137,7 +141,8 @@ std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, co
   return to_utf8(bytes, state.width());
 }
 
-std::vector<std::byte> python_bytes(const Memory& memory, RemoteAddr object, const PythonLayout& layout, std::size_t limit) {
+std::vector<std::byte> python_bytes(const Memory& memory, RemoteAddr object, const PythonLayout& layout,
+                                    std::size_t limit) {
   const auto size = object ? memory.value<std::uint64_t>(object + layout.bytes_size) : std::nullopt;
   if (!size) return {};
   std::vector<std::byte> out(std::min<std::size_t>(limit, *size));

@@ -15,10 +15,12 @@ namespace fade {
 
 // A str as UTF-8, cut after `limit` code points. Lone surrogates (file names whose bytes are not text) become U+FFFD.
 // nullopt: no readable str.
-std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, const PythonLayout& layout, std::size_t limit);
+std::optional<std::string> python_text(const Memory& memory, RemoteAddr text, const PythonLayout& layout,
+                                       std::size_t limit);
 
 // The content of a bytes object, cut after `limit` bytes; empty if unreadable.
-std::vector<std::byte> python_bytes(const Memory& memory, RemoteAddr object, const PythonLayout& layout, std::size_t limit);
+std::vector<std::byte> python_bytes(const Memory& memory, RemoteAddr object, const PythonLayout& layout,
+                                    std::size_t limit);
 
 // The line of the instruction at byte `instruction`. The line of the definition if nothing has run yet (negative); 0:
 // no line.

@@ -62,7 +62,8 @@ bool PythonThreads::is_listed(Known& known, const PythonThread& thread, const Me
 
 std::optional<PythonThread> PythonThreads::find(std::uint64_t fs_base, const Memory& memory) {
   if (const auto known = known_.find(fs_base); known != known_.end())
-    if (auto thread = load(known->second, fs_base, memory); thread && is_listed(known->second, *thread, memory)) return thread;
+    if (auto thread = load(known->second, fs_base, memory); thread && is_listed(known->second, *thread, memory))
+      return thread;
   return find_anew(fs_base, memory);
 }
 

@@ -23,7 +23,8 @@ const std::byte* StackSnapshot::Look::elsewhere(RemoteAddr from, std::size_t n) 
 }
 
 // The stack comes last: it may end within the window, and nothing after an unmapped address is read.
-void StackSnapshot::take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more, std::size_t window) {
+void StackSnapshot::take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more,
+                         std::size_t window) {
   memory_ = &memory;
   std::array<ProcessMemory::Piece, kMostRanges + 1> pieces;
   used_ = std::min(more.size(), kMostRanges);

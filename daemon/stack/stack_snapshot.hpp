@@ -18,10 +18,13 @@ class StackSnapshot final : public Memory {
   // Empty until take().
   StackSnapshot() = default;
   // `memory` must outlive the snapshot.
-  StackSnapshot(const ProcessMemory& memory, RemoteAddr sp, std::size_t window = kWindow) { take(memory, sp, {}, window); }
+  StackSnapshot(const ProcessMemory& memory, RemoteAddr sp, std::size_t window = kWindow) {
+    take(memory, sp, {}, window);
+  }
 
   // Reads `window` bytes of stack from `sp` on, and `more`: at most kMostRanges ranges, kMostOfRange bytes of each.
-  void take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more = {}, std::size_t window = kWindow);
+  void take(const ProcessMemory& memory, RemoteAddr sp, std::span<const RemoteRange> more = {},
+            std::size_t window = kWindow);
 
   // True if all of `more` was read.
   bool is_complete() const { return is_complete_; }

@@ -10,7 +10,9 @@ ArgumentBook::ArgumentBook(sqlite::Db& db, Failure& failure)
 
 void ArgumentBook::add(RowId row, RowId call, const CallView& view) {
   const auto found = functions_.find(row);
-  Function& function = found != functions_.end() ? found->second : functions_.emplace(row, Function{probes::CallPacker(view.probe)}).first->second;
+  Function& function = found != functions_.end()
+                           ? found->second
+                           : functions_.emplace(row, Function{probes::CallPacker(view.probe)}).first->second;
   if (!function.has_signature) signature_(row, probes::signature_text(view.probe, view.library_major));
   function.has_signature = true;
   const std::size_t before = function.calls.words();

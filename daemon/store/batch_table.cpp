@@ -57,7 +57,9 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
 
 // https://www.sqlite.org/autoinc.html: no id means the greatest one and 1. That is appended; any other is searched for
 // first.
-void look_at_id(Cursor& cursor) { cursor.appended = cursor.has_ids && cursor.row < cursor.end && *cursor.row == cursor.last_id + 1; }
+void look_at_id(Cursor& cursor) {
+  cursor.appended = cursor.has_ids && cursor.row < cursor.end && *cursor.row == cursor.last_id + 1;
+}
 
 int filter(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
   auto* self = static_cast<Cursor*>(cursor);
@@ -142,11 +144,14 @@ Result<sqlite::Stmt*> BatchTable::insert_of(const Shape& shape) {
     const std::uint64_t bit = std::uint64_t{1} << column;
     if (column == 0 && (shape.empty & kId)) continue;
     into += (into.empty() ? "" : ",") + names_[column];
-    from += (from.empty() ? "" : ",") + (shape.empty & bit ? std::string("NULL") : (shape.same & bit ? "?" + std::to_string(column + 1) : "c" + std::to_string(column)));
+    from += (from.empty() ? "" : ",") +
+            (shape.empty & bit ? std::string("NULL")
+                               : (shape.same & bit ? "?" + std::to_string(column + 1) : "c" + std::to_string(column)));
   }
   // OR ROLLBACK: a statement that cannot end half done keeps no copies of the pages it changes. The recorder gives up
   // either way.
-  std::string sql = std::string("INSERT ") + (has_ids() ? "OR ROLLBACK " : "") + "INTO " + target_ + "(" + into + ") SELECT " + from + " FROM " + source();
+  std::string sql = std::string("INSERT ") + (has_ids() ? "OR ROLLBACK " : "") + "INTO " + target_ + "(" + into +
+                    ") SELECT " + from + " FROM " + source();
   if (!on_conflict_.empty()) sql += " WHERE true ON CONFLICT " + on_conflict_;
   Result<sqlite::Stmt> insert = db_->prepare(sql);
   if (!insert) return tl::unexpected(std::move(insert.error()));

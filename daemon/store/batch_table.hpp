@@ -70,8 +70,8 @@ class BatchTable {
   const std::string target_;
   const std::size_t columns_;
   const std::string on_conflict_;
-  std::vector<std::int64_t> cells_;  // room for rows
-  std::size_t used_ = 0;             // cells that are rows
+  std::vector<std::int64_t> cells_;   // room for rows
+  std::size_t used_ = 0;              // cells that are rows
   std::vector<std::int64_t> differ_;  // of each column the bits in which not all rows are as the first
   std::size_t first_ = 0, end_ = 0;
   std::int64_t last_id_ = 0;

@@ -23,8 +23,9 @@ BindingBook::BindingBook(sqlite::Db& db, Failure& failure, const Directory& dire
       binding_(db, failure, "INSERT OR REPLACE INTO binding_ VALUES (?,?,?,?,?,?,?)") {}
 
 void BindingBook::on(const ModuleOrigin& n) {
-  origin_(directory_.module_row(n.module), n.space, unless_empty(n.family), unless_empty(n.kind), unless_empty(n.version), unless_empty(n.rocm),
-          unless_empty(n.rule), unless(directory_.module_row(n.asker), 0), unless_empty(n.rpath), unless_empty(n.runpath),
+  origin_(directory_.module_row(n.module), n.space, unless_empty(n.family), unless_empty(n.kind),
+          unless_empty(n.version), unless_empty(n.rocm), unless_empty(n.rule),
+          unless(directory_.module_row(n.asker), 0), unless_empty(n.rpath), unless_empty(n.runpath),
           unless_empty(joined(n.not_taken)));
 }
 
@@ -32,7 +33,8 @@ void BindingBook::on(const ImportsBound& n) {
   const RowId module = directory_.module_row(n.module);
   forget_(module);
   for (const ImportsBound::Group& group : n.groups)
-    binding_(module, group.api, static_cast<int>(group.state), directory_.module_row(group.target), group.names.size(), joined(group.names), n.at);
+    binding_(module, group.api, static_cast<int>(group.state), directory_.module_row(group.target), group.names.size(),
+             joined(group.names), n.at);
 }
 
 }  // namespace fade::store

@@ -34,7 +34,9 @@ class CallAccount {
   std::uint64_t accounted() const { return stored_.rows + stored_.others + stored_.never_applied; }
   std::uint64_t lost(std::uint64_t handed_over) const { return handed_over - accounted(); }
   // Calls that the database does not hold, except for their number.
-  std::uint64_t dropped(std::uint64_t handed_over) const { return lost(handed_over) + stored_.dropped + stored_.never_applied; }
+  std::uint64_t dropped(std::uint64_t handed_over) const {
+    return lost(handed_over) + stored_.dropped + stored_.never_applied;
+  }
 
  private:
   struct Booked {

@@ -7,7 +7,19 @@ namespace fade::store {
 
 // The tables of a function's calls, beside those of every call. Memory: the ledger, or none.
 enum class CallFamily : std::uint8_t {
-  Memory, Launch, Graph, ModuleLoad, ModuleUnload, KernelName, Copy, StreamCreate, StreamDestroy, StreamSync, SetDevice, DeviceQuery, Marker,
+  Memory,
+  Launch,
+  Graph,
+  ModuleLoad,
+  ModuleUnload,
+  KernelName,
+  Copy,
+  StreamCreate,
+  StreamDestroy,
+  StreamSync,
+  SetDevice,
+  DeviceQuery,
+  Marker,
 };
 
 CallFamily call_family(const probes::Probe& probe);

@@ -33,12 +33,18 @@ struct CallView {
   probes::Payload payload;
   int library_major = 0;
 
-  std::optional<std::uint64_t> value(probes::Role role) const { return probes::value_with_role(probe, role, record, payload); }
+  std::optional<std::uint64_t> value(probes::Role role) const {
+    return probes::value_with_role(probe, role, record, payload);
+  }
   std::optional<probes::LaunchShape> launch_shape() const { return probes::launch_shape(probe, record, payload); }
   std::optional<std::uint64_t> bytes() const { return probes::byte_count(probe, record, payload); }
   std::optional<int> copy_kind() const { return probes::copy_kind(probe, record, payload); }
-  std::optional<probes::CopyBlock> copy_block() const { return probes::copy_block(probe, record, payload, library_major); }
-  std::optional<probes::Piece> piece(PieceKind kind, std::size_t param) const { return probes::find_piece(payload, kind, param); }
+  std::optional<probes::CopyBlock> copy_block() const {
+    return probes::copy_block(probe, record, payload, library_major);
+  }
+  std::optional<probes::Piece> piece(PieceKind kind, std::size_t param) const {
+    return probes::find_piece(payload, kind, param);
+  }
   std::optional<std::string> text(probes::Role role) const;
   // The program's text for a range or mark. nullopt if the text could not be read.
   std::optional<std::string> message() const;

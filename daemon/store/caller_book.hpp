@@ -26,7 +26,9 @@ class CallerBook {
       self += self_ns;
     }
   };
-  Sum& calls(RowId process, LibraryId library, RowId function) { return sums_[{process, function, library}]; }  // until the next flush
+  Sum& calls(RowId process, LibraryId library, RowId function) {
+    return sums_[{process, function, library}];
+  }  // until the next flush
   void flush();
 
  private:
@@ -37,7 +39,8 @@ class CallerBook {
   };
   struct Hash {
     std::size_t operator()(const Key& k) const {
-      return (static_cast<std::size_t>(k.process) * 1'000'003 + static_cast<std::size_t>(k.function)) * 1'000'003 + k.library;
+      return (static_cast<std::size_t>(k.process) * 1'000'003 + static_cast<std::size_t>(k.function)) * 1'000'003 +
+             k.library;
     }
   };
 

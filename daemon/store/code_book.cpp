@@ -12,8 +12,9 @@ namespace fade::store {
 namespace {
 
 constexpr std::size_t kMostModules = 10'000, kMostRows = 200'000, kMostLibraries = 1'000;
-constexpr std::size_t kMostKernels = 100'000;                // of one module
-constexpr std::uint64_t kSmall = 16u << 20, kSmallPacked = 1u << 20;  // of a section that is read while the program runs
+constexpr std::size_t kMostKernels = 100'000;  // of one module
+constexpr std::uint64_t kSmall = 16u << 20,
+                        kSmallPacked = 1u << 20;  // of a section that is read while the program runs
 constexpr elf::CodeLimits kFileLimits{.objects = 100'000, .bytes = 512u << 20, .unpacked = 4ull << 30};
 
 // A part of a file; addresses count from its begin.
@@ -32,7 +33,9 @@ class FilePart final : public Memory {
   std::uint64_t offset_, size_;
 };
 
-std::string problem_of(const std::string& problem) { return problem.empty() ? "its code object does not name it" : problem; }
+std::string problem_of(const std::string& problem) {
+  return problem.empty() ? "its code object does not name it" : problem;
+}
 
 }  // namespace
 
@@ -40,7 +43,8 @@ CodeBook::CodeBook(sqlite::Db& db, Failure& failure)
     : code_(db, failure, "INSERT INTO kernel_code_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") {}
 
 void CodeBook::on(const KernelNamed& kernel) {
-  if (!kernel.file || !*kernel.file || libraries_.size() >= kMostLibraries || libraries_.contains(kernel.library)) return;
+  if (!kernel.file || !*kernel.file || libraries_.size() >= kMostLibraries || libraries_.contains(kernel.library))
+    return;
   const auto file = elf::ElfFile::open(Fd(::fcntl(kernel.file->get(), F_DUPFD_CLOEXEC, 3)), kernel.library);
   const elf::Section* section = file ? file->section(".hip_fatbin") : nullptr;
   GElf_Shdr header;
@@ -79,7 +83,8 @@ void CodeBook::unload(ProcessId process, std::uint64_t module) {
 void CodeBook::used(const Used& kernel) {
   if (kernel.module == 0) {
     const auto library = libraries_.find(kernel.library);
-    if (library != libraries_.end() && library->second.wanted.size() < kMostKernels) library->second.wanted.emplace(kernel.name, kernel.kernel);
+    if (library != libraries_.end() && library->second.wanted.size() < kMostKernels)
+      library->second.wanted.emplace(kernel.name, kernel.kernel);
     return;
   }
   const auto process = modules_.find(kernel.process);
@@ -103,15 +108,17 @@ void CodeBook::write(RowId kernel, const Code& code) {
   known.push_back(code);
   ++rows_;
   const elf::KernelCode& k = code.kernel;
-  code_(kernel, unless_empty(code.arch), k.vgprs, k.agprs, k.sgprs, k.vgpr_spills, k.sgpr_spills, k.lds, k.scratch, k.kernarg, k.wave_size,
-        k.max_threads, k.wgp_mode, k.dynamic_stack, unless_empty(code.problem));
+  code_(kernel, unless_empty(code.arch), k.vgprs, k.agprs, k.sgprs, k.vgpr_spills, k.sgpr_spills, k.lds, k.scratch,
+        k.kernarg, k.wave_size, k.max_threads, k.wgp_mode, k.dynamic_stack, unless_empty(code.problem));
 }
 
 void CodeBook::read(Library& library) {
   Codes codes;
   const FilePart memory(library.file->get(), library.offset, library.size);
   const auto decode_one = [&](const elf::CodeObject& object) { decode(object, &library.wanted, codes); };
-  const auto has_all = [&] { return std::ranges::all_of(library.wanted, [&](const auto& one) { return codes.contains(one.first); }); };
+  const auto has_all = [&] {
+    return std::ranges::all_of(library.wanted, [&](const auto& one) { return codes.contains(one.first); });
+  };
   elf::each_code_object(memory, {{0}, {library.size}}, kFileLimits, decode_one, has_all);
   for (const auto& [name, kernel] : library.wanted) write(kernel, name, codes);
   library.wanted.clear();

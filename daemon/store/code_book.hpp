@@ -22,9 +22,9 @@ class CodeBook {
   struct Used {
     RowId kernel = 0;
     ProcessId process = 0;
-    std::uint64_t module = 0;      // hipModule_t; 0: the kernel is in a library
-    const std::string& name;       // mangled
-    const std::string& library;    // path; empty: in none
+    std::uint64_t module = 0;    // hipModule_t; 0: the kernel is in a library
+    const std::string& name;     // mangled
+    const std::string& library;  // path; empty: in none
   };
 
   CodeBook(sqlite::Db& db, Failure& failure);
@@ -43,7 +43,8 @@ class CodeBook {
     elf::KernelCode kernel;
     bool operator==(const Code&) const = default;
   };
-  using Codes = std::unordered_multimap<std::string, Code>;  // by kernel; without a name: objects that could not be read
+  using Codes =
+      std::unordered_multimap<std::string, Code>;  // by kernel; without a name: objects that could not be read
   struct Library {
     std::shared_ptr<const Fd> file;
     std::uint64_t offset = 0, size = 0;  // of .hip_fatbin in the file

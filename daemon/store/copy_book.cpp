@@ -41,15 +41,19 @@ Way way_of(std::int64_t kind, Place source, Place destination) {
 
 CopyBook::CopyBook(sqlite::Db& db, Failure& failure)
     : size_(db, failure,
-            "INSERT INTO copy_size_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9) ON CONFLICT DO UPDATE SET n = n + excluded.n, bytes = bytes + excluded.bytes, "
+            "INSERT INTO copy_size_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+            "bytes = bytes + excluded.bytes, "
             "max_bytes = max(max_bytes, excluded.max_bytes), host_ns = host_ns + excluded.host_ns"),
       trip_(db, failure, "INSERT OR REPLACE INTO copy_trip_ VALUES (?,?,?,?,?,?,?,?,?,?)") {}
 
 void CopyBook::add(const Copied& c) {
   const auto bucket = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(c.bytes)));
-  Sizes& sizes = sizes_[{c.process, c.function, static_cast<std::int8_t>(std::clamp<std::int64_t>(c.way.kind, copy_kind::kFill, 127)), c.way.host, bucket}];
+  Sizes& sizes = sizes_[{c.process, c.function,
+                         static_cast<std::int8_t>(std::clamp<std::int64_t>(c.way.kind, copy_kind::kFill, 127)),
+                         c.way.host, bucket}];
   ++sizes.n;
-  if (__builtin_add_overflow(sizes.bytes, static_cast<std::uint64_t>(c.bytes), &sizes.bytes)) sizes.bytes = ~std::uint64_t{0};
+  if (__builtin_add_overflow(sizes.bytes, static_cast<std::uint64_t>(c.bytes), &sizes.bytes))
+    sizes.bytes = ~std::uint64_t{0};
   sizes.max = std::max(sizes.max, c.bytes);
   sizes.ns += c.ns;
   if (c.way.kind == copy_kind::kHostToDevice) up(c);
@@ -59,7 +63,8 @@ void CopyBook::add(const Copied& c) {
 void CopyBook::up(const Copied& c) {
   Pair& pair = place_of(c, c.destination);
   const std::uint64_t launches = launches_of(c.process);
-  const bool same = pair.process == c.process && pair.device == c.destination && pair.host == c.source && pair.bytes == c.bytes;
+  const bool same =
+      pair.process == c.process && pair.device == c.destination && pair.host == c.source && pair.bytes == c.bytes;
   if (!same && --pair.worth > 0) return;
   if (same && pair.down) {
     if (pair.trips++ == 0) pair.first = pair.open_at;
@@ -85,15 +90,16 @@ void CopyBook::up(const Copied& c) {
 
 void CopyBook::down(const Copied& c) {
   Pair& pair = place_of(c, c.source);
-  if (pair.process != c.process || pair.device != c.source || pair.host != c.destination || pair.bytes != c.bytes) return;
+  if (pair.process != c.process || pair.device != c.source || pair.host != c.destination || pair.bytes != c.bytes)
+    return;
   pair.down = true;
   pair.open_ns += c.ns;
 }
 
 void CopyBook::write_pair(Pair& pair) {
   if (!pair.changed || pair.trips < kTripsWorthARow) return;
-  trip_(pair.process, static_cast<std::int64_t>(pair.device), static_cast<std::int64_t>(pair.host), pair.bytes, pair.trips, pair.launches, pair.ns, pair.first,
-        pair.last, pair.call);
+  trip_(pair.process, static_cast<std::int64_t>(pair.device), static_cast<std::int64_t>(pair.host), pair.bytes,
+        pair.trips, pair.launches, pair.ns, pair.first, pair.last, pair.call);
   pair.changed = false;
 }
 
@@ -109,8 +115,8 @@ void CopyBook::end_process(RowId process) {
 
 void CopyBook::flush() {
   for (const auto& [key, s] : sizes_)
-    size_(key.process, key.function, key.kind, static_cast<int>(key.host), key.bucket, s.n, std::min<std::uint64_t>(s.bytes, std::numeric_limits<std::int64_t>::max()), s.max,
-          s.ns);
+    size_(key.process, key.function, key.kind, static_cast<int>(key.host), key.bucket, s.n,
+          std::min<std::uint64_t>(s.bytes, std::numeric_limits<std::int64_t>::max()), s.max, s.ns);
   sizes_.clear();
   for (Pair& pair : pairs_) write_pair(pair);
 }

@@ -15,7 +15,8 @@ namespace fade::store {
 
 // copy_.kind: hipMemcpyKind, and -1 of fills.
 namespace copy_kind {
-inline constexpr std::int64_t kFill = -1, kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefault = 4, kDeviceToDeviceNoCu = 1024;
+inline constexpr std::int64_t kFill = -1, kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3,
+                              kDefault = 4, kDeviceToDeviceNoCu = 1024;
 }
 
 // The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or their places are unknown.
@@ -59,8 +60,8 @@ class CopyBook {
   };
   struct Hash {
     std::size_t operator()(const SizeKey& k) const {
-      return mix(static_cast<std::uint64_t>(k.process) << 40 ^ static_cast<std::uint64_t>(k.function) << 16 ^ static_cast<std::uint64_t>(k.kind + 1) << 12 ^
-                 static_cast<std::uint64_t>(k.host) << 8 ^ k.bucket);
+      return mix(static_cast<std::uint64_t>(k.process) << 40 ^ static_cast<std::uint64_t>(k.function) << 16 ^
+                 static_cast<std::uint64_t>(k.kind + 1) << 12 ^ static_cast<std::uint64_t>(k.host) << 8 ^ k.bucket);
     }
     static std::size_t mix(std::uint64_t h) {
       h *= 0x9E3779B97F4A7C15u;
@@ -101,7 +102,7 @@ class CopyBook {
   RecentMap<SizeKey, Sizes, Hash> sizes_;  // since the last flush
   std::vector<Pair> pairs_{kPairs};
   std::unordered_map<RowId, std::uint64_t> launches_;  // by process
-  RowId last_process_ = 0;  // most launches are of the process of the one before
+  RowId last_process_ = 0;                             // most launches are of the process of the one before
   std::uint64_t* last_launches_ = nullptr;
   Write size_, trip_;
 };

@@ -28,7 +28,8 @@ std::uint64_t filled_bytes(const CallView& view) {
     std::uint64_t bytes = 0;
     if (!piece || piece->bytes.size() < kFillSize) return 0;
     const std::uint64_t rows = std::max<std::uint64_t>(number(piece->bytes, kHeight, 8), 1);
-    if (__builtin_mul_overflow(number(piece->bytes, kElementSize, 4), number(piece->bytes, kWidth, 8), &bytes)) return 0;
+    if (__builtin_mul_overflow(number(piece->bytes, kElementSize, 4), number(piece->bytes, kWidth, 8), &bytes))
+      return 0;
     return __builtin_mul_overflow(bytes, rows, &bytes) ? 0 : bytes;
   }
   return 0;
@@ -47,7 +48,10 @@ std::int64_t address_cell(std::optional<std::uint64_t> address) {
 
 CopyRecorder::Copy CopyRecorder::Copy::of(const RecordedCall& call) {
   const CallView& view = call.view;
-  Copy out{.kind = copy_kind::kFill, .bytes = view.bytes().value_or(0), .source = view.value(Role::Source), .destination = view.value(Role::Destination)};
+  Copy out{.kind = copy_kind::kFill,
+           .bytes = view.bytes().value_or(0),
+           .source = view.value(Role::Source),
+           .destination = view.value(Role::Destination)};
   if (view.probe.kind == Kind::Set) return out;
   out.kind = view.copy_kind().value_or(copy_kind::kDefault);
   if (const auto block = view.copy_block()) {
@@ -75,7 +79,8 @@ Way CopyRecorder::way_of(ProcessId process, const Copy& copy) const {
     if (side == Side::Device) return Place::Device;
     return side == Side::Host ? memory.host_place_of(process, address) : memory.place_of(process, address);
   };
-  return store::way_of(copy.kind, place(copy.source_side, copy.source.value_or(0)), place(copy.destination_side, copy.destination.value_or(0)));
+  return store::way_of(copy.kind, place(copy.source_side, copy.source.value_or(0)),
+                       place(copy.destination_side, copy.destination.value_or(0)));
 }
 
 void CopyRecorder::record(RecordedCall& call) {
@@ -96,18 +101,23 @@ void CopyRecorder::add_up(const RecordedCall& call, const Copy& copy, Way way) {
   books_.rollups.copy(call.process, call.function.row, copy.kind, bytes, call.ns);
   if (copy.kind != copy_kind::kFill) books_.steps.copied(call.process, call.thread.row, bytes);
   if (call.thread.copied_inside == call.call) return;
-  books_.copies.add({call.process, call.function.row, call.call, way, bytes, call.ns, call.at, copy.source.value_or(0), copy.destination.value_or(0)});
+  books_.copies.add({call.process, call.function.row, call.call, way, bytes, call.ns, call.at, copy.source.value_or(0),
+                     copy.destination.value_or(0)});
 }
 
 void CopyRecorder::write(const RecordedCall& call, const Copy& copy, Way way, const StreamBook::Stream* stream) {
-  books_.copy_rows.add(call.call, copy.kind, stored_bytes(copy.bytes), address_cell(copy.source), address_cell(copy.destination),
-                       stream ? stream->row : BatchTable::kNull,
+  books_.copy_rows.add(call.call, copy.kind, stored_bytes(copy.bytes), address_cell(copy.source),
+                       address_cell(copy.destination), stream ? stream->row : BatchTable::kNull,
                        way.host == HostSide::None ? BatchTable::kNull : static_cast<std::int64_t>(way.host));
 }
 
 GraphCopy CopyRecorder::graph_copy(const RecordedCall& call, const Copy& copy) const {
-  return {.function = call.function.row, .kind = copy.kind, .bytes = stored_bytes(copy.bytes), .way = way_of(call.process_id(), copy),
-          .source = copy.source.value_or(0), .destination = copy.destination.value_or(0)};
+  return {.function = call.function.row,
+          .kind = copy.kind,
+          .bytes = stored_bytes(copy.bytes),
+          .way = way_of(call.process_id(), copy),
+          .source = copy.source.value_or(0),
+          .destination = copy.destination.value_or(0)};
 }
 
 // True: the copy went into a graph.
@@ -115,7 +125,8 @@ bool CopyRecorder::capture(const RecordedCall& call, const Copy& copy) {
   if (!books_.graphs.capturing(call.process_id())) return false;
   const auto stream = call.view.value(Role::Stream);
   if (!stream || !books_.graphs.captures(call.process_id(), *stream)) return false;
-  if (call.thread.copied_inside != call.call) books_.graphs.capture_copy(call.process_id(), *stream, graph_copy(call, copy));
+  if (call.thread.copied_inside != call.call)
+    books_.graphs.capture_copy(call.process_id(), *stream, graph_copy(call, copy));
   return true;
 }
 
@@ -134,7 +145,8 @@ void CopyRecorder::graph_launched(const RecordedCall& call, StreamBook::Stream* 
   if (stream) stream->copies += copies->size();
   for (const GraphCopy& copy : *copies) {
     books_.rollups.copy(call.process, copy.function, copy.kind, copy.bytes, 0);
-    books_.copies.add({call.process, copy.function, call.call, copy.way, copy.bytes, 0, call.at, copy.source, copy.destination});
+    books_.copies.add(
+        {call.process, copy.function, call.call, copy.way, copy.bytes, 0, call.at, copy.source, copy.destination});
     if (copy.kind != copy_kind::kFill) books_.steps.copied(call.process, call.thread.row, copy.bytes);
   }
 }

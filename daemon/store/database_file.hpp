@@ -13,9 +13,9 @@ namespace fade::store {
 // The connection goes before the descriptor: closing any descriptor of a file drops SQLite's locks on it.
 struct DatabaseFile {
   std::string path;
-  Fd lock;      // held for as long as we write
+  Fd lock;  // held for as long as we write
   sqlite::Db db;
-  bool wal = true;  // false on network file systems, where shared memory does not work
+  bool wal = true;      // false on network file systems, where shared memory does not work
   bool is_new = false;  // made by us
 };
 

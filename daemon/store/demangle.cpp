@@ -21,7 +21,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // <source-name> ::= <length> <identifier>, at the beginning of `rest`.
 std::string_view take_identifier(std::string_view& rest) {
   std::size_t length = 0, digits = 0;
-  for (; digits < rest.size() && digits < 5 && is_digit(rest[digits]); ++digits) length = length * 10 + static_cast<std::size_t>(rest[digits] - '0');
+  for (; digits < rest.size() && digits < 5 && is_digit(rest[digits]); ++digits)
+    length = length * 10 + static_cast<std::size_t>(rest[digits] - '0');
   if (digits == 0 || length == 0 || length > rest.size() - digits) return {};
   const std::string_view out = rest.substr(digits, length);
   rest.remove_prefix(digits + length);
@@ -34,14 +35,16 @@ std::optional<std::string> outline(std::string_view rest) {
   const bool nested = rest.starts_with('N');
   if (nested) rest.remove_prefix(1);
   std::string out;
-  for (std::string_view part = take_identifier(rest); !part.empty(); part = nested ? take_identifier(rest) : std::string_view{})
+  for (std::string_view part = take_identifier(rest); !part.empty();
+       part = nested ? take_identifier(rest) : std::string_view{})
     out += (out.empty() ? "" : "::") + std::string(part == "_GLOBAL__N_1" ? "(anonymous namespace)" : part);
   if (out.empty()) return std::nullopt;
   return rest.starts_with('I') ? out + "<...>" : out + "(...)";
 }
 
 bool affordable(const std::string& name) {
-  return name.size() <= kLongestName && std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
+  return name.size() <= kLongestName &&
+         std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
 }
 
 // Without " [clone .cold]" and other text behind the parameters.
@@ -49,7 +52,8 @@ std::string_view without_qualifiers(std::string_view text) {
   constexpr std::string_view kQualifiers[] = {" const", " volatile", " &&", " &", "&&", "&"};
   for (bool again = true; again;) {
     again = false;
-    if (const auto clone = text.rfind(" [clone "); text.ends_with(']') && clone != text.npos) text = text.substr(0, clone), again = true;
+    if (const auto clone = text.rfind(" [clone "); text.ends_with(']') && clone != text.npos)
+      text = text.substr(0, clone), again = true;
     for (const std::string_view qualifier : kQualifiers)
       if (text.ends_with(qualifier)) text.remove_suffix(qualifier.size()), again = true;
   }
@@ -93,7 +97,8 @@ std::optional<std::string> demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return std::nullopt;
   if (!affordable(name)) return outline(name);
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
   if (status != 0 || !text) return std::nullopt;
   return std::string(text.get());
 }

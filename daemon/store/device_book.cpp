@@ -7,8 +7,8 @@
 namespace fade::store {
 namespace {
 
-constexpr unsigned kMostChanges = 100;         // rows of one value of one device
-constexpr std::size_t kMostAnswers = 10'000;   // of one device
+constexpr unsigned kMostChanges = 100;        // rows of one value of one device
+constexpr std::size_t kMostAnswers = 10'000;  // of one device
 constexpr int kMostOrdinals = 1'024;
 
 std::uint64_t fnv(std::uint64_t hash, std::span<const std::byte> bytes) {
@@ -31,7 +31,8 @@ std::optional<std::int64_t> number(const std::string& text) {
 template <class Facts>
 std::string pci_address(const Facts& facts) {
   if (const std::string text = fact(facts, "pciBusId"); !text.empty()) return text;
-  const auto domain = number(fact(facts, "pciDomainID")), bus = number(fact(facts, "pciBusID")), device = number(fact(facts, "pciDeviceID"));
+  const auto domain = number(fact(facts, "pciDomainID")), bus = number(fact(facts, "pciBusID")),
+             device = number(fact(facts, "pciDeviceID"));
   if (!bus || !device) return {};
   return fmt::format("{:04x}:{:02x}:{:02x}.0", domain.value_or(0), *bus, *device);
 }
@@ -39,13 +40,16 @@ std::string pci_address(const Facts& facts) {
 }  // namespace
 
 DeviceBook::DeviceBook(sqlite::Db& db, Failure& failure)
-    : last_(db.integer("SELECT max(id) FROM device_").value_or(0)), last_prop_(db.integer("SELECT max(id) FROM device_prop_").value_or(0)),
+    : last_(db.integer("SELECT max(id) FROM device_").value_or(0)),
+      last_prop_(db.integer("SELECT max(id) FROM device_prop_").value_or(0)),
       device_(db, failure, "INSERT INTO device_ (id, process, ordinal) VALUES (?,?,?)"),
-      describe_(db, failure, "UPDATE device_ SET name = ?2, arch = ?3, pci = ?4, uuid = ?5, total_memory = ?6 WHERE id = ?1"),
+      describe_(db, failure,
+                "UPDATE device_ SET name = ?2, arch = ?3, pci = ?4, uuid = ?5, total_memory = ?6 WHERE id = ?1"),
       prop_(db, failure, "INSERT INTO device_prop_ VALUES (?,?,?,?,?,?,?)") {}
 
 DeviceRow DeviceBook::row(RowId process, int ordinal) {
-  if (ordinal < -1 || ordinal > kMostOrdinals) ordinal = -1;  // not a device of this machine, whatever the program meant
+  if (ordinal < -1 || ordinal > kMostOrdinals)
+    ordinal = -1;  // not a device of this machine, whatever the program meant
   const Asked asked(process, ordinal);
   if (last_answer_ == 0 || last_asked_ != asked) {
     last_asked_ = asked;
@@ -85,7 +89,8 @@ void DeviceBook::told(const Told& told, const CallView& call) {
   }
   const auto became = device_facts(call, PieceKind::Became);
   for (std::size_t i = 0; i < became.size(); ++i)
-    if (i >= facts.size() || facts[i].value != became[i].value || facts[i].name != became[i].name) store(device, became[i], "override:" + call.probe.symbol, told);
+    if (i >= facts.size() || facts[i].value != became[i].value || facts[i].name != became[i].name)
+      store(device, became[i], "override:" + call.probe.symbol, told);
   if (!facts.empty()) describe(device, devices_[device]);
 }
 
@@ -101,7 +106,8 @@ void DeviceBook::describe(DeviceRow row, Device& device) {
   const auto& facts = device.facts;
   device.name = fact(facts, "name");
   const std::string arch = fact(facts, "gcnArchName"), pci = pci_address(facts), uuid = fact(facts, "uuid");
-  describe_(row, unless_empty(device.name), unless_empty(arch), unless_empty(pci), unless_empty(uuid), number(fact(facts, "totalGlobalMem")));
+  describe_(row, unless_empty(device.name), unless_empty(arch), unless_empty(pci), unless_empty(uuid),
+            number(fact(facts, "totalGlobalMem")));
 }
 
 std::string DeviceBook::label(DeviceRow row, const std::string& process) const {
@@ -121,7 +127,8 @@ RowId DeviceBook::process_of(DeviceRow row) const {
 // Rows and names stay for the end block; data that only serve to notice changes go.
 void DeviceBook::end_process(RowId process) {
   last_answer_ = 0;
-  for (auto entry = rows_.lower_bound({process, -2}); entry != rows_.end() && entry->first.first == process; entry = rows_.erase(entry)) {
+  for (auto entry = rows_.lower_bound({process, -2}); entry != rows_.end() && entry->first.first == process;
+       entry = rows_.erase(entry)) {
     values_.erase(entry->second);
     answers_.erase(entry->second);
     devices_[entry->second].facts.clear();

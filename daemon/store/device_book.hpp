@@ -52,8 +52,9 @@ class DeviceBook {
   Asked last_asked_{0, 0};  // most questions are about the device of the one before
   DeviceRow last_answer_ = 0;
   std::unordered_map<DeviceRow, Device> devices_;
-  std::map<DeviceRow, std::unordered_map<std::string, Value>> values_;   // by name and source
-  std::map<DeviceRow, std::unordered_map<std::uint64_t, std::uint64_t>> answers_;  // by question: most calls repeat the last answer
+  std::map<DeviceRow, std::unordered_map<std::string, Value>> values_;  // by name and source
+  std::map<DeviceRow, std::unordered_map<std::uint64_t, std::uint64_t>>
+      answers_;  // by question: most calls repeat the last answer
   DeviceRow last_;
   RowId last_prop_;
   Write device_, describe_, prop_;

@@ -55,9 +55,11 @@ std::vector<DeviceFact> from_values(const DevicePath& path, const CallView& call
     if (!place || !is_property(fact)) continue;
     const auto piece = call.piece(told, place->parameter);
     if (!piece || place->offset >= piece->bytes.size()) continue;
-    const std::size_t size = std::min<std::size_t>(std::size_t{fact.element_size} * fact.count, piece->bytes.size() - place->offset);
+    const std::size_t size =
+        std::min<std::size_t>(std::size_t{fact.element_size} * fact.count, piece->bytes.size() - place->offset);
     const auto type = place->bytes == sizeof(std::uint32_t) ? probes::FieldType::Unsigned : fact.type;
-    out.push_back({std::string(fact.name), probes::text_of(type, fact.count, piece->bytes.subspan(place->offset, size))});
+    out.push_back(
+        {std::string(fact.name), probes::text_of(type, fact.count, piece->bytes.subspan(place->offset, size))});
   }
   return out;
 }

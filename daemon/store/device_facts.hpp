@@ -10,7 +10,7 @@
 namespace fade::store {
 
 struct DeviceFact {
-  std::string name;   // "warpSize", "maxGridSize[2]"
+  std::string name;  // "warpSize", "maxGridSize[2]"
   std::string value;
 };
 

@@ -7,7 +7,9 @@ namespace fade::store {
 using probes::Role;
 
 DeviceRecorder::DeviceRecorder(sqlite::Db& db, Failure& failure, Books& books, MemoryRecorder& memory)
-    : books_(books), memory_(memory), thread_device_(db, failure, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)") {}
+    : books_(books),
+      memory_(memory),
+      thread_device_(db, failure, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)") {}
 
 void DeviceRecorder::thread_has(RowId thread, RowId call, std::int32_t device) {
   if (books_.keep.calls) thread_device_(thread, call, device);

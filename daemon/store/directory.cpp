@@ -16,7 +16,9 @@
 namespace fade::store {
 namespace {
 
-std::string dump(const nlohmann::json& json) { return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string json_of(const std::vector<std::pair<std::string, std::string>>& environment) {
   nlohmann::json out = nlohmann::json::object();
@@ -74,20 +76,24 @@ Bases Bases::read(sqlite::Db& db) {
     return db.integer(fmt::format("SELECT max(id) FROM {}", table)).value_or(0);
   };
   const RowId stored = highest("call_"), used = db.integer("SELECT max(last_call) FROM session_").value_or(0);
-  return {std::max(stored, used), highest("process_"), highest("thread_"), highest("module_"),
-          highest("function_"), highest("call_site_"), highest("override_"), highest("frame_"), highest("stack_")};
+  return {std::max(stored, used), highest("process_"),  highest("thread_"), highest("module_"), highest("function_"),
+          highest("call_site_"),  highest("override_"), highest("frame_"),  highest("stack_")};
 }
 
 Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
-    : session_(session), bases_(Bases::read(db)), rules_(db, failure),
+    : session_(session),
+      bases_(Bases::read(db)),
+      rules_(db, failure),
       process_(db, failure,
-               "INSERT INTO process_ (id, session, parent, pid, ppid, uid, start_ticks, ts, exe, command, env) VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
+               "INSERT INTO process_ (id, session, parent, pid, ppid, uid, start_ticks, ts, exe, command, env) VALUES "
+               "(?,?,?,?,?,?,?,?,?,?,?)"),
       process_exec_(db, failure, "UPDATE process_ SET exe = ?2, command = ?3, env = ?4 WHERE id = ?1"),
       process_end_(db, failure, "UPDATE process_ SET ts_end = ?2, exit_code = ?3, exit_signal = ?4 WHERE id = ?1"),
       thread_(db, failure, "INSERT INTO thread_ (id, process, tid, name, ts) VALUES (?,?,?,?,?)"),
       thread_end_(db, failure, "UPDATE thread_ SET ts_end = ?2, name = coalesce(?3, name) WHERE id = ?1"),
       module_(db, failure,
-              "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts) VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
+              "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts) VALUES "
+              "(?,?,?,?,?,?,?,?,?,?,?)"),
       module_end_(db, failure, "UPDATE module_ SET ts_end = ?2 WHERE id = ?1"),
       function_(db, failure, "INSERT INTO function_ VALUES (?,?,?,?,?,?,?,?,?,?)"),
       function_name_(db, failure, "INSERT OR IGNORE INTO function_name_ VALUES (?,?)"),
@@ -96,8 +102,8 @@ Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
 void Directory::on(const ProcessStarted& n) {
   ++processes_;
   pids_[process_row(n.process)] = n.pid;
-  process_(process_row(n.process), session_, unless(process_row(n.parent), 0), n.pid, n.ppid, n.uid, n.start_ticks, n.at, n.exe,
-           command_line(n.command), json_of(n.environment));
+  process_(process_row(n.process), session_, unless(process_row(n.parent), 0), n.pid, n.ppid, n.uid, n.start_ticks,
+           n.at, n.exe, command_line(n.command), json_of(n.environment));
 }
 
 void Directory::on(const ProcessExec& n) {
@@ -119,8 +125,8 @@ void Directory::on(const ThreadStarted& n) {
 void Directory::on(const ThreadEnded& n) { thread_end_(thread_row(n.thread), n.at, unless_empty(n.name)); }
 
 void Directory::on(const ModuleLoaded& n) {
-  module_(module_row(n.module), process_row(n.process), n.path, unless_empty(n.soname), unless_empty(n.build_id), unless_empty(n.role),
-          unless_empty(n.version), n.base, n.size, n.sites, n.at);
+  module_(module_row(n.module), process_row(n.process), n.path, unless_empty(n.soname), unless_empty(n.build_id),
+          unless_empty(n.role), unless_empty(n.version), n.base, n.size, n.sites, n.at);
 }
 
 void Directory::on(const ModuleUnloaded& n) { module_end_(module_row(n.module), n.at); }
@@ -139,7 +145,11 @@ void Directory::on(const FunctionDefined& n) {
   FunctionEntry& entry = grown(functions_, n.function);
   const std::string name = plain_name(n.probe->symbol);
   const auto [same, is_new] = function_rows_.try_emplace({name, n.library}, function_row(n.function));
-  entry = {.row = same->second, .probe = n.probe, .name = name, .memory = memory_action(*n.probe), .library_major = n.library_major};
+  entry = {.row = same->second,
+           .probe = n.probe,
+           .name = name,
+           .memory = memory_action(*n.probe),
+           .library_major = n.library_major};
   const probes::Probe& probe = *n.probe;
   entry.family = call_family(probe);
   entry.is_marker = probe.group == "marker";
@@ -152,17 +162,19 @@ void Directory::on(const FunctionDefined& n) {
   if (name != probe.symbol) function_name_(entry.row, probe.symbol);
   for (const std::string& other : n.other_names) function_name_(entry.row, other);
   if (!is_new) return;
-  function_(entry.row, session_, name, probe.api, probe.group, probes::word_for(probe.kind), n.library, argument_names(probe),
-            is_void ? "void" : probe.result.name, probe.has_success ? std::optional(probe.success) : std::nullopt);
+  function_(entry.row, session_, name, probe.api, probe.group, probes::word_for(probe.kind), n.library,
+            argument_names(probe), is_void ? "void" : probe.result.name,
+            probe.has_success ? std::optional(probe.success) : std::nullopt);
 }
 
 void Directory::on(const CallSiteSeen& n) {
   if (site_libraries_.size() <= n.site) site_libraries_.resize(n.site + 1, Libraries::kUnknown);
   const bool bridge = is_bridge(n.library);
-  const std::string library = bridge ? std::string(kPython) : n.library, symbol = bridge ? library : function_place(n.symbol);
+  const std::string library = bridge ? std::string(kPython) : n.library,
+                    symbol = bridge ? library : function_place(n.symbol);
   site_libraries_[n.site] = libraries_.id(library);
-  site_(site_row(n.site), process_row(n.process), unless_empty(library), library.empty() ? std::nullopt : std::optional(n.offset),
-        unless_empty(symbol), n.address);
+  site_(site_row(n.site), process_row(n.process), unless_empty(library),
+        library.empty() ? std::nullopt : std::optional(n.offset), unless_empty(symbol), n.address);
 }
 
 std::string Directory::process_label(RowId row) const {

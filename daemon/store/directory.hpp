@@ -32,7 +32,7 @@ struct Bases {
 struct FunctionEntry {
   RowId row = 0;
   probes::ProbePtr probe;
-  std::string name{};           // as it is stored: without the additions of C++
+  std::string name{};  // as it is stored: without the additions of C++
   CallFamily family{};
   MemoryAction memory;
   int library_major = 0;
@@ -40,8 +40,8 @@ struct FunctionEntry {
   bool is_marker = false;       // marks the begin or end of a range of the program
   bool waits = false;           // for the GPU
   bool separates_steps = false;
-  bool names_kernel = false;    // in a parameter: it launches that one
-  LaunchWords launch{};         // if known
+  bool names_kernel = false;  // in a parameter: it launches that one
+  LaunchWords launch{};       // if known
   ResultWord result{};
   std::vector<std::int64_t> normal{};  // results that are an answer though they are not success
 
@@ -51,9 +51,9 @@ struct ThreadEntry {
   RowId row = 0;
   ProcessId process = 0;
   int device = kUnknownDevice;  // current device, hipSetDevice
-  bool device_told = false;  // by a call of this thread
-  RowId copied_inside = 0;   // the newest call that another copy was made inside of
-  CallId launched_in = 0;    // the call that its last launch was made inside of
+  bool device_told = false;     // by a call of this thread
+  RowId copied_inside = 0;      // the newest call that another copy was made inside of
+  CallId launched_in = 0;       // the call that its last launch was made inside of
 };
 // The name of a C++ function outside of namespaces, without its parameters; any other symbol as it is.
 std::string plain_name(const std::string& symbol);
@@ -73,7 +73,9 @@ class Directory {
   void on(const CallSiteSeen& notice);
 
   // nullptr for an id that was never announced.
-  FunctionEntry* function(FunctionId id) { return id < functions_.size() && functions_[id].probe ? &functions_[id] : nullptr; }
+  FunctionEntry* function(FunctionId id) {
+    return id < functions_.size() && functions_[id].probe ? &functions_[id] : nullptr;
+  }
   ThreadEntry* thread(ThreadId id) { return id < threads_.size() && threads_[id].row ? &threads_[id] : nullptr; }
 
   RowId call_row(CallId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.call; }
@@ -90,7 +92,9 @@ class Directory {
   RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.stack; }
 
   const Libraries& libraries() const { return libraries_; }
-  LibraryId library_of(CallSiteId site) const { return site < site_libraries_.size() ? site_libraries_[site] : Libraries::kUnknown; }
+  LibraryId library_of(CallSiteId site) const {
+    return site < site_libraries_.size() ? site_libraries_[site] : Libraries::kUnknown;
+  }
 
   std::uint64_t processes() const { return processes_; }
   std::uint64_t threads() const { return thread_count_; }
@@ -103,12 +107,13 @@ class Directory {
   const ResultRules rules_;
   std::vector<FunctionEntry> functions_;  // by id; several of one name in one library share a row
   std::map<std::pair<std::string, std::string>, RowId> function_rows_;
-  std::vector<ThreadEntry> threads_;      // by id
+  std::vector<ThreadEntry> threads_;  // by id
   Libraries libraries_;
   std::vector<LibraryId> site_libraries_;  // by id
   std::unordered_map<RowId, pid_t> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
-  Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, function_name_, site_;
+  Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, function_name_,
+      site_;
 };
 
 }  // namespace fade::store

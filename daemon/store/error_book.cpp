@@ -2,7 +2,7 @@
 
 namespace fade::store {
 namespace {
-constexpr std::size_t kMostKeys = 50'000;     // beyond it, callers are no longer told apart
+constexpr std::size_t kMostKeys = 50'000;  // beyond it, callers are no longer told apart
 }  // namespace
 
 ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)
@@ -21,7 +21,8 @@ bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& 
     return false;
   }
   ++seen.rows;
-  insert_(++last_, call.call, call.at, call.thread, call.function, unless(call.caller, 0), call.code, unless_empty(call.name), args());
+  insert_(++last_, call.call, call.at, call.thread, call.function, unless(call.caller, 0), call.code,
+          unless_empty(call.name), args());
   if (seen.rows > kRowsEach) {  // this one will stand for all that follow
     seen.fold = last_;
     seen.folded = 1;

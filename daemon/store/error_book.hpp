@@ -49,7 +49,9 @@ class ErrorBook {
     std::size_t operator()(const Key& k) const {
       return static_cast<std::size_t>(k.function * 1'000'003 + k.caller) * 1'000'003 + static_cast<std::size_t>(k.code);
     }
-    std::size_t operator()(const ResultKey& k) const { return static_cast<std::size_t>(k.function) * 1'000'003 + static_cast<std::size_t>(k.code); }
+    std::size_t operator()(const ResultKey& k) const {
+      return static_cast<std::size_t>(k.function) * 1'000'003 + static_cast<std::size_t>(k.code);
+    }
   };
   struct Seen {
     std::uint64_t rows = 0;

@@ -32,7 +32,8 @@ std::string shortened(std::string text) {
 symbols::Lines lines_wanted(std::string_view path) {
   constexpr std::string_view kCLibrary[] = {"libc.so", "libc-2.", "ld-linux", "ld-2.", "ld-musl"};
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  const bool is_c_library = std::ranges::any_of(kCLibrary, [&](std::string_view begin) { return name.starts_with(begin); });
+  const bool is_c_library =
+      std::ranges::any_of(kCLibrary, [&](std::string_view begin) { return name.starts_with(begin); });
   return is_c_library ? symbols::Lines::Unwanted : symbols::Lines::Wanted;
 }
 
@@ -41,15 +42,19 @@ std::string readable(const std::string& function) { return shortened(function_na
 }  // namespace
 
 FrameNamer::FrameNamer(sqlite::Db& db, Failure& failure)
-    : debug_root_(elf::kDebugRoot), frame_(db, failure, "UPDATE frame_ SET name = ?2, file = ?3, line = ?4 WHERE id = ?1"),
+    : debug_root_(elf::kDebugRoot),
+      frame_(db, failure, "UPDATE frame_ SET name = ?2, file = ?3, line = ?4 WHERE id = ?1"),
       inline_(db, failure, "INSERT OR REPLACE INTO inline_ VALUES (?,?,?,?,?)") {}
 
-bool FrameNamer::File::is_due(std::int64_t now) const { return !frames.empty() && (!was_read || now - read_at >= kPause); }
+bool FrameNamer::File::is_due(std::int64_t now) const {
+  return !frames.empty() && (!was_read || now - read_at >= kPause);
+}
 
 void FrameNamer::on(const ModuleLoaded& n) {
   struct stat info {};
   if (!n.file || ::fstat(n.file->get(), &info) != 0) return;
-  const FileId id{info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec * std::int64_t{1'000'000'000} + info.st_mtim.tv_nsec};
+  const FileId id{info.st_dev, info.st_ino, info.st_size,
+                  info.st_mtim.tv_sec * std::int64_t{1'000'000'000} + info.st_mtim.tv_nsec};
   File& file = files_.try_emplace(id, File{n.file, n.path, {}, 0, false}).first->second;
   modules_[n.module] = &file;
 }
@@ -79,9 +84,12 @@ void FrameNamer::name_all() {
 void FrameNamer::name(File& file) {
   std::vector<Waiting> frames = std::exchange(file.frames, {});
   file.was_read = true;
-  auto names = symbols::FileNames::open(Fd(::fcntl(file.fd->get(), F_DUPFD_CLOEXEC, 0)), file.path, debug_root_, lines_wanted(file.path));
+  auto names = symbols::FileNames::open(Fd(::fcntl(file.fd->get(), F_DUPFD_CLOEXEC, 0)), file.path, debug_root_,
+                                        lines_wanted(file.path));
   if (!names) return log::debug("{}", names.error().text());
-  std::sort(frames.begin(), frames.end(), [](const Waiting& a, const Waiting& b) { return std::tie(a.offset, a.frame) < std::tie(b.offset, b.frame); });
+  std::sort(frames.begin(), frames.end(), [](const Waiting& a, const Waiting& b) {
+    return std::tie(a.offset, a.frame) < std::tie(b.offset, b.frame);
+  });
   for (std::size_t n = 0; n < frames.size(); ++n) {
     if (n % kFramesAtOnce == 0 && room_() < kFramesAtOnce * kMostName) return;
     const Waiting& waiting = frames[n];

@@ -45,7 +45,8 @@ class FrameNamer {
     bool was_read = false;
     bool is_due(std::int64_t now) const;
   };
-  using FileId = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t>;  // device, inode, size, time of change
+  using FileId =
+      std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t>;  // device, inode, size, time of change
 
   void name(File& file);
 

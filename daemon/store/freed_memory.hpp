@@ -10,8 +10,8 @@
 namespace fade::store {
 
 struct Freed {
-  std::int64_t alloc = 0;      // alloc_.id
-  std::int64_t call = 0;       // that freed it; null of BatchTable if it was not seen
+  std::int64_t alloc = 0;  // alloc_.id
+  std::int64_t call = 0;   // that freed it; null of BatchTable if it was not seen
 };
 
 class FreedMemory {
@@ -36,7 +36,8 @@ class FreedMemory {
     Space space{};
   };
   static std::size_t place_of(ProcessId process, Space space, std::uint64_t address) {
-    const std::uint64_t h = (address ^ std::uint64_t{process} << 40 ^ static_cast<std::uint64_t>(space) << 60) * 0x9E3779B97F4A7C15u;
+    const std::uint64_t h =
+        (address ^ std::uint64_t{process} << 40 ^ static_cast<std::uint64_t>(space) << 60) * 0x9E3779B97F4A7C15u;
     return (h ^ h >> 29) % kMost;
   }
   std::vector<Entry> places_;

@@ -9,7 +9,27 @@
 namespace fade::store {
 namespace {
 
-enum Column { kName, kIds, kChip, kArch, kVersion, kUnits, kWgps, kCount, kBoost, kSeen, kMemory, kBits, kType, kClock, kBandwidth, kL2, kL3, kWave, kColumns = 20 };
+enum Column {
+  kName,
+  kIds,
+  kChip,
+  kArch,
+  kVersion,
+  kUnits,
+  kWgps,
+  kCount,
+  kBoost,
+  kSeen,
+  kMemory,
+  kBits,
+  kType,
+  kClock,
+  kBandwidth,
+  kL2,
+  kL3,
+  kWave,
+  kColumns = 20
+};
 using Number = std::optional<std::int64_t>;
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -49,8 +69,10 @@ void write_ids(Write& write, std::string_view text, std::int64_t gpu) {
 
 Result<void> write_gpus(sqlite::Db& db, std::string_view table) {
   Failure failure;
-  Write gpu(db, failure, "INSERT INTO gpu_ (id, name, chip, arch, compute_units, memory_mib, shared_memory, memory_bits, boost_mhz, l2_kib, l3_kib, wave_size) "
-                         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+  Write gpu(db, failure,
+            "INSERT INTO gpu_ (id, name, chip, arch, compute_units, memory_mib, shared_memory, memory_bits, boost_mhz, "
+            "l2_kib, l3_kib, wave_size) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
   Write id(db, failure, "INSERT INTO gpu_pci_ (device_id, revision, gpu) VALUES (?,?,?)");
   auto lines = split(table, '\n');
   std::int64_t row = 0;
@@ -58,8 +80,9 @@ Result<void> write_gpus(sqlite::Db& db, std::string_view table) {
     if (line.empty()) continue;
     const auto cells = split(line, '\t');
     FADE_CHECK(cells.size() == kColumns);
-    gpu(++row, cells[kName], known(cells[kChip]), known(cells[kArch]), number(cells[kUnits]), number(cells[kMemory]), cells[kMemory] == "shared" ? 1 : 0,
-        number(cells[kBits]), number(cells[kBoost]), number(cells[kL2]), number(cells[kL3]), number(cells[kWave]));
+    gpu(++row, cells[kName], known(cells[kChip]), known(cells[kArch]), number(cells[kUnits]), number(cells[kMemory]),
+        cells[kMemory] == "shared" ? 1 : 0, number(cells[kBits]), number(cells[kBoost]), number(cells[kL2]),
+        number(cells[kL3]), number(cells[kWave]));
     write_ids(id, cells[kIds], row);
   }
   if (failure) return tl::unexpected(std::move(*failure.error));

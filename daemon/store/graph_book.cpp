@@ -8,7 +8,7 @@ namespace fade::store {
 namespace {
 
 constexpr std::size_t kMostPieces = 1'000'000;  // kernels, allocations and frees in the graphs of one process
-constexpr std::size_t kMostObjects = 100'000;    // graphs and executable graphs of one process
+constexpr std::size_t kMostObjects = 100'000;   // graphs and executable graphs of one process
 
 std::string_view without_suffix(std::string_view symbol) {
   constexpr std::string_view kPerThread = "_spt";
@@ -84,7 +84,9 @@ GraphBook::GraphBook(sqlite::Db& db, Failure& failure)
     : last_(db.integer("SELECT max(id) FROM graph_").value_or(0)),
       graph_(db, failure, "INSERT INTO graph_ (id, process, handle, ts, kernels, complete) VALUES (?,?,?,?,?,?)"),
       kernel_(db, failure, "INSERT INTO graph_kernel_ VALUES (?,?,?,?)"),
-      uses_(db, failure, "UPDATE graph_ SET launches = ?2, errors = ?3, launch_ns = ?4, max_ns = ?5, first_ts = ?6, last_ts = ?7 WHERE id = ?1"),
+      uses_(db, failure,
+            "UPDATE graph_ SET launches = ?2, errors = ?3, launch_ns = ?4, max_ns = ?5, first_ts = ?6, last_ts = ?7 "
+            "WHERE id = ?1"),
       launch_(db, failure, "INSERT INTO graph_launch_ VALUES (?,?,?)") {}
 
 const GraphBook::Row* GraphBook::row_of(std::string_view symbol) {
@@ -131,7 +133,8 @@ bool GraphBook::capture(ProcessId process, std::uint64_t stream, const GraphKern
 bool GraphBook::captures(ProcessId process, std::uint64_t stream) const {
   if (capturing_ == 0) return false;
   const auto of = processes_.find(process);
-  return of != processes_.end() && std::ranges::any_of(of->second.captures, [&](const Capture& c) { return c.streams.contains(stream); });
+  return of != processes_.end() &&
+         std::ranges::any_of(of->second.captures, [&](const Capture& c) { return c.streams.contains(stream); });
 }
 
 void GraphBook::capture_memory(ProcessId process, std::uint64_t stream, const GraphMemory& memory) {
@@ -173,12 +176,15 @@ void GraphBook::end(Process& process, const GraphCall& call) {
 void GraphBook::record(Process& process, const GraphCall& call) {
   const std::uint64_t event = call.given("hipEvent_t");
   for (Capture& capture : process.captures) capture.events.erase(event);
-  if (Capture* capture = capture_of(process, call.given("hipStream_t")); capture && capture->events.size() < kMostObjects) capture->events.insert(event);
+  if (Capture* capture = capture_of(process, call.given("hipStream_t"));
+      capture && capture->events.size() < kMostObjects)
+    capture->events.insert(event);
 }
 
 void GraphBook::wait(Process& process, const GraphCall& call) {
   for (Capture& capture : process.captures)
-    if (capture.events.contains(call.given("hipEvent_t")) && capture.streams.size() < kMostObjects) capture.streams.insert(call.given("hipStream_t"));
+    if (capture.events.contains(call.given("hipEvent_t")) && capture.streams.size() < kMostObjects)
+      capture.streams.insert(call.given("hipStream_t"));
 }
 
 // ---------------------------------------------------------------- graphs
@@ -325,7 +331,8 @@ void GraphBook::write(Exec& exec, const GraphCall& call) {
 }
 
 void GraphBook::write_uses(Exec& exec) {
-  if (std::exchange(exec.changed, false)) uses_(exec.row, exec.launches, exec.errors, exec.ns, exec.max, exec.first, exec.last);
+  if (std::exchange(exec.changed, false))
+    uses_(exec.row, exec.launches, exec.errors, exec.ns, exec.max, exec.first, exec.last);
 }
 
 // The executable graph had other kernels until now: they keep their row, the next launch gets a new one.

@@ -43,7 +43,7 @@ struct GraphCall {
   bool failed = false;
   bool stored = false;  // it has a row
   const CallView& view;
-  std::vector<GraphKernel> kernels;  // that it names
+  std::vector<GraphKernel> kernels;     // that it names
   std::optional<GraphMemory> memory{};  // that it puts into a graph; its node is not set
   std::optional<GraphCopy> copy{};      // likewise
 
@@ -97,14 +97,14 @@ class GraphBook {
   };
   struct Capture {
     Graph graph;
-    std::uint64_t into = 0;  // hipStreamBeginCaptureToGraph
+    std::uint64_t into = 0;    // hipStreamBeginCaptureToGraph
     std::uint64_t origin = 0;  // the stream that began it
     std::unordered_set<std::uint64_t> streams, events;
   };
   struct Exec {
     Graph graph;
     bool frees_first = false;
-    RowId row = 0;  // 0: none for its present kernels
+    RowId row = 0;              // 0: none for its present kernels
     std::uint64_t kernels = 0;  // that one launch runs; known if there is a row
     std::uint64_t launches = 0, errors = 0;
     std::int64_t ns = 0, max = 0, first = 0, last = 0;

@@ -27,7 +27,8 @@ T at(std::span<const std::byte> bytes, std::size_t offset) {
 
 std::optional<MemoryNode> allocation(std::span<const std::byte> params) {
   if (params.size() < kAllocSize) return std::nullopt;
-  return MemoryNode{at<std::uint64_t>(params, kAddress), at<std::uint64_t>(params, kBytes), at<std::int32_t>(params, kLocation), false};
+  return MemoryNode{at<std::uint64_t>(params, kAddress), at<std::uint64_t>(params, kBytes),
+                    at<std::int32_t>(params, kLocation), false};
 }
 
 // The bytes of the structure of that type after the call.

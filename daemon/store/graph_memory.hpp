@@ -16,7 +16,8 @@ struct GraphMemory {
   std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
 
   bool operator==(const GraphMemory& o) const {
-    return frees == o.frees && allocation.address == o.allocation.address && allocation.bytes == o.allocation.bytes && allocation.device == o.allocation.device;
+    return frees == o.frees && allocation.address == o.allocation.address && allocation.bytes == o.allocation.bytes &&
+           allocation.device == o.allocation.device;
   }
 };
 

@@ -9,7 +9,6 @@
 namespace fade::store {
 namespace {
 
-
 void put(std::vector<std::byte>& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
   out.push_back(static_cast<std::byte>(value));
@@ -34,7 +33,8 @@ Histogram argument(sqlite3_value* value) {
 
 void answer(sqlite3_context* context, const Histogram& histogram) {
   const std::vector<std::byte> blob = histogram.encode();
-  sqlite3_result_blob64(context, blob.empty() ? static_cast<const void*>("") : blob.data(), blob.size(), SQLITE_TRANSIENT);
+  sqlite3_result_blob64(context, blob.empty() ? static_cast<const void*>("") : blob.data(), blob.size(),
+                        SQLITE_TRANSIENT);
 }
 
 void sql_merge(sqlite3_context* context, int, sqlite3_value** values) {
@@ -122,11 +122,13 @@ Histogram Histogram::decode(std::span<const std::byte> blob) {
 Result<void> register_histogram_functions(sqlite::Db& db) {
   constexpr int kPure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   const auto scalar = [&](const char* name, int arguments, auto function) {
-    return sqlite3_create_function_v2(db.get(), name, arguments, kPure, nullptr, function, nullptr, nullptr, nullptr) == SQLITE_OK;
+    return sqlite3_create_function_v2(db.get(), name, arguments, kPure, nullptr, function, nullptr, nullptr, nullptr) ==
+           SQLITE_OK;
   };
   const bool done = scalar("hist_merge", 2, sql_merge) && scalar("hist_quantile", 2, sql_quantile) &&
                     scalar("hist_quantile", 4, sql_quantile) &&
-                    sqlite3_create_function_v2(db.get(), "hist_sum", 1, kPure, nullptr, nullptr, sql_sum_step, sql_sum_end, nullptr) == SQLITE_OK;
+                    sqlite3_create_function_v2(db.get(), "hist_sum", 1, kPure, nullptr, nullptr, sql_sum_step,
+                                               sql_sum_end, nullptr) == SQLITE_OK;
   if (!done) return tl::unexpected(db.error("cannot register the histogram functions"));
   return {};
 }

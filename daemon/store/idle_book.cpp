@@ -6,12 +6,14 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kMostKept = 400, kMostWritten = 100;  // the rest stands in where late calls cut a longer one into pieces
+constexpr std::size_t kMostKept = 400,
+                      kMostWritten = 100;  // the rest stands in where late calls cut a longer one into pieces
 
 }  // namespace
 
 IdleBook::IdleBook(sqlite::Db& db, Failure& failure)
-    : clear_(db, failure, "DELETE FROM idle_ WHERE process = ?"), idle_(db, failure, "INSERT OR REPLACE INTO idle_ VALUES (?,?,?,?,?)") {}
+    : clear_(db, failure, "DELETE FROM idle_ WHERE process = ?"),
+      idle_(db, failure, "INSERT OR REPLACE INTO idle_ VALUES (?,?,?,?,?)") {}
 
 void IdleBook::begin_process(RowId process, std::int64_t at) { processes_[process].busy_until = at; }
 
@@ -20,8 +22,9 @@ void IdleBook::add(Process& process, std::int64_t from, const Gap& gap) {
   process.gaps[from] = gap;
   process.changed = true;
   if (process.gaps.size() <= kMostKept) return;
-  process.gaps.erase(std::min_element(process.gaps.begin(), process.gaps.end(),
-                                      [](const auto& a, const auto& b) { return a.second.to - a.first < b.second.to - b.first; }));
+  process.gaps.erase(std::min_element(process.gaps.begin(), process.gaps.end(), [](const auto& a, const auto& b) {
+    return a.second.to - a.first < b.second.to - b.first;
+  }));
 }
 
 // Calls arrive in the order of their returns: a long one of another thread may turn out to have run during an apparent

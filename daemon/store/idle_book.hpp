@@ -36,7 +36,8 @@ class IdleBook {
   };
   Process* of(RowId process);  // nullptr: it has ended. Valid until then
   static void call(Process& process, const Call& call) {
-    if (call.entry - process.busy_until >= kShortest) add(process, process.busy_until, {call.entry, process.last, call.call});
+    if (call.entry - process.busy_until >= kShortest)
+      add(process, process.busy_until, {call.entry, process.last, call.call});
     else if (call.entry < process.busy_until && !process.gaps.empty()) cover(process, call);
     process.has_calls = true;
     if (call.exit < process.busy_until) return;

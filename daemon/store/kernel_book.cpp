@@ -9,9 +9,9 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kMostEntries = 100'000;   // of each map
+constexpr std::size_t kMostEntries = 100'000;     // of each map
 constexpr std::size_t kMostNameBytes = 64 << 20;  // a program says how many names there are, and how long
-constexpr std::size_t kMostMatched = 4'096;     // std::regex recurses once per character
+constexpr std::size_t kMostMatched = 4'096;       // std::regex recurses once per character
 
 RowId last_id(sqlite::Db& db, std::string_view table) {
   return db.integer(fmt::format("SELECT max(id) FROM {}", table)).value_or(0);
@@ -33,12 +33,14 @@ bool matches(const std::vector<std::regex>& patterns, std::string_view mangled, 
   const auto found = [](std::string_view text, const std::regex& pattern) {
     return std::regex_search(text.begin(), text.begin() + std::min(text.size(), kMostMatched), pattern);
   };
-  return std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return found(readable, p) || found(mangled, p); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const auto& p) { return found(readable, p) || found(mangled, p); });
 }
 
 }  // namespace
 
-Result<KernelFilter> KernelFilter::make(const std::vector<std::string>& include, const std::vector<std::string>& exclude) {
+Result<KernelFilter> KernelFilter::make(const std::vector<std::string>& include,
+                                        const std::vector<std::string>& exclude) {
   auto in = compiled(include), out = compiled(exclude);
   if (!in) return tl::unexpected(std::move(in.error()));
   if (!out) return tl::unexpected(std::move(out.error()));
@@ -53,9 +55,14 @@ bool KernelFilter::wants(std::string_view mangled, std::string_view readable) co
 }
 
 KernelBook::KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes)
-    : session_(session), filter_(std::move(filter)), codes_(codes), last_kernel_(last_id(db, "kernel_")),
-      last_geometry_(last_id(db, "geometry_")), last_launch_(last_id(db, "launch_")),
-      kernel_(db, failure, "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?,?,?,?,?,?)"),
+    : session_(session),
+      filter_(std::move(filter)),
+      codes_(codes),
+      last_kernel_(last_id(db, "kernel_")),
+      last_geometry_(last_id(db, "geometry_")),
+      last_launch_(last_id(db, "launch_")),
+      kernel_(db, failure,
+              "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?,?,?,?,?,?)"),
       geometry_(db, failure, "INSERT INTO geometry_ VALUES (?,?,?,?,?,?,?,?)"),
       launch_(db, failure, "INSERT INTO launch_ VALUES (?,?,?,?,?)") {}
 
@@ -72,7 +79,8 @@ std::size_t KernelBook::LaunchHash::operator()(const LaunchKey& k) const {
   return h ^ (h >> 31) ^ k.captured;
 }
 
-void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module) {
+void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library,
+                      std::uint64_t module) {
   recent(handle) = {};
   ++renamed_;
   make_room(process, name.size());

@@ -39,7 +39,8 @@ class KernelBook {
   KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes);
 
   // `module`: the hipModule_t that the handle was got from. An empty name: the former kernel there is gone.
-  void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library, std::uint64_t module = 0);
+  void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library,
+            std::uint64_t module = 0);
   // The handle means the same kernel as `known`.
   void same(ProcessId process, std::uint64_t handle, std::uint64_t known);
   // Handles that were got from `module` no longer mean a kernel.
@@ -94,7 +95,8 @@ class KernelBook {
   CodeBook& codes_;
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Handle>> handles_;
   std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
-  std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>> of_modules_;  // handles of each module
+  std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>>
+      of_modules_;                                   // handles of each module
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
   std::size_t name_bytes_ = 0, by_name_bytes_ = 0;   // at most, of the names in handles_ and in by_name_
   RecentMap<ShapeKey, RowId, ShapeHash> geometries_;

@@ -17,7 +17,8 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 // Registers come first in words_: a word on the stack that was added before is moved behind.
 bool LaunchWords::add(bool on_stack, std::uint8_t at, std::uint64_t mask) {
-  const auto begin = words_.begin() + (on_stack ? registers_ : 0), end = words_.begin() + (on_stack ? size_ : registers_);
+  const auto begin = words_.begin() + (on_stack ? registers_ : 0),
+             end = words_.begin() + (on_stack ? size_ : registers_);
   if (const auto known = std::find_if(begin, end, [&](const Word& w) { return w.at == at; }); known != end) {
     known->mask |= mask;
     return true;

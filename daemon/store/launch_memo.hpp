@@ -59,14 +59,21 @@ class LaunchMemo {
   // nullptr: not known as of `told`, which changes if a kernel, stream or sum may have become another.
   const Launch* find(const Key& key, std::uint64_t told) const {
     const Entry& entry = entries_[key.hash >> (64 - kBits)];
-    if (entry.told != told || entry.function != key.function || entry.process != key.process || entry.device != key.device) return nullptr;
+    if (entry.told != told || entry.function != key.function || entry.process != key.process ||
+        entry.device != key.device)
+      return nullptr;
     for (std::size_t i = 0; i < key.size; ++i)
       if (entry.words[i] != key.words[i]) return nullptr;
     return &entry.launch;
   }
   void remember(const Key& key, std::uint64_t told, const Launch& launch) {
     Entry& entry = entries_[key.hash >> (64 - kBits)];
-    entry = {.words = {}, .launch = launch, .told = told, .function = key.function, .process = key.process, .device = key.device};
+    entry = {.words = {},
+             .launch = launch,
+             .told = told,
+             .function = key.function,
+             .process = key.process,
+             .device = key.device};
     std::copy_n(key.words.begin(), key.size, entry.words.begin());
   }
 

@@ -71,7 +71,8 @@ void LaunchRecorder::launch_listed(RecordedCall& call) {
 LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
   const KernelBook::Kernel kernel = books_.kernels.kernel(call.process_id(), use.kernel, call.call);
   const RowId geometry = books_.kernels.geometry(use.shape.value_or(kUnknown));
-  const bool captured = !call.failed && use.stream && books_.graphs.capture(call.process_id(), *use.stream, {kernel.row, geometry});
+  const bool captured =
+      !call.failed && use.stream && books_.graphs.capture(call.process_id(), *use.stream, {kernel.row, geometry});
   call.ran = !captured;
   call.launched += !captured && !call.failed;
   LaunchSum& sum = books_.rollups.launches(kernel.row, geometry);
@@ -85,16 +86,19 @@ LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& u
 }
 
 GraphKernel LaunchRecorder::graph_kernel(const RecordedCall& call, const probes::KernelUse& use) {
-  return {books_.kernels.kernel(call.process_id(), use.kernel, call.call).row, books_.kernels.geometry(use.shape.value_or(kUnknown))};
+  return {books_.kernels.kernel(call.process_id(), use.kernel, call.call).row,
+          books_.kernels.geometry(use.shape.value_or(kUnknown))};
 }
 
 // ---------------------------------------------------------------- graphs
 
 void GraphRecorder::record(RecordedCall& call) {
   if (!call.returned) return;
-  StreamBook::Stream* stream = starts_kernels(call.view.probe) ? streams_.used(call, call.view.value(Role::Stream)) : nullptr;
-  GraphCall out{call.process_id(), call.process, call.call, stream ? stream->row : 0, call.at, call.end, call.ns, call.failed,
-                books_.keep.calls, call.view, {}};
+  StreamBook::Stream* stream =
+      starts_kernels(call.view.probe) ? streams_.used(call, call.view.value(Role::Stream)) : nullptr;
+  GraphCall out{call.process_id(), call.process, call.call, stream ? stream->row : 0,
+                call.at,           call.end,     call.ns,   call.failed,
+                books_.keep.calls, call.view,    {}};
   if (!call.failed) describe(call, out);
   call.ran = books_.graphs.call(out);
   call.launched = books_.graphs.launched();
@@ -123,7 +127,8 @@ void ModuleRecorder::load(const RecordedCall& call) {
   const auto module = call.view.value(Role::Module);
   if (!call.succeeded() || !module) return;
   forget(call.process_id(), *module);  // the handle may have been another module's before
-  if (const auto piece = call.view.piece(PieceKind::In, kImageParameter)) codes_.loaded(call.process_id(), *module, elf::carried(piece->bytes));
+  if (const auto piece = call.view.piece(PieceKind::In, kImageParameter))
+    codes_.loaded(call.process_id(), *module, elf::carried(piece->bytes));
 }
 
 void ModuleRecorder::unload(const RecordedCall& call) {
@@ -136,8 +141,7 @@ void ModuleRecorder::name_kernel(const RecordedCall& call) {
   if (!call.succeeded() || !handle) return;
   if (const auto name = call.view.text(Role::KernelName))
     kernels_.name(call.process_id(), *handle, *name, {}, call.view.value(Role::Module).value_or(0));
-  else if (const auto known = call.view.value(Role::Address))
-    kernels_.same(call.process_id(), *handle, *known);
+  else if (const auto known = call.view.value(Role::Address)) kernels_.same(call.process_id(), *handle, *known);
 }
 
 }  // namespace fade::store

@@ -33,7 +33,8 @@ class LaunchRecorder {
 // Calls about graphs: the nodes of a graph, and the effect of its launch.
 class GraphRecorder {
  public:
-  GraphRecorder(Books& books, StreamRecorder& streams, LaunchRecorder& launches, CopyRecorder& copies, MemoryRecorder& memory)
+  GraphRecorder(Books& books, StreamRecorder& streams, LaunchRecorder& launches, CopyRecorder& copies,
+                MemoryRecorder& memory)
       : books_(books), streams_(streams), launches_(launches), copies_(copies), memory_(memory) {}
 
   void record(RecordedCall& call);

@@ -51,7 +51,8 @@ std::vector<MappedMemory::Block> MappedMemory::unmap(std::uint64_t address, std:
 void MappedMemory::forget(Block block) {
   const auto use = uses_.find(block);
   if (use == uses_.end()) return;
-  if (const auto named = blocks_.find(use->second.handle); named != blocks_.end() && named->second == block) blocks_.erase(named);
+  if (const auto named = blocks_.find(use->second.handle); named != blocks_.end() && named->second == block)
+    blocks_.erase(named);
   std::erase_if(mappings_, [&](const auto& entry) { return entry.second.block == block; });
   uses_.erase(use);
 }

@@ -38,7 +38,7 @@ class MappedMemory {
 
   std::unordered_map<std::uint64_t, Block> blocks_;  // by handle, while it is not released
   std::unordered_map<Block, Use> uses_;
-  std::map<std::uint64_t, Mapping> mappings_;        // by address
+  std::map<std::uint64_t, Mapping> mappings_;  // by address
   Block last_ = 0;
 };
 

@@ -9,7 +9,18 @@ namespace fade::store {
 
 // alloc_.kind; memory_kind_ has their names and which of them are counted as memory of a device or pinned memory of the
 // host.
-enum class MemoryKind : std::uint8_t { Device, Host, Managed, Registered, Array, Physical, Reserved, Imported, Graph, Mapped };
+enum class MemoryKind : std::uint8_t {
+  Device,
+  Host,
+  Managed,
+  Registered,
+  Array,
+  Physical,
+  Reserved,
+  Imported,
+  Graph,
+  Mapped
+};
 
 // The sort of name of an allocation: values of different sorts may be equal. Host: of Memory that the host may use too.
 enum class Space : std::uint8_t { Memory, Host, Registered, Array, Physical, Reserved, Ipc, External };
@@ -17,7 +28,20 @@ constexpr std::size_t kSpaces = static_cast<std::size_t>(Space::External) + 1;
 
 // Export, Open: memory for other processes, and memory of other processes. Measure: gives the size of an allocation.
 // Node: goes into a graph, as a piece that allocates or frees when the graph is launched.
-enum class MemoryAct : std::uint8_t { None, Allocate, Free, Map, Unmap, Retain, Reset, Tell, Export, Open, Measure, Node };
+enum class MemoryAct : std::uint8_t {
+  None,
+  Allocate,
+  Free,
+  Map,
+  Unmap,
+  Retain,
+  Reset,
+  Tell,
+  Export,
+  Open,
+  Measure,
+  Node
+};
 
 struct MemoryAction {
   MemoryAct act = MemoryAct::None;

@@ -6,7 +6,7 @@
 namespace fade::store {
 namespace {
 
-constexpr std::uint64_t kRowBytes = 80;       // of an allocation, with its part of the pages
+constexpr std::uint64_t kRowBytes = 80;      // of an allocation, with its part of the pages
 constexpr std::size_t kMostInside = 10'000;  // allocations that wait for the call around theirs
 
 // Sizes come from the program: sums stop at the end of their range.
@@ -26,8 +26,13 @@ std::int64_t size_of(const Allocation& allocation) { return static_cast<std::int
 
 }  // namespace
 
-MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows, std::int64_t last_alloc_id, const Libraries& libraries)
-    : libraries_(libraries), trouble_(db, failure), alloc_rows_(alloc_rows), bucket_rows_(bucket_rows), last_alloc_id_(last_alloc_id),
+MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows,
+                           std::int64_t last_alloc_id, const Libraries& libraries)
+    : libraries_(libraries),
+      trouble_(db, failure),
+      alloc_rows_(alloc_rows),
+      bucket_rows_(bucket_rows),
+      last_alloc_id_(last_alloc_id),
       stat_(db, failure, "INSERT OR REPLACE INTO mem_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
       holder_(db, failure, "INSERT OR REPLACE INTO mem_holder_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"),
       owner_(db, failure, "INSERT INTO alloc_owner_ VALUES (?,?,?)") {}
@@ -44,7 +49,8 @@ void MemoryLedger::Sum::change(std::int64_t by, std::int64_t at) {
 
 void MemoryLedger::close_bucket(const UseKey& key, Use& use) {
   if (use.ms_changed && has_timeline_)
-    bucket_rows_.add(use.ms, key.first, static_cast<int>(key.second), use.used, use.ms_peak, use.ms_allocs, use.ms_frees);
+    bucket_rows_.add(use.ms, key.first, static_cast<int>(key.second), use.used, use.ms_peak, use.ms_allocs,
+                     use.ms_frees);
   use.ms_peak = use.used;
   use.ms_allocs = use.ms_frees = 0;
   use.ms_changed = false;
@@ -53,13 +59,15 @@ void MemoryLedger::close_bucket(const UseKey& key, Use& use) {
 void MemoryLedger::write_sums(const UseKey& key, Use& use) {
   if (!use.changed) return;
   close_bucket(key, use);
-  stat_(key.first, static_cast<int>(key.second), use.used, use.peak, use.peak_at, use.allocs, use.frees, use.bytes, use.unknown_frees);
+  stat_(key.first, static_cast<int>(key.second), use.used, use.peak, use.peak_at, use.allocs, use.frees, use.bytes,
+        use.unknown_frees);
   use.changed = false;
 }
 
 void MemoryLedger::write_holder(const HolderKey& key, Sum& sum) {
   if (!sum.changed) return;
-  holder_(key.device, static_cast<int>(key.memory), libraries_.path(key.library), sum.used, sum.peak, sum.peak_at, sum.allocs, sum.frees, sum.bytes);
+  holder_(key.device, static_cast<int>(key.memory), libraries_.path(key.library), sum.used, sum.peak, sum.peak_at,
+          sum.allocs, sum.frees, sum.bytes);
   sum.changed = false;
 }
 
@@ -137,8 +145,8 @@ std::int64_t MemoryLedger::write_row(const Allocation& a, std::int64_t end, std:
   const std::int64_t id = ++last_alloc_id_;
   if (!keep_rows_) return id;
   const bool unknown = a.bytes == 0 && (a.kind == MemoryKind::Imported || a.kind == MemoryKind::Mapped);
-  alloc_rows_.add(id, static_cast<int>(a.kind), a.device, a.address, unknown ? kNull : size_of(a), a.cause.at, end, a.cause.call, call_end,
-                  a.cause.function, a.cause.caller == 0 ? kNull : a.cause.caller);
+  alloc_rows_.add(id, static_cast<int>(a.kind), a.device, a.address, unknown ? kNull : size_of(a), a.cause.at, end,
+                  a.cause.call, call_end, a.cause.function, a.cause.caller == 0 ? kNull : a.cause.caller);
   if (a.owner.process != 0) owner_(id, a.owner.process, static_cast<std::int64_t>(a.owner.address));
   return id;
 }
@@ -159,7 +167,8 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
     }
     // Made inside this call, by the runtime itself: the same memory. Else its free was not seen: a pool or a graph gave
     // it back.
-    const bool was_inside = old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
+    const bool was_inside =
+        old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
     if (was_inside) count(process, old, -1);
     else free_one(process, old, kNull, fresh.cause.at);
     entry->second = fresh;
@@ -182,7 +191,8 @@ void MemoryLedger::erase(Process& process, std::map<Key, Allocation>::iterator e
   process.live.erase(entry);
 }
 
-void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address, const Cause& cause, DeviceRow device) {
+void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address, const Cause& cause,
+                           DeviceRow device) {
   if (address == 0) return;  // hipFree(nullptr) does nothing
   if (space == Space::Physical && free_physical(process, address, cause)) return;
   Process& owner = live_[process];
@@ -201,7 +211,8 @@ void MemoryLedger::release(ProcessId process, Space space, std::uint64_t address
 }
 
 // Frees do not say which sort of memory it is.
-std::map<MemoryLedger::Key, Allocation>::iterator MemoryLedger::find(Process& owner, Space space, std::uint64_t address) {
+std::map<MemoryLedger::Key, Allocation>::iterator MemoryLedger::find(Process& owner, Space space,
+                                                                     std::uint64_t address) {
   const auto found = owner.live.find({space, address});
   return found == owner.live.end() && space == Space::Memory ? owner.live.find({Space::Host, address}) : found;
 }
@@ -304,8 +315,8 @@ void MemoryLedger::refused(ProcessId process, Space space, std::uint64_t address
 
 void MemoryLedger::told(DeviceRow device, std::uint64_t free, std::uint64_t total, const Cause& cause) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  trouble_.told(device, static_cast<std::int64_t>(std::min(free, kMost)), static_cast<std::int64_t>(std::min(total, kMost)),
-                used_on(device, MemoryClass::Device), cause);
+  trouble_.told(device, static_cast<std::int64_t>(std::min(free, kMost)),
+                static_cast<std::int64_t>(std::min(total, kMost)), used_on(device, MemoryClass::Device), cause);
 }
 
 void MemoryLedger::out_of_memory(ProcessId process, const Allocation& asked) {
@@ -327,13 +338,15 @@ void MemoryLedger::out_of_memory(ProcessId process, const Allocation& asked) {
   }
   std::vector<Held> rows;
   for (const auto& [key, h] : held) rows.push_back(h);
-  const std::int64_t oom = trouble_.oom({asked.device, *memory, size_of(asked), used_on(asked.device, *memory)}, std::move(rows), asked.cause);
+  const std::int64_t oom = trouble_.oom({asked.device, *memory, size_of(asked), used_on(asked.device, *memory)},
+                                        std::move(rows), asked.cause);
   remember_inside(asked.cause, {process, {}, oom});
 }
 
 Place MemoryLedger::host_place_of(ProcessId process, std::uint64_t address) const {
   for (const Space space : {Space::Host, Space::Registered})
-    if (const Allocation* found = around(process, space, address)) return found->kind == MemoryKind::Managed ? Place::Managed : Place::Pinned;
+    if (const Allocation* found = around(process, space, address))
+      return found->kind == MemoryKind::Managed ? Place::Managed : Place::Pinned;
   return Place::Unknown;
 }
 
@@ -360,7 +373,8 @@ void MemoryLedger::write_live(ProcessId process) {
 
 void MemoryLedger::fall_to_nothing(const UseKey& key, Use& use, std::int64_t at) {
   close_bucket(key, use);
-  if (use.used != 0 && has_timeline_) bucket_rows_.add(std::max(use.ms, at / 1'000'000) + 1, key.first, static_cast<int>(key.second), 0, 0, 0, 0);
+  if (use.used != 0 && has_timeline_)
+    bucket_rows_.add(std::max(use.ms, at / 1'000'000) + 1, key.first, static_cast<int>(key.second), 0, 0, 0, 0);
   devices_[key.first].used = 0;
 }
 

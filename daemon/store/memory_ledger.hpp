@@ -51,7 +51,8 @@ enum class Place : std::uint8_t { Unknown, Device, Pinned, Managed };
 
 class MemoryLedger {
  public:
-  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows, std::int64_t last_alloc_id, const Libraries& libraries);
+  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows,
+               std::int64_t last_alloc_id, const Libraries& libraries);
 
   void allocate(ProcessId process, const Allocation& allocation);
   // A free of an unknown address is counted for `device`.
@@ -63,9 +64,13 @@ class MemoryLedger {
   void measure(ProcessId process, std::uint64_t address, std::uint64_t bytes, std::int64_t at);
   // The runtime refused to free that.
   void refused(ProcessId process, Space space, std::uint64_t address, const Cause& cause);
-  void map(ProcessId process, std::uint64_t address, std::uint64_t size, std::uint64_t handle) { live_[process].mapped.map(address, size, handle); }
+  void map(ProcessId process, std::uint64_t address, std::uint64_t size, std::uint64_t handle) {
+    live_[process].mapped.map(address, size, handle);
+  }
   void unmap(ProcessId process, std::uint64_t address, std::uint64_t size, const Cause& cause);
-  void retain(ProcessId process, std::uint64_t handle, std::uint64_t address) { live_[process].mapped.retain(handle, address); }
+  void retain(ProcessId process, std::uint64_t handle, std::uint64_t address) {
+    live_[process].mapped.retain(handle, address);
+  }
   // Everything the process still has on that device is gone (hipDeviceReset).
   void release_device(ProcessId process, DeviceRow device, const Cause& cause);
   // There was no memory for `asked`: the holders of the memory are stored.
@@ -90,7 +95,7 @@ class MemoryLedger {
   void end_timeline() { has_timeline_ = false; }  // its table gets no more rows
   void set_room(Room room) { room_ = std::move(room); }
   std::uint64_t without_row() const { return without_row_; }  // never freed, and there was no room for their rows
-  void flush();  // sums; the timeline goes to its table's rows
+  void flush();                                               // sums; the timeline goes to its table's rows
   // Most bytes of device memory that were live at once, by device.
   std::vector<std::pair<DeviceRow, std::uint64_t>> peaks() const;
   struct InUse {
@@ -175,7 +180,7 @@ class MemoryLedger {
   struct Peak {
     std::int64_t used = 0, peak = 0;
   };
-  std::map<DeviceRow, Peak> devices_;  // outlive their processes
+  std::map<DeviceRow, Peak> devices_;                     // outlive their processes
   std::unordered_multimap<std::int64_t, Inside> inside_;  // by the call around it, which comes later
   FreedMemory freed_;
   MemoryTrouble trouble_;

@@ -23,7 +23,8 @@ void MemoryLedger::measure(ProcessId process, std::uint64_t address, std::uint64
   if (owner == live_.end()) return;
   for (const Space space : {Space::Ipc, Space::Memory}) {
     const auto found = owner->second.live.find({space, address});
-    if (found == owner->second.live.end() || found->second.kind != MemoryKind::Imported || found->second.bytes != 0) continue;
+    if (found == owner->second.live.end() || found->second.kind != MemoryKind::Imported || found->second.bytes != 0)
+      continue;
     Allocation& a = found->second;
     const std::int64_t opened_at = a.cause.at;
     count(process, a, -1);

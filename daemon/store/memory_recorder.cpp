@@ -37,7 +37,10 @@ void MemoryRecorder::record(const RecordedCall& call) {
 // Without address and bytes.
 Allocation MemoryRecorder::allocation_of(const RecordedCall& call) const {
   const MemoryAction& what = call.function.memory;
-  return {.device = streams_.device_of(call), .kind = what.kind, .space = what.space, .cause = cause(call),
+  return {.device = streams_.device_of(call),
+          .kind = what.kind,
+          .space = what.space,
+          .cause = cause(call),
           .library = directory_.library_of(call.record.caller)};
 }
 
@@ -68,7 +71,8 @@ void MemoryRecorder::release(const RecordedCall& call) {
 
 void MemoryRecorder::map(const RecordedCall& call) {
   const auto address = call.view.value(Role::Address), handle = call.view.value(Role::Object);
-  if (!call.failed && address && handle) memory_.map(call.process_id(), *address, call.view.bytes().value_or(0), *handle);
+  if (!call.failed && address && handle)
+    memory_.map(call.process_id(), *address, call.view.bytes().value_or(0), *handle);
 }
 
 void MemoryRecorder::unmap(const RecordedCall& call) {

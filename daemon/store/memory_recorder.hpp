@@ -12,8 +12,13 @@ namespace fade::store {
 class MemoryRecorder {
  public:
   MemoryRecorder(Books& books, StreamRecorder& streams)
-      : directory_(books.directory), memory_(books.memory), graphs_(books.graphs), devices_(books.devices), stream_book_(books.streams),
-        handles_(books.handles), streams_(streams) {}
+      : directory_(books.directory),
+        memory_(books.memory),
+        graphs_(books.graphs),
+        devices_(books.devices),
+        stream_book_(books.streams),
+        handles_(books.handles),
+        streams_(streams) {}
 
   // Any call that may give or take memory: acts by the function's MemoryAction.
   void record(const RecordedCall& call);

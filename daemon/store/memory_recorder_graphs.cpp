@@ -7,7 +7,9 @@ namespace fade::store {
 using probes::Role;
 
 namespace {
-std::int64_t part(std::int64_t whole, std::int64_t nth, std::int64_t of) { return whole / of * nth + whole % of * nth / of; }
+std::int64_t part(std::int64_t whole, std::int64_t nth, std::int64_t of) {
+  return whole / of * nth + whole % of * nth / of;
+}
 }  // namespace
 
 bool MemoryRecorder::is_captured(const RecordedCall& call) const {
@@ -26,8 +28,13 @@ std::optional<GraphMemory> MemoryRecorder::graph_node(const RecordedCall& call) 
   const auto node = memory_node(call.view);
   if (!node) return std::nullopt;
   const DeviceRow device = devices_.row(call.process, node->device);
-  return GraphMemory{.allocation = {.address = node->address, .bytes = node->bytes, .device = device, .kind = MemoryKind::Graph,
-                                    .space = Space::Memory, .cause = cause(call), .library = directory_.library_of(call.record.caller)},
+  return GraphMemory{.allocation = {.address = node->address,
+                                    .bytes = node->bytes,
+                                    .device = device,
+                                    .kind = MemoryKind::Graph,
+                                    .space = Space::Memory,
+                                    .cause = cause(call),
+                                    .library = directory_.library_of(call.record.caller)},
                      .frees = node->frees};
 }
 
@@ -49,8 +56,10 @@ void MemoryRecorder::graph_launched(const RecordedCall& call) {
   Cause launch = cause(call);
   if (call.failed) {
     if (call.view.result() == kOutOfMemory)
-      memory_.out_of_memory(process, {.bytes = most_at_once(*memories), .device = memories->front().allocation.device,
-                                      .kind = MemoryKind::Graph, .cause = launch});
+      memory_.out_of_memory(process, {.bytes = most_at_once(*memories),
+                                      .device = memories->front().allocation.device,
+                                      .kind = MemoryKind::Graph,
+                                      .cause = launch});
     return;
   }
   if (frees_first) free_before_launch(call, launch);

@@ -16,7 +16,7 @@ namespace fade::store {
 // The call that did it, by rows.
 struct Cause {
   std::int64_t process = 0, function = 0, caller = 0, call = 0;
-  std::int64_t parent = 0;       // the call around it
+  std::int64_t parent = 0;           // the call around it
   std::int64_t entered = 0, at = 0;  // at: when it returned
 };
 

@@ -6,19 +6,22 @@
 
 namespace fade::store {
 
-NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes, DeviceRecorder& devices)
+NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes,
+                               DeviceRecorder& devices)
     : session_(session),
       books_(books),
       lanes_(lanes),
       devices_(devices),
-      lifecycle_(db, failure, "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
+      lifecycle_(db, failure,
+                 "INSERT INTO lifecycle_ (session, ts, process, thread, kind, value, detail) VALUES (?,?,?,?,?,?,?)"),
       drop_(db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       cpu_(db, failure, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"),
       sample_(db, failure, "INSERT INTO sample_ VALUES (?,?,?,?)"),
       cost_(db, failure, "INSERT INTO call_cost_ VALUES (?,?,?,?,?,?,?,?)"),
-      thread_cost_(db, failure,
-                   "INSERT INTO thread_cost_ VALUES (?1,?2,?3) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
-                   "held_ns = held_ns + excluded.held_ns") {}
+      thread_cost_(
+          db, failure,
+          "INSERT INTO thread_cost_ VALUES (?1,?2,?3) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
+          "held_ns = held_ns + excluded.held_ns") {}
 
 void NoticeRecorder::record(const Notice& notice, RowId last_call) {
   last_call_ = last_call;
@@ -125,7 +128,8 @@ void NoticeRecorder::on(const FrameSeen& n) {
 
 void NoticeRecorder::on(const Sampled& n) {
   const Directory& directory = books_.directory;
-  if (books_.keep.calls) sample_(directory.thread_row(n.thread), n.at, directory.stack_row(n.stack), directory.frame_row(n.frame));
+  if (books_.keep.calls)
+    sample_(directory.thread_row(n.thread), n.at, directory.stack_row(n.stack), directory.frame_row(n.frame));
 }
 
 void NoticeRecorder::on(const CpuUsed& n) {
@@ -133,8 +137,8 @@ void NoticeRecorder::on(const CpuUsed& n) {
 }
 
 void NoticeRecorder::on(const Lifecycle& n) {
-  lifecycle_(session_, n.at, unless(books_.directory.process_row(n.process), 0), unless(books_.directory.thread_row(n.thread), 0), n.kind,
-             n.value, unless_empty(n.detail));
+  lifecycle_(session_, n.at, unless(books_.directory.process_row(n.process), 0),
+             unless(books_.directory.thread_row(n.thread), 0), n.kind, n.value, unless_empty(n.detail));
 }
 
 void NoticeRecorder::on(const Drop& n) {

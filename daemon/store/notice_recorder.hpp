@@ -10,7 +10,8 @@ namespace fade::store {
 
 class NoticeRecorder {
  public:
-  NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes, DeviceRecorder& devices);
+  NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes,
+                 DeviceRecorder& devices);
 
   // `last_call`: row of the last call before it, 0: none.
   void record(const Notice& notice, RowId last_call);
@@ -50,7 +51,9 @@ class NoticeRecorder {
   void on(const CpuUsed& n);
   void on(const ThreadCost& n) { thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns); }
   void on(const CostMeasured& n);
-  void on(const StopCost& n) { books_.rollups.stops(session_, books_.directory.function_row(n.function), n.stops, n.held_ns); }
+  void on(const StopCost& n) {
+    books_.rollups.stops(session_, books_.directory.function_row(n.function), n.stops, n.held_ns);
+  }
   void end_kernels(ProcessId process);
 
   const RowId session_;

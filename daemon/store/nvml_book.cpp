@@ -14,9 +14,9 @@ namespace {
 using probes::FieldType;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kMostValues = 10'000;   // remembered, of all processes
+constexpr std::size_t kMostValues = 10'000;  // remembered, of all processes
 constexpr std::size_t kMostHandles = 10'000;
-constexpr unsigned kMostNvmlChanges = 100;        // rows of one value
+constexpr unsigned kMostNvmlChanges = 100;  // rows of one value
 
 // The layout behind a pointer that a function fills.
 struct Teller {
@@ -47,7 +47,9 @@ constexpr std::string_view kPciInfo[] = {"nvmlDeviceGetPciInfo", "nvmlDeviceGetP
 constexpr std::size_t kPciNumbers = 16;  // domain, bus and device stand behind 16 characters in all three forms
 
 template <class Names>
-bool is_one_of(const Names& names, std::string_view symbol) { return std::ranges::find(names, symbol) != std::end(names); }
+bool is_one_of(const Names& names, std::string_view symbol) {
+  return std::ranges::find(names, symbol) != std::end(names);
+}
 
 std::size_t width_of(FieldType type) { return type == FieldType::Size ? 8 : 4; }
 
@@ -78,7 +80,9 @@ std::uint64_t handle_in(const CallView& call) {
 }  // namespace
 
 NvmlBook::NvmlBook(sqlite::Db& db, Failure& failure)
-    : answer_(db, failure, "INSERT INTO nvml_answer_ (process, handle, nvml_index, name, value, source, call, ts) VALUES (?,?,?,?,?,?,?,?)") {}
+    : answer_(db, failure,
+              "INSERT INTO nvml_answer_ (process, handle, nvml_index, name, value, source, call, ts) VALUES "
+              "(?,?,?,?,?,?,?,?)") {}
 
 void NvmlBook::told(const Told& told, const CallView& call) {
   if (call.probe.api != "nvml") return;
@@ -97,7 +101,8 @@ void NvmlBook::handle_given(const Told& told, const CallView& call) {
   if (!piece || piece->bytes.size() < sizeof handle) return;
   std::memcpy(&handle, piece->bytes.data(), sizeof handle);
   if (indices_.size() >= kMostHandles) indices_.clear();  // a stand-in may make a new handle each time
-  const auto index = static_cast<std::int64_t>(probes::argument(call.probe, call.probe.parameters[0], call.record, call.payload));
+  const auto index =
+      static_cast<std::int64_t>(probes::argument(call.probe, call.probe.parameters[0], call.record, call.payload));
   indices_[{told.process, handle}] = index;
   store(told, call, handle, "index", std::to_string(index));
 }
@@ -107,7 +112,8 @@ std::optional<std::int64_t> NvmlBook::index_of(RowId process, std::uint64_t hand
   return found == indices_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void NvmlBook::store(const Told& told, const CallView& call, std::uint64_t handle, std::string_view name, std::string text) {
+void NvmlBook::store(const Told& told, const CallView& call, std::uint64_t handle, std::string_view name,
+                     std::string text) {
   const auto index = index_of(told.process, handle);
   if (values_.size() >= kMostValues) values_.clear();
   // Handles of one index are one device.
@@ -116,7 +122,8 @@ void NvmlBook::store(const Told& told, const CallView& call, std::uint64_t handl
   if (value.rows > 0 && (value.text == text || value.rows >= kMostNvmlChanges)) return;
   ++value.rows;
   value.text = text;
-  answer_(told.process, unless(static_cast<std::int64_t>(handle), 0), index, name, text, call.probe.symbol, told.call, told.at);
+  answer_(told.process, unless(static_cast<std::int64_t>(handle), 0), index, name, text, call.probe.symbol, told.call,
+          told.at);
 }
 
 void NvmlBook::end_process(RowId process) {

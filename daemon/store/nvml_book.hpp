@@ -33,7 +33,8 @@ class NvmlBook {
     std::string text;
     unsigned rows = 0;
   };
-  using Key = std::tuple<RowId, std::uint64_t, std::string>;  // process, handle (0: the library itself), name and function
+  using Key =
+      std::tuple<RowId, std::uint64_t, std::string>;  // process, handle (0: the library itself), name and function
 
   void handle_given(const Told& told, const CallView& call);
   void store(const Told& told, const CallView& call, std::uint64_t handle, std::string_view name, std::string text);

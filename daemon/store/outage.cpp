@@ -48,7 +48,9 @@ std::optional<Outage::Report> Outage::end() {
 
 std::string Outage::Report::text() const {
   const double seconds = static_cast<double>(duration) / 1e9;
-  const std::string cost = refused == 0 ? "every call was kept" : fmt::format("{} {} not recorded", refused, refused == 1 ? "call was" : "calls were");
+  const std::string cost = refused == 0
+                               ? "every call was kept"
+                               : fmt::format("{} {} not recorded", refused, refused == 1 ? "call was" : "calls were");
   return fmt::format("another process had the database locked for {:.1f} s; {}", seconds, cost);
 }
 

@@ -25,7 +25,8 @@ class Outage {
     std::string text() const;
   };
 
-  Outage(EventQueue& queue, SessionClock clock, std::string path) : queue_(queue), clock_(clock), path_(std::move(path)) {}
+  Outage(EventQueue& queue, SessionClock clock, std::string path)
+      : queue_(queue), clock_(clock), path_(std::move(path)) {}
 
   // True for the errors that end when another process lets go.
   static bool is_lock(const Error& error);

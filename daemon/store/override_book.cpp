@@ -8,7 +8,9 @@ constexpr std::size_t kMostOverrideSums = 10'000;  // beyond it, values are no l
 }
 
 OverrideBook::OverrideBook(sqlite::Db& db, Failure& failure, Directory& directory, RowId session)
-    : directory_(directory), session_(session), last_(db.integer("SELECT max(id) FROM override_hit_").value_or(0)),
+    : directory_(directory),
+      session_(session),
+      last_(db.integer("SELECT max(id) FROM override_hit_").value_or(0)),
       rule_(db, failure, "INSERT INTO override_ VALUES (?,?,?,?,?,?)"),
       hit_(db, failure, "INSERT INTO override_hit_ VALUES (?1,?2,?3,?4,?5,?6,?6,?7,?8,?9,?10,1)"),
       repeat_(db, failure, "UPDATE override_hit_ SET n = ?2, ts_last = ?3 WHERE id = ?1") {}
@@ -22,7 +24,8 @@ OverrideBook::Sum& OverrideBook::sum_of(const OverrideHit& hit) {
   const ProcessId process = thread ? thread->process : 0;
   const bool crowded = sums_.size() >= kMostOverrideSums;
   const std::string values = crowded ? std::string() : hit.was + '\0' + hit.became;
-  return sums_[fmt::format("{}:{}:{}:{}:{}", hit.rule, process, crowded ? 0 : hit.caller, hit.device, hit.target) + '\0' + values];
+  return sums_[fmt::format("{}:{}:{}:{}:{}", hit.rule, process, crowded ? 0 : hit.caller, hit.device, hit.target) +
+               '\0' + values];
 }
 
 void OverrideBook::on(const OverrideHit& n) {
@@ -35,8 +38,9 @@ void OverrideBook::on(const OverrideHit& n) {
     return;
   }
   sum.row = ++last_;
-  hit_(sum.row, directory_.rule_row(n.rule), unless(directory_.call_row(n.call), 0), unless(directory_.thread_row(n.thread), 0),
-       unless(directory_.site_row(n.caller), 0), n.at, unless(n.device, -1), n.target, n.was, n.became);
+  hit_(sum.row, directory_.rule_row(n.rule), unless(directory_.call_row(n.call), 0),
+       unless(directory_.thread_row(n.thread), 0), unless(directory_.site_row(n.caller), 0), n.at, unless(n.device, -1),
+       n.target, n.was, n.became);
 }
 
 void OverrideBook::flush() {

@@ -6,16 +6,17 @@
 namespace fade::store {
 namespace {
 
-constexpr std::size_t kDeepest = 1'024;      // ranges of one thread within each other
+constexpr std::size_t kDeepest = 1'024;       // ranges of one thread within each other
 constexpr std::size_t kMostStarted = 65'536;  // open at once, of all processes
-constexpr std::size_t kMostNames = 10'000;   // that are summed up by themselves
+constexpr std::size_t kMostNames = 10'000;    // that are summed up by themselves
 constexpr const char* kUnread = "(name not read)";
 constexpr const char* kOtherNames = "(other names)";
 
 }  // namespace
 
 RangeBook::RangeBook(sqlite::Db& db, Failure& failure, StepBook& steps)
-    : steps_(steps), last_id_(db.integer("SELECT max(id) FROM range_").value_or(0)),
+    : steps_(steps),
+      last_id_(db.integer("SELECT max(id) FROM range_").value_or(0)),
       last_name_(db.integer("SELECT max(id) FROM range_name_").value_or(0)),
       range_(db, failure, "INSERT OR REPLACE INTO range_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       name_(db, failure, "INSERT INTO range_name_ VALUES (?,?)"),
@@ -38,7 +39,8 @@ RangeBook::Name RangeBook::name_of(const std::optional<std::string>& text) {
   if (const auto known = names_.find(name); known != names_.end()) return known->second;
   if (names_.size() < kMostNames) return names_.emplace(name, new_name(name)).first->second;
   const auto other = names_.find(kOtherNames);
-  const Name& others = other != names_.end() ? other->second : names_.emplace(kOtherNames, new_name(kOtherNames)).first->second;
+  const Name& others =
+      other != names_.end() ? other->second : names_.emplace(kOtherNames, new_name(kOtherNames)).first->second;
   if (!keep_rows_) return {others.row, others.row, steps_.begins_with_range(name)};
   Name made = new_name(name);
   made.sum_row = others.row;
@@ -63,8 +65,16 @@ void RangeBook::call(const MarkerCall& call) {
 
 // A range begins when the call that opens it has returned and ends when the one that closes it is entered.
 RangeBook::Open RangeBook::opened(const Thread& thread, const MarkerCall& call, Form form) {
-  return {.id = ++last_id_, .process = call.process, .thread = call.thread, .up = thread.open.empty() ? 0 : thread.open.back().id,
-          .call = call.call, .at = call.exit, .name = name_of(call.name), .form = form, .domain = call.domain, .depth = thread.open.size()};
+  return {.id = ++last_id_,
+          .process = call.process,
+          .thread = call.thread,
+          .up = thread.open.empty() ? 0 : thread.open.back().id,
+          .call = call.call,
+          .at = call.exit,
+          .name = name_of(call.name),
+          .form = form,
+          .domain = call.domain,
+          .depth = thread.open.size()};
 }
 
 void RangeBook::push(Thread& thread, const MarkerCall& call) {
@@ -73,7 +83,8 @@ void RangeBook::push(Thread& thread, const MarkerCall& call) {
     return fault(call.process, "nested too deep");
   }
   const Open& range = thread.open.emplace_back(opened(thread, call, Form::Pushed));
-  if (range.name.is_step) steps_.range_opened(range.id, {call.process, call.thread}, call.name.value_or(kUnread), range.call, range.at);
+  if (range.name.is_step)
+    steps_.range_opened(range.id, {call.process, call.thread}, call.name.value_or(kUnread), range.call, range.at);
 }
 
 void RangeBook::pop(Thread& thread, const MarkerCall& call) {
@@ -81,7 +92,8 @@ void RangeBook::pop(Thread& thread, const MarkerCall& call) {
     --thread.too_deep;
     return;
   }
-  const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(), [&](const Open& range) { return range.domain == call.domain; });
+  const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(),
+                                  [&](const Open& range) { return range.domain == call.domain; });
   if (found == thread.open.rend()) return fault(call.process, call.result < 0 ? "pop without push" : "push not seen");
   close(*found, {call.entry, Ended::Closed, call.call, call.thread});
   thread.open.erase(std::next(found).base());
@@ -89,14 +101,16 @@ void RangeBook::pop(Thread& thread, const MarkerCall& call) {
 
 void RangeBook::start(Thread& thread, const MarkerCall& call) {
   const StartKey key{call.process, static_cast<std::uint64_t>(call.result)};
-  if (const auto old = started_.find(key); old != started_.end()) {  // libraries without a tool give every range the id 0
+  if (const auto old = started_.find(key);
+      old != started_.end()) {  // libraries without a tool give every range the id 0
     fault(call.process, "id used twice");
     close(old->second, {call.entry, Ended::Closed, call.call, call.thread});
     started_.erase(old);
   }
   if (started_.size() >= kMostStarted) return fault(call.process, "too many open");
   const Open& range = started_.emplace(key, opened(thread, call, Form::Started)).first->second;
-  if (range.name.is_step) steps_.range_opened(range.id, {call.process, call.thread}, call.name.value_or(kUnread), range.call, range.at);
+  if (range.name.is_step)
+    steps_.range_opened(range.id, {call.process, call.thread}, call.name.value_or(kUnread), range.call, range.at);
 }
 
 void RangeBook::stop(const MarkerCall& call) {
@@ -127,8 +141,9 @@ void RangeBook::close(Open& range, const Closing& closing) {
 
 void RangeBook::write(Open& range, std::optional<std::int64_t> ns, const Closing& closing) {
   range.has_row = true;
-  range_(range.id, range.process, range.thread, static_cast<int>(range.form), range.name.row, static_cast<std::int64_t>(range.depth), unless(range.up, 0),
-         range.at, ns, static_cast<int>(closing.how), unless(closing.thread, 0), range.call, unless(closing.call, 0));
+  range_(range.id, range.process, range.thread, static_cast<int>(range.form), range.name.row,
+         static_cast<std::int64_t>(range.depth), unless(range.up, 0), range.at, ns, static_cast<int>(closing.how),
+         unless(closing.thread, 0), range.call, unless(closing.call, 0));
 }
 
 void RangeBook::end_pushed(Thread& thread, const Closing& closing) {
@@ -168,7 +183,8 @@ void RangeBook::end_recording(std::int64_t at) { end_all(0, {.at = at, .how = En
 void RangeBook::flush() {
   for (const auto& [key, sum] : sums_) {
     const std::vector<std::byte> histogram = sum.histogram.encode();
-    sum_(key.process, static_cast<int>(key.form), key.name, sum.n, sum.unclosed, sum.total, sum.min, sum.max, std::span<const std::byte>(histogram));
+    sum_(key.process, static_cast<int>(key.form), key.name, sum.n, sum.unclosed, sum.total, sum.min, sum.max,
+         std::span<const std::byte>(histogram));
   }
   for (const auto& [key, n] : faults_) fault_(key.first, key.second, n);
   sums_.clear();

@@ -27,9 +27,9 @@ struct MarkerCall {
   CallId id = 0, parent = 0;
   RowId call = 0, process = 0, thread = 0;
   std::int64_t entry = 0, exit = 0;
-  std::int64_t result = 0;  // of start: the range's id; of pop: the level, negative if the library knew of no range
-  std::uint64_t range_id = 0;    // of stop
-  std::uint64_t domain = 0;      // NVTX: ranges nest within their domain
+  std::int64_t result = 0;     // of start: the range's id; of pop: the level, negative if the library knew of no range
+  std::uint64_t range_id = 0;  // of stop
+  std::uint64_t domain = 0;    // NVTX: ranges nest within their domain
   std::optional<std::string> name;  // nullopt: it could not be read
 };
 
@@ -88,7 +88,9 @@ class RangeBook {
   };
   using StartKey = std::pair<RowId, std::uint64_t>;  // process, id
   struct StartHash {
-    std::size_t operator()(const StartKey& key) const { return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(key.first) * 0x9E3779B97F4A7C15u ^ key.second); }
+    std::size_t operator()(const StartKey& key) const {
+      return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(key.first) * 0x9E3779B97F4A7C15u ^ key.second);
+    }
   };
 
   void push(Thread& thread, const MarkerCall& call);

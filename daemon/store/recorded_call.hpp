@@ -23,8 +23,8 @@ struct RecordedCall {
   // Set while it is recorded.
   std::int64_t ns = 0;  // of its duration, without fade's own cost
   RowId launch = BatchTable::kNull;
-  bool wanted = true;  // has a row
-  bool ran = false;    // put kernels to run, or tried to
+  bool wanted = true;          // has a row
+  bool ran = false;            // put kernels to run, or tried to
   std::uint64_t launched = 0;  // kernels that it gave to the GPU: none if it failed or went into a graph
 
   bool succeeded() const { return returned && !failed; }
@@ -33,7 +33,9 @@ struct RecordedCall {
 
 inline Cause cause_of(const RecordedCall& call, const Directory& directory) {
   const CallRecord& record = call.record;
-  return {call.process, call.function.row, directory.site_row(record.caller), call.call, directory.call_row(record.parent), call.at, call.end};
+  return {
+      call.process, call.function.row, directory.site_row(record.caller), call.call, directory.call_row(record.parent),
+      call.at,      call.end};
 }
 
 }  // namespace fade::store

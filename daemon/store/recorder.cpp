@@ -13,7 +13,9 @@ constexpr std::size_t kLookAfter = 512;              // calls and notices
 constexpr std::size_t kLookAfterPayload = 64 << 10;  // bytes of the batch
 constexpr std::string_view kUserApi = "user";        // a program's own function allocates for itself
 
-bool allocates(const probes::Probe& probe) { return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc; }
+bool allocates(const probes::Probe& probe) {
+  return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc;
+}
 
 template <class N, class... Kinds>
 constexpr bool is_any_of = (std::is_same_v<N, Kinds> || ...);
@@ -22,8 +24,9 @@ constexpr bool is_any_of = (std::is_same_v<N, Kinds> || ...);
 bool adds_rows(const Notice& notice) {
   return std::visit(
       [](const auto& n) {
-        return is_any_of<std::decay_t<decltype(n)>, ProcessStarted, ThreadStarted, ModuleLoaded, FunctionDefined, CallSiteSeen, KernelNamed,
-                         FrameSeen, StackSeen, Lifecycle, CpuUsed, Sampled, ModuleOrigin, ImportsBound>;
+        return is_any_of<std::decay_t<decltype(n)>, ProcessStarted, ThreadStarted, ModuleLoaded, FunctionDefined,
+                         CallSiteSeen, KernelNamed, FrameSeen, StackSeen, Lifecycle, CpuUsed, Sampled, ModuleOrigin,
+                         ImportsBound>;
       },
       notice);
 }
@@ -60,7 +63,8 @@ void Recorder::apply(const Batch& batch, const Look& look) {
   std::size_t next = 0, done = 0, payload_done = 0;
   const std::span<const std::byte> payload(batch.payload);
   for (std::size_t i = 0; i <= batch.calls.size(); ++i) {
-    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next, ++done) apply_notice(batch.notices[next].notice);
+    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next, ++done)
+      apply_notice(batch.notices[next].notice);
     if (i == batch.calls.size() || failure_) break;
     const CallRecord& record = batch.calls[i];
     call(record, payload.subspan(record.payload_at, record.payload_size));
@@ -85,14 +89,25 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
   }
   FunctionEntry& function = *lane->function;
   const bool is_timed = record.flags & kReturned;
-  const std::int64_t end = is_timed || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
+  const std::int64_t end =
+      is_timed || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
   const CallView view{*function.probe, record, payload, function.library_major};
   const std::int64_t result = is_timed ? function.result.value(record.result) : 0;
   const bool failed = record.flags & kFailed;
-  RecordedCall now{.record = record, .view = view, .function = function, .thread = *lane->thread,
-                   .call = books_.directory.call_row(record.id), .process = lane->process, .at = record.entry_ns, .end = end,
-                   .timed = is_timed, .returned = (record.flags & (kReturned | kEntryOnly)) != 0, .failed = failed,
-                   .is_failure = failed && !function.is_answer(result), .result = result, .sec = second_of(record.entry_ns)};
+  RecordedCall now{.record = record,
+                   .view = view,
+                   .function = function,
+                   .thread = *lane->thread,
+                   .call = books_.directory.call_row(record.id),
+                   .process = lane->process,
+                   .at = record.entry_ns,
+                   .end = end,
+                   .timed = is_timed,
+                   .returned = (record.flags & (kReturned | kEntryOnly)) != 0,
+                   .failed = failed,
+                   .is_failure = failed && !function.is_answer(result),
+                   .result = result,
+                   .sec = second_of(record.entry_ns)};
   this->record(now, *lane);
 }
 
@@ -106,7 +121,8 @@ void Recorder::record(RecordedCall& call, Lane& lane) {
   if (memory_.waits_for_outer() && call.function.probe->api != kUserApi) memory_.outer_call(call);
   if (call.launched > 0) books_.copies.launch(call.process, call.launched);
   if (!call.function.is_marker) follow_work(call, lane, self);
-  if (call.record.flags & (kReturned | kUnwound)) lane.last->left({call.call, call.function.row, call.at, call.end, call.result, call.returned});
+  if (call.record.flags & (kReturned | kUnwound))
+    lane.last->left({call.call, call.function.row, call.at, call.end, call.result, call.returned});
   rows_.write(call);
 }
 
@@ -131,10 +147,18 @@ void Recorder::record_family(RecordedCall& call) {
 void Recorder::record_marker(const RecordedCall& call) {
   if (!call.returned) return;
   const CallView& view = call.view;
-  books_.ranges.call({.kind = view.probe.kind, .id = call.record.id, .parent = call.record.parent, .call = call.call, .process = call.process,
-                      .thread = call.thread.row, .entry = call.at, .exit = call.end, .result = view.result(),
+  books_.ranges.call({.kind = view.probe.kind,
+                      .id = call.record.id,
+                      .parent = call.record.parent,
+                      .call = call.call,
+                      .process = call.process,
+                      .thread = call.thread.row,
+                      .entry = call.at,
+                      .exit = call.end,
+                      .result = view.result(),
                       .range_id = view.value(probes::Role::RangeId).value_or(0),
-                      .domain = view.value(probes::Role::RangeDomain).value_or(0), .name = view.message()});
+                      .domain = view.value(probes::Role::RangeDomain).value_or(0),
+                      .name = view.message()});
 }
 
 // Without a timeline everything belongs to its last second.
@@ -152,18 +176,23 @@ std::int64_t Recorder::sum_up(RecordedCall& call, Lane& lane) {
   const CallRecord& record = call.record;
   const auto [ns, self] = add_time(call, lane);
   call.ns = ns;
-  if (const LibraryId library = books_.directory.library_of(record.caller); library != lane.library) lanes_.come_from(lane, library);
+  if (const LibraryId library = books_.directory.library_of(record.caller); library != lane.library)
+    lanes_.come_from(lane, library);
   lane.from_library->add(call.ns, self, call.is_failure);
   if (record.stack == 0) return self;
   const bool allocated = allocates(*call.function.probe) && call.succeeded() && !memory_.is_captured(call);
-  books_.stacks.count({record.stack, call.call, call.function.row, call.ns, self, allocated ? call.view.bytes().value_or(0) : 0, call.is_failure});
+  books_.stacks.count({record.stack, call.call, call.function.row, call.ns, self,
+                       allocated ? call.view.bytes().value_or(0) : 0, call.is_failure});
   return self;
 }
 
 Rollups::Net Recorder::add_time(const RecordedCall& call, Lane& lane) {
   const CallRecord& record = call.record;
-  const Rollups::Measured measured{.call = call.call, .parent = books_.directory.call_row(record.parent), .sec = call.sec,
-                                   .raw_ns = call.timed ? std::optional(call.end - call.at) : std::nullopt, .held_ns = record.held_ns,
+  const Rollups::Measured measured{.call = call.call,
+                                   .parent = books_.directory.call_row(record.parent),
+                                   .sec = call.sec,
+                                   .raw_ns = call.timed ? std::optional(call.end - call.at) : std::nullopt,
+                                   .held_ns = record.held_ns,
                                    .failed = call.is_failure};
   if (!(record.flags & (kEntryOnly | kUnseen))) return books_.rollups.call(lane.sums, measured);
   books_.rollups.untimed(lane.sums, measured);
@@ -176,11 +205,13 @@ void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int6
   const CallRecord& record = call.record;
   books_.uses.call(*lane.use, {call.at, call.sec, call.is_failure, call.launched, call.ran && call.failed});
   const bool is_open = !(record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen));
-  if (record.parent == 0 && lane.idle) IdleBook::call(*lane.idle, {call.call, call.at, is_open ? IdleBook::kOpen : call.end});
-  if (function.waits) books_.waits.call(call.call, call.process, function.row, books_.directory.site_row(record.caller), call.ns);
+  if (record.parent == 0 && lane.idle)
+    IdleBook::call(*lane.idle, {call.call, call.at, is_open ? IdleBook::kOpen : call.end});
+  if (function.waits)
+    books_.waits.call(call.call, call.process, function.row, books_.directory.site_row(record.caller), call.ns);
   if (!books_.steps.has_rule()) return;
-  const StepCall step{call.process_id(), call.call, call.process, call.thread.row, function.row, call.end, call.ns, self,
-                      call.is_failure, record.parent == 0, call.launched, function.waits};
+  const StepCall step{call.process_id(), call.call, call.process,    call.thread.row,    function.row,  call.end,
+                      call.ns,           self,      call.is_failure, record.parent == 0, call.launched, function.waits};
   books_.steps.call(step);
   if (function.separates_steps && call.returned) books_.steps.separated(step, function.probe->symbol);
 }
@@ -214,7 +245,8 @@ void Recorder::finish() {
   books_.idle.end_recording(last_ns());
   books_.memory.end_recording();
   if (const std::uint64_t n = books_.memory.without_row(); n > 0)
-    notices_.note(last_ns(), static_cast<std::int64_t>(n), "size limit reached: allocations that were never freed have no rows");
+    notices_.note(last_ns(), static_cast<std::int64_t>(n),
+                  "size limit reached: allocations that were never freed have no rows");
   books_.codes.finish();
   books_.flush_rows(failure_);
   books_.rollups.finish();
@@ -224,7 +256,11 @@ void Recorder::finish() {
 
 LiveTotals Recorder::live() const {
   const auto [used, peak] = books_.memory.in_use();
-  return {.calls = calls_, .errors = failed_, .dropped = dropped_ + notices_.never_came(), .memory_bytes = used, .peak_bytes = peak};
+  return {.calls = calls_,
+          .errors = failed_,
+          .dropped = dropped_ + notices_.never_came(),
+          .memory_bytes = used,
+          .peak_bytes = peak};
 }
 
 Totals Recorder::totals() const {
@@ -240,13 +276,17 @@ Totals Recorder::totals() const {
     if (total.untimed < total.calls)
       out.top.push_back({books_.directory.function_name(function), total.calls, total.errors,
                          notices_.call_cost().measurable(total.total_ns, total.calls)});
-  std::ranges::sort(out.top, [](const auto& a, const auto& b) { return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name); });
+  std::ranges::sort(out.top, [](const auto& a, const auto& b) {
+    return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
+  });
   if (out.top.size() > kTop) out.top.resize(kTop);
   const auto peaks = books_.memory.peaks();
   for (const auto& [device, bytes] : peaks) {
     const auto process = devices.process_of(device);
-    const bool one_process = std::ranges::all_of(peaks, [&](const auto& p) { return devices.process_of(p.first) == process; });
-    out.peak_memory.emplace_back(devices.label(device, one_process ? std::string() : books_.directory.process_label(process)), bytes);
+    const bool one_process =
+        std::ranges::all_of(peaks, [&](const auto& p) { return devices.process_of(p.first) == process; });
+    out.peak_memory.emplace_back(
+        devices.label(device, one_process ? std::string() : books_.directory.process_label(process)), bytes);
   }
   return out;
 }

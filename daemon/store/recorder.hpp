@@ -31,16 +31,18 @@ class Recorder {
   // and keep() less.
   using Look = std::function<void()>;
   void apply(const Batch& batch, const Look& look = {});
-  void flush_sums();   // about every second
-  std::uint64_t sums_waiting() const { return lanes_.waiting(); }  // at most so many of functions in threads are new since
-  void finish();       // live allocations and everything that waits
+  void flush_sums();  // about every second
+  std::uint64_t sums_waiting() const {
+    return lanes_.waiting();
+  }               // at most so many of functions in threads are new since
+  void finish();  // live allocations and everything that waits
   // Sets how many more bytes may be written of dispensable data: allocations that were never freed, names of frames.
   void set_room(Room room);
 
   FrameNamer& names() { return books_.names; }  // of frames; finish() names the remaining ones
 
   void keep(Keep keep);
-  void fail(const Error& error) { failure_.note(error); }  // no data are written from now on
+  void fail(const Error& error) { failure_.note(error); }           // no data are written from now on
   std::uint64_t rows_left_out() const { return rows_.left_out(); }  // calls that got no row because of keep()
   Applied applied() const { return {rows_.written(), applied_ - rows_.written(), dropped_}; }
   const std::optional<Error>& failure() const { return failure_.error; }

@@ -14,7 +14,8 @@ ResultRules::ResultRules(sqlite::Db& db, Failure& failure) {
     return;
   }
   Result<bool> row = rows->step();
-  for (; row && *row; row = rows->step()) rules_.push_back({std::string(rows->text(0)), rows->integer(1), rows->integer(2) != 0});
+  for (; row && *row; row = rows->step())
+    rules_.push_back({std::string(rows->text(0)), rows->integer(1), rows->integer(2) != 0});
   if (!row) failure.note(std::move(row.error()));
 }
 
@@ -22,7 +23,9 @@ std::vector<std::int64_t> ResultRules::normal(const std::string& function) const
   std::vector<std::int64_t> out;
   std::set<std::int64_t> decided;
   for (const Rule& rule : rules_)
-    if (sqlite3_strglob(rule.pattern.c_str(), function.c_str()) == 0 && decided.insert(rule.code).second && rule.is_normal) out.push_back(rule.code);
+    if (sqlite3_strglob(rule.pattern.c_str(), function.c_str()) == 0 && decided.insert(rule.code).second &&
+        rule.is_normal)
+      out.push_back(rule.code);
   return out;
 }
 

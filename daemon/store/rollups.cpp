@@ -32,20 +32,24 @@ void CallSum::add(const CallSum& other) {
 
 Rollups::Rollups(sqlite::Db& db, Failure& failure)
     : stat_(db, failure,
-            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12) ON CONFLICT DO UPDATE SET n = n + "
+            "excluded.n, "
             "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
-            "min = coalesce(min(min, excluded.min), min, excluded.min), max = coalesce(max(max, excluded.max), max, excluded.max), "
+            "min = coalesce(min(min, excluded.min), min, excluded.min), max = coalesce(max(max, excluded.max), max, "
+            "excluded.max), "
             "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves, cost = cost + excluded.cost"),
       second_(db, failure,
               "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
               "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
       launch_(db, failure,
               "INSERT INTO kernel_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
-              "errors = errors + excluded.errors, launch_ns = launch_ns + excluded.launch_ns, max_ns = max(max_ns, excluded.max_ns), "
+              "errors = errors + excluded.errors, launch_ns = launch_ns + excluded.launch_ns, max_ns = max(max_ns, "
+              "excluded.max_ns), "
               "first_ts = min(first_ts, excluded.first_ts), last_ts = max(last_ts, excluded.last_ts)"),
       copy_(db, failure,
             "INSERT INTO copy_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
-            "bytes = bytes + excluded.bytes, max_bytes = max(max_bytes, excluded.max_bytes), small = small + excluded.small, "
+            "bytes = bytes + excluded.bytes, max_bytes = max(max_bytes, excluded.max_bytes), small = small + "
+            "excluded.small, "
             "host_ns = host_ns + excluded.host_ns"),
       stop_(db, failure,
             "INSERT INTO overhead_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
@@ -70,8 +74,9 @@ Rollups::Net Rollups::nested(const Lane& lane, const Measured& call) {
   const Inside inside = take_inside(call.call);
   const std::int64_t cost = inside.cost + (call.raw_ns ? cost_.call_ns : 0), ns = call.raw_ns ? *call.raw_ns - cost : 0;
   count(lane, call.call, call.sec, ns, call.failed);
-  CallSum& sum = call.parent == 0 ? *lane.from_outside
-                                  : sum_within(call.parent, lane.thread, lane.function, ns, cost + cost_.around(call.held_ns));
+  CallSum& sum = call.parent == 0
+                     ? *lane.from_outside
+                     : sum_within(call.parent, lane.thread, lane.function, ns, cost + cost_.around(call.held_ns));
   const std::int64_t self = cost_.call_ns == 0 ? std::max<std::int64_t>(0, ns - inside.ns) : ns - inside.ns;
   sum.add(ns, self, call.raw_ns ? cost : 0, call.failed, inside.by_function.empty());
   for (const auto& [callee, calls] : inside.by_function) calls_[{lane.thread, callee, lane.function}].add(calls);
@@ -117,7 +122,8 @@ void Rollups::flush_calls() {
     if (sum.n == 0) continue;
     const std::vector<std::byte> histogram = sum.histogram.encode();
     const auto known = [&](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
-    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max), std::span<const std::byte>(histogram), sum.leaves, sum.cost);
+    stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max),
+          std::span<const std::byte>(histogram), sum.leaves, sum.cost);
     sum = CallSum{};
   }
   forget_if_large(calls_);

@@ -3,8 +3,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -101,7 +101,9 @@ class Rollups {
     CallSum* from_outside = nullptr;  // calls without an outer call
     OfFunction* all = nullptr;
   };
-  Lane lane(RowId thread, RowId function) { return {thread, function, &calls_[{thread, function, 0}], &functions_[function]}; }
+  Lane lane(RowId thread, RowId function) {
+    return {thread, function, &calls_[{thread, function, 0}], &functions_[function]};
+  }
 
   // Sets the cost of all following calls.
   void cost(CostOfCalls cost) { cost_ = cost; }
@@ -114,7 +116,7 @@ class Rollups {
     std::int64_t held_ns = 0;            // at its stops, outside of its duration
     bool failed = false;
   };
-  struct Net {  // without fade's own cost; less than 0 if the call was faster than usual
+  struct Net {                         // without fade's own cost; less than 0 if the call was faster than usual
     std::int64_t ns = 0, self_ns = 0;  // self: without calls inside
   };
   // A call with a duration that was not taken, or is not known.

@@ -12,7 +12,8 @@ std::optional<SharedHandles::Handle> SharedHandles::of(const CallView& view) {
     if (parameter.type.cls == TypeClass::Struct && parameter.type.size == handle.size()) {
       if (probes::argument_bytes(parameter, view.record, view.payload, handle) == handle.size()) return handle;
     } else if (parameter.pointee.cls == TypeClass::Struct && parameter.pointee.size == handle.size()) {
-      const auto piece = view.piece(parameter.read_at_return() ? PieceKind::Out : PieceKind::In, probes::index_of(view.probe, parameter));
+      const auto piece = view.piece(parameter.read_at_return() ? PieceKind::Out : PieceKind::In,
+                                    probes::index_of(view.probe, parameter));
       if (!piece || piece->bytes.size() < handle.size()) return std::nullopt;
       std::copy_n(piece->bytes.begin(), handle.size(), handle.begin());
       return handle;

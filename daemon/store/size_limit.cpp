@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t kMega = 1 << 20;
 constexpr std::uint64_t kNear = 64 << 20;  // a batch with all its texts is smaller
-constexpr std::uint64_t kSumsPart = 64;      // of the limit
-constexpr std::uint64_t kSumBytes = 400;     // of one function in one thread, with its part of other sums
+constexpr std::uint64_t kSumsPart = 64;    // of the limit
+constexpr std::uint64_t kSumBytes = 400;   // of one function in one thread, with its part of other sums
 
 using Stage = SizeLimit::Stage;
 constexpr Keep kNothing{.calls = false, .allocs = false, .sums = false, .timeline = false};
@@ -18,7 +18,8 @@ constexpr Keep kSums{.calls = false, .allocs = false, .sums = true, .timeline = 
 constexpr Keep kSumsOverTime{.calls = false, .allocs = false, .sums = true, .timeline = true};
 constexpr Keep kAllButCalls{.calls = false, .allocs = true, .sums = true, .timeline = true};
 constexpr Stage kWithoutAllocations{kSumsOverTime, -2, 16 * kMega, "size limit reached: calls are only counted"};
-constexpr Stage kWithoutTimeline{kSums, -1, 8 * kMega, "size limit reached: calls are only counted, without a timeline"};
+constexpr Stage kWithoutTimeline{kSums, -1, 8 * kMega,
+                                 "size limit reached: calls are only counted, without a timeline"};
 constexpr Stage kEnd{kNothing, 3, 256 * kMega, "size limit reached: nothing more is recorded"};
 constexpr std::array kStop{Stage{kNothing, -2, 16 * kMega, kEnd.reason}};
 constexpr std::array kStats{kWithoutAllocations, kWithoutTimeline, kEnd};
@@ -39,7 +40,8 @@ std::uint64_t begins_at(const Stage& stage, std::uint64_t limit) {
 
 }  // namespace
 
-SizeLimit::SizeLimit(std::uint64_t most, OnFull on_full, Detail detail) : most_(most), ahead_(stages(on_full, detail)) {}
+SizeLimit::SizeLimit(std::uint64_t most, OnFull on_full, Detail detail)
+    : most_(most), ahead_(stages(on_full, detail)) {}
 
 bool SizeLimit::look(std::uint64_t bytes, std::int64_t now, std::uint64_t left_out) {
   bool changed = false;
@@ -72,7 +74,8 @@ void SizeLimit::write(sqlite::Db& db, Failure& failure, RowId session, std::int6
     const std::int64_t until = is_last ? now : times_[i + 1].from;
     const std::uint64_t calls = (is_last ? left_out : times_[i + 1].left_out) - time.left_out;
     if (calls == 0 && !is_last) continue;  // a large file was added to, or all came at once
-    write(time.row == 0 ? std::nullopt : std::optional(time.row), session, time.from, until - time.from, calls, time.reason);
+    write(time.row == 0 ? std::nullopt : std::optional(time.row), session, time.from, until - time.from, calls,
+          time.reason);
     if (time.row == 0) time.row = sqlite3_last_insert_rowid(db.get());
   }
 }

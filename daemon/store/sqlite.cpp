@@ -22,8 +22,7 @@ Error error_of(sqlite3* db, std::string doing) {
   const int primary = code & 0xff;
   if (system != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL))
     cause += std::string(" (") + std::strerror(system) + ")";
-  else if (primary == SQLITE_IOERR)
-    cause += limit_of_files();
+  else if (primary == SQLITE_IOERR) cause += limit_of_files();
   if (code == SQLITE_READONLY_DBMOVED) cause = "the file was removed or renamed meanwhile";
   return Error{std::move(doing), std::move(cause), {}, code};
 }
@@ -35,7 +34,8 @@ void Stmt::bind_text(int at, std::string_view value) {
 }
 
 void Stmt::bind_blob(int at, std::span<const std::byte> value) {
-  sqlite3_bind_blob64(get(), at, value.empty() ? "" : static_cast<const void*>(value.data()), value.size(), SQLITE_STATIC);
+  sqlite3_bind_blob64(get(), at, value.empty() ? "" : static_cast<const void*>(value.data()), value.size(),
+                      SQLITE_STATIC);
 }
 
 Result<bool> Stmt::step() {
@@ -93,7 +93,8 @@ Result<void> Db::exec(std::string_view sql) {
 
 Result<Stmt> Db::prepare(std::string_view sql) {
   sqlite3_stmt* stmt = nullptr;
-  if (sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &stmt, nullptr) != SQLITE_OK)
+  if (sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &stmt, nullptr) !=
+      SQLITE_OK)
     return tl::unexpected(error("cannot prepare a statement"));
   return Stmt(stmt);
 }
@@ -120,7 +121,8 @@ Result<Txn> Txn::begin(Db& db, std::string_view how) {
 }
 
 Txn::~Txn() {
-  if (db_) sqlite3_exec(db_->get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails only where there is nothing to undo
+  if (db_)
+    sqlite3_exec(db_->get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails only where there is nothing to undo
 }
 
 Result<void> Txn::commit() {

@@ -47,8 +47,8 @@ class Stmt {
   bool is_null(int at) const { return sqlite3_column_type(get(), at) == SQLITE_NULL; }
   std::int64_t integer(int at) const { return sqlite3_column_int64(get(), at); }
   double real(int at) const { return sqlite3_column_double(get(), at); }
-  std::string_view text(int at) const;             // valid until the next step
-  std::span<const std::byte> blob(int at) const;   // likewise
+  std::string_view text(int at) const;            // valid until the next step
+  std::span<const std::byte> blob(int at) const;  // likewise
 
  private:
   template <class T>

@@ -11,12 +11,15 @@ StackBook::StackBook(sqlite::Db& db, Failure& failure, const Directory& director
       stack_(db, failure, "INSERT INTO stack_ VALUES (?,?,?)"),
       call_(db, failure, "INSERT OR REPLACE INTO call_stack_ VALUES (?,?)"),
       sum_(db, failure,
-           "INSERT INTO stack_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT DO UPDATE SET n = n + excluded.n, errors = errors + excluded.errors, "
-           "total = total + excluded.total, self = self + excluded.self, bytes = bytes + excluded.bytes, first_call = min(first_call, excluded.first_call)") {}
+           "INSERT INTO stack_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+           "errors = errors + excluded.errors, "
+           "total = total + excluded.total, self = self + excluded.self, bytes = bytes + excluded.bytes, first_call = "
+           "min(first_call, excluded.first_call)") {}
 
 void StackBook::on(const FrameSeen& n) {
-  frame_(directory_.frame_row(n.frame), directory_.process_row(n.process), static_cast<int>(n.kind), unless(directory_.module_row(n.module), 0),
-         static_cast<std::int64_t>(n.address), static_cast<std::int64_t>(n.offset), unless_empty(n.function), unless_empty(n.file), unless(n.line, 0));
+  frame_(directory_.frame_row(n.frame), directory_.process_row(n.process), static_cast<int>(n.kind),
+         unless(directory_.module_row(n.module), 0), static_cast<std::int64_t>(n.address),
+         static_cast<std::int64_t>(n.offset), unless_empty(n.function), unless_empty(n.file), unless(n.line, 0));
 }
 
 void StackBook::on(const StackSeen& n) {
@@ -35,7 +38,8 @@ void StackBook::count(const StackCall& call) {
 }
 
 void StackBook::flush() {
-  for (const auto& [key, sum] : sums_) sum_(key.stack, key.function, sum.n, sum.errors, sum.total, sum.self, sum.bytes, sum.first_call);
+  for (const auto& [key, sum] : sums_)
+    sum_(key.stack, key.function, sum.n, sum.errors, sum.total, sum.self, sum.bytes, sum.first_call);
   sums_.clear();
 }
 

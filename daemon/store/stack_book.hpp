@@ -37,7 +37,9 @@ class StackBook {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Key& k) const { return static_cast<std::size_t>(k.stack) * 0x9E3779B97F4A7C15u ^ static_cast<std::size_t>(k.function); }
+    std::size_t operator()(const Key& k) const {
+      return static_cast<std::size_t>(k.stack) * 0x9E3779B97F4A7C15u ^ static_cast<std::size_t>(k.function);
+    }
   };
 
   const Directory& directory_;

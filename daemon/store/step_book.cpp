@@ -7,13 +7,15 @@
 namespace fade::store {
 namespace {
 
-constexpr std::uint64_t kMostSteps = 200'000;    // that have rows
+constexpr std::uint64_t kMostSteps = 200'000;  // that have rows
 constexpr std::size_t kMostFunctions = 2'000;  // of one step that are told apart
 
 }  // namespace
 
 StepBook::StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory)
-    : rule_(std::move(rule)), memory_(memory), last_id_(db.integer("SELECT max(id) FROM step_").value_or(0)),
+    : rule_(std::move(rule)),
+      memory_(memory),
+      last_id_(db.integer("SELECT max(id) FROM step_").value_or(0)),
       step_(db, failure, "INSERT INTO step_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       stat_(db, failure, "INSERT OR REPLACE INTO step_stat_ VALUES (?,?,?,?,?)"),
       drop_(db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)") {}
@@ -69,8 +71,9 @@ void StepBook::write(const Step& step, const End& end, std::int64_t growth) {
     return;
   }
   ++written_;
-  step_(step.id, step.where.process, step.where.thread, step.index, step.name, step.at, std::max<std::int64_t>(0, end.at - step.at), end.complete,
-        unless(step.call, 0), unless(end.call, 0), step.calls, step.errors, step.launches, step.copies, step.copied, growth, step.in_calls, step.waited);
+  step_(step.id, step.where.process, step.where.thread, step.index, step.name, step.at,
+        std::max<std::int64_t>(0, end.at - step.at), end.complete, unless(step.call, 0), unless(end.call, 0),
+        step.calls, step.errors, step.launches, step.copies, step.copied, growth, step.in_calls, step.waited);
   for (const FunctionSum& sum : step.functions) stat_(step.id, sum.function, sum.n, sum.errors, sum.self);
 }
 
@@ -104,7 +107,8 @@ void StepBook::copied(RowId process, RowId thread, std::int64_t bytes) {
   Step* step = step_of(process, thread);
   if (!step) return;
   ++step->copies;
-  if (__builtin_add_overflow(step->copied, bytes, &step->copied)) step->copied = std::numeric_limits<std::int64_t>::max();
+  if (__builtin_add_overflow(step->copied, bytes, &step->copied))
+    step->copied = std::numeric_limits<std::int64_t>::max();
 }
 
 // The time before the first separating call is no step: its begin is unknown.

@@ -10,7 +10,7 @@ std::uint64_t key_of(const StreamBook::User& user, std::uint64_t handle) {
   const auto device = static_cast<std::uint64_t>(user.device), thread = static_cast<std::uint64_t>(user.thread);
   return 1ull << 63 | (handle == kPerThreadStream ? thread << 31 : 0) | (device & 0xfffffff) << 2 | handle;
 }
-}
+}  // namespace
 
 StreamBook::StreamBook(sqlite::Db& db, Failure& failure)
     : last_(db.integer("SELECT max(id) FROM stream_").value_or(0)),
@@ -59,7 +59,8 @@ StreamBook::Stream& StreamBook::known(const User& user, std::uint64_t handle, st
   if (!fresh) return stream;
   stream.row = ++last_;
   stream.device = user.device;
-  insert_(last_, user.process, static_cast<std::int64_t>(handle), unless(user.device, 0), user.at, handle == kPerThreadStream ? unless(user.thread, 0) : std::nullopt);
+  insert_(last_, user.process, static_cast<std::int64_t>(handle), unless(user.device, 0), user.at,
+          handle == kPerThreadStream ? unless(user.thread, 0) : std::nullopt);
   return stream;
 }
 

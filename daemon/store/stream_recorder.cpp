@@ -24,7 +24,9 @@ std::string mask_text(std::span<const std::byte> words) {
 StreamBook::Options options_of(const CallView& view) {
   StreamBook::Options out;
   for (const probes::Parameter& parameter : view.probe.parameters) {
-    const auto number = [&] { return static_cast<std::int32_t>(probes::argument(view.probe, parameter, view.record, view.payload)); };
+    const auto number = [&] {
+      return static_cast<std::int32_t>(probes::argument(view.probe, parameter, view.record, view.payload));
+    };
     if (parameter.name == "flags") out.flags = number();
     if (parameter.name == "priority") out.priority = number();
     if (parameter.name != "cuMask") continue;

@@ -4,12 +4,14 @@ namespace fade::store {
 
 bool waits(const probes::Probe& probe) {
   if (probe.api != "hip") return false;  // CUDA's calls wait in those of HIP
-  return probe.kind == probes::Kind::Sync || (probe.kind == probes::Kind::Copy && probe.symbol.find("Async") == std::string::npos);
+  return probe.kind == probes::Kind::Sync ||
+         (probe.kind == probes::Kind::Copy && probe.symbol.find("Async") == std::string::npos);
 }
 
 WaitBook::WaitBook(sqlite::Db& db, Failure& failure)
     : wait_(db, failure,
-            "INSERT INTO wait_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET n = n + excluded.n, total = total + excluded.total, "
+            "INSERT INTO wait_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET n = n + excluded.n, total = "
+            "total + excluded.total, "
             "longest = iif(excluded.max > max, excluded.longest, longest), max = max(max, excluded.max)") {}
 
 void WaitBook::call(RowId call, RowId process, RowId function, RowId caller, std::int64_t ns) {

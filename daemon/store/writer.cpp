@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -29,15 +29,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 100ms;                       // for a batch to fill
-constexpr std::int64_t kCommitAfter = 80'000'000;       // ns; with the patience, data put in are stored within 200 ms
+constexpr auto kPatience = 100ms;                  // for a batch to fill
+constexpr std::int64_t kCommitAfter = 80'000'000;  // ns; with the patience, data put in are stored within 200 ms
 constexpr std::int64_t kSumsAfter = 1'000'000'000;
-constexpr int kPassivePages = 4'000;                    // 64 MB of WAL
-constexpr int kRestartPages = 16'384;                   // 256 MB
-constexpr int kRestartPatience = 50;                    // ms that readers may hold a restart up
-constexpr int kLockPatience = 100;                      // ms that one attempt waits for a lock; how many attempts says Outage
-constexpr std::uint64_t kLeastRoom = 256 << 10;         // bytes, beyond an empty recording
-constexpr int kClosePatience = 2'000;                   // ms that readers may hold the last checkpoint up
+constexpr int kPassivePages = 4'000;             // 64 MB of WAL
+constexpr int kRestartPages = 16'384;            // 256 MB
+constexpr int kRestartPatience = 50;             // ms that readers may hold a restart up
+constexpr int kLockPatience = 100;               // ms that one attempt waits for a lock; how many attempts says Outage
+constexpr std::uint64_t kLeastRoom = 256 << 10;  // bytes, beyond an empty recording
+constexpr int kClosePatience = 2'000;            // ms that readers may hold the last checkpoint up
 
 std::string boot_id() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
@@ -58,10 +58,11 @@ Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail d
   std::string command;
   for (const std::string& word : without_secrets(session.command)) command += (command.empty() ? "" : " ") + word;
   Write insert(db, failure,
-               "INSERT INTO session_ (kind, start_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version, options, detail) "
+               "INSERT INTO session_ (kind, start_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version, "
+               "options, detail) "
                "VALUES (?,?,?,?,?,?,?,?,?,?,?)");
-  insert(session.kind, session.clock.real_ns, session.clock.boot_ns, host.nodename, host.release, boot_id(), session.cwd, command,
-         session.fade_version, session.options, word_for(detail));
+  insert(session.kind, session.clock.real_ns, session.clock.boot_ns, host.nodename, host.release, boot_id(),
+         session.cwd, command, session.fade_version, session.options, word_for(detail));
   if (failure) return tl::unexpected(std::move(*failure.error));
   return sqlite3_last_insert_rowid(db.get());
 }
@@ -77,8 +78,12 @@ tl::unexpected<Error> too_small(std::uint64_t empty) {
 class Writer::Impl {
  public:
   Impl(WriterOptions options, SessionInfo session, EventQueue& queue, DatabaseFile file)
-      : options_(std::move(options)), session_(std::move(session)), queue_(queue), file_(std::move(file)),
-        outage_(queue, session_.clock, file_.path), limit_(options_.max_bytes, options_.on_full, options_.detail) {}
+      : options_(std::move(options)),
+        session_(std::move(session)),
+        queue_(queue),
+        file_(std::move(file)),
+        outage_(queue, session_.clock, file_.path),
+        limit_(options_.max_bytes, options_.on_full, options_.detail) {}
 
   Result<void> prepare(KernelFilter filter);
   void abandon();
@@ -121,8 +126,8 @@ class Writer::Impl {
   // Writer thread, from start() to its end.
   std::optional<sqlite::Txn> txn_;
   sqlite::Stmt pages_;
-  std::int64_t oldest_ = 0;     // when the first batch of this transaction may have begun
-  std::int64_t sums_at_ = 0;    // when rollups were written last
+  std::int64_t oldest_ = 0;   // when the first batch of this transaction may have begun
+  std::int64_t sums_at_ = 0;  // when rollups were written last
   CallAccount account_;
   Outage outage_;
   std::vector<Outage::Report> outages_;  // which no row tells of yet
@@ -183,7 +188,8 @@ Result<void> Writer::Impl::start() {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (refused == 0) return {};
-  return fail("cannot start the thread that writes the database", std::strerror(refused), "ulimit -u and ulimit -v say what is allowed here");
+  return fail("cannot start the thread that writes the database", std::strerror(refused),
+              "ulimit -u and ulimit -v say what is allowed here");
 }
 
 void Writer::Impl::run() {
@@ -276,8 +282,9 @@ void Writer::Impl::write_outages() {
   if (outages_.empty()) return;
   Failure failure;
   Write note(file_.db, failure, "INSERT INTO lifecycle_ (session, ts, kind, value, detail) VALUES (?,?,'locked',?,?)");
-  Write drop(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) "
-                                "VALUES (?,?,?,?,'another process had the database locked')");
+  Write drop(file_.db, failure,
+             "INSERT INTO drop_ (session, ts, dur, n, reason) "
+             "VALUES (?,?,?,?,'another process had the database locked')");
   for (const Outage::Report& outage : outages_) {
     note(row_, outage.at, outage.refused, outage.text());
     if (outage.refused > 0) drop(row_, outage.at, outage.duration, outage.refused);
@@ -321,7 +328,8 @@ void Writer::Impl::checkpoint() {
   if (!file_.wal || wal_pages_ < kPassivePages) return;
   const bool restart = wal_pages_ > kRestartPages;
   if (restart) sqlite3_busy_timeout(file_.db.get(), kRestartPatience);
-  sqlite3_wal_checkpoint_v2(file_.db.get(), nullptr, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  sqlite3_wal_checkpoint_v2(file_.db.get(), nullptr, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
+                            nullptr, nullptr);
   if (restart) sqlite3_busy_timeout(file_.db.get(), kLockPatience);
 }
 
@@ -368,14 +376,16 @@ void Writer::Impl::give_up(const Error& error) {
   txn_.reset();
   account_.rolled_back();
   queue_.discard();
-  log::error("cannot write {}: {}; the program runs on, what it does from now on is not recorded", file_.path, error.cause);
+  log::error("cannot write {}: {}; the program runs on, what it does from now on is not recorded", file_.path,
+             error.cause);
 }
 
 // The row that tells of the loss needs a little room. The message and the totals tell of it without that room.
 void Writer::Impl::write_loss() {
   Failure failure;
   const std::uint64_t lost = account_.lost(queue_.handed_over());
-  Write write(file_.db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,0,?,'the database could not be written')");
+  Write write(file_.db, failure,
+              "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,0,?,'the database could not be written')");
   write(row_, session_.clock.now(), lost);
 }
 
@@ -402,7 +412,8 @@ void Writer::Impl::close_session() {
   const Result<void> done = make_single_file(file_);
   if (done) return;
   if (!Outage::is_lock(done.error())) return give_up(done.error());
-  log::info("{} could not be brought into one file: {}; the file beside it (-wal) belongs to it", file_.path, done.error().cause);
+  log::info("{} could not be brought into one file: {}; the file beside it (-wal) belongs to it", file_.path,
+            done.error().cause);
 }
 
 Totals Writer::Impl::finish() {

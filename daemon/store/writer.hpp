@@ -26,7 +26,7 @@ struct WriterOptions {
   OnFull on_full = OnFull::Stats;
   Detail detail = Detail::Calls;
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
-  std::string debug_root = "/usr/lib/debug";  // where separate debug files lie, for the names of frames
+  std::string debug_root = "/usr/lib/debug";                // where separate debug files lie, for the names of frames
   StepRule step;
   std::vector<BatchReader*> readers;  // they read the recorded batches, and outlive the writer
 };
@@ -48,7 +48,7 @@ class Writer {
   static Result<std::unique_ptr<Writer>> open(WriterOptions options, SessionInfo session, EventQueue& queue);
   ~Writer();  // finishes
 
-  Result<void> start();  // fails if no thread can be made
+  Result<void> start();     // fails if no thread can be made
   LiveTotals live() const;  // any thread; as of the last batch
   // Closes the queue, stores its content, closes the file in order. Once. Calls and dropped calls of the totals add up
   // to the calls that were put into the queue, whatever failed.

@@ -23,8 +23,12 @@ bool is_a_refusal(int code) { return code == EPERM || code == EACCES || code == 
 
 class Attachment {
  public:
-  Attachment(const AttachOptions& options, const probes::Overrides& overrides, AttachObserver& observer, Coverage coverage)
-      : options_(options), overrides_(overrides), recording_(options, overrides, std::move(coverage)), observer_(observer) {}
+  Attachment(const AttachOptions& options, const probes::Overrides& overrides, AttachObserver& observer,
+             Coverage coverage)
+      : options_(options),
+        overrides_(overrides),
+        recording_(options, overrides, std::move(coverage)),
+        observer_(observer) {}
 
   Result<AttachOutcome> execute(SessionOptions session);
 
@@ -51,23 +55,31 @@ Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step
     auto done = (session.*step)(pid);
     if (done || (done.error().code == ESRCH && pid != options_.pids.front())) continue;
     Error error = std::move(done.error());
-    return tl::unexpected(is_a_refusal(error.code) ? explain_refusal(pid, std::move(error), "fade-attach") : std::move(error));
+    return tl::unexpected(is_a_refusal(error.code) ? explain_refusal(pid, std::move(error), "fade-attach")
+                                                   : std::move(error));
   }
   return {};
 }
 
 Attached Attachment::arrived(const Session& session) const {
-  Attached out{.pid = options_.pids.front(), .program = command_[0], .database = recording_.database(), .holds = session.attach_holds(), .notes = {}};
+  Attached out{.pid = options_.pids.front(),
+               .program = command_[0],
+               .database = recording_.database(),
+               .holds = session.attach_holds(),
+               .notes = {}};
   const auto libraries = session.totals().libraries;
   if (libraries.empty()) {
     out.notes.push_back("no HIP library is loaded yet; recording starts when one is loaded");
   } else {
     out.notes.push_back("calls made before now are not in the recording; memory allocated before is of unknown origin");
     if (!overrides_.empty())
-      out.notes.push_back("what the program has already asked about its devices, and keeps, is not changed by --set (PyTorch keeps the properties of each device)");
+      out.notes.push_back(
+          "what the program has already asked about its devices, and keeps, is not changed by --set (PyTorch keeps the "
+          "properties of each device)");
   }
   const auto& in_flight = session.calls_in_flight();
-  for (std::size_t i = 0; i < std::min(in_flight.size(), kShownInFlight); ++i) out.notes.push_back("a call was under way already: " + in_flight[i]);
+  for (std::size_t i = 0; i < std::min(in_flight.size(), kShownInFlight); ++i)
+    out.notes.push_back("a call was under way already: " + in_flight[i]);
   if (in_flight.size() > kShownInFlight)
     out.notes.push_back(fmt::format("and {} more calls (fade-query lifecycle)", in_flight.size() - kShownInFlight));
   return out;
@@ -88,8 +100,13 @@ void Attachment::tell(std::int64_t now) {
   if (now - last_tick_ < kTickPeriod) return;
   last_tick_ = now;
   const store::LiveTotals live = recording_.live();
-  observer_.tick({.elapsed_ns = now, .calls = live.calls, .errors = live.errors, .dropped = live.dropped,
-                  .memory_bytes = live.memory_bytes, .peak_bytes = live.peak_bytes, .database_bytes = live.database_bytes});
+  observer_.tick({.elapsed_ns = now,
+                  .calls = live.calls,
+                  .errors = live.errors,
+                  .dropped = live.dropped,
+                  .memory_bytes = live.memory_bytes,
+                  .peak_bytes = live.peak_bytes,
+                  .database_bytes = live.database_bytes});
 }
 
 void Attachment::loop(Session& session) {
@@ -154,7 +171,8 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
   if (options.pids.empty()) return fail("no process to attach to", {}, {}, EINVAL);
-  return Attachment(options, *overrides, observer, coverage_of(options, *chosen, session->wishes)).execute(std::move(*session));
+  return Attachment(options, *overrides, observer, coverage_of(options, *chosen, session->wishes))
+      .execute(std::move(*session));
 }
 
 }  // namespace fade

@@ -46,7 +46,7 @@ class AttachObserver {
 
 struct AttachOutcome {
   bool ran_short = false;  // of memory: fade detached because of that
-  bool ended = false;  // the processes ended; otherwise we detached
+  bool ended = false;      // the processes ended; otherwise we detached
   HoldTimes detach_holds;
   // of executable mappings against their files, at fade's breakpoints; 0 as promised
   std::uint64_t bytes_differing = 0;

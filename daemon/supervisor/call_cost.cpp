@@ -6,8 +6,13 @@ namespace fade {
 namespace {
 
 CostMeasured told(const char* form, const StopCosts& costs) {
-  return {.form = form, .calls = costs.calls, .call_ns = costs.call.median, .call_spread_ns = costs.call.spread,
-          .stop_ns = costs.stop.median, .stop_spread_ns = costs.stop.spread, .problem = {}};
+  return {.form = form,
+          .calls = costs.calls,
+          .call_ns = costs.call.median,
+          .call_spread_ns = costs.call.spread,
+          .stop_ns = costs.stop.median,
+          .stop_spread_ns = costs.stop.spread,
+          .problem = {}};
 }
 
 }  // namespace
@@ -16,7 +21,8 @@ std::int64_t measure_call_cost(const Tracer& tracer, EventSink& sink) {
   const auto costs = measure_stops(tracer);
   if (!costs) {
     const Error& why = costs.error();
-    sink.notice(CostMeasured{.form = "jump", .problem = why.cause.empty() ? why.message : why.message + ": " + why.cause});
+    sink.notice(
+        CostMeasured{.form = "jump", .problem = why.cause.empty() ? why.message : why.message + ": " + why.cause});
     return 0;
   }
   sink.notice(told("jump", costs->jump));

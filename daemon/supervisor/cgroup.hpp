@@ -8,7 +8,8 @@
 namespace fade {
 
 struct CgroupContainers {
-  std::vector<std::string> ids;    // 64 hexadecimal digits: Docker, containerd, Podman, CRI-O, Kubernetes; outermost first
+  std::vector<std::string>
+      ids;  // 64 hexadecimal digits: Docker, containerd, Podman, CRI-O, Kubernetes; outermost first
   std::vector<std::string> names;  // systemd's machines (systemd-nspawn among them) and LXC
 };
 

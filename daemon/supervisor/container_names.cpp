@@ -84,13 +84,16 @@ NamedContainers containers_named(const std::string& name, const std::string& roo
   std::vector<std::string> closed;
   for (const Place& place : kPlaces) {
     const std::string folder = full_path(place, root);
-    if (::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno == EACCES) closed.push_back(folder);
+    if (::faccessat(AT_FDCWD, folder.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno == EACCES)
+      closed.push_back(folder);
     read_place(place, folder, [&](const std::string& id, const std::string& known) {
       if (known == name && !id.empty()) out.ids.insert(id);
     });
   }
-  out.why_none = closed.empty() ? "no process is in a container of that name or id, and no file of Docker or Podman names it"
-                                : fmt::format("names are kept where we may not read: give the id, or be root ({})", fmt::join(closed, ", "));
+  out.why_none =
+      closed.empty()
+          ? "no process is in a container of that name or id, and no file of Docker or Podman names it"
+          : fmt::format("names are kept where we may not read: give the id, or be root ({})", fmt::join(closed, ", "));
   return out;
 }
 

@@ -26,8 +26,7 @@ JobControl::JobControl() {
 
 JobControl::~JobControl() {
   const timespec now{};
-  while (::sigtimedwait(&held_, nullptr, &now) > 0) {
-  }
+  while (::sigtimedwait(&held_, nullptr, &now) > 0) {}
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

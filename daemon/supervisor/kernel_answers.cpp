@@ -11,8 +11,8 @@
 #include <cerrno>
 
 #include "base/fd.hpp"
-#include "ptrace/trial.hpp"
 #include "proc/proc_files.hpp"
+#include "ptrace/trial.hpp"
 
 namespace fade {
 namespace {
@@ -20,7 +20,8 @@ namespace {
 constexpr int kDeepest = 33;  // user namespaces below one another: the kernel allows 32
 
 bool same_file(int a, int b) {
-  struct stat one {}, other {};
+  struct stat one {
+  }, other{};
   return ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
 }
 
@@ -38,7 +39,8 @@ UserNamespace user_namespace_of(pid_t pid) {
   for (int depth = 0; depth < kDeepest; ++depth) {
     Fd parent(::ioctl(at.get(), NS_GET_PARENT));
     if (!parent) return errno == EPERM ? UserNamespace::Foreign : UserNamespace::Unknown;  // EPERM: beyond our view
-    if (same_file(parent.get(), ours.get())) return is_owned(at.get()) ? UserNamespace::NestedOwned : UserNamespace::Nested;
+    if (same_file(parent.get(), ours.get()))
+      return is_owned(at.get()) ? UserNamespace::NestedOwned : UserNamespace::Nested;
     at = std::move(parent);
   }
   return UserNamespace::Unknown;

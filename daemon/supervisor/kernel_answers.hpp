@@ -20,8 +20,9 @@ enum class UserNamespace {
 };
 
 struct KernelAnswers {
-  std::function<int(pid_t)> signal;             // errno of kill(pid, 0); 0: it is there and ours
-  std::function<std::optional<int>()> trace_me;  // errno of PTRACE_TRACEME in a child of ours; nullopt: it cannot be tried
+  std::function<int(pid_t)> signal;  // errno of kill(pid, 0); 0: it is there and ours
+  std::function<std::optional<int>()>
+      trace_me;  // errno of PTRACE_TRACEME in a child of ours; nullopt: it cannot be tried
   std::function<UserNamespace(pid_t)> user_namespace;
   std::string security_modules = {};  // active ones, as /sys/kernel/security/lsm names them; empty: unknown
 

@@ -40,7 +40,8 @@ class Properties {
     for (std::string_view rest = text_; !rest.empty();) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      if (line.starts_with(name) && line.substr(name.size()).starts_with(' ')) return number(line.substr(name.size() + 1));
+      if (line.starts_with(name) && line.substr(name.size()).starts_with(' '))
+        return number(line.substr(name.size() + 1));
     }
     return std::nullopt;
   }
@@ -54,11 +55,16 @@ struct Property {
   Number KfdNode::*to;
 };
 constexpr Property kProperties[] = {
-    {"cpu_cores_count", &KfdNode::cpu_cores},   {"simd_count", &KfdNode::simd_count},
-    {"simd_per_cu", &KfdNode::simd_per_cu},     {"wave_front_size", &KfdNode::wave_size},
-    {"gfx_target_version", &KfdNode::gfx_target_version}, {"vendor_id", &KfdNode::vendor_id},
-    {"device_id", &KfdNode::device_id},         {"max_engine_clk_fcompute", &KfdNode::max_mhz},
-    {"num_xcc", &KfdNode::xccs},                {"drm_render_minor", &KfdNode::render_minor},
+    {"cpu_cores_count", &KfdNode::cpu_cores},
+    {"simd_count", &KfdNode::simd_count},
+    {"simd_per_cu", &KfdNode::simd_per_cu},
+    {"wave_front_size", &KfdNode::wave_size},
+    {"gfx_target_version", &KfdNode::gfx_target_version},
+    {"vendor_id", &KfdNode::vendor_id},
+    {"device_id", &KfdNode::device_id},
+    {"max_engine_clk_fcompute", &KfdNode::max_mhz},
+    {"num_xcc", &KfdNode::xccs},
+    {"drm_render_minor", &KfdNode::render_minor},
     {"max_waves_per_simd", &KfdNode::waves_per_simd},
 };
 
@@ -81,7 +87,8 @@ std::string first_line(const std::string& path) {
 // A GPU's facts that follow from others.
 void identify(KfdNode& node, const Properties& properties) {
   node.arch = gfx_name(node.gfx_target_version.value_or(0));
-  if (const auto location = properties["location_id"]) node.pci = pci_address(properties["domain"].value_or(0), *location);
+  if (const auto location = properties["location_id"])
+    node.pci = pci_address(properties["domain"].value_or(0), *location);
   if (const std::uint64_t id = properties["unique_id"].value_or(0)) node.uuid = fmt::format("GPU-{:016x}", id);
 }
 
@@ -94,7 +101,8 @@ std::string gfx_name(std::uint64_t version) {
 }
 
 std::string pci_address(std::uint64_t domain, std::uint64_t location) {
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffffffff, location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain & 0xffffffff, location >> 8 & 0xff, location >> 3 & 0x1f,
+                     location & 7);
 }
 
 // The memory that is the GPU's own, or the system's if the node is a CPU; its width and clock.

@@ -68,7 +68,8 @@ class Expansion {
 
   Result<std::string> variable() {
     const std::size_t end = pattern_.find('}', at_);
-    if (at_ >= pattern_.size() || pattern_[at_] != '{' || end == std::string_view::npos) return refuse("%q needs a name: %q{NAME}");
+    if (at_ >= pattern_.size() || pattern_[at_] != '{' || end == std::string_view::npos)
+      return refuse("%q needs a name: %q{NAME}");
     const std::string name(pattern_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     const auto value = facts_.environment(name);
@@ -101,7 +102,10 @@ class Expansion {
 OutputNameFacts output_name_facts(std::string program, int pid) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  return {std::move(program), pid, host.data(), std::time(nullptr),
+  return {std::move(program),
+          pid,
+          host.data(),
+          std::time(nullptr),
           [](const std::string& name) -> std::optional<std::string> {
             const char* value = std::getenv(name.c_str());
             return value == nullptr ? std::nullopt : std::optional<std::string>(value);

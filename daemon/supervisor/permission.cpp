@@ -42,7 +42,8 @@ std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string
   return out;
 }
 
-Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc, const KernelAnswers& kernel) {
+Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc,
+                      const KernelAnswers& kernel) {
   if (refusal.code != EPERM && refusal.code != EACCES && refusal.code != ESRCH) return refusal;
   const std::vector<Check> checks = check_attach(pid, asker, proc, kernel);
   const std::string name = ProcFiles(proc).program_name(pid);
@@ -55,7 +56,8 @@ Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::s
   } else if (refusal.code == ESRCH) {
     refusal.cause = "it has just ended";
   } else {
-    refusal.cause = "no rule that can be seen forbids it: " + a_security_module(kernel) + ", or a tracer outside of our PID namespace";
+    refusal.cause = "no rule that can be seen forbids it: " + a_security_module(kernel) +
+                    ", or a tracer outside of our PID namespace";
     refusal.fix = kAskTheKernel;
     refusal.code = EPERM;
   }

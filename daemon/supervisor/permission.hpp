@@ -27,10 +27,10 @@ struct Asker {
   pid_t pid = 0;
   uid_t uid = 0;  // the real ids count
   gid_t gid = 0;
-  bool can_ptrace = false;       // CAP_SYS_PTRACE is effective
-  bool may_gain_ptrace = false;  // and in the bounding set: root would have it here
-  std::uint64_t capabilities = 0;         // permitted ones, by bit
-  std::string program = "fade-attach";    // a fix repeats this program's command line
+  bool can_ptrace = false;              // CAP_SYS_PTRACE is effective
+  bool may_gain_ptrace = false;         // and in the bounding set: root would have it here
+  std::uint64_t capabilities = 0;       // permitted ones, by bit
+  std::string program = "fade-attach";  // a fix repeats this program's command line
 
   static Asker self(std::string program = "fade-attach", const std::string& proc = "/proc");
 };

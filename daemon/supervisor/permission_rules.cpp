@@ -19,11 +19,15 @@ constexpr std::uint64_t kTrapBit = 1ull << 4;  // SIGTRAP in the masks of a stat
 constexpr int kMostAncestors = 100'000;
 
 Finding good() { return {}; }
-Finding unknown(std::string cause, std::string fix = {}) { return {Verdict::Unknown, std::move(cause), std::move(fix)}; }
+Finding unknown(std::string cause, std::string fix = {}) {
+  return {Verdict::Unknown, std::move(cause), std::move(fix)};
+}
 Finding bad(std::string cause, std::string fix, int code = EPERM) {
   return {Verdict::Bad, std::move(cause), std::move(fix), code};
 }
-Finding lacking(std::string cause, std::string fix) { return {Verdict::Bad, std::move(cause), std::move(fix), EPERM, true}; }
+Finding lacking(std::string cause, std::string fix) {
+  return {Verdict::Bad, std::move(cause), std::move(fix), EPERM, true};
+}
 
 std::string user_name(uid_t uid) {
   std::array<char, 4096> buffer;
@@ -37,7 +41,8 @@ Finding exists(const Subject& s) {
   if (!s.status.empty()) return good();
   if (s.kernel.signal(s.pid) == ESRCH)
     return bad("it has ended, or it lives in another PID namespace", "ps -e -o pid,user,args", ESRCH);
-  return lacking("/proc does not show it: /proc is mounted with hidepid, and it belongs to another user", s.more_privilege());
+  return lacking("/proc does not show it: /proc is mounted with hidepid, and it belongs to another user",
+                 s.more_privilege());
 }
 
 Finding is_process(const Subject& s) {
@@ -48,8 +53,9 @@ Finding is_process(const Subject& s) {
 
 Finding is_alive(const Subject& s) {
   if (s.status.state() != 'Z' && s.status.state() != 'X') return good();
-  return bad(fmt::format("it has ended: a zombie that its parent, process {}, has not asked about yet", s.status.pid("PPid")),
-             "", ESRCH);
+  return bad(
+      fmt::format("it has ended: a zombie that its parent, process {}, has not asked about yet", s.status.pid("PPid")),
+      "", ESRCH);
 }
 
 Finding is_program(const Subject& s) {
@@ -97,13 +103,14 @@ Finding is_of_our_user(const Subject& s) {
   const auto all = [](const auto& ids, std::uint32_t one) { return std::ranges::count(ids, one) == 3; };
   if (all(*uids, s.asker.uid) && all(*gids, s.asker.gid)) return good();
   if (!all(*uids, (*uids)[0]) || !all(*gids, (*gids)[0]))
-    return lacking(fmt::format("it changes between users or groups (uids {}, gids {}): a set-uid program", fmt::join(*uids, " "),
-                           fmt::join(*gids, " ")),
-               s.more_privilege());
+    return lacking(fmt::format("it changes between users or groups (uids {}, gids {}): a set-uid program",
+                               fmt::join(*uids, " "), fmt::join(*gids, " ")),
+                   s.more_privilege());
   // Root without the capability, as in a container, can still become the other user.
-  const std::string fix = s.asker.uid == 0 && !s.asker.may_gain_ptrace
-                              ? fmt::format("setpriv --reuid={} --regid={} --clear-groups {}", (*uids)[0], (*gids)[0], s.command())
-                              : s.more_privilege();
+  const std::string fix =
+      s.asker.uid == 0 && !s.asker.may_gain_ptrace
+          ? fmt::format("setpriv --reuid={} --regid={} --clear-groups {}", (*uids)[0], (*gids)[0], s.command())
+          : s.more_privilege();
   if ((*uids)[0] != s.asker.uid)
     return lacking(fmt::format("it belongs to {}, and this is {}", user_name((*uids)[0]), user_name(s.asker.uid)), fix);
   return lacking(fmt::format("it belongs to group {}, and this is group {}", (*gids)[0], s.asker.gid), fix);
@@ -130,7 +137,8 @@ Finding is_allowed_by_yama(const Subject& s) {
     return lacking("kernel.yama.ptrace_scope is 2: tracing needs CAP_SYS_PTRACE", s.more_privilege());
   if (level != '1' || s.privileged() || descends(s, s.asker.pid)) return good();
   return lacking("kernel.yama.ptrace_scope is 1 - only a parent may trace a process (Ubuntu's default)",
-                 s.more_privilege() + "      or, until reboot:  sudo sysctl kernel.yama.ptrace_scope=0      or start it with fade-run");
+                 s.more_privilege() +
+                     "      or, until reboot:  sudo sysctl kernel.yama.ptrace_scope=0      or start it with fade-run");
 }
 
 Finding is_in_our_user_namespace(const Subject& s) {
@@ -155,11 +163,13 @@ Finding is_dumpable(const Subject& s) {
   struct stat file {};
   const auto uids = asked_ids(s.status, "Uid");
   if (s.privileged()) return good();
-  if (!uids || ::stat(s.proc.path(s.pid, "status").c_str(), &file) != 0) return unknown("the owner of its files is not told");
+  if (!uids || ::stat(s.proc.path(s.pid, "status").c_str(), &file) != 0)
+    return unknown("the owner of its files is not told");
   if ((*uids)[1] == 0) return unknown("of root's processes this cannot be seen");
   if (file.st_uid == (*uids)[1]) return good();
-  return lacking("it is not dumpable: a set-uid program, one with file capabilities, or one that asked for it (PR_SET_DUMPABLE)",
-                 s.more_privilege());
+  return lacking(
+      "it is not dumpable: a set-uid program, one with file capabilities, or one that asked for it (PR_SET_DUMPABLE)",
+      s.more_privilege());
 }
 
 Finding has_no_more_capabilities(const Subject& s) {
@@ -195,10 +205,13 @@ Finding is_open_to_us(const Subject& s) {
   if (s.user_namespace != UserNamespace::Closed) return good();
   if (s.refused) return unknown("no, but a reason was found above");
   const std::string read = s.proc.read(s.pid, "attr/current");
-  const std::string label = printable(std::string_view(read).substr(0, read.find_first_of(std::string_view("\n\0", 2))));
-  return bad(fmt::format("nothing above forbids it, but the kernel does: {}{}, or it lives in a user namespace that is not below ours",
-                         a_security_module(s.kernel), label.empty() ? "" : fmt::format("; its label is {}", label)),
-             kAskTheKernel);
+  const std::string label =
+      printable(std::string_view(read).substr(0, read.find_first_of(std::string_view("\n\0", 2))));
+  return bad(
+      fmt::format(
+          "nothing above forbids it, but the kernel does: {}{}, or it lives in a user namespace that is not below ours",
+          a_security_module(s.kernel), label.empty() ? "" : fmt::format("; its label is {}", label)),
+      kAskTheKernel);
 }
 
 Finding is_not_filtered(const Subject& s) {
@@ -209,8 +222,9 @@ Finding is_not_filtered(const Subject& s) {
     strongest = std::max(strongest, mode);
   }
   if (strongest == 0) return good();
-  return unknown("it has a seccomp filter, which may forbid what fade needs in it (mmap, mprotect, munmap, rt_sigaction)",
-                 "if it does: start the program with fade-run, which prepares it before the filter is set");
+  return unknown(
+      "it has a seccomp filter, which may forbid what fade needs in it (mmap, mprotect, munmap, rt_sigaction)",
+      "if it does: start the program with fade-run, which prepares it before the filter is set");
 }
 
 // Breakpoints need SIGTRAP; the program's settings for it are answered in its place (session/trap_guard.hpp).
@@ -222,7 +236,8 @@ Finding is_sigtrap_free(const Subject& s) {
   if (s.status.mask("SigCgt") & kTrapBit) cause = "it has a handler for SIGTRAP";
   if (s.status.mask("SigIgn") & kTrapBit) cause = "it ignores SIGTRAP";
   if (blocked > 0)
-    cause += fmt::format("{} SIGTRAP in {} of {} threads", cause.empty() ? "it blocks" : " and blocks", blocked, threads.size());
+    cause += fmt::format("{} SIGTRAP in {} of {} threads", cause.empty() ? "it blocks" : " and blocks", blocked,
+                         threads.size());
   return cause.empty() ? good() : unknown(cause + "; this is covered: fade needs SIGTRAP and gives it back");
 }
 
@@ -261,10 +276,15 @@ std::string a_security_module(const KernelAnswers& kernel) {
   struct Known {
     std::string_view name, shown;
   };
-  constexpr Known kModules[] = {{"selinux", "SELinux"}, {"apparmor", "AppArmor"}, {"landlock", "Landlock"}, {"smack", "Smack"}, {"tomoyo", "TOMOYO"}};
+  constexpr Known kModules[] = {{"selinux", "SELinux"},
+                                {"apparmor", "AppArmor"},
+                                {"landlock", "Landlock"},
+                                {"smack", "Smack"},
+                                {"tomoyo", "TOMOYO"}};
   std::vector<std::string_view> active;
   for (const Known& module : kModules)
-    if (("," + kernel.security_modules + ",").find(fmt::format(",{},", module.name)) != std::string::npos) active.push_back(module.shown);
+    if (("," + kernel.security_modules + ",").find(fmt::format(",{},", module.name)) != std::string::npos)
+      active.push_back(module.shown);
   if (active.empty()) return "a security module (SELinux, AppArmor, Landlock)";
   return fmt::format("a security module (active here: {})", fmt::join(active, ", "));
 }

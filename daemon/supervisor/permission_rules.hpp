@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
+#include "proc/proc_files.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/privilege.hpp"
-#include "proc/proc_files.hpp"
 
 namespace fade {
 
@@ -26,7 +26,7 @@ struct Subject {
   ProcFiles proc;
   StatusFile status;
   UserNamespace user_namespace;
-  std::string container;      // container_sign()
+  std::string container;         // container_sign()
   bool refused = false;          // a rule before was bad
   bool lacks_privilege = false;  // and good with more privilege
 

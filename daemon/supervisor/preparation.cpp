@@ -94,7 +94,8 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   }
   std::vector<std::string> by_name;
   for (const SymbolRequest& request : out.wishes.symbols) by_name.push_back(request.function);
-  if (auto checked = check_step(*step, chosen.known, by_name); !checked) return tl::unexpected(std::move(checked.error()));
+  if (auto checked = check_step(*step, chosen.known, by_name); !checked)
+    return tl::unexpected(std::move(checked.error()));
   auto stacks = stack_choice(options);
   if (!stacks) return tl::unexpected(std::move(stacks.error()));
   out.stacks = *stacks;

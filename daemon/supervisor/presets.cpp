@@ -49,13 +49,15 @@ struct Answer {
 std::vector<Answer> answers_of(const Preset& preset, const KfdTopology& topology) {
   std::vector<Answer> out;
   for (const KfdNode& node : topology.nodes)
-    if (const Value value = node.gpu ? preset.of(node) : std::nullopt; value && *value > 0) out.push_back({&node, *value});
+    if (const Value value = node.gpu ? preset.of(node) : std::nullopt; value && *value > 0)
+      out.push_back({&node, *value});
   return out;
 }
 
 std::string written(const Spec& spec, std::uint64_t value) {
   const std::string device = spec.device == Spec::kEveryDevice ? "*" : std::to_string(spec.device);
-  return fmt::format("device.{}{}.{}={}{}", device, spec.slot ? "[" + spec.slot->text() + "]" : "", spec.field, value, spec.callers ? "@" + *spec.callers : "");
+  return fmt::format("device.{}{}.{}={}{}", device, spec.slot ? "[" + spec.slot->text() + "]" : "", spec.field, value,
+                     spec.callers ? "@" + *spec.callers : "");
 }
 
 std::optional<PciSlot> slot_of(const KfdNode& node) {
@@ -68,9 +70,13 @@ Result<std::vector<std::string>> by_address(Spec spec, const std::vector<Answer>
   std::vector<std::pair<PciSlot, std::uint64_t>> placed;
   for (const Answer& answer : answers) {
     const auto slot = slot_of(*answer.node);
-    const auto same = std::ranges::find(placed, slot.value_or(PciSlot{-1, -1, -1}), &std::pair<PciSlot, std::uint64_t>::first);
+    const auto same =
+        std::ranges::find(placed, slot.value_or(PciSlot{-1, -1, -1}), &std::pair<PciSlot, std::uint64_t>::first);
     if (!slot || (same != placed.end() && same->second != answer.value))
-      return fail("", fmt::format("the GPUs of this machine differ, and node {} ({}) has no PCI address of its own", answer.node->node, answer.node->name), kFix);
+      return fail("",
+                  fmt::format("the GPUs of this machine differ, and node {} ({}) has no PCI address of its own",
+                              answer.node->node, answer.node->name),
+                  kFix);
     if (same == placed.end()) placed.emplace_back(*slot, answer.value);
   }
   std::vector<std::string> out;
@@ -98,7 +104,10 @@ std::vector<RuleText> for_all(std::string text, const std::vector<Answer>& answe
 Result<std::vector<RuleText>> rules_for(const Spec& spec, const Preset& preset, const KfdTopology& topology) {
   const auto answers = answers_of(preset, topology);
   if (answers.empty())
-    return fail("", topology.problem.empty() ? fmt::format("the GPU driver says nothing of it below {}", topology.root) : topology.problem, kFix);
+    return fail("",
+                topology.problem.empty() ? fmt::format("the GPU driver says nothing of it below {}", topology.root)
+                                         : topology.problem,
+                kFix);
   const bool equal = std::ranges::all_of(answers, [&](const Answer& a) { return a.value == answers.front().value; });
   if (equal && !spec.slot) return for_all(written(spec, answers.front().value), answers);
   auto placed = by_address(spec, answers);

@@ -14,6 +14,7 @@ namespace fade {
 // numbers of devices are not known before the program runs, so where GPUs differ such a rule becomes one for each, by
 // PCI address. A driver that says nothing is an error (EINVAL), and so are GPUs that differ and share an address, or
 // have none.
-Result<std::vector<probes::RuleText>> with_presets(std::vector<probes::RuleText> rules, const std::function<KfdTopology()>& read);
+Result<std::vector<probes::RuleText>> with_presets(std::vector<probes::RuleText> rules,
+                                                   const std::function<KfdTopology()>& read);
 
 }  // namespace fade

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "supervisor/permission.hpp"
 #include "proc/proc_files.hpp"
+#include "supervisor/permission.hpp"
 
 namespace fade {
 

@@ -47,13 +47,15 @@ ProgramKind program_kind(const std::string& path) {
   struct stat facts {};
   if (!fd || ::fstat(fd.get(), &facts) != 0) return ProgramKind::Unreadable;
   Elf64_Ehdr header{};
-  if (!S_ISREG(facts.st_mode) || ::pread(fd.get(), &header, sizeof header, 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)))
+  if (!S_ISREG(facts.st_mode) ||
+      ::pread(fd.get(), &header, sizeof header, 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)))
     return ProgramKind::Other;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return ProgramKind::Other;
   // e_machine stands at the same place in both; x32 is 32 bits of the 64-bit machine.
   const bool x86 = header.e_machine == EM_386 || header.e_machine == EM_X86_64;
   if (x86 && header.e_ident[EI_CLASS] == ELFCLASS32) return ProgramKind::Bits32;
-  if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+  if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr))
     return ProgramKind::Other;
   return is_dynamic(fd, header) ? ProgramKind::Dynamic : ProgramKind::Static;
 }

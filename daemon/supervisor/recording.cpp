@@ -33,13 +33,23 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   std::vector<BatchReader*> readers = options_.readers;
   readers.push_back(announcer_.get());
   for (BatchReader* reader : readers) reader->begins(clock_);
-  auto writer = store::Writer::open(
-      {.path = database_, .open_mode = options_.open_mode, .max_bytes = options_.max_bytes, .on_full = options_.on_full,
-       .detail = options_.detail, .kernel_include = options_.kernel_include, .kernel_exclude = options_.kernel_exclude,
-       .step = std::move(*step), .readers = std::move(readers)},
-      {.kind = std::move(kind), .cwd = folder, .command = std::move(command),
-       .options = shown_options(options_.typed), .coverage = coverage_, .clock = clock_, .kfd = KfdReader(options_.sysfs_root).read()},
-      queue_);
+  auto writer = store::Writer::open({.path = database_,
+                                     .open_mode = options_.open_mode,
+                                     .max_bytes = options_.max_bytes,
+                                     .on_full = options_.on_full,
+                                     .detail = options_.detail,
+                                     .kernel_include = options_.kernel_include,
+                                     .kernel_exclude = options_.kernel_exclude,
+                                     .step = std::move(*step),
+                                     .readers = std::move(readers)},
+                                    {.kind = std::move(kind),
+                                     .cwd = folder,
+                                     .command = std::move(command),
+                                     .options = shown_options(options_.typed),
+                                     .coverage = coverage_,
+                                     .clock = clock_,
+                                     .kfd = KfdReader(options_.sysfs_root).read()},
+                                    queue_);
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
   auto started = writer_->start();
@@ -74,7 +84,8 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
 
 std::chrono::milliseconds Recording::tick() const {
   constexpr std::int64_t kUsual = 50, kSecond = 1000;
-  return std::chrono::milliseconds(options_.sample_hz ? std::clamp(kSecond / *options_.sample_hz, std::int64_t{1}, kUsual) : kUsual);
+  return std::chrono::milliseconds(
+      options_.sample_hz ? std::clamp(kSecond / *options_.sample_hz, std::int64_t{1}, kUsual) : kUsual);
 }
 
 void Recording::sample(Session& session, std::int64_t now) {
@@ -104,15 +115,32 @@ RunSummary Recording::finish(Session& session) {
   session.report_costs(true);
   const store::Totals totals = writer_->finish();
   const Session::Totals seen = session.totals();
-  RunSummary out{.database = database_, .duration_ns = clock_.now(), .calls = totals.calls, .errors = totals.errors,
-                 .dropped = totals.dropped, .overrides_applied = totals.overrides, .stops = seen.stops,
-                 .stopped_ns = seen.stopped_ns, .processes = seen.processes, .threads = seen.threads,
-                 .functions_armed = seen.functions_armed, .is_filtered = is_filtered(coverage_), .vanished = seen.vanished, .libraries = seen.libraries,
-                 .peak_memory = totals.peak_memory, .postmortems = seen.postmortems, .notes = seen.notes};
-  const auto whole = [&](std::uint64_t stops, std::int64_t held_ns) { return held_ns + static_cast<std::int64_t>(stops) * stop_ns_; };
-  out.cost = {.is_measured = stop_ns_ > 0, .threads = seen.stopped_threads, .calls_ns = whole(seen.call_stops, seen.call_held_ns),
+  RunSummary out{.database = database_,
+                 .duration_ns = clock_.now(),
+                 .calls = totals.calls,
+                 .errors = totals.errors,
+                 .dropped = totals.dropped,
+                 .overrides_applied = totals.overrides,
+                 .stops = seen.stops,
+                 .stopped_ns = seen.stopped_ns,
+                 .processes = seen.processes,
+                 .threads = seen.threads,
+                 .functions_armed = seen.functions_armed,
+                 .is_filtered = is_filtered(coverage_),
+                 .vanished = seen.vanished,
+                 .libraries = seen.libraries,
+                 .peak_memory = totals.peak_memory,
+                 .postmortems = seen.postmortems,
+                 .notes = seen.notes};
+  const auto whole = [&](std::uint64_t stops, std::int64_t held_ns) {
+    return held_ns + static_cast<std::int64_t>(stops) * stop_ns_;
+  };
+  out.cost = {.is_measured = stop_ns_ > 0,
+              .threads = seen.stopped_threads,
+              .calls_ns = whole(seen.call_stops, seen.call_held_ns),
               .other_ns = whole(seen.stops - seen.call_stops, seen.stopped_ns - seen.call_held_ns),
-              .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns), .life_ns = seen.main_life_ns > 0 ? seen.life_ns : clock_.now()};
+              .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns),
+              .life_ns = seen.main_life_ns > 0 ? seen.life_ns : clock_.now()};
   if (seen.main_life_ns > 0) out.duration_ns = seen.main_life_ns;
   for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);

@@ -13,7 +13,7 @@ namespace fade {
 struct RecordingOptions {
   std::vector<std::string> typed;  // the options as the user typed them, for the recording to tell
 
-  std::string output;   // template with %p %h %t %n %e %q{ENV}; empty: fade-%e-%p.db
+  std::string output;  // template with %p %h %t %n %e %q{ENV}; empty: fade-%e-%p.db
   OpenMode open_mode = OpenMode::Create;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   OnFull on_full = OnFull::Stats;
@@ -22,7 +22,8 @@ struct RecordingOptions {
   std::vector<std::string> events;   // -e: groups and -groups
   std::vector<std::string> include;  // regular expressions on function names
   std::vector<std::string> exclude;
-  std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions on kernel names: which launches are stored as rows
+  std::vector<std::string> kernel_include,
+      kernel_exclude;                      // regular expressions on kernel names: which launches are stored as rows
   std::vector<std::string> probe_files;    // --probes FILE
   std::vector<std::string> probe_symbols;  // --probe LIB:FUNCTION
 
@@ -30,12 +31,13 @@ struct RecordingOptions {
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
-  bool follow = true;            // children of the program
-  std::string child_filter;      // --exe REGEX: record only processes with a matching executable path; empty: all
+  bool follow = true;        // children of the program
+  std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
-  std::string step;  // --step WHAT: the definition of a step of the program; empty: none
+  std::string step;                     // --step WHAT: the definition of a step of the program; empty: none
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
-  std::optional<std::int64_t> hang_ns;  // a process in which a call runs, and none begins or ends for so long, is looked at
+  std::optional<std::int64_t>
+      hang_ns;  // a process in which a call runs, and none begins or ends for so long, is looked at
 
   std::vector<std::string> stacks;          // --stacks: of which calls a stack is taken (StackChoice); empty: as usual
   std::optional<std::int64_t> stack_depth;  // --stack-depth: frames of each
@@ -70,17 +72,17 @@ struct RunSummary {
   std::int64_t duration_ns = 0;  // of the program's life; of the recording where the program runs on
   std::uint64_t calls = 0, errors = 0, dropped = 0, overrides_applied = 0;
   std::uint64_t stops = 0;
-  std::int64_t stopped_ns = 0;      // threads held by stops, all threads added up
+  std::int64_t stopped_ns = 0;  // threads held by stops, all threads added up
   CostSummary cost;
   std::uint64_t processes = 0, threads = 0;
   std::uint64_t functions_armed = 0;
-  bool is_filtered = false;  // functions, launches, processes or times were left out on purpose
+  bool is_filtered = false;    // functions, launches, processes or times were left out on purpose
   std::uint64_t vanished = 0;  // breakpoints that the program took out: calls are missing, and nothing says how many
-  std::vector<std::string> libraries;  // GPU libraries found, path (version)
+  std::vector<std::string> libraries;                              // GPU libraries found, path (version)
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes
-  std::vector<TopFunction> top;        // at most 5, by total time
-  std::vector<std::string> postmortems;  // crashes and hangs, a sentence each
-  std::vector<std::string> notes;      // sentences the user must see: unwatched children, refused probes, unused rules
+  std::vector<TopFunction> top;                                    // at most 5, by total time
+  std::vector<std::string> postmortems;                            // crashes and hangs, a sentence each
+  std::vector<std::string> notes;  // sentences the user must see: unwatched children, refused probes, unused rules
 };
 
 }  // namespace fade

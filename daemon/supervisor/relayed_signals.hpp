@@ -8,8 +8,8 @@
 namespace fade {
 
 // relayed_signals() adds the real-time signals. SIGALRM is the tick's too (Tracer).
-inline constexpr std::array kRelayed{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
-                                     SIGURG, SIGWINCH, SIGIO, SIGPWR, SIGXCPU, SIGSTKFLT};
+inline constexpr std::array kRelayed{SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1, SIGUSR2, SIGALRM,  SIGVTALRM,
+                                     SIGPROF, SIGURG,  SIGWINCH, SIGIO,  SIGPWR,  SIGXCPU, SIGSTKFLT};
 
 inline sigset_t relayed_signals() {
   sigset_t out;

@@ -62,7 +62,8 @@ class Run {
 void Run::stop_with(const Session& session, const JobControl& job) {
   const bool is_stopped = session.main_stopped();
   if (job.stop_asked() && (is_stopped || session.main_ended())) job.stop();
-  else if (is_stopped && !std::exchange(stopped_for_program_, true) && JobControl::has_terminal(pid_)) JobControl::stop_for(pid_);
+  else if (is_stopped && !std::exchange(stopped_for_program_, true) && JobControl::has_terminal(pid_))
+    JobControl::stop_for(pid_);
 }
 
 void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
@@ -97,7 +98,8 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   // No file is touched before it is sure that the program may be traced.
   if (auto seized = Tracer::seize(program->pid(), options_.kill_on_exit); !seized)
     return own_failure(explain_refusal(program->pid(), std::move(seized.error()), "fade-run"));
-  if (auto opened = recording_.open("run", options_.command, program->pid()); !opened) return own_failure(std::move(opened.error()));
+  if (auto opened = recording_.open("run", options_.command, program->pid()); !opened)
+    return own_failure(std::move(opened.error()));
   auto tracer = Tracer::create(recording_.tick());
   if (!tracer) return own_failure(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
@@ -115,7 +117,8 @@ Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program, co
     return why_not_run(options_.command[0], program.exec_errno());
   }
   if (!session.main_ended()) let_go_ = true;  // its status is not known
-  return RunOutcome{session.main_status(), session.main_signal(), let_go_, relay.interrupted(), recording_.finish(session)};
+  return RunOutcome{session.main_status(), session.main_signal(), let_go_, relay.interrupted(),
+                    recording_.finish(session)};
 }
 
 }  // namespace
@@ -129,7 +132,8 @@ Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
   if (!session) return tl::unexpected(std::move(session.error()));
   if (auto found = find_program(options.command[0], options.directory); !found)
     return tl::unexpected(std::move(found.error()));
-  return Run(options, *overrides, coverage_of(options, *chosen, session->wishes)).execute(std::move(*session), on_started);
+  return Run(options, *overrides, coverage_of(options, *chosen, session->wishes))
+      .execute(std::move(*session), on_started);
 }
 
 Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options) {

@@ -10,16 +10,16 @@
 namespace fade {
 
 struct RunOptions : RecordingOptions {
-  std::vector<std::string> command;  // argv of the program; command[0] is looked up in PATH
+  std::vector<std::string> command;              // argv of the program; command[0] is looked up in PATH
   std::vector<std::string> environment_changes;  // VAR=VALUE sets, VAR unsets
   std::string directory;                         // chdir of the program; empty: ours
-  bool kill_on_exit = false;     // PTRACE_O_EXITKILL
+  bool kill_on_exit = false;                     // PTRACE_O_EXITKILL
 };
 
 struct RunOutcome {
-  int exit_code = 0;    // of the program
-  int exit_signal = 0;  // set where it died of a signal
-  bool let_go = false;  // detached from before its end
+  int exit_code = 0;         // of the program
+  int exit_signal = 0;       // set where it died of a signal
+  bool let_go = false;       // detached from before its end
   bool interrupted = false;  // INT, QUIT, TERM or HUP came while it ran, from the terminal or from elsewhere
   RunSummary summary;
 };

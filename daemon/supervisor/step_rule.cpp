@@ -15,7 +15,9 @@ constexpr std::size_t kLongest = 200;
 
 tl::unexpected<Error> not_understood(std::string_view text, std::string why) {
   return fail(fmt::format("cannot understand --step '{}'", text), std::move(why),
-              "--step 'range:train_step*' for ranges of that name, --step hipDeviceSynchronize for what lies between two calls, --step hipDeviceSynchronize/10 for every tenth", EINVAL);
+              "--step 'range:train_step*' for ranges of that name, --step hipDeviceSynchronize for what lies between "
+              "two calls, --step hipDeviceSynchronize/10 for every tenth",
+              EINVAL);
 }
 
 }  // namespace
@@ -34,7 +36,8 @@ Result<StepRule> parse_step(std::string_view text) {
   if (const std::size_t slash = name.find('/'); slash != name.npos) {
     const std::string_view number = name.substr(slash + 1);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rule.every);
-    if (error != std::errc{} || end != number.data() + number.size() || rule.every == 0) return not_understood(text, "behind the / stands no number from 1 on");
+    if (error != std::errc{} || end != number.data() + number.size() || rule.every == 0)
+      return not_understood(text, "behind the / stands no number from 1 on");
     name = name.substr(0, slash);
   }
   if (name.empty() || name.find_first_of(": \t") != name.npos) return not_understood(text, "it names no function");
@@ -42,7 +45,8 @@ Result<StepRule> parse_step(std::string_view text) {
   return rule;
 }
 
-Result<void> check_step(const StepRule& rule, const std::vector<probes::ProbePtr>& known, const std::vector<std::string>& also) {
+Result<void> check_step(const StepRule& rule, const std::vector<probes::ProbePtr>& known,
+                        const std::vector<std::string>& also) {
   if (rule.by != StepRule::By::Call) return {};
   const auto is_it = [&](const std::string& name) { return glob_match(rule.pattern, name); };
   std::vector<std::string> names = also;
@@ -50,7 +54,10 @@ Result<void> check_step(const StepRule& rule, const std::vector<probes::ProbePtr
   if (std::ranges::any_of(names, is_it)) return {};
   const std::string near = nearest(rule.pattern, names);
   return fail(fmt::format("--step: no function that fade watches is called '{}'", rule.pattern), {},
-              near.empty() ? "a range of that name: --step 'range:" + rule.pattern + "'; other functions: fade-run --list-probes" : "did you mean '" + near + "'?", EINVAL);
+              near.empty()
+                  ? "a range of that name: --step 'range:" + rule.pattern + "'; other functions: fade-run --list-probes"
+                  : "did you mean '" + near + "'?",
+              EINVAL);
 }
 
 bool needs_for_steps(const StepRule& rule, const probes::Probe& probe) {

@@ -13,7 +13,8 @@ namespace fade {
 // range:PATTERN, or FUNCTION, FUNCTION/N, call:FUNCTION/N; off or nothing: no steps. Errors have code EINVAL.
 Result<StepRule> parse_step(std::string_view text);
 // Fails where no function is called so. `also`: names the user gave himself (--probe).
-Result<void> check_step(const StepRule& rule, const std::vector<probes::ProbePtr>& known, const std::vector<std::string>& also);
+Result<void> check_step(const StepRule& rule, const std::vector<probes::ProbePtr>& known,
+                        const std::vector<std::string>& also);
 // True for functions that must be watched for it, whatever else is.
 bool needs_for_steps(const StepRule& rule, const probes::Probe& probe);
 

@@ -11,9 +11,9 @@
 #include <set>
 
 #include "base/glob.hpp"
+#include "proc/proc_files.hpp"
 #include "supervisor/cgroup.hpp"
 #include "supervisor/container_names.hpp"
-#include "proc/proc_files.hpp"
 #include "supervisor/program_kind.hpp"
 
 namespace fade {
@@ -57,7 +57,8 @@ Result<Pids> by_number(const ProcFiles& proc, pid_t pid) {
   if (const pid_t process = status.pid("Tgid"); process > 0) return Pids{process};
   // Not shown, but it may be there: hidepid. A later attempt to trace it gives the reason.
   if (pid > 0 && ::kill(pid, 0) != 0 && errno == EPERM) return Pids{pid};
-  return fail(fmt::format("no process {}", pid), "it has ended, or it lives in another PID namespace", "ps -e -o pid,user,args", ESRCH);
+  return fail(fmt::format("no process {}", pid), "it has ended, or it lives in another PID namespace",
+              "ps -e -o pid,user,args", ESRCH);
 }
 
 Result<std::regex> compiled(const std::string& text) {
@@ -88,7 +89,8 @@ Result<Pids> by_name(const ProcFiles& proc, const std::string& text) {
   const auto name = compiled(text);
   if (!name) return tl::unexpected(name.error());
   Pids out = select(proc, [&](pid_t pid) { return has_name(proc, pid, *name); });
-  if (out.empty()) return fail(fmt::format("no process matches --name '{}'", text), {}, "ps -e -o pid,user,args", ESRCH);
+  if (out.empty())
+    return fail(fmt::format("no process matches --name '{}'", text), {}, "ps -e -o pid,user,args", ESRCH);
   return out;
 }
 
@@ -104,7 +106,8 @@ Result<Pids> by_pidfile(const ProcFiles& proc, const std::string& path) {
   const auto pid = parse_pid(*text);
   if (!pid) return fail(what, "it must hold one process number and nothing else", {}, EINVAL);
   auto found = by_number(proc, *pid);
-  if (!found) return fail(fmt::format("no process {}, which {} names", *pid, path), "the pidfile is a leftover", {}, ESRCH);
+  if (!found)
+    return fail(fmt::format("no process {}, which {} names", *pid, path), "the pidfile is a leftover", {}, ESRCH);
   return found;
 }
 
@@ -142,12 +145,15 @@ Result<Pids> by_container(const ProcFiles& proc, const std::string& wish, const 
     ids = std::move(named.ids);
   }
   if (ids.size() > 1)
-    return fail(fmt::format("--container '{}' may mean {} containers", wish, ids.size()), fmt::format("{}", fmt::join(ids, ", ")),
-                "give more of the id", EINVAL);
+    return fail(fmt::format("--container '{}' may mean {} containers", wish, ids.size()),
+                fmt::format("{}", fmt::join(ids, ", ")), "give more of the id", EINVAL);
   Pids out = in_container(proc, wish, ids.empty() ? "" : *ids.begin());
   if (!out.empty()) return out;
-  return fail(fmt::format("no running container '{}'", wish), std::move(cause),
-              fmt::format("fade-attach --container \"$(docker ps -q --no-trunc -f name={})\"      (or podman ps, crictl ps)", wish), ESRCH);
+  return fail(
+      fmt::format("no running container '{}'", wish), std::move(cause),
+      fmt::format("fade-attach --container \"$(docker ps -q --no-trunc -f name={})\"      (or podman ps, crictl ps)",
+                  wish),
+      ESRCH);
 }
 
 // Every scan adds the children that were born meanwhile, until one finds no more. A descendant stays one when its

@@ -11,7 +11,7 @@ namespace fade {
 
 struct TargetWish {
   std::vector<pid_t> pids;  // of processes or of threads of theirs
-  std::string name;       // regular expression on program name and command line; empty: none
+  std::string name;         // regular expression on program name and command line; empty: none
   std::string pidfile;
   std::string container;  // id (a prefix of at least 8 digits will do) or name
   bool tree = false;      // descendants too

@@ -32,7 +32,7 @@ class FunctionIndex {
   static_assert(sizeof(Entry) == 16);
   void add_table(const elf::ElfFile& file, const elf::Section& table);
 
-  std::vector<Entry> entries_;                        // by address and rank
+  std::vector<Entry> entries_;  // by address and rank
   std::vector<std::span<const std::byte>> strings_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> code_;  // executable sections: begin, end
 };

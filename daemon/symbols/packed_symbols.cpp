@@ -24,7 +24,8 @@ bool write_all(int fd, std::span<const std::uint8_t> bytes) {
 
 class Decoder {
  public:
-  explicit Decoder(std::span<const std::byte> packed) : ready_(::lzma_stream_decoder(&stream_, kMostWorkspace, 0) == LZMA_OK) {
+  explicit Decoder(std::span<const std::byte> packed)
+      : ready_(::lzma_stream_decoder(&stream_, kMostWorkspace, 0) == LZMA_OK) {
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(packed.data());
     stream_.avail_in = packed.size();
   }

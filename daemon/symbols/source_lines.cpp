@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 256u << 20;  // of debug sections, unpacked
 constexpr std::size_t kMostUnits = 1'000'000, kMostRanges = 4'000'000, kMostPieces = 10'000;
-constexpr std::size_t kMostDies = 4'000'000;      // of one unit
+constexpr std::size_t kMostDies = 4'000'000;  // of one unit
 constexpr std::size_t kMostNesting = 64, kMostInlined = 64;
 constexpr int kMostChildren = 1'000'000;
 constexpr std::size_t kMostText = 4096;
@@ -60,8 +60,8 @@ void for_each_range(Dwarf_Die& die, Add&& add) {
 }
 
 bool holds_functions(int tag) {
-  return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_module ||
-         tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
+  return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+         tag == DW_TAG_union_type || tag == DW_TAG_module || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
 }
 
 std::string bounded(const char* text) { return text ? std::string(text, ::strnlen(text, kMostText)) : std::string(); }
@@ -74,14 +74,16 @@ std::string function_of(Dwarf_Die& die) {
 }
 
 std::optional<CodeRange> covering(const std::vector<CodeRange>& sorted, std::uint64_t address) {
-  auto after = std::upper_bound(sorted.begin(), sorted.end(), address, [](std::uint64_t a, const CodeRange& r) { return a < r.low; });
+  auto after = std::upper_bound(sorted.begin(), sorted.end(), address,
+                                [](std::uint64_t a, const CodeRange& r) { return a < r.low; });
   for (std::size_t i = 0; i < kMostNesting && after != sorted.begin(); ++i)
     if (--after; address < after->high) return *after;
   return std::nullopt;
 }
 
 void sort_by_address(std::vector<CodeRange>& ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const CodeRange& a, const CodeRange& b) { return std::pair(a.low, b.high) < std::pair(b.low, a.high); });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const CodeRange& a, const CodeRange& b) { return std::pair(a.low, b.high) < std::pair(b.low, a.high); });
 }
 
 }  // namespace
@@ -91,10 +93,10 @@ struct SourceLines::State {
   std::string root;
   std::optional<elf::DwarfFile> dwarf;
   std::vector<CodeRange> units;
-  Dwarf_Off unit = 0;             // the open unit
+  Dwarf_Off unit = 0;  // the open unit
   bool has_unit = false;
-  std::vector<CodeRange> functions;   // of the open unit
-  int opened = 0;                 // units since `dwarf` was opened
+  std::vector<CodeRange> functions;  // of the open unit
+  int opened = 0;                    // units since `dwarf` was opened
 
   Result<void> reopen() {
     dwarf.reset();
@@ -115,7 +117,8 @@ void SourceLines::State::read_units() {
   ::Dwarf_CU* at = nullptr;
   Dwarf_Die die;
   std::uint8_t type = 0;
-  for (std::size_t n = 0; n < kMostUnits && ::dwarf_get_units(dwarf->handle(), at, &at, nullptr, &type, &die, nullptr) == 0; ++n) {
+  for (std::size_t n = 0;
+       n < kMostUnits && ::dwarf_get_units(dwarf->handle(), at, &at, nullptr, &type, &die, nullptr) == 0; ++n) {
     if (type != DW_UT_compile) continue;  // other units have no code of their own, or have it in another file
     for_each_range(die, [&](std::uint64_t low, std::uint64_t high) {
       if (units.size() < kMostRanges) units.push_back({low, high, ::dwarf_dieoffset(&die)});
@@ -164,7 +167,8 @@ std::vector<Dwarf_Die> inlined_at(Dwarf_Die function, std::uint64_t address) {
     deeper = false;
     elf::for_each_child(scope, kMostChildren, [&](Dwarf_Die& child) {
       const int tag = ::dwarf_tag(&child);
-      const bool opens = tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+      const bool opens = tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+                         tag == DW_TAG_catch_block;
       if (!opens || ::dwarf_haspc(&child, address) != 1) return true;
       if (tag == DW_TAG_inlined_subroutine) out.push_back(child);
       scope = child;
@@ -192,17 +196,20 @@ Line line_of(Dwarf_Die& unit, std::uint64_t address) {
 // The line of the call that was inlined.
 Line call_line(Dwarf_Die& unit, Dwarf_Die inlined) {
   Line out;
-  if (const auto line = elf::number(inlined, DW_AT_call_line)) out.line = static_cast<int>(std::min<std::uint64_t>(*line, 1u << 30));
+  if (const auto line = elf::number(inlined, DW_AT_call_line))
+    out.line = static_cast<int>(std::min<std::uint64_t>(*line, 1u << 30));
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
   const auto file = elf::number(inlined, DW_AT_call_file);
-  if (file && ::dwarf_getsrcfiles(&unit, &files, &count) == 0 && *file < count) out.file = bounded(::dwarf_filesrc(files, *file, nullptr, nullptr));
+  if (file && ::dwarf_getsrcfiles(&unit, &files, &count) == 0 && *file < count)
+    out.file = bounded(::dwarf_filesrc(files, *file, nullptr, nullptr));
   return out;
 }
 
 }  // namespace
 
-std::vector<Place> SourceLines::State::places(Dwarf_Die unit_die, std::optional<Dwarf_Off> function, std::uint64_t address) {
+std::vector<Place> SourceLines::State::places(Dwarf_Die unit_die, std::optional<Dwarf_Off> function,
+                                              std::uint64_t address) {
   Line line = line_of(unit_die, address);
   Dwarf_Die die;
   std::vector<Place> out;
@@ -226,7 +233,8 @@ SourceLines::~SourceLines() = default;
 
 Result<SourceLines> SourceLines::open(const elf::ElfFile& file, const std::string& debug_root) {
   for (const elf::ElfFile* each : {&file, file.debug_file()})
-    if (each && !is_affordable(*each)) return fail("the debug information of " + each->name() + " is left alone", "it is larger than 256 MB");
+    if (each && !is_affordable(*each))
+      return fail("the debug information of " + each->name() + " is left alone", "it is larger than 256 MB");
   auto state = std::make_unique<State>(State{file, debug_root, {}, {}, 0, false, {}, 0});
   if (auto opened = state->reopen(); !opened) return tl::unexpected(std::move(opened.error()));
   state->read_units();

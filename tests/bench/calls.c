@@ -1,5 +1,5 @@
-// Calls one HIP function again and again, from all threads at once: bench_calls FUNCTION CALLS [THREADS [WORK]]. CALLS is
-// what all threads make together; between two calls a thread works for WORK ns.
+// Calls one HIP function again and again, from all threads at once: bench_calls FUNCTION CALLS [THREADS [WORK]]. CALLS
+// is what all threads make together; between two calls a thread works for WORK ns.
 #include <hip/hip_runtime.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: bench_calls FUNCTION CALLS [THREADS [WORK]]\n");
     return 2;
   }
-  __hipRegisterFunction(__hipRegisterFatBinary(NULL), &kernel_handle, "kernel", "kernel", -1u, NULL, NULL, NULL, NULL, NULL);
+  __hipRegisterFunction(__hipRegisterFatBinary(NULL), &kernel_handle, "kernel", "kernel", -1u, NULL, NULL, NULL, NULL,
+                        NULL);
   calls_per_thread = calls / threads;
   pthread_barrier_init(&barrier, NULL, (unsigned)threads);
   if (threads == 1) return work(NULL), 0;

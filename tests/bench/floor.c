@@ -1,6 +1,6 @@
-// What two ptrace stops cost and nothing else: the child runs into an int3 twice per call, the tracer waits and lets it run on,
-// without looking at a register. No ptrace tool that stops at entry and return can be faster.  bench_floor CALLS
-// Both stay on the core that this was started on (taskset).
+// What two ptrace stops cost and nothing else: the child runs into an int3 twice per call, the tracer waits and lets it
+// run on, without looking at a register. No ptrace tool that stops at entry and return can be faster.  bench_floor
+// CALLS Both stay on the core that this was started on (taskset).
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-// What SQLite alone takes for rows as plain as can be: one INSERT a row, bound and stepped, 10 integers and a text of 19 characters,
-// no key, WAL, no sync, pages of 4 KiB and all else as SQLite comes, 10,000 rows in a transaction. The writer is measured against it:
-// that says something of the writer, where calls per second say as much of the machine.  plain_inserts [ROWS] [DIRECTORY]
+// What SQLite alone takes for rows as plain as can be: one INSERT a row, bound and stepped, 10 integers and a text of
+// 19 characters, no key, WAL, no sync, pages of 4 KiB and all else as SQLite comes, 10,000 rows in a transaction. The
+// writer is measured against it: that says something of the writer, where calls per second say as much of the machine.
+// plain_inserts [ROWS] [DIRECTORY]
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@
 namespace {
 
 constexpr int kIntegers = 10, kRowsOfATransaction = 10'000;
-constexpr std::int64_t kStarts[kIntegers] = {1, 1'000'000'000'000, 5'000, 7, 130, 0x7f0000000000, 0x7f4000000000, 4096, 3, 0};
+constexpr std::int64_t kStarts[kIntegers] = {
+    1, 1'000'000'000'000, 5'000, 7, 130, 0x7f0000000000, 0x7f4000000000, 4096, 3, 0};
 constexpr std::int64_t kSteps[kIntegers] = {1, 20'011, 13, 0, 0, 4096, 256, 0, 0, 0};
 
 void must(int code, sqlite3* db) {
@@ -47,9 +49,12 @@ int main(int argc, char** argv) {
   const long rows = argc > 1 ? std::atol(argv[1]) : 1'000'000;
   const std::string path = fmt::format("{}/plain_inserts.{}.db", argc > 2 ? argv[2] : ".", ::getpid());
   sqlite3* db = nullptr;
-  must(sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr), db);
-  run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
-          "CREATE TABLE event (a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER, f INTEGER, g INTEGER, h INTEGER, i INTEGER, j INTEGER, t TEXT)");
+  must(sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr),
+       db);
+  run(db,
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+      "CREATE TABLE event (a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER, f INTEGER, g INTEGER, h INTEGER, i "
+      "INTEGER, j INTEGER, t TEXT)");
   const std::int64_t began = fade::clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   insert(db, rows);
   const double seconds = static_cast<double>(fade::clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began) / 1e9;

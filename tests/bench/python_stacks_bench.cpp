@@ -1,5 +1,5 @@
-// What reading a Python stack of another process costs: a chunk of frames in one read, or a read for each frame, and what names cost.
-// Starts python3 itself, which recurses and then waits; nothing is stopped, for the thread sleeps.
+// What reading a Python stack of another process costs: a chunk of frames in one read, or a read for each frame, and
+// what names cost. Starts python3 itself, which recurses and then waits; nothing is stopped, for the thread sleeps.
 #include <benchmark/benchmark.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -90,7 +90,8 @@ class Python {
 
 void report(benchmark::State& state, std::size_t frames) {
   state.counters["frames"] = static_cast<double>(frames);
-  state.counters["frames/us"] = benchmark::Counter(static_cast<double>(frames) * 1e-6, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["frames/us"] =
+      benchmark::Counter(static_cast<double>(frames) * 1e-6, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void frames_in_one_read(benchmark::State& state) {
@@ -110,9 +111,11 @@ void frames_one_by_one(benchmark::State& state) {
   for (auto _ : state) {
     const auto thread = threads.find(python.fs_base(), python.memory());
     std::uint64_t at = thread->word(layout.thread_frame);
-    if (layout.cframe_frame != PythonLayout::kNone) at = python.memory().value<std::uint64_t>({at + layout.cframe_frame}).value_or(0);
+    if (layout.cframe_frame != PythonLayout::kNone)
+      at = python.memory().value<std::uint64_t>({at + layout.cframe_frame}).value_or(0);
     std::array<std::byte, 256> frame;
-    for (frames = 0; at != 0 && python.memory().read_exactly({at}, std::span(frame).first(layout.frame_size())); ++frames)
+    for (frames = 0; at != 0 && python.memory().read_exactly({at}, std::span(frame).first(layout.frame_size()));
+         ++frames)
       std::memcpy(&at, frame.data() + layout.frame_previous, sizeof at);
   }
   report(state, frames);

@@ -32,11 +32,14 @@ class Program {
  public:
   explicit Program(EventQueue& queue) : queue_(queue) {
     queue_.notice(ProcessStarted{.process = 1, .pid = 4242, .exe = "/usr/bin/train", .command = {"train"}});
-    for (ThreadId t = 1; t <= kThreads; ++t) queue_.notice(ThreadStarted{.thread = t, .process = 1, .tid = pid_t(4241 + t), .name = "train"});
+    for (ThreadId t = 1; t <= kThreads; ++t)
+      queue_.notice(ThreadStarted{.thread = t, .process = 1, .tid = pid_t(4241 + t), .name = "train"});
     for (CallSiteId s = 1; s <= kSites; ++s)
-      queue_.notice(CallSiteSeen{s, 1, 0x7f0000000000u + s * 64, "/opt/torch/libtorch_hip.so", s * 64, fmt::format("_ZN2at4call{}Ev+12", s)});
+      queue_.notice(CallSiteSeen{s, 1, 0x7f0000000000u + s * 64, "/opt/torch/libtorch_hip.so", s * 64,
+                                 fmt::format("_ZN2at4call{}Ev+12", s)});
     for (std::uint64_t k = 0; k < kKernels; ++k)
-      queue_.notice(KernelNamed{1, kKernelBase + k * 16, fmt::format("_ZN2at6native12kernel_{:03}EPfS1_i", k), "/opt/torch/libtorch_hip.so"});
+      queue_.notice(KernelNamed{1, kKernelBase + k * 16, fmt::format("_ZN2at6native12kernel_{:03}EPfS1_i", k),
+                                "/opt/torch/libtorch_hip.so"});
   }
 
   void step() {
@@ -88,13 +91,23 @@ class Program {
   void launch() {
     CallRecord record = begin("hipLaunchKernel");
     const std::uint64_t kernel = random() % kKernels;
-    record.words = {kKernelBase + kernel * 16, 1ull << 32 | (64 + kernel % 7 * (1 + random() % 3)), 1, 1ull << 32 | 256, 1, 0x7ffd00001000};
+    record.words = {kKernelBase + kernel * 16,
+                    1ull << 32 | (64 + kernel % 7 * (1 + random() % 3)),
+                    1,
+                    1ull << 32 | 256,
+                    1,
+                    0x7ffd00001000};
     piece(PieceKind::Stack, 0, std::array<std::uint64_t, 2>{0, 0x55550000 + random() % 3 * 256});
     put(record);
   }
   void copy() {
     CallRecord record = begin("hipMemcpyAsync");
-    record.words = {0x7f4000000000u + random() % 4096 * 4096, 0x7f8000000000u + random() % 65536 * 256, (1 + random() % 4096) * 1024, 1 + random() % 2, 0x55550000, 0};
+    record.words = {0x7f4000000000u + random() % 4096 * 4096,
+                    0x7f8000000000u + random() % 65536 * 256,
+                    (1 + random() % 4096) * 1024,
+                    1 + random() % 2,
+                    0x55550000,
+                    0};
     put(record);
   }
   void memory() {
@@ -113,7 +126,8 @@ class Program {
     put(record);
   }
   void other() {
-    static constexpr const char* kOthers[] = {"hipEventRecord", "hipStreamSynchronize", "hipSetDevice", "hipStreamWaitEvent", "hipEventQuery"};
+    static constexpr const char* kOthers[] = {"hipEventRecord", "hipStreamSynchronize", "hipSetDevice",
+                                              "hipStreamWaitEvent", "hipEventQuery"};
     CallRecord record = begin(kOthers[random() % 5]);
     record.words = {0, 0, 0, 0, 0, 0};
     put(record);
@@ -161,7 +175,9 @@ int main(int argc, char** argv) {
   ::stat(path.c_str(), &status);
   if (!keep) ::unlink(path.c_str());
   const auto n = static_cast<double>(calls);
-  fmt::print("{} calls: {:.2f} M calls/s of writer CPU, {:.2f} M calls/s of wall time, {:.1f} bytes per call, {} MB resident\n", totals.calls,
-             n / writer_s / 1e6, n / wall_s / 1e6, static_cast<double>(status.st_size) / n, resident_mb());
+  fmt::print(
+      "{} calls: {:.2f} M calls/s of writer CPU, {:.2f} M calls/s of wall time, {:.1f} bytes per call, {} MB "
+      "resident\n",
+      totals.calls, n / writer_s / 1e6, n / wall_s / 1e6, static_cast<double>(status.st_size) / n, resident_mb());
   return totals.calls > 0 ? 0 : 1;
 }

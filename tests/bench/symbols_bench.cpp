@@ -1,15 +1,16 @@
 // What naming frames costs: distinct addresses in the code of one file are named as at the end of a recording.
-// Prints seconds, names found and memory.  symbols_bench FILE [FRAMES]; without FILE, or where it is not there, says so.
+// Prints seconds, names found and memory.  symbols_bench FILE [FRAMES]; without FILE, or where it is not there, says
+// so.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <unistd.h>
 #include <cstdlib>
 #include <random>
 #include <set>
 #include <string>
-#include <unistd.h>
 
 #include "base/clock.hpp"
 #include "elf/elf_file.hpp"
@@ -57,15 +58,21 @@ int run(const std::string& path, std::size_t count) {
   }
   struct stat info {};
   ::stat(path.c_str(), &info);
-  fmt::print("file: {:.0f} MB\nframes: {}\nnamed: {}\nwith line: {}\ninlined: {}\nseconds: {:.3f}\nof them to read the file: {:.3f}\nCPU seconds: {:.3f}\npeak memory: {} MB\nbytes of names: {}\n",
-             static_cast<double>(info.st_size) / 1e6, wanted.size(), named, lines, inlined, seconds() - begun, read - begun, cpu_seconds() - cpu, peak_mb(), bytes);
+  fmt::print(
+      "file: {:.0f} MB\nframes: {}\nnamed: {}\nwith line: {}\ninlined: {}\nseconds: {:.3f}\nof them to read the file: "
+      "{:.3f}\nCPU seconds: {:.3f}\npeak memory: {} MB\nbytes of names: {}\n",
+      static_cast<double>(info.st_size) / 1e6, wanted.size(), named, lines, inlined, seconds() - begun, read - begun,
+      cpu_seconds() - cpu, peak_mb(), bytes);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return fmt::print("symbols_bench: skipped, no file was given (Debian's libtorch_cpu.so is the one to compare with)\n"), 0;
+  if (argc < 2)
+    return fmt::print(
+               "symbols_bench: skipped, no file was given (Debian's libtorch_cpu.so is the one to compare with)\n"),
+           0;
   const std::string path = argv[1];
   if (::access(path.c_str(), R_OK) != 0) return fmt::print("symbols_bench: skipped, {} cannot be read\n", path), 0;
   return run(path, argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 10'000);

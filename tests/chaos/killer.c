@@ -1,6 +1,6 @@
-// LD_PRELOAD into fade: kills it before or after the Nth of the calls with which it touches a program. FADE_CHAOS_KILLER names
-// a file of two words that is mapped: the calls made until now, and the number at which to die (0: none; its lowest bit says
-// after, the others count).
+// LD_PRELOAD into fade: kills it before or after the Nth of the calls with which it touches a program.
+// FADE_CHAOS_KILLER names a file of two words that is mapped: the calls made until now, and the number at which to die
+// (0: none; its lowest bit says after, the others count).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,15 +28,15 @@ static void die_if_now(int after) {
 }
 
 // Only what the tracing thread does counts, not the database.
-#define COUNTED(type, name, parameters, arguments)                   \
-  type name parameters {                                             \
-    static type(*next) parameters;                                   \
-    if (!next) next = (type(*) parameters)dlsym(RTLD_NEXT, #name);   \
-    const int counts = syscall(SYS_gettid) == getpid();              \
-    if (counts) ++words[0], die_if_now(0);                           \
-    type result = next arguments;                                    \
-    if (counts) die_if_now(1);                                       \
-    return result;                                                   \
+#define COUNTED(type, name, parameters, arguments)                 \
+  type name parameters {                                           \
+    static type(*next) parameters;                                 \
+    if (!next) next = (type(*) parameters)dlsym(RTLD_NEXT, #name); \
+    const int counts = syscall(SYS_gettid) == getpid();            \
+    if (counts) ++words[0], die_if_now(0);                         \
+    type result = next arguments;                                  \
+    if (counts) die_if_now(1);                                     \
+    return result;                                                 \
   }
 
 COUNTED(long, ptrace, (int what, pid_t tid, void* address, void* data), (what, tid, address, data))

@@ -1,5 +1,5 @@
-// chaos MODES THREADS [LIBRARY]: calls HIP in THREADS threads and checks everything that it can about itself, until SIGUSR1
-// comes; then says what it did and ends with 0, or with 1 where anything was not right. A letter for each mode:
+// chaos MODES THREADS [LIBRARY]: calls HIP in THREADS threads and checks everything that it can about itself, until
+// SIGUSR1 comes; then says what it did and ends with 0, or with 1 where anything was not right. A letter for each mode:
 //   f  forks: fork, vfork and exec, posix_spawn      x  exceptions thrown through calls of HIP
 //   p  waits in poll, nanosleep, futex and read      b  every other thread blocks all signals
 //   B  has a SIGTRAP handler and uses it             l  opens and closes LIBRARY, another copy of the runtime
@@ -31,17 +31,20 @@
 #include "tracee.h"
 
 extern char** environ;
-extern "C" long guarded(void* function, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d, std::uint64_t* broken);
+extern "C" long guarded(void* function, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d,
+                        std::uint64_t* broken);
 extern "C" std::uint64_t spin(std::uint64_t rounds);
 
 namespace {
 
 enum Function { Malloc, Memcpy, Memset, Synchronize, Free, HostFunction, kFunctions };
-constexpr const char* kNames[] = {"hipMalloc", "hipMemcpy", "hipMemset", "hipDeviceSynchronize", "hipFree", "hipLaunchHostFunc"};
+constexpr const char* kNames[] = {"hipMalloc", "hipMemcpy",        "hipMemset", "hipDeviceSynchronize",
+                                  "hipFree",   "hipLaunchHostFunc"};
 
 // What all processes of the tree did, in memory that they share.
 struct Tally {
-  std::atomic<std::uint64_t> calls[kFunctions], begun[kFunctions], execs, children, thrown, caught, raised, trapped, waits, interrupted, signals, opened, threads;
+  std::atomic<std::uint64_t> calls[kFunctions], begun[kFunctions], execs, children, thrown, caught, raised, trapped,
+      waits, interrupted, signals, opened, threads;
   std::atomic<bool> ends, wrong;  // stay over an exec
 };
 Tally* tally;
@@ -56,8 +59,8 @@ void complain(const char* what, int line) {
   if (tally) tally->wrong = true;
   fprintf(stderr, "%d: %s: %m\n", line, what);
 }
-#define RIGHT(condition) \
-  do {                   \
+#define RIGHT(condition)                              \
+  do {                                                \
     if (!(condition)) complain(#condition, __LINE__); \
   } while (0)
 
@@ -77,8 +80,8 @@ class Counted {
   Function which_;
 };
 
-// guarded(f, a, b, c, d, broken): f(a, b, c, d) with a pattern in every register that a function must keep; counts those
-// that were not kept.
+// guarded(f, a, b, c, d, broken): f(a, b, c, d) with a pattern in every register that a function must keep; counts
+// those that were not kept.
 asm(R"(
         .text
 guarded:
@@ -180,8 +183,8 @@ hipError_t call(Function which, hipError_t (*function)(Arguments...), std::type_
 constexpr std::size_t kWords = 64;
 std::uint64_t advance(std::uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
 
-// More threads than processors: they rest between their rounds, or on a small machine whoever holds a lock would never get
-// his turn. The stand-in maps memory for each allocation, so that they share that lock.
+// More threads than processors: they rest between their rounds, or on a small machine whoever holds a lock would never
+// get his turn. The stand-in maps memory for each allocation, so that they share that lock.
 bool is_crowd;
 int rounds_of_an_allocation = 1;
 
@@ -236,7 +239,8 @@ void* calls_with_all_blocked(void* seed) {
 }
 
 void* a_few_calls(void* seed) {
-  RIGHT(through_the_device(reinterpret_cast<std::uint64_t>(seed)) == same_without_device(reinterpret_cast<std::uint64_t>(seed)));
+  RIGHT(through_the_device(reinterpret_cast<std::uint64_t>(seed)) ==
+        same_without_device(reinterpret_cast<std::uint64_t>(seed)));
   add_up();
   return nullptr;
 }
@@ -469,11 +473,13 @@ void tell() {
   printf("{\"wrong\": %d", wrong.load());
   for (int i = 0; executes && i < kFunctions; ++i)
     printf(", \"begun %s\": %llu", kNames[i], static_cast<unsigned long long>(tally->begun[i].load()));
-  for (int i = 0; i < kFunctions; ++i) printf(", \"%s\": %llu", kNames[i], static_cast<unsigned long long>(tally->calls[i].load()));
+  for (int i = 0; i < kFunctions; ++i)
+    printf(", \"%s\": %llu", kNames[i], static_cast<unsigned long long>(tally->calls[i].load()));
   const std::pair<const char*, std::atomic<std::uint64_t>*> rest[] = {
-      {"children", &tally->children}, {"thrown", &tally->thrown},   {"caught", &tally->caught},   {"raised", &tally->raised},
-      {"trapped", &tally->trapped},   {"waits", &tally->waits},     {"interrupted", &tally->interrupted},
-      {"signals", &tally->signals},   {"opened", &tally->opened},   {"threads", &tally->threads}};
+      {"children", &tally->children},       {"thrown", &tally->thrown},   {"caught", &tally->caught},
+      {"raised", &tally->raised},           {"trapped", &tally->trapped}, {"waits", &tally->waits},
+      {"interrupted", &tally->interrupted}, {"signals", &tally->signals}, {"opened", &tally->opened},
+      {"threads", &tally->threads}};
   for (const auto& [name, value] : rest) printf(", \"%s\": %llu", name, static_cast<unsigned long long>(value->load()));
   printf("}\n");
   fflush(stdout);
@@ -541,9 +547,15 @@ int main(int argc, char** argv) {
   sigemptyset(&user);
   sigaddset(&user, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &user, nullptr);
-  const std::pair<char, void* (*)(void*)> kinds[] = {{'f', forks}, {'x', exceptions}, {'p', waits}, {'B', raises_traps},
-                                                     {'l', opens_and_closes}, {'c', threads_come_and_go}, {'g', sends_signals},
-                                                     {'k', children_without_handlers}, {'e', executes_itself}};
+  const std::pair<char, void* (*)(void*)> kinds[] = {{'f', forks},
+                                                     {'x', exceptions},
+                                                     {'p', waits},
+                                                     {'B', raises_traps},
+                                                     {'l', opens_and_closes},
+                                                     {'c', threads_come_and_go},
+                                                     {'g', sends_signals},
+                                                     {'k', children_without_handlers},
+                                                     {'e', executes_itself}};
   for (const auto& [mode, work] : kinds)
     if (is_on(mode)) all.push_back(start(work, mode == 'l' ? argv[3] : nullptr));
   if (is_on('m')) all.push_back(pthread_self());

@@ -1,5 +1,6 @@
-// Feeds arbitrary bytes to what reads code objects: as an image, as a section of images, as metadata, as what travels with a call,
-// and as what is inside of a compressed image. Compressed images are also made here, since chance makes no header and no checksum.
+// Feeds arbitrary bytes to what reads code objects: as an image, as a section of images, as metadata, as what travels
+// with a call, and as what is inside of a compressed image. Compressed images are also made here, since chance makes no
+// header and no checksum.
 #include <algorithm>
 #include <cstdlib>
 

@@ -19,7 +19,8 @@ void read_report(const std::string& text) {
   if (!json) return;
   fade::service::SessionRecord record;
   (void)fade::service::take_report(record, *json);
-  if (const auto kept = fade::service::record_from(*json)) FADE_CHECK(fade::service::record_from(to_json(*kept)).has_value());
+  if (const auto kept = fade::service::record_from(*json))
+    FADE_CHECK(fade::service::record_from(to_json(*kept)).has_value());
 }
 
 void read_message(const std::string& text) {
@@ -28,13 +29,15 @@ void read_message(const std::string& text) {
     // What was understood once is understood in our own words.
     FADE_CHECK(parse_request(request_text(*request)).has_value());
     (void)fade::service::worker_words(request->params);
-    if (const auto rule = fade::service::rule_from(request->params)) FADE_CHECK(fade::service::rule_from(to_json(*rule)).has_value());
+    if (const auto rule = fade::service::rule_from(request->params))
+      FADE_CHECK(fade::service::rule_from(to_json(*rule)).has_value());
   }
   if (const auto message = parse_message(text)) (void)error_text(message->id, message->error);
   (void)one_line(text);
   read_report(text);
   const std::size_t half = text.size() / 2;
-  if (const auto pattern = fade::service::Pattern::parse(text.substr(0, half))) (void)pattern->found_in(text.substr(half));
+  if (const auto pattern = fade::service::Pattern::parse(text.substr(0, half)))
+    (void)pattern->found_in(text.substr(half));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Feeds arbitrary memory to what reads CPython's objects. The input stands at kBase; its first bytes also say which layout is
-// read and where. A stack may be wrong, but must end.
+// Feeds arbitrary memory to what reads CPython's objects. The input stands at kBase; its first bytes also say which
+// layout is read and where. A stack may be wrong, but must end.
 #include <cstdlib>
 
 #include "elf/dynamic_image.hpp"
@@ -22,8 +22,9 @@ void require(bool condition) {
 }
 
 PythonLayout layout(std::uint8_t choice) {
-  auto out = fade::test::small_layout(choice % 3 == 0 ? PythonLayout::Entry::EveryFrame
-                                      : choice % 3 == 1 ? PythonLayout::Entry::Flag : PythonLayout::Entry::Shim);
+  auto out = fade::test::small_layout(choice % 3 == 0   ? PythonLayout::Entry::EveryFrame
+                                      : choice % 3 == 1 ? PythonLayout::Entry::Flag
+                                                        : PythonLayout::Entry::Shim);
   if (out.entry == PythonLayout::Entry::EveryFrame) {
     out.chunk = out.frame_owner = PythonLayout::kNone;
     out.instruction = PythonLayout::Instruction::Index;
@@ -43,7 +44,8 @@ void read_stack(const fade::Memory& memory, const PythonLayout& layout, std::uin
   for (int round = 0; round < 2; ++round) {
     const auto thread = threads.find(fs_base, memory);
     if (!thread) return;
-    const auto frames = walk.of(*thread, memory, kLimit, [&](std::uint64_t at) { return code.is_internal(at, memory); });
+    const auto frames =
+        walk.of(*thread, memory, kLimit, [&](std::uint64_t at) { return code.is_internal(at, memory); });
     require(frames.size() <= kLimit);
     for (const auto& frame : frames) require(code.place(frame.code, frame.instruction, memory).line >= 0);
   }

@@ -1,5 +1,6 @@
 // Prints what fade believes about the vendor's headers and libraries, one fact a line, for the tests to hold against
-// the real ones: members of hipDeviceProp_t (print_layouts.cpp), values of enums by version, functions and their parameters.
+// the real ones: members of hipDeviceProp_t (print_layouts.cpp), values of enums by version, functions and their
+// parameters.
 #include <cstdio>
 
 #include "probes/built_in.hpp"
@@ -15,7 +16,8 @@ void print_enums() {
     const auto* declared = types->find(name);
     if (!declared) continue;
     for (const auto& value : declared->values)
-      std::printf("value %s %s %lld %d %d\n", name.c_str(), value.name.c_str(), static_cast<long long>(value.value), value.from, value.to);
+      std::printf("value %s %s %lld %d %d\n", name.c_str(), value.name.c_str(), static_cast<long long>(value.value),
+                  value.from, value.to);
   }
 }
 

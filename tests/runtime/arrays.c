@@ -4,7 +4,10 @@
 #include "standin.h"
 
 enum { alive = 0x41525259 };
-struct hipArray { int state, device; size_t bytes; };
+struct hipArray {
+  int state, device;
+  size_t bytes;
+};
 
 static hipError_t create(void** out, uint64_t element, size_t width, size_t height, size_t depth, unsigned levels) {
   if (!standin_devices()) return standin_fail(hipErrorNoDevice);
@@ -39,7 +42,8 @@ static uint64_t channel_of(unsigned format) {
   return format == 0x20 ? 4 : format == 0x10 ? 2 : sizes[format & 3];
 }
 
-HIP(hipError_t, hipMallocArray)(hipArray_t* out, const hipChannelFormatDesc* desc, size_t width, size_t height, unsigned flags) {
+HIP(hipError_t, hipMallocArray)
+(hipArray_t* out, const hipChannelFormatDesc* desc, size_t width, size_t height, unsigned flags) {
   ENTER(hipMallocArray);
   (void)flags;
   return create((void**)out, element_of(desc), width, height, 0, 1);
@@ -63,7 +67,8 @@ HIP(hipError_t, hipArray3DCreate)(hipArray_t* out, const HIP_ARRAY3D_DESCRIPTOR*
   return create((void**)out, channel_of(desc->Format) * desc->NumChannels, desc->Width, desc->Height, desc->Depth, 1);
 }
 
-HIP(hipError_t, hipMallocMipmappedArray)(hipMipmappedArray_t* out, const hipChannelFormatDesc* desc, hipExtent extent, unsigned levels, unsigned flags) {
+HIP(hipError_t, hipMallocMipmappedArray)
+(hipMipmappedArray_t* out, const hipChannelFormatDesc* desc, hipExtent extent, unsigned levels, unsigned flags) {
   ENTER(hipMallocMipmappedArray);
   (void)flags;
   return create((void**)out, element_of(desc), extent.width, extent.height, extent.depth, levels);

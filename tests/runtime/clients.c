@@ -1,5 +1,5 @@
-// Two libraries between a program and the runtime: a "libtorch_hip" that asks for device properties on behalf of its caller, and a
-// "librocblas" that launches through hipExtModuleLaunchKernel. Compiled twice, each with its part.
+// Two libraries between a program and the runtime: a "libtorch_hip" that asks for device properties on behalf of its
+// caller, and a "librocblas" that launches through hipExtModuleLaunchKernel. Compiled twice, each with its part.
 #include <hip/hip_runtime.h>
 
 #ifdef STANDIN_TORCH
@@ -20,7 +20,8 @@ int torch_allocate(void** out, size_t bytes) { return hipMalloc(out, bytes); }
 int rocblas_sgemm(int n) {
   static hipModule_t module;
   static hipFunction_t kernel;
-  if (!module && (hipModuleLoadData(&module, "Tensile") || hipModuleGetFunction(&kernel, module, "Cijk_Ailk_Bljk_SB_MT64x64")))
+  if (!module &&
+      (hipModuleLoadData(&module, "Tensile") || hipModuleGetFunction(&kernel, module, "Cijk_Ailk_Bljk_SB_MT64x64")))
     return -1;
   return hipExtModuleLaunchKernel(kernel, (uint32_t)n * 256, 1, 1, 256, 1, 1, 0, NULL, NULL, NULL, NULL, NULL, 0);
 }

@@ -1,6 +1,6 @@
-// Simulated devices, and what programs are told about them. FADE_STANDIN_DEVICES lists them by name, "none" for no device;
-// a custom one is NAME/ARCH/MULTIPROCESSORS/WARP/MIB. The default is an RX 6800 XT and an RX 7900 XTX. FADE_STANDIN_BUSES lists
-// their PCI buses, hexadecimal; by default they count from 3.
+// Simulated devices, and what programs are told about them. FADE_STANDIN_DEVICES lists them by name, "none" for no
+// device; a custom one is NAME/ARCH/MULTIPROCESSORS/WARP/MIB. The default is an RX 6800 XT and an RX 7900 XTX.
+// FADE_STANDIN_BUSES lists their PCI buses, hexadecimal; by default they count from 3.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ static void add_device(const char* text) {
   unsigned long long mib = 0;
   if (find_in_catalogue(text, d)) {
     ++device_count;
-  } else if (*d = catalogue[0], sscanf(text, "%63[^/]/%31[^/]/%d/%d/%llu", d->name, d->arch, &d->multiprocessors, &d->warp,
-                                       &mib) == 5) {
+  } else if (*d = catalogue[0],
+             sscanf(text, "%63[^/]/%31[^/]/%d/%d/%llu", d->name, d->arch, &d->multiprocessors, &d->warp, &mib) == 5) {
     d->bytes = mib << 20;
     ++device_count;
   }
@@ -65,10 +65,10 @@ static hipError_t check_device(int device, const void* out) {
   if (!out) return standin_fail(hipErrorInvalidValue);
   return device < 0 || device >= device_count ? standin_fail(hipErrorInvalidDevice) : hipSuccess;
 }
-#define CHECK(device, out)                                  \
-  do {                                                      \
+#define CHECK(device, out)                                   \
+  do {                                                       \
     const hipError_t error_ = check_device((device), (out)); \
-    if (error_) return error_;                              \
+    if (error_) return error_;                               \
   } while (0)
 
 static int digit(char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; }
@@ -79,33 +79,33 @@ static int major_version(const struct device* d) {  // gfx1030 is 10.3, gfx90a i
 }
 
 // Fields that both layouts have under the same name.
-#define FILL_COMMON(p, d, ordinal)                                      \
-  do {                                                                  \
-    memset((p), 0, sizeof *(p));                                        \
-    snprintf((p)->name, sizeof(p)->name, "%s", (d)->name);              \
+#define FILL_COMMON(p, d, ordinal)                                       \
+  do {                                                                   \
+    memset((p), 0, sizeof *(p));                                         \
+    snprintf((p)->name, sizeof(p)->name, "%s", (d)->name);               \
     snprintf((p)->gcnArchName, sizeof(p)->gcnArchName, "%s", (d)->arch); \
-    (p)->totalGlobalMem = (d)->bytes;                                   \
-    (p)->sharedMemPerBlock = 65536;                                     \
-    (p)->regsPerBlock = 65536;                                          \
-    (p)->warpSize = (d)->warp;                                          \
-    (p)->maxThreadsPerBlock = 1024;                                     \
-    for (int i_ = 0; i_ < 3; ++i_) (p)->maxThreadsDim[i_] = 1024;       \
-    (p)->maxGridSize[0] = 2147483647;                                   \
-    (p)->maxGridSize[1] = (p)->maxGridSize[2] = 65536;                  \
-    (p)->clockRate = (d)->clock_khz;                                    \
-    (p)->memoryClockRate = (d)->memory_khz;                             \
-    (p)->memoryBusWidth = (d)->bus_bits;                                \
-    (p)->totalConstMem = 2147483647;                                    \
-    (p)->major = major_version(d);                                      \
-    (p)->minor = minor_of(d);                                           \
-    (p)->multiProcessorCount = (d)->multiprocessors;                    \
-    (p)->l2CacheSize = (d)->l2_bytes;                                   \
-    (p)->maxThreadsPerMultiProcessor = (d)->threads_per_multiprocessor; \
-    (p)->concurrentKernels = 1;                                         \
-    (p)->pciBusID = buses[ordinal];                                     \
-    (p)->cooperativeLaunch = 1;                                         \
-    (p)->canMapHostMemory = 1;                                          \
-    (p)->isLargeBar = 1;                                                \
+    (p)->totalGlobalMem = (d)->bytes;                                    \
+    (p)->sharedMemPerBlock = 65536;                                      \
+    (p)->regsPerBlock = 65536;                                           \
+    (p)->warpSize = (d)->warp;                                           \
+    (p)->maxThreadsPerBlock = 1024;                                      \
+    for (int i_ = 0; i_ < 3; ++i_) (p)->maxThreadsDim[i_] = 1024;        \
+    (p)->maxGridSize[0] = 2147483647;                                    \
+    (p)->maxGridSize[1] = (p)->maxGridSize[2] = 65536;                   \
+    (p)->clockRate = (d)->clock_khz;                                     \
+    (p)->memoryClockRate = (d)->memory_khz;                              \
+    (p)->memoryBusWidth = (d)->bus_bits;                                 \
+    (p)->totalConstMem = 2147483647;                                     \
+    (p)->major = major_version(d);                                       \
+    (p)->minor = minor_of(d);                                            \
+    (p)->multiProcessorCount = (d)->multiprocessors;                     \
+    (p)->l2CacheSize = (d)->l2_bytes;                                    \
+    (p)->maxThreadsPerMultiProcessor = (d)->threads_per_multiprocessor;  \
+    (p)->concurrentKernels = 1;                                          \
+    (p)->pciBusID = buses[ordinal];                                      \
+    (p)->cooperativeLaunch = 1;                                          \
+    (p)->canMapHostMemory = 1;                                           \
+    (p)->isLargeBar = 1;                                                 \
   } while (0)
 
 HIP(hipError_t, hipGetDevicePropertiesR0600)(hipDeviceProp_tR0600* prop, int device) {

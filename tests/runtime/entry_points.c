@@ -5,7 +5,9 @@
 
 #include "standin.h"
 
-struct textureReference { float bias, low, high; };
+struct textureReference {
+  float bias, low, high;
+};
 static float last_bias;
 
 HIP(hipError_t, hipTexRefSetMipmapLevelBias)(textureReference* texture, float bias) {

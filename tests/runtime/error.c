@@ -25,7 +25,8 @@ HIP(hipError_t, hipPeekAtLastError)(void) {
 static const char* name_of(hipError_t error) {
   switch ((int)error) {
 #define X(value, name) \
-  case value: return #name;
+  case value:          \
+    return #name;
 #include <hip/hip_errors.def>
 #undef X
   }

@@ -1,16 +1,42 @@
-// Graphs: kernels, allocations and frees in the order in which they were added or captured. A launch of a graph runs its kernels, that
-// is, counts them, and allocates and frees; what it leaves allocated must be freed before the next launch, or by it if it was asked to.
+// Graphs: kernels, allocations and frees in the order in which they were added or captured. A launch of a graph runs
+// its kernels, that is, counts them, and allocates and frees; what it leaves allocated must be freed before the next
+// launch, or by it if it was asked to.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "standin.h"
 
-enum { most_nodes = 256, most_devices = 16, graph_magic = 0x47524150, exec_magic = 0x45584543, capture_invalidated = 901, node_alloc = 10, node_free = 11 };
-struct piece { struct standin_launch launch; void* address; int frees; };  // a kernel, or where there is an address: its memory
-struct hipGraphNode { struct hipGraph* graph; struct piece piece; };
-struct hipGraph { int magic, count; struct hipGraphNode* nodes[most_nodes]; };
-struct hipGraphExec { int magic, count, frees_first; struct { hipGraphNode_t node; struct piece piece; int enabled; } pieces[most_nodes]; };
+enum {
+  most_nodes = 256,
+  most_devices = 16,
+  graph_magic = 0x47524150,
+  exec_magic = 0x45584543,
+  capture_invalidated = 901,
+  node_alloc = 10,
+  node_free = 11
+};
+struct piece {
+  struct standin_launch launch;
+  void* address;
+  int frees;
+};  // a kernel, or where there is an address: its memory
+struct hipGraphNode {
+  struct hipGraph* graph;
+  struct piece piece;
+};
+struct hipGraph {
+  int magic, count;
+  struct hipGraphNode* nodes[most_nodes];
+};
+struct hipGraphExec {
+  int magic, count, frees_first;
+  struct {
+    hipGraphNode_t node;
+    struct piece piece;
+    int enabled;
+  } pieces[most_nodes];
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int is_graph(hipGraph_t g) { return g && g->magic == graph_magic; }
@@ -95,14 +121,16 @@ static hipError_t add(hipGraphNode_t* out, hipGraph_t graph, const hipKernelNode
   return hipSuccess;
 }
 
-HIP(hipError_t, hipGraphAddKernelNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, const hipKernelNodeParams* params) {
+HIP(hipError_t, hipGraphAddKernelNode)
+(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, const hipKernelNodeParams* params) {
   ENTER(hipGraphAddKernelNode);
   (void)needs, (void)n;
   return add(out, graph, params);
 }
 
 static hipError_t add_allocation(hipGraphNode_t* out, hipGraph_t graph, hipMemAllocNodeParams* params) {
-  if (!out || !is_graph(graph) || !params || params->poolProps.location_id < 0 || params->poolProps.location_id >= standin_devices())
+  if (!out || !is_graph(graph) || !params || params->poolProps.location_id < 0 ||
+      params->poolProps.location_id >= standin_devices())
     return standin_fail(hipErrorInvalidValue);
   const hipError_t reserved = standin_reserve(&params->dptr, params->bytesize, params->poolProps.location_id);
   if (reserved == hipSuccess) *out = append_memory(graph, params->dptr, 0);
@@ -115,25 +143,29 @@ static hipError_t add_free(hipGraphNode_t* out, hipGraph_t graph, void* address)
   return hipSuccess;
 }
 
-HIP(hipError_t, hipGraphAddMemAllocNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipMemAllocNodeParams* params) {
+HIP(hipError_t, hipGraphAddMemAllocNode)
+(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipMemAllocNodeParams* params) {
   ENTER(hipGraphAddMemAllocNode);
   (void)needs, (void)n;
   return add_allocation(out, graph, params);
 }
 
-HIP(hipError_t, hipGraphAddMemFreeNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, void* address) {
+HIP(hipError_t, hipGraphAddMemFreeNode)
+(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, void* address) {
   ENTER(hipGraphAddMemFreeNode);
   (void)needs, (void)n;
   return add_free(out, graph, address);
 }
 
-HIP(hipError_t, hipDrvGraphAddMemFreeNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipDeviceptr_t address) {
+HIP(hipError_t, hipDrvGraphAddMemFreeNode)
+(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipDeviceptr_t address) {
   ENTER(hipDrvGraphAddMemFreeNode);
   (void)needs, (void)n;
   return add_free(out, graph, address);
 }
 
-HIP(hipError_t, hipGraphAddNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraphNodeParams* params) {
+HIP(hipError_t, hipGraphAddNode)
+(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraphNodeParams* params) {
   ENTER(hipGraphAddNode);
   (void)needs, (void)n;
   if (params && params->type == node_alloc) return add_allocation(out, graph, &params->alloc);
@@ -142,7 +174,8 @@ HIP(hipError_t, hipGraphAddNode)(hipGraphNode_t* out, hipGraph_t graph, const hi
   return add(out, graph, params ? &params->kernel : NULL);
 }
 
-HIP(hipError_t, hipGraphAddChildGraphNode)(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraph_t child) {
+HIP(hipError_t, hipGraphAddChildGraphNode)
+(hipGraphNode_t* out, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraph_t child) {
   ENTER(hipGraphAddChildGraphNode);
   (void)needs, (void)n;
   if (!out || !is_graph(graph) || !is_graph(child)) return standin_fail(hipErrorInvalidValue);
@@ -187,7 +220,8 @@ static hipError_t instantiate(hipGraphExec_t* out, hipGraph_t graph, unsigned lo
   return hipSuccess;
 }
 
-HIP(hipError_t, hipGraphInstantiate)(hipGraphExec_t* out, hipGraph_t graph, hipGraphNode_t* error, char* log, size_t size) {
+HIP(hipError_t, hipGraphInstantiate)
+(hipGraphExec_t* out, hipGraph_t graph, hipGraphNode_t* error, char* log, size_t size) {
   ENTER(hipGraphInstantiate);
   (void)error, (void)log, (void)size;
   return instantiate(out, graph, 0);
@@ -209,7 +243,8 @@ static int index_of(hipGraphExec_t exec, hipGraphNode_t node) {
   return -1;
 }
 
-HIP(hipError_t, hipGraphExecKernelNodeSetParams)(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
+HIP(hipError_t, hipGraphExecKernelNodeSetParams)
+(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
   ENTER(hipGraphExecKernelNodeSetParams);
   const int i = index_of(exec, node);
   if (i < 0 || !launch_of(params, &exec->pieces[i].piece.launch)) return standin_fail(hipErrorInvalidValue);
@@ -299,7 +334,8 @@ HIP(hipError_t, hipGraphLaunch_spt)(hipGraphExec_t exec, hipStream_t stream) {
 }
 
 static hipError_t begin(hipStream_t stream, hipGraph_t graph) {
-  if (!stream || !standin_is_stream(stream) || standin_capture(stream) || !graph) return standin_fail(hipErrorInvalidValue);
+  if (!stream || !standin_is_stream(stream) || standin_capture(stream) || !graph)
+    return standin_fail(hipErrorInvalidValue);
   standin_set_capture(stream, graph);
   return hipSuccess;
 }
@@ -324,7 +360,8 @@ HIP(hipError_t, hipStreamBeginCapture_spt)(hipStream_t stream, int mode) {
   return begin(stream, new_graph());
 }
 
-HIP(hipError_t, hipStreamBeginCaptureToGraph)(hipStream_t stream, hipGraph_t graph, const hipGraphNode_t* needs, const void* edges, size_t n, int mode) {
+HIP(hipError_t, hipStreamBeginCaptureToGraph)
+(hipStream_t stream, hipGraph_t graph, const hipGraphNode_t* needs, const void* edges, size_t n, int mode) {
   ENTER(hipStreamBeginCaptureToGraph);
   (void)needs, (void)edges, (void)n, (void)mode;
   return is_graph(graph) ? begin(stream, graph) : standin_fail(hipErrorInvalidValue);

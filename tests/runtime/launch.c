@@ -1,5 +1,5 @@
-// Kernels: registered handles of a program (<<<>>>), modules and their functions. Launches are checked and counted as work of
-// their stream; no kernel runs.
+// Kernels: registered handles of a program (<<<>>>), modules and their functions. Launches are checked and counted as
+// work of their stream; no kernel runs.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,15 +11,38 @@
 
 #include "standin.h"
 
-struct ihipModuleSymbol_t { int magic; struct ihipModule_t* module; struct ihipModuleSymbol_t* next; char name[]; };
-struct ihipModule_t { int magic; struct ihipModuleSymbol_t* functions; void* file; size_t size; };
-enum { module_magic = 0x4d4f444c, function_magic = 0x46554e43, most_handles = 8192, most_pushed = 16, most_shapes = 4096 };
+struct ihipModuleSymbol_t {
+  int magic;
+  struct ihipModule_t* module;
+  struct ihipModuleSymbol_t* next;
+  char name[];
+};
+struct ihipModule_t {
+  int magic;
+  struct ihipModuleSymbol_t* functions;
+  void* file;
+  size_t size;
+};
+enum {
+  module_magic = 0x4d4f444c,
+  function_magic = 0x46554e43,
+  most_handles = 8192,
+  most_pushed = 16,
+  most_shapes = 4096
+};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // modules and registration, and launches where kernels are counted
-static struct { const void* handle; struct ihipModuleSymbol_t* function; } handles[most_handles];
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER;  // modules and registration, and launches where kernels are counted
+static struct {
+  const void* handle;
+  struct ihipModuleSymbol_t* function;
+} handles[most_handles];
 static int handle_count;
 static void* fat_binary[1];
-static struct { struct standin_launch launch; uint64_t runs; } shapes[most_shapes];
+static struct {
+  struct standin_launch launch;
+  uint64_t runs;
+} shapes[most_shapes];
 static int shape_count;
 static const char* kernels_file;
 
@@ -29,14 +52,15 @@ __attribute__((destructor)) static void write_kernels(void) {
   FILE* out = kernels_file ? fopen(kernels_file, "a") : NULL;
   for (int i = 0; out && i < shape_count; ++i) {
     const struct standin_launch* l = &shapes[i].launch;
-    fprintf(out, "%s %u %u %u %u %u %u %llu\n", l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
-            (unsigned long long)shapes[i].runs);
+    fprintf(out, "%s %u %u %u %u %u %u %llu\n", l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y,
+            l->block.z, (unsigned long long)shapes[i].runs);
   }
   if (out) fclose(out);
 }
 
 static int is_same(const struct standin_launch* a, const struct standin_launch* b) {
-  return !strcmp(a->name, b->name) && !memcmp(&a->grid, &b->grid, sizeof a->grid) && !memcmp(&a->block, &b->block, sizeof a->block);
+  return !strcmp(a->name, b->name) && !memcmp(&a->grid, &b->grid, sizeof a->grid) &&
+         !memcmp(&a->block, &b->block, sizeof a->block);
 }
 
 void standin_ran(const struct standin_launch* launch) {
@@ -70,10 +94,12 @@ HIP(void, __hipUnregisterFatBinary)(void** modules) {
   (void)modules;
 }
 
-HIP(void, __hipRegisterFunction)(void** modules, const void* host_function, char* device_function, const char* device_name,
-                                 unsigned thread_limit, void* tid, void* bid, dim3* block, dim3* grid, int* warp_size) {
+HIP(void, __hipRegisterFunction)
+(void** modules, const void* host_function, char* device_function, const char* device_name, unsigned thread_limit,
+ void* tid, void* bid, dim3* block, dim3* grid, int* warp_size) {
   ENTER_PLAIN(__hipRegisterFunction);
-  (void)modules, (void)device_function, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
+  (void)modules, (void)device_function, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid,
+      (void)warp_size;
   pthread_mutex_lock(&lock);
   if (handle_count < most_handles) {
     handles[handle_count].handle = host_function;
@@ -96,7 +122,11 @@ const char* standin_kernel_name(const void* kernel) {
   return kernel && ((hipFunction_t)kernel)->magic == function_magic ? ((hipFunction_t)kernel)->name : NULL;
 }
 
-static __thread struct pushed { dim3 grid, block; size_t shared; hipStream_t stream; } pushed[most_pushed];
+static __thread struct pushed {
+  dim3 grid, block;
+  size_t shared;
+  hipStream_t stream;
+} pushed[most_pushed];
 static __thread int pushed_count;
 
 HIP(hipError_t, __hipPushCallConfiguration)(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
@@ -136,33 +166,37 @@ static hipError_t launch_handle(const void* handle, dim3 grid, dim3 block, size_
   return launch(name, grid, block, shared, stream);
 }
 
-HIP(hipError_t, hipLaunchKernel)(const void* handle, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream) {
+HIP(hipError_t, hipLaunchKernel)
+(const void* handle, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream) {
   ENTER(hipLaunchKernel);
   (void)args;
   return launch_handle(handle, grid, block, shared, stream);
 }
 
-HIP(hipError_t, hipLaunchKernel_spt)(const void* handle, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream) {
+HIP(hipError_t, hipLaunchKernel_spt)
+(const void* handle, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream) {
   ENTER(hipLaunchKernel_spt);
   (void)args;
   return launch_handle(handle, grid, block, shared, stream);
 }
 
-HIP(hipError_t, hipLaunchCooperativeKernel)(const void* handle, dim3 grid, dim3 block, void** args, unsigned shared,
-                                            hipStream_t stream) {
+HIP(hipError_t, hipLaunchCooperativeKernel)
+(const void* handle, dim3 grid, dim3 block, void** args, unsigned shared, hipStream_t stream) {
   ENTER(hipLaunchCooperativeKernel);
   (void)args;
   return launch_handle(handle, grid, block, shared, stream);
 }
 
-HIP(hipError_t, hipLaunchCooperativeKernel_spt)(const void* handle, dim3 grid, dim3 block, void** args, uint32_t shared, hipStream_t stream) {
+HIP(hipError_t, hipLaunchCooperativeKernel_spt)
+(const void* handle, dim3 grid, dim3 block, void** args, uint32_t shared, hipStream_t stream) {
   ENTER(hipLaunchCooperativeKernel_spt);
   (void)args;
   return launch_handle(handle, grid, block, shared, stream);
 }
 
-HIP(hipError_t, hipExtLaunchKernel)(const void* handle, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream,
-                                    hipEvent_t start, hipEvent_t stop, int flags) {
+HIP(hipError_t, hipExtLaunchKernel)
+(const void* handle, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream, hipEvent_t start,
+ hipEvent_t stop, int flags) {
   ENTER(hipExtLaunchKernel);
   (void)args, (void)start, (void)stop, (void)flags;
   return launch_handle(handle, grid, block, shared, stream);
@@ -276,8 +310,9 @@ HIP(hipError_t, hipModuleGetFunction)(hipFunction_t* out, hipModule_t module, co
 }
 
 // A library is a module, a kernel its function.
-HIP(hipError_t, hipLibraryLoadData)(hipModule_t* out, const void* image, void* options, void** values, unsigned n, void* more,
-                                    void** more_values, unsigned m) {
+HIP(hipError_t, hipLibraryLoadData)
+(hipModule_t* out, const void* image, void* options, void** values, unsigned n, void* more, void** more_values,
+ unsigned m) {
   ENTER(hipLibraryLoadData);
   (void)options, (void)values, (void)n, (void)more, (void)more_values, (void)m;
   struct ihipModule_t* module = out && image ? calloc(1, sizeof *module) : NULL;
@@ -304,29 +339,32 @@ static hipError_t launch_function(hipFunction_t f, dim3 grid, dim3 block, size_t
   return launch(f->name, grid, block, shared, stream);
 }
 
-HIP(hipError_t, hipModuleLaunchKernel)(hipFunction_t f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                                       unsigned block_y, unsigned block_z, unsigned shared, hipStream_t stream, void** params,
-                                       void** extra) {
+HIP(hipError_t, hipModuleLaunchKernel)
+(hipFunction_t f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+ unsigned block_z, unsigned shared, hipStream_t stream, void** params, void** extra) {
   ENTER(hipModuleLaunchKernel);
   if (params && extra) return standin_fail(hipErrorInvalidValue);
   return launch_function(f, three(grid_x, grid_y, grid_z), three(block_x, block_y, block_z), shared, stream);
 }
 
-HIP(hipError_t, hipModuleLaunchCooperativeKernel)(hipFunction_t f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                                                  unsigned block_y, unsigned block_z, unsigned shared, hipStream_t stream, void** params) {
+HIP(hipError_t, hipModuleLaunchCooperativeKernel)
+(hipFunction_t f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+ unsigned block_z, unsigned shared, hipStream_t stream, void** params) {
   ENTER(hipModuleLaunchCooperativeKernel);
   (void)params;
   return launch_function(f, three(grid_x, grid_y, grid_z), three(block_x, block_y, block_z), shared, stream);
 }
 
-HIP(hipError_t, hipModuleLaunchCooperativeKernelMultiDevice)(hipFunctionLaunchParams* list, unsigned n, unsigned flags) {
+HIP(hipError_t, hipModuleLaunchCooperativeKernelMultiDevice)
+(hipFunctionLaunchParams* list, unsigned n, unsigned flags) {
   ENTER(hipModuleLaunchCooperativeKernelMultiDevice);
   (void)flags;
   if (!list || !n) return standin_fail(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   for (unsigned i = 0; i < n && !error; ++i)
     error = launch_function(list[i].function, three(list[i].gridDimX, list[i].gridDimY, list[i].gridDimZ),
-                            three(list[i].blockDimX, list[i].blockDimY, list[i].blockDimZ), list[i].sharedMemBytes, list[i].hStream);
+                            three(list[i].blockDimX, list[i].blockDimY, list[i].blockDimZ), list[i].sharedMemBytes,
+                            list[i].hStream);
   return error;
 }
 
@@ -334,27 +372,31 @@ HIP(hipError_t, hipDrvLaunchKernelEx)(const HIP_LAUNCH_CONFIG* c, hipFunction_t 
   ENTER(hipDrvLaunchKernelEx);
   (void)params, (void)extra;
   if (!c) return standin_fail(hipErrorInvalidValue);
-  return launch_function(f, three(c->gridDimX, c->gridDimY, c->gridDimZ), three(c->blockDimX, c->blockDimY, c->blockDimZ), c->sharedMemBytes, c->hStream);
+  return launch_function(f, three(c->gridDimX, c->gridDimY, c->gridDimZ),
+                         three(c->blockDimX, c->blockDimY, c->blockDimZ), c->sharedMemBytes, c->hStream);
 }
 
 // The grid is in work-items here.
 static hipError_t launch_items(hipFunction_t f, dim3 work, dim3 block, size_t shared, hipStream_t stream) {
   if (!block.x || !block.y || !block.z) return standin_fail(hipErrorInvalidValue);
-  return launch_function(f, three((work.x + block.x - 1) / block.x, (work.y + block.y - 1) / block.y, (work.z + block.z - 1) / block.z), block, shared, stream);
+  return launch_function(
+      f, three((work.x + block.x - 1) / block.x, (work.y + block.y - 1) / block.y, (work.z + block.z - 1) / block.z),
+      block, shared, stream);
 }
 
-HIP(hipError_t, hipExtModuleLaunchKernel)(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,
-                                          uint32_t block_y, uint32_t block_z, size_t shared, hipStream_t stream, void** params,
-                                          void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags) {
+HIP(hipError_t, hipExtModuleLaunchKernel)
+(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x, uint32_t block_y,
+ uint32_t block_z, size_t shared, hipStream_t stream, void** params, void** extra, hipEvent_t start, hipEvent_t stop,
+ uint32_t flags) {
   ENTER(hipExtModuleLaunchKernel);
   (void)start, (void)stop, (void)flags;
   if (params && extra) return standin_fail(hipErrorInvalidValue);
   return launch_items(f, three(work_x, work_y, work_z), three(block_x, block_y, block_z), shared, stream);
 }
 
-HIP(hipError_t, hipHccModuleLaunchKernel)(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,
-                                          uint32_t block_y, uint32_t block_z, size_t shared, hipStream_t stream, void** params,
-                                          void** extra, hipEvent_t start, hipEvent_t stop) {
+HIP(hipError_t, hipHccModuleLaunchKernel)
+(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x, uint32_t block_y,
+ uint32_t block_z, size_t shared, hipStream_t stream, void** params, void** extra, hipEvent_t start, hipEvent_t stop) {
   ENTER(hipHccModuleLaunchKernel);
   (void)params, (void)extra, (void)start, (void)stop;
   return launch_items(f, three(work_x, work_y, work_z), three(block_x, block_y, block_z), shared, stream);
@@ -366,5 +408,6 @@ HIP(hipError_t, hipLaunchByPtr)(const void* handle) {
   const hipFunction_t f = registered(handle);
   if (!pushed_count || !f) return standin_fail(hipErrorInvalidDeviceFunction);
   const struct pushed* top = &pushed[--pushed_count];
-  return hipModuleLaunchKernel(f, top->grid.x, top->grid.y, top->grid.z, top->block.x, top->block.y, top->block.z, (unsigned)top->shared, top->stream, NULL, NULL);
+  return hipModuleLaunchKernel(f, top->grid.x, top->grid.y, top->grid.z, top->block.x, top->block.y, top->block.z,
+                               (unsigned)top->shared, top->stream, NULL, NULL);
 }

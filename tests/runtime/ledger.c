@@ -1,5 +1,6 @@
-// What is allocated, as the runtime itself counts it. With FADE_STANDIN_MEMORY=FILE the figures are appended there at exit, a line for
-// each device and kind of memory: PID DEVICE device|host|imported LIVE PEAK ALLOCS FREES, in bytes as they were asked for.
+// What is allocated, as the runtime itself counts it. With FADE_STANDIN_MEMORY=FILE the figures are appended there at
+// exit, a line for each device and kind of memory: PID DEVICE device|host|imported LIVE PEAK ALLOCS FREES, in bytes as
+// they were asked for.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +9,18 @@
 #include "standin.h"
 
 enum { most_devices = 16 };
-struct account { uint64_t live, peak, allocs, frees; };
+struct account {
+  uint64_t live, peak, allocs, frees;
+};
 static struct account accounts[most_devices][standin_kinds];
 static uint64_t used[most_devices];
 static const char* const names[standin_kinds] = {"device", "host", "imported"};
 
 uint64_t standin_used_bytes(int device) { return __atomic_load_n(&used[device], __ATOMIC_RELAXED); }
 
-int standin_fits(int device, size_t bytes) { return bytes <= standin_device_bytes(device) - standin_used_bytes(device); }
+int standin_fits(int device, size_t bytes) {
+  return bytes <= standin_device_bytes(device) - standin_used_bytes(device);
+}
 
 void standin_take(int device, int kind, size_t bytes, size_t asked) {
   struct account* a = &accounts[device][kind];
@@ -45,8 +50,8 @@ __attribute__((destructor)) static void print(void) {
     for (int kind = 0; kind < standin_kinds; ++kind) {
       const struct account* a = &accounts[device][kind];
       if (a->allocs)
-        dprintf(fd, "%d %d %s %llu %llu %llu %llu\n", (int)getpid(), device, names[kind], (unsigned long long)a->live, (unsigned long long)a->peak,
-                (unsigned long long)a->allocs, (unsigned long long)a->frees);
+        dprintf(fd, "%d %d %s %llu %llu %llu %llu\n", (int)getpid(), device, names[kind], (unsigned long long)a->live,
+                (unsigned long long)a->peak, (unsigned long long)a->allocs, (unsigned long long)a->frees);
     }
   if (fd >= 0) close(fd);
 }

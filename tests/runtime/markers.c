@@ -1,6 +1,6 @@
-// Stand-ins for the libraries by which programs mark ranges: roctx (libroctx64, librocprofiler-sdk-roctx) or, with STANDIN_NVTX,
-// NVTX (libnvToolsExt). With STANDIN_FORWARD every range is handed on to librocprofiler-sdk-roctx. They keep the levels and ids that
-// the real ones answer with.
+// Stand-ins for the libraries by which programs mark ranges: roctx (libroctx64, librocprofiler-sdk-roctx) or, with
+// STANDIN_NVTX, NVTX (libnvToolsExt). With STANDIN_FORWARD every range is handed on to librocprofiler-sdk-roctx. They
+// keep the levels and ids that the real ones answer with.
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <wchar.h>

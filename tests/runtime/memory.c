@@ -1,5 +1,5 @@
-// "Device" memory is host memory, so copies are real. Live blocks stand in a lock-free table: a signal handler may allocate
-// while its thread is inside an allocation (blocks come from mmap for the same reason).
+// "Device" memory is host memory, so copies are real. Live blocks stand in a lock-free table: a signal handler may
+// allocate while its thread is inside an allocation (blocks come from mmap for the same reason).
 #include <string.h>
 #include <sys/mman.h>
 
@@ -15,7 +15,8 @@ static struct standin_block* claim(uintptr_t address) {
   for (int probe = 0; probe < most_probes; ++probe) {
     struct standin_block* b = slot(address, probe);
     uintptr_t seen = __atomic_load_n(&b->address, __ATOMIC_RELAXED);
-    if (seen <= 1 && __atomic_compare_exchange_n(&b->address, &seen, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return b;
+    if (seen <= 1 && __atomic_compare_exchange_n(&b->address, &seen, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return b;
   }
   return NULL;
 }
@@ -104,7 +105,8 @@ HIP(hipError_t, hipMalloc)(void** ptr, size_t bytes) {
 // Into a captured stream: the address is there at once, the memory when the graph is launched.
 static hipError_t allocate_on(hipStream_t stream, void** ptr, size_t bytes) {
   if (!standin_capture(stream)) return allocate(ptr, bytes, bytes, kind_device);
-  const hipError_t reserved = ptr ? standin_reserve(ptr, bytes, standin_current_device()) : standin_fail(hipErrorInvalidValue);
+  const hipError_t reserved =
+      ptr ? standin_reserve(ptr, bytes, standin_current_device()) : standin_fail(hipErrorInvalidValue);
   if (reserved == hipSuccess) standin_captured_memory(stream, *ptr, 0);
   return reserved;
 }
@@ -184,7 +186,9 @@ HIP(hipError_t, hipFreeHost)(void* ptr) {
   return standin_release(ptr);
 }
 
-static int type_of(const struct standin_block* b) { return b->kind == kind_host ? 1 : 2; }  // hipMemoryType of 6.0 and later
+static int type_of(const struct standin_block* b) {
+  return b->kind == kind_host ? 1 : 2;
+}  // hipMemoryType of 6.0 and later
 
 HIP(hipError_t, hipPointerGetAttributes)(hipPointerAttribute_t* out, const void* ptr) {
   ENTER(hipPointerGetAttributes);

@@ -1,6 +1,7 @@
 // Counts every call of every exported function, from outside ("external") and from the runtime itself ("nested").
-// With FADE_STANDIN_COUNTS=PREFIX the counters live in the mapped file PREFIX.PID.N: one record of 128 bytes per function, text
-// name first. N rises when the process execs or loads the library again. A forked child starts a file of its own with its first call.
+// With FADE_STANDIN_COUNTS=PREFIX the counters live in the mapped file PREFIX.PID.N: one record of 128 bytes per
+// function, text name first. N rises when the process execs or loads the library again. A forked child starts a file of
+// its own with its first call.
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,7 +16,10 @@
 extern HIDDEN const struct standin_name __start_standin_names[], __stop_standin_names[];
 extern HIDDEN const char __ehdr_start[], _end[];  // first and last byte of this library
 
-struct record { char name[112]; uint64_t external, nested; };
+struct record {
+  char name[112];
+  uint64_t external, nested;
+};
 enum { most_names = 1024 };
 
 static struct record fallback[most_names];

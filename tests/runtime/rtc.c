@@ -1,22 +1,26 @@
-// Run-time compilation: the "code" is the source's length and a mark. As in AMD's, compiling asks the exported functions for
-// the device's architecture.
+// Run-time compilation: the "code" is the source's length and a mark. As in AMD's, compiling asks the exported
+// functions for the device's architecture.
 #include <stdlib.h>
 #include <string.h>
 
 #include "standin.h"
 
-struct _hiprtcProgram { size_t source_bytes; int compiled; };
+struct _hiprtcProgram {
+  size_t source_bytes;
+  int compiled;
+};
 
-#define ENTER_RTC(name)                                                               \
-  do {                                                                                \
+#define ENTER_RTC(name)                                                                \
+  do {                                                                                 \
     const int injected_ = standin_enter(&name_of_##name, __builtin_return_address(0)); \
-    if (injected_) return (hiprtcResult)injected_;                                    \
+    if (injected_) return (hiprtcResult)injected_;                                     \
   } while (0)
 
 HIP(const char*, hiprtcGetErrorString)(hiprtcResult result) {
   ENTER_PLAIN(hiprtcGetErrorString);
-  return result == HIPRTC_SUCCESS ? "HIPRTC_SUCCESS" : result == HIPRTC_ERROR_COMPILATION ? "HIPRTC_ERROR_COMPILATION"
-                                                                                          : "HIPRTC_ERROR_INVALID_INPUT";
+  return result == HIPRTC_SUCCESS             ? "HIPRTC_SUCCESS"
+         : result == HIPRTC_ERROR_COMPILATION ? "HIPRTC_ERROR_COMPILATION"
+                                              : "HIPRTC_ERROR_INVALID_INPUT";
 }
 
 HIP(hiprtcResult, hiprtcVersion)(int* major, int* minor) {
@@ -27,8 +31,9 @@ HIP(hiprtcResult, hiprtcVersion)(int* major, int* minor) {
   return HIPRTC_SUCCESS;
 }
 
-HIP(hiprtcResult, hiprtcCreateProgram)(hiprtcProgram* out, const char* source, const char* name, int headers,
-                                       const char** header_sources, const char** header_names) {
+HIP(hiprtcResult, hiprtcCreateProgram)
+(hiprtcProgram* out, const char* source, const char* name, int headers, const char** header_sources,
+ const char** header_names) {
   ENTER_RTC(hiprtcCreateProgram);
   (void)name, (void)headers, (void)header_sources, (void)header_names;
   if (!out || !source) return HIPRTC_ERROR_INVALID_INPUT;
@@ -41,7 +46,10 @@ HIP(hiprtcResult, hiprtcCompileProgram)(hiprtcProgram program, int options, cons
   ENTER_RTC(hiprtcCompileProgram);
   (void)options, (void)option_texts;
   int device = 0;
-  static __thread union { hipDeviceProp_tR0600 now; hipDeviceProp_tR0000 old; } prop;
+  static __thread union {
+    hipDeviceProp_tR0600 now;
+    hipDeviceProp_tR0000 old;
+  } prop;
   hipGetDevice(&device);
 #ifdef STANDIN_OLD_LAYOUT
   hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000*, int);

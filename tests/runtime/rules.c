@@ -6,7 +6,12 @@
 
 #include "standin.h"
 
-struct rule { char name[96]; uint64_t call, seen; int error; long delay_ns; };
+struct rule {
+  char name[96];
+  uint64_t call, seen;
+  int error;
+  long delay_ns;
+};
 enum { most_rules = 32 };
 static struct rule rules[most_rules];
 int standin_rules;

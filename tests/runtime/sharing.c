@@ -1,5 +1,5 @@
-// Memory of others: offered by one process and opened by another one, and external memory. What is opened has bytes of its own here, not
-// those of the process that offered it: programs that look into them see zeros.
+// Memory of others: offered by one process and opened by another one, and external memory. What is opened has bytes of
+// its own here, not those of the process that offered it: programs that look into them see zeros.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,22 @@
 #include "standin.h"
 
 // hipIpcMemHandle_t and hipMemPoolPtrExportData.
-struct offer { char magic[8]; void* address; size_t bytes; int pid, device; char rest[32]; };
+struct offer {
+  char magic[8];
+  void* address;
+  size_t bytes;
+  int pid, device;
+  char rest[32];
+};
 _Static_assert(sizeof(struct offer) == sizeof(hipIpcMemHandle_t), "as large as a handle");
 static const char magic[8] = "standin";
 
 enum { most = 256 };
-static struct { struct offer offer; void* at; int opened; } opened[most];
+static struct {
+  struct offer offer;
+  void* at;
+  int opened;
+} opened[most];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static hipError_t offer(void* out, const void* ptr) {
@@ -103,7 +113,10 @@ HIP(hipError_t, hipMemPtrGetInfo)(void* ptr, size_t* bytes) {
 
 // ---- external memory
 enum { external_magic = 0x45585445 };
-struct hipExternalMemory { int magic, device; size_t bytes; };
+struct hipExternalMemory {
+  int magic, device;
+  size_t bytes;
+};
 
 HIP(hipError_t, hipImportExternalMemory)(hipExternalMemory_t* out, const hipExternalMemoryHandleDesc* desc) {
   ENTER(hipImportExternalMemory);
@@ -117,9 +130,11 @@ HIP(hipError_t, hipImportExternalMemory)(hipExternalMemory_t* out, const hipExte
 
 static int is_external(hipExternalMemory_t memory) { return memory && memory->magic == external_magic; }
 
-HIP(hipError_t, hipExternalMemoryGetMappedBuffer)(void** out, hipExternalMemory_t memory, const hipExternalMemoryBufferDesc* desc) {
+HIP(hipError_t, hipExternalMemoryGetMappedBuffer)
+(void** out, hipExternalMemory_t memory, const hipExternalMemoryBufferDesc* desc) {
   ENTER(hipExternalMemoryGetMappedBuffer);
-  if (!out || !is_external(memory) || !desc || desc->flags || desc->offset + desc->size > memory->bytes) return standin_fail(hipErrorInvalidValue);
+  if (!out || !is_external(memory) || !desc || desc->flags || desc->offset + desc->size > memory->bytes)
+    return standin_fail(hipErrorInvalidValue);
   return standin_map(out, desc->size, memory->device, standin_nobodys);
 }
 

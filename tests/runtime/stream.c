@@ -1,9 +1,18 @@
-// Streams and events. Nothing runs in the background: work is done when it is enqueued, callbacks run inside the call that
-// registers them. After work was enqueued, a stream says "not ready" once, as programs that poll must expect.
+// Streams and events. Nothing runs in the background: work is done when it is enqueued, callbacks run inside the call
+// that registers them. After work was enqueued, a stream says "not ready" once, as programs that poll must expect.
 #include "standin.h"
 
-struct ihipStream_t { int alive, pending; unsigned flags; int priority; hipGraph_t capture; };
-struct ihipEvent_t { int alive; uint64_t tick; hipGraph_t capture; };
+struct ihipStream_t {
+  int alive, pending;
+  unsigned flags;
+  int priority;
+  hipGraph_t capture;
+};
+struct ihipEvent_t {
+  int alive;
+  uint64_t tick;
+  hipGraph_t capture;
+};
 enum { most = 4096 };
 static struct ihipStream_t streams[most], null_stream = {1, 0, 0, 0, NULL};
 static struct ihipEvent_t events[most];
@@ -23,7 +32,9 @@ void standin_enqueue(hipStream_t stream) {
 
 hipGraph_t standin_capture(hipStream_t stream) { return __atomic_load_n(&object(stream)->capture, __ATOMIC_ACQUIRE); }
 
-void standin_set_capture(hipStream_t stream, hipGraph_t graph) { __atomic_store_n(&object(stream)->capture, graph, __ATOMIC_RELEASE); }
+void standin_set_capture(hipStream_t stream, hipGraph_t graph) {
+  __atomic_store_n(&object(stream)->capture, graph, __ATOMIC_RELEASE);
+}
 
 // Also of the streams that an event led into it.
 void standin_end_capture(hipGraph_t graph) {
@@ -114,7 +125,8 @@ HIP(hipError_t, hipStreamWaitEvent)(hipStream_t stream, hipEvent_t event, unsign
   return hipSuccess;
 }
 
-HIP(hipError_t, hipStreamAddCallback)(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned flags) {
+HIP(hipError_t, hipStreamAddCallback)
+(hipStream_t stream, hipStreamCallback_t callback, void* user_data, unsigned flags) {
   ENTER(hipStreamAddCallback);
   CHECK_STREAM(stream);
   if (!callback || flags) return standin_fail(hipErrorInvalidValue);
@@ -154,7 +166,9 @@ HIP(hipError_t, hipEventCreateWithFlags)(hipEvent_t* out, unsigned flags) {
   return create_event(out);
 }
 
-static int is_event(hipEvent_t e) { return e >= events && e < events + most && __atomic_load_n(&e->alive, __ATOMIC_ACQUIRE); }
+static int is_event(hipEvent_t e) {
+  return e >= events && e < events + most && __atomic_load_n(&e->alive, __ATOMIC_ACQUIRE);
+}
 #define CHECK_EVENT(event) \
   if (!is_event(event)) return standin_fail(hipErrorInvalidHandle)
 

@@ -1,4 +1,5 @@
-// Virtual memory management, and memory of the program's own that is registered. Few of each are needed, so one lock and short lists do.
+// Virtual memory management, and memory of the program's own that is registered. Few of each are needed, so one lock
+// and short lists do.
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -6,8 +7,16 @@
 #include "standin.h"
 
 enum { most = 256 };
-struct ihipMemGenericAllocationHandle { size_t bytes; int device, handles, mappings; };
-struct range { char* start; size_t bytes; hipMemGenericAllocationHandle_t block; int device; };
+struct ihipMemGenericAllocationHandle {
+  size_t bytes;
+  int device, handles, mappings;
+};
+struct range {
+  char* start;
+  size_t bytes;
+  hipMemGenericAllocationHandle_t block;
+  int device;
+};
 static struct range reserved[most], mapped[most], registered[most];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -24,12 +33,14 @@ static void drop_if_gone(hipMemGenericAllocationHandle_t block) {
   block->bytes = 0;
 }
 
-HIP(hipError_t, hipMemAddressReserve)(void** out, size_t bytes, size_t alignment, void* wanted, unsigned long long flags) {
+HIP(hipError_t, hipMemAddressReserve)
+(void** out, size_t bytes, size_t alignment, void* wanted, unsigned long long flags) {
   ENTER(hipMemAddressReserve);
   (void)alignment;
   (void)wanted;
   (void)flags;
-  void* at = out && bytes ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+  void* at =
+      out && bytes ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
   pthread_mutex_lock(&lock);
   struct range* r = at == MAP_FAILED ? NULL : range_at(reserved, NULL);
   if (r) *r = (struct range){at, bytes, NULL, 0};
@@ -51,7 +62,8 @@ HIP(hipError_t, hipMemAddressFree)(void* at, size_t bytes) {
   return hipSuccess;
 }
 
-HIP(hipError_t, hipMemCreate)(hipMemGenericAllocationHandle_t* out, size_t bytes, const hipMemAllocationProp* prop, unsigned long long flags) {
+HIP(hipError_t, hipMemCreate)
+(hipMemGenericAllocationHandle_t* out, size_t bytes, const hipMemAllocationProp* prop, unsigned long long flags) {
   ENTER(hipMemCreate);
   (void)flags;
   if (!standin_devices()) return standin_fail(hipErrorNoDevice);
@@ -78,7 +90,8 @@ HIP(hipError_t, hipMemRelease)(hipMemGenericAllocationHandle_t block) {
   return fine ? hipSuccess : standin_fail(hipErrorInvalidValue);
 }
 
-HIP(hipError_t, hipMemMap)(void* at, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t block, unsigned long long flags) {
+HIP(hipError_t, hipMemMap)
+(void* at, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t block, unsigned long long flags) {
   ENTER(hipMemMap);
   (void)offset;
   (void)flags;

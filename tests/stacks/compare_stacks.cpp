@@ -1,7 +1,8 @@
-// Runs a program, stops it now and then wherever it happens to be, or with --at-signal where it sends itself SIGUSR1, and takes each stack as a
-// session does and with libunwind-ptrace and its global cache. Each is then taken again. Prints as JSON how long that took (medians of stacks
-// that were new, that had been there at an earlier stop, and taken again at once), how many had the frames that libunwind sees, and how
-// many a second capture, which remembers nothing, saw as the first one did.
+// Runs a program, stops it now and then wherever it happens to be, or with --at-signal where it sends itself SIGUSR1,
+// and takes each stack as a session does and with libunwind-ptrace and its global cache. Each is then taken again.
+// Prints as JSON how long that took (medians of stacks that were new, that had been there at an earlier stop, and taken
+// again at once), how many had the frames that libunwind sees, and how many a second capture, which remembers nothing,
+// saw as the first one did.
 //   compare_stacks STOPS [--at-signal] COMMAND [ARGS...]
 #include <fmt/format.h>
 #include <libunwind-ptrace.h>
@@ -113,9 +114,19 @@ class Comparison {
   }
   std::size_t stops() const { return stops_; }
   Json result() {
-    return {{"stops", stops_}, {"equal", equal_}, {"same", same_}, {"native_frames", middle(frames_)}, {"merged_frames", middle(merged_)},
-            {"new", new_ns_.size()}, {"known", known_ns_.size()}, {"recognised", capture_.recognised()}, {"new_us", us(new_ns_)},
-            {"known_us", us(known_ns_)}, {"again_us", us(again_ns_)}, {"libunwind_us", us(theirs_ns_)}, {"odd", odd_}};
+    return {{"stops", stops_},
+            {"equal", equal_},
+            {"same", same_},
+            {"native_frames", middle(frames_)},
+            {"merged_frames", middle(merged_)},
+            {"new", new_ns_.size()},
+            {"known", known_ns_.size()},
+            {"recognised", capture_.recognised()},
+            {"new_us", us(new_ns_)},
+            {"known_us", us(known_ns_)},
+            {"again_us", us(again_ns_)},
+            {"libunwind_us", us(theirs_ns_)},
+            {"odd", odd_}};
   }
 
  private:

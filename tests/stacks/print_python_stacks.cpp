@@ -1,9 +1,9 @@
 // Runs a program and prints the Python stack of each thread that sends itself SIGUSR1, as JSON, one line for each stop:
 //   print_python_stacks PROGRAM [ARGUMENTS...]
-// "loops": how many native frames lie in the evaluation loop, from the call frame information alone; -1 where that ends too early
-// (there are too many frames, or libdwfl has no information for a page of libffi's that was mapped later).
-// "again": how many frames there are through a snapshot of the stack and of what wanted() names, in front of the process;
-// "outside": how often that had to ask the process. The exit status is the program's.
+// "loops": how many native frames lie in the evaluation loop, from the call frame information alone; -1 where that ends
+// too early (there are too many frames, or libdwfl has no information for a page of libffi's that was mapped later).
+// "again": how many frames there are through a snapshot of the stack and of what wanted() names, in front of the
+// process; "outside": how often that had to ask the process. The exit status is the program's.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -95,7 +95,11 @@ class Printer {
     out["frames"] = Json::array();
     for (const auto& frame : frames) {
       const auto& place = python_->place(frame, memory_);
-      out["frames"].push_back(Json{{"function", place.function}, {"file", place.file}, {"line", place.line}, {"entry", frame.entry}, {"code", frame.code}});
+      out["frames"].push_back(Json{{"function", place.function},
+                                   {"file", place.file},
+                                   {"line", place.line},
+                                   {"entry", frame.entry},
+                                   {"code", frame.code}});
     }
     auto wanted = python_->wanted(registers.fs_base);
     wanted.push_back({registers.sp(), registers.sp() + kStack});
@@ -109,7 +113,8 @@ class Printer {
     CodeMap code(files, memory_);
     const auto native = native_frames(code, pid_, registers, StackSnapshot(memory_, registers.sp(), kStack), 256);
     if (native.size() >= 256 || native.empty() || ends_in_closure(native.back())) return -1;
-    return static_cast<int>(std::ranges::count_if(native, [this](RemoteAddr pc) { return python_->is_evaluation(pc); }));
+    return static_cast<int>(
+        std::ranges::count_if(native, [this](RemoteAddr pc) { return python_->is_evaluation(pc); }));
   }
 
   bool ends_in_closure(RemoteAddr pc) const {

@@ -1,4 +1,5 @@
-// A thread sleeps in each system call that a stop could end early, until the input ends. Prints those that returned before.
+// A thread sleeps in each system call that a stop could end early, until the input ends. Prints those that returned
+// before.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -25,7 +26,10 @@ static int never[2], semaphores, messages, file, listener, timed[2], timed_liste
 static pid_t child;
 static const struct timespec hour = {3600, 0};
 
-static long in_read(void) { char c; return read(never[0], &c, 1); }
+static long in_read(void) {
+  char c;
+  return read(never[0], &c, 1);
+}
 static long in_poll(void) { return poll(&(struct pollfd){never[0], POLLIN, 0}, 1, 3600000); }
 static long in_poll_for_ever(void) { return poll(&(struct pollfd){never[0], POLLIN, 0}, 1, -1); }
 static long in_ppoll(void) { return ppoll(&(struct pollfd){never[0], POLLIN, 0}, 1, &hour, NULL); }
@@ -75,27 +79,54 @@ static long in_futex_with_a_limit(void) {
 static long in_semop(void) { return syscall(SYS_semop, semaphores, &(struct sembuf){0, -1, 0}, 1); }
 static long in_semtimedop(void) { return semtimedop(semaphores, &(struct sembuf){0, -1, 0}, 1, &hour); }
 static long in_msgrcv(void) {
-  struct { long type; char text[8]; } message;
+  struct {
+    long type;
+    char text[8];
+  } message;
   return msgrcv(messages, &message, sizeof message.text, 0, 0);
 }
 static long in_accept(void) { return accept(listener, NULL, NULL); }
 static long in_accept_with_a_limit(void) { return accept(timed_listener, NULL, NULL); }
-static long in_recv_with_a_limit(void) { char c; return recv(timed[0], &c, 1, 0); }
-static long in_read_with_a_limit(void) { char c; return read(timed[1], &c, 1); }
+static long in_recv_with_a_limit(void) {
+  char c;
+  return recv(timed[0], &c, 1, 0);
+}
+static long in_read_with_a_limit(void) {
+  char c;
+  return read(timed[1], &c, 1);
+}
 static long in_waitpid(void) { return waitpid(child, NULL, 0); }
 static long in_flock(void) {
   const int mine = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);  // another open file: the lock is not shared
   return flock(mine, LOCK_EX);
 }
 
-static const struct sleep { const char* name; long (*body)(void); } sleeps[] = {
-    {"read", in_read}, {"poll", in_poll}, {"poll for ever", in_poll_for_ever}, {"ppoll", in_ppoll}, {"select", in_select},
-    {"epoll_wait", in_epoll_wait}, {"epoll_pwait", in_epoll_pwait}, {"nanosleep", in_nanosleep},
-    {"clock_nanosleep", in_clock_nanosleep}, {"pause", in_pause}, {"sigsuspend", in_sigsuspend},
-    {"sigtimedwait", in_sigtimedwait}, {"futex", in_futex}, {"futex with a limit", in_futex_with_a_limit},
-    {"semop", in_semop}, {"semtimedop", in_semtimedop}, {"msgrcv", in_msgrcv}, {"accept", in_accept},
-    {"accept with a limit", in_accept_with_a_limit}, {"recv with a limit", in_recv_with_a_limit},
-    {"read with a limit", in_read_with_a_limit}, {"waitpid", in_waitpid}, {"flock", in_flock}};
+static const struct sleep {
+  const char* name;
+  long (*body)(void);
+} sleeps[] = {{"read", in_read},
+              {"poll", in_poll},
+              {"poll for ever", in_poll_for_ever},
+              {"ppoll", in_ppoll},
+              {"select", in_select},
+              {"epoll_wait", in_epoll_wait},
+              {"epoll_pwait", in_epoll_pwait},
+              {"nanosleep", in_nanosleep},
+              {"clock_nanosleep", in_clock_nanosleep},
+              {"pause", in_pause},
+              {"sigsuspend", in_sigsuspend},
+              {"sigtimedwait", in_sigtimedwait},
+              {"futex", in_futex},
+              {"futex with a limit", in_futex_with_a_limit},
+              {"semop", in_semop},
+              {"semtimedop", in_semtimedop},
+              {"msgrcv", in_msgrcv},
+              {"accept", in_accept},
+              {"accept with a limit", in_accept_with_a_limit},
+              {"recv with a limit", in_recv_with_a_limit},
+              {"read with a limit", in_read_with_a_limit},
+              {"waitpid", in_waitpid},
+              {"flock", in_flock}};
 enum { most = sizeof sleeps / sizeof *sleeps };
 
 static void* fall_asleep(void* arg) {
@@ -129,11 +160,14 @@ static void start_janitor(void) {
 static int make_listener(void) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const struct sockaddr_un nameless = {.sun_family = AF_UNIX};
-  MUST(!bind(fd, (const struct sockaddr*)&nameless, sizeof nameless.sun_family) && !listen(fd, 1));  // the kernel names it
+  MUST(!bind(fd, (const struct sockaddr*)&nameless, sizeof nameless.sun_family) &&
+       !listen(fd, 1));  // the kernel names it
   return fd;
 }
 
-static void limit(int fd) { MUST(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){3600, 0}, sizeof(struct timeval))); }
+static void limit(int fd) {
+  MUST(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){3600, 0}, sizeof(struct timeval)));
+}
 
 static void on_wake(int signal) { (void)signal; }
 

@@ -1,5 +1,5 @@
-// born WHAT: calls HIP while threads, children or new programs are made all the time, until the input ends. What it makes
-// calls too and says by its end whether all went well.
+// born WHAT: calls HIP while threads, children or new programs are made all the time, until the input ends. What it
+// makes calls too and says by its end whether all went well.
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

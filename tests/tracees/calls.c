@@ -29,7 +29,9 @@ static void memory(void) {
 }
 
 static void vector_registers(void) {
-  struct { float bias, low, high; } texture = {0, 0, 0};
+  struct {
+    float bias, low, high;
+  } texture = {0, 0, 0};
   float bias = 0;
   HIP_OK(hipTexRefSetMipmapLevelBias((textureReference*)&texture, 1.5f));
   HIP_OK(hipTexRefSetMipmapLevelClamp((textureReference*)&texture, 0.25f, 8.0f));

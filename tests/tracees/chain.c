@@ -1,5 +1,5 @@
-// Calls from a known chain of functions: in the main thread, in another one, in a signal handler, in a callback of libc, in a child,
-// and deep down. What tells the chains apart is their names.
+// Calls from a known chain of functions: in the main thread, in another one, in a signal handler, in a callback of
+// libc, in a child, and deep down. What tells the chains apart is their names.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// clear_handlers HOW [COUNT]: makes COUNT children, one after the other, each of which calls HIP and must end with 42. HOW: the flags
-// of clone3 in hexadecimal, through libc's syscall(2), or "spawn": posix_spawn of ourselves.
+// clear_handlers HOW [COUNT]: makes COUNT children, one after the other, each of which calls HIP and must end with 42.
+// HOW: the flags of clone3 in hexadecimal, through libc's syscall(2), or "spawn": posix_spawn of ourselves.
 #include <linux/sched.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,8 +1,10 @@
-// crash HOW: programs that die, or stand still, in known places. Needs FADE_STANDIN_DELAY=hipStreamSynchronize:... for "the other thread is in a call".
-// in, out: fault in a copy, outside of all calls. null: calls a null pointer. thread: abort() in a thread while another is in a call. leave: _exit(7) so. wait: prints "ready" and
-// waits in a call. idle: sleeps without a call. slow N: N short calls with pauses. deep: overflows the stack in a thread. kill: kills itself.
-// again: a handler raises SIGSEGV once more. asks: makes queries while a call waits. eat FOLDER: goes into that control group and takes memory
-// until it is killed. unwound: leaves a call with longjmp, then sleeps. child: a child dies of a fault in a call; 3 is its parent's status.
+// crash HOW: programs that die, or stand still, in known places. Needs FADE_STANDIN_DELAY=hipStreamSynchronize:... for
+// "the other thread is in a call". in, out: fault in a copy, outside of all calls. null: calls a null pointer. thread:
+// abort() in a thread while another is in a call. leave: _exit(7) so. wait: prints "ready" and waits in a call. idle:
+// sleeps without a call. slow N: N short calls with pauses. deep: overflows the stack in a thread. kill: kills itself.
+// again: a handler raises SIGSEGV once more. asks: makes queries while a call waits. eat FOLDER: goes into that control
+// group and takes memory until it is killed. unwound: leaves a call with longjmp, then sleeps. child: a child dies of a
+// fault in a call; 3 is its parent's status.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,23 +1,29 @@
-// cuda WHAT: a program of CUDA's driver API, which it loads by the name that every such program uses. Half of the functions are
-// looked up in the library, half are asked for by cuGetProcAddress under the names of CUDA's header.
+// cuda WHAT: a program of CUDA's driver API, which it loads by the name that every such program uses. Half of the
+// functions are looked up in the library, half are asked for by cuGetProcAddress under the names of CUDA's header.
 //   work N    N rounds of what a program does          gaps   calls that ZLUDA has not
 //   fail      calls that fail in HIP, and one that does not reach it       table  functions of a table, not of a name
 #include <dlfcn.h>
 
 #include "tracee.h"
 
-#define BY_NAME(X)                                                                                                            \
-  X(cuInit, unsigned) X(cuDriverGetVersion, int*) X(cuDeviceGetCount, int*) X(cuDeviceGet, int*, int) X(cuDeviceGetName, char*, int, int) \
-  X(cuDeviceGetAttribute, int*, int, int) X(cuDeviceTotalMem_v2, size_t*, int) X(cuDeviceComputeCapability, int*, int*, int)   \
-  X(cuDevicePrimaryCtxRetain, void**, int) X(cuCtxSetCurrent, void*) X(cuCtxGetCurrent, void**) X(cuMemAlloc_v2, void**, size_t) \
-  X(cuMemFree_v2, void*) X(cuModuleLoadData, void**, const void*) X(cuModuleGetFunction, void**, void*, const char*)           \
-  X(cuGetExportTable, const void**, const void*) X(cuCtxSynchronize, void)
-#define BY_DRIVER(X)                                                                                                            \
-  X(cuMemcpyHtoD, void*, const void*, size_t) X(cuMemcpyDtoH, void*, void*, size_t) X(cuMemsetD8, void*, unsigned char, size_t)  \
-  X(cuStreamCreate, void**, unsigned) X(cuStreamQuery, void*) X(cuStreamSynchronize, void*) X(cuStreamDestroy, void*)             \
-  X(cuLaunchKernel, void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**)           \
-  X(cuModuleUnload, void*) X(cuMemAllocManaged, void**, size_t, unsigned)                                                         \
+// clang-format off
+#define BY_NAME(X)                                                                                       \
+  X(cuInit, unsigned) X(cuDriverGetVersion, int*) X(cuDeviceGetCount, int*) X(cuDeviceGet, int*, int)    \
+  X(cuDeviceGetName, char*, int, int) X(cuDeviceGetAttribute, int*, int, int)                            \
+  X(cuDeviceTotalMem_v2, size_t*, int) X(cuDeviceComputeCapability, int*, int*, int)                     \
+  X(cuDevicePrimaryCtxRetain, void**, int) X(cuCtxSetCurrent, void*) X(cuCtxGetCurrent, void**)          \
+  X(cuMemAlloc_v2, void**, size_t) X(cuMemFree_v2, void*) X(cuModuleLoadData, void**, const void*)       \
+  X(cuModuleGetFunction, void**, void*, const char*) X(cuGetExportTable, const void**, const void*)      \
+  X(cuCtxSynchronize, void)
+#define BY_DRIVER(X)                                                                                     \
+  X(cuMemcpyHtoD, void*, const void*, size_t) X(cuMemcpyDtoH, void*, void*, size_t)                      \
+  X(cuMemsetD8, void*, unsigned char, size_t) X(cuStreamCreate, void**, unsigned)                        \
+  X(cuStreamQuery, void*) X(cuStreamSynchronize, void*) X(cuStreamDestroy, void*)                        \
+  X(cuLaunchKernel, void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,  \
+    void**, void**)                                                                                      \
+  X(cuModuleUnload, void*) X(cuMemAllocManaged, void**, size_t, unsigned)                                \
   X(cuStreamGetPriority, void*, int*) X(cuMemPoolDestroy, void*)
+// clang-format on
 #define DECLARE(name, ...) static int (*name)(__VA_ARGS__);
 BY_NAME(DECLARE)
 BY_DRIVER(DECLARE)
@@ -52,8 +58,8 @@ static void introduce(void) {
   CU_OK(cuDevicePrimaryCtxRetain(&context, device));
   CU_OK(cuCtxSetCurrent(context));
   CU_OK(cuCtxGetCurrent(&current));
-  printf("CUDA %d, %d devices, %s, %d multiprocessors, warp %d, %zu bytes, capability %d.%d, context %s\n", version, count, name,
-         processors, warp, bytes, major, minor, current == context ? "set" : "lost");
+  printf("CUDA %d, %d devices, %s, %d multiprocessors, warp %d, %zu bytes, capability %d.%d, context %s\n", version,
+         count, name, processors, warp, bytes, major, minor, current == context ? "set" : "lost");
 }
 
 static void work(int rounds) {
@@ -98,8 +104,13 @@ static void fail(void) {
 }
 
 static void table(void) {
-  static const unsigned char cudart[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
-  const struct { size_t bytes; int (*load)(void**, const void*); int (*context)(void**, int); }* functions;
+  static const unsigned char cudart[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                           0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+  const struct {
+    size_t bytes;
+    int (*load)(void**, const void*);
+    int (*context)(void**, int);
+  } * functions;
   void* out;
   CU_OK(cuGetExportTable((const void**)&functions, cudart));
   for (int i = 0; i < 4; ++i) CU_OK(functions->load(&out, "image"));

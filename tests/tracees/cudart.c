@@ -1,5 +1,6 @@
-// A program that nvcc compiled: it has kernels in a section of its own, registers them, and allocates through CUDA's runtime, which
-// is a library or (built with STANDIN_INSIDE) a part of the program. With NO_KERNELS it has none, and nothing tells that it calls CUDA.
+// A program that nvcc compiled: it has kernels in a section of its own, registers them, and allocates through CUDA's
+// runtime, which is a library or (built with STANDIN_INSIDE) a part of the program. With NO_KERNELS it has none, and
+// nothing tells that it calls CUDA.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-// Double fork into a session of its own; the program that was started leaves at once and the daemon tells through a pipe.
+// Double fork into a session of its own; the program that was started leaves at once and the daemon tells through a
+// pipe.
 #include <sys/wait.h>
 
 #include "tracee.h"

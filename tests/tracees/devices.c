@@ -1,8 +1,8 @@
 // devices HOW: where memory goes is known to fade from what it saw of hipSetDevice alone.
 //   fork     allocates on device 1, and so does a forked child, which does not call hipSetDevice again
-//   later    sets device 1, says "ready", and then allocates as it is told by lines: "main", "thread", "set"; any other ends it
-//   failing  asks for devices and for memory; prints how that ended
-//   share    two children that hold 1 MiB each at the same moment; CHILD_0 and CHILD_1 are NAME=VALUE;NAME=VALUE for each
+//   later    sets device 1, says "ready", and then allocates as it is told by lines: "main", "thread", "set"; any other
+//   ends it failing  asks for devices and for memory; prints how that ended share    two children that hold 1 MiB each
+//   at the same moment; CHILD_0 and CHILD_1 are NAME=VALUE;NAME=VALUE for each
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -51,7 +51,8 @@ static void later(void) {
     pthread_t thread;
     if (!strcmp(line, "main\n")) HIP_OK(hipFree(allocate(1 << 20)));
     else if (!strcmp(line, "set\n")) HIP_OK(hipSetDevice(1));
-    else if (!strcmp(line, "thread\n")) MUST(!pthread_create(&thread, NULL, in_thread, NULL) && !pthread_join(thread, NULL));
+    else if (!strcmp(line, "thread\n"))
+      MUST(!pthread_create(&thread, NULL, in_thread, NULL) && !pthread_join(thread, NULL));
     else break;
     printf("done\n");
     fflush(stdout);

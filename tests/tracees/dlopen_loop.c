@@ -23,7 +23,9 @@ int main(int argc, char** argv) {
     for (int k = 0; k < 5; ++k) worked += allocate(&p, 100) == hipSuccess && release(p) == hipSuccess;
     MUST(!dlclose(handle));
     MUST(!dlopen(library, RTLD_NOLOAD | RTLD_LAZY));
-    if (i % 3 == 2) MUST(mmap((void*)((uintptr_t)last & ~4095ul), 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+    if (i % 3 == 2)
+      MUST(mmap((void*)((uintptr_t)last & ~4095ul), 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+           MAP_FAILED);
   }
   fprintf(stderr, "moved %s\n", moved > 1 ? "yes" : "no");
   printf("worked %d of %d\n", worked, rounds * 5);

@@ -1,4 +1,5 @@
-// What a program sees of its surroundings: arguments, environment, descriptors, limits, signal mask and dispositions, tty.
+// What a program sees of its surroundings: arguments, environment, descriptors, limits, signal mask and dispositions,
+// tty.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -61,5 +62,6 @@ int main(int argc, char** argv) {
   printf("limits %llu %llu\n", (unsigned long long)files.rlim_cur, (unsigned long long)stack.rlim_cur);
   printf("tty %d %d %d\n", isatty(0), isatty(1), isatty(2));
   printf("dumpable %d, death signal %d\n", prctl(PR_GET_DUMPABLE), prctl(PR_GET_PDEATHSIG, &n) + n * 0);
-  printf("group %s, session %s\n", getpgrp() == getpgid(getppid()) ? "of parent" : "own", getsid(0) == getsid(getppid()) ? "of parent" : "own");
+  printf("group %s, session %s\n", getpgrp() == getpgid(getppid()) ? "of parent" : "own",
+         getsid(0) == getsid(getppid()) ? "of parent" : "own");
 }

@@ -1,5 +1,6 @@
-// every_function [LIBRARY]: calls every function that the runtime of this program exports, or a library that it loads, with arguments
-// that none of them follows. The names come from the library's own symbol table, so that no list can grow stale.
+// every_function [LIBRARY]: calls every function that the runtime of this program exports, or a library that it loads,
+// with arguments that none of them follows. The names come from the library's own symbol table, so that no list can
+// grow stale.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -12,7 +13,7 @@ static const char* names[most];
 static void* functions[most];
 static int count;
 
-static size_t symbols(const ElfW(Word)* gnu_hash) {
+static size_t symbols(const ElfW(Word) * gnu_hash) {
   const ElfW(Word) buckets = gnu_hash[0], offset = gnu_hash[1], bloom = gnu_hash[2];
   const ElfW(Word)* bucket = (const ElfW(Word)*)((const ElfW(Addr)*)(gnu_hash + 4) + bloom);
   const ElfW(Word)* chain = bucket + buckets;
@@ -40,7 +41,8 @@ static void collect(const struct link_map* map) {
 
 // These do not take wild arguments kindly, or are no HIP calls.
 static int skipped(const char* name) {
-  return !strcmp(name, "fade_standin_add") || !strncmp(name, "__hipPop", 8) || !strncmp(name, "amd_", 4) || !strncmp(name, "__gnu", 5);
+  return !strcmp(name, "fade_standin_add") || !strncmp(name, "__hipPop", 8) || !strncmp(name, "amd_", 4) ||
+         !strncmp(name, "__gnu", 5);
 }
 
 int main(int argc, char** argv) {

@@ -6,7 +6,12 @@
 namespace {
 
 int destroyed = 0;
-struct Counted { ~Counted() { ++destroyed; hipDeviceSynchronize(); } };
+struct Counted {
+  ~Counted() {
+    ++destroyed;
+    hipDeviceSynchronize();
+  }
+};
 
 void thrower(void* depth_) {
   Counted counted;

@@ -1,4 +1,5 @@
-// exec HOW PROGRAM [ARGS]: replaces itself from the first thread, from another ("thread"), or tries in vain first ("fail").
+// exec HOW PROGRAM [ARGS]: replaces itself from the first thread, from another ("thread"), or tries in vain first
+// ("fail").
 #include <errno.h>
 #include <pthread.h>
 

@@ -1,4 +1,5 @@
-// exec_storm MODE COUNT: executes itself COUNT times, every few milliseconds, and says at the end how often it did. MODE: who executes.
+// exec_storm MODE COUNT: executes itself COUNT times, every few milliseconds, and says at the end how often it did.
+// MODE: who executes.
 //   alone: the only thread      leader: the first thread, beside another
 //   thread: another one, which the first thread waits for      sleeping: another one, while the first thread sleeps
 //   busy: another one, while four threads call HIP and one forks

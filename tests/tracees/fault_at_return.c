@@ -1,4 +1,5 @@
-// The instruction a call returns to faults, and the handler jumps out: every one of the calls has returned all the same.
+// The instruction a call returns to faults, and the handler jumps out: every one of the calls has returned all the
+// same.
 #include <setjmp.h>
 #include <signal.h>
 
@@ -31,10 +32,8 @@ int main(void) {
   int count = 0;
   signal(SIGSEGV, leave);
   for (volatile int i = 0; i < 10; ++i) {
-    if (!sigsetjmp(out, 1))
-      call_and_fault(&count);
-    else
-      ++faults;
+    if (!sigsetjmp(out, 1)) call_and_fault(&count);
+    else ++faults;
   }
   printf("%d faults\n", faults);
 }

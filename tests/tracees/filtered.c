@@ -1,5 +1,5 @@
-// filtered CALLS...: forbids all its threads these system calls on pain of death (by number), then calls HIP for each byte of input,
-// while another thread is asleep in nanosleep. strict: seccomp's strict mode, asleep in read.
+// filtered CALLS...: forbids all its threads these system calls on pain of death (by number), then calls HIP for each
+// byte of input, while another thread is asleep in nanosleep. strict: seccomp's strict mode, asleep in read.
 #include <pthread.h>
 #include <time.h>
 

@@ -4,7 +4,8 @@
 enum { auto_free = 1, node_alloc = 10, node_free = 11 };
 
 static hipMemAllocNodeParams on_device(int device, size_t bytes) {
-  return (hipMemAllocNodeParams){.poolProps = {.allocType = 1, .location_type = 1, .location_id = device}, .bytesize = bytes};
+  return (hipMemAllocNodeParams){.poolProps = {.allocType = 1, .location_type = 1, .location_id = device},
+                                 .bytesize = bytes};
 }
 
 static hipGraph_t new_graph(void) {

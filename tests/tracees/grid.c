@@ -1,6 +1,6 @@
-// A program whose grid follows what it is told about the device: grid [fixed|status N|time|echo]. "fixed": one that does not ask.
-// "status": ends with N where it was told of more than 36 multiprocessors. "time": prints something else in every run.
-// "echo": prints its standard input.
+// A program whose grid follows what it is told about the device: grid [fixed|status N|time|echo]. "fixed": one that
+// does not ask. "status": ends with N where it was told of more than 36 multiprocessors. "time": prints something else
+// in every run. "echo": prints its standard input.
 #include <time.h>
 
 #include "tracee.h"

@@ -18,8 +18,7 @@ static void on_signal(int signal) { ++heard[signal]; }
 
 static void pause_ms(int ms) {
   struct timespec left = {ms / 1000, ms % 1000 * 1000000L};
-  while (nanosleep(&left, &left) != 0) {
-  }
+  while (nanosleep(&left, &left) != 0) {}
 }
 
 static void send_to_group(char** words) {

@@ -18,7 +18,8 @@ static void launch(const void* handle, unsigned blocks, unsigned threads) {
 int main(int argc, char** argv) {
   void** modules = __hipRegisterFatBinary("");
   __hipRegisterFunction(modules, &first_handle, "_Z5firstPfi", "_Z5firstPfi", ~0u, NULL, NULL, NULL, NULL, NULL);
-  __hipRegisterFunction(modules, &second_handle, "_ZN2ns6secondIfEEvPT_", "_ZN2ns6secondIfEEvPT_", ~0u, NULL, NULL, NULL, NULL, NULL);
+  __hipRegisterFunction(modules, &second_handle, "_ZN2ns6secondIfEEvPT_", "_ZN2ns6secondIfEEvPT_", ~0u, NULL, NULL,
+                        NULL, NULL, NULL);
   for (int i = 0; i < number(argc, argv, 1, 30); ++i) {
     launch(&first_handle, 4, 64);
     if (i % 3 == 0) launch(&second_handle, 16, 256);

@@ -1,5 +1,5 @@
-// late: loads, calls and unloads libraries as it is told by lines on standard input: "load PATH", "call N", "unload", "spot": something else
-// takes the last place of the library. Answers each with a line.
+// late: loads, calls and unloads libraries as it is told by lines on standard input: "load PATH", "call N", "unload",
+// "spot": something else takes the last place of the library. Answers each with a line.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -37,7 +37,8 @@ int main(void) {
     if (sscanf(line, "call %d", &times) == 1) printf("worked %d\n", call(times));
     if (!strcmp(line, "unload\n")) printf("closed %d\n", dlclose(handle));
     if (!strcmp(line, "spot\n"))
-      printf("taken %d\n", mmap((void*)((uintptr_t)allocate & ~4095ul), 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+      printf("taken %d\n", mmap((void*)((uintptr_t)allocate & ~4095ul), 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+                                -1, 0) != MAP_FAILED);
     fflush(stdout);
   }
   return 7;

@@ -1,11 +1,15 @@
-// Every way to launch a kernel, as the arguments say: launches ROUNDS PATH... Each path has kernels of its own; the runtime counts
-// which ran how often (FADE_STANDIN_KERNELS). Functions that not every release has are looked up.
+// Every way to launch a kernel, as the arguments say: launches ROUNDS PATH... Each path has kernels of its own; the
+// runtime counts which ran how often (FADE_STANDIN_KERNELS). Functions that not every release has are looked up.
 #include <dlfcn.h>
 
 #include "tracee.h"
 
-#define KERNELS(X) X(plain) X(per_thread) X(cooperative) X(cooperative_spt) X(extended) X(config) X(by_pointer) X(listed) X(by_symbol) X(node) X(child) X(captured) X(forked)
-#define HANDLE(name) \
+#define KERNELS(X) \
+  X(plain)         \
+  X(per_thread)    \
+  X(cooperative)   \
+  X(cooperative_spt) X(extended) X(config) X(by_pointer) X(listed) X(by_symbol) X(node) X(child) X(captured) X(forked)
+#define HANDLE(name)                                          \
   extern const void* const name##_handle __asm__("k_" #name); \
   const void* const name##_handle = #name;
 KERNELS(HANDLE)
@@ -35,11 +39,13 @@ static hipFunction_t named(const char* name) {
 // ---- by handle
 static void plain(void) { HIP_OK(hipLaunchKernel(&plain_handle, grid, block, NULL, 64, NULL)); }
 static void per_thread(void) {
-  HIP_OK(LOOKED_UP(hipLaunchKernel_spt, const void*, dim3, dim3, void**, size_t, hipStream_t)(&per_thread_handle, grid, block, NULL, 0, NULL));
+  HIP_OK(LOOKED_UP(hipLaunchKernel_spt, const void*, dim3, dim3, void**, size_t, hipStream_t)(&per_thread_handle, grid,
+                                                                                              block, NULL, 0, NULL));
 }
 static void cooperative(void) { HIP_OK(hipLaunchCooperativeKernel(&cooperative_handle, grid, block, NULL, 0, NULL)); }
 static void cooperative_spt(void) {
-  HIP_OK(LOOKED_UP(hipLaunchCooperativeKernel_spt, const void*, dim3, dim3, void**, uint32_t, hipStream_t)(&cooperative_spt_handle, grid, block, NULL, 0, NULL));
+  HIP_OK(LOOKED_UP(hipLaunchCooperativeKernel_spt, const void*, dim3, dim3, void**, uint32_t, hipStream_t)(
+      &cooperative_spt_handle, grid, block, NULL, 0, NULL));
 }
 static void extended(void) { HIP_OK(hipExtLaunchKernel(&extended_handle, grid, block, NULL, 0, NULL, NULL, NULL, 0)); }
 static void config(void) {
@@ -53,7 +59,8 @@ static void by_pointer(void) {
 static void listed(void) {
   hipStream_t streams[2];
   for (int i = 0; i < 2; ++i) HIP_OK(hipStreamCreate(&streams[i]));
-  hipLaunchParams list[2] = {{&listed_handle, grid, block, NULL, 0, streams[0]}, {&plain_handle, block, grid, NULL, 0, streams[1]}};
+  hipLaunchParams list[2] = {{&listed_handle, grid, block, NULL, 0, streams[0]},
+                             {&plain_handle, block, grid, NULL, 0, streams[1]}};
   HIP_OK(LOOKED_UP(hipLaunchCooperativeKernelMultiDevice, hipLaunchParams*, int, unsigned)(list, 2, 0));
   HIP_OK(LOOKED_UP(hipExtLaunchMultiKernelMultiDevice, hipLaunchParams*, int, unsigned)(list, 1, 0));
   for (int i = 0; i < 2; ++i) HIP_OK(hipStreamDestroy(streams[i]));
@@ -65,30 +72,37 @@ static void by_symbol(void) {
 }
 
 // ---- by function
-static void module_kernel(void) { HIP_OK(hipModuleLaunchKernel(named("_Z6modulePf"), 5, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL)); }
+static void module_kernel(void) {
+  HIP_OK(hipModuleLaunchKernel(named("_Z6modulePf"), 5, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+}
 static void work_items(void) {
   HIP_OK(hipExtModuleLaunchKernel(named("items"), 1000, 3, 1, 64, 2, 1, 0, NULL, NULL, NULL, NULL, NULL, 0));
-  HIP_OK(LOOKED_UP(hipHccModuleLaunchKernel, hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, size_t, hipStream_t, void**, void**,
-                   hipEvent_t, hipEvent_t)(named("hcc_items"), 640, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL, NULL, NULL));
+  HIP_OK(LOOKED_UP(hipHccModuleLaunchKernel, hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                   size_t, hipStream_t, void**, void**, hipEvent_t,
+                   hipEvent_t)(named("hcc_items"), 640, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL, NULL, NULL));
 }
 static void module_cooperative(void) {
-  HIP_OK(LOOKED_UP(hipModuleLaunchCooperativeKernel, hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, hipStream_t,
+  HIP_OK(LOOKED_UP(hipModuleLaunchCooperativeKernel, hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, unsigned, hipStream_t,
                    void**)(named("module_cooperative"), 4, 1, 1, 128, 1, 1, 0, NULL, NULL));
 }
 static void module_listed(void) {
   hipFunctionLaunchParams list[3];
   const char* names[3] = {"list_a", "list_b", "list_a"};
   for (int i = 0; i < 3; ++i) list[i] = (hipFunctionLaunchParams){named(names[i]), 2, 1, 1, 32, 1, 1, 0, NULL, NULL};
-  HIP_OK(LOOKED_UP(hipModuleLaunchCooperativeKernelMultiDevice, hipFunctionLaunchParams*, unsigned, unsigned)(list, 3, 0));
+  HIP_OK(
+      LOOKED_UP(hipModuleLaunchCooperativeKernelMultiDevice, hipFunctionLaunchParams*, unsigned, unsigned)(list, 3, 0));
 }
 static void driver_config(void) {
   const HIP_LAUNCH_CONFIG c = {7, 1, 1, 32, 1, 1, 0, NULL, NULL, 0};
-  HIP_OK(LOOKED_UP(hipDrvLaunchKernelEx, const HIP_LAUNCH_CONFIG*, hipFunction_t, void**, void**)(&c, named("driver_config"), NULL, NULL));
+  HIP_OK(LOOKED_UP(hipDrvLaunchKernelEx, const HIP_LAUNCH_CONFIG*, hipFunction_t, void**, void**)(
+      &c, named("driver_config"), NULL, NULL));
 }
 static void library(void) {
   hipModule_t l;
   hipFunction_t kernel;
-  HIP_OK(LOOKED_UP(hipLibraryLoadData, hipModule_t*, const void*, void*, void**, unsigned, void*, void**, unsigned)(&l, image, NULL, NULL, 0, NULL, NULL, 0));
+  HIP_OK(LOOKED_UP(hipLibraryLoadData, hipModule_t*, const void*, void*, void**, unsigned, void*, void**, unsigned)(
+      &l, image, NULL, NULL, 0, NULL, NULL, 0));
   HIP_OK(LOOKED_UP(hipLibraryGetKernel, hipFunction_t*, hipModule_t, const char*)(&kernel, l, "in_library"));
   HIP_OK(hipModuleLaunchKernel(kernel, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
   HIP_OK(LOOKED_UP(hipLibraryUnload, hipModule_t)(l));
@@ -160,9 +174,11 @@ static void any_node(void) {
   hipGraphNodeParams p = {0};
   HIP_OK(hipGraphCreate(&g, 0));
   p.kernel = (hipKernelNodeParams){{64, 1, 1}, NULL, (void*)&node_handle, {5, 1, 1}, NULL, 0};
-  HIP_OK(LOOKED_UP(hipGraphAddNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, hipGraphNodeParams*)(&node, g, NULL, 0, &p));
+  HIP_OK(LOOKED_UP(hipGraphAddNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, hipGraphNodeParams*)(
+      &node, g, NULL, 0, &p));
   p.type = 1;  // a copy: what stands there is no kernel
-  HIP_OK(LOOKED_UP(hipGraphAddNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, hipGraphNodeParams*)(&node, g, NULL, 0, &p));
+  HIP_OK(LOOKED_UP(hipGraphAddNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, hipGraphNodeParams*)(
+      &node, g, NULL, 0, &p));
   HIP_OK(hipGraphInstantiate(&e, g, NULL, NULL, 0));
   HIP_OK(hipGraphLaunch(e, NULL));
   HIP_OK(hipGraphExecDestroy(e));
@@ -207,12 +223,30 @@ static void capture(void) {
   HIP_OK(hipStreamDestroy(main_stream));
 }
 
-static const struct { const char* name; void (*run)(void); } paths[] = {
-    {"plain", plain},           {"per_thread", per_thread}, {"cooperative", cooperative}, {"cooperative_spt", cooperative_spt},
-    {"extended", extended},     {"config", config},         {"by_pointer", by_pointer},   {"listed", listed},
-    {"by_symbol", by_symbol},   {"module", module_kernel},  {"work_items", work_items},   {"module_cooperative", module_cooperative},
-    {"module_listed", module_listed}, {"driver_config", driver_config}, {"library", library}, {"reloaded", reloaded}, {"long_names", long_names},
-    {"graph", graph},           {"any_node", any_node},     {"capture", capture},
+static const struct {
+  const char* name;
+  void (*run)(void);
+} paths[] = {
+    {"plain", plain},
+    {"per_thread", per_thread},
+    {"cooperative", cooperative},
+    {"cooperative_spt", cooperative_spt},
+    {"extended", extended},
+    {"config", config},
+    {"by_pointer", by_pointer},
+    {"listed", listed},
+    {"by_symbol", by_symbol},
+    {"module", module_kernel},
+    {"work_items", work_items},
+    {"module_cooperative", module_cooperative},
+    {"module_listed", module_listed},
+    {"driver_config", driver_config},
+    {"library", library},
+    {"reloaded", reloaded},
+    {"long_names", long_names},
+    {"graph", graph},
+    {"any_node", any_node},
+    {"capture", capture},
 };
 
 static void run(const char* name) {
@@ -224,7 +258,8 @@ static void run(const char* name) {
 
 int main(int argc, char** argv) {
   void** modules = __hipRegisterFatBinary("");
-#define REGISTER(name) __hipRegisterFunction(modules, &name##_handle, "k_" #name, "k_" #name, ~0u, NULL, NULL, NULL, NULL, NULL);
+#define REGISTER(name) \
+  __hipRegisterFunction(modules, &name##_handle, "k_" #name, "k_" #name, ~0u, NULL, NULL, NULL, NULL, NULL);
   KERNELS(REGISTER)
   const int rounds = number(argc, argv, 1, 2);
   for (int i = 0; i < rounds; ++i)

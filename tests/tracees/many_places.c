@@ -1,4 +1,5 @@
-// Calls from 20,000 places each, as libraries of generated kernels make them, then work from few places: many_places HOW [LIBRARY].
+// Calls from 20,000 places each, as libraries of generated kernels make them, then work from few places: many_places
+// HOW [LIBRARY].
 //   register  __hipRegisterFunction     ask  hipPeekAtLastError     again  the same, twice
 //   threads   the same, in four threads
 // LIBRARY is loaded at the end, and roctxMarkA of it is called.

@@ -1,13 +1,17 @@
-// nvml [hip]: asks NVML what programs ask of it, by the name that every one of them loads. hip: counts HIP's devices too, launches nothing.
+// nvml [hip]: asks NVML what programs ask of it, by the name that every one of them loads. hip: counts HIP's devices
+// too, launches nothing.
 #include <dlfcn.h>
 
 #include "tracee.h"
 
-#define FUNCTIONS(X)                                                                                                                   \
-  X(nvmlInit_v2, void) X(nvmlShutdown, void) X(nvmlSystemGetDriverVersion, char*, unsigned) X(nvmlDeviceGetCount_v2, unsigned*)         \
-  X(nvmlDeviceGetHandleByIndex_v2, unsigned, void**) X(nvmlDeviceGetName, void*, char*, unsigned) X(nvmlDeviceGetUUID, void*, char*, unsigned) \
-  X(nvmlDeviceGetMemoryInfo, void*, unsigned long long*) X(nvmlDeviceGetPciInfo_v3, void*, void*)                                       \
+// clang-format off
+#define FUNCTIONS(X)                                                                                       \
+  X(nvmlInit_v2, void) X(nvmlShutdown, void) X(nvmlSystemGetDriverVersion, char*, unsigned)                \
+  X(nvmlDeviceGetCount_v2, unsigned*) X(nvmlDeviceGetHandleByIndex_v2, unsigned, void**)                   \
+  X(nvmlDeviceGetName, void*, char*, unsigned) X(nvmlDeviceGetUUID, void*, char*, unsigned)                \
+  X(nvmlDeviceGetMemoryInfo, void*, unsigned long long*) X(nvmlDeviceGetPciInfo_v3, void*, void*)          \
   X(nvmlDeviceGetCudaComputeCapability, void*, int*, int*) X(nvmlDeviceGetTemperature, void*, int, unsigned*)
+// clang-format on
 #define DECLARE(name, ...) static int (*name)(__VA_ARGS__);
 FUNCTIONS(DECLARE)
 
@@ -15,7 +19,11 @@ static void ask(unsigned index) {
   void* device = NULL;
   char name[64] = "", uuid[80] = "";
   unsigned long long memory[3] = {0};
-  struct { char legacy[16]; unsigned domain, bus, device, id, subsystem; char text[32]; } pci = {.text = ""};
+  struct {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char text[32];
+  } pci = {.text = ""};
   int major = 0, minor = 0, results = 0;
   unsigned degrees = 0;
   MUST(nvmlDeviceGetHandleByIndex_v2(index, &device) == 0);

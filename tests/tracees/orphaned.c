@@ -1,6 +1,6 @@
-// orphaned HOW: calls HIP, waits until nobody traces it any more, and then does what a breakpoint without a tracer could not
-// survive. block: every signal, in threads too; handler, once, ignored: SIGTRAP's action; children: system, posix_spawn, popen,
-// fork; nothing.
+// orphaned HOW: calls HIP, waits until nobody traces it any more, and then does what a breakpoint without a tracer
+// could not survive. block: every signal, in threads too; handler, once, ignored: SIGTRAP's action; children: system,
+// posix_spawn, popen, fork; nothing.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -53,7 +53,10 @@ static void handle(int flags) {
   some_calls(5);
   raise(SIGTRAP);
   sigaction(SIGTRAP, NULL, &now);
-  printf("traps %d, handler %s\n", traps, now.sa_handler == handler ? "mine" : now.sa_handler == SIG_DFL ? "default" : "foreign");
+  printf("traps %d, handler %s\n", traps,
+         now.sa_handler == handler   ? "mine"
+         : now.sa_handler == SIG_DFL ? "default"
+                                     : "foreign");
 }
 
 static void ignore(void) {

@@ -1,6 +1,6 @@
 // Does what its words say, one after the other, so that a test knows what is true of it: parts alloc launch=3 wait free
-// alloc, free: 1 MiB; free frees what was allocated last. launch=N: N launches of first() and second() by turns. copy, count, sync: a call each.
-// fail: a call that fails. wait: says "waiting", and goes on after a line on standard input.
+// alloc, free: 1 MiB; free frees what was allocated last. launch=N: N launches of first() and second() by turns. copy,
+// count, sync: a call each. fail: a call that fails. wait: says "waiting", and goes on after a line on standard input.
 #include "tracee.h"
 
 enum { kBytes = 1 << 20, kMost = 64 };
@@ -16,7 +16,8 @@ static void launch(long times) {
   void** modules = __hipRegisterFatBinary("");
   __hipRegisterFunction(modules, &one, "_Z5firstPfi", "_Z5firstPfi", ~0u, NULL, NULL, NULL, NULL, NULL);
   __hipRegisterFunction(modules, &two, "_Z6secondPfi", "_Z6secondPfi", ~0u, NULL, NULL, NULL, NULL, NULL);
-  for (long i = 0; i < times; ++i) HIP_OK(hipLaunchKernel(i % 2 ? &two : &one, (dim3){4, 1, 1}, (dim3){64, 1, 1}, NULL, 0, NULL));
+  for (long i = 0; i < times; ++i)
+    HIP_OK(hipLaunchKernel(i % 2 ? &two : &one, (dim3){4, 1, 1}, (dim3){64, 1, 1}, NULL, 0, NULL));
 }
 
 static void allocate(void) {

@@ -1,4 +1,5 @@
-// Functions reached by pointers: taken in the program, from dlsym and from hipGetProcAddress, which may itself be asked for itself.
+// Functions reached by pointers: taken in the program, from dlsym and from hipGetProcAddress, which may itself be asked
+// for itself.
 #include <dlfcn.h>
 
 #include "tracee.h"
@@ -7,7 +8,8 @@ typedef hipError_t (*synchronize_t)(void);
 typedef hipError_t (*resolve_t)(const char*, void**, int, uint64_t, int*);
 
 int main(void) {
-  synchronize_t taken = hipDeviceSynchronize, looked_up = (synchronize_t)dlsym(RTLD_DEFAULT, "hipDeviceSynchronize"), resolved = NULL;
+  synchronize_t taken = hipDeviceSynchronize, looked_up = (synchronize_t)dlsym(RTLD_DEFAULT, "hipDeviceSynchronize"),
+                resolved = NULL;
   resolve_t resolve = NULL;
   void* properties = NULL;
   int worked = 0, status = -1;

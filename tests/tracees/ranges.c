@@ -1,8 +1,9 @@
-// Marks ranges with roctx or NVTX, as its arguments say, one after the other: ranges libroctx64.so.4 push=step launch=2 pop
-// push=NAME, wide=NAME (as wchar_t), attributes (the name in a structure), pop, start=NAME, stop: of the range started last,
-// in_thread: the next stop is made by a thread of its own, mark=NAME, launch=N, copy, alloc, sync: a call of HIP each.
-// threads=N: N threads that push, launch and pop. helper=N: a thread that launches N times. fork: a child that pops, pushes
-// and ends inside. exec=PROGRAM. kill: ends by a signal. again=N: does the words before once more, N times in all.
+// Marks ranges with roctx or NVTX, as its arguments say, one after the other: ranges libroctx64.so.4 push=step launch=2
+// pop push=NAME, wide=NAME (as wchar_t), attributes (the name in a structure), pop, start=NAME, stop: of the range
+// started last, in_thread: the next stop is made by a thread of its own, mark=NAME, launch=N, copy, alloc, sync: a call
+// of HIP each. threads=N: N threads that push, launch and pop. helper=N: a thread that launches N times. fork: a child
+// that pops, pushes and ends inside. exec=PROGRAM. kill: ends by a signal. again=N: does the words before once more, N
+// times in all.
 #include <dlfcn.h>
 #include <locale.h>
 #include <pthread.h>

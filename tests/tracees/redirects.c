@@ -1,5 +1,5 @@
-// redirects [PLUGIN [deep] [close]]: calls HIP, then has a library call it that brings a runtime of its own. Prints where the
-// loader bound the calls to.
+// redirects [PLUGIN [deep] [close]]: calls HIP, then has a library call it that brings a runtime of its own. Prints
+// where the loader bound the calls to.
 #include <dlfcn.h>
 
 #include "tracee.h"

@@ -1,5 +1,6 @@
-// Calls from the same place with the same stack pointer, through different functions: what tells the stacks apart stands two frames up and
-// further, behind a longjmp, or in a library that was loaded where another one had been. Prints the chain of each call, innermost first.
+// Calls from the same place with the same stack pointer, through different functions: what tells the stacks apart
+// stands two frames up and further, behind a longjmp, or in a library that was loaded where another one had been.
+// Prints the chain of each call, innermost first.
 //   same_place ROUNDS LIBRARY LIBRARY
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -24,10 +25,10 @@ KEPT static void middle(void) {
   inner();
   ++after;
 }
-#define THROUGH(name)                        \
+#define THROUGH(name)                         \
   KEPT static void name(void (*next)(void)) { \
-    next();                                  \
-    ++after;                                 \
+    next();                                   \
+    ++after;                                  \
   }
 THROUGH(left)
 THROUGH(right)

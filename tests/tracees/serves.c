@@ -1,6 +1,6 @@
-// serves: says its number; then for every number N on its input makes N rounds of calls and launches, and answers with the sum of
-// all rounds; for a negative one a child makes them, and the answer is the child's number. Its kernel is registered by a
-// constructor, as those of hipcc are, and nothing but the file tells its name.
+// serves: says its number; then for every number N on its input makes N rounds of calls and launches, and answers with
+// the sum of all rounds; for a negative one a child makes them, and the answer is the child's number. Its kernel is
+// registered by a constructor, as those of hipcc are, and nothing but the file tells its name.
 #include <sys/wait.h>
 
 #include "tracee.h"
@@ -10,7 +10,8 @@ static const void* const volatile handle = stub;  // the object whose address st
 
 __attribute__((constructor)) static void register_kernels(void) {
   static const char name[] = "_Z6servedPfi";
-  __hipRegisterFunction(__hipRegisterFatBinary(""), (const void*)&handle, (char*)name, name, ~0u, NULL, NULL, NULL, NULL, NULL);
+  __hipRegisterFunction(__hipRegisterFatBinary(""), (const void*)&handle, (char*)name, name, ~0u, NULL, NULL, NULL,
+                        NULL, NULL);
 }
 
 static void make(int rounds) {

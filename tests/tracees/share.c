@@ -8,9 +8,7 @@
 #include "tracee.h"
 
 enum { kMostRare = 20000, kPause = 5000000 };  // ns
-static struct {
-  _Alignas(64) long calls;
-} made[4096];
+static struct { _Alignas(64) long calls; } made[4096];
 static pthread_barrier_t barrier;
 static volatile int over;
 static long left;  // of the calls, where they are counted

@@ -4,7 +4,10 @@
 #include "tracee.h"
 
 enum { first_bytes = 1 << 20, second_bytes = 96 << 10, pool_bytes = 40000 };
-struct offered { hipIpcMemHandle_t first, second; hipMemPoolPtrExportData third; };
+struct offered {
+  hipIpcMemHandle_t first, second;
+  hipMemPoolPtrExportData third;
+};
 
 static int offer(int to, int until) {
   struct offered o;

@@ -1,4 +1,5 @@
-// One thread sends a fixed number of queued real-time signals to another that is calling; none may get lost, order is kept.
+// One thread sends a fixed number of queued real-time signals to another that is calling; none may get lost, order is
+// kept.
 #include <pthread.h>
 #include <signal.h>
 

@@ -1,6 +1,6 @@
-// sigtrap HOW: SIGTRAP that belongs to the program. handler: raise and int3 of its own; default: dies of it; ignored; late: the
-// handler is installed after the first calls; ask: prints the disposition; vfork: a child in its memory has another action, and
-// then executes another program; once: the handler serves for one signal, the next one kills;
+// sigtrap HOW: SIGTRAP that belongs to the program. handler: raise and int3 of its own; default: dies of it; ignored;
+// late: the handler is installed after the first calls; ask: prints the disposition; vfork: a child in its memory has
+// another action, and then executes another program; once: the handler serves for one signal, the next one kills;
 // spawn: it is blocked, but not in a program that posix_spawn(3) gives another mask.
 #include <signal.h>
 #include <spawn.h>
@@ -21,7 +21,9 @@ static void handler(int signal, siginfo_t* info, void* context) {
   hipDeviceSynchronize();
 }
 
-__attribute__((noinline, noclone)) static void own_int3(void) { __asm__ volatile("int3\n.globl after_int3\nafter_int3:" ::: "memory"); }
+__attribute__((noinline, noclone)) static void own_int3(void) {
+  __asm__ volatile("int3\n.globl after_int3\nafter_int3:" ::: "memory");
+}
 static void inside(void* arg) {
   (void)arg;
   own_int3();
@@ -32,7 +34,11 @@ static void show(void) {
   sigset_t mask;
   sigaction(SIGTRAP, NULL, &a);
   pthread_sigmask(SIG_BLOCK, NULL, &mask);
-  printf("SIGTRAP is %s%s\n", sigismember(&mask, SIGTRAP) ? "blocked and " : "", a.sa_handler == SIG_DFL ? "default" : a.sa_handler == SIG_IGN ? "ignored" : (void*)a.sa_sigaction == (void*)handler ? "mine" : "foreign");
+  printf("SIGTRAP is %s%s\n", sigismember(&mask, SIGTRAP) ? "blocked and " : "",
+         a.sa_handler == SIG_DFL                   ? "default"
+         : a.sa_handler == SIG_IGN                 ? "ignored"
+         : (void*)a.sa_sigaction == (void*)handler ? "mine"
+                                                   : "foreign");
 }
 
 static void child_that_ignores_it(void) {

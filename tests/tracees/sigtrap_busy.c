@@ -1,5 +1,5 @@
-// sigtrap_busy: four threads call all the time with every signal blocked; then the program sends itself a SIGTRAP and takes it from a
-// signalfd, while they go on.
+// sigtrap_busy: four threads call all the time with every signal blocked; then the program sends itself a SIGTRAP and
+// takes it from a signalfd, while they go on.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,12 +26,15 @@ int main(void) {
   MUST(!pthread_sigmask(SIG_BLOCK, &all, NULL));
   const int fd = signalfd(-1, &all, 0);
   for (int i = 0; i < 4; ++i) MUST(!pthread_create(&threads[i], NULL, work, &rounds[i]));
-  for (int i = 0; i < 4; ++i) while (rounds[i] < 5) usleep(1000);
+  for (int i = 0; i < 4; ++i)
+    while (rounds[i] < 5) usleep(1000);
   MUST(!kill(getpid(), SIGTRAP));
   MUST(read(fd, &told, sizeof told) == sizeof told);
-  for (int i = 0; i < 4; ++i) for (const int before = rounds[i]; rounds[i] < before + 5;) usleep(1000);
+  for (int i = 0; i < 4; ++i)
+    for (const int before = rounds[i]; rounds[i] < before + 5;) usleep(1000);
   ending = 1;
   for (int i = 0; i < 4; ++i) MUST(!pthread_join(threads[i], NULL));
   MUST(!pthread_sigmask(SIG_BLOCK, NULL, &now));
-  printf("signal %d from %s, blocked %d\n", (int)told.ssi_signo, told.ssi_pid == (uint32_t)getpid() ? "me" : "somebody", sigismember(&now, SIGTRAP));
+  printf("signal %d from %s, blocked %d\n", (int)told.ssi_signo, told.ssi_pid == (uint32_t)getpid() ? "me" : "somebody",
+         sigismember(&now, SIGTRAP));
 }

@@ -1,6 +1,7 @@
-// sigtrap_inside HOW: a thread in a SIGTRAP handler of the program's own, told what to do by words on standard input. "in": it goes
-// there and stays, and "spins", "sleeps" or "calls" meanwhile, as HOW says; "out": it returns; "traps": it raises one and executes an
-// int3 of its own; "raw": it blocks SIGTRAP without libc, and calls. Each is answered with how many were handled. The end of the input: ends with 7.
+// sigtrap_inside HOW: a thread in a SIGTRAP handler of the program's own, told what to do by words on standard input.
+// "in": it goes there and stays, and "spins", "sleeps" or "calls" meanwhile, as HOW says; "out": it returns; "traps":
+// it raises one and executes an int3 of its own; "raw": it blocks SIGTRAP without libc, and calls. Each is answered
+// with how many were handled. The end of the input: ends with 7.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-// sigtrap_waited HOW FROM: a SIGTRAP that is blocked, and taken without a handler. HOW: signalfd, poll (a signalfd that is polled),
-// wait (sigtimedwait(2) with nothing to wait for), sleep (sigwaitinfo(2) in another thread while it comes), pending (sigpending(2)),
-// epoll. FROM: raise, kill, queue (to itself), child (another process sends it).
+// sigtrap_waited HOW FROM: a SIGTRAP that is blocked, and taken without a handler. HOW: signalfd, poll (a signalfd that
+// is polled), wait (sigtimedwait(2) with nothing to wait for), sleep (sigwaitinfo(2) in another thread while it comes),
+// pending (sigpending(2)), epoll. FROM: raise, kill, queue (to itself), child (another process sends it).
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 static sigset_t traps;
 
 static void say(const siginfo_t* info, pid_t sender) {
-  printf("signal %d, code %d, from %s, value %d\n", info->si_signo, info->si_code, info->si_pid == sender ? "the sender" : "somebody",
-         info->si_code == SI_QUEUE ? info->si_value.sival_int : 0);
+  printf("signal %d, code %d, from %s, value %d\n", info->si_signo, info->si_code,
+         info->si_pid == sender ? "the sender" : "somebody", info->si_code == SI_QUEUE ? info->si_value.sival_int : 0);
 }
 
 static void in_signalfd(int fd, pid_t sender) {
@@ -110,7 +110,8 @@ int main(int argc, char** argv) {
   MUST(!sigaction(SIGTRAP, NULL, &action));
   sigset_t mask;
   MUST(!pthread_sigmask(SIG_BLOCK, NULL, &mask));
-  printf("%s, %s\n", sigismember(&mask, SIGTRAP) ? "blocked" : "not blocked", action.sa_handler == SIG_DFL ? "default" : "handled");
+  printf("%s, %s\n", sigismember(&mask, SIGTRAP) ? "blocked" : "not blocked",
+         action.sa_handler == SIG_DFL ? "default" : "handled");
   some_calls(2);
   if (argc > 3) {  // what is left goes its natural way
     raise(SIGTRAP);

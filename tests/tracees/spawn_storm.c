@@ -1,5 +1,5 @@
-// Threads make children at once, on more threads than there are CPUs: spawn_storm THREADS CHILDREN BUSY. Each of THREADS makes CHILDREN
-// children, by vfork and every 32nd by posix_spawn; BUSY threads only use up CPU time.
+// Threads make children at once, on more threads than there are CPUs: spawn_storm THREADS CHILDREN BUSY. Each of
+// THREADS makes CHILDREN children, by vfork and every 32nd by posix_spawn; BUSY threads only use up CPU time.
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Two fibers whose stacks lie in one mapping: a call that is suspended on the lower one is still open when the upper one
-// calls.
+// Two fibers whose stacks lie in one mapping: a call that is suspended on the lower one is still open when the upper
+// one calls.
 #include <sys/mman.h>
 #include <ucontext.h>
 

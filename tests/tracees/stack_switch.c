@@ -1,4 +1,5 @@
-// The same stack memory holds one call after another that never returned: stale open calls must not be taken for new ones.
+// The same stack memory holds one call after another that never returned: stale open calls must not be taken for new
+// ones.
 #include <ucontext.h>
 
 #include "tracee.h"

@@ -1,12 +1,14 @@
-// stack_words [ROUNDS]: calls whose last arguments are on the stack, one word, two and five of them, with other values each time.
+// stack_words [ROUNDS]: calls whose last arguments are on the stack, one word, two and five of them, with other values
+// each time.
 #include "tracee.h"
 
 extern const void* const handle __asm__("k_words");
 const void* const handle = "words";
 
-hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, hipMemcpyKind kind);
-hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, hipMemcpyKind kind,
-                            hipStream_t stream);
+hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                       hipMemcpyKind kind);
+hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                            hipMemcpyKind kind, hipStream_t stream);
 
 int main(int argc, char** argv) {
   const int rounds = number(argc, argv, 1, 30);

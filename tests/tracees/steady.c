@@ -1,8 +1,8 @@
-// steady THREADS [HOW]: threads that call HIP while they are told to, by words on standard input. "go"; "quiet": answered with
-// the number of rounds so far, when all stand still; "rounds": the threads make 200 together, then as "quiet"; "mp": what
-// device 0 says; "trap": raises SIGTRAP; the end of the input: ends with 7, if every round was counted.
-// masked: every second thread blocks every signal, every third SIGTRAP alone; handler, ignored: SIGTRAP's action;
-// leaderless: the first thread has ended.
+// steady THREADS [HOW]: threads that call HIP while they are told to, by words on standard input. "go"; "quiet":
+// answered with the number of rounds so far, when all stand still; "rounds": the threads make 200 together, then as
+// "quiet"; "mp": what device 0 says; "trap": raises SIGTRAP; the end of the input: ends with 7, if every round was
+// counted. masked: every second thread blocks every signal, every third SIGTRAP alone; handler, ignored: SIGTRAP's
+// action; leaderless: the first thread has ended.
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

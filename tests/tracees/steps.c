@@ -1,6 +1,7 @@
-// Does what its arguments say, one after the other, and takes no notice of failures: steps count launch=3 compute=2 exit=1
-// count, alloc, copy, load: a call each. launch=N: N launches. compute=N: N million rounds. outlast: computes for three times as
-// long as it has run so far, and for two seconds at least. fork: a child that does nothing. root=DIR: chroot. drop: becomes nobody. exit=N, abort: ends so.
+// Does what its arguments say, one after the other, and takes no notice of failures: steps count launch=3 compute=2
+// exit=1 count, alloc, copy, load: a call each. launch=N: N launches. compute=N: N million rounds. outlast: computes
+// for three times as long as it has run so far, and for two seconds at least. fork: a child that does nothing.
+// root=DIR: chroot. drop: becomes nobody. exit=N, abort: ends so.
 #include <grp.h>
 #include <sys/wait.h>
 #include <time.h>

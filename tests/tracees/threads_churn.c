@@ -20,7 +20,8 @@ static void* generations(void* arg) {
 
 int main(int argc, char** argv) {
   pthread_t parents[4];
-  for (int i = 0; i < 4; ++i) pthread_create(&parents[i], NULL, generations, (void*)(intptr_t)number(argc, argv, 1, 40));
+  for (int i = 0; i < 4; ++i)
+    pthread_create(&parents[i], NULL, generations, (void*)(intptr_t)number(argc, argv, 1, 40));
   for (int i = 0; i < 4; ++i) pthread_join(parents[i], NULL);
   printf("churned\n");
   pthread_exit(NULL);  // detached ones may still be calling

@@ -1,5 +1,6 @@
-// tiny_stack [threads]: stands in a signal handler on an alternate stack that has room for the handler and little more, and calls
-// HIP for each byte of input. Says whether what lies below that stack was left alone. threads: others sleep on their own stacks.
+// tiny_stack [threads]: stands in a signal handler on an alternate stack that has room for the handler and little more,
+// and calls HIP for each byte of input. Says whether what lies below that stack was left alone. threads: others sleep
+// on their own stacks.
 #include <pthread.h>
 #include <signal.h>
 

@@ -1,5 +1,5 @@
-// Shared by the tracees: one small program per behaviour. What they print is the same in every run, so that a supervised run can
-// be compared with one that is not.
+// Shared by the tracees: one small program per behaviour. What they print is the same in every run, so that a
+// supervised run can be compared with one that is not.
 #pragma once
 #include <hip/hip_runtime.h>
 #include <stdio.h>
@@ -8,16 +8,18 @@
 #include <unistd.h>
 
 // Ends the program with the place, where something that cannot fail did.
-#define MUST(condition)                                                              \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
+#define MUST(condition)                                                   \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
       fprintf(stderr, "%s:%d: %s: %m\n", __FILE__, __LINE__, #condition); \
-      exit(99);                                                                      \
-    }                                                                                \
+      exit(99);                                                           \
+    }                                                                     \
   } while (0)
 #define HIP_OK(call) MUST((call) == hipSuccess)
 
-static inline int number(int argc, char** argv, int index, int otherwise) { return argc > index ? atoi(argv[index]) : otherwise; }
+static inline int number(int argc, char** argv, int index, int otherwise) {
+  return argc > index ? atoi(argv[index]) : otherwise;
+}
 
 // A few calls of every sort, all of which succeed.
 static inline void some_calls(int rounds) {

@@ -1,6 +1,6 @@
-// For a terminal: says whether it has one and is in the foreground, then echoes lines until "quit". Interrupts are told by
-// the handler itself: one that comes between two reads interrupts none. The first argument says what else is handled: catch
-// (Ctrl-C), tidy or ignore (Ctrl-Z).
+// For a terminal: says whether it has one and is in the foreground, then echoes lines until "quit". Interrupts are told
+// by the handler itself: one that comes between two reads interrupts none. The first argument says what else is
+// handled: catch (Ctrl-C), tidy or ignore (Ctrl-Z).
 #include <signal.h>
 #include <termios.h>
 
@@ -22,8 +22,10 @@ static void on_stop(int signal) {
 int main(int argc, char** argv) {
   char line[256];
   if (argc > 1 && !strcmp(argv[1], "ignore")) signal(SIGTSTP, SIG_IGN);
-  if (argc > 1 && !strcmp(argv[1], "tidy")) sigaction(SIGTSTP, &(struct sigaction){.sa_handler = on_stop, .sa_flags = SA_RESTART}, NULL);
-  if (argc > 1 && !strcmp(argv[1], "catch")) sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = SA_RESTART}, NULL);
+  if (argc > 1 && !strcmp(argv[1], "tidy"))
+    sigaction(SIGTSTP, &(struct sigaction){.sa_handler = on_stop, .sa_flags = SA_RESTART}, NULL);
+  if (argc > 1 && !strcmp(argv[1], "catch"))
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = SA_RESTART}, NULL);
   printf("tty %d %d foreground %d\n", isatty(0), isatty(1), tcgetpgrp(0) == getpgrp());
   fflush(stdout);
   for (;;) {

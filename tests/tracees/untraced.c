@@ -1,7 +1,7 @@
-// untraced HOW: a child or thread that the kernel keeps from the program's tracer (CLONE_UNTRACED). It makes 5 calls, waits until
-// the file "go" is there, makes 20 more, and ends. HOW: fork, clone3, vm (its memory is ours), thread, orphan (we do not wait for
-// it), busy (vm, and it calls all the time; SIGTERM is ignored), short (it waits for nothing), silent (the same, and its end is told to
-// nobody).
+// untraced HOW: a child or thread that the kernel keeps from the program's tracer (CLONE_UNTRACED). It makes 5 calls,
+// waits until the file "go" is there, makes 20 more, and ends. HOW: fork, clone3, vm (its memory is ours), thread,
+// orphan (we do not wait for it), busy (vm, and it calls all the time; SIGTERM is ignored), short (it waits for
+// nothing), silent (the same, and its end is told to nobody).
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -40,7 +40,9 @@ static pid_t start(const char* how) {
   if (!strcmp(how, "vm") || busy) return clone(body, top, CLONE_VM | CLONE_UNTRACED | SIGCHLD, NULL);
   if (!strcmp(how, "silent")) return clone(body, top, CLONE_UNTRACED, NULL);
   if (!strcmp(how, "thread"))
-    return clone(thread_body, top, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED, NULL);
+    return clone(thread_body, top,
+                 CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED,
+                 NULL);
   if (strcmp(how, "clone3")) return clone(body, top, CLONE_UNTRACED | SIGCHLD, NULL);
   struct clone_args args = {.flags = CLONE_UNTRACED, .exit_signal = SIGCHLD};
   const pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
@@ -61,7 +63,8 @@ int main(int argc, char** argv) {
   MUST(file && fprintf(file, "%d", pid) > 0 && !fclose(file) && !rename("child.new", "child"));
   if (!strcmp(how, "orphan")) return 3;
   if (!strcmp(how, "silent")) usleep(20000);  // it is not waited for, and has ended by then, or has not
-  else if (!strcmp(how, "thread")) while (!ended) usleep(1000);
+  else if (!strcmp(how, "thread"))
+    while (!ended) usleep(1000);
   else MUST(waitpid(pid, &status, 0) == pid);
   printf("%s: exit %d\n", how, WEXITSTATUS(status));
   some_calls(1);

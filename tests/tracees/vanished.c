@@ -1,8 +1,9 @@
 // vanished HOW ROUNDS [THREADS]: calls HIP, takes fade's breakpoints out of the runtime's text, and calls on.
 // wiped: MADV_DONTNEED; mapped: the file is mapped over its text once more; rewritten: the file's bytes are written
 // there; replaced: other code is written over hipMalloc.
-// Prints "gone" when that is done, and "done" at the end. It calls ROUNDS times before, ROUNDS times at once, and ROUNDS
-// times for each line that it reads. THREADS call all the time, and then each line takes the breakpoints out again.
+// Prints "gone" when that is done, and "done" at the end. It calls ROUNDS times before, ROUNDS times at once, and
+// ROUNDS times for each line that it reads. THREADS call all the time, and then each line takes the breakpoints out
+// again.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,7 +27,8 @@ static struct text runtime_text(void) {
   FILE* maps = fopen("/proc/self/maps", "r");
   MUST(maps && inside);
   while (fgets(line, sizeof line, maps))
-    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &t.begin, &t.end, mode, (unsigned long*)&t.offset, t.path) == 5 && t.begin <= inside && inside < t.end) {
+    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &t.begin, &t.end, mode, (unsigned long*)&t.offset, t.path) == 5 &&
+        t.begin <= inside && inside < t.end) {
       fclose(maps);
       return t;
     }
@@ -37,7 +39,8 @@ static struct text runtime_text(void) {
 static void map_again(const struct text* t) {
   const int file = open(t->path, O_RDONLY);
   MUST(file >= 0);
-  MUST(mmap((void*)t->begin, t->end - t->begin, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, t->offset) == (void*)t->begin);
+  MUST(mmap((void*)t->begin, t->end - t->begin, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, t->offset) ==
+       (void*)t->begin);
   close(file);
 }
 

@@ -1,6 +1,6 @@
-// vfork_waits [threads [CALL]]: stands in vfork, where nothing interrupts it, until its child has read to the end of the input; then calls HIP.
-// threads: another one calls meanwhile. CALL: the thread in vfork may not make this system call (by number) on pain of death.
-// As in Python's subprocess the child has all signals blocked, and resets some.
+// vfork_waits [threads [CALL]]: stands in vfork, where nothing interrupts it, until its child has read to the end of
+// the input; then calls HIP. threads: another one calls meanwhile. CALL: the thread in vfork may not make this system
+// call (by number) on pain of death. As in Python's subprocess the child has all signals blocked, and resets some.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-// waits [WORD...]: does what the words say, prints "ready" and waits for the end of its input. No HIP: also built for 32 bits and
-// statically.
+// waits [WORD...]: does what the words say, prints "ready" and waits for the end of its input. No HIP: also built for
+// 32 bits and statically.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,6 @@ int main(int argc, char** argv) {
     for (size_t a = 0; a < sizeof acts / sizeof *acts; ++a)
       if (strcmp(argv[i], acts[a].word) == 0) acts[a].act();
   if (write(STDOUT_FILENO, "ready\n", 6) != 6) return 1;
-  while (read(STDIN_FILENO, &byte, 1) == 1) {
-  }
+  while (read(STDIN_FILENO, &byte, 1) == 1) {}
   syscall(SYS_exit, 0);  // strict seccomp does not know exit_group
 }

@@ -4,7 +4,8 @@
 #include "tracee.h"
 
 int main(void) {
-  void* const wild[] = {NULL, (void*)8, (void*)0x7fffdeadb000, (void*)0xffffffff80000000, (void*)-1, (void*)0x8000000000000000};
+  void* const wild[] = {
+      NULL, (void*)8, (void*)0x7fffdeadb000, (void*)0xffffffff80000000, (void*)-1, (void*)0x8000000000000000};
   int failed = 0;
   char* last_byte = (char*)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 4095;
   munmap(last_byte + 1, 4096);

@@ -41,22 +41,23 @@ _Static_assert(offsetof(struct packet, completion) == 56, "the completion signal
 _Static_assert(offsetof(struct signal, event_id) == 24 && offsetof(struct signal, ended) == 40, "signal layout");
 
 struct hsakmt_model {
-  char *aperture; /* GPU address 0 */
+  char* aperture; /* GPU address 0 */
   hsakmt_model_set_event_fn set_event;
-  void *set_event_data;
+  void* set_event_data;
 };
 
 struct hsakmt_model_queue {
-  struct hsakmt_model *gpu;
-  struct packet *ring;
+  struct hsakmt_model* gpu;
+  struct packet* ring;
   uint64_t slots;
-  _Atomic uint64_t *write_index;
-  _Atomic uint64_t *read_index;
+  _Atomic uint64_t* write_index;
+  _Atomic uint64_t* read_index;
   atomic_bool stop;
   pthread_t worker;
 };
 
-/* Work arrives without any interrupt, so an idle queue looks again after a while: short right after work, long later. */
+/* Work arrives without any interrupt, so an idle queue looks again after a while: short right after work, long later.
+ */
 static void rest(unsigned idle_rounds) {
   const long micro = idle_rounds < 200 ? 20 : 500;
   const struct timespec pause = {0, micro * 1000};
@@ -69,24 +70,24 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static struct signal *signal_at(const struct hsakmt_model *gpu, uint64_t address) {
-  return address ? (struct signal *)(gpu->aperture + address) : NULL;
+static struct signal* signal_at(const struct hsakmt_model* gpu, uint64_t address) {
+  return address ? (struct signal*)(gpu->aperture + address) : NULL;
 }
 
-static int is_done(const struct signal *signal) { return !signal || atomic_load(&signal->value) == 0; }
+static int is_done(const struct signal* signal) { return !signal || atomic_load(&signal->value) == 0; }
 
-static int barrier_open(const struct hsakmt_model_queue *queue, const struct packet *packet, int any) {
+static int barrier_open(const struct hsakmt_model_queue* queue, const struct packet* packet, int any) {
   int named = 0, done = 0;
   for (int i = 0; i < 5; i++) {
-    const struct signal *signal = signal_at(queue->gpu, packet->dependencies[i]);
+    const struct signal* signal = signal_at(queue->gpu, packet->dependencies[i]);
     named += signal != NULL;
     done += signal != NULL && is_done(signal);
   }
   return any ? named == 0 || done > 0 : done == named;
 }
 
-static void complete(const struct hsakmt_model *gpu, uint64_t address) {
-  struct signal *signal = signal_at(gpu, address);
+static void complete(const struct hsakmt_model* gpu, uint64_t address) {
+  struct signal* signal = signal_at(gpu, address);
   if (!signal) return;
   /* Everything needed is read first: whoever waits may free the signal as soon as its value changes. */
   const uint64_t mailbox = signal->mailbox;
@@ -95,15 +96,15 @@ static void complete(const struct hsakmt_model *gpu, uint64_t address) {
   signal->ended = signal->started + 1000;
   atomic_fetch_sub(&signal->value, 1);
   if (!mailbox) return;
-  atomic_store((_Atomic uint64_t *)(gpu->aperture + mailbox), event_id);
+  atomic_store((_Atomic uint64_t*)(gpu->aperture + mailbox), event_id);
   gpu->set_event(gpu->set_event_data, event_id);
 }
 
 /* True when the packet at the read index was consumed. */
-static int step(struct hsakmt_model_queue *queue) {
+static int step(struct hsakmt_model_queue* queue) {
   const uint64_t index = atomic_load(queue->read_index);
   if (index == atomic_load(queue->write_index)) return 0;
-  struct packet *packet = &queue->ring[index % queue->slots];
+  struct packet* packet = &queue->ring[index % queue->slots];
   const unsigned type = atomic_load(&packet->header) & 0xff;
   if (type == packet_invalid) return 0; /* reserved by a producer, not yet published */
   if (type == packet_barrier_and && !barrier_open(queue, packet, 0)) return 0;
@@ -115,64 +116,62 @@ static int step(struct hsakmt_model_queue *queue) {
   return 1;
 }
 
-static void *work(void *argument) {
-  struct hsakmt_model_queue *queue = argument;
+static void* work(void* argument) {
+  struct hsakmt_model_queue* queue = argument;
   unsigned idle = 0;
   while (!atomic_load(&queue->stop)) {
-    if (step(queue))
-      idle = 0;
-    else
-      rest(idle++);
+    if (step(queue)) idle = 0;
+    else rest(idle++);
   }
   return NULL;
 }
 
-static hsakmt_model_t *create(void) { return calloc(1, sizeof(struct hsakmt_model)); }
-static void destroy(hsakmt_model_t *gpu) { free(gpu); }
+static hsakmt_model_t* create(void) { return calloc(1, sizeof(struct hsakmt_model)); }
+static void destroy(hsakmt_model_t* gpu) { free(gpu); }
 
-static void set_global_aperture(hsakmt_model_t *gpu, void *base, uint64_t size) {
+static void set_global_aperture(hsakmt_model_t* gpu, void* base, uint64_t size) {
   (void)size;
   gpu->aperture = base;
 }
 
-static void memory_changed_flags(hsakmt_model_t *gpu, void *base, uint64_t size, uint32_t flags) {
+static void memory_changed_flags(hsakmt_model_t* gpu, void* base, uint64_t size, uint32_t flags) {
   (void)gpu, (void)base, (void)size, (void)flags;
 }
-static void memory_changed(hsakmt_model_t *gpu, void *base, uint64_t size) { (void)gpu, (void)base, (void)size; }
-static void set_notify_event(hsakmt_model_t *gpu, void (*callback)(void *), void *data) {
+static void memory_changed(hsakmt_model_t* gpu, void* base, uint64_t size) { (void)gpu, (void)base, (void)size; }
+static void set_notify_event(hsakmt_model_t* gpu, void (*callback)(void*), void* data) {
   (void)gpu, (void)callback, (void)data;
 }
-static void set_wait_event(hsakmt_model_t *gpu, void (*callback)(void *, uint64_t, uint64_t), void *data) {
+static void set_wait_event(hsakmt_model_t* gpu, void (*callback)(void*, uint64_t, uint64_t), void* data) {
   (void)gpu, (void)callback, (void)data;
 }
 
-static void set_set_event(hsakmt_model_t *gpu, hsakmt_model_set_event_fn set_event, void *data) {
+static void set_set_event(hsakmt_model_t* gpu, hsakmt_model_set_event_fn set_event, void* data) {
   gpu->set_event = set_event;
   gpu->set_event_data = data;
 }
 
-static hsakmt_model_queue_t *register_queue(hsakmt_model_t *gpu, struct hsakmt_model_queue_info *info) {
-  struct hsakmt_model_queue *queue = calloc(1, sizeof *queue);
+static hsakmt_model_queue_t* register_queue(hsakmt_model_t* gpu, struct hsakmt_model_queue_info* info) {
+  struct hsakmt_model_queue* queue = calloc(1, sizeof *queue);
   if (!queue) abort();
   queue->gpu = gpu;
-  queue->ring = (struct packet *)(gpu->aperture + info->ring_base_address);
+  queue->ring = (struct packet*)(gpu->aperture + info->ring_base_address);
   queue->slots = info->ring_size / packet_bytes;
-  queue->write_index = (_Atomic uint64_t *)(gpu->aperture + info->write_pointer_address);
-  queue->read_index = (_Atomic uint64_t *)(gpu->aperture + info->read_pointer_address);
+  queue->write_index = (_Atomic uint64_t*)(gpu->aperture + info->write_pointer_address);
+  queue->read_index = (_Atomic uint64_t*)(gpu->aperture + info->read_pointer_address);
   /* A queue of another kind (SDMA) is accepted and ignored: the topology offers no such engine. */
   atomic_store(&queue->stop, info->queue_type != queue_type_aql || queue->slots == 0);
   if (pthread_create(&queue->worker, NULL, work, queue) != 0) abort();
   return queue;
 }
 
-static void destroy_queue(hsakmt_model_t *gpu, hsakmt_model_queue_t *queue) {
+static void destroy_queue(hsakmt_model_t* gpu, hsakmt_model_queue_t* queue) {
   (void)gpu;
   atomic_store(&queue->stop, 1);
   pthread_join(queue->worker, NULL);
   free(queue);
 }
 
-const struct hsakmt_model_functions *get_hsakmt_model_functions(void) {
+const struct hsakmt_model_functions* get_hsakmt_model_functions(void) {
   static const struct hsakmt_model_functions table = {
       .version_major = 0,
       .version_minor = 4,

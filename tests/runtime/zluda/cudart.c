@@ -1,5 +1,5 @@
-// CUDA's runtime as far as a program with kernels needs it, on the driver API that it loads when first asked. With STANDIN_INSIDE
-// its functions are the program's own, as where nvcc links libcudart_static.
+// CUDA's runtime as far as a program with kernels needs it, on the driver API that it loads when first asked. With
+// STANDIN_INSIDE its functions are the program's own, as where nvcc links libcudart_static.
 #include <dlfcn.h>
 #include <stddef.h>
 

@@ -68,27 +68,56 @@ CU(cuDeviceGetLuid)(char* luid, unsigned* nodes, CUdevice device) {
 }
 
 struct cu_properties {
-  int max_threads_per_block, max_threads[3], max_grid[3], shared_bytes, constant_bytes, warp, pitch, registers, clock, texture_align;
+  int max_threads_per_block, max_threads[3], max_grid[3], shared_bytes, constant_bytes, warp, pitch, registers, clock,
+      texture_align;
 };
 CU(cuDeviceGetProperties)(struct cu_properties* out, CUdevice device) {
   ENTER_CU(cuDeviceGetProperties);
   NEEDS(out);
   hipDeviceProp_tR0600 prop;
   HIP_CALL(hipGetDevicePropertiesR0600(&prop, device));
-  *out = (struct cu_properties){.max_threads_per_block = prop.maxThreadsPerBlock, .shared_bytes = (int)prop.sharedMemPerBlock,
-                                .constant_bytes = (int)prop.totalConstMem, .warp = 32, .registers = prop.regsPerBlock, .clock = prop.clockRate};
+  *out = (struct cu_properties){.max_threads_per_block = prop.maxThreadsPerBlock,
+                                .shared_bytes = (int)prop.sharedMemPerBlock,
+                                .constant_bytes = (int)prop.totalConstMem,
+                                .warp = 32,
+                                .registers = prop.regsPerBlock,
+                                .clock = prop.clockRate};
   memcpy(out->max_threads, prop.maxThreadsDim, sizeof out->max_threads);
   memcpy(out->max_grid, prop.maxGridSize, sizeof out->max_grid);
   return CUDA_SUCCESS;
 }
 
 // Where an attribute comes from: a constant, HIP's attribute of another number, or a field of HIP's properties.
-struct attribute { int cuda; enum { constant, asked, field, refused } from; int value; };
+struct attribute {
+  int cuda;
+  enum { constant, asked, field, refused } from;
+  int value;
+};
 static const struct attribute attributes[] = {
-    {1, asked, 56}, {2, asked, 26}, {5, asked, 29}, {10, constant, 32}, {13, asked, 5}, {16, asked, 63}, {20, asked, 6},
-    {27, field, offsetof(hipDeviceProp_tR0600, maxTexture2DLayered)}, {33, asked, 67}, {34, asked, 68}, {35, constant, 0}, {36, asked, 60}, {37, asked, 59},
-    {38, asked, 19}, {39, asked, 57}, {50, asked, 69}, {75, constant, cuda_major}, {76, constant, cuda_minor}, {87, constant, 32}, {92, refused, 0},
-    {115, constant, 0}, {120, field, offsetof(hipDeviceProp_tR0600, clusterLaunch)}, {132, refused, 0}, {148, refused, 0},
+    {1, asked, 56},
+    {2, asked, 26},
+    {5, asked, 29},
+    {10, constant, 32},
+    {13, asked, 5},
+    {16, asked, 63},
+    {20, asked, 6},
+    {27, field, offsetof(hipDeviceProp_tR0600, maxTexture2DLayered)},
+    {33, asked, 67},
+    {34, asked, 68},
+    {35, constant, 0},
+    {36, asked, 60},
+    {37, asked, 59},
+    {38, asked, 19},
+    {39, asked, 57},
+    {50, asked, 69},
+    {75, constant, cuda_major},
+    {76, constant, cuda_minor},
+    {87, constant, 32},
+    {92, refused, 0},
+    {115, constant, 0},
+    {120, field, offsetof(hipDeviceProp_tR0600, clusterLaunch)},
+    {132, refused, 0},
+    {148, refused, 0},
 };
 CU(cuDeviceGetAttribute)(int* value, int attribute, CUdevice device) {
   ENTER_CU(cuDeviceGetAttribute);

@@ -66,8 +66,11 @@ static CUresult primary_context(CUcontext* out, CUdevice device) {
   *out = NULL;
   return CUDA_SUCCESS;
 }
-static const struct { size_t bytes; CUresult (*load)(CUmodule*, const void*); CUresult (*context)(CUcontext*, CUdevice); } cudart = {
-    sizeof cudart, load_image, primary_context};
+static const struct {
+  size_t bytes;
+  CUresult (*load)(CUmodule*, const void*);
+  CUresult (*context)(CUcontext*, CUdevice);
+} cudart = {sizeof cudart, load_image, primary_context};
 
 CU(cuGetExportTable)(const void** out, const unsigned char* uuid) {
   ENTER_CU(cuGetExportTable);

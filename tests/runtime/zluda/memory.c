@@ -38,7 +38,8 @@ CU(cuMemsetD2D32_v2)(hipDeviceptr_t to, size_t pitch, unsigned value, size_t wid
   return hipMemset2D(to, pitch, (int)value, width * 4, height);
 }
 
-CU(cuMemsetD2D32Async)(hipDeviceptr_t to, size_t pitch, unsigned value, size_t width, size_t height, hipStream_t stream) {
+CU(cuMemsetD2D32Async)
+(hipDeviceptr_t to, size_t pitch, unsigned value, size_t width, size_t height, hipStream_t stream) {
   ENTER_CU(cuMemsetD2D32Async);
   return hipMemset2DAsync(to, pitch, (int)value, width * 4, height, stream);
 }
@@ -54,9 +55,11 @@ CU(cuEventElapsedTime_v2)(float* ms, hipEvent_t start, hipEvent_t stop) {
   return hipEventElapsedTime(ms, start, stop);
 }
 
-hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, int* status, unsigned long long* id, void** graph, const void** nodes, size_t* count);
-CU(cuStreamGetCaptureInfo_v3)(hipStream_t stream, int* status, unsigned long long* id, void** graph, const void** nodes, const void** edges,
-                              size_t* count) {
+hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, int* status, unsigned long long* id, void** graph,
+                                      const void** nodes, size_t* count);
+CU(cuStreamGetCaptureInfo_v3)
+(hipStream_t stream, int* status, unsigned long long* id, void** graph, const void** nodes, const void** edges,
+ size_t* count) {
   ENTER_CU(cuStreamGetCaptureInfo_v3);
   if (edges) *edges = NULL;
   return hipStreamGetCaptureInfo_v2(stream, status, id, graph, nodes, count);

@@ -8,7 +8,8 @@ hipError_t hipModuleGetTexRef(textureReference** out, hipModule_t module, const 
 hipError_t hipFuncGetAttribute(int* value, int attribute, hipFunction_t function);
 hipError_t hipFuncSetAttribute(const void* function, int attribute, int value);
 hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid, int* block, hipFunction_t f, size_t shared, int limit);
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, hipFunction_t f, int block, size_t shared, unsigned flags);
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, hipFunction_t f, int block,
+                                                                       size_t shared, unsigned flags);
 
 // Asks for the architecture, compiles, and gives HIP the result.
 static CUresult load(CUmodule* out, const void* image) {
@@ -92,7 +93,9 @@ CU(cuModuleGetSurfRef)(textureReference** out, CUmodule m, const char* name) {
 }
 
 // A library is a module, a kernel its function.
-CU(cuLibraryLoadData)(CUmodule* out, const void* image, void* options, void** values, unsigned n, void* more, void** more_values, unsigned m) {
+CU(cuLibraryLoadData)
+(CUmodule* out, const void* image, void* options, void** values, unsigned n, void* more, void** more_values,
+ unsigned m) {
   ENTER_CU(cuLibraryLoadData);
   (void)options, (void)values, (void)n, (void)more, (void)more_values, (void)m;
   return load(out, image);
@@ -142,13 +145,15 @@ CU(cuFuncSetAttribute)(CUfunction f, int attribute, int value) {
   return hipFuncSetAttribute(f->hip, attribute, value);
 }
 
-CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(int* blocks, CUfunction f, int block, size_t shared, unsigned flags) {
+CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
+(int* blocks, CUfunction f, int block, size_t shared, unsigned flags) {
   ENTER_CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
   int threads = 0;
   HIP_CALL(attribute_of(&threads, 0, f));
   return hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f->hip, block, shared, flags);
 }
-CU(cuOccupancyMaxPotentialBlockSize)(int* grid, int* block, CUfunction f, void* shared_of_block, size_t shared, int limit) {
+CU(cuOccupancyMaxPotentialBlockSize)
+(int* grid, int* block, CUfunction f, void* shared_of_block, size_t shared, int limit) {
   ENTER_CU(cuOccupancyMaxPotentialBlockSize);
   (void)shared_of_block;
   int threads = 0;
@@ -156,15 +161,21 @@ CU(cuOccupancyMaxPotentialBlockSize)(int* grid, int* block, CUfunction f, void* 
   return hipModuleOccupancyMaxPotentialBlockSize(grid, block, f->hip, shared, limit);
 }
 
-CU(cuLaunchKernel)(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                   hipStream_t stream, void** params, void** extra) {
+CU(cuLaunchKernel)
+(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+ hipStream_t stream, void** params, void** extra) {
   ENTER_CU(cuLaunchKernel);
   if (extra) return CUDA_ERROR_NOT_SUPPORTED;
   if (!f) return CUDA_ERROR_INVALID_HANDLE;
   return hipModuleLaunchKernel(f->hip, gx, gy, gz, bx, by, bz, shared, stream, params, NULL);
 }
 
-struct cu_launch { unsigned gx, gy, gz, bx, by, bz, shared; hipStream_t stream; void* attributes; unsigned n; };
+struct cu_launch {
+  unsigned gx, gy, gz, bx, by, bz, shared;
+  hipStream_t stream;
+  void* attributes;
+  unsigned n;
+};
 CU(cuLaunchKernelEx)(const struct cu_launch* c, CUfunction f, void** params, void** extra) {
   ENTER_CU(cuLaunchKernelEx);
   if (extra) return CUDA_ERROR_NOT_SUPPORTED;

@@ -1,14 +1,22 @@
-// NVML as ZLUDA has it: how many boards there are and the version of a driver; to everything else it says "not supported". ZLUDA
-// asks ROCm SMI; here there are two boards. FADE_STANDIN_NVML lists PCI buses, hexadecimal, in NVML's order: then there are these, and
-// their name, memory, UUID and address are told as well.
+// NVML as ZLUDA has it: how many boards there are and the version of a driver; to everything else it says "not
+// supported". ZLUDA asks ROCm SMI; here there are two boards. FADE_STANDIN_NVML lists PCI buses, hexadecimal, in NVML's
+// order: then there are these, and their name, memory, UUID and address are told as well.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "standin.h"
 
-enum { NVML_SUCCESS = 0, NVML_ERROR_INVALID_ARGUMENT = 2, NVML_ERROR_NOT_SUPPORTED = 3, most_boards = 16, first_bus = 3 };
-struct board { int bus; };
+enum {
+  NVML_SUCCESS = 0,
+  NVML_ERROR_INVALID_ARGUMENT = 2,
+  NVML_ERROR_NOT_SUPPORTED = 3,
+  most_boards = 16,
+  first_bus = 3
+};
+struct board {
+  int bus;
+};
 static struct board boards[most_boards];
 static unsigned board_count;
 static int tells_all;
@@ -30,22 +38,35 @@ static int tells_all;
 __attribute__((constructor)) static void start(void) {
   const char* list = getenv("FADE_STANDIN_NVML");
   tells_all = list != NULL;
-  for (char* at = (char*)list; at && *at && board_count < most_boards; at += *at == ',') boards[board_count++].bus = (int)strtol(at, &at, 16);
+  for (char* at = (char*)list; at && *at && board_count < most_boards; at += *at == ',')
+    boards[board_count++].bus = (int)strtol(at, &at, 16);
   if (!tells_all)
     for (board_count = 0; board_count < 2; ++board_count) boards[board_count].bus = first_bus + (int)board_count;
 }
 
 static int is_board(const struct board* b) { return b >= boards && b < boards + board_count; }
-#define TELLS(board, out)                             \
-  do {                                                \
-    if (!tells_all) return NVML_ERROR_NOT_SUPPORTED;  \
+#define TELLS(board, out)                                               \
+  do {                                                                  \
+    if (!tells_all) return NVML_ERROR_NOT_SUPPORTED;                    \
     if (!is_board(board) || !(out)) return NVML_ERROR_INVALID_ARGUMENT; \
   } while (0)
 
-NVML(nvmlInit)(void) { ENTER_NVML(nvmlInit); return NVML_SUCCESS; }
-NVML(nvmlInit_v2)(void) { ENTER_NVML(nvmlInit_v2); return NVML_SUCCESS; }
-NVML(nvmlInitWithFlags)(unsigned flags) { ENTER_NVML(nvmlInitWithFlags); return (void)flags, NVML_SUCCESS; }
-NVML(nvmlShutdown)(void) { ENTER_NVML(nvmlShutdown); return NVML_SUCCESS; }
+NVML(nvmlInit)(void) {
+  ENTER_NVML(nvmlInit);
+  return NVML_SUCCESS;
+}
+NVML(nvmlInit_v2)(void) {
+  ENTER_NVML(nvmlInit_v2);
+  return NVML_SUCCESS;
+}
+NVML(nvmlInitWithFlags)(unsigned flags) {
+  ENTER_NVML(nvmlInitWithFlags);
+  return (void)flags, NVML_SUCCESS;
+}
+NVML(nvmlShutdown)(void) {
+  ENTER_NVML(nvmlShutdown);
+  return NVML_SUCCESS;
+}
 
 NVML(nvmlSystemGetDriverVersion)(char* version, unsigned length) {
   ENTER_NVML(nvmlSystemGetDriverVersion);
@@ -82,7 +103,9 @@ NVML(nvmlDeviceGetUUID)(struct board* board, char* uuid, unsigned length) {
   return NVML_SUCCESS;
 }
 
-struct memory { unsigned long long total, free, used; };
+struct memory {
+  unsigned long long total, free, used;
+};
 NVML(nvmlDeviceGetMemoryInfo)(struct board* board, struct memory* memory) {
   ENTER_NVML(nvmlDeviceGetMemoryInfo);
   TELLS(board, memory);
@@ -90,7 +113,11 @@ NVML(nvmlDeviceGetMemoryInfo)(struct board* board, struct memory* memory) {
   return NVML_SUCCESS;
 }
 
-struct pci { char legacy[16]; unsigned domain, bus, device, id, subsystem; char text[32]; };
+struct pci {
+  char legacy[16];
+  unsigned domain, bus, device, id, subsystem;
+  char text[32];
+};
 NVML(nvmlDeviceGetPciInfo_v3)(struct board* board, struct pci* pci) {
   ENTER_NVML(nvmlDeviceGetPciInfo_v3);
   TELLS(board, pci);

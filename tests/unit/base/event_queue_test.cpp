@@ -89,9 +89,12 @@ class EventQueueFull : public ::testing::TestWithParam<int> {};
 
 const Full kFull[] = {
     {{.calls = 2, .payload_bytes = 1000, .notices = 1000}, [](EventQueue& q, CallId n) { q.call(record(n), {}); }},
-    {{.calls = 1000, .payload_bytes = 100, .notices = 1000}, [](EventQueue& q, CallId n) { q.call(record(n), bytes(48)); }},
-    {{.calls = 1000, .payload_bytes = 100, .notices = 1000}, [](EventQueue& q, CallId n) { q.call(record(n), bytes(500)); }},
-    {{.calls = 1000, .payload_bytes = 1000, .notices = 2}, [](EventQueue& q, CallId n) { q.notice(ModuleUnloaded{ModuleId(n)}); }},
+    {{.calls = 1000, .payload_bytes = 100, .notices = 1000},
+     [](EventQueue& q, CallId n) { q.call(record(n), bytes(48)); }},
+    {{.calls = 1000, .payload_bytes = 100, .notices = 1000},
+     [](EventQueue& q, CallId n) { q.call(record(n), bytes(500)); }},
+    {{.calls = 1000, .payload_bytes = 1000, .notices = 2},
+     [](EventQueue& q, CallId n) { q.notice(ModuleUnloaded{ModuleId(n)}); }},
 };
 
 TEST_P(EventQueueFull, WriterWaitsForRoomAndNothingIsLost) {

@@ -71,8 +71,7 @@ TEST(Announcements, DoNotWaitForAReader) {
   const Pipe pipe;
   ASSERT_EQ(::fcntl(pipe.in.get(), F_SETFL, O_NONBLOCK), 0);
   const std::string page(4096, '.');
-  while (::write(pipe.in.get(), page.data(), page.size()) > 0) {
-  }
+  while (::write(pipe.in.get(), page.data(), page.size()) > 0) {}
   ASSERT_EQ(::fcntl(pipe.in.get(), F_SETFL, 0), 0);
   const AnnounceTo there(pipe.in.get());
   log::announce("lost");

@@ -37,7 +37,9 @@ class OutputFile : public ::testing::Test {
   void link(const std::string& target, const std::string& name) const { fs::create_symlink(target, at(name)); }
   // False where only root can do it.
   bool give_away(const std::string& name) const { return ::lchown(at(name).c_str(), kAnother, kAnother) == 0; }
-  Result<Fd> open(const std::string& name, OutputMode mode = OutputMode::Overwrite) const { return open_output_file(at(name), mode, 0600); }
+  Result<Fd> open(const std::string& name, OutputMode mode = OutputMode::Overwrite) const {
+    return open_output_file(at(name), mode, 0600);
+  }
   void write(const std::string& name, OutputMode mode, std::string_view text) const {
     const Result<Fd> fd = open(name, mode);
     ASSERT_TRUE(fd) << fd.error().text();
@@ -139,7 +141,8 @@ TEST_F(OutputFile, AnOwnFifoIsWrittenTo) {
 
 TEST_F(OutputFile, DevicesOfRootNeedNoForce) {
   for (const char* name : {"/dev/null", "/dev/full"})
-    for (const OutputMode mode : {OutputMode::New, OutputMode::Overwrite, OutputMode::Append}) EXPECT_TRUE(open_output_file(name, mode, 0600)) << name;
+    for (const OutputMode mode : {OutputMode::New, OutputMode::Overwrite, OutputMode::Append})
+      EXPECT_TRUE(open_output_file(name, mode, 0600)) << name;
 }
 
 TEST_F(OutputFile, DevStdoutIsWhatStandardOutputIs) {

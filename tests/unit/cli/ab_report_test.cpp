@@ -27,7 +27,8 @@ Figures run(std::size_t index, double seconds_without = 1.0, double seconds_with
   Figures f;
   f.with_rules = has_rules(index);
   f.session = static_cast<std::int64_t>(index + 1);
-  f.wall_ns = static_cast<std::int64_t>(1e9 * (f.with_rules ? seconds_with : seconds_without)) + static_cast<std::int64_t>(index % 4) * 1'000'000;
+  f.wall_ns = static_cast<std::int64_t>(1e9 * (f.with_rules ? seconds_with : seconds_without)) +
+              static_cast<std::int64_t>(index % 4) * 1'000'000;
   f.cpu_ns = f.wall_ns / 2;
   f.calls = 1234;
   f.output = output("loss 0.5\ndone\n");
@@ -58,9 +59,14 @@ TEST(Order, TheFirstOfAPairChanges) {
 
 TEST(Report, SaysWhatAnEngineerAsks) {
   const std::string text = told(series(5));
-  for (const char* words : {"5 pairs of runs without and with 1 rule", "applied 5 times, in all runs with it: 36 became 72", "wall time", "1,234", "same",
-                            "faster with the rules by more than the noise", "10.0 %", "95 % interval", "the same in all runs (14 bytes)", "Grids changed of 1 of 2 kernels",
-                            "without  grid 36x1x1, block 64x1x1 (10 launches a run)", "with     grid 72x1x1, block 64x1x1 (10 launches a run)", "fade-query fade-app-7.db summary --session 2\n    runs without the rules are sessions 1, 4, 5, 8, 9; with them 2, 3, 6, 7, 10"})
+  for (const char* words :
+       {"5 pairs of runs without and with 1 rule", "applied 5 times, in all runs with it: 36 became 72", "wall time",
+        "1,234", "same", "faster with the rules by more than the noise", "10.0 %", "95 % interval",
+        "the same in all runs (14 bytes)", "Grids changed of 1 of 2 kernels",
+        "without  grid 36x1x1, block 64x1x1 (10 launches a run)",
+        "with     grid 72x1x1, block 64x1x1 (10 launches a run)",
+        "fade-query fade-app-7.db summary --session 2\n    runs without the rules are sessions 1, 4, 5, 8, 9; with "
+        "them 2, 3, 6, 7, 10"})
     EXPECT_THAT(text, HasSubstr(words));
   EXPECT_THAT(text, Not(HasSubstr("never applied")));
 }
@@ -68,15 +74,40 @@ TEST(Report, SaysWhatAnEngineerAsks) {
 // What is said besides depends on how the runs went.
 TEST(Report, FitsEightyColumns) {
   const std::vector<std::pair<const char*, std::function<void(Series&)>>> turns{
-      {"(10 launches a run)", [](Series& s) { for (Figures& f : s.runs) f.kernels[0].kernel = std::string(300, 'k'); }},
+      {"(10 launches a run)",
+       [](Series& s) {
+         for (Figures& f : s.runs) f.kernels[0].kernel = std::string(300, 'k');
+       }},
       {"cold caches?", [](Series& s) { s.runs[0].wall_ns = 9'000'000'000; }},
-      {"fade's own stops", [](Series& s) { for (Figures& f : s.runs) f.held_ns = f.wall_ns * 3 / 4; }},
-      {"ever applied", [](Series& s) { for (Figures& f : s.runs) f.rules.clear(); }},
-      {"not recorded", [](Series& s) { for (Figures& f : s.runs) f.dropped = 123'456'789; }},
-      {"interrupted", [](Series& s) { s.stopped = RunOutcome{.interrupted = true}; s.pairs = 1000; }},
-      {" h ", [](Series& s) { for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].wall_ns = 100'000'000'000'000 + static_cast<std::int64_t>(i * i) * 1'000'000'000'000; }},
-      {"SIGSEGV (2x)", [](Series& s) { for (std::size_t i = 0; i < 4; ++i) s.runs[i].exit_signal = 11; }},
-      {"3 kinds", [](Series& s) { for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].exit_code = static_cast<int>(100 + i / 2 % 3); }}};
+      {"fade's own stops",
+       [](Series& s) {
+         for (Figures& f : s.runs) f.held_ns = f.wall_ns * 3 / 4;
+       }},
+      {"ever applied",
+       [](Series& s) {
+         for (Figures& f : s.runs) f.rules.clear();
+       }},
+      {"not recorded",
+       [](Series& s) {
+         for (Figures& f : s.runs) f.dropped = 123'456'789;
+       }},
+      {"interrupted",
+       [](Series& s) {
+         s.stopped = RunOutcome{.interrupted = true};
+         s.pairs = 1000;
+       }},
+      {" h ",
+       [](Series& s) {
+         for (std::size_t i = 0; i < s.runs.size(); ++i)
+           s.runs[i].wall_ns = 100'000'000'000'000 + static_cast<std::int64_t>(i * i) * 1'000'000'000'000;
+       }},
+      {"SIGSEGV (2x)",
+       [](Series& s) {
+         for (std::size_t i = 0; i < 4; ++i) s.runs[i].exit_signal = 11;
+       }},
+      {"3 kinds", [](Series& s) {
+         for (std::size_t i = 0; i < s.runs.size(); ++i) s.runs[i].exit_code = static_cast<int>(100 + i / 2 % 3);
+       }}};
   for (const auto& [words, turn] : turns) {
     Series s = series(5);
     turn(s);
@@ -127,12 +158,14 @@ TEST(Report, TellsOutputsApart) {
   Series s = series(5);
   for (Figures& f : s.runs)
     if (f.with_rules) f.output = output("loss 0.7\ndone\n");
-  EXPECT_THAT(told(s), HasSubstr("different with the rules, and the same in all runs of either side\n    line 1\n    without  'loss 0.5'\n    with     'loss 0.7'"));
+  EXPECT_THAT(told(s), HasSubstr("different with the rules, and the same in all runs of either side\n    line 1\n    "
+                                 "without  'loss 0.5'\n    with     'loss 0.7'"));
   s.runs[0].output = output("loss 0.6\ndone\n");
   EXPECT_THAT(told(s), HasSubstr("changes from run to run without the rules already"));
   s = series(5);
   s.runs[1].output = output("loss 0.5\ndone\nmore\n");
-  EXPECT_THAT(told(s), HasSubstr("with them it changes between runs\n    line 3\n    without  ''\n    with     'more'"));
+  EXPECT_THAT(told(s),
+              HasSubstr("with them it changes between runs\n    line 3\n    without  ''\n    with     'more'"));
 }
 
 TEST(Report, OutputIsShownSafely) {
@@ -186,7 +219,9 @@ TEST(KernelChanges, GridsAreComparedAsSets) {
 
 TEST(Differences, AreShownWhereTheyAre) {
   const std::string same(200, 'x');
-  const Difference d = first_difference(output("head\n" + same + "1\n"), output("head\n" + same + "2, and so on, much longer than can be shown in one line\n"));
+  const Difference d =
+      first_difference(output("head\n" + same + "1\n"),
+                       output("head\n" + same + "2, and so on, much longer than can be shown in one line\n"));
   EXPECT_EQ(d.place, "line 2");
   EXPECT_EQ(d.first, "'..." + same.substr(0, 24) + "1'");
   EXPECT_EQ(d.second, "'..." + same.substr(0, 24) + "2, and so on, much longer than c...'");

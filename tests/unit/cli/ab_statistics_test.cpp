@@ -47,8 +47,8 @@ TEST(Statistics, PairsCancelWhatBothSidesShare) {
 }
 
 TEST(Statistics, OneColdRunMakesNoSpeed) {
-  // differences -16 0.1 -0.1 0.1 -0.1: mean -3.2; variance 51.209 (squares 163.84 + 10.89 + 9.61 + 10.89 + 9.61 = 204.84,
-  // / 4 = 51.21), standard error 3.200313, times 2.776: 8.884
+  // differences -16 0.1 -0.1 0.1 -0.1: mean -3.2; variance 51.209 (squares 163.84 + 10.89 + 9.61 + 10.89 + 9.61 =
+  // 204.84, / 4 = 51.21), standard error 3.200313, times 2.776: 8.884
   const Comparison c = compare(pairs({20, 4, 4, 4, 4}, {4, 4.1, 3.9, 4.1, 3.9}));
   EXPECT_THAT(c.difference, DoubleNear(-3.2, 1e-9));
   EXPECT_THAT(c.margin, DoubleNear(8.884, 1e-3));
@@ -56,7 +56,8 @@ TEST(Statistics, OneColdRunMakesNoSpeed) {
 }
 
 TEST(Statistics, TooFewPairsSayNothingHoweverClear) {
-  for (std::size_t n = 0; n < kFewestPairs; ++n) EXPECT_EQ(compare(std::vector<Pair>(n, {100, 1})).verdict, Verdict::TooFewPairs) << n;
+  for (std::size_t n = 0; n < kFewestPairs; ++n)
+    EXPECT_EQ(compare(std::vector<Pair>(n, {100, 1})).verdict, Verdict::TooFewPairs) << n;
   EXPECT_EQ(compare(std::vector<Pair>(kFewestPairs, {100, 1})).verdict, Verdict::Less);
   EXPECT_TRUE(std::isinf(compare(std::vector<Pair>(1, {100, 1})).margin));
 }

@@ -12,10 +12,10 @@
 namespace fade::cli::attach {
 namespace {
 
+using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using nlohmann::json;
 using Wish = AttachObserver::Wish;
 
 class ControlTest : public ::testing::Test {
@@ -31,7 +31,9 @@ class ControlTest : public ::testing::Test {
     control_.emplace(std::move(*control));
   }
 
-  void order(const std::string& text) { ASSERT_EQ(::send(daemon_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size())); }
+  void order(const std::string& text) {
+    ASSERT_EQ(::send(daemon_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  }
   // Until there is nothing left to be asked for.
   std::vector<Wish> wishes() {
     std::vector<Wish> all;
@@ -41,7 +43,8 @@ class ControlTest : public ::testing::Test {
   // What has arrived up to now, whole lines only.
   std::vector<json> events() {
     char buffer[4096];
-    for (ssize_t n; (n = ::recv(daemon_.get(), buffer, sizeof buffer, MSG_DONTWAIT)) > 0;) text_.append(buffer, static_cast<std::size_t>(n));
+    for (ssize_t n; (n = ::recv(daemon_.get(), buffer, sizeof buffer, MSG_DONTWAIT)) > 0;)
+      text_.append(buffer, static_cast<std::size_t>(n));
     std::vector<json> all;
     for (std::size_t end; (end = text_.find('\n')) != std::string::npos; text_.erase(0, end + 1)) {
       EXPECT_LT(end, kLongestLine);
@@ -82,7 +85,10 @@ TEST_F(ControlTest, TellsWhatHappens) {
 
 TEST_F(ControlTest, TellsWhyItFailed) {
   control_->failed({"cannot attach", "because", "sudo", EPERM});
-  EXPECT_THAT(events(), ElementsAre(json{{"event", "failed"}, {"code", EPERM}, {"message", "cannot attach"}, {"cause", "because"}, {"fix", "sudo"}}));
+  EXPECT_THAT(
+      events(),
+      ElementsAre(json{
+          {"event", "failed"}, {"code", EPERM}, {"message", "cannot attach"}, {"cause", "because"}, {"fix", "sudo"}}));
 }
 
 TEST_F(ControlTest, ObeysOneOrderAfterTheOther) {
@@ -94,7 +100,8 @@ TEST_F(ControlTest, ObeysOneOrderAfterTheOther) {
 }
 
 TEST_F(ControlTest, IgnoresWhatItDoesNotUnderstand) {
-  order("\n[]\nnull\n{}\n{\"do\":7}\n{\"do\":\"explode\"}\n{\"do\":\n\xff\xfe\n" + std::string(200, '[') + "\n{\"do\":\"pause\",\"more\":1}\n");
+  order("\n[]\nnull\n{}\n{\"do\":7}\n{\"do\":\"explode\"}\n{\"do\":\n\xff\xfe\n" + std::string(200, '[') +
+        "\n{\"do\":\"pause\",\"more\":1}\n");
   EXPECT_THAT(wishes(), ElementsAre(Wish::Pause));
 }
 

@@ -53,7 +53,8 @@ TEST_F(AttachOptionsTest, ProcessesAreNamedInManyWays) {
 }
 
 TEST_F(AttachOptionsTest, WhatIsRecordedIsSaidAsForFadeRun) {
-  ASSERT_TRUE(parse({"-o", "x.db", "--append", "-e", "trace=mem,-sync", "--detail", "full", "--set", "device.0.name=a,b", "--no-follow", "7"}));
+  ASSERT_TRUE(parse({"-o", "x.db", "--append", "-e", "trace=mem,-sync", "--detail", "full", "--set",
+                     "device.0.name=a,b", "--no-follow", "7"}));
   const AttachOptions& o = request_.options;
   EXPECT_EQ(o.output, "x.db");
   EXPECT_EQ(o.open_mode, OpenMode::Append);
@@ -99,7 +100,8 @@ TEST_F(AttachOptionsTest, TheUsualHelpFitsOnOneScreen) {
 }
 
 TEST_F(AttachOptionsTest, WhatIsForTheDaemonIsNotShown) {
-  EXPECT_THAT(*interpret(program(), rows(request_), {"--help-all"}, bare_)->answer, ::testing::Not(HasSubstr("--control")));
+  EXPECT_THAT(*interpret(program(), rows(request_), {"--help-all"}, bare_)->answer,
+              ::testing::Not(HasSubstr("--control")));
   ASSERT_TRUE(parse({"--control", "5", "7"}));
   EXPECT_EQ(request_.control, 5);
 }

@@ -30,7 +30,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 // ---------------------------------------------------------------- keyboard
-// Runs `part` in the foreground of a terminal of its own; the test types and reads at its other end. Exit status of part.
+// Runs `part` in the foreground of a terminal of its own; the test types and reads at its other end. Exit status of
+// part.
 int on_terminal(const std::function<void(int)>& user, const std::function<bool()>& part) {
   int screen = -1;
   const pid_t child = ::forkpty(&screen, nullptr, nullptr, nullptr);
@@ -42,7 +43,9 @@ int on_terminal(const std::function<void(int)>& user, const std::function<bool()
   return status;
 }
 
-void type(int screen, const std::string& keys) { ASSERT_EQ(::write(screen, keys.data(), keys.size()), static_cast<ssize_t>(keys.size())); }
+void type(int screen, const std::string& keys) {
+  ASSERT_EQ(::write(screen, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+}
 
 bool comes(Keyboard& keyboard) {
   for (int i = 0; i < 3000; ++i) {
@@ -63,19 +66,20 @@ TEST(Keyboard, EnterIsSeen) {
 }
 
 TEST(Keyboard, IsLeftAloneInTheBackground) {
-  const int status = on_terminal([](int screen) { type(screen, "\n"); }, [] {
-    Keyboard keyboard(STDIN_FILENO);
-    pollfd typed{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    ::poll(&typed, 1, 30'000);
-    const pid_t background = ::fork();
-    if (background == 0) {
-      ::setpgid(0, 0);
-      ::_exit(!keyboard.can_read() && !keyboard.enter() ? 0 : 1);
-    }
-    int ended = -1;
-    ::waitpid(background, &ended, WUNTRACED);  // reading would have stopped it
-    return ended == 0 && comes(keyboard);      // and the key is still there for us
-  });
+  const int status = on_terminal([](int screen) { type(screen, "\n"); },
+                                 [] {
+                                   Keyboard keyboard(STDIN_FILENO);
+                                   pollfd typed{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+                                   ::poll(&typed, 1, 30'000);
+                                   const pid_t background = ::fork();
+                                   if (background == 0) {
+                                     ::setpgid(0, 0);
+                                     ::_exit(!keyboard.can_read() && !keyboard.enter() ? 0 : 1);
+                                   }
+                                   int ended = -1;
+                                   ::waitpid(background, &ended, WUNTRACED);  // reading would have stopped it
+                                   return ended == 0 && comes(keyboard);      // and the key is still there for us
+                                 });
   EXPECT_EQ(status, 0);
 }
 
@@ -152,7 +156,8 @@ class ConsoleTest : public ::testing::Test {
     std::string text;
     char buffer[4096];
     ::fcntl(reader_.get(), F_SETFL, O_NONBLOCK);
-    for (ssize_t n; (n = ::read(reader_.get(), buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+    for (ssize_t n; (n = ::read(reader_.get(), buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<std::size_t>(n));
     return text;
   }
   std::size_t fill(int fd) {
@@ -175,7 +180,8 @@ TEST_F(ConsoleTest, TheLineIsRewrittenInPlaceAndTakenAway) {
     console.numbers({.elapsed_ns = 1'000'000'000, .calls = 123'000});
     EXPECT_EQ(seen(), "\r* 00:00:01  123k calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B");
     console.numbers({.elapsed_ns = 2'000'000'000, .calls = 123'000});
-    EXPECT_EQ(seen(), "\r* 00:00:02  0 calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B   \b\b\b");
+    EXPECT_EQ(seen(),
+              "\r* 00:00:02  0 calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B   \b\b\b");
   }
   EXPECT_EQ(seen(), '\r' + std::string(86, ' ') + '\r');
 }
@@ -252,7 +258,8 @@ TEST_F(ConsoleTest, AFileIsWrittenAtItsEnd) {
     console.attached(watched_);
   }
   std::ifstream in(path);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "before\nfade: attached to app (pid 7), recording to x.db\nfade: held none of 0 threads\n");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
+            "before\nfade: attached to app (pid 7), recording to x.db\nfade: held none of 0 threads\n");
   ::unlink(path.c_str());
 }
 
@@ -317,8 +324,13 @@ bool has_ptrace(const char* set) {
 TEST(Capability, WhatIsPermittedIsPutIntoEffect) {
   if (!has_ptrace("CapPrm")) GTEST_SKIP() << "needs CAP_SYS_PTRACE";
   const auto lower_and_raise = [] {
-    struct { std::uint32_t version; int pid; } header{0x20080522, 0};
-    struct { std::uint32_t effective, permitted, inheritable; } sets[2];
+    struct {
+      std::uint32_t version;
+      int pid;
+    } header{0x20080522, 0};
+    struct {
+      std::uint32_t effective, permitted, inheritable;
+    } sets[2];
     ::syscall(SYS_capget, &header, sets);
     sets[0].effective &= ~(1u << 19);
     ::syscall(SYS_capset, &header, sets);

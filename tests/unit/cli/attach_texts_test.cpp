@@ -21,13 +21,17 @@ constexpr std::int64_t kSecond = 1'000'000'000, kMillisecond = 1'000'000;
 
 class LiveLineTest : public ::testing::Test {
  protected:
-  LiveNumbers now_{.elapsed_ns = 751 * kSecond, .calls = 751 * 41'000, .memory_bytes = kGiB * 112 / 10, .peak_bytes = 14 * kGiB,
+  LiveNumbers now_{.elapsed_ns = 751 * kSecond,
+                   .calls = 751 * 41'000,
+                   .memory_bytes = kGiB * 112 / 10,
+                   .peak_bytes = 14 * kGiB,
                    .database_bytes = std::uint64_t{214} << 20};
 };
 
 TEST_F(LiveLineTest, IsThatOfTheManual) {
   LiveLine line(false, "[Enter] detach");
-  EXPECT_EQ(line.next(now_, 120), "* 00:12:31  41k calls/s  mem +11.2 GiB since attach  err 0  db 214 MiB  [Enter] detach  peak +14.0 GiB");
+  EXPECT_EQ(line.next(now_, 120),
+            "* 00:12:31  41k calls/s  mem +11.2 GiB since attach  err 0  db 214 MiB  [Enter] detach  peak +14.0 GiB");
   now_.memory_bytes = 0;
   EXPECT_THAT(line.next(now_, 100), HasSubstr("  mem +0 B since attach  "));
 }
@@ -76,23 +80,33 @@ TEST(ShortNumbers, HaveAtMostFourCharactersAndALetter) {
 }
 
 Watched watched() {
-  return {{.pid = 4242, .program = "/usr/bin/python3", .database = "fade-python3-4242.db",
-           .holds = {.threads = 200, .held = 12, .median_ns = 0, .worst_ns = 3 * kMillisecond}, .notes = {"3 kernels were registered earlier"}},
+  return {{.pid = 4242,
+           .program = "/usr/bin/python3",
+           .database = "fade-python3-4242.db",
+           .holds = {.threads = 200, .held = 12, .median_ns = 0, .worst_ns = 3 * kMillisecond},
+           .notes = {"3 kernels were registered earlier"}},
           1};
 }
 
 AttachOutcome outcome() {
   AttachOutcome o;
   o.detach_holds = {.threads = 201, .held = 201, .median_ns = kMillisecond, .worst_ns = 2 * kMillisecond};
-  o.summary = {.database = "fade-python3-4242.db", .duration_ns = 2 * kSecond, .calls = 12345, .errors = 3, .stops = 24690,
-               .stopped_ns = 200 * kMillisecond, .processes = 1, .threads = 201};
+  o.summary = {.database = "fade-python3-4242.db",
+               .duration_ns = 2 * kSecond,
+               .calls = 12345,
+               .errors = 3,
+               .stops = 24690,
+               .stopped_ns = 200 * kMillisecond,
+               .processes = 1,
+               .threads = 201};
   return o;
 }
 
 TEST(AttachedSentences, SayToWhomHowLongAndWhatWasMissed) {
-  EXPECT_THAT(attached_sentences(watched(), {}),
-              ElementsAre("attached to python3 (pid 4242), recording to fade-python3-4242.db",
-                          "held 12 of 200 threads: median 0 ns, worst 3.00 ms", "note: 3 kernels were registered earlier"));
+  EXPECT_THAT(
+      attached_sentences(watched(), {}),
+      ElementsAre("attached to python3 (pid 4242), recording to fade-python3-4242.db",
+                  "held 12 of 200 threads: median 0 ns, worst 3.00 ms", "note: 3 kernels were registered earlier"));
 }
 
 TEST(AttachedSentences, CountTheOtherProcesses) {
@@ -100,7 +114,8 @@ TEST(AttachedSentences, CountTheOtherProcesses) {
   w.processes = 3;
   w.first.holds = {.threads = 1};
   w.first.notes.clear();
-  EXPECT_THAT(attached_sentences(w, {}), ElementsAre(HasSubstr("python3 (pid 4242) and 2 more processes, recording"), "held none of 1 thread"));
+  EXPECT_THAT(attached_sentences(w, {}),
+              ElementsAre(HasSubstr("python3 (pid 4242) and 2 more processes, recording"), "held none of 1 thread"));
 }
 
 TEST(AttachedSentences, NothingOfTheProgramReachesTheTerminal) {
@@ -134,7 +149,8 @@ TEST(AttachEndBlock, ABrokenPromiseIsSaidInAnyCase) {
   AttachOutcome o = outcome();
   EXPECT_THAT(must_say(watched(), o), ElementsAre("detached from python3 (pid 4242)"));
   o.bytes_differing = 2;
-  EXPECT_THAT(must_say(watched(), o), ElementsAre(HasSubstr("detached"), "2 bytes of the program's text are not what the files hold"));
+  EXPECT_THAT(must_say(watched(), o),
+              ElementsAre(HasSubstr("detached"), "2 bytes of the program's text are not what the files hold"));
   EXPECT_THAT(end_block(watched(), o, {}), HasSubstr("left       2 bytes of"));
 }
 
@@ -148,7 +164,11 @@ using Verdict = Check::Verdict;
 
 TEST(CheckTable, OneLineARule) {
   const std::vector<Check> checks{{.what = "there is such a process"},
-                                  {.what = "its user is ours", .verdict = Verdict::Bad, .cause = "it belongs to bob", .fix = "sudo fade-attach 7", .code = EPERM},
+                                  {.what = "its user is ours",
+                                   .verdict = Verdict::Bad,
+                                   .cause = "it belongs to bob",
+                                   .fix = "sudo fade-attach 7",
+                                   .code = EPERM},
                                   {.what = "it may be traced", .verdict = Verdict::Unknown}};
   EXPECT_EQ(check_table(7, "python3", checks, {}),
             "python3 (pid 7) cannot be attached to\n"
@@ -162,12 +182,15 @@ TEST(CheckTable, OneLineARule) {
 TEST(CheckTable, MarksFollowTheTerminal) {
   EXPECT_THAT(check_table(7, "", {{.what = "x"}}, {.utf8 = true}), HasSubstr("process 7 can be attached to\n  ✓ x\n"));
   EXPECT_THAT(check_table(7, "", {{.what = "x"}}, {.color = true, .utf8 = true}), HasSubstr("\x1b[32m✓\x1b[0m x"));
-  EXPECT_THAT(check_table(7, "\x1b[2J", {{.what = "\x1b[2J", .cause = "\x1b[2J", .fix = "\x1b[2J"}}, {}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(check_table(7, "\x1b[2J", {{.what = "\x1b[2J", .cause = "\x1b[2J", .fix = "\x1b[2J"}}, {}),
+              Not(HasSubstr("\x1b")));
 }
 
 TEST(CheckTable, TheFirstBadRuleIsTheStatus) {
   EXPECT_EQ(status_of(std::vector<Check>{{.what = "a"}, {.what = "b", .verdict = Verdict::Unknown}}), 0);
-  EXPECT_EQ(status_of(std::vector<Check>{{.what = "a", .verdict = Verdict::Bad, .code = ENOTSUP}, {.what = "b", .verdict = Verdict::Bad, .code = EPERM}}), 5);
+  EXPECT_EQ(status_of(std::vector<Check>{{.what = "a", .verdict = Verdict::Bad, .code = ENOTSUP},
+                                         {.what = "b", .verdict = Verdict::Bad, .code = EPERM}}),
+            5);
 }
 
 TEST(AttachEnding, StatusesAreThoseOfTheManual) {

@@ -22,7 +22,9 @@ const std::vector<FoldedStack> kStacks{
 TEST(Collapsed, IsALineForEachStackWithAWeight) {
   table::StringBytes out;
   ASSERT_TRUE(write_collapsed(kStacks, Weight::Time, out));
-  EXPECT_EQ(out.text, "main;step;forward;hipMalloc 600\nmain;step;forward;hipLaunchKernel 200\nmain;step;backward;hipFree 195\nmain;hipInit 5\n");
+  EXPECT_EQ(out.text,
+            "main;step;forward;hipMalloc 600\nmain;step;forward;hipLaunchKernel 200\nmain;step;backward;hipFree "
+            "195\nmain;hipInit 5\n");
   out.text.clear();
   ASSERT_TRUE(write_collapsed(kStacks, Weight::Bytes, out));
   EXPECT_EQ(out.text, "main;step;forward;hipMalloc 4096\n");
@@ -71,7 +73,9 @@ TEST(Speedscope, WithoutStacksIsStillJson) {
 
 std::vector<std::string> drawn(const FlameTree& tree) {
   std::vector<std::string> out;
-  for (const FlameLine& line : tree.lines) out.push_back(line.indent + line.label + (line.same ? "" : " " + std::to_string(line.weight)) + (line.leaf ? " *" : ""));
+  for (const FlameLine& line : tree.lines)
+    out.push_back(line.indent + line.label + (line.same ? "" : " " + std::to_string(line.weight)) +
+                  (line.leaf ? " *" : ""));
   return out;
 }
 
@@ -79,15 +83,18 @@ TEST(FlameTree, IndentsOnlyWhereItBranches) {
   const FlameTree tree = flame_tree(kStacks, Weight::Time, 1, true);
   EXPECT_EQ(tree.total, 1000);
   EXPECT_EQ(tree.left_out, 1u);
-  EXPECT_THAT(drawn(tree), ElementsAre("main 1000", "step 995", "├─ forward 800", "│  ├─ hipMalloc 600 *", "│  └─ hipLaunchKernel 200 *", "└─ backward 195", "   hipFree *"));
+  EXPECT_THAT(drawn(tree), ElementsAre("main 1000", "step 995", "├─ forward 800", "│  ├─ hipMalloc 600 *",
+                                       "│  └─ hipLaunchKernel 200 *", "└─ backward 195", "   hipFree *"));
 }
 
 TEST(FlameTree, InAsciiWhereTheTerminalHasNoMore) {
-  EXPECT_THAT(drawn(flame_tree({{"a;b", {1, 1, 0}}, {"a;c", {2, 1, 0}}}, Weight::Time, 0, false)), ElementsAre("a 3", "|- c 2 *", "`- b 1 *"));
+  EXPECT_THAT(drawn(flame_tree({{"a;b", {1, 1, 0}}, {"a;c", {2, 1, 0}}}, Weight::Time, 0, false)),
+              ElementsAre("a 3", "|- c 2 *", "`- b 1 *"));
 }
 
 TEST(FlameTree, AFunctionMayBeALeafAndCallOthers) {
-  const FlameTree tree = flame_tree({{"main;cuMemAlloc", {10, 1, 0}}, {"main;cuMemAlloc;hipMalloc", {30, 1, 0}}}, Weight::Time, 1, true);
+  const FlameTree tree =
+      flame_tree({{"main;cuMemAlloc", {10, 1, 0}}, {"main;cuMemAlloc;hipMalloc", {30, 1, 0}}}, Weight::Time, 1, true);
   EXPECT_THAT(drawn(tree), ElementsAre("main 40", "cuMemAlloc", "hipMalloc 30 *"));
 }
 

@@ -1,4 +1,5 @@
-// What is said about the mode of kernels, on the seed recording: 72 compute units, of which HIP counts 36 pairs, and a rule that says 72.
+// What is said about the mode of kernels, on the seed recording: 72 compute units, of which HIP counts 36 pairs, and a
+// rule that says 72.
 #include <gmock/gmock.h>
 
 #include "cli/query/database.hpp"
@@ -21,18 +22,23 @@ class KernelFindings : public testing::Test {
     execute(path, change);
     auto db = Database::open(path);
     EXPECT_TRUE(db) << db.error().text();
-    auto value = db->one("SELECT coalesce(group_concat(finding || ' ' || device || ': ' || text, char(10)), '') FROM findings WHERE finding IN ('cu-mode', 'count-over-kernels')");
+    auto value = db->one(
+        "SELECT coalesce(group_concat(finding || ' ' || device || ': ' || text, char(10)), '') FROM findings WHERE "
+        "finding IN ('cu-mode', 'count-over-kernels')");
     EXPECT_TRUE(value) << value.error().text();
     return value ? table::raw_text(*value) : "";
   }
 };
 
 TEST_F(KernelFindings, CuModeIsExplainedWhereTheCountIsOfPairs) {
-  EXPECT_THAT(found("UPDATE kernel_code_ SET wgp_mode = 0 WHERE problem IS NULL"), testing::AllOf(StartsWith("cu-mode 0: add(float*, float*, int)"), HasSubstr("36 multiprocessors"), Not(HasSubstr("count-over-kernels"))));
+  EXPECT_THAT(found("UPDATE kernel_code_ SET wgp_mode = 0 WHERE problem IS NULL"),
+              testing::AllOf(StartsWith("cu-mode 0: add(float*, float*, int)"), HasSubstr("36 multiprocessors"),
+                             Not(HasSubstr("count-over-kernels"))));
 }
 
 TEST_F(KernelFindings, WgpModeIsAWarningWhereTheCountIsOfComputeUnits) {
-  EXPECT_THAT(found("UPDATE kernel_code_ SET wgp_mode = 1 WHERE problem IS NULL"), testing::AllOf(StartsWith("count-over-kernels 0: add(float*, float*, int)"), Not(HasSubstr("cu-mode"))));
+  EXPECT_THAT(found("UPDATE kernel_code_ SET wgp_mode = 1 WHERE problem IS NULL"),
+              testing::AllOf(StartsWith("count-over-kernels 0: add(float*, float*, int)"), Not(HasSubstr("cu-mode"))));
 }
 
 TEST_F(KernelFindings, NothingIsSaidWhereTheModeIsNotKnownOrTheCodeIsForAnotherGpu) {
@@ -50,7 +56,8 @@ TEST_F(KernelFindings, KernelsWithoutANameAreToldWithTheReason) {
   };
   EXPECT_EQ(unnamed(), "");
   execute(path, "UPDATE kernel_ SET name = '0x7f0012345678', demangled = NULL WHERE id = 1;");
-  EXPECT_THAT(unnamed(), testing::AllOf(StartsWith("1 of 2 kernels have no name"), HasSubstr("were not recorded or were not understood")));
+  EXPECT_THAT(unnamed(), testing::AllOf(StartsWith("1 of 2 kernels have no name"),
+                                        HasSubstr("were not recorded or were not understood")));
   execute(path, "INSERT INTO lifecycle_ (session, ts, process, kind) VALUES (1, 100000000, 1, 'attach');");
   EXPECT_THAT(unnamed(), HasSubstr("before fade recorded it"));
 }

@@ -32,8 +32,9 @@ class MemoryPage : public testing::Test {
 };
 
 TEST_F(MemoryPage, IsShortAndKeepsThePeak) {
-  const std::string text = page("DELETE FROM mem_bucket_; WITH RECURSIVE t(ms) AS (SELECT 1 UNION ALL SELECT ms + 1 FROM t WHERE ms < 20000)\n"
-                                "INSERT INTO mem_bucket_ SELECT ms, 1, 0, 1048576, iif(ms = 777, 104857600, 1048576), 1, 1 FROM t;");
+  const std::string text = page(
+      "DELETE FROM mem_bucket_; WITH RECURSIVE t(ms) AS (SELECT 1 UNION ALL SELECT ms + 1 FROM t WHERE ms < 20000)\n"
+      "INSERT INTO mem_bucket_ SELECT ms, 1, 0, 1048576, iif(ms = 777, 104857600, 1048576), 1, 1 FROM t;");
   EXPECT_LE(std::ranges::count(text, '\n'), 40);
   EXPECT_THAT(text, HasSubstr("at most 100 MiB at 0.777000 s, 1.00 MiB at the end"));
   EXPECT_THAT(text, HasSubstr("█▁"));
@@ -47,16 +48,21 @@ TEST_F(MemoryPage, HasTheHostsMemoryInAPartOfItsOwn) {
 
 TEST_F(MemoryPage, KeepsRanksApartUnlessTheyAreMerged) {
   const std::string ranks = slurp(data_directory() / "ranks.sql");
-  EXPECT_THAT(page(ranks), AllOf(HasSubstr("rank 0 (process 4250), device 0"), HasSubstr("rank 1 (process 4242), device 0")));
+  EXPECT_THAT(page(ranks),
+              AllOf(HasSubstr("rank 0 (process 4250), device 0"), HasSubstr("rank 1 (process 4242), device 0")));
   Settings settings;
   settings.merge = true;
-  EXPECT_THAT(page(ranks, settings), AllOf(HasSubstr("all processes, device 0: at most 7.00 MiB at 0.350000 s, 4.00 MiB at the end"), Not(HasSubstr("rank"))));
+  EXPECT_THAT(page(ranks, settings),
+              AllOf(HasSubstr("all processes, device 0: at most 7.00 MiB at 0.350000 s, 4.00 MiB at the end"),
+                    Not(HasSubstr("rank"))));
   settings.merge = false;
   settings.rank = 0;
   EXPECT_THAT(page(ranks, settings), AllOf(HasSubstr("rank 0"), Not(HasSubstr("rank 1"))));
 }
 
-TEST_F(MemoryPage, SaysThatNothingWasAllocated) { EXPECT_THAT(page("DELETE FROM mem_bucket_; DELETE FROM drop_"), HasSubstr("o allocation was seen")); }
+TEST_F(MemoryPage, SaysThatNothingWasAllocated) {
+  EXPECT_THAT(page("DELETE FROM mem_bucket_; DELETE FROM drop_"), HasSubstr("o allocation was seen"));
+}
 
 }  // namespace
 }  // namespace fade::query

@@ -29,7 +29,14 @@ std::vector<Option> rows(Settings& s) {
   return {
       {"Output", "-o,--output", "FILE", "where to write", Text{&s.output}, Shown::Help, Completes::File},
       {"Output", "-c,--summary,!--no-summary", "", "print a summary", Switch{&s.summary}},
-      {"Capture", "-e,--events", "LIST", "what to record", List{&s.events}, Shown::HelpAll, Completes::Nothing, {"memory", "copy"}},
+      {"Capture",
+       "-e,--events",
+       "LIST",
+       "what to record",
+       List{&s.events},
+       Shown::HelpAll,
+       Completes::Nothing,
+       {"memory", "copy"}},
       {"Capture", "-f,--follow,!--no-follow", "", "children too", Flag{&s.follow}},
       {"Capture", "--delay", "TIME", "begin later", Time{&s.delay}},
       {"Capture", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
@@ -67,8 +74,13 @@ class ProgramTest : public ::testing::Test {
   }
   void write(const std::string& name, const std::string& text) { std::ofstream(home_ + "/" + name) << text; }
 
-  Program program_{.name = "fade-test", .section = "run", .environment = "FADE_OPTIONS", .usage = "[OPTIONS] COMMAND",
-                   .about = "Tests.", .examples = {{"fade-test x", "does x"}}, .words = Words::Command};
+  Program program_{.name = "fade-test",
+                   .section = "run",
+                   .environment = "FADE_OPTIONS",
+                   .usage = "[OPTIONS] COMMAND",
+                   .about = "Tests.",
+                   .examples = {{"fade-test x", "does x"}},
+                   .words = Words::Command};
   std::string home_;
   std::map<std::string, std::string> environment_;
   Settings settings_;
@@ -99,12 +111,15 @@ TEST_F(ProgramTest, AListDoesNotEatTheCommand) {
 }
 
 TEST_F(ProgramTest, AMistypedOptionIsNeverTheCommand) {
-  EXPECT_THAT(error({"--ouput", "z"}), AllOf(HasSubstr("unknown option '--ouput'"), HasSubstr("did you mean '--output'?")));
+  EXPECT_THAT(error({"--ouput", "z"}),
+              AllOf(HasSubstr("unknown option '--ouput'"), HasSubstr("did you mean '--output'?")));
   EXPECT_THAT(error({"--ouput=z", "prog"}), HasSubstr("did you mean '--output'?"));
   EXPECT_THAT(error({"-x", "-o", "y"}), HasSubstr("unknown option '-x'"));
 }
 
-TEST_F(ProgramTest, AMissingValueIsNamed) { EXPECT_THAT(error({"--output"}), HasSubstr("option '--output' needs a value: --output FILE")); }
+TEST_F(ProgramTest, AMissingValueIsNamed) {
+  EXPECT_THAT(error({"--output"}), HasSubstr("option '--output' needs a value: --output FILE"));
+}
 
 TEST_F(ProgramTest, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(error({"--delay", "soon", "prog"}), HasSubstr("--delay: 'soon' is not a time"));
@@ -127,7 +142,8 @@ TEST_F(ProgramTest, WordsAndOptionsMixWhereNoCommandIsTaken) {
 
 TEST_F(ProgramTest, LaterSourcesWin) {
   write("system.toml", "[run]\noutput = \"system\"\ndelay = \"1s\"\nevents = [\"memory\", \"copy\"]\n");
-  write(".config/fade/config.toml", "color = \"never\"\n[query]\nformat = \"csv\"\n[run]\noutput = \"user\"\nfollow = false\n");
+  write(".config/fade/config.toml",
+        "color = \"never\"\n[query]\nformat = \"csv\"\n[run]\noutput = \"user\"\nfollow = false\n");
   auto done = run({"prog"});
   ASSERT_TRUE(done) << done.error().text();
   EXPECT_EQ(settings_.output, "user");
@@ -160,7 +176,8 @@ TEST_F(ProgramTest, ANamedFileReplacesTheUsualOnes) {
 
 TEST_F(ProgramTest, MistakesInAFileNameTheFile) {
   write("system.toml", "[run]\noutptu = \"x\"\n");
-  EXPECT_THAT(error({"prog"}), AllOf(HasSubstr("system.toml: unknown key 'run.outptu'"), HasSubstr("did you mean 'output'?")));
+  EXPECT_THAT(error({"prog"}),
+              AllOf(HasSubstr("system.toml: unknown key 'run.outptu'"), HasSubstr("did you mean 'output'?")));
   write("system.toml", "[rnu]\noutput = \"x\"\n");
   EXPECT_THAT(error({"prog"}), HasSubstr("unknown section [rnu]"));
   write("system.toml", "output = \"x\"\n");
@@ -181,13 +198,15 @@ TEST_F(ProgramTest, MistakesInTheEnvironmentNameTheVariable) {
 TEST_F(ProgramTest, HelpComesEvenWhereTheFilesAreBroken) {
   write("system.toml", "[rnu]\n");
   environment_["FADE_OPTIONS"] = "--nonsense";
-  for (const char* word : {"-h", "--help", "--help-all", "--version"}) EXPECT_TRUE(run({word})->answer.has_value()) << word;
+  for (const char* word : {"-h", "--help", "--help-all", "--version"})
+    EXPECT_TRUE(run({word})->answer.has_value()) << word;
 }
 
 TEST_F(ProgramTest, ShortHelpHasWhatIsMarkedAndLongHelpHasAll) {
   const std::string brief = *run({"--help"})->answer, full = *run({"--help-all"})->answer;
   EXPECT_THAT(brief, AllOf(HasSubstr("--output FILE"), Not(HasSubstr("--delay")), HasSubstr("--help-all")));
-  EXPECT_THAT(full, AllOf(HasSubstr("Capture:"), HasSubstr("--delay TIME"), HasSubstr("--follow / --no-follow"), HasSubstr("fade-test x")));
+  EXPECT_THAT(full, AllOf(HasSubstr("Capture:"), HasSubstr("--delay TIME"), HasSubstr("--follow / --no-follow"),
+                          HasSubstr("fade-test x")));
   EXPECT_THAT(full, Not(HasSubstr("--dump-cli")));
 }
 

@@ -18,7 +18,8 @@ TEST(Times, HaveUnitsAndDefaultToSeconds) {
 }
 
 TEST(Times, RefuseWhatIsNone) {
-  for (const char* text : {"", "s", "-3s", "1e9", "nan", "inf", "0x10", "5 s", "1.2.3s", "5weeks", "99999999999999999999h", "."})
+  for (const char* text :
+       {"", "s", "-3s", "1e9", "nan", "inf", "0x10", "5 s", "1.2.3s", "5weeks", "99999999999999999999h", "."})
     EXPECT_FALSE(parse_time(text).has_value()) << text;
   EXPECT_EQ(parse_time("5weeks").error().fix, "write 500ms, 30s, 5m or 1h");
 }
@@ -78,7 +79,8 @@ TEST(Assign, AnOptionalValueMayBeLeftOut) {
 
 TEST(Assign, SaysWhatWouldHaveFitted) {
   Fields f;
-  EXPECT_THAT(give(choice(f.level, {"low", "high"}), {"mid"}).error().message, HasSubstr("'mid' is not one of low, high"));
+  EXPECT_THAT(give(choice(f.level, {"low", "high"}), {"mid"}).error().message,
+              HasSubstr("'mid' is not one of low, high"));
   EXPECT_THAT(give(Number{&f.number, 1, 10}, {"11"}).error().message, HasSubstr("not between 1 and 10"));
   EXPECT_THAT(give(Number{&f.number, 1, 10}, {"3x"}).error().message, HasSubstr("not a whole number"));
   EXPECT_FALSE(give(Flag{&f.flag}, {"maybe"}).has_value());

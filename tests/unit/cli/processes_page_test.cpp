@@ -28,9 +28,11 @@ class ProcessesPage : public testing::Test {
   }
   // `n` children of process 1 that ran for a tenth of a second.
   static std::string children(int n, const char* exe, const char* ended = "0, 0") {
-    return "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < " + std::to_string(n) + ")\n"
+    return "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < " + std::to_string(n) +
+           ")\n"
            "INSERT INTO process_ (session, parent, pid, ppid, uid, ts, ts_end, exe, command, exit_code, exit_signal)\n"
-           "SELECT 1, 1, 5000 + (SELECT max(id) FROM process_) * 100 + i, 4242, 1000, 4000000000, 4100000000, '" + exe + "', '" + exe + " -x', " + ended + " FROM t;";
+           "SELECT 1, 1, 5000 + (SELECT max(id) FROM process_) * 100 + i, 4242, 1000, 4000000000, 4100000000, '" +
+           exe + "', '" + exe + " -x', " + ended + " FROM t;";
   }
   TemporaryDirectory directory_;
 };
@@ -41,10 +43,13 @@ TEST_F(ProcessesPage, FoldsManyHelpers) {
   EXPECT_THAT(text, HasSubstr("17 helpers folded (12 x sh, 5 x gcc): fade-query processes --limit 0"));
 }
 
-TEST_F(ProcessesPage, ShowsFewHelpers) { EXPECT_THAT(page(children(3, "/bin/sh")), AllOf(HasSubstr("sh -x"), Not(HasSubstr("folded")))); }
+TEST_F(ProcessesPage, ShowsFewHelpers) {
+  EXPECT_THAT(page(children(3, "/bin/sh")), AllOf(HasSubstr("sh -x"), Not(HasSubstr("folded"))));
+}
 
 TEST_F(ProcessesPage, ShowsWhatDied) {
-  EXPECT_THAT(page(children(12, "/bin/sh") + children(1, "/opt/worker", "-1, 11")), AllOf(HasSubstr("worker -x"), HasSubstr("SIGSEGV"), HasSubstr("12 helpers folded")));
+  EXPECT_THAT(page(children(12, "/bin/sh") + children(1, "/opt/worker", "-1, 11")),
+              AllOf(HasSubstr("worker -x"), HasSubstr("SIGSEGV"), HasSubstr("12 helpers folded")));
 }
 
 }  // namespace

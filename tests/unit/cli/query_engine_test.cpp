@@ -22,7 +22,8 @@ class Engine : public testing::Test {
   }
   static void TearDownTestSuite() { delete directory_; }
 
-  Result<Outcome> run(const std::string& report, const Settings& settings, table::Format format = table::Format::Tsv, const std::string& word = {}) {
+  Result<Outcome> run(const std::string& report, const Settings& settings, table::Format format = table::Format::Tsv,
+                      const std::string& word = {}) {
     auto recording = open_recording(path_);
     if (!recording) return tl::unexpected(recording.error());
     table::StringBytes out;
@@ -83,7 +84,11 @@ TEST_F(Engine, FiltersOfCalls) {
   EXPECT_EQ(ids([](Settings& s) { s.name = "Malloc|Free"; }), "2 3 11 ");
   EXPECT_EQ(ids([](Settings& s) { s.from_ns = 500'000'000, s.to_ns = 1'700'000'000; }), "4 5 6 ");
   EXPECT_EQ(ids([](Settings& s) { s.pid = 1; }), "");
-  EXPECT_EQ(ids([](Settings& s) { s.limit = 2; s.where = "id > 4"; }), "5 6 ");
+  EXPECT_EQ(ids([](Settings& s) {
+              s.limit = 2;
+              s.where = "id > 4";
+            }),
+            "5 6 ");
 }
 
 TEST_F(Engine, AFilterThatTheReportDoesNotHaveIsRefused) {
@@ -151,7 +156,8 @@ TEST(EmptyReports, SayThatCallsWereOnlyCounted) {
   Output output{table::Format::Table, {}, &out};
   output.style.terminal.width = 0;
   ASSERT_TRUE(run_report(*recording, *find_report("calls"), {}, {}, output));
-  EXPECT_EQ(out.text, "(nothing: not stored: only counts and times were recorded; record with fade-run --detail calls)\n");
+  EXPECT_EQ(out.text,
+            "(nothing: not stored: only counts and times were recorded; record with fade-run --detail calls)\n");
 }
 
 TEST_F(Engine, MachineFormatsCarryTheUnitInTheName) {
@@ -203,8 +209,9 @@ TEST_F(Engine, SqlPrintedForAFilterHoldsItsValue) {
 TEST(LongResults, ArePagedWithoutLossAtTheSeams) {
   TemporaryDirectory dir;
   const std::string path = make_recording(dir, "fade-long.db");
-  execute(path, "DELETE FROM call_; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 50000) "
-                "INSERT INTO call_ (id, ts, dur, thread, fn) SELECT 3 * x, x, 1, 1, 1 + x % 8 FROM n");
+  execute(path,
+          "DELETE FROM call_; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 50000) "
+          "INSERT INTO call_ (id, ts, dur, thread, fn) SELECT 3 * x, x, 1, 1, 1 + x % 8 FROM n");
   auto recording = open_recording(path);
   ASSERT_TRUE(recording);
   for (const std::vector<std::string>& columns : {std::vector<std::string>{}, {"name"}}) {
@@ -289,10 +296,14 @@ class Appended : public testing::Test {
  protected:
   void SetUp() override {
     path_ = make_recording(directory_, "fade-two.db");
-    execute(path_, "INSERT INTO session_ (id, kind, start_ns, boot_ns, command, clean) VALUES (2, 'run', 1800000000000000000, 1, 'second', 1);"
-                   "INSERT INTO process_ (id, session, pid, ts) VALUES (9, 2, 77, 0); INSERT INTO thread_ VALUES (9, 9, 77, 'second', 0, NULL);"
-                   "INSERT INTO function_ (id, session, name, api, grp, kind, result_type) VALUES (90, 2, 'hipInit', 'hip', 'device', 'other', 'hipError_t');"
-                   "INSERT INTO call_ (id, ts, dur, thread, fn) VALUES (100, 5, 1, 9, 90);");
+    execute(path_,
+            "INSERT INTO session_ (id, kind, start_ns, boot_ns, command, clean) VALUES (2, 'run', 1800000000000000000, "
+            "1, 'second', 1);"
+            "INSERT INTO process_ (id, session, pid, ts) VALUES (9, 2, 77, 0); INSERT INTO thread_ VALUES (9, 9, 77, "
+            "'second', 0, NULL);"
+            "INSERT INTO function_ (id, session, name, api, grp, kind, result_type) VALUES (90, 2, 'hipInit', 'hip', "
+            "'device', 'other', 'hipError_t');"
+            "INSERT INTO call_ (id, ts, dur, thread, fn) VALUES (100, 5, 1, 9, 90);");
   }
   std::string names(const std::string& session, bool abs_time = false) {
     auto recording = open_recording(path_);
@@ -338,19 +349,27 @@ class Summary : public testing::Test {
 
 TEST_F(Summary, TellsWhatANewcomerAsks) {
   const std::string text = show(make_recording(directory_, "fade-seed.db"));
-  for (const char* words : {"python3 train.py --epochs 2", "exit status 0 after 9.90 s", "2 processes", "AMD Radeon RX 6800 XT", "hiprtcCompileProgram", "33 launches of 2 kernels, 30 of them in graphs",
-                            "8.00 MiB written from host to device in 8 calls", "device 0: peak 5.00 MiB", "4.00 MiB not seen to be freed", "8 failed calls", "hipErrorOutOfMemory hipMalloc x 1",
-                            "device.0.multiProcessorCount=72: 2 times 36 -> 72", "device.1.warpSize=64: never applied", "12 not recorded: the disk was full",
-                            "set-user-id program runs on unwatched", "fade's own cost: unknown, fade's own part alone is 17 calls x 8.82 µs", "fade-query errors"})
+  for (const char* words :
+       {"python3 train.py --epochs 2", "exit status 0 after 9.90 s", "2 processes", "AMD Radeon RX 6800 XT",
+        "hiprtcCompileProgram", "33 launches of 2 kernels, 30 of them in graphs",
+        "8.00 MiB written from host to device in 8 calls", "device 0: peak 5.00 MiB", "4.00 MiB not seen to be freed",
+        "8 failed calls", "hipErrorOutOfMemory hipMalloc x 1", "device.0.multiProcessorCount=72: 2 times 36 -> 72",
+        "device.1.warpSize=64: never applied", "12 not recorded: the disk was full",
+        "set-user-id program runs on unwatched",
+        "fade's own cost: unknown, fade's own part alone is 17 calls x 8.82 µs", "fade-query errors"})
     EXPECT_THAT(text, HasSubstr(words));
 }
 
 TEST_F(Summary, SaysInWordsThatTheGpuWasNotUsed) {
   const std::string path = make_recording(directory_, "fade-none.db", false);
-  execute(path, "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, command, host, fade_version, clean) VALUES (1, 'run', 1, 2000000001, 1, 'true', 'box', '0.1.0', 1);"
-                "INSERT INTO process_ (id, session, pid, ts, ts_end, exit_code) VALUES (1, 1, 5, 0, 2000000000, 0)");
+  execute(path,
+          "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, command, host, fade_version, clean) VALUES (1, "
+          "'run', 1, 2000000001, 1, 'true', 'box', '0.1.0', 1);"
+          "INSERT INTO process_ (id, session, pid, ts, ts_end, exit_code) VALUES (1, 1, 5, 0, 2000000000, 0)");
   EXPECT_THAT(show(path), HasSubstr("NOT USED  NOT_LOADED: no HIP library was ever loaded"));
-  execute(path, "INSERT INTO module_ (id, process, path, role, sites, ts) VALUES (1, 1, '/opt/rocm/lib/libamdhip64.so.6', 'hip', 480, 0)");
+  execute(path,
+          "INSERT INTO module_ (id, process, path, role, sites, ts) VALUES (1, 1, '/opt/rocm/lib/libamdhip64.so.6', "
+          "'hip', 480, 0)");
   EXPECT_THAT(show(path), HasSubstr("NOT USED  LOADED_UNUSED: HIP was loaded, but no recorded function was called"));
 }
 

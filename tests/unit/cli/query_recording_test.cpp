@@ -1,5 +1,5 @@
-#include <gmock/gmock.h>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -47,7 +47,8 @@ TEST(Open, SaysWhatIsWrongWithAFile) {
   const std::string older = make_recording(dir, "older.db");
   execute(older, "PRAGMA user_version = 1");
   EXPECT_THAT(error_of(older).cause, HasSubstr("older fade (schema 1"));
-  for (const char* name : {"none.db", "empty.db", "text.db", "other.db", "newer.db", "older.db"}) EXPECT_FALSE(error_of(dir.file(name)).fix.empty()) << name;
+  for (const char* name : {"none.db", "empty.db", "text.db", "other.db", "newer.db", "older.db"})
+    EXPECT_FALSE(error_of(dir.file(name)).fix.empty()) << name;
 }
 
 TEST(Open, ADamagedFileIsAnErrorAndNoCrash) {
@@ -85,7 +86,10 @@ class Writer {
     if (child_ == 0) {
       sqlite3* db = nullptr;
       sqlite3_open(path.c_str(), &db);
-      const int code = sqlite3_exec(db, "PRAGMA journal_mode = WAL; UPDATE session_ SET clean = 0, end_ns = NULL; UPDATE thread_ SET name = 'in the log'", nullptr, nullptr, nullptr);
+      const int code = sqlite3_exec(db,
+                                    "PRAGMA journal_mode = WAL; UPDATE session_ SET clean = 0, end_ns = NULL; UPDATE "
+                                    "thread_ SET name = 'in the log'",
+                                    nullptr, nullptr, nullptr);
       (void)!::write(ready[1], code == SQLITE_OK ? "y" : "n", 1);
       for (;;) ::pause();
     }
@@ -138,12 +142,31 @@ TEST(Guard, OnlySelectsRun) {
   TemporaryDirectory dir;
   auto r = open_recording(make_recording(dir, "fade-x.db"));
   ASSERT_TRUE(r);
-  for (const char* sql : {"INSERT INTO meta_ VALUES('a','b')", "DELETE FROM call_", "UPDATE call_ SET dur = 1", "DROP TABLE call_", "ATTACH ':memory:' AS x",
-                          "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "CREATE TEMP TABLE t(a)", "BEGIN IMMEDIATE", "VACUUM",
-                          "SELECT load_extension('x')", "UPDATE sqlite_master SET sql = ''", "DELETE FROM sqlite_master", "SELECT 1; SELECT 2", "SELECT 1; DELETE FROM call_", "", ";", "SELEC 1",
-                          "SELECT writefile('x', 'y')", "REINDEX", "ANALYZE"})
+  for (const char* sql : {"INSERT INTO meta_ VALUES('a','b')",
+                          "DELETE FROM call_",
+                          "UPDATE call_ SET dur = 1",
+                          "DROP TABLE call_",
+                          "ATTACH ':memory:' AS x",
+                          "PRAGMA journal_mode = DELETE",
+                          "PRAGMA writable_schema = 1",
+                          "PRAGMA query_only = 0",
+                          "CREATE TEMP TABLE t(a)",
+                          "BEGIN IMMEDIATE",
+                          "VACUUM",
+                          "SELECT load_extension('x')",
+                          "UPDATE sqlite_master SET sql = ''",
+                          "DELETE FROM sqlite_master",
+                          "SELECT 1; SELECT 2",
+                          "SELECT 1; DELETE FROM call_",
+                          "",
+                          ";",
+                          "SELEC 1",
+                          "SELECT writefile('x', 'y')",
+                          "REINDEX",
+                          "ANALYZE"})
     EXPECT_FALSE(r->database.prepare(sql)) << sql;
-  for (const char* sql : {"SELECT 1;  ", "WITH a AS (SELECT 1 AS b) SELECT b FROM a", "PRAGMA table_info(calls)", "SELECT * FROM pragma_table_info('calls')", "EXPLAIN QUERY PLAN SELECT * FROM calls",
+  for (const char* sql : {"SELECT 1;  ", "WITH a AS (SELECT 1 AS b) SELECT b FROM a", "PRAGMA table_info(calls)",
+                          "SELECT * FROM pragma_table_info('calls')", "EXPLAIN QUERY PLAN SELECT * FROM calls",
                           "SELECT name FROM top WHERE name REGEXP '^hip(Malloc|Free)$' -- the end"})
     EXPECT_TRUE(r->database.prepare(sql)) << sql;
 }
@@ -153,7 +176,8 @@ TEST(Guard, RefusalsNameWhatWasTried) {
   auto r = open_recording(make_recording(dir, "fade-x.db"));
   ASSERT_TRUE(r);
   EXPECT_THAT(r->database.prepare("DELETE FROM call_").error().cause, HasSubstr("DELETE is not allowed"));
-  EXPECT_THAT(r->database.prepare("PRAGMA journal_mode = DELETE").error().cause, HasSubstr("PRAGMA journal_mode is not allowed"));
+  EXPECT_THAT(r->database.prepare("PRAGMA journal_mode = DELETE").error().cause,
+              HasSubstr("PRAGMA journal_mode is not allowed"));
   EXPECT_THAT(r->database.prepare("ATTACH 'x' AS y").error().cause, HasSubstr("ATTACH is not allowed"));
   EXPECT_THAT(r->database.prepare("SELECT * FROM nowhere").error().cause, HasSubstr("no such table: nowhere"));
 }
@@ -164,7 +188,8 @@ TEST(Guard, AQueryThatNeverEndsIsCut) {
   ASSERT_TRUE(r);
   r->database.limit_memory();
   r->database.limit_time(std::chrono::milliseconds(50));
-  auto endless = r->database.one("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n");
+  auto endless =
+      r->database.one("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n");
   ASSERT_FALSE(endless);
   EXPECT_THAT(endless.error().cause, HasSubstr("longer than 0.05 s"));
   r->database.limit_time(std::nullopt);
@@ -190,7 +215,8 @@ TEST(Functions, RegexpsFindAndRefuseNonsense) {
   EXPECT_EQ(first(*r, "SELECT count(*) FROM functions WHERE name REGEXP 'Mem|Malloc'"), Value{std::int64_t{2}});
   EXPECT_EQ(first(*r, "SELECT NULL REGEXP 'a'"), Value{});
   EXPECT_THAT(r->database.one("SELECT 'a' REGEXP '('").error().cause, HasSubstr("bad regular expression"));
-  EXPECT_THAT(r->database.one("SELECT 'a' REGEXP '" + std::string(5000, '(') + "'").error().cause, HasSubstr("too long"));
+  EXPECT_THAT(r->database.one("SELECT 'a' REGEXP '" + std::string(5000, '(') + "'").error().cause,
+              HasSubstr("too long"));
 }
 
 TEST(Functions, PercentilesComeFromHistograms) {
@@ -200,11 +226,14 @@ TEST(Functions, PercentilesComeFromHistograms) {
   // 90 calls in bucket 10 (4096..6143 ns), 10 in bucket 20 (131072..196607 ns).
   const std::string hist = "x'0a5a140a'";
   EXPECT_EQ(first(*r, "SELECT fade_percentile(" + hist + ", 0.5, 4100, 150000)"), Value{std::int64_t{5234}});
-  EXPECT_EQ(first(*r, "SELECT fade_percentile(" + hist + ", 0.99, 4100, 150000)"), Value{std::int64_t{150000}}) << "never beyond the largest";
+  EXPECT_EQ(first(*r, "SELECT fade_percentile(" + hist + ", 0.99, 4100, 150000)"), Value{std::int64_t{150000}})
+      << "never beyond the largest";
   EXPECT_EQ(first(*r, "SELECT fade_percentile(x'', 0.5, 1, 2)"), Value{});
   EXPECT_EQ(first(*r, "SELECT fade_percentile(NULL, 0.5, NULL, NULL)"), Value{});
-  EXPECT_EQ(first(*r, "SELECT fade_percentile(x'ffffffffffffffffffffff', 0.5, 1, 2)"), Value{}) << "a damaged histogram has nothing";
-  EXPECT_EQ(first(*r, "SELECT fade_trend(column1, column2, 0, 3) FROM (VALUES (0, 5), (3, 7), (3, 1), (9, 100))"), Value{std::string("5,0,0,8")});
+  EXPECT_EQ(first(*r, "SELECT fade_percentile(x'ffffffffffffffffffffff', 0.5, 1, 2)"), Value{})
+      << "a damaged histogram has nothing";
+  EXPECT_EQ(first(*r, "SELECT fade_trend(column1, column2, 0, 3) FROM (VALUES (0, 5), (3, 7), (3, 1), (9, 100))"),
+            Value{std::string("5,0,0,8")});
 }
 
 TEST(Find, TheNewestRecordingIsTakenWhereNoneIsNamed) {

@@ -27,12 +27,36 @@ class Reports : public testing::TestWithParam<std::string> {
   static void TearDownTestSuite() { delete directory_; }
   // Of the seed, or of the seed and what only this report needs.
   static std::string recording_for(const std::string& report) {
-    static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"}, {"cuda_errors", "cuda.sql"}, {"gaps", "cuda.sql"},
-        {"ranges", "ranges.sql"}, {"steps", "ranges.sql"}, {"step_summary", "ranges.sql"}, {"step_diff", "ranges.sql"}, {"waits", "ranges.sql"},
-        {"wait_lines", "ranges.sql"}, {"idle", "ranges.sql"}, {"oom", "memory.sql"}, {"oom_places", "memory.sql"}, {"memory-free", "memory.sql"},
-        {"postmortem", "postmortem.sql"}, {"postmortem_threads", "postmortem.sql"}, {"postmortem_calls", "postmortem.sql"},
-        {"stacks", "stacks.sql"}, {"flame", "stacks.sql"}, {"flame_memory", "stacks.sql"}, {"libraries", "stacks.sql"}, {"calls", "stacks.sql"}, {"errors", "stacks.sql"},
-        {"ranks", "ranks.sql"}, {"rank_summary", "ranks.sql"}, {"steps_merged", "ranks.sql"}, {"memory_merged", "ranks.sql"}, {"samples", "samples.sql"}, {"allocs", "stacks.sql"}, {"leaks", "stacks.sql"}, {"memory_peak", "stacks.sql"}};
+    static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"},
+                                                            {"cuda_errors", "cuda.sql"},
+                                                            {"gaps", "cuda.sql"},
+                                                            {"ranges", "ranges.sql"},
+                                                            {"steps", "ranges.sql"},
+                                                            {"step_summary", "ranges.sql"},
+                                                            {"step_diff", "ranges.sql"},
+                                                            {"waits", "ranges.sql"},
+                                                            {"wait_lines", "ranges.sql"},
+                                                            {"idle", "ranges.sql"},
+                                                            {"oom", "memory.sql"},
+                                                            {"oom_places", "memory.sql"},
+                                                            {"memory-free", "memory.sql"},
+                                                            {"postmortem", "postmortem.sql"},
+                                                            {"postmortem_threads", "postmortem.sql"},
+                                                            {"postmortem_calls", "postmortem.sql"},
+                                                            {"stacks", "stacks.sql"},
+                                                            {"flame", "stacks.sql"},
+                                                            {"flame_memory", "stacks.sql"},
+                                                            {"libraries", "stacks.sql"},
+                                                            {"calls", "stacks.sql"},
+                                                            {"errors", "stacks.sql"},
+                                                            {"ranks", "ranks.sql"},
+                                                            {"rank_summary", "ranks.sql"},
+                                                            {"steps_merged", "ranks.sql"},
+                                                            {"memory_merged", "ranks.sql"},
+                                                            {"samples", "samples.sql"},
+                                                            {"allocs", "stacks.sql"},
+                                                            {"leaks", "stacks.sql"},
+                                                            {"memory_peak", "stacks.sql"}};
     const auto found = more.find(report);
     if (found == more.end()) return path_;
     const std::string path = directory_->file("fade-" + report + ".db");
@@ -62,7 +86,9 @@ class Reports : public testing::TestWithParam<std::string> {
   unsigned width_ = 80;
 };
 
-std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 TEST_P(Reports, TellTheSeededFigures) {
   const std::string text = print(table::Format::Tsv);
@@ -73,13 +99,15 @@ TEST_P(Reports, TellTheSeededFigures) {
 }
 
 TEST_P(Reports, HaveTheColumnsThatTheirHeadDescribes) {
-  auto statement = recording_->database.prepare(find_report(GetParam())->sql_for([](std::string_view) { return false; }));
+  auto statement =
+      recording_->database.prepare(find_report(GetParam())->sql_for([](std::string_view) { return false; }));
   ASSERT_TRUE(statement) << statement.error().text();
   std::vector<std::string> names;
   for (int i = 0; i < statement->columns(); ++i) names.push_back(statement->column_name(i));
   EXPECT_THAT(find_report(GetParam())->column_names(), testing::UnorderedElementsAreArray(names));
   for (const ReportColumn& c : find_report(GetParam())->columns) EXPECT_FALSE(c.help.empty()) << c.name;
-  for (const std::string& name : find_report(GetParam())->leave_first) EXPECT_TRUE(find_report(GetParam())->column(name)) << name;
+  for (const std::string& name : find_report(GetParam())->leave_first)
+    EXPECT_TRUE(find_report(GetParam())->column(name)) << name;
 }
 
 TEST_P(Reports, AreTheSameRowsInEveryFormat) {
@@ -122,7 +150,8 @@ TEST_P(Reports, TakeEachOfTheirFilters) {
   all.errors = all.unfinished = true;
   for (const Parameter& p : parameters(all)) {
     if (!report.knows(p.parameter)) continue;
-    auto statement = recording_->database.prepare(report.sql_for([&](std::string_view name) { return name == p.parameter; }));
+    auto statement =
+        recording_->database.prepare(report.sql_for([&](std::string_view name) { return name == p.parameter; }));
     ASSERT_TRUE(statement) << p.option << ": " << statement.error().text();
   }
 }
@@ -165,15 +194,19 @@ TEST(ReportHead, SaysWhatAnEmptyReportMeans) {
     EXPECT_FALSE(r.none.empty()) << name << " needs a line \"-- none: ...\"";
     EXPECT_TRUE(r.hidden || !r.question.empty()) << name << " needs a line \"-- question: ...\"";
     EXPECT_TRUE(r.events.empty() || !r.topic.empty()) << name;
-    EXPECT_TRUE(r.topic.empty() || schema::tables().find("('" + r.topic + "', ") != std::string_view::npos) << name << ": unknown topic " << r.topic;
+    EXPECT_TRUE(r.topic.empty() || schema::tables().find("('" + r.topic + "', ") != std::string_view::npos)
+        << name << ": unknown topic " << r.topic;
   }
 }
 
 TEST(ReportSql, ConditionsAppearOnlyWhereTheirOptionIsGiven) {
-  const auto report = parse_report("x", "-- T\n-- column: a id b\nSELECT a FROM t\nWHERE true /*? AND pid = :pid */ /*?errors AND failed */\n");
+  const auto report = parse_report(
+      "x", "-- T\n-- column: a id b\nSELECT a FROM t\nWHERE true /*? AND pid = :pid */ /*?errors AND failed */\n");
   EXPECT_EQ(report->sql_for([](std::string_view) { return false; }), "SELECT a FROM t\nWHERE true");
-  EXPECT_EQ(report->sql_for([](std::string_view p) { return p == "errors"; }), "SELECT a FROM t\nWHERE true AND failed");
-  EXPECT_EQ(report->sql_for([](std::string_view p) { return p == "pid"; }), "SELECT a FROM t\nWHERE true AND pid = :pid");
+  EXPECT_EQ(report->sql_for([](std::string_view p) { return p == "errors"; }),
+            "SELECT a FROM t\nWHERE true AND failed");
+  EXPECT_EQ(report->sql_for([](std::string_view p) { return p == "pid"; }),
+            "SELECT a FROM t\nWHERE true AND pid = :pid");
   EXPECT_TRUE(report->knows("pid"));
   EXPECT_TRUE(report->knows("errors"));
   EXPECT_FALSE(report->knows("tid"));

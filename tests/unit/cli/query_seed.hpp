@@ -40,14 +40,16 @@ inline void execute(const std::string& path, const std::string& sql) {
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
   char* why = nullptr;
-  EXPECT_EQ(sqlite3_exec(db, ("PRAGMA synchronous = OFF; " + sql).c_str(), nullptr, nullptr, &why), SQLITE_OK) << (why ? why : "");
+  EXPECT_EQ(sqlite3_exec(db, ("PRAGMA synchronous = OFF; " + sql).c_str(), nullptr, nullptr, &why), SQLITE_OK)
+      << (why ? why : "");
   sqlite3_free(why);
   sqlite3_close(db);
 }
 
 inline std::string make_recording(const TemporaryDirectory& directory, const std::string& name, bool seeded = true) {
   const std::string path = directory.file(name);
-  execute(path, "BEGIN;" + std::string(schema::tables()) + std::string(schema::views()) + (seeded ? slurp(data_directory() / "seed.sql") : "") + "COMMIT;");
+  execute(path, "BEGIN;" + std::string(schema::tables()) + std::string(schema::views()) +
+                    (seeded ? slurp(data_directory() / "seed.sql") : "") + "COMMIT;");
   return path;
 }
 

@@ -24,7 +24,8 @@ class Ranks : public testing::Test {
   }
   static std::string env_of(const Environment& environment) {
     std::string json;
-    for (const auto& [name, value] : environment) json += fmt::format("{}\"{}\":\"{}\"", json.empty() ? "" : ",", name, value);
+    for (const auto& [name, value] : environment)
+      json += fmt::format("{}\"{}\":\"{}\"", json.empty() ? "" : ",", name, value);
     return fmt::format("UPDATE process_ SET env = '{{{}}}' WHERE id = 1;", json);
   }
   static std::string table(Recording& of, const char* report, Settings settings = {}) {
@@ -40,7 +41,13 @@ class Ranks : public testing::Test {
 };
 
 TEST_F(Ranks, AreReadAsTheRecorderReadsThem) {
-  std::vector<Environment> all{{}, {{"RANK", ""}}, {{"RANK", "x"}, {"PMI_RANK", "4"}}, {{"RANK", "007"}}, {{"RANK", "-1"}}, {{"RANK", "12345678901"}}, {{"WORLD_SIZE", "2"}}};
+  std::vector<Environment> all{{},
+                               {{"RANK", ""}},
+                               {{"RANK", "x"}, {"PMI_RANK", "4"}},
+                               {{"RANK", "007"}},
+                               {{"RANK", "-1"}},
+                               {{"RANK", "12345678901"}},
+                               {{"WORLD_SIZE", "2"}}};
   for (std::size_t i = 0; i < kRankVariables.size(); ++i) {
     Environment& both = all.emplace_back(Environment{{std::string(kRankVariables[i]), "3"}});
     if (i > 0) both.emplace_back(kRankVariables[i - 1], "5");

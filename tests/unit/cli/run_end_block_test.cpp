@@ -14,11 +14,23 @@ using ::testing::Not;
 
 RunOutcome outcome() {
   RunOutcome o;
-  o.summary = {.database = "fade-app-7.db", .duration_ns = 2'000'000'000, .calls = 12345, .errors = 3, .stops = 24690,
+  o.summary = {.database = "fade-app-7.db",
+               .duration_ns = 2'000'000'000,
+               .calls = 12345,
+               .errors = 3,
+               .stops = 24690,
                .stopped_ns = 200'000'000,
-               .cost = {.is_measured = true, .threads = 1, .calls_ns = 1'500'000'000, .other_ns = 0, .busiest_ns = 1'500'000'000, .life_ns = 2'000'000'000},
-               .processes = 1, .threads = 1, .libraries = {"/opt/libamdhip64.so.6 (6.4.43484)"},
-               .peak_memory = {{"device 0", std::uint64_t{1} << 30}}, .top = {{"hipMalloc", 10000, 3, 120'000'000}}};
+               .cost = {.is_measured = true,
+                        .threads = 1,
+                        .calls_ns = 1'500'000'000,
+                        .other_ns = 0,
+                        .busiest_ns = 1'500'000'000,
+                        .life_ns = 2'000'000'000},
+               .processes = 1,
+               .threads = 1,
+               .libraries = {"/opt/libamdhip64.so.6 (6.4.43484)"},
+               .peak_memory = {{"device 0", std::uint64_t{1} << 30}},
+               .top = {{"hipMalloc", 10000, 3, 120'000'000}}};
   return o;
 }
 
@@ -79,7 +91,9 @@ TEST(EndBlock, TheCommandCanBePasted) {
 TEST(EndBlock, BreakpointsThatWereTakenOutAreALoss) {
   RunOutcome o = outcome();
   o.summary.vanished = 1;
-  EXPECT_THAT(end_block(o, {}), ::testing::AllOf(HasSubstr("an unknown number of calls: the program took out breakpoints"), Not(HasSubstr("dropped    nothing"))));
+  EXPECT_THAT(end_block(o, {}),
+              ::testing::AllOf(HasSubstr("an unknown number of calls: the program took out breakpoints"),
+                               Not(HasSubstr("dropped    nothing"))));
 }
 
 TEST(MustSay, OnlyLossesAndNotes) {

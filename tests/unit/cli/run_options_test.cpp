@@ -42,11 +42,52 @@ TEST_F(RunOptionsTest, DefaultsAreThoseOfTheManual) {
 }
 
 TEST_F(RunOptionsTest, EveryOptionReachesItsField) {
-  ASSERT_TRUE(parse({"-o", "x.db", "--append", "--max-size", "2G", "--on-full", "drop-calls", "--no-summary", "-e", "mem,-sync",
-                     "--detail", "full", "-d", "30s", "--delay", "500ms", "--include", "^hip,", "--exclude", "Free", "--kernel-include-regex",
-                     "gemm", "--kernel-exclude-regex", "copy", "--no-follow", "--exe", "python", "-E", "A=1", "-E", "B", "--chdir", "/",
-                     "--set", "device.0.name=a,b", "--set", "device.1.warpSize=64", "--override-file", "rules", "--probes", "p.probes",
-                     "--probe", "libx.so:f", "--kill-on-exit", "--", "app"}));
+  ASSERT_TRUE(parse({"-o",
+                     "x.db",
+                     "--append",
+                     "--max-size",
+                     "2G",
+                     "--on-full",
+                     "drop-calls",
+                     "--no-summary",
+                     "-e",
+                     "mem,-sync",
+                     "--detail",
+                     "full",
+                     "-d",
+                     "30s",
+                     "--delay",
+                     "500ms",
+                     "--include",
+                     "^hip,",
+                     "--exclude",
+                     "Free",
+                     "--kernel-include-regex",
+                     "gemm",
+                     "--kernel-exclude-regex",
+                     "copy",
+                     "--no-follow",
+                     "--exe",
+                     "python",
+                     "-E",
+                     "A=1",
+                     "-E",
+                     "B",
+                     "--chdir",
+                     "/",
+                     "--set",
+                     "device.0.name=a,b",
+                     "--set",
+                     "device.1.warpSize=64",
+                     "--override-file",
+                     "rules",
+                     "--probes",
+                     "p.probes",
+                     "--probe",
+                     "libx.so:f",
+                     "--kill-on-exit",
+                     "--",
+                     "app"}));
   const RunOptions& o = options();
   EXPECT_EQ(o.output, "x.db");
   EXPECT_EQ(o.open_mode, OpenMode::Append);
@@ -106,7 +147,8 @@ TEST_F(RunOptionsTest, TheUsualHelpFitsOnOneScreen) {
 }
 
 TEST_F(RunOptionsTest, AComparisonTakesRulesInBothSpellings) {
-  ASSERT_TRUE(parse({"--ab", "device.0.warpSize=64; device.0.clockRate=1", "--ab", "device.1.warpSize=32", "--set", "device.0.name=x", "--pairs", "7", "app"}));
+  ASSERT_TRUE(parse({"--ab", "device.0.warpSize=64; device.0.clockRate=1", "--ab", "device.1.warpSize=32", "--set",
+                     "device.0.name=x", "--pairs", "7", "app"}));
   EXPECT_THAT(options().ab_rules, ElementsAre("device.0.warpSize=64", "device.0.clockRate=1", "device.1.warpSize=32"));
   EXPECT_THAT(options().set_rules, ElementsAre("device.0.name=x"));
   EXPECT_EQ(request_.pairs, 7);
@@ -117,10 +159,13 @@ TEST_F(RunOptionsTest, AComparisonTakesRulesInBothSpellings) {
 }
 
 TEST_F(RunOptionsTest, WhatAComparisonCannotGoWith) {
-  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--append", "-o", "x.db", "app"}), HasSubstr("--ab and --append exclude each other"));
-  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--daemon", "app"}), HasSubstr("--ab and --daemon exclude each other"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--append", "-o", "x.db", "app"}),
+              HasSubstr("--ab and --append exclude each other"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--daemon", "app"}),
+              HasSubstr("--ab and --daemon exclude each other"));
   EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "-c", "app"}), HasSubstr("--ab and --summary exclude each other"));
-  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--verdict", "app"}), HasSubstr("--ab and --verdict exclude each other"));
+  EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--verdict", "app"}),
+              HasSubstr("--ab and --verdict exclude each other"));
   EXPECT_THAT(error({"--pairs", "3", "app"}), HasSubstr("--pairs is for --ab"));
   EXPECT_THAT(error({"--ab", " ; ", "app"}), HasSubstr("--ab has no rule"));
   EXPECT_THAT(error({"--ab", "device.0.warpSize=64", "--pairs", "0", "app"}), HasSubstr("not between 1 and"));

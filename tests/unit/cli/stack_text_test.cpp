@@ -36,15 +36,21 @@ class StackText : public testing::Test {
 };
 
 TEST_F(StackText, HasTheOutermostFrameFirst) {
-  EXPECT_EQ(text("3"), "<module> (train.py:80);Trainer.step (train.py:42);c10::hip::HIPCachingAllocator::malloc;c10::hip::Block::take");
+  EXPECT_EQ(
+      text("3"),
+      "<module> (train.py:80);Trainer.step (train.py:42);c10::hip::HIPCachingAllocator::malloc;c10::hip::Block::take");
   EXPECT_EQ(text("4"), "<module> (train.py:80);Trainer.step (train.py:42);libtorch_hip.so+0x2000");
 }
 
-TEST_F(StackText, HasNoSemicolonsWithinFrames) { EXPECT_EQ(text("7"), "[deeper than 64 frames];evil:name \x1b[31m;0x800000000000"); }
+TEST_F(StackText, HasNoSemicolonsWithinFrames) {
+  EXPECT_EQ(text("7"), "[deeper than 64 frames];evil:name \x1b[31m;0x800000000000");
+}
 
 TEST_F(StackText, LeavesOutTheSystemOnRequest) {
-  execute(path_, "INSERT INTO frame_ VALUES (30, 1, 0, 1, 4198400, 4096, NULL, NULL, NULL), (31, 1, 0, NULL, 1, NULL, '_start', NULL, NULL);"
-                 "INSERT INTO stack_ VALUES (30, NULL, 31), (31, 30, 30), (32, 31, 2), (33, 32, 30)");
+  execute(path_,
+          "INSERT INTO frame_ VALUES (30, 1, 0, 1, 4198400, 4096, NULL, NULL, NULL), (31, 1, 0, NULL, 1, NULL, "
+          "'_start', NULL, NULL);"
+          "INSERT INTO stack_ VALUES (30, NULL, 31), (31, 30, 30), (32, 31, 2), (33, 32, 30)");
   const auto own = [&](int stack) { return ask("SELECT fade_frames(" + std::to_string(stack) + ", 1)").value(); };
   EXPECT_EQ(text("33"), "_start;python3.11+0x1000;Trainer.step (train.py:42);python3.11+0x1000");
   EXPECT_EQ(own(33), Value{std::string("Trainer.step (train.py:42)")});
@@ -79,7 +85,9 @@ TEST_F(StackText, TellsWhatIsWrongWithTheFile) {
 
 TEST_F(StackText, IsNotForTheViewsOfAFile) {
   execute(path_, "CREATE VIEW mine AS SELECT 1 AS one");
-  execute(path_, "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE VIEW mine AS SELECT fade_frames(3, 0) AS one' WHERE name = 'mine'");
+  execute(path_,
+          "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE VIEW mine AS SELECT fade_frames(3, 0) "
+          "AS one' WHERE name = 'mine'");
   EXPECT_FALSE(ask("SELECT one FROM mine"));
 }
 
@@ -87,7 +95,9 @@ TEST_F(StackText, IsBoundByTheTimeLimit) {
   auto recording = open_recording(path_);
   ASSERT_TRUE(recording);
   recording->database.limit_time(std::chrono::nanoseconds(1));
-  const auto found = recording->database.one("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) SELECT count(fade_frames(i % 7, 0)) FROM n");
+  const auto found = recording->database.one(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) SELECT count(fade_frames(i % 7, "
+      "0)) FROM n");
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().cause, HasSubstr("took longer"));
 }

@@ -55,7 +55,8 @@ TEST(Formats, TsvEscapesWhatWouldBreakALineOrReachTheTerminal) {
 }
 
 TEST(Formats, CsvQuotesAsRfc4180Asks) {
-  EXPECT_EQ(print(Format::Csv, {}, kTwo, kRows), "name,total_ns\r\nhipMalloc,1234567\r\n\"a,\"\"b\"\"\\tc|d\\n\\x1b[31m\",\r\n");
+  EXPECT_EQ(print(Format::Csv, {}, kTwo, kRows),
+            "name,total_ns\r\nhipMalloc,1234567\r\n\"a,\"\"b\"\"\\tc|d\\n\\x1b[31m\",\r\n");
 }
 
 TEST(Formats, JsonIsAnArrayOfObjects) {
@@ -88,8 +89,14 @@ TEST(Formats, TheHeaderCanBeLeftOut) {
 TEST(Formats, BytesThatAreNoUtf8StayVisibleAndTheOutputStaysUtf8) {
   EXPECT_EQ(escape("a\xff\xc3(\xed\xa0\x80"), "a\\xff\\xc3(\\xed\\xa0\\x80");
   EXPECT_EQ(json_quote("\xff"), "\"\\\\xff\"");
-  EXPECT_EQ(escape("\xc2\x9b" "31m"), "\\u009b31m") << "C1 controls are control sequences too";
-  EXPECT_EQ(escape("\xe2\x80\xae" "x"), "\\u202ex") << "so is what turns the reading order around";
+  EXPECT_EQ(escape("\xc2\x9b"
+                   "31m"),
+            "\\u009b31m")
+      << "C1 controls are control sequences too";
+  EXPECT_EQ(escape("\xe2\x80\xae"
+                   "x"),
+            "\\u202ex")
+      << "so is what turns the reading order around";
   EXPECT_EQ(escape("back\\slash"), "back\\\\slash");
 }
 
@@ -97,7 +104,10 @@ TEST(Formats, AJsonValueStaysOneIfItIsOne) {
   EXPECT_EQ(json_value(R"({"a":[1,"x"]})"), R"({"a":[1,"x"]})");
   EXPECT_EQ(json_value("{\n\t\"a\" : 1\r\n}"), "{\"a\" : 1}") << "one line";
   EXPECT_EQ(json_value("true"), "true");
-  EXPECT_EQ(json_value("\"\xc2\x9b" "31m\xe2\x80\xae\""), "\"\\u009b31m\\u202e\"") << "nothing for a terminal";
+  EXPECT_EQ(json_value("\"\xc2\x9b"
+                       "31m\xe2\x80\xae\""),
+            "\"\\u009b31m\\u202e\"")
+      << "nothing for a terminal";
   EXPECT_EQ(json_value("{\"a\":"), R"("{\"a\":")");
   EXPECT_EQ(json_value("{\"a\":\"\xff\"}"), R"("{\"a\":\"\\xff\"}")") << "not UTF-8";
   EXPECT_EQ(json_value("1 2"), "\"1 2\"");
@@ -169,7 +179,10 @@ TEST_F(InUtf8, ATreeIsDrawnByItsDepth) {
   Style style = terminal(80);
   style.tree = "name";
   const std::vector<Column> columns{{"depth", Kind::Count}, {"name", Kind::Text}};
-  const Rows rows{{std::int64_t{0}, std::string("a")}, {std::int64_t{1}, std::string("b")}, {std::int64_t{2}, std::string("c")}, {std::int64_t{0}, std::string("d")}};
+  const Rows rows{{std::int64_t{0}, std::string("a")},
+                  {std::int64_t{1}, std::string("b")},
+                  {std::int64_t{2}, std::string("c")},
+                  {std::int64_t{0}, std::string("d")}};
   EXPECT_EQ(print(Format::Table, style, columns, rows), "name\na\n└─b\n  └─c\nd\n");
 }
 
@@ -179,8 +192,12 @@ TEST_F(InUtf8, EveryCharacterThereIsCanStandInATable) {
     for (char32_t c = block; c < block + 256; ++c) {
       if (c < 0x80) text += static_cast<char>(c);
       else if (c < 0x800) text += {static_cast<char>(0xC0 | (c >> 6)), static_cast<char>(0x80 | (c & 63))};
-      else if (c < 0x10000) text += {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
-      else text += {static_cast<char>(0xF0 | (c >> 18)), static_cast<char>(0x80 | (c >> 12 & 63)), static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
+      else if (c < 0x10000)
+        text += {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | (c >> 6 & 63)),
+                 static_cast<char>(0x80 | (c & 63))};
+      else
+        text += {static_cast<char>(0xF0 | (c >> 18)), static_cast<char>(0x80 | (c >> 12 & 63)),
+                 static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
     }
     for (const unsigned width : {40u, 0u}) {
       const std::string table = print(Format::Table, terminal(width), kTwo, {{text, std::int64_t{5}}});
@@ -194,7 +211,8 @@ TEST_F(InUtf8, EveryCharacterThereIsCanStandInATable) {
 
 TEST(InC, OnlyAsciiIsPrintedWhereTheLocaleIsNotUtf8) {
   std::setlocale(LC_CTYPE, "C");
-  const std::string text = print(Format::Table, terminal(80, false), {{"name", Kind::Text}, {"percent", Kind::Percent}}, {{std::string("µ"), 50.0}});
+  const std::string text = print(Format::Table, terminal(80, false), {{"name", Kind::Text}, {"percent", Kind::Percent}},
+                                 {{std::string("µ"), 50.0}});
   EXPECT_THAT(text, HasSubstr("\\u00b5"));
   EXPECT_THAT(text, HasSubstr("#####"));
   for (const char c : text) EXPECT_LT(static_cast<unsigned char>(c), 0x80);

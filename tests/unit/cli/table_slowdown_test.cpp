@@ -10,7 +10,12 @@ using ::testing::StartsWith;
 constexpr std::int64_t kMs = 1'000'000;
 
 Slowdown cost(std::int64_t calls_ms, std::int64_t life_ms) {
-  return {.calls = 20'001, .threads = 1, .calls_ns = calls_ms * kMs, .other_ns = 0, .busiest_ns = calls_ms * kMs, .life_ns = life_ms * kMs};
+  return {.calls = 20'001,
+          .threads = 1,
+          .calls_ns = calls_ms * kMs,
+          .other_ns = 0,
+          .busiest_ns = calls_ms * kMs,
+          .life_ns = life_ms * kMs};
 }
 
 TEST(Slowdown, IsTheLifeByWhatIsLeftOfItWithoutTheCost) {
@@ -45,7 +50,8 @@ TEST(Slowdown, OfSeveralThreadsIsARange) {
 TEST(Slowdown, NamesWhatOtherStopsCost) {
   Slowdown c = cost(300, 800);
   c.other_ns = 100 * kMs;
-  EXPECT_EQ(slowdown_text(c, false), "about 2.0x: 20,001 calls x 15.0 us + 100 ms for loading and starting = 400 ms of 800 ms");
+  EXPECT_EQ(slowdown_text(c, false),
+            "about 2.0x: 20,001 calls x 15.0 us + 100 ms for loading and starting = 400 ms of 800 ms");
   c.calls = 0;
   c.calls_ns = 0;
   EXPECT_EQ(slowdown_text(c, false), "about 14 % slower: 100 ms of 800 ms");

@@ -28,7 +28,8 @@ TEST_F(Typed, ACommandAndWhatFollowsItAreNoOptions) {
 }
 
 TEST_F(Typed, WordsBetweenOptionsAreLeftOut) {
-  EXPECT_THAT(typed_options(rows, Words::Any, {"attach", "-e", "mem", "4242", "-q", "7"}), ElementsAre("-e", "mem", "-q"));
+  EXPECT_THAT(typed_options(rows, Words::Any, {"attach", "-e", "mem", "4242", "-q", "7"}),
+              ElementsAre("-e", "mem", "-q"));
   EXPECT_THAT(typed_options(rows, Words::Any, {"-e", "-q", "4242"}), ElementsAre("-e", "-q"));
 }
 

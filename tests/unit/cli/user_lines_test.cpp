@@ -17,11 +17,14 @@ class UserLines : public ::testing::Test {
  protected:
   std::string path(const std::string& more = {}) {
     const std::string made = make_recording(directory_, "run.db", false);
-    execute(made, "INSERT INTO session_ (id, kind, start_ns, boot_ns, cwd, clean) VALUES (1, 'run', 1, 1, '/home/ada', 1);"
-                  "INSERT INTO process_ (id, session, pid, ts) VALUES (1, 1, 100, 0);"
-                  "INSERT INTO frame_ (id, process, kind, name, file, line, address) VALUES (1, 1, 1, '<module>', '/home/ada/src/train.py', 8, 0),"
-                  "(2, 1, 1, 'traced', '/home/ada/tools/wrap.py', 3, 0);"
-                  "INSERT INTO stack_ (id, parent, frame) VALUES (1, NULL, 1), (2, 1, 2);" + more);
+    execute(made,
+            "INSERT INTO session_ (id, kind, start_ns, boot_ns, cwd, clean) VALUES (1, 'run', 1, 1, '/home/ada', 1);"
+            "INSERT INTO process_ (id, session, pid, ts) VALUES (1, 1, 100, 0);"
+            "INSERT INTO frame_ (id, process, kind, name, file, line, address) VALUES (1, 1, 1, '<module>', "
+            "'/home/ada/src/train.py', 8, 0),"
+            "(2, 1, 1, 'traced', '/home/ada/tools/wrap.py', 3, 0);"
+            "INSERT INTO stack_ (id, parent, frame) VALUES (1, NULL, 1), (2, 1, 2);" +
+                more);
     return made;
   }
   static std::string line(Recording& recording, int stack) {
@@ -65,15 +68,32 @@ TEST_F(UserLines, AreToldOfRecordingsThatHaveNoSuchView) {
 
 // fade-run's own lines (base/user_code.hpp) and the reports name files alike.
 TEST_F(UserLines, FollowTheSameRuleAsTheLinesOfFadeRun) {
-  const std::vector<std::string> files{
-      "/home/ada/train.py", "/home/ada/src/a.py", "/srv/job/train.py", "/srv/job/nets/__init__.py", "/srv/nets/__main__.py", "train.py", "__init__.py",
-      "/home/ada/.venv/lib/python3.11/site-packages/torch/nn/modules/module.py", "/usr/lib/python3/dist-packages/numpy/core/a.py",
-      "/usr/lib/python3.11/threading.py", "/usr/lib64/python3.9/json/decoder.py", "/usr/lib/python311.zip/os.py", "/usr/local/bin/torchrun",
-      "/home/ada/bin/train.py", "/home/ada/lib/pythonic/a.py", "/data/archive.zip/train.py", "<frozen importlib._bootstrap>", "<eval_with_key>.3",
-      "<__array_function__ internals>", "<stdin>", "<string>"};
+  const std::vector<std::string> files{"/home/ada/train.py",
+                                       "/home/ada/src/a.py",
+                                       "/srv/job/train.py",
+                                       "/srv/job/nets/__init__.py",
+                                       "/srv/nets/__main__.py",
+                                       "train.py",
+                                       "__init__.py",
+                                       "/home/ada/.venv/lib/python3.11/site-packages/torch/nn/modules/module.py",
+                                       "/usr/lib/python3/dist-packages/numpy/core/a.py",
+                                       "/usr/lib/python3.11/threading.py",
+                                       "/usr/lib64/python3.9/json/decoder.py",
+                                       "/usr/lib/python311.zip/os.py",
+                                       "/usr/local/bin/torchrun",
+                                       "/home/ada/bin/train.py",
+                                       "/home/ada/lib/pythonic/a.py",
+                                       "/data/archive.zip/train.py",
+                                       "<frozen importlib._bootstrap>",
+                                       "<eval_with_key>.3",
+                                       "<__array_function__ internals>",
+                                       "<stdin>",
+                                       "<string>"};
   std::string frames;
   for (std::size_t i = 0; i < files.size(); ++i)
-    frames += fmt::format("INSERT INTO frame_ (id, process, kind, name, file, line, address) VALUES ({}, 1, 1, 'f', '{}', 1, 0);", 10 + i, files[i]);
+    frames += fmt::format(
+        "INSERT INTO frame_ (id, process, kind, name, file, line, address) VALUES ({}, 1, 1, 'f', '{}', 1, 0);", 10 + i,
+        files[i]);
   auto recording = open_recording(path(frames));
   ASSERT_TRUE(recording) << recording.error().text();
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -18,37 +18,55 @@ class Verdicts : public testing::Test {
  protected:
   void SetUp() override {
     path_ = make_recording(directory_, "fade-lives.db", false);
-    write("INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, options, detail, clean) VALUES (1, 'run', 0, 1000000000000, 0, '', 'calls', 1)");
+    write(
+        "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, options, detail, clean) VALUES (1, 'run', 0, "
+        "1000000000000, 0, '', 'calls', 1)");
     for (const auto& [id, name, kind] : kFunctions)
-      write(fmt::format("INSERT INTO function_ (id, session, name, api, grp, kind, success) VALUES ({}, 1, '{}', 'hip', '', '{}', 0)", id, name, kind));
+      write(fmt::format(
+          "INSERT INTO function_ (id, session, name, api, grp, kind, success) VALUES ({}, 1, '{}', 'hip', '', '{}', 0)",
+          id, name, kind));
   }
 
   // Times in seconds.
   void process(int id, double begin, double end, int exit_code = 0, int exit_signal = 0, int parent = 0) {
-    write(fmt::format("INSERT INTO process_ (id, session, parent, pid, ts, ts_end, exe, command, env, exit_code, exit_signal) VALUES ({0}, 1, nullif({1}, 0), 100 + {0}, {2}, {3}, 'x', 'program{0}', '{{}}', {4}, {5})",
-                      id, parent, ns(begin), end == kForever ? "NULL" : ns(end), exit_code, exit_signal));
+    write(fmt::format(
+        "INSERT INTO process_ (id, session, parent, pid, ts, ts_end, exe, command, env, exit_code, exit_signal) VALUES "
+        "({0}, 1, nullif({1}, 0), 100 + {0}, {2}, {3}, 'x', 'program{0}', '{{}}', {4}, {5})",
+        id, parent, ns(begin), end == kForever ? "NULL" : ns(end), exit_code, exit_signal));
     write(fmt::format("INSERT INTO thread_ VALUES ({0}, {0}, 100 + {0}, 'main', 0, NULL)", id));
   }
-  void ran_program(int id) { write(fmt::format("INSERT INTO lifecycle_ (session, ts, process, kind) VALUES (1, 0, {}, 'exec')", id)); }
+  void ran_program(int id) {
+    write(fmt::format("INSERT INTO lifecycle_ (session, ts, process, kind) VALUES (1, 0, {}, 'exec')", id));
+  }
   void module(int process, const std::string& path, const std::string& role = "") {
-    write(fmt::format("INSERT INTO module_ (process, path, role, sites, ts) VALUES ({}, '{}', '{}', {}, 0)", process, path, role, role.empty() ? 0 : 480));
+    write(fmt::format("INSERT INTO module_ (process, path, role, sites, ts) VALUES ({}, '{}', '{}', {}, 0)", process,
+                      path, role, role.empty() ? 0 : 480));
   }
   void hip(int process) { module(process, "/opt/rocm/lib/libamdhip64.so.6", "hip"); }
   void calls(int process, int function, int n, int errors = 0) {
-    write(fmt::format("INSERT INTO call_stat_ (thread, fn, parent_fn, n, errors, total, self) VALUES ({0}, {1}, 0, {2}, {3}, 0, 0) ON CONFLICT DO UPDATE SET n = n + {2}, errors = errors + {3}", process, function, n, errors));
+    write(
+        fmt::format("INSERT INTO call_stat_ (thread, fn, parent_fn, n, errors, total, self) VALUES ({0}, {1}, 0, {2}, "
+                    "{3}, 0, 0) ON CONFLICT DO UPDATE SET n = n + {2}, errors = errors + {3}",
+                    process, function, n, errors));
   }
   // One launch at the beginning of each of these seconds.
   void launches(int process, int from, int to, int step = 1) {
     std::string rows;
-    for (int sec = from; sec <= to; sec += step) rows += fmt::format("{3}({0}, {1}, 1, 0, 1, 0, {2}, {2})", process, sec, ns(sec), rows.empty() ? "" : ", ");
+    for (int sec = from; sec <= to; sec += step)
+      rows += fmt::format("{3}({0}, {1}, 1, 0, 1, 0, {2}, {2})", process, sec, ns(sec), rows.empty() ? "" : ", ");
     write("INSERT INTO process_use_ VALUES " + rows);
     calls(process, kLaunch, (to - from) / step + 1);
   }
   void failure(int process, int function, int code, double at, int n = 1, double last = 0) {
-    write(fmt::format("INSERT INTO error_ (call, ts, ts_last, thread, fn, code, name, n) VALUES (1, {}, {}, {}, {}, {}, 'hipError{}', {})", ns(at), ns(std::max(at, last)), process, function, code, code, n));
+    write(
+        fmt::format("INSERT INTO error_ (call, ts, ts_last, thread, fn, code, name, n) VALUES (1, {}, {}, {}, {}, {}, "
+                    "'hipError{}', {})",
+                    ns(at), ns(std::max(at, last)), process, function, code, code, n));
     calls(process, function, n, n);
   }
-  void cpu(int process, double at, double seconds) { write(fmt::format("INSERT INTO cpu_sample_ VALUES ({}, {}, {})", process, ns(at), ns(seconds))); }
+  void cpu(int process, double at, double seconds) {
+    write(fmt::format("INSERT INTO cpu_sample_ VALUES ({}, {}, {})", process, ns(at), ns(seconds)));
+  }
 
   std::string ask(const std::string& sql) {
     auto db = Database::open(path_);
@@ -57,16 +75,24 @@ class Verdicts : public testing::Test {
     EXPECT_TRUE(value) << value.error().text();
     return value ? table::raw_text(*value) : "";
   }
-  std::string verdict(int process = 1, const std::string& what = "verdict") { return ask(fmt::format("SELECT {} FROM verdicts WHERE process_id = {}", what, process)); }
-  std::string overall(const std::string& what = "verdict") { return ask(fmt::format("SELECT {} FROM session_verdicts", what)); }
+  std::string verdict(int process = 1, const std::string& what = "verdict") {
+    return ask(fmt::format("SELECT {} FROM verdicts WHERE process_id = {}", what, process));
+  }
+  std::string overall(const std::string& what = "verdict") {
+    return ask(fmt::format("SELECT {} FROM session_verdicts", what));
+  }
 
   static std::string ns(double seconds) { return fmt::format("{}", static_cast<std::int64_t>(seconds * 1e9)); }
   void write(const std::string& sql) { execute(path_, sql); }
 
   static constexpr int kLaunch = 1, kMalloc = 2, kCount = 3, kFree = 4, kCopy = 5, kSync = 6, kAttribute = 7;
   static constexpr std::tuple<int, const char*, const char*> kFunctions[] = {
-      {kLaunch, "hipLaunchKernel", "launch"}, {kMalloc, "hipMalloc", "alloc"},       {kCount, "hipGetDeviceCount", "device_query"},
-      {kFree, "hipFree", "free"},             {kCopy, "hipMemcpy", "copy"},          {kSync, "hipDeviceSynchronize", "sync"},
+      {kLaunch, "hipLaunchKernel", "launch"},
+      {kMalloc, "hipMalloc", "alloc"},
+      {kCount, "hipGetDeviceCount", "device_query"},
+      {kFree, "hipFree", "free"},
+      {kCopy, "hipMemcpy", "copy"},
+      {kSync, "hipDeviceSynchronize", "sync"},
       {kAttribute, "hipDeviceGetAttribute", "device_query"}};
 
   TemporaryDirectory directory_;

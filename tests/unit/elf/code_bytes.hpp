@@ -25,18 +25,31 @@ void put(std::string& to, T value) {
 }
 
 // MessagePack of short texts, small numbers and short lists.
-inline std::string text(std::string_view s) { return (s.size() < 32 ? std::string(1, static_cast<char>(0xa0 | s.size())) : "\xd9" + std::string(1, static_cast<char>(s.size()))) + std::string(s); }
-inline std::string number(unsigned n) { return n < 128 ? std::string(1, static_cast<char>(n)) : std::string("\xcd") + static_cast<char>(n >> 8) + static_cast<char>(n & 255); }
-inline std::string map(unsigned pairs) { return pairs < 16 ? std::string(1, static_cast<char>(0x80 | pairs)) : std::string("\xde") + '\0' + static_cast<char>(pairs); }
+inline std::string text(std::string_view s) {
+  return (s.size() < 32 ? std::string(1, static_cast<char>(0xa0 | s.size()))
+                        : "\xd9" + std::string(1, static_cast<char>(s.size()))) +
+         std::string(s);
+}
+inline std::string number(unsigned n) {
+  return n < 128 ? std::string(1, static_cast<char>(n))
+                 : std::string("\xcd") + static_cast<char>(n >> 8) + static_cast<char>(n & 255);
+}
+inline std::string map(unsigned pairs) {
+  return pairs < 16 ? std::string(1, static_cast<char>(0x80 | pairs))
+                    : std::string("\xde") + '\0' + static_cast<char>(pairs);
+}
 inline std::string list(unsigned n) { return std::string(1, static_cast<char>(0x90 | n)); }
 
 inline std::string bare_kernel(std::string_view name) { return map(1) + text(".name") + text(name); }
 inline std::string kernel(std::string_view name, unsigned vgprs, bool wgp) {
-  return map(6) + text(".name") + text(name) + text(".vgpr_count") + number(vgprs) + text(".args") + list(1) + map(1) + text(".size") + number(8) +
-         text(".workgroup_processor_mode") + (wgp ? "\xc3" : "\xc2") + text(".wavefront_size") + number(32) + text(".group_segment_fixed_size") + number(2048);
+  return map(6) + text(".name") + text(name) + text(".vgpr_count") + number(vgprs) + text(".args") + list(1) + map(1) +
+         text(".size") + number(8) + text(".workgroup_processor_mode") + (wgp ? "\xc3" : "\xc2") +
+         text(".wavefront_size") + number(32) + text(".group_segment_fixed_size") + number(2048);
 }
-inline std::string metadata(const std::vector<std::string>& kernels, std::string_view target = "amdgcn-amd-amdhsa--gfx1100") {
-  std::string out = map(3) + text("amdhsa.version") + list(2) + number(1) + number(2) + text("amdhsa.kernels") + list(static_cast<unsigned>(kernels.size()));
+inline std::string metadata(const std::vector<std::string>& kernels,
+                            std::string_view target = "amdgcn-amd-amdhsa--gfx1100") {
+  std::string out = map(3) + text("amdhsa.version") + list(2) + number(1) + number(2) + text("amdhsa.kernels") +
+                    list(static_cast<unsigned>(kernels.size()));
   for (const std::string& k : kernels) out += k;
   return out + text("amdhsa.target") + text(target);
 }
@@ -75,7 +88,8 @@ inline std::string elf_with_descriptor(const std::string& note, const std::strin
   const std::uint64_t at = (out.size() + 7) / 8 * 8;
   out.resize(at);
   out += descriptor;
-  const Elf64_Sym symbol{.st_name = 1, .st_info = STT_OBJECT, .st_other = 0, .st_shndx = 1, .st_value = at + 0x1000, .st_size = 64};
+  const Elf64_Sym symbol{
+      .st_name = 1, .st_info = STT_OBJECT, .st_other = 0, .st_shndx = 1, .st_value = at + 0x1000, .st_size = 64};
   const std::uint64_t symbols = out.size();
   put(out, symbol);
   const std::uint64_t strings = out.size();
@@ -129,7 +143,8 @@ inline std::string compressed(Method method, std::string_view content) {
   std::string out(::compressBound(content.size()) + ::ZSTD_compressBound(content.size()), '\0');
   if (method == Method::Zlib) {
     uLongf size = out.size();
-    if (::compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(content.data()), content.size(), 6) != Z_OK)
+    if (::compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(content.data()),
+                    content.size(), 6) != Z_OK)
       throw std::runtime_error("zlib");
     out.resize(size);
   } else {
@@ -141,7 +156,8 @@ inline std::string compressed(Method method, std::string_view content) {
 }
 
 // The compressed bundle as clang's versions 1, 2 and 3 write it; its hash is that of nothing.
-inline std::string with_header(std::uint16_t version, Method method, std::uint64_t unpacked, const std::string& content) {
+inline std::string with_header(std::uint16_t version, Method method, std::uint64_t unpacked,
+                               const std::string& content) {
   std::string out = "CCOB";
   put(out, version);
   put(out, static_cast<std::uint16_t>(method));

@@ -110,9 +110,10 @@ TEST_P(FunctionProbeTest, KnowsScalars) {
   EXPECT_EQ(f.probe.symbol, "plain");
   EXPECT_EQ(f.probe.library, "libuser.so");
   EXPECT_EQ(f.address, file_->symbols().find("plain")->address);
-  EXPECT_THAT(texts(f), ::testing::ElementsAre("int a 4: int0+1", "const char * name 8: int1+1", "size_t bytes 8: int2+1",
-                                               "Mode mode 4: int3+1", "double scale 8: sse0+1",
-                                               "const float * data 8: int4+1", "bool on 1: int5+1"));
+  EXPECT_THAT(texts(f),
+              ::testing::ElementsAre("int a 4: int0+1", "const char * name 8: int1+1", "size_t bytes 8: int2+1",
+                                     "Mode mode 4: int3+1", "double scale 8: sse0+1", "const float * data 8: int4+1",
+                                     "bool on 1: int5+1"));
   ASSERT_EQ(f.probe.parameters.size(), 7u);
   const TypeClass classes[] = {TypeClass::Signed, TypeClass::CString, TypeClass::Size, TypeClass::Enum,
                                TypeClass::Double, TypeClass::Pointer, TypeClass::Bool};
@@ -209,7 +210,8 @@ TEST_P(FunctionProbeTest, NamesWhatMayHaveBeenMeant) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dwarf, FunctionProbeTest,
-                         ::testing::Values("-g -O0 -gdwarf-5", "-g -O2 -gdwarf-5", "-g -O2 -gdwarf-4", "-g -O2 -gz=zlib"),
+                         ::testing::Values("-g -O0 -gdwarf-5", "-g -O2 -gdwarf-5", "-g -O2 -gdwarf-4",
+                                           "-g -O2 -gz=zlib"),
                          [](const auto& param) { return fmt::format("Case{}", param.index); });
 
 class WithoutDwarf : public FunctionProbeTest {
@@ -239,8 +241,10 @@ TEST_F(WithoutDwarf, NothingIsAskedOfDebuginfod) {
 TEST_F(WithoutDwarf, ASeparateDebugFileIsUsed) {
   build("-g -O1 -Wl,--build-id=0xabcdef0123456789");
   const std::string place = folder_ / "debug/.build-id/ab";
-  const auto command = fmt::format("mkdir -p {0} && cd {1} && objcopy --only-keep-debug libuser.so "
-                                   "{0}/cdef0123456789.debug && strip libuser.so", place, folder_ / "");
+  const auto command = fmt::format(
+      "mkdir -p {0} && cd {1} && objcopy --only-keep-debug libuser.so "
+      "{0}/cdef0123456789.debug && strip libuser.so",
+      place, folder_ / "");
   if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no objcopy";
   auto file = ElfFile::open(folder_ / "libuser.so");
   ASSERT_TRUE(file);

@@ -273,8 +273,11 @@ TEST_F(Compiled, ReadsAnObjectBeforeItIsRelocated) {
 }
 
 TEST_F(Compiled, TellsWhetherAnObjectIsRelocated) {
-  const char* kInitialised = "static void begin(void) {}\n__attribute__((section(\".init_array\"), used)) static void (*const first)(void) = begin;\n";
-  if (!test::compile(folder_, "begin.c", kInitialised, "begin.so", "-shared -fPIC -nostdlib")) GTEST_SKIP() << "no compiler";
+  const char* kInitialised =
+      "static void begin(void) {}\n__attribute__((section(\".init_array\"), used)) static void (*const first)(void) = "
+      "begin;\n";
+  if (!test::compile(folder_, "begin.c", kInitialised, "begin.so", "-shared -fPIC -nostdlib"))
+    GTEST_SKIP() << "no compiler";
   const std::string path = folder_ / "begin.so";
   const BytesMemory unrelocated = laid_out(path, 0x7f0000000000), at_its_own_address = laid_out(path, 0);
   EXPECT_EQ(DynamicImage::open(unrelocated, {0x7f0000000000})->is_unrelocated(), true);

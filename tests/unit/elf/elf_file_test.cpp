@@ -29,8 +29,8 @@ TEST(SymbolTable, NamesWhatCoversAnAddress) {
 }
 
 TEST(SymbolTable, PrefersTheInnermostThenTheExportedSymbol) {
-  const SymbolTable table({function(0x100, 0x100, "outer"), function(0x140, 0x10, "inner"),
-                           function(0x140, 0x10, "alias", false)});
+  const SymbolTable table(
+      {function(0x100, 0x100, "outer"), function(0x140, 0x10, "inner"), function(0x140, 0x10, "alias", false)});
   EXPECT_EQ(table.at(0x148)->name, "inner");
   EXPECT_EQ(table.at(0x160)->name, "outer");
 }
@@ -122,8 +122,9 @@ TEST_F(ElfFileTest, KnowsOnlyExportsOfStrippedFiles) {
 TEST_F(ElfFileTest, FindsItsDebugFileByBuildId) {
   build("-g -Wl,--build-id=0xabcdef0123456789");
   const std::string place = folder_ / "debug/.build-id/ab";
-  if (!run(fmt::format("mkdir -p {0} && cd {1} && objcopy --only-keep-debug libx.so {0}/cdef0123456789.debug && strip libx.so",
-                       place, folder_ / "")))
+  if (!run(fmt::format(
+          "mkdir -p {0} && cd {1} && objcopy --only-keep-debug libx.so {0}/cdef0123456789.debug && strip libx.so",
+          place, folder_ / "")))
     GTEST_SKIP() << "no objcopy";
   auto file = open();
   ASSERT_TRUE(file);
@@ -136,7 +137,8 @@ TEST_F(ElfFileTest, FindsItsDebugFileByNameAndChecksum) {
   build("-g -Wl,--build-id=none");
   const std::string here = folder_ / "";
   if (!run(fmt::format("cd {0} && mkdir -p debug{0} && objcopy --only-keep-debug libx.so x.debug && strip libx.so && "
-                       "objcopy --add-gnu-debuglink=x.debug libx.so && mv x.debug debug{0}", here)))
+                       "objcopy --add-gnu-debuglink=x.debug libx.so && mv x.debug debug{0}",
+                       here)))
     GTEST_SKIP() << "no objcopy";
   auto file = open();
   ASSERT_TRUE(file);

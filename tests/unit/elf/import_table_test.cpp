@@ -20,13 +20,19 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-constexpr const char* kProvider = "int hipOne(void) { return 1; } int hipTwo(void) { return 2; } int plain(void) { return 3; }";
+constexpr const char* kProvider =
+    "int hipOne(void) { return 1; } int hipTwo(void) { return 2; } int plain(void) { return 3; }";
 // hipTwo also stands in a table of pointers; hipNobody is nowhere.
 constexpr const char* kUser = R"(
 int hipOne(void); int hipTwo(void); int plain(void); int hipNobody(void) __attribute__((weak));
 int (*volatile table[])(void) = {hipTwo};
 int hipOwn(void) { return 4; }
-int use(int which) { return which == 1 ? hipOne() : which == 2 ? hipTwo() : which == 3 ? plain() : hipNobody ? hipNobody() : hipOwn(); }
+int use(int which) {
+  if (which == 1) return hipOne();
+  if (which == 2) return hipTwo();
+  if (which == 3) return plain();
+  return hipNobody ? hipNobody() : hipOwn();
+}
 )";
 
 bool is_hip(std::string_view name) { return name.starts_with("hip"); }
@@ -36,7 +42,8 @@ class Imports : public ::testing::Test {
   // "" where there is no compiler.
   std::string user(const std::string& flags) {
     if (!test::compile(folder_, "provider.c", kProvider, "libprovider.so", "-shared -fPIC")) return {};
-    const std::string link = fmt::format("-shared -fPIC -O0 {} -Wl,--no-as-needed {} -Wl,-rpath,{}", flags, folder_ / "libprovider.so", folder_ / "");
+    const std::string link = fmt::format("-shared -fPIC -O0 {} -Wl,--no-as-needed {} -Wl,-rpath,{}", flags,
+                                         folder_ / "libprovider.so", folder_ / "");
     return test::compile(folder_, "user.c", kUser, "libuser.so", link) ? folder_ / "libuser.so" : "";
   }
   static std::vector<std::string> names(const ImportTable& table) {
@@ -54,12 +61,15 @@ struct OpenedLazily {
   }
   std::uint64_t bias() const { return static_cast<link_map*>(handle)->l_addr; }
   template <class T>
-  T symbol(const char* name) const { return reinterpret_cast<T>(::dlsym(handle, name)); }
+  T symbol(const char* name) const {
+    return reinterpret_cast<T>(::dlsym(handle, name));
+  }
   void* handle;
 };
 
 // name -> words, of the slots that have it.
-std::multimap<std::string, std::uint64_t> words_by_name(const ImportTable& table, const Memory& memory, std::uint64_t bias) {
+std::multimap<std::string, std::uint64_t> words_by_name(const ImportTable& table, const Memory& memory,
+                                                        std::uint64_t bias) {
   const auto words = table.words(memory, bias);
   EXPECT_TRUE(words);
   std::multimap<std::string, std::uint64_t> out;
@@ -76,7 +86,8 @@ TEST_F(Imports, AreBoundToTheProviderWhenBoundAtOnce) {
   const auto image = DynamicImage::open(memory, {lib.bias()});
   ASSERT_TRUE(image);
   const auto table = ImportTable::read(memory, *image, is_hip);
-  EXPECT_THAT(names(table), UnorderedElementsAre("hipOne", "hipTwo", "hipTwo", "hipNobody")) << "not what is defined, nor what nobody asked for";
+  EXPECT_THAT(names(table), UnorderedElementsAre("hipOne", "hipTwo", "hipTwo", "hipNobody"))
+      << "not what is defined, nor what nobody asked for";
   for (const auto& [name, word] : words_by_name(table, memory, lib.bias()))
     EXPECT_EQ(word, name == "hipNobody" ? 0 : lib.symbol<std::uint64_t>(name.c_str())) << name;
 }
@@ -120,7 +131,9 @@ TEST_F(Imports, OfEveryObjectOfThisProcessEnd) {
       [](dl_phdr_info* info, std::size_t, void* to) {
         const OwnMemory own;
         const auto image = DynamicImage::open(own, {info->dlpi_addr});
-        const auto table = image ? ImportTable::read(own, *image, [](std::string_view name) { return name == "malloc"; }) : ImportTable();
+        const auto table = image
+                               ? ImportTable::read(own, *image, [](std::string_view name) { return name == "malloc"; })
+                               : ImportTable();
         for (const std::uint64_t word : table.words(own, info->dlpi_addr).value_or(std::vector<std::uint64_t>{}))
           if (Dl_info at; word != 0 && ::dladdr(reinterpret_cast<void*>(word), &at)) ++*static_cast<std::size_t*>(to);
         return 0;
@@ -140,7 +153,8 @@ TEST_F(Imports, NamesAreReadWholeWhereverTheyStand) {
       source += fmt::format(" + {}{:04}_{}()", prefix, i, padding);
     }
   }
-  if (!test::compile(folder_, "many.c", declared + source + "; }", "libmany.so", "-shared -fPIC -nostdlib")) GTEST_SKIP() << "no compiler";
+  if (!test::compile(folder_, "many.c", declared + source + "; }", "libmany.so", "-shared -fPIC -nostdlib"))
+    GTEST_SKIP() << "no compiler";
   const BytesMemory memory = laid_out(folder_ / "libmany.so", 0x7f0000000000);
   const auto image = DynamicImage::open(memory, {memory.base()});
   ASSERT_TRUE(image);
@@ -170,12 +184,15 @@ TEST_F(Imports, OfDamagedImagesEnd) {
   const BytesMemory whole = laid_out(path, 0x7f0000000000);
   const auto sound = DynamicImage::open(whole, {whole.base()});
   ASSERT_TRUE(sound);
-  const std::uint64_t dynamic = sound->dynamic() - RemoteAddr{whole.base()}, tables = sound->tables().jump_slots.begin.value - whole.base();
+  const std::uint64_t dynamic = sound->dynamic() - RemoteAddr{whole.base()},
+                      tables = sound->tables().jump_slots.begin.value - whole.base();
   std::mt19937 random(11);
   for (int round = 0; round < 3000; ++round) {
     BytesMemory memory = whole;
     auto& bytes = memory.bytes();
-    const std::uint64_t begin = round % 3 == 0 ? 0 : round % 3 == 1 ? dynamic : tables - std::min<std::uint64_t>(tables, 0x300);
+    const std::uint64_t begin = round % 3 == 0   ? 0
+                                : round % 3 == 1 ? dynamic
+                                                 : tables - std::min<std::uint64_t>(tables, 0x300);
     const std::uint64_t room = std::min<std::uint64_t>(bytes.size() - begin, round % 3 == 0 ? bytes.size() : 0x400);
     for (int i = 0; i < 8; ++i) bytes[begin + random() % room] = std::byte(round % 2 ? random() % 256 : 0xff);
     const auto image = DynamicImage::open(memory, {memory.base()});

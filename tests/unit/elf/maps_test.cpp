@@ -221,9 +221,7 @@ TEST_F(MappedFile, IsNeverADevice) {
   EXPECT_FALSE(open_mapped_file(::getpid(), mapping()));
 }
 
-TEST_F(MappedFile, IsNothingForAnonymousMemory) {
-  EXPECT_FALSE(open_mapped_file(::getpid(), Mapping()));
-}
+TEST_F(MappedFile, IsNothingForAnonymousMemory) { EXPECT_FALSE(open_mapped_file(::getpid(), Mapping())); }
 
 }  // namespace
 }  // namespace fade::elf

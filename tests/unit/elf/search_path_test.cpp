@@ -11,7 +11,8 @@ using ::testing::IsEmpty;
 const Asker kProgram{"/app/bin/train", {"libtorch_hip.so", "libc.so.6"}, "", ""};
 const Asker kTorch{"/app/lib/libtorch_hip.so", {"libamdhip64.so"}, "$ORIGIN:/elsewhere/", ""};
 
-Origin of(std::string_view opened, const Asker& program, const Asker& library, const LoaderVariables& variables = {}, bool other_space = false) {
+Origin of(std::string_view opened, const Asker& program, const Asker& library, const LoaderVariables& variables = {},
+          bool other_space = false) {
   const Asker* const before[] = {&program, &library};
   return origin_of(opened, before, variables, other_space);
 }
@@ -29,7 +30,8 @@ TEST(SearchPath, RpathComesBeforeTheVariable) {
   EXPECT_EQ(origin.rule, FoundBy::Rpath);
   EXPECT_EQ(origin.asker, &kTorch);
   EXPECT_EQ(of("/elsewhere/libamdhip64.so", kProgram, kTorch).rule, FoundBy::Rpath);
-  EXPECT_EQ(of("/opt/rocm/lib/libamdhip64.so", kProgram, kTorch, {.library_path = "/app/lib:/opt/rocm/lib"}).rule, FoundBy::LibraryPath);
+  EXPECT_EQ(of("/opt/rocm/lib/libamdhip64.so", kProgram, kTorch, {.library_path = "/app/lib:/opt/rocm/lib"}).rule,
+            FoundBy::LibraryPath);
 }
 
 TEST(SearchPath, RunpathComesAfterTheVariableAndEndsRpath) {
@@ -62,7 +64,8 @@ TEST(SearchPath, KnowsPathsInNeededAndFoldersForNewProcessors) {
   Asker torch = kTorch;
   torch.needed = {"/fixed/libamdhip64.so"};
   EXPECT_EQ(of("/fixed/libamdhip64.so", kProgram, torch).rule, FoundBy::Path);
-  EXPECT_EQ(of("/l/glibc-hwcaps/x86-64-v3/libtorch_hip.so", kProgram, kTorch, {.library_path = "/l"}).rule, FoundBy::LibraryPath);
+  EXPECT_EQ(of("/l/glibc-hwcaps/x86-64-v3/libtorch_hip.so", kProgram, kTorch, {.library_path = "/l"}).rule,
+            FoundBy::LibraryPath);
   EXPECT_EQ(origin_of("", {}, {}, false).rule, FoundBy::Dlopen);
 }
 

@@ -78,7 +78,8 @@ inline bool compile(const TemporaryFolder& folder, const std::string& name, cons
   std::ofstream(folder / name) << source;
   const char* compiler = std::getenv("CXX") ? std::getenv("CXX") : "c++";
   const std::string language = name.ends_with(".c") ? "-x c " : "";
-  const std::string command = fmt::format("{} {} {}{} -o {}", compiler, flags, language, folder / name, folder / output);
+  const std::string command =
+      fmt::format("{} {} {}{} -o {}", compiler, flags, language, folder / name, folder / output);
   return std::system(command.c_str()) == 0;
 }
 

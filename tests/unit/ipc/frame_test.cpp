@@ -48,7 +48,8 @@ TEST(Frame, TheLargestMessagePassesAndOneMoreByteDoesNot) {
 }
 
 TEST(Frame, HugeAndEmptyLengthsAreRefusedForGood) {
-  for (const std::string& length : {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\0", 4), std::string("\0\0\0\x80", 4)}) {
+  for (const std::string& length :
+       {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\0", 4), std::string("\0\0\0\x80", 4)}) {
     FrameDecoder decoder;
     EXPECT_FALSE(decoder.feed(bytes(length)));
     EXPECT_FALSE(decoder.feed(bytes(framed("{}"))));

@@ -33,15 +33,22 @@ TEST_P(BadRequests, AreRefusedUnderTheirId) {
   EXPECT_NE(request.error().error.text().find(GetParam().said), std::string::npos) << request.error().error.text();
 }
 
-INSTANTIATE_TEST_SUITE_P(Message, BadRequests, testing::Values(
-    Bad{"", 0, "not a JSON object"}, Bad{"[1]", 0, "not a JSON object"}, Bad{"{\"v\":1,", 0, "not a JSON object"}, Bad{"\xff\xfe", 0, "not a JSON object"},
-    Bad{R"({"id":5,"method":"status"})", 5, "no version"}, Bad{R"({"v":2,"id":5,"method":"status"})", 5, "version 2"},
-    Bad{R"({"v":"1","id":5,"method":"status"})", 5, "no version"}, Bad{R"({"v":1,"method":"status"})", 0, "id above 0"},
-    Bad{R"({"v":1,"id":-4,"method":"status"})", 0, "id above 0"}, Bad{R"({"v":1,"id":4})", 4, "a method"},
-    Bad{R"({"v":1,"id":4,"method":9})", 4, "a method"}, Bad{R"({"v":1,"id":4,"method":"a","params":[1]})", 4, "params"}));
+INSTANTIATE_TEST_SUITE_P(Message, BadRequests,
+                         testing::Values(Bad{"", 0, "not a JSON object"}, Bad{"[1]", 0, "not a JSON object"},
+                                         Bad{"{\"v\":1,", 0, "not a JSON object"},
+                                         Bad{"\xff\xfe", 0, "not a JSON object"},
+                                         Bad{R"({"id":5,"method":"status"})", 5, "no version"},
+                                         Bad{R"({"v":2,"id":5,"method":"status"})", 5, "version 2"},
+                                         Bad{R"({"v":"1","id":5,"method":"status"})", 5, "no version"},
+                                         Bad{R"({"v":1,"method":"status"})", 0, "id above 0"},
+                                         Bad{R"({"v":1,"id":-4,"method":"status"})", 0, "id above 0"},
+                                         Bad{R"({"v":1,"id":4})", 4, "a method"},
+                                         Bad{R"({"v":1,"id":4,"method":9})", 4, "a method"},
+                                         Bad{R"({"v":1,"id":4,"method":"a","params":[1]})", 4, "params"}));
 
 TEST(Message, DeepNestingIsRefusedBeforeItIsParsed) {
-  const std::string deep = R"({"v":1,"id":1,"method":"x","params":{"a":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}}";
+  const std::string deep =
+      R"({"v":1,"id":1,"method":"x","params":{"a":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}}";
   const auto request = parse_request(deep);
   ASSERT_FALSE(request);
   EXPECT_NE(request.error().error.message.find("nested"), std::string::npos);
@@ -65,7 +72,8 @@ TEST(Message, EventsAndResultsAreToldApart) {
 }
 
 TEST(Json, WhatIsOfAnotherTypeIsAbsent) {
-  const Json json = *parse_object(R"({"n":-1,"u":18446744073709551615,"t":"x","b":true,"l":["a"],"m":["a",1],"f":1.5})");
+  const Json json =
+      *parse_object(R"({"n":-1,"u":18446744073709551615,"t":"x","b":true,"l":["a"],"m":["a",1],"f":1.5})");
   EXPECT_EQ(integer(json, "n"), -1);
   EXPECT_FALSE(natural(json, "n"));
   EXPECT_EQ(natural(json, "u"), UINT64_MAX);

@@ -1,4 +1,5 @@
-// The server against clients that behave and clients that do not. Every wait ends when something happened, or with the test.
+// The server against clients that behave and clients that do not. Every wait ends when something happened, or with the
+// test.
 #include "ipc/server.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,8 @@ class Echo final : public Handler {
     if (request.method == "fail") return answer->error({"no", "because", "", EPERM});
     kept.push_back(answer);
     if (request.method != "flood") return;
-    for (std::int64_t i = integer(request.params, "count").value_or(0); i > 0; --i) sent += answer->event({{"fill", std::string(10'000, 'x')}});
+    for (std::int64_t i = integer(request.params, "count").value_or(0); i > 0; --i)
+      sent += answer->event({{"fill", std::string(10'000, 'x')}});
     answer->result({{"sent", sent}});
   }
   void refused(const Peer&, const Error& why) override { refusals.push_back(why.message); }
@@ -122,7 +124,7 @@ TEST_F(ServerTest, ErrorsArriveWhole) {
 
 TEST_F(ServerTest, OnlyTheOwnerMayConnect) {
   serve();
-  struct stat what{};
+  struct stat what {};
   ASSERT_EQ(::stat(path.c_str(), &what), 0);
   EXPECT_EQ(what.st_mode & 0777, 0600u);
 }
@@ -247,7 +249,10 @@ TEST(Client, SaysThatThereIsNoDaemon) {
 TEST(Listener, AStaleSocketIsReplacedALiveOneAndAFileAreNot) {
   const Folder folder;
   const std::string path = folder.path + "/s";
-  { const auto dead = bind_listener(path); ASSERT_TRUE(dead); }
+  {
+    const auto dead = bind_listener(path);
+    ASSERT_TRUE(dead);
+  }
   const auto alive = bind_listener(path);
   ASSERT_TRUE(alive) << alive.error().text();
   const auto second = bind_listener(path);

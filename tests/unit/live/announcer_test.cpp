@@ -15,11 +15,16 @@ class AnnouncerTest : public testing::Test {
  protected:
   void pass() { announcer_.read(told_.batch()); }
   StackId user_stack() {
-    return told_.stack({{"/v/lib/python3.11/site-packages/torch/cuda/__init__.py", 7, "synchronize"}, {"/home/me/train.py", 99, "train_step"},
+    return told_.stack({{"/v/lib/python3.11/site-packages/torch/cuda/__init__.py", 7, "synchronize"},
+                        {"/home/me/train.py", 99, "train_step"},
                         {"/home/me/train.py", 120, "<module>"}});
   }
   void hang(CallRecord record, StackId stack, PostmortemId number = 1) {
-    told_.notice(Postmortem{.postmortem = number, .process = 1, .at = 3'000'000'000, .kind = Postmortem::Kind::Hang, .quiet_ns = 2'000'000'000});
+    told_.notice(Postmortem{.postmortem = number,
+                            .process = 1,
+                            .at = 3'000'000'000,
+                            .kind = Postmortem::Kind::Hang,
+                            .quiet_ns = 2'000'000'000});
     record.flags = 0;
     told_.notice(ThreadSeen{.postmortem = number, .thread = 1, .stack = stack, .calls = {{record, {}}}});
   }
@@ -33,7 +38,10 @@ TEST_F(AnnouncerTest, SaysAHangAndItsEndOnce) {
   CallRecord record = told_.begin("hipDeviceSynchronize");
   hang(record, user_stack());
   pass();
-  EXPECT_THAT(said_, ElementsAre("python3 train.py (rank 1, pid 5993) has been in hipDeviceSynchronize for 2.0 s, at train.py:99 train_step"));
+  EXPECT_THAT(
+      said_,
+      ElementsAre(
+          "python3 train.py (rank 1, pid 5993) has been in hipDeviceSynchronize for 2.0 s, at train.py:99 train_step"));
   said_.clear();
   record.exit_ns = 66'000'000'000;
   told_.put(record);
@@ -50,7 +58,8 @@ TEST_F(AnnouncerTest, SaysAHangAndItsEndOnce) {
 TEST_F(AnnouncerTest, WaitsForAThreadThatIsInACall) {
   const CallRecord record = told_.begin("hipStreamSynchronize");
   told_.notice(ThreadStarted{.thread = 2, .process = 1, .tid = 6000});
-  told_.notice(Postmortem{.postmortem = 1, .process = 1, .at = 2'500'000'000, .kind = Postmortem::Kind::Hang, .quiet_ns = 1'000'000'000});
+  told_.notice(Postmortem{
+      .postmortem = 1, .process = 1, .at = 2'500'000'000, .kind = Postmortem::Kind::Hang, .quiet_ns = 1'000'000'000});
   told_.notice(ThreadSeen{.postmortem = 1, .thread = 1, .stack = user_stack()});
   pass();
   EXPECT_THAT(said_, IsEmpty());
@@ -67,7 +76,8 @@ TEST_F(AnnouncerTest, SaysTheFirstOutOfMemoryOnly) {
     told_.put(record);
   }
   pass();
-  EXPECT_THAT(said_, ElementsAre("python3 train.py (rank 1, pid 5993) is out of memory: hipMalloc of 17.0 GiB = hipErrorOutOfMemory, at train.py:99 train_step"));
+  EXPECT_THAT(said_, ElementsAre("python3 train.py (rank 1, pid 5993) is out of memory: hipMalloc of 17.0 GiB = "
+                                 "hipErrorOutOfMemory, at train.py:99 train_step"));
 }
 
 TEST_F(AnnouncerTest, SaysNothingOfOtherErrors) {
@@ -83,22 +93,27 @@ TEST_F(AnnouncerTest, SaysACrashWithTheThreadThatTheSignalCameTo) {
   CallRecord record = told_.begin("hipMemcpy");
   record.flags = 0;
   told_.notice(ThreadStarted{.thread = 2, .process = 1, .tid = 6000});
-  told_.notice(Postmortem{.postmortem = 1, .process = 1, .thread = 2, .kind = Postmortem::Kind::Signal, .signal = SIGSEGV});
+  told_.notice(
+      Postmortem{.postmortem = 1, .process = 1, .thread = 2, .kind = Postmortem::Kind::Signal, .signal = SIGSEGV});
   told_.notice(ThreadSeen{.postmortem = 1, .thread = 1, .stack = user_stack()});
-  told_.notice(ThreadSeen{.postmortem = 1, .thread = 2, .stack = told_.stack({{"/home/me/data.py", 5, "load"}}), .calls = {{record, {}}}});
+  told_.notice(ThreadSeen{
+      .postmortem = 1, .thread = 2, .stack = told_.stack({{"/home/me/data.py", 5, "load"}}), .calls = {{record, {}}}});
   pass();
   told_.notice(ProcessEnded{.process = 1});
   pass();
-  EXPECT_THAT(said_, ElementsAre("python3 train.py (rank 1, pid 5993) died of SIGSEGV in hipMemcpy, at data.py:5 load"));
+  EXPECT_THAT(said_,
+              ElementsAre("python3 train.py (rank 1, pid 5993) died of SIGSEGV in hipMemcpy, at data.py:5 load"));
 }
 
 TEST_F(AnnouncerTest, SaysADeathWithoutAWitnessAtTheEndOfTheProcess) {
-  told_.notice(Postmortem{.postmortem = 1, .process = 1, .kind = Postmortem::Kind::Signal, .signal = SIGKILL, .cause = "oom"});
+  told_.notice(
+      Postmortem{.postmortem = 1, .process = 1, .kind = Postmortem::Kind::Signal, .signal = SIGKILL, .cause = "oom"});
   pass();
   EXPECT_THAT(said_, IsEmpty());
   told_.notice(ProcessEnded{.process = 1});
   pass();
-  EXPECT_THAT(said_, ElementsAre("python3 train.py (rank 1, pid 5993) died of SIGKILL (the kernel's out-of-memory killer)"));
+  EXPECT_THAT(said_,
+              ElementsAre("python3 train.py (rank 1, pid 5993) died of SIGKILL (the kernel's out-of-memory killer)"));
 }
 
 TEST_F(AnnouncerTest, SaysNothingOfProgramsThatWereToldToEnd) {

@@ -24,7 +24,12 @@ class Told {
     StackId parent = 0;
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       const auto& [file, line, function] = *frame;
-      notice(FrameSeen{.frame = ++last_frame_, .process = 1, .kind = FrameSeen::Kind::Python, .function = function, .file = file, .line = line});
+      notice(FrameSeen{.frame = ++last_frame_,
+                       .process = 1,
+                       .kind = FrameSeen::Kind::Python,
+                       .function = function,
+                       .file = file,
+                       .line = line});
       notice(StackSeen{.stack = ++last_stack_, .parent = parent, .frame = last_frame_});
       parent = last_stack_;
     }
@@ -33,22 +38,33 @@ class Told {
   FunctionId function(const std::string& symbol) {
     for (const probes::ProbePtr& probe : probes::built_in_probes())
       if (probe->symbol == symbol) {
-        notice(FunctionDefined{.function = ++last_function_, .probe = probe, .library = "/opt/rocm/lib/libamdhip64.so.6", .library_major = 6});
+        notice(FunctionDefined{.function = ++last_function_,
+                               .probe = probe,
+                               .library = "/opt/rocm/lib/libamdhip64.so.6",
+                               .library_major = 6});
         return last_function_;
       }
     ADD_FAILURE() << symbol << " is not a known function";
     return 0;
   }
   CallRecord begin(const std::string& symbol, std::array<std::uint64_t, 6> words = {}, StackId stack = 0) {
-    CallRecord record{.id = ++last_call_, .entry_ns = 1'000'000'000, .exit_ns = 1'000'012'300, .words = words, .function = function(symbol), .thread = 1,
-                      .flags = kReturned, .stack = stack};
+    CallRecord record{.id = ++last_call_,
+                      .entry_ns = 1'000'000'000,
+                      .exit_ns = 1'000'012'300,
+                      .words = words,
+                      .function = function(symbol),
+                      .thread = 1,
+                      .flags = kReturned,
+                      .stack = stack};
     return record;
   }
   template <class T>
   void piece(PieceKind kind, std::uint8_t param, const T& value) {
     append_piece(payload_, {.kind = kind, .param = param}, std::as_bytes(std::span(&value, 1)));
   }
-  void text(PieceKind kind, std::uint8_t param, const std::string& value) { append_piece(payload_, {.kind = kind, .param = param}, std::as_bytes(std::span(value))); }
+  void text(PieceKind kind, std::uint8_t param, const std::string& value) {
+    append_piece(payload_, {.kind = kind, .param = param}, std::as_bytes(std::span(value)));
+  }
   void put(CallRecord record) {
     record.payload_at = static_cast<std::uint32_t>(batch_.payload.size());
     record.payload_size = static_cast<std::uint32_t>(payload_.size());

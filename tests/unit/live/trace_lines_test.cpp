@@ -48,7 +48,9 @@ class TraceTest : public testing::Test {
 
 TEST_F(TraceTest, ACallIsALine) {
   malloc(4 << 20);
-  EXPECT_EQ(written(), "[5993/5993] 1.000000 hipMalloc(ptr=0x7f0000000000, size=4 MiB) = hipSuccess <12.3 us>  train.py:42 step\n");
+  EXPECT_EQ(
+      written(),
+      "[5993/5993] 1.000000 hipMalloc(ptr=0x7f0000000000, size=4 MiB) = hipSuccess <12.3 us>  train.py:42 step\n");
 }
 
 TEST_F(TraceTest, SizesAreNotRounded) {
@@ -67,8 +69,9 @@ TEST_F(TraceTest, FailuresAloneWithCallsThatAreCutOff) {
   CallRecord open = told_.begin("hipDeviceSynchronize");
   open.flags = kOpenAtEnd;
   told_.put(open);
-  EXPECT_EQ(written({.failures_only = true}), "[5993/5993] 1.000000 hipMalloc(ptr=0x7ffd1000, size=2) = hipErrorOutOfMemory <12.3 us>  train.py:42 step\n"
-                                              "[5993/5993] 1.000000 hipDeviceSynchronize( <unfinished ...>\n");
+  EXPECT_EQ(written({.failures_only = true}),
+            "[5993/5993] 1.000000 hipMalloc(ptr=0x7ffd1000, size=2) = hipErrorOutOfMemory <12.3 us>  train.py:42 step\n"
+            "[5993/5993] 1.000000 hipDeviceSynchronize( <unfinished ...>\n");
 }
 
 TEST_F(TraceTest, CallsWithoutAReturnSaySo) {
@@ -77,8 +80,9 @@ TEST_F(TraceTest, CallsWithoutAReturnSaySo) {
   told_.put(left);
   left.flags = kUnseen;
   told_.put(left);
-  EXPECT_EQ(written(), "[5993/5993] 1.000000 hipDeviceSynchronize() = ? <left after 12.3 us>\n"
-                       "[5993/5993] 1.000000 hipDeviceSynchronize() = ?\n");
+  EXPECT_EQ(written(),
+            "[5993/5993] 1.000000 hipDeviceSynchronize() = ? <left after 12.3 us>\n"
+            "[5993/5993] 1.000000 hipDeviceSynchronize() = ?\n");
 }
 
 TEST_F(TraceTest, LongArgumentsAreCut) {
@@ -89,7 +93,9 @@ TEST_F(TraceTest, LongArgumentsAreCut) {
 }
 
 TEST_F(TraceTest, TimesAreAsStraceHasThem) {
-  const std::pair<Stamp, std::string> all[] = {{Stamp::SinceStart, " 1.000000 hip"}, {Stamp::Clock, " 22:13:21 hip"}, {Stamp::ClockMicro, " 22:13:21.000000 hip"},
+  const std::pair<Stamp, std::string> all[] = {{Stamp::SinceStart, " 1.000000 hip"},
+                                               {Stamp::Clock, " 22:13:21 hip"},
+                                               {Stamp::ClockMicro, " 22:13:21.000000 hip"},
                                                {Stamp::Epoch, " 1700000001.000000 hip"}};
   ::setenv("TZ", "UTC", 1);
   ::tzset();
@@ -106,7 +112,8 @@ TEST_F(TraceTest, ASlowReaderGetsEveryLine) {
   std::string text;
   std::thread reader([&] {
     std::array<char, 1'000> some{};
-    for (ssize_t n; (n = ::read(out_.get(), some.data(), some.size())) > 0;) text.append(some.data(), static_cast<std::size_t>(n));
+    for (ssize_t n; (n = ::read(out_.get(), some.data(), some.size())) > 0;)
+      text.append(some.data(), static_cast<std::size_t>(n));
   });
   TraceLines lines({}, in_.get(), {});
   lines.read(told_.batch());

@@ -20,12 +20,13 @@ inline bool seize_all(const Tracer& tracer, pid_t pid) {
 // The child runs `before` and then waits for finish(), which has it run `after`, whose result is its status.
 class Waiting {
  public:
-  Waiting(const std::function<void()>& before, const std::function<int()>& after) : child_([this, before, after] {
-    before();
-    *stage_ = 1;
-    while (*stage_ == 1) std::this_thread::yield();
-    return after();
-  }) {
+  Waiting(const std::function<void()>& before, const std::function<int()>& after)
+      : child_([this, before, after] {
+          before();
+          *stage_ = 1;
+          while (*stage_ == 1) std::this_thread::yield();
+          return after();
+        }) {
     child_.go();
     while (*stage_ == 0) std::this_thread::yield();
   }
@@ -61,7 +62,8 @@ inline void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space,
 }
 
 // Functions of libc that decide about SIGTRAP.
-constexpr std::pair<const char*, Guard> kGuarded[] = {{"sigaction", Guard::Sigaction}, {"pthread_sigmask", Guard::Sigmask}};
+constexpr std::pair<const char*, Guard> kGuarded[] = {{"sigaction", Guard::Sigaction},
+                                                      {"pthread_sigmask", Guard::Sigmask}};
 
 // libc's own: a sanitizer has functions of the same names.
 inline RemoteAddr libc(const char* name) {
@@ -77,8 +79,9 @@ inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
 
 // The status of a program in which a tracer has done `arm` and was killed. `before` runs before that, `after` behind
 // it.
-inline int status_once_abandoned(const std::function<void(AddressSpace&, pid_t)>& arm, const std::function<int()>& after,
-                                 const std::function<void()>& before = [] {}) {
+inline int status_once_abandoned(
+    const std::function<void(AddressSpace&, pid_t)>& arm, const std::function<int()>& after,
+    const std::function<void()>& before = [] {}) {
   Waiting program(before, after);
   trace_and_die(program.pid(), [&](AddressSpace& space) { arm(space, program.pid()); });
   return program.finish();

@@ -124,7 +124,8 @@ TEST_F(AddressSpaceTest, NobodyMakesRoom) {
 
 TEST_F(AddressSpaceTest, LittleRoomIsNotEnoughToGoOnWithNobody) {
   constexpr std::size_t kMany = 5000;
-  const auto code = static_cast<std::uint8_t*>(::mmap(nullptr, kMany, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const auto code = static_cast<std::uint8_t*>(
+      ::mmap(nullptr, kMany, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::fill_n(code, kMany, std::uint8_t{0x90});  // nop
   const RemoteAddr begin{reinterpret_cast<std::uint64_t>(code)};
   start([] { return 0; });

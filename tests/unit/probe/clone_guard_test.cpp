@@ -21,7 +21,8 @@ bool arm_clone(AddressSpace& space, pid_t stopped) {
 }
 
 // The process is abandoned with all functions armed and libc guarded. clone3(2) has no guard where `guarded` is false.
-int status_of(const std::function<int()>& after, const std::function<void()>& before = [] {}, bool guarded = true) {
+int status_of(
+    const std::function<int()>& after, const std::function<void()>& before = [] {}, bool guarded = true) {
   const auto arm = [guarded](AddressSpace& space, pid_t stopped) {
     EXPECT_TRUE(test::arm_all(space, stopped));
     EXPECT_TRUE(test::arm_guarded(space, stopped));
@@ -59,7 +60,9 @@ bool lives_in_shared_memory() {
   return ::waitpid(pid, &status, 0) == pid && status == 42 << 8;
 }
 
-bool lives(std::uint64_t flags) { return status_of_child(flags, [] { return test::call_all(1) ? 42 : 1; }) == 42 << 8; }
+bool lives(std::uint64_t flags) {
+  return status_of_child(flags, [] { return test::call_all(1) ? 42 : 1; }) == 42 << 8;
+}
 
 TEST(CloneGuard, AChildWithoutHandlersLives) {
   test::expect_exit(status_of([] { return lives(kClearSighand) && test::call_all(2) ? 33 : 1; }), 33);
@@ -78,7 +81,9 @@ TEST(CloneGuard, AChildWithHandlersAndAGrandchildLive) {
 }
 
 TEST(CloneGuard, WithoutItAChildDies) {
-  const int status = status_of([] { return status_of_child(kClearSighand, [] { return test::call_all(1); }) == SIGTRAP ? 33 : 1; }, [] {}, false);
+  const int status =
+      status_of([] { return status_of_child(kClearSighand, [] { return test::call_all(1); }) == SIGTRAP ? 33 : 1; },
+                [] {}, false);
   test::expect_exit(status, 33);
 }
 
@@ -98,7 +103,9 @@ TEST(CloneGuard, TheChildBelievesInTheDefaultAndItsParentInItsHandler) {
 }
 
 TEST(CloneGuard, AnIgnoredSignalStaysIgnored) {
-  const auto after = [] { return status_of_child(kClearSighand, [] { return trap_handler() == SIG_IGN ? 42 : 1; }) == 42 << 8 ? 33 : 1; };
+  const auto after = [] {
+    return status_of_child(kClearSighand, [] { return trap_handler() == SIG_IGN ? 42 : 1; }) == 42 << 8 ? 33 : 1;
+  };
   test::expect_exit(status_of(after, [] { ::signal(SIGTRAP, SIG_IGN); }), 33);
 }
 

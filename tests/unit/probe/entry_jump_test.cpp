@@ -16,29 +16,30 @@ std::optional<int> length_of(std::initializer_list<int> bytes) {
 }
 
 TEST(EntryJump, HasRoomInAPrologue) {
-  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), 6);                          // push rbp; mov rsp, rbp; push r15
-  EXPECT_EQ(length_of({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}), 9);        // sub $0x28, rsp; mov rdi, 0x18(rsp)
-  EXPECT_EQ(length_of({0x48, 0x81, 0xEC, 0, 1, 0, 0}), 7);                                // sub $0x100, rsp
-  EXPECT_EQ(length_of({0x57, 0x56, 0x52, 0x51, 0x41, 0x50}), 6);                          // push rdi, rsi, rdx, rcx, r8
-  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xFD, 0x53}), 5);                                // push rbp; mov rdi, rbp; push rbx
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), 6);  // push rbp; mov rsp, rbp; push r15
+  EXPECT_EQ(length_of({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}),
+            9);                                                   // sub $0x28, rsp; mov rdi, 0x18(rsp)
+  EXPECT_EQ(length_of({0x48, 0x81, 0xEC, 0, 1, 0, 0}), 7);        // sub $0x100, rsp
+  EXPECT_EQ(length_of({0x57, 0x56, 0x52, 0x51, 0x41, 0x50}), 6);  // push rdi, rsi, rdx, rcx, r8
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0xFD, 0x53}), 5);        // push rbp; mov rdi, rbp; push rbx
 }
 
 TEST(EntryJump, HasNoneForWhatIsNoPrologueMayFaultBranchOrMeansItsPlace) {
-  EXPECT_EQ(length_of({0x31, 0xC0, 0x89, 0xF8, 0x31, 0xD2}), std::nullopt);        // xor; mov; xor
-  EXPECT_EQ(length_of({0x48, 0xB8, 1, 2, 3, 4, 5, 6, 7, 8}), std::nullopt);        // movabs
-  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0x07, 0x55}), std::nullopt);              // push; mov rax, (rdi)
-  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0x44, 0x25, 8}), std::nullopt);           // push; mov rax, 8(rbp)
-  EXPECT_EQ(length_of({0x55, 0x48, 0x8B, 0x44, 0x24, 8}), std::nullopt);           // push; mov 8(rsp), rax
-  EXPECT_EQ(length_of({0x55, 0x48, 0x8D, 0x05, 1, 0, 0, 0}), std::nullopt);        // push; lea 1(rip), rax
-  EXPECT_EQ(length_of({0x55, 0xE8, 1, 0, 0, 0}), std::nullopt);                    // push; call
-  EXPECT_EQ(length_of({0xE9, 1, 0, 0, 0}), std::nullopt);                          // jmp
-  EXPECT_EQ(length_of({0x55, 0x85, 0xFF, 0x74, 0x01, 0x55}), std::nullopt);        // push; test; jz
-  EXPECT_EQ(length_of({0x55, 0x2E, 0x89, 0xF8, 0x55}), std::nullopt);              // push; mov with a prefix of no use; push
-  EXPECT_EQ(length_of({0x55, 0xF0, 0x48, 0x89, 0xE5}), std::nullopt);              // push; lock mov, which is none
-  EXPECT_EQ(length_of({0xC3}), std::nullopt);                                      // ret
-  EXPECT_EQ(length_of({0x66, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // push bp
-  EXPECT_EQ(length_of({0x83, 0xEC, 0x28, 0x55, 0x55}), std::nullopt);              // sub $0x28, esp
-  EXPECT_EQ(length_of({0xCC, 0x55, 0x55, 0x55, 0x55}), std::nullopt);              // somebody's breakpoint
+  EXPECT_EQ(length_of({0x31, 0xC0, 0x89, 0xF8, 0x31, 0xD2}), std::nullopt);  // xor; mov; xor
+  EXPECT_EQ(length_of({0x48, 0xB8, 1, 2, 3, 4, 5, 6, 7, 8}), std::nullopt);  // movabs
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0x07, 0x55}), std::nullopt);        // push; mov rax, (rdi)
+  EXPECT_EQ(length_of({0x55, 0x48, 0x89, 0x44, 0x25, 8}), std::nullopt);     // push; mov rax, 8(rbp)
+  EXPECT_EQ(length_of({0x55, 0x48, 0x8B, 0x44, 0x24, 8}), std::nullopt);     // push; mov 8(rsp), rax
+  EXPECT_EQ(length_of({0x55, 0x48, 0x8D, 0x05, 1, 0, 0, 0}), std::nullopt);  // push; lea 1(rip), rax
+  EXPECT_EQ(length_of({0x55, 0xE8, 1, 0, 0, 0}), std::nullopt);              // push; call
+  EXPECT_EQ(length_of({0xE9, 1, 0, 0, 0}), std::nullopt);                    // jmp
+  EXPECT_EQ(length_of({0x55, 0x85, 0xFF, 0x74, 0x01, 0x55}), std::nullopt);  // push; test; jz
+  EXPECT_EQ(length_of({0x55, 0x2E, 0x89, 0xF8, 0x55}), std::nullopt);        // push; mov with a prefix of no use; push
+  EXPECT_EQ(length_of({0x55, 0xF0, 0x48, 0x89, 0xE5}), std::nullopt);        // push; lock mov, which is none
+  EXPECT_EQ(length_of({0xC3}), std::nullopt);                                // ret
+  EXPECT_EQ(length_of({0x66, 0x55, 0x55, 0x55, 0x55}), std::nullopt);        // push bp
+  EXPECT_EQ(length_of({0x83, 0xEC, 0x28, 0x55, 0x55}), std::nullopt);        // sub $0x28, esp
+  EXPECT_EQ(length_of({0xCC, 0x55, 0x55, 0x55, 0x55}), std::nullopt);        // somebody's breakpoint
   EXPECT_EQ(entry_jump_length(std::array<std::uint8_t, 2>{0x55, 0x55}, {}), std::nullopt);  // the end of the memory
 }
 
@@ -65,22 +66,23 @@ TEST(EntryJump, TheFirstInstructionIsAnEndbr64OrAPush) {
 TEST(EntryJump, IsWrittenOverTheBeginningsOfInstructions) {
   using Bytes = std::vector<std::uint8_t>;
   const auto starts = [](Bytes bytes) { return bytes.resize(16, 0x90), starts_under_jump(bytes); };
-  EXPECT_EQ(starts({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), (Bytes{1, 4}));                    // push rbp; mov rsp, rbp; push r15
-  EXPECT_EQ(starts({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}), (Bytes{4}));     // sub $0x28, rsp; mov rdi, 0x18(rsp)
-  EXPECT_EQ(starts({0x57, 0x56, 0x52, 0x51, 0x41, 0x50}), (Bytes{1, 2, 3, 4}));              // push rdi, rsi, rdx, rcx, r8
-  EXPECT_EQ(starts({0x48, 0x81, 0xEC, 0, 1, 0, 0}), (Bytes{}));                              // sub $0x100, rsp
-  EXPECT_EQ(starts_under_jump(Bytes{0x55, 0x48}), (Bytes{1}));                               // the end of the memory
+  EXPECT_EQ(starts({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), (Bytes{1, 4}));  // push rbp; mov rsp, rbp; push r15
+  EXPECT_EQ(starts({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}),
+            (Bytes{4}));                                                         // sub $0x28, rsp; mov rdi, 0x18(rsp)
+  EXPECT_EQ(starts({0x57, 0x56, 0x52, 0x51, 0x41, 0x50}), (Bytes{1, 2, 3, 4}));  // push rdi, rsi, rdx, rcx, r8
+  EXPECT_EQ(starts({0x48, 0x81, 0xEC, 0, 1, 0, 0}), (Bytes{}));                  // sub $0x100, rsp
+  EXPECT_EQ(starts_under_jump(Bytes{0x55, 0x48}), (Bytes{1}));                   // the end of the memory
 }
 
 // What gcc makes of a loop that passes arguments on the stack: its head is a push right behind the prologue.
 TEST(EntryJump, BranchesThatLeadBetweenAreFound) {
-  const std::vector<std::uint8_t> code{0x53, 0x48, 0x89, 0xFB,        // 0: push rbx; mov rdi, rbx
-                                       0x53, 0x90, 0x85, 0xC0,        // 4: push rbx; nop; test eax, eax
-                                       0x75, 0xFA,                    // 8: jne 4
+  const std::vector<std::uint8_t> code{0x53, 0x48, 0x89, 0xFB,              // 0: push rbx; mov rdi, rbx
+                                       0x53, 0x90, 0x85, 0xC0,              // 4: push rbx; nop; test eax, eax
+                                       0x75, 0xFA,                          // 8: jne 4
                                        0x0F, 0x84, 0xF2, 0xFF, 0xFF, 0xFF,  // 10: je 2
-                                       0xE9, 0xEC, 0xFF, 0xFF, 0xFF,  // 16: jmp 1
-                                       0xE2, 0xEC,                    // 21: loop 3
-                                       0xE8, 0xE4, 0xFF, 0xFF, 0xFF};  // 23: call 0
+                                       0xE9, 0xEC, 0xFF, 0xFF, 0xFF,        // 16: jmp 1
+                                       0xE2, 0xEC,                          // 21: loop 3
+                                       0xE8, 0xE4, 0xFF, 0xFF, 0xFF};       // 23: call 0
   const RemoteAddr at{0x7f0000001000};
   const std::unordered_set<RemoteAddr> covered{at + 1, at + 2, at + 3, at + 4, at + 5};
   EXPECT_EQ(branched_to(code, at, covered), (std::unordered_set<RemoteAddr>{at + 1, at + 2, at + 3, at + 4}));

@@ -7,8 +7,8 @@
 
 #include "probe/abandoned.hpp"
 
-// Shapes of AMD's libraries (5, 7) and of the stand-in (6); one that adds the carry flag to %r11; and two with words on the stack, which add these,
-// %rax, %r10 and the carry flag.
+// Shapes of AMD's libraries (5, 7) and of the stand-in (6); one that adds the carry flag to %r11; and two with words on
+// the stack, which add these, %rax, %r10 and the carry flag.
 asm(R"(
         .text
         .balign 64
@@ -124,7 +124,8 @@ fade_many:
         .endr
 )");
 extern "C" const unsigned char fade_many[];
-extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long), fade_entry_r11(), fade_call_r11(long);
+extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long), fade_entry_r11(),
+    fade_call_r11(long);
 extern "C" long fade_entry_words(), fade_entry_pushed_words(), fade_call_words(long, long (*)());
 
 namespace fade {
@@ -135,8 +136,12 @@ using test::Waiting;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const RemoteAddr kEntries[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7), address_of(fade_entry_8),
-                               address_of(reinterpret_cast<const void*>(fade_entry_r11)), address_of(reinterpret_cast<const void*>(fade_entry_words)),
+const RemoteAddr kEntries[] = {address_of(fade_entry_5),
+                               address_of(fade_entry_6),
+                               address_of(fade_entry_7),
+                               address_of(fade_entry_8),
+                               address_of(reinterpret_cast<const void*>(fade_entry_r11)),
+                               address_of(reinterpret_cast<const void*>(fade_entry_words)),
                                address_of(reinterpret_cast<const void*>(fade_entry_pushed_words))};
 constexpr std::uint64_t kLeadOf[] = {1, 4, 4, 2, 4, 4, 1};
 constexpr std::size_t kWordsOf[] = {0, 1, 0, 3, 0, 2, 2};
@@ -145,8 +150,9 @@ constexpr int kEntryCount = 7;
 const Site* jump_at(AddressSpace& space, int i) { return space.find(kEntries[i] + kLeadOf[i]); }
 
 bool call_entries(long n) {
-  return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8 && fade_call_r11(n + 9) == n + 10 &&
-         fade_call_words(n, fade_entry_words) == 10 * n + 1 && fade_call_words(n + 1, fade_entry_pushed_words) == 10 * n + 11;
+  return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8 &&
+         fade_call_r11(n + 9) == n + 10 && fade_call_words(n, fade_entry_words) == 10 * n + 1 &&
+         fade_call_words(n + 1, fade_entry_pushed_words) == 10 * n + 11;
 }
 
 Result<Site*> arm_entry(AddressSpace& space, RemoteAddr function, pid_t stopped, std::uint64_t untouched) {
@@ -162,17 +168,19 @@ bool arm_entries(AddressSpace& space, pid_t stopped) {
     entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), kEntries[i], 16));
     entries.back().stack_words = kWordsOf[i];
   }
-  return std::ranges::all_of(space.arm_entries(entries, stopped), [](const auto& site) { return site && (*site)->is_entry_jump(); });
+  return std::ranges::all_of(space.arm_entries(entries, stopped),
+                             [](const auto& site) { return site && (*site)->is_entry_jump(); });
 }
 
 // The program is stopped, its entries are armed; it calls them `rounds` times when it goes on.
 struct ArmedEntry {
   explicit ArmedEntry(long rounds)
-      : program([] {}, [rounds] {
-          for (long i = 0; i < rounds; ++i)
-            if (!call_entries(i)) return 1;
-          return 33;
-        }),
+      : program([] {},
+                [rounds] {
+                  for (long i = 0; i < rounds; ++i)
+                    if (!call_entries(i)) return 1;
+                  return 33;
+                }),
         space(tracer, program.pid()) {
     EXPECT_TRUE(test::seize_all(tracer, pid()));
     EXPECT_TRUE(arm_entries(space, pid()));
@@ -244,17 +252,18 @@ TEST(EntryJump, PutBackLeavesTheTextAsItWas) {
 
 TEST(EntryJump, IsPutBackUnderThreadsThatCome) {
   test::Shared<std::atomic<bool>> enough;
-  Waiting program([] {}, [&] {
-    std::atomic<bool> right{true};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i)
-      threads.emplace_back([&] {
-        for (long n = 0; !*enough; ++n)
-          if (!call_entries(n)) right = false;
-      });
-    for (auto& thread : threads) thread.join();
-    return right && call_entries(1) ? 33 : 1;
-  });
+  Waiting program([] {},
+                  [&] {
+                    std::atomic<bool> right{true};
+                    std::vector<std::thread> threads;
+                    for (int i = 0; i < 4; ++i)
+                      threads.emplace_back([&] {
+                        for (long n = 0; !*enough; ++n)
+                          if (!call_entries(n)) right = false;
+                      });
+                    for (auto& thread : threads) thread.join();
+                    return right && call_entries(1) ? 33 : 1;
+                  });
   {
     const Tracer tracer = test::make_tracer();
     AddressSpace space(tracer, program.pid());
@@ -308,10 +317,11 @@ TEST(EntryJump, ACopyOfAnEarlierForkGetsOrdinarySites) {
 TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   constexpr std::uint64_t kMany = 600, kSize = 16;
   const RemoteAddr first{reinterpret_cast<std::uint64_t>(fade_many)};
-  Waiting program([] {}, [&] {
-    for (std::uint64_t i = 0; i < kMany; ++i) reinterpret_cast<void (*)()>((first + i * kSize).value)();
-    return 33;
-  });
+  Waiting program([] {},
+                  [&] {
+                    for (std::uint64_t i = 0; i < kMany; ++i) reinterpret_cast<void (*)()>((first + i * kSize).value)();
+                    return 33;
+                  });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   const pid_t pid = program.pid();
@@ -320,7 +330,8 @@ TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   const auto known = space.arm(first + 5 * kSize, pid);
   ASSERT_TRUE(known);
   std::vector<AddressSpace::FunctionEntry> entries;
-  for (std::uint64_t i = 0; i < kMany; ++i) entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), first + i * kSize, i % 7 == 0 ? 0 : kSize));
+  for (std::uint64_t i = 0; i < kMany; ++i)
+    entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), first + i * kSize, i % 7 == 0 ? 0 : kSize));
   entries.push_back(entries[1]);
   const auto sites = space.arm_entries(entries, pid);
   ASSERT_EQ(sites.size(), kMany + 1);
@@ -342,7 +353,8 @@ TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   program.go();
   Tracee(pid).resume();
   std::uint64_t hits = 0;
-  for (Stop stop = tracer.next_of(pid); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid)) hits += test::handle_stop(space, stop);
+  for (Stop stop = tracer.next_of(pid); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid))
+    hits += test::handle_stop(space, stop);
   test::expect_exit(program.finish(), 33);
   EXPECT_EQ(hits, kMany);
 }
@@ -475,7 +487,8 @@ TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
 
 // ---------------------------------------------------------------- where threads stand
 
-// Stepped from the entry to what follows the jump: where there is an address of its own, the registers are those of the entry.
+// Stepped from the entry to what follows the jump: where there is an address of its own, the registers are those of the
+// entry.
 class OwnRegisters : public ::testing::TestWithParam<int> {};
 
 TEST_P(OwnRegisters, AreThoseOfTheEntry) {
@@ -500,7 +513,8 @@ TEST_P(OwnRegisters, AreThoseOfTheEntry) {
       none += !registers;
       const bool was_hit = now.ip() > site->pad_trap() || now.ip() < site->pad();  // the pad is behind the slot
       const bool is_moved_back = registers && registers->ip() == site->address;
-      EXPECT_EQ(armed.space.our_code().hit_again(now.ip()) == site->address, was_hit && is_moved_back) << std::hex << now.rip;
+      EXPECT_EQ(armed.space.our_code().hit_again(now.ip()) == site->address, was_hit && is_moved_back)
+          << std::hex << now.rip;
       hit_again += armed.space.our_code().hit_again(now.ip()) == site->address;
       if (is_moved_back) {
         EXPECT_EQ(registers->r11, at_entry.r11) << std::hex << now.rip;
@@ -513,7 +527,7 @@ TEST_P(OwnRegisters, AreThoseOfTheEntry) {
     ASSERT_EQ(armed.tracer.next_of(armed.pid()).signal, SIGTRAP);
   }
   const int moves = 3 * (kWordsOf[GetParam()] == 2 ? 3 : 1);  // of the pad: each register is kept, loaded, taken back
-  EXPECT_EQ(own, moves + 4);   // its int3 and its jump, the beginning of the slot, and its jump
+  EXPECT_EQ(own, moves + 4);  // its int3 and its jump, the beginning of the slot, and its jump
   const auto moved = starts_under_jump(std::span(reinterpret_cast<const std::uint8_t*>(site->address.value), 16));
   EXPECT_EQ(none, moved.size());  // between the moved instructions
   EXPECT_EQ(hit_again, moves / 3 + 2);

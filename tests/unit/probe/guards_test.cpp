@@ -14,7 +14,8 @@ namespace {
 using test::Waiting;
 
 // Arms everything, with the guards of libc's two functions, and dies.
-int status_of_guarded(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
+int status_of_guarded(
+    const std::function<int()>& after, const std::function<void()>& before = [] {}) {
   const auto arm = [](AddressSpace& space, pid_t stopped) {
     EXPECT_TRUE(test::arm_all(space, stopped));
     EXPECT_TRUE(test::arm_guarded(space, stopped));
@@ -97,7 +98,8 @@ TEST(Guards, WhereSigtrapIsBlockedNothingTraps) {
 
 TEST(Guards, OtherSignalsActionsAreLibcsBusiness) {
   const int status = status_of_guarded([] {
-    struct sigaction wish {}, old {};
+    struct sigaction wish {
+    }, old{};
     wish.sa_handler = SIG_IGN;
     if (::sigaction(SIGUSR1, &wish, &old) != 0 || old.sa_handler != SIG_DFL) return 1;
     ::raise(SIGUSR1);
@@ -145,7 +147,8 @@ TEST(Guards, AHandlerThatIsInstalledLateGetsTheProgramsTrapsOnly) {
 }
 
 void step_one_instruction() {
-  asm volatile("pushfq\n orl $0x100, (%%rsp)\n popfq\n nop\n pushfq\n andl $~0x100, (%%rsp)\n popfq\n" ::: "memory", "cc");
+  asm volatile("pushfq\n orl $0x100, (%%rsp)\n popfq\n nop\n pushfq\n andl $~0x100, (%%rsp)\n popfq\n" ::
+                   : "memory", "cc");
 }
 
 // What a tracer leaves that dies while a thread makes a step for it.
@@ -214,11 +217,12 @@ TEST(Guards, OldAndNewActionInOnePlace) {
 }
 
 TEST(Guards, ActionIsKnownToWhoTakesOver) {
-  Waiting program([] {}, [] {
-    ::signal(SIGTRAP, SIG_IGN);
-    ::raise(SIGSTOP);
-    return test::call_all(1) ? 33 : 1;
-  });
+  Waiting program([] {},
+                  [] {
+                    ::signal(SIGTRAP, SIG_IGN);
+                    ::raise(SIGSTOP);
+                    return test::call_all(1) ? 33 : 1;
+                  });
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
     EXPECT_TRUE(test::arm_all(space, program.pid()));
     EXPECT_TRUE(test::arm_guarded(space, program.pid()));

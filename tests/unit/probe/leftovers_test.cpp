@@ -103,26 +103,28 @@ TEST(Leftovers, NewSitesGetNewSlots) {
 }
 
 TEST(Leftovers, AreFoundInAForkToo) {
-  Waiting program([] {}, [] {
-    const pid_t forked = ::fork();
-    if (forked == 0) {
-      ::raise(SIGSTOP);
-      ::_exit(call_thrice());
-    }
-    int status = 0;
-    ::waitpid(forked, &status, WUNTRACED);
-    if (!WIFSTOPPED(status)) return 2;
-    const Tracer tracer = test::make_tracer();
-    AddressSpace space(tracer, forked);
-    if (!tracer.seize(forked, false)) return 3;
-    if (tracer.next_of(forked).kind == Stop::Kind::Gone) return 4;
-    const auto taken = space.take_over(forked);
-    const bool is_whole = taken && *taken && (*taken)->sites == 4 && test::changed_text(space.memory()).size() == 4;
-    ::kill(forked, SIGCONT);
-    Tracee(forked).detach();
-    while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;  // our tracer ticks
-    return is_whole && status == 0 ? 33 : 5;  // changed_text() compares with us, who still have the int3s
-  });
+  Waiting program(
+      [] {},
+      [] {
+        const pid_t forked = ::fork();
+        if (forked == 0) {
+          ::raise(SIGSTOP);
+          ::_exit(call_thrice());
+        }
+        int status = 0;
+        ::waitpid(forked, &status, WUNTRACED);
+        if (!WIFSTOPPED(status)) return 2;
+        const Tracer tracer = test::make_tracer();
+        AddressSpace space(tracer, forked);
+        if (!tracer.seize(forked, false)) return 3;
+        if (tracer.next_of(forked).kind == Stop::Kind::Gone) return 4;
+        const auto taken = space.take_over(forked);
+        const bool is_whole = taken && *taken && (*taken)->sites == 4 && test::changed_text(space.memory()).size() == 4;
+        ::kill(forked, SIGCONT);
+        Tracee(forked).detach();
+        while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;  // our tracer ticks
+        return is_whole && status == 0 ? 33 : 5;  // changed_text() compares with us, who still have the int3s
+      });
   arm_all(program.pid());
   test::expect_exit(program.finish(), 33);
 }
@@ -187,10 +189,10 @@ TEST(Leftovers, NonsenseIsRefusedWithTheReason) {
   ASSERT_TRUE(net && *net);
   const RemoteAddr base = (*net)->base();
   const std::pair<std::uint64_t, const char*> fields[] = {
-      {NetLayout::kGeometryAt, "another layout"},      {NetLayout::kTableNowAt, "its table"},
-      {NetLayout::kOurActionAt, "its code"},           {NetLayout::kOurActionAt + 16, "its code"},
-      {NetLayout::kSyscallAt, "its code"},             {NetLayout::kGuardsAt, "its code"},
-      {NetLayout::kRangesAt, "its lists"},             {NetLayout::kRangesAt + 16, "its lists"},
+      {NetLayout::kGeometryAt, "another layout"}, {NetLayout::kTableNowAt, "its table"},
+      {NetLayout::kOurActionAt, "its code"},      {NetLayout::kOurActionAt + 16, "its code"},
+      {NetLayout::kSyscallAt, "its code"},        {NetLayout::kGuardsAt, "its code"},
+      {NetLayout::kRangesAt, "its lists"},        {NetLayout::kRangesAt + 16, "its lists"},
   };
   const auto write = [&](RemoteAddr at, std::uint64_t word) {
     return memory.write(at, std::as_bytes(std::span(&word, 1)), program.pid());

@@ -30,8 +30,10 @@ bool arm_event(AddressSpace& space, pid_t stopped) {
 }
 
 // The process is abandoned while the loader is watched and libc is not.
-int status_of(const std::function<int()>& after, const std::function<void()>& before = [] {}) {
-  return test::status_once_abandoned([](AddressSpace& space, pid_t stopped) { EXPECT_TRUE(arm_event(space, stopped)); }, after, before);
+int status_of(
+    const std::function<int()>& after, const std::function<void()>& before = [] {}) {
+  return test::status_once_abandoned([](AddressSpace& space, pid_t stopped) { EXPECT_TRUE(arm_event(space, stopped)); },
+                                     after, before);
 }
 
 TEST(LoaderGuard, AnAbandonedProgramGoesOn) {

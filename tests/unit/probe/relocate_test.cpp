@@ -99,10 +99,10 @@ TEST_F(CodePages, ShortAndLongJump) {
 
 TEST_F(CodePages, ConditionalJumpBothWays) {
   // The flags come from the caller: slot entered after a comparison, so build it into a wrapper.
-  put(site() - 3, {0x48, 0x85, 0xFF});              // test %rdi,%rdi
-  put(site(), {0x74, 0x06});                        // je +6
-  put(site() + 2, {0xB8, 1, 0, 0, 0, 0xC3});        // mov $1,%eax; ret
-  put(site() + 8, {0xB8, 2, 0, 0, 0, 0xC3});        // mov $2,%eax; ret
+  put(site() - 3, {0x48, 0x85, 0xFF});        // test %rdi,%rdi
+  put(site(), {0x74, 0x06});                  // je +6
+  put(site() + 2, {0xB8, 1, 0, 0, 0, 0xC3});  // mov $1,%eax; ret
+  put(site() + 8, {0xB8, 2, 0, 0, 0, 0xC3});  // mov $2,%eax; ret
   ASSERT_EQ(move(), 2);
   put(slot() - 3, {0x48, 0x85, 0xFF});
   const auto moved = reinterpret_cast<Function>(slot() - 3);
@@ -133,21 +133,21 @@ TEST_F(CodePages, LoopAndJrcxz) {
 
 // The callee returns what it finds as its return address: it must be in the original function, not in the slot.
 TEST_F(CodePages, RelativeCallPushesOriginalReturnAddress) {
-  put(site(), {0xE8, 0xFB, 0x00, 0x00, 0x00, 0xC3});       // call site + 0x100; ret
-  put(site() + 0x100, {0x48, 0x8B, 0x04, 0x24, 0xC3});     // mov (%rsp),%rax; ret
+  put(site(), {0xE8, 0xFB, 0x00, 0x00, 0x00, 0xC3});    // call site + 0x100; ret
+  put(site() + 0x100, {0x48, 0x8B, 0x04, 0x24, 0xC3});  // mov (%rsp),%rax; ret
   expect_same(0, 0);
   EXPECT_EQ(reinterpret_cast<Function>(slot())(0, 0), addr(site()).value + 5);
 }
 
 TEST_F(CodePages, IndirectCallsThroughRegisterMemoryAndStack) {
-  put(site() + 0x100, {0x48, 0x8B, 0x04, 0x24, 0xC3});     // mov (%rsp),%rax; ret
+  put(site() + 0x100, {0x48, 0x8B, 0x04, 0x24, 0xC3});  // mov (%rsp),%rax; ret
   const auto target = reinterpret_cast<std::uint64_t>(site() + 0x100);
   std::memcpy(site() + 0x1000, &target, sizeof target);
   put(site(), {0xFF, 0x15, 0xFA, 0x0F, 0x00, 0x00, 0xC3});  // call *0xffa(%rip)
   expect_same(0, 0);
-  put(site(), {0xFF, 0xD7, 0xC3});                          // call *%rdi
+  put(site(), {0xFF, 0xD7, 0xC3});  // call *%rdi
   expect_same(target, 0);
-  put(site(), {0xFF, 0x57, 0x10, 0xC3});                    // call *0x10(%rdi)
+  put(site(), {0xFF, 0x57, 0x10, 0xC3});  // call *0x10(%rdi)
   expect_same(addr(site()).value + 0x1000 - 0x10, 0);
   // push %rdi; then (moved) call *(%rsp); pop %rcx; ret
   put(site() - 1, {0x57, 0xFF, 0x14, 0x24, 0x59, 0xC3});
@@ -174,7 +174,8 @@ TEST_F(CodePages, RefusesWhatCannotBeMoved) {
   put(site(), {0x48, 0x8B});  // cut short by the end of the mapping
   EXPECT_FALSE(relocate(std::span<const std::uint8_t>(site(), 2), addr(site()), addr(slot())));
   put(site(), {0xC3});  // slot out of reach of the jump back
-  EXPECT_FALSE(relocate(std::span<const std::uint8_t>(site(), 16), addr(site()), addr(site()) + (std::uint64_t{3} << 30)));
+  EXPECT_FALSE(
+      relocate(std::span<const std::uint8_t>(site(), 16), addr(site()), addr(site()) + (std::uint64_t{3} << 30)));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ int call_once() { return test::call_all(1) ? 0 : 1; }
 
 // The program is stopped, everything is armed.
 struct Armed {
-  explicit Armed(const std::function<int()>& after, const std::function<void()>& before = [] {})
+  explicit Armed(
+      const std::function<int()>& after, const std::function<void()>& before = [] {})
       : program(before, after), space(tracer, program.pid()) {
     EXPECT_TRUE(test::seize_all(tracer, pid()));
     EXPECT_TRUE(test::arm_all(space, pid()));
@@ -104,7 +105,8 @@ TEST(Removal, AHandlerThatWasSetWhileWatchedToo) {
 TEST(Removal, AnActionThatIsNotOursIsLeftAlone) {
   Armed armed([] { return own_handler_works(); }, [] {});
   // By a system call of its own, as fade does not see it.
-  const KernelSigaction own{.handler = reinterpret_cast<std::uint64_t>(count), .flags = 0x04000000,
+  const KernelSigaction own{.handler = reinterpret_cast<std::uint64_t>(count),
+                            .flags = 0x04000000,
                             .restorer = address_of(fade_test_sigreturn).value};
   const auto registers = Tracee(armed.pid()).registers();
   ASSERT_TRUE(registers);
@@ -139,7 +141,8 @@ TEST(Removal, AndBackAHundredTimes) {
 TEST(Removal, TracerKilledAnywhere) {
   bool killed = true;
   for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
-    Waiting program([] { ::signal(SIGTRAP, count); }, [] { return own_handler_works() == 33 && call_once() == 0 ? 33 : 1; });
+    Waiting program([] { ::signal(SIGTRAP, count); },
+                    [] { return own_handler_works() == 33 && call_once() == 0 ? 33 : 1; });
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
@@ -262,7 +265,8 @@ TEST(OwnAddress, AGuardChangesNothing) {
   const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigaction);
   ASSERT_TRUE(site);
   ASSERT_EQ((*site)->way, Way::Trap);
-  for (const std::uint64_t at : {0u, 7u, 17u, 19u}) EXPECT_EQ(space.our_code().own_address((*site)->slot + at), (*site)->address) << at;
+  for (const std::uint64_t at : {0u, 7u, 17u, 19u})
+    EXPECT_EQ(space.our_code().own_address((*site)->slot + at), (*site)->address) << at;
   EXPECT_EQ(space.our_code().own_address((*site)->slot + 19 + (*site)->length), (*site)->address + (*site)->length);
   Tracee(program.pid()).detach();
   test::expect_exit(program.finish(), 33);
@@ -308,10 +312,11 @@ TEST(OwnAddress, OfAPadIsTheEntryOrNone) {
 
 // A signal meets the thread in a slot; its handler still runs when somebody asks.
 TEST(Stacks, AFrameThatGoesOnInASlotIsFound) {
-  Waiting program([] {}, [] {
-    ::signal(SIGUSR1, [](int) { ::raise(SIGUSR2); });
-    return test::call_all(1) ? 33 : 1;
-  });
+  Waiting program([] {},
+                  [] {
+                    ::signal(SIGUSR1, [](int) { ::raise(SIGUSR2); });
+                    return test::call_all(1) ? 33 : 1;
+                  });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   const Tracee tracee(program.pid());
@@ -355,7 +360,8 @@ TEST(TextComparison, CountsOursAndOthers) {
   EXPECT_EQ(check->unchecked, 0u);
   armed.space.put_back(armed.pid());
   const std::uint8_t patch = 0x90;
-  ASSERT_TRUE(armed.space.memory().write(address_of(kFunctions[1]) + 1, std::as_bytes(std::span(&patch, 1)), armed.pid()));
+  ASSERT_TRUE(
+      armed.space.memory().write(address_of(kFunctions[1]) + 1, std::as_bytes(std::span(&patch, 1)), armed.pid()));
   check = armed.space.differing();
   ASSERT_TRUE(check);
   EXPECT_EQ(check->ours, 0u);

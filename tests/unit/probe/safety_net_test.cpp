@@ -122,32 +122,35 @@ TEST(SafetyNet, ProgramsOwnHandlerGetsItsTrapsAndNoneOfOurs) {
 }
 
 TEST(SafetyNet, WithoutAHandlerTheProgramDiesOfItsOwnTrap) {
-  const int status = status_after_dead_tracer([] {}, [] {
-    if (!test::call_all(5)) return 1;
-    asm volatile("int3");
-    return 2;
-  });
+  const int status = status_after_dead_tracer([] {},
+                                              [] {
+                                                if (!test::call_all(5)) return 1;
+                                                asm volatile("int3");
+                                                return 2;
+                                              });
   ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
   EXPECT_EQ(WTERMSIG(status), SIGTRAP);
 }
 
 TEST(SafetyNet, IgnoredTrapsStayIgnored) {
-  const int status = status_after_dead_tracer([] { ::signal(SIGTRAP, SIG_IGN); }, [] {
-    ::raise(SIGTRAP);
-    return test::call_all(5) ? 33 : 1;
-  });
+  const int status = status_after_dead_tracer([] { ::signal(SIGTRAP, SIG_IGN); },
+                                              [] {
+                                                ::raise(SIGTRAP);
+                                                return test::call_all(5) ? 33 : 1;
+                                              });
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 33);
 }
 
 TEST(SafetyNet, ChildrenOfTheProgramAreSafeToo) {
-  const int status = status_after_dead_tracer([] {}, [] {
-    const pid_t forked = ::fork();
-    if (forked == 0) ::_exit(test::call_all(4) ? 33 : 1);
-    int ended = 0;
-    while (::waitpid(forked, &ended, 0) < 0 && errno == EINTR) continue;
-    return WIFEXITED(ended) ? WEXITSTATUS(ended) : 2;
-  });
+  const int status = status_after_dead_tracer([] {},
+                                              [] {
+                                                const pid_t forked = ::fork();
+                                                if (forked == 0) ::_exit(test::call_all(4) ? 33 : 1);
+                                                int ended = 0;
+                                                while (::waitpid(forked, &ended, 0) < 0 && errno == EINTR) continue;
+                                                return WIFEXITED(ended) ? WEXITSTATUS(ended) : 2;
+                                              });
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 33);
 }

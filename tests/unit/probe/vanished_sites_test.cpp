@@ -23,13 +23,15 @@ using Repair = AddressSpace::Repair;
 // A stopped program that has a net. It calls everything ten times when it goes on.
 struct Vanishing : ::testing::Test {
   const Tracer tracer = test::make_tracer();
-  Waiting program{[] {}, [] {
-    for (long n = 0; n < 10; ++n) {
-      const bool right = fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8;
-      if (!test::call_all(n) || !right) return 1;
-    }
-    return 33;
-  }};
+  Waiting program{[] {},
+                  [] {
+                    for (long n = 0; n < 10; ++n) {
+                      const bool right = fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 &&
+                                         fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8;
+                      if (!test::call_all(n) || !right) return 1;
+                    }
+                    return 33;
+                  }};
   AddressSpace space{tracer, program.pid()};
 
   void SetUp() override {
@@ -50,7 +52,8 @@ struct Vanishing : ::testing::Test {
     program.go();
     Tracee(pid()).resume();
     int hits = 0;
-    for (Stop stop = tracer.next_of(pid()); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid())) hits += test::handle_stop(space, stop);
+    for (Stop stop = tracer.next_of(pid()); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid()))
+      hits += test::handle_stop(space, stop);
     test::expect_exit(program.finish(), 33);
     return hits;
   }
@@ -80,7 +83,8 @@ TEST_F(Vanishing, WhatWasWipedIsSetAgainWithNobodyStopped) {
 }
 
 TEST_F(Vanishing, AJumpComesBackAsAnInt3WhereTheFunctionBegins) {
-  const RemoteAddr functions[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7), address_of(fade_entry_8)};
+  const RemoteAddr functions[] = {address_of(fade_entry_5), address_of(fade_entry_6), address_of(fade_entry_7),
+                                  address_of(fade_entry_8)};
   for (const RemoteAddr function : functions) {
     Site* const jump = arm_jump(function);
     ASSERT_NE(jump, nullptr);
@@ -179,13 +183,15 @@ TEST(VanishedSites, AreFoundOnManyPages) {
   void* const memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   std::memset(memory, 0x90, kSize);
   const RemoteAddr begin = address_of(memory);
-  Waiting program([] {}, [&] {
-    ::munmap(static_cast<std::byte*>(memory) + kLost * 4096, 4096);
-    return ::raise(SIGUSR1);
-  });
+  Waiting program([] {},
+                  [&] {
+                    ::munmap(static_cast<std::byte*>(memory) + kLost * 4096, 4096);
+                    return ::raise(SIGUSR1);
+                  });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
-  ASSERT_TRUE(test::seize_all(tracer, program.pid()) && space.install_net(program.pid(), test::gadgets(), {begin, begin + kSize}));
+  ASSERT_TRUE(test::seize_all(tracer, program.pid()) &&
+              space.install_net(program.pid(), test::gadgets(), {begin, begin + kSize}));
   for (std::size_t i = 0; i < kSize; i += kStep) ASSERT_TRUE(space.arm(begin + i, program.pid())) << i;
   std::vector<RemoteAddr> wiped, found;
   const std::byte nop{0x90};
@@ -199,7 +205,8 @@ TEST(VanishedSites, AreFoundOnManyPages) {
   Tracee(program.pid()).resume();
   ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR1);
   const RemoteRange lost{begin + kLost * 4096, begin + (kLost + 1) * 4096};
-  for (const auto& site : space.vanished()) EXPECT_EQ(site.instead, lost.contains(site.address) ? Instead::Nothing : Instead::Original);
+  for (const auto& site : space.vanished())
+    EXPECT_EQ(site.instead, lost.contains(site.address) ? Instead::Nothing : Instead::Original);
   EXPECT_EQ(std::ranges::count(space.vanished(), Instead::Nothing, &AddressSpace::VanishedSite::instead), 4096 / kStep);
   ::munmap(memory, kSize);
 }

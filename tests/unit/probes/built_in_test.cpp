@@ -28,18 +28,20 @@ std::set<std::string> symbols_of(Kind kind) {
 
 TEST(BuiltIn, GroupsAreTheWordsOfTheCommandLine) {
   EXPECT_THAT(groups_of(built_in_probes()),
-              testing::ElementsAre("config", "copy", "device", "error", "event", "graph", "kernel", "marker", "mem", "module", "other",
-                                   "pointer", "register", "rtc", "stream", "sync", "texture"));
+              testing::ElementsAre("config", "copy", "device", "error", "event", "graph", "kernel", "marker", "mem",
+                                   "module", "other", "pointer", "register", "rtc", "stream", "sync", "texture"));
 }
 
 TEST(BuiltIn, HotFunctionsAreTheEmptyOnes) {
   std::set<std::string> hot;
   for (const ProbePtr& p : built_in_probes())
     if (p->hot) hot.insert(p->symbol);
-  for (const char* symbol : {"hipGetDevice", "hipGetLastError", "hipPeekAtLastError", "__hipPushCallConfiguration",
-                             "__hipPopCallConfiguration", "hipPointerGetAttribute", "__hipRegisterFunction", "__hipOnError"})
+  for (const char* symbol :
+       {"hipGetDevice", "hipGetLastError", "hipPeekAtLastError", "__hipPushCallConfiguration",
+        "__hipPopCallConfiguration", "hipPointerGetAttribute", "__hipRegisterFunction", "__hipOnError"})
     EXPECT_TRUE(hot.contains(symbol)) << symbol;
-  for (const char* symbol : {"hipMalloc", "hipLaunchKernel", "hipSetDevice", "hipGetDeviceCount", "hipStreamSynchronize"})
+  for (const char* symbol :
+       {"hipMalloc", "hipLaunchKernel", "hipSetDevice", "hipGetDeviceCount", "hipStreamSynchronize"})
     EXPECT_FALSE(hot.contains(symbol)) << symbol;
 }
 
@@ -51,7 +53,9 @@ TEST(BuiltIn, EveryLaunchNamesItsKernel) {
     const bool in_struct = symbol.ends_with("MultiDevice");
     EXPECT_TRUE(p.with_role(Role::Kernel) || in_struct) << symbol;
     EXPECT_EQ(p.group, "kernel") << symbol;
-    EXPECT_EQ(p.grid_in_work_items, symbol.find("ExtModuleLaunch") != std::string::npos || symbol.find("HccModule") != std::string::npos) << symbol;
+    EXPECT_EQ(p.grid_in_work_items,
+              symbol.find("ExtModuleLaunch") != std::string::npos || symbol.find("HccModule") != std::string::npos)
+        << symbol;
   }
 }
 
@@ -105,13 +109,32 @@ TEST(BuiltIn, PropertiesAreReadWithTheLayoutOfTheSymbol) {
 }
 
 TEST(BuiltIn, StructsHaveTheSizesOfTheVendorsHeaders) {
-  const std::map<std::string, std::uint32_t> sizes = {
-      {"HIP_ARRAY3D_DESCRIPTOR", 40}, {"HIP_ARRAY_DESCRIPTOR", 24}, {"HIP_LAUNCH_CONFIG", 56}, {"hipChannelFormatDesc", 20},
-      {"hipExtent", 24}, {"hipFuncAttributes", 56}, {"hipFunctionLaunchParams", 56}, {"hipGraphInstantiateParams", 32},
-      {"hipHostNodeParams", 16}, {"hipIpcMemHandle_t", 64}, {"hipKernelNodeParams", 64}, {"hipLaunchConfig_t", 56},
-      {"hipLaunchParams", 56}, {"hipMemAccessDesc", 12}, {"hipMemAllocNodeParams", 120}, {"hipMemLocation", 8},
-      {"hipMemPoolProps", 88}, {"hipMemPoolPtrExportData", 64}, {"hipMemcpy3DParms", 160}, {"hipMemcpy3DPeerParms", 168}, {"hipMemsetParams", 48},
-      {"hipPitchedPtr", 32}, {"hipPointerAttribute_t", 32}, {"hipPos", 24}, {"hipUUID", 16}, {"hip_Memcpy2D", 128}};
+  const std::map<std::string, std::uint32_t> sizes = {{"HIP_ARRAY3D_DESCRIPTOR", 40},
+                                                      {"HIP_ARRAY_DESCRIPTOR", 24},
+                                                      {"HIP_LAUNCH_CONFIG", 56},
+                                                      {"hipChannelFormatDesc", 20},
+                                                      {"hipExtent", 24},
+                                                      {"hipFuncAttributes", 56},
+                                                      {"hipFunctionLaunchParams", 56},
+                                                      {"hipGraphInstantiateParams", 32},
+                                                      {"hipHostNodeParams", 16},
+                                                      {"hipIpcMemHandle_t", 64},
+                                                      {"hipKernelNodeParams", 64},
+                                                      {"hipLaunchConfig_t", 56},
+                                                      {"hipLaunchParams", 56},
+                                                      {"hipMemAccessDesc", 12},
+                                                      {"hipMemAllocNodeParams", 120},
+                                                      {"hipMemLocation", 8},
+                                                      {"hipMemPoolProps", 88},
+                                                      {"hipMemPoolPtrExportData", 64},
+                                                      {"hipMemcpy3DParms", 160},
+                                                      {"hipMemcpy3DPeerParms", 168},
+                                                      {"hipMemsetParams", 48},
+                                                      {"hipPitchedPtr", 32},
+                                                      {"hipPointerAttribute_t", 32},
+                                                      {"hipPos", 24},
+                                                      {"hipUUID", 16},
+                                                      {"hip_Memcpy2D", 128}};
   for (const auto& [name, size] : sizes) {
     const TypeDeclaration* declaration = built_in_types()->find(name);
     ASSERT_NE(declaration, nullptr) << name;
@@ -128,7 +151,8 @@ TEST(BuiltIn, RegistersCarriesWhatNamesAKernel) {
   EXPECT_EQ(get.with_role(Role::KernelName)->name, "kname");
 }
 
-// roctx.probes: what opens a range names it where it can, what stops one has its id, and none of them counts as work of the GPU.
+// roctx.probes: what opens a range names it where it can, what stops one has its id, and none of them counts as work of
+// the GPU.
 TEST(BuiltIn, MarkersTellNamesAndIds) {
   std::set<std::string> named;
   for (const Kind kind : {Kind::RangePush, Kind::RangeStart, Kind::Mark})
@@ -136,12 +160,15 @@ TEST(BuiltIn, MarkersTellNamesAndIds) {
       if (probe(symbol).with_role(Role::RangeName)) named.insert(symbol);
       else EXPECT_TRUE(symbol.ends_with("Ex")) << symbol;
     }
-  for (const char* symbol : {"roctxRangePushA", "roctxRangeStartA", "roctxMarkA", "nvtxRangePushA", "nvtxRangePushW", "nvtxRangeStartA", "nvtxMarkA"})
+  for (const char* symbol : {"roctxRangePushA", "roctxRangeStartA", "roctxMarkA", "nvtxRangePushA", "nvtxRangePushW",
+                             "nvtxRangeStartA", "nvtxMarkA"})
     EXPECT_TRUE(named.contains(symbol)) << symbol;
   EXPECT_THAT(symbols_of(Kind::RangePop), testing::ElementsAre("nvtxDomainRangePop", "nvtxRangePop", "roctxRangePop"));
-  for (const std::string& symbol : symbols_of(Kind::RangeStop)) EXPECT_TRUE(probe(symbol).with_role(Role::RangeId)) << symbol;
+  for (const std::string& symbol : symbols_of(Kind::RangeStop))
+    EXPECT_TRUE(probe(symbol).with_role(Role::RangeId)) << symbol;
   for (const std::string& symbol : symbols_of(Kind::RangeStart)) EXPECT_EQ(probe(symbol).result.size, 8u) << symbol;
-  for (const ProbePtr& p : built_in_probes()) EXPECT_EQ(p->group == "marker", p->api == "roctx" || p->api == "nvtx") << p->symbol;
+  for (const ProbePtr& p : built_in_probes())
+    EXPECT_EQ(p->group == "marker", p->api == "roctx" || p->api == "nvtx") << p->symbol;
 }
 
 }  // namespace

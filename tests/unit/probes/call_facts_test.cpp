@@ -24,7 +24,12 @@ std::uint64_t pair(std::uint32_t low, std::uint32_t high) { return low | std::ui
 TEST_F(CallFacts, ALaunchByDim3) {
   Call call;
   const std::array<std::uint64_t, 2> stack = {1024, 0xabc0};
-  call.word(0, 0x5000).word(1, pair(96, 2)).word(2, 3).word(3, pair(256, 1)).word(4, 1).piece(PieceKind::Stack, 0, bytes_of(stack));
+  call.word(0, 0x5000)
+      .word(1, pair(96, 2))
+      .word(2, 3)
+      .word(3, pair(256, 1))
+      .word(4, 1)
+      .piece(PieceKind::Stack, 0, bytes_of(stack));
   const Probe& p = probe("hipLaunchKernel");
   const auto shape = launch_shape(p, call.record, call.payload);
   ASSERT_TRUE(shape);
@@ -39,7 +44,8 @@ TEST_F(CallFacts, ALaunchByDim3) {
 TEST_F(CallFacts, ALaunchByNumbers) {
   Call call;
   const std::array<std::uint64_t, 3> stack = {1, 512, 0x77};
-  call.word(0, 0x1).word(1, 10).word(2, 20).word(3, 30).word(4, 64).word(5, 4).piece(PieceKind::Stack, 0, bytes_of(stack));
+  call.word(0, 0x1).word(1, 10).word(2, 20).word(3, 30).word(4, 64).word(5, 4).piece(PieceKind::Stack, 0,
+                                                                                     bytes_of(stack));
   const auto shape = launch_shape(probe("hipModuleLaunchKernel"), call.record, call.payload);
   ASSERT_TRUE(shape);
   EXPECT_EQ(shape->grid, (Dim3{10, 20, 30}));
@@ -107,12 +113,12 @@ TEST_F(CallFacts, CopiesAndFills) {
 
 TEST_F(CallFacts, ACopyOfThreeDimensions) {
   std::array<std::uint64_t, 20> parameters{};
-  parameters[4] = 0x5000;    // srcPtr.ptr
-  parameters[12] = 0xd000;   // dstPtr.ptr
-  parameters[16] = 64;       // extent
+  parameters[4] = 0x5000;   // srcPtr.ptr
+  parameters[12] = 0xd000;  // dstPtr.ptr
+  parameters[16] = 64;      // extent
   parameters[17] = 8;
   parameters[18] = 2;
-  parameters[19] = 1;        // kind
+  parameters[19] = 1;  // kind
   Call call;
   call.piece(PieceKind::In, 0, bytes_of(parameters));
   const Probe& p = probe("hipMemcpy3DAsync");
@@ -141,7 +147,8 @@ TEST_F(CallFacts, ArgumentsAreMaskedToTheirSize) {
 TEST_F(CallFacts, AKernelsNameAndHandle) {
   Call call;
   call.word(0, 0x10).word(1, 0x20).word(2, 0x30);
-  call.piece(PieceKind::String, 2, bytes_of(std::string("_Z4vaddPfS_i"))).piece(PieceKind::Out, 0, bytes_of(std::uint64_t{0xf00}));
+  call.piece(PieceKind::String, 2, bytes_of(std::string("_Z4vaddPfS_i")))
+      .piece(PieceKind::Out, 0, bytes_of(std::uint64_t{0xf00}));
   const Probe& p = probe("hipModuleGetFunction");
   EXPECT_EQ(string_argument(p, *p.with_role(Role::KernelName), call.record, call.payload), "_Z4vaddPfS_i");
   EXPECT_EQ(out_value(p, Role::Kernel, call.record, call.payload), 0xf00U);

@@ -44,7 +44,8 @@ TEST(Catalogue, HiprtcIsLookedForInBothLibraries) {
 TEST(Catalogue, AUsersProbeReplacesTheBuiltInOne) {
   Catalogue catalogue;
   const std::size_t before = catalogue.all().size();
-  ASSERT_TRUE(catalogue.add_text("api hip\ngroup mine\nhipError_t hipMalloc(out void **p @address, size_t n @bytes)", "my.probes"));
+  ASSERT_TRUE(catalogue.add_text("api hip\ngroup mine\nhipError_t hipMalloc(out void **p @address, size_t n @bytes)",
+                                 "my.probes"));
   EXPECT_EQ(catalogue.all().size(), before);
   ASSERT_EQ(catalogue.by_symbol("hipMalloc").size(), 1U);
   EXPECT_EQ(catalogue.by_symbol("hipMalloc")[0]->group, "mine");
@@ -52,7 +53,8 @@ TEST(Catalogue, AUsersProbeReplacesTheBuiltInOne) {
 
 TEST(Catalogue, OneSymbolMayStandInSeveralLibraries) {
   Catalogue catalogue;
-  ASSERT_TRUE(catalogue.add_text("library \"liba.so\"\nint go(int a)\nlibrary \"libb.so\"\nint go(long a)", "my.probes"));
+  ASSERT_TRUE(
+      catalogue.add_text("library \"liba.so\"\nint go(int a)\nlibrary \"libb.so\"\nint go(long a)", "my.probes"));
   EXPECT_EQ(catalogue.by_symbol("go").size(), 2U);
   EXPECT_EQ(catalogue.for_library({"", "libb.so", ""}).at(0)->parameters[0].type.name, "long");
 }
@@ -104,7 +106,8 @@ TEST(Catalogue, ProbesMayBeAddedWhileOthersRead) {
 
 class SelectionTest : public testing::Test {
  protected:
-  bool on(const char* symbol, std::string_view events, std::vector<std::string> include = {}, std::vector<std::string> exclude = {}) {
+  bool on(const char* symbol, std::string_view events, std::vector<std::string> include = {},
+          std::vector<std::string> exclude = {}) {
     const auto selection = Selection::make(events, include, exclude, catalogue_.all());
     EXPECT_TRUE(selection) << selection.error().text();
     return selection && (*selection)(*catalogue_.by_symbol(symbol).at(0));

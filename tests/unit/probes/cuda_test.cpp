@@ -68,9 +68,9 @@ TEST(Cuda, ResultsHaveNames) {
 
 TEST(Cuda, StructsHaveTheSizesOfCudasHeader) {
   const std::map<std::string, std::uint32_t> sizes = {
-      {"CUuuid", 16}, {"CUipcMemHandle", 64}, {"CUmemLocation", 8}, {"CUmemAccessDesc", 12}, {"CUdevprop", 56}, {"CUlaunchConfig", 56},
-      {"CUDA_ARRAY_DESCRIPTOR", 24}, {"CUDA_ARRAY3D_DESCRIPTOR", 40}, {"CUDA_MEMCPY2D", 128}, {"CUDA_MEMCPY3D", 200},
-      {"CUDA_MEMCPY3D_PEER", 200}, {"CUeglFrame", 64}};
+      {"CUuuid", 16},         {"CUipcMemHandle", 64}, {"CUmemLocation", 8},          {"CUmemAccessDesc", 12},
+      {"CUdevprop", 56},      {"CUlaunchConfig", 56}, {"CUDA_ARRAY_DESCRIPTOR", 24}, {"CUDA_ARRAY3D_DESCRIPTOR", 40},
+      {"CUDA_MEMCPY2D", 128}, {"CUDA_MEMCPY3D", 200}, {"CUDA_MEMCPY3D_PEER", 200},   {"CUeglFrame", 64}};
   for (const auto& [name, size] : sizes) {
     const TypeDeclaration* declaration = built_in_types()->find(name);
     ASSERT_NE(declaration, nullptr) << name;
@@ -80,7 +80,9 @@ TEST(Cuda, StructsHaveTheSizesOfCudasHeader) {
 
 TEST(Cuda, IsLookedForInZludaAndInNvidiasDriver) {
   const Catalogue catalogue;
-  const auto count = [&](const char* role) { return catalogue.for_library({role, "libnvcuda.so", "libcuda.so.1"}).size(); };
+  const auto count = [&](const char* role) {
+    return catalogue.for_library({role, "libnvcuda.so", "libcuda.so.1"}).size();
+  };
   EXPECT_EQ(count("zluda"), 672U);
   EXPECT_EQ(count("cuda"), 672U);
   EXPECT_EQ(count("hiprtc"), catalogue.for_library({"hiprtc", "x", "x"}).size());

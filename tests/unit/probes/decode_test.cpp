@@ -26,11 +26,19 @@ std::string texts(const Probe& probe, const Call& call, int major = 7) {
 }
 
 TEST(Decode, ShowsNumbersAndNamesFromRegisters) {
-  const Probe probe = probe_of("hipError_t f(void *dst, size_t n, hipMemcpyKind kind, int signed_one, unsigned flags @flags(hipStreamFlags), bool b)");
+  const Probe probe = probe_of(
+      "hipError_t f(void *dst, size_t n, hipMemcpyKind kind, int signed_one, unsigned flags @flags(hipStreamFlags), "
+      "bool b)");
   Call call;
-  call.word(0, 0x7f0000001000).word(1, 4096).word(2, 0xffffffff00000001).word(3, 0xdead0000fffffffe).word(4, 1).word(5, 0xff00);
-  EXPECT_EQ(texts(probe, call), "dst = 0x7f0000001000; n = 4096; kind = hipMemcpyHostToDevice; signed_one = -2; "
-                                "flags = hipStreamNonBlocking; b = false");
+  call.word(0, 0x7f0000001000)
+      .word(1, 4096)
+      .word(2, 0xffffffff00000001)
+      .word(3, 0xdead0000fffffffe)
+      .word(4, 1)
+      .word(5, 0xff00);
+  EXPECT_EQ(texts(probe, call),
+            "dst = 0x7f0000001000; n = 4096; kind = hipMemcpyHostToDevice; signed_one = -2; "
+            "flags = hipStreamNonBlocking; b = false");
   EXPECT_EQ(json(probe, call), R"({"dst":"0x7f0000001000","n":4096,"kind":"hipMemcpyHostToDevice","signed_one":-2,)"
                                R"("flags":"hipStreamNonBlocking","b":false})");
 }
@@ -44,11 +52,13 @@ TEST(Decode, NumbersThatJsonCannotHoldAreText) {
 }
 
 TEST(Decode, ReadsTheStackAndTheFloatRegisters) {
-  const Probe probe = probe_of("void f(int a, int b, int c, int d, int e, int g, int seventh, float x, double y, double z)");
+  const Probe probe =
+      probe_of("void f(int a, int b, int c, int d, int e, int g, int seventh, float x, double y, double z)");
   Call call;
   const std::uint64_t seventh = 0xaaaaaaaa00000007;
   call.piece(PieceKind::Stack, 0, bytes_of(seventh));
-  const std::array<std::uint64_t, 3> sse = {std::bit_cast<std::uint32_t>(1.5F), std::bit_cast<std::uint64_t>(-0.25), std::bit_cast<std::uint64_t>(3.0)};
+  const std::array<std::uint64_t, 3> sse = {std::bit_cast<std::uint32_t>(1.5F), std::bit_cast<std::uint64_t>(-0.25),
+                                            std::bit_cast<std::uint64_t>(3.0)};
   call.piece(PieceKind::Sse, 0, bytes_of(sse));
   EXPECT_THAT(texts(probe, call), testing::EndsWith("seventh = 7; x = 1.5; y = -0.25; z = 3"));
 }
@@ -56,7 +66,10 @@ TEST(Decode, ReadsTheStackAndTheFloatRegisters) {
 TEST(Decode, ADim3ComesFromTwoRegisters) {
   const Probe probe = probe_of("void f(const void *k, dim3 grid, dim3 block)");
   Call call;
-  call.word(1, 96 | std::uint64_t{2} << 32).word(2, 0xbad0000000000003).word(3, 256 | std::uint64_t{1} << 32).word(4, 1);
+  call.word(1, 96 | std::uint64_t{2} << 32)
+      .word(2, 0xbad0000000000003)
+      .word(3, 256 | std::uint64_t{1} << 32)
+      .word(4, 1);
   EXPECT_EQ(texts(probe, call), "k = 0x0; grid = (96, 2, 3); block = (256, 1, 1)");
   EXPECT_EQ(json(probe, call), R"({"k":"0x0","grid":[96,2,3],"block":[256,1,1]})");
 }
@@ -66,8 +79,9 @@ TEST(Decode, StructsByValueComeFromTheStackFieldByField) {
   Call call;
   std::array<std::uint64_t, 11> stack{640, 480, 2, 0x0807060504030201};
   call.word(0, 5).piece(PieceKind::Stack, 0, bytes_of(stack));
-  EXPECT_EQ(texts(probe, call), "n = 5; extent = {width=640, height=480, depth=2}; handle = {reserved=0102030405060708" +
-                                    std::string(112, '0') + "}");
+  EXPECT_EQ(texts(probe, call),
+            "n = 5; extent = {width=640, height=480, depth=2}; handle = {reserved=0102030405060708" +
+                std::string(112, '0') + "}");
 }
 
 TEST(Decode, OutParametersShowWhatCameBack) {
@@ -89,8 +103,9 @@ TEST(Decode, MarksWhatCouldNotBeReadAndWhatDidNotReturn) {
   call.piece({.kind = PieceKind::String, .param = 0, .unreadable = 1}, {});
   call.piece({.kind = PieceKind::Out, .param = 1, .unreadable = 1}, {});
   call.piece(PieceKind::In, 3, bytes_of(std::uint32_t{9}));
-  EXPECT_EQ(json(probe, call),
-            R"({"name":{"unreadable":"0x10"},"a":{"unreadable":"0x20"},"b":{"at":"0x30"},"c":{"in":9,"out":{"at":"0x40"}}})");
+  EXPECT_EQ(
+      json(probe, call),
+      R"({"name":{"unreadable":"0x10"},"a":{"unreadable":"0x20"},"b":{"at":"0x30"},"c":{"in":9,"out":{"at":"0x40"}}})");
   const auto values = decode(probe, call.record, call.payload, 7);
   EXPECT_TRUE(values[0].unreadable);
   EXPECT_EQ(values[0].text, "<unreadable 0x10>");
@@ -99,7 +114,9 @@ TEST(Decode, MarksWhatCouldNotBeReadAndWhatDidNotReturn) {
 TEST(Decode, ShowsWhatAnOverrideDid) {
   const Probe probe = probe_of("hipError_t f(out int *pi, hipDeviceAttribute_t attr)");
   Call call;
-  call.word(1, 63).piece(PieceKind::Out, 0, bytes_of(std::int32_t{36})).piece(PieceKind::Became, 0, bytes_of(std::int32_t{72}));
+  call.word(1, 63)
+      .piece(PieceKind::Out, 0, bytes_of(std::int32_t{36}))
+      .piece(PieceKind::Became, 0, bytes_of(std::int32_t{72}));
   EXPECT_EQ(json(probe, call), R"({"pi":{"was":36,"became":72},"attr":"hipDeviceAttributeMultiprocessorCount"})");
   EXPECT_EQ(texts(probe, call), "pi => 36 -> 72; attr = hipDeviceAttributeMultiprocessorCount");
   EXPECT_TRUE(decode(probe, call.record, call.payload, 7)[0].overridden);
@@ -141,13 +158,15 @@ TEST(Decode, LongArraysAndLargeBytesAreShortened) {
   Call call;
   call.piece(PieceKind::In, 0, bytes_of(std::array<std::int32_t, 100>{}));
   call.piece(PieceKind::In, 1, bytes_of(std::array<std::uint8_t, 100>{}));
-  EXPECT_THAT(json(probe, call), testing::AllOf(testing::HasSubstr(R"(0,"... 36 more"])"), testing::HasSubstr("... (100 bytes)")));
+  EXPECT_THAT(json(probe, call),
+              testing::AllOf(testing::HasSubstr(R"(0,"... 36 more"])"), testing::HasSubstr("... (100 bytes)")));
 }
 
 TEST(Decode, AFunctionWithoutPrototypeShowsItsRegisters) {
   Call call;
   call.word(0, 0x11).word(5, 0x66);
-  EXPECT_EQ(json(probe_of("? mystery"), call), R"({"rdi":"0x11","rsi":"0x0","rdx":"0x0","rcx":"0x0","r8":"0x0","r9":"0x66"})");
+  EXPECT_EQ(json(probe_of("? mystery"), call),
+            R"({"rdi":"0x11","rsi":"0x0","rdx":"0x0","rcx":"0x0","r8":"0x0","r9":"0x66"})");
 }
 
 TEST(Decode, AnEmptyOrTornPayloadIsNoProblem) {

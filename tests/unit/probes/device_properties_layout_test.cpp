@@ -13,8 +13,8 @@
 namespace fade::probes {
 namespace {
 
-using testing::Contains;
 using testing::AllOf;
+using testing::Contains;
 using testing::Not;
 
 const Layout& layout_called(const std::string& name) { return name == "R0000" ? layout_r0000() : layout_r0600(); }
@@ -85,7 +85,9 @@ void store(std::vector<std::byte>& bytes, std::size_t offset, T value) {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-auto is(const char* name, const char* value) { return AllOf(testing::Field(&Property::name, name), testing::Field(&Property::value, value)); }
+auto is(const char* name, const char* value) {
+  return AllOf(testing::Field(&Property::name, name), testing::Field(&Property::value, value));
+}
 
 TEST(DevicePropertiesDecode, ReadsTheNewForm) {
   std::vector<std::byte> bytes(1472);
@@ -148,9 +150,11 @@ TEST(Escaped, KeepsPrintableUtf8AndNothingElse) {
   EXPECT_EQ(escaped("a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
   EXPECT_EQ(escaped("back\\slash"), "back\\\\slash");
   EXPECT_EQ(escaped("\xff\xc0\xaf"), "\\xff\\xc0\\xaf");
-  EXPECT_EQ(escaped("\xc2\x9b" "31m"), "\\xc2\\x9b31m");         // the 8-bit control sequence introducer
-  EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");          // a surrogate
-  EXPECT_EQ(escaped("\xe2\x84"), "\\xe2\\x84");                   // cut in the middle
+  EXPECT_EQ(escaped("\xc2\x9b"
+                    "31m"),
+            "\\xc2\\x9b31m");                             // the 8-bit control sequence introducer
+  EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(escaped("\xe2\x84"), "\\xe2\\x84");           // cut in the middle
   EXPECT_EQ(escaped(std::string_view("\0", 1)), "\\x00");
 }
 

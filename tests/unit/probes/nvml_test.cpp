@@ -21,7 +21,8 @@ TEST(Nvml, IsLookedForInLibrariesOfThatRoleOnly) {
   const Catalogue catalogue;
   const auto has = [&](const char* role) {
     const auto probes = catalogue.for_library({role, "libnvidia-ml.so.1", "libnvidia-ml.so.1"});
-    return std::any_of(probes.begin(), probes.end(), [](const ProbePtr& p) { return p->symbol == "nvmlDeviceGetCount_v2"; });
+    return std::any_of(probes.begin(), probes.end(),
+                       [](const ProbePtr& p) { return p->symbol == "nvmlDeviceGetCount_v2"; });
   };
   EXPECT_TRUE(has("nvml"));
   EXPECT_FALSE(has("zluda"));
@@ -46,8 +47,9 @@ TEST(Nvml, EveryFunctionTakesTheKnownPrototypeAndReturnsNvmlsResult) {
 }
 
 TEST(Nvml, StructsHaveTheSizesOfTheHeader) {
-  const std::map<std::string, std::uint32_t> sizes = {{"nvmlMemory_t", 24}, {"nvmlMemory_v2_t", 40}, {"nvmlPciInfo_v1_t", 32},
-                                                      {"nvmlPciInfo_v2_t", 52}, {"nvmlPciInfo_t", 68}, {"nvmlUtilization_t", 8}};
+  const std::map<std::string, std::uint32_t> sizes = {{"nvmlMemory_t", 24},     {"nvmlMemory_v2_t", 40},
+                                                      {"nvmlPciInfo_v1_t", 32}, {"nvmlPciInfo_v2_t", 52},
+                                                      {"nvmlPciInfo_t", 68},    {"nvmlUtilization_t", 8}};
   for (const auto& [name, size] : sizes) {
     const TypeDeclaration* declaration = built_in_types()->find(name);
     ASSERT_NE(declaration, nullptr) << name;

@@ -32,10 +32,9 @@ Callers callers(const char* text) {
 }
 
 TEST(OverridesCallers, LibrariesThatAskForThemselvesAreLeftAloneByDefault) {
-  for (const char* internal :
-       {"libamdhip64.so.6.4.43484", "libamdhip64.so", "libhiprtc.so.7", "libamd_comgr.so.3", "libcuda.so.1", "libnvcuda.so",
-        "libMIOpen.so.1", "librocblas.so.4", "libhipblaslt.so.0", "libhipblas.so.2", "librocsolver.so.0",
-        "libhsa-runtime64.so.1"}) {
+  for (const char* internal : {"libamdhip64.so.6.4.43484", "libamdhip64.so", "libhiprtc.so.7", "libamd_comgr.so.3",
+                               "libcuda.so.1", "libnvcuda.so", "libMIOpen.so.1", "librocblas.so.4", "libhipblaslt.so.0",
+                               "libhipblas.so.2", "librocsolver.so.0", "libhsa-runtime64.so.1"}) {
     EXPECT_FALSE(Callers().match(internal)) << internal;
   }
   for (const char* user : {"libtorch_hip.so", "python3.11", "a.out", "libc10_hip.so", "libhip_demo.so", ""}) {
@@ -99,7 +98,8 @@ TEST(OverridesCallers, ALaterRuleForOthersHidesNothing) {
 }
 
 TEST(OverridesCallers, NothingIsAllocatedWhereNoRuleCounts) {
-  const auto overrides = rules({"device.0.multiProcessorCount=72", "device.0.name=X@libtorch*", "device.0.memory.free=1G"});
+  const auto overrides =
+      rules({"device.0.multiProcessorCount=72", "device.0.name=X@libtorch*", "device.0.memory.free=1G"});
   TestCall internal = properties_call("hipGetDevicePropertiesR0600");
   internal.caller = "libamdhip64.so.7.2.53211-a-name-that-is-too-long-for-the-string-itself";
   TestCall other_device = attribute_call(63, 36, 1), other_fact = attribute_call(87, 64), info = memory_call(1, 2);

@@ -74,7 +74,8 @@ TEST(OverridesCuda, ZludaItselfIsToldTheTruth) {
 TEST(OverridesCuda, AnAttributeByItselfIsHips) {
   const auto overrides = rules({"device.0.attribute.WarpSize=64"});
   EXPECT_THAT(cuda_attribute_call(10, 32).apply(overrides), IsEmpty());
-  EXPECT_THAT(cuda_attribute_call(87, 32).apply(overrides), IsEmpty());  // HIP's number of WarpSize, another fact in CUDA
+  EXPECT_THAT(cuda_attribute_call(87, 32).apply(overrides),
+              IsEmpty());  // HIP's number of WarpSize, another fact in CUDA
 }
 
 TEST(OverridesCuda, EveryRowNamesAFact) {
@@ -84,7 +85,8 @@ TEST(OverridesCuda, EveryRowNamesAFact) {
     const Fact* fact = find_fact(attribute.field);
     ASSERT_NE(fact, nullptr) << attribute.name;
     EXPECT_LT(attribute.element, fact->count) << attribute.name;
-    EXPECT_TRUE(fact->type == FieldType::Int || fact->type == FieldType::Unsigned || fact->type == FieldType::Size) << attribute.name;
+    EXPECT_TRUE(fact->type == FieldType::Int || fact->type == FieldType::Unsigned || fact->type == FieldType::Size)
+        << attribute.name;
   }
 }
 

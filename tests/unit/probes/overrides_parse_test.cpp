@@ -28,8 +28,9 @@ TEST(OverridesParse, ARuleKnowsWhatItWasMadeFrom) {
 }
 
 TEST(OverridesParse, NoDeviceHasNone) {
-  for (const char* rule : {"device.0.multiProcessorCount=-5", "device.0.computeUnits=0", "device.*.totalGlobalMem=0", "device.0.warpSize=-32",
-                           "device.0.maxGridSize=[1,0,1]", "device.0.maxThreadsDim[1]=0", "device.0.attribute.MultiprocessorCount=0"}) {
+  for (const char* rule : {"device.0.multiProcessorCount=-5", "device.0.computeUnits=0", "device.*.totalGlobalMem=0",
+                           "device.0.warpSize=-32", "device.0.maxGridSize=[1,0,1]", "device.0.maxThreadsDim[1]=0",
+                           "device.0.attribute.MultiprocessorCount=0"}) {
     const auto refused = Overrides::parse(std::vector<RuleText>{{rule}});
     ASSERT_FALSE(refused) << rule;
     EXPECT_THAT(refused.error().text(), HasSubstr("use a number greater than 0")) << rule;
@@ -39,7 +40,8 @@ TEST(OverridesParse, NoDeviceHasNone) {
 
 TEST(OverridesParse, AWavefrontOfOtherWidthIsRemarked) {
   EXPECT_THAT(rules({"device.0.warpSize=7"}).notes(), ElementsAre(HasSubstr("32 or 64 threads, and none has 7")));
-  for (const char* rule : {"device.0.warpSize=32", "device.0.warpSize=64"}) EXPECT_TRUE(rules({rule}).notes().empty()) << rule;
+  for (const char* rule : {"device.0.warpSize=32", "device.0.warpSize=64"})
+    EXPECT_TRUE(rules({rule}).notes().empty()) << rule;
 }
 
 TEST(OverridesParse, Numbers) {
@@ -122,7 +124,8 @@ TEST(OverridesParse, NumbersThatDoNotFit) {
   EXPECT_THAT(error_of("device.0.computeMode=-2147483649"), HasSubstr("does not fit"));
   EXPECT_THAT(error_of("device.0.l2CacheSize=2G"), HasSubstr("2G does not fit: l2CacheSize is an int"));
   EXPECT_THAT(error_of("device.0.arch.hasDoubles=2"), HasSubstr("use a number from 0 to 1"));
-  EXPECT_THAT(error_of("device.0.maxGridSize=[1,2,3000000000]"), HasSubstr("3000000000 does not fit: maxGridSize is an int"));
+  EXPECT_THAT(error_of("device.0.maxGridSize=[1,2,3000000000]"),
+              HasSubstr("3000000000 does not fit: maxGridSize is an int"));
 }
 
 TEST(OverridesParse, NumbersThatAreNone) {
@@ -190,7 +193,8 @@ TEST(OverridesParse, GrammarIsExplained) {
   EXPECT_EQ(error_of("device.0.warpSize"),
             std::string("cannot use --set 'device.0.warpSize'\n  cause: there is no '=' in it\n") + kExample);
   EXPECT_EQ(error_of("warpSize=32"), std::string("cannot use --set 'warpSize=32'\n"
-                                                 "  cause: it does not begin with device.N. or device.*.\n") + kExample);
+                                                 "  cause: it does not begin with device.N. or device.*.\n") +
+                                         kExample);
   EXPECT_THAT(error_of("device.0=32"), HasSubstr("it does not begin with device.N."));
   EXPECT_THAT(error_of("device.x.warpSize=32"), HasSubstr("'x' is not a device number"));
   EXPECT_THAT(error_of("device.-1.warpSize=32"), HasSubstr("'-1' is not a device number"));
@@ -218,8 +222,9 @@ TEST(OverridesParse, LaterRulesAreSaidToWin) {
     const auto overrides = rules(texts);
     return std::vector<std::string>(overrides.notes().begin(), overrides.notes().end());
   };
-  EXPECT_THAT(notes({"device.0.warpSize=32", "device.0.warpSize=64"}),
-              ElementsAre("device.0.warpSize=64 (--set) wins over device.0.warpSize=32 (--set), which comes before it"));
+  EXPECT_THAT(
+      notes({"device.0.warpSize=32", "device.0.warpSize=64"}),
+      ElementsAre("device.0.warpSize=64 (--set) wins over device.0.warpSize=32 (--set), which comes before it"));
   EXPECT_EQ(notes({"device.0.warpSize=32", "device.*.warp_size=64"}).size(), 1u);
   EXPECT_EQ(notes({"device.0.maxGridSize=[1,2,3]", "device.0.maxGridSize[1]=4"}).size(), 1u);
   EXPECT_EQ(notes({"device.0.pciBusId=0000:01:00.0", "device.0.pciBusId=0000:02:00.0"}).size(), 1u);
@@ -240,7 +245,8 @@ TEST(OverridesParse, DescribesWhatWouldBeTold) {
             "cuDeviceGetAttribute(MULTIPROCESSOR_COUNT = 16)\n"
             "  note: only what callers read changes: launches and occupancy keep the runtime's own count, and a "
             "cooperative grid sized by this number may be refused (hipErrorCooperativeLaunchTooLarge)");
-  const auto others = rules({"device.*.totalGlobalMem=1G@*", "device.0.pciBusId=0000:01:00.0@*", "device.0.attribute.10099=1@*"});
+  const auto others =
+      rules({"device.*.totalGlobalMem=1G@*", "device.0.pciBusId=0000:01:00.0@*", "device.0.attribute.10099=1@*"});
   EXPECT_THAT(others.describe(others.rules()[0]), HasSubstr("hipDeviceTotalMem, hipMemGetInfo"));
   EXPECT_THAT(others.describe(others.rules()[1]), HasSubstr("told by: hipDeviceGetPCIBusId"));
   EXPECT_THAT(others.describe(others.rules()[2]), HasSubstr("told by: hipDeviceGetAttribute(10099)"));
@@ -282,9 +288,11 @@ TEST(OverridesFile, IsReadWithinLimits) {
   EXPECT_EQ(rules_from_file(path).value().at(0).origin, path + ":1");
   std::ofstream(path) << std::string((1 << 20) + 1, '#');
   EXPECT_THAT(rules_from_file(path).error().text(), HasSubstr("the file has more than 1 MiB"));
-  EXPECT_EQ(rules_from_file(folder).error().text(), "cannot read the rules in " + folder.string() + "\n  cause: Is a directory");
+  EXPECT_EQ(rules_from_file(folder).error().text(),
+            "cannot read the rules in " + folder.string() + "\n  cause: Is a directory");
   std::filesystem::remove_all(folder);
-  EXPECT_EQ(rules_from_file(path).error().text(), "cannot read the rules in " + path + "\n  cause: No such file or directory");
+  EXPECT_EQ(rules_from_file(path).error().text(),
+            "cannot read the rules in " + path + "\n  cause: No such file or directory");
 }
 
 }  // namespace

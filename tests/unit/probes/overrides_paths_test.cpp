@@ -230,7 +230,8 @@ TEST(OverridesPaths, EveryAttributeOfAMemberIsReachedByIt) {
     EXPECT_LT(attribute.element, fact->count) << attribute.name;
     if (attribute.form == DeviceAttribute::Form::NoInt) continue;
     const std::string target = element_name(*fact, attribute.element);
-    TestCall call{"hipDeviceGetAttribute", {0x1000, std::uint64_t(attribute.number), 0}, {{0, std::vector<std::byte>(8)}}};
+    TestCall call{
+        "hipDeviceGetAttribute", {0x1000, std::uint64_t(attribute.number), 0}, {{0, std::vector<std::byte>(8)}}};
     EXPECT_EQ(call.apply(rules({"device.0." + target + "=5"})).size(), 1u) << attribute.name;
     EXPECT_EQ(call.get<std::int32_t>(0), 5) << attribute.name;
   }
@@ -245,10 +246,11 @@ TEST(OverridesPaths, MembersWithoutAnAttribute) {
     const auto overrides = rules({"device.0." + std::string(fact.name) + "=1"});
     if (!overrides.touches("hipDeviceGetAttribute")) alone += std::string(fact.name) + " ";
   }
-  EXPECT_EQ(alone,
-            "sparseHipArraySupported hostRegisterReadOnlySupported timelineSemaphoreInteropSupported gpuDirectRDMASupported "
-            "gpuDirectRDMAFlushWritesOptions gpuDirectRDMAWritesOrdering deferredMappingHipArraySupported ipcEventSupported "
-            "clusterLaunch unifiedFunctionPointers memory.free pciFunction cuda.major cuda.minor ");
+  EXPECT_EQ(
+      alone,
+      "sparseHipArraySupported hostRegisterReadOnlySupported timelineSemaphoreInteropSupported gpuDirectRDMASupported "
+      "gpuDirectRDMAFlushWritesOptions gpuDirectRDMAWritesOrdering deferredMappingHipArraySupported ipcEventSupported "
+      "clusterLaunch unifiedFunctionPointers memory.free pciFunction cuda.major cuda.minor ");
 }
 
 TEST(OverridesPaths, TouchesOnlyWhatTellsAFact) {

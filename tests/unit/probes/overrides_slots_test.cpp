@@ -36,7 +36,8 @@ std::vector<Patch> apply_at(TestCall& call, const Overrides& overrides, std::opt
 }
 
 TEST(OverridesSlots, AreWrittenInBracketsBehindTheNumber) {
-  const auto overrides = rules({"device.*[0000:0a:00.0].computeUnits=72@lib*", "device.1[0000:03:00.0].maxGridSize[2]=4"});
+  const auto overrides =
+      rules({"device.*[0000:0a:00.0].computeUnits=72@lib*", "device.1[0000:03:00.0].maxGridSize[2]=4"});
   EXPECT_EQ(overrides.rules()[0].target, "device.*[0000:0a:00.0].multiProcessorCount");
   EXPECT_EQ(overrides.rules()[0].slot, kTenth);
   EXPECT_EQ(overrides.rules()[1].target, "device.1[0000:03:00.0].maxGridSize[2]");

@@ -33,7 +33,7 @@ TEST(OverridesStruct, TheLayoutIsThatOfTheSymbol) {
 // Sets each member of each form in turn and looks at every byte of the struct.
 TEST(OverridesStruct, NoByteOutsideTheMemberChanges) {
   const std::map<FieldType, std::string> values = {
-      {FieldType::Text, "x"}, {FieldType::Bytes, ""}, {FieldType::Int, "1"}, {FieldType::Unsigned, "1"},
+      {FieldType::Text, "x"}, {FieldType::Bytes, ""},    {FieldType::Int, "1"}, {FieldType::Unsigned, "1"},
       {FieldType::Size, "1"}, {FieldType::Pointer, "1"}, {FieldType::Bits, "1"}};
   for (const char* symbol : {kNew, kOld}) {
     for (const PropertyField& field : layout_of(symbol)->fields) {
@@ -95,11 +95,12 @@ TEST(OverridesStruct, ListsAndSingleElements) {
 
 TEST(OverridesStruct, ALaterRuleWinsElementByElement) {
   TestCall call = properties_call(kNew);
-  const auto patches = call.apply(rules({"device.0.maxGridSize=[1,2,3]", "device.*.maxGridSize[1]=9", "device.0.warpSize=32",
-                                         "device.0.warpSize=64"}));
+  const auto patches = call.apply(rules(
+      {"device.0.maxGridSize=[1,2,3]", "device.*.maxGridSize[1]=9", "device.0.warpSize=32", "device.0.warpSize=64"}));
   std::vector<std::string> said;
   for (const Patch& p : patches) said.push_back(std::to_string(p.rule) + " " + p.field + " " + p.became);
-  EXPECT_THAT(said, testing::ElementsAre("1 maxGridSize[0] 1", "1 maxGridSize[2] 3", "2 maxGridSize[1] 9", "4 warpSize 64"));
+  EXPECT_THAT(said,
+              testing::ElementsAre("1 maxGridSize[0] 1", "1 maxGridSize[2] 3", "2 maxGridSize[1] 9", "4 warpSize 64"));
   EXPECT_EQ(call.get<std::int32_t>(0, 340), 9);
 }
 

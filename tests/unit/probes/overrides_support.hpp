@@ -82,7 +82,8 @@ inline TestCall properties_call(const std::string& symbol, int device = 0, std::
   return {symbol, {0x1000, static_cast<std::uint32_t>(device)}, {{0, std::vector<std::byte>(layout->size, fill)}}};
 }
 inline TestCall attribute_call(int number, std::int32_t standing, int device = 0) {
-  TestCall call{"hipDeviceGetAttribute", {0x1000, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(device)}, {}};
+  TestCall call{
+      "hipDeviceGetAttribute", {0x1000, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(device)}, {}};
   call.set(0, 0, standing);
   return call;
 }

@@ -57,10 +57,13 @@ TEST(Parser, ConstCharIsTextUnlessItIsReadOtherwise) {
 
 TEST(Parser, ReadsEverySpellingOfCsNumbers) {
   const Probe probe = probe_of(
-      "void f(long unsigned int a, short b, unsigned c, long long d, signed char e, const volatile int f, unsigned short int g)");
+      "void f(long unsigned int a, short b, unsigned c, long long d, signed char e, const volatile int f, unsigned "
+      "short int g)");
   std::vector<std::string> names;
-  for (const Parameter& parameter : probe.parameters) names.push_back(fmt::format("{}:{}", parameter.type.name, parameter.type.size));
-  EXPECT_THAT(names, ElementsAre("unsigned long:8", "short:2", "unsigned int:4", "long long:8", "signed char:1", "int:4", "unsigned short:2"));
+  for (const Parameter& parameter : probe.parameters)
+    names.push_back(fmt::format("{}:{}", parameter.type.name, parameter.type.size));
+  EXPECT_THAT(names, ElementsAre("unsigned long:8", "short:2", "unsigned int:4", "long long:8", "signed char:1",
+                                 "int:4", "unsigned short:2"));
 }
 
 TEST(Parser, NamesParametersThatHaveNone) {
@@ -85,7 +88,8 @@ TEST(Parser, ResultsSayWhatIsAFailure) {
 TEST(Parser, ReadsTypesDeclaredInTheFile) {
   const Probe probe = probe_of(
       "enum mode 1 { FAST = 0, EXACT = -2 }\nflags bits {\n  A = 0x1\n  B = 0x80000000\n}\n"
-      "struct inner { char tag; long value; }\nstruct outer { inner pair[2]; mode m; }\nhandle h\ntypedef unsigned short port\n"
+      "struct inner { char tag; long value; }\nstruct outer { inner pair[2]; mode m; }\nhandle h\ntypedef unsigned "
+      "short port\n"
       "void f(mode m, bits b, in outer *o, h handle, port p)");
   EXPECT_EQ(probe.parameters[0].type.size, 1U);
   EXPECT_EQ(probe.types->enum_name("mode", -2, kNewest), "EXACT");
@@ -106,20 +110,25 @@ TEST(Parser, FieldsLieWhereACompilerPutsThem) {
 TEST(Parser, SaysWhereAndWhatItExpected) {
   EXPECT_THAT(errors_in("api hip\nint f(hipStrem_t s)"),
               ElementsAre("2:7: expected a declared type, found 'hipStrem_t'; did you mean 'hipStream_t'?"));
-  EXPECT_THAT(errors_in("api hip\nint f(size_t n @byte)"),
-              ElementsAre("2:17: expected a role, text, flags(TYPE) or enum(TYPE), found '@byte'; did you mean '@bytes'?"));
+  EXPECT_THAT(
+      errors_in("api hip\nint f(size_t n @byte)"),
+      ElementsAre("2:17: expected a role, text, flags(TYPE) or enum(TYPE), found '@byte'; did you mean '@bytes'?"));
   EXPECT_THAT(errors_in("api hip\nint f(int a) @lanch"), ElementsAre(HasSubstr("did you mean '@launch'?")));
-  EXPECT_THAT(errors_in("api hip\nint f(int a"), ElementsAre(HasSubstr("expected ',' or ')' after the parameter, found the end of the file")));
-  EXPECT_THAT(errors_in("api hip\nint f(out int a)"), ElementsAre(HasSubstr("expected a pointer after in, out or inout")));
+  EXPECT_THAT(errors_in("api hip\nint f(int a"),
+              ElementsAre(HasSubstr("expected ',' or ')' after the parameter, found the end of the file")));
+  EXPECT_THAT(errors_in("api hip\nint f(out int a)"),
+              ElementsAre(HasSubstr("expected a pointer after in, out or inout")));
   EXPECT_THAT(errors_in("api hip\nint f(out void *a)"), ElementsAre(HasSubstr("uint8_t name[LENGTH]")));
-  EXPECT_THAT(errors_in("api hip\nint f(out int a[n], int *n)"), ElementsAre(HasSubstr("2:17: expected a number or a parameter")));
+  EXPECT_THAT(errors_in("api hip\nint f(out int a[n], int *n)"),
+              ElementsAre(HasSubstr("2:17: expected a number or a parameter")));
   EXPECT_THAT(errors_in("api hip\nint f(int a, int a)"), ElementsAre(HasSubstr("expected a new name")));
   EXPECT_THAT(errors_in("api hip\nint f(int a,)"), ElementsAre(HasSubstr("2:13: expected a parameter after ','")));
   EXPECT_THAT(errors_in("api hip\nint f(long double a)"), ElementsAre(HasSubstr("a type that C has")));
   EXPECT_THAT(errors_in("int f(int a)"), ElementsAre(HasSubstr("1:1: expected library \"PATTERN\" or api hip")));
   EXPECT_THAT(errors_in("library libfoo.so"), ElementsAre(HasSubstr("1:9: expected a pattern")));
   EXPECT_THAT(errors_in("enum e { A = 1 [6-7 }"), ElementsAre(HasSubstr("expected ']' after the versions")));
-  EXPECT_THAT(errors_in("enum e { A = 1 [9-3] }"), ElementsAre(HasSubstr("1:19: expected a version that is not before the first one")));
+  EXPECT_THAT(errors_in("enum e { A = 1 [9-3] }"),
+              ElementsAre(HasSubstr("1:19: expected a version that is not before the first one")));
   EXPECT_THAT(errors_in("struct s"), ElementsAre(HasSubstr("expected a size in bytes")));
   EXPECT_THAT(errors_in("struct s 4 { long a; }"), ElementsAre(HasSubstr("fit into 4 bytes, but they take 8")));
   EXPECT_THAT(errors_in("struct s { long a; int b @at(4); }"), ElementsAre(HasSubstr("an offset of at least 8")));
@@ -131,7 +140,8 @@ TEST(Parser, SaysWhereAndWhatItExpected) {
 
 TEST(Parser, ReportsEverySlipOnceAndReadsTheRest) {
   const ParsedFile file = parse_user(
-      "int a(nothing x)\nint b(int x)\nenum e {\n  ONE = one\n  TWO = 2\n}\nint c(int x,\n      nothing y,\n      int z)\nint b(int y)\nint d()\n");
+      "int a(nothing x)\nint b(int x)\nenum e {\n  ONE = one\n  TWO = 2\n}\nint c(int x,\n      nothing y,\n      int "
+      "z)\nint b(int y)\nint d()\n");
   std::vector<std::uint32_t> lines;
   for (const Diagnostic& error : file.errors) lines.push_back(error.at.line);
   EXPECT_THAT(lines, ElementsAre(2U, 5U, 9U, 11U));  // one line of the header stands before
@@ -163,7 +173,8 @@ TEST(Parser, AFunctionWithoutPublicPrototypeShowsRegistersOnly) {
 }
 
 TEST(Parser, WhatIsListedCanBeReadAgain) {
-  const std::string written = "hipError_t hipDeviceGetName(out char name[len], int len, inout float m[16], const void *p, dim3 d)";
+  const std::string written =
+      "hipError_t hipDeviceGetName(out char name[len], int len, inout float m[16], const void *p, dim3 d)";
   EXPECT_EQ(prototype_of(probe_of(written)), written);
 }
 

@@ -13,11 +13,14 @@
 
 namespace fade::probes {
 
-inline ParsedFile parse_user(const std::string& text) { return parse("api hip\n" + text, "test.probes", built_in_types()); }
+inline ParsedFile parse_user(const std::string& text) {
+  return parse("api hip\n" + text, "test.probes", built_in_types());
+}
 
 inline Probe probe_of(const std::string& text) {
   ParsedFile file = parse_user(text);
-  for (const Diagnostic& error : file.errors) ADD_FAILURE() << error.at.line << ':' << error.at.column << ": " << error.message;
+  for (const Diagnostic& error : file.errors)
+    ADD_FAILURE() << error.at.line << ':' << error.at.column << ": " << error.message;
   return file.probes.empty() ? Probe{} : std::move(file.probes.back());
 }
 

@@ -35,7 +35,8 @@ TEST(EnumNames, KnowTheErrorsPeopleMeet) {
 TEST(FlagsText, NamesBitsAndKeepsTheRest) {
   EXPECT_EQ(flags_text("hipStreamFlags", 0), "hipStreamDefault");
   EXPECT_EQ(flags_text("hipStreamFlags", 0x41), "hipStreamNonBlocking|0x40");
-  EXPECT_EQ(flags_text("hipHostMallocFlags", 0x40000003), "hipHostMallocPortable|hipHostMallocMapped|hipHostMallocCoherent");
+  EXPECT_EQ(flags_text("hipHostMallocFlags", 0x40000003),
+            "hipHostMallocPortable|hipHostMallocMapped|hipHostMallocCoherent");
   EXPECT_EQ(flags_text("hipDeviceMallocFlags", 3), "hipDeviceMallocUncached");
   EXPECT_EQ(flags_text("hipIpcMemFlags", 0), "0");
   EXPECT_EQ(flags_text("no_such_type", 5), "0x5");

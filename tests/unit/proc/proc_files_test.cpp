@@ -51,8 +51,10 @@ TEST_F(ProcFilesTest, WhatIsNoStatFileSaysNothing) {
 }
 
 TEST_F(ProcFilesTest, AStatusFileGivesNumbersMasksAndIds) {
-  write("7/status", "Name:\tx\nState:\tS (sleeping)\nTgid:\t5\nNStgid:\t5\t3\t1\nPPid:\t4\nTracerPid:\t9\nUid:\t1\t2\t3\t4\n"
-                    "Seccomp:\t2\nSeccomp_filters:\t1\nSigPnd:\t0000000000000010\nShdPnd:\t0000000000000001\nSigCgt:\t0000000000000004\n");
+  write("7/status",
+        "Name:\tx\nState:\tS (sleeping)\nTgid:\t5\nNStgid:\t5\t3\t1\nPPid:\t4\nTracerPid:\t9\nUid:\t1\t2\t3\t4\n"
+        "Seccomp:\t2\nSeccomp_filters:\t1\nSigPnd:\t0000000000000010\nShdPnd:\t0000000000000001\nSigCgt:"
+        "\t0000000000000004\n");
   EXPECT_EQ(read_state(7, proc()), 'S');
   EXPECT_EQ(read_thread_group(7, proc()), 5);
   EXPECT_EQ(read_own_pid(7, proc()), 1);

@@ -97,7 +97,8 @@ TEST(CpuFollower, YieldsToATraceeThatIsMovedAgainAndAgainUntilItStarves) {
   CpuFollower follower;
   Busy tracee;
   for (std::int64_t window = 1; policy() != SCHED_IDLE && window < 2000; ++window) {
-    tracee.go_to(follower.cpu() == all[0] ? all[1] : all[0]);  // away, however many windows it lets pass between its looks
+    tracee.go_to(follower.cpu() == all[0] ? all[1]
+                                          : all[0]);  // away, however many windows it lets pass between its looks
     follower.saw(tracee.tid(), window * kLater);
   }
   ASSERT_EQ(policy(), SCHED_IDLE);

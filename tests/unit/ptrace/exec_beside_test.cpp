@@ -1,4 +1,5 @@
-// An exec by one thread of a process ends all its other threads, in whatever stop the tracer holds them (execve(2), ptrace(2)).
+// An exec by one thread of a process ends all its other threads, in whatever stop the tracer holds them (execve(2),
+// ptrace(2)).
 #include <pthread.h>
 #include <sys/syscall.h>
 
@@ -31,7 +32,9 @@ struct ExecBeside : ::testing::Test {
   Shared<Started> started;
   std::unique_ptr<Child> child;
 
-  void start(const std::function<void()>& leader = [] { for (;;) ::pause(); }) {
+  void start(const std::function<void()>& leader = [] {
+    for (;;) ::pause();
+  }) {
     started->executor = 0;
     started->executes = false;
     child = std::make_unique<Child>([&] {

@@ -48,7 +48,8 @@ TEST(BegunAgain, WhatTheKernelWouldRestart) {
 }
 
 TEST(BegunAgain, NothingElse) {
-  for (const long result : {0L, 5L, long{-EINTR}, long{-EAGAIN}, -511L, -515L, -517L}) EXPECT_FALSE(begun_again(in_call(SYS_read, result)));
+  for (const long result : {0L, 5L, long{-EINTR}, long{-EAGAIN}, -511L, -515L, -517L})
+    EXPECT_FALSE(begun_again(in_call(SYS_read, result)));
   EXPECT_FALSE(begun_again(in_call(-1, -512)));  // not in a system call: rax is the program's own
   Registers compatible = in_call(SYS_read, -512);
   compatible.cs = 0x23;
@@ -56,8 +57,9 @@ TEST(BegunAgain, NothingElse) {
 }
 
 TEST(CalledOnceMore, CallsThatEndByAnyStop) {
-  for (const long number : {SYS_epoll_wait, SYS_epoll_pwait, SYS_semop, SYS_semtimedop, SYS_rt_sigtimedwait, SYS_io_getevents,
-                            SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_read, SYS_sendmsg, SYS_connect})
+  for (const long number :
+       {SYS_epoll_wait, SYS_epoll_pwait, SYS_semop, SYS_semtimedop, SYS_rt_sigtimedwait, SYS_io_getevents, SYS_recvfrom,
+        SYS_recvmsg, SYS_accept, SYS_read, SYS_sendmsg, SYS_connect})
     expect_at_the_call(called_once_more(in_call(number, -EINTR)), number);
 }
 
@@ -262,7 +264,8 @@ TEST_P(AsleepAndRestarted, ATracerThatDiesInARemoteCallIsNotSeen) {
     ASSERT_TRUE(test::eventually([&] {
       const long number = sleeps_in(asleep.pid());
       return number == GetParam().number || number == SYS_restart_syscall;
-    })) << "after system call stop " << at;
+    })) << "after system call stop "
+        << at;
   }
   EXPECT_GT(at, 20);  // there was something to kill
 }

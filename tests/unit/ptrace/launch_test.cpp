@@ -30,7 +30,8 @@ Ran run(LaunchedProgram::Command command) {
   if (!program) return out;
   program->release();
   char chunk[512];
-  for (ssize_t n; (n = ::read(ends[0], chunk, sizeof chunk)) > 0;) out.output.append(chunk, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::read(ends[0], chunk, sizeof chunk)) > 0;)
+    out.output.append(chunk, static_cast<std::size_t>(n));
   ::close(ends[0]);
   int status = 0;
   ::waitpid(program->pid(), &status, 0);

@@ -16,8 +16,8 @@ __attribute__((noinline, used)) int some_code(int n) { return n * 3 + 1; }
 
 // Two pages, the second of which cannot be touched; text at the end of the first.
 struct ProcessMemoryTest : ::testing::Test {
-  std::byte* const pages = static_cast<std::byte*>(
-      ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::byte* const pages =
+      static_cast<std::byte*>(::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::unique_ptr<Child> child;
   std::optional<ProcessMemory> memory;
   const Tracer tracer = test::make_tracer();

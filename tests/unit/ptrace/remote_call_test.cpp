@@ -201,7 +201,8 @@ struct Waiting {
 int wait_with_free_registers(Waiting& waiting) {
   sigset_t before, after;
   ::sigprocmask(SIG_SETMASK, nullptr, &before);
-  asm volatile("sub $128, %%rsp; movb $1, (%1); 1: cmpb $0, (%0); je 1b; add $128, %%rsp" ::"b"(&waiting.enough), "r"(&waiting.is_there)
+  asm volatile("sub $128, %%rsp; movb $1, (%1); 1: cmpb $0, (%0); je 1b; add $128, %%rsp" ::"b"(&waiting.enough),
+               "r"(&waiting.is_there)
                : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
   ::sigprocmask(SIG_SETMASK, nullptr, &after);
   for (int signal = 1; signal < 32; ++signal)
@@ -223,7 +224,9 @@ TEST(RemoteCallOfADyingTracer, FirstCallInAProgramLeavesItsMask) {
       Tracee(tracee.pid()).interrupt();
       tracer.next_of(tracee.pid());
       const ProcessMemory memory(tracee.pid());
-      if (RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}) != tracee.pid()) return;
+      if (RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}) !=
+          tracee.pid())
+        return;
       Tracee(tracee.pid()).resume();
     });
     waiting->enough = true;
@@ -246,7 +249,8 @@ TEST(RemoteCallOfADyingTracer, SignalsOfTheFirstCallComeAfterwards) {
   ASSERT_EQ(tracer.next_of(tracee.pid()).kind, Stop::Kind::Trap);
   ::kill(tracee.pid(), SIGTERM);
   const ProcessMemory memory(tracee.pid());
-  EXPECT_EQ(RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}), tracee.pid());
+  EXPECT_EQ(RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}),
+            tracee.pid());
   Tracee(tracee.pid()).resume();
   const Stop stop = tracer.next_of(tracee.pid());
   EXPECT_EQ(stop.signal, SIGTERM);

@@ -16,17 +16,23 @@ using test::Child;
 using ::testing::HasSubstr;
 
 constexpr std::uint32_t kNumberAt = offsetof(seccomp_data, nr), kArchitectureAt = offsetof(seccomp_data, arch);
-constexpr std::uint32_t argument_at(std::size_t i) { return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * i); }
+constexpr std::uint32_t argument_at(std::size_t i) {
+  return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * i);
+}
 
 sock_filter statement(int code, std::uint32_t k) { return BPF_STMT(static_cast<std::uint16_t>(code), k); }
 sock_filter jump(int code, std::uint32_t k, int then, int otherwise) {
-  return BPF_JUMP(static_cast<std::uint16_t>(code), k, static_cast<std::uint8_t>(then), static_cast<std::uint8_t>(otherwise));
+  return BPF_JUMP(static_cast<std::uint16_t>(code), k, static_cast<std::uint8_t>(then),
+                  static_cast<std::uint8_t>(otherwise));
 }
 sock_filter load(std::uint32_t at) { return statement(BPF_LD | BPF_W | BPF_ABS, at); }
 sock_filter answer(std::uint32_t value) { return statement(BPF_RET | BPF_K, value); }
 
 seccomp_data call(long number, std::uint64_t third = 0) {
-  return {.nr = static_cast<int>(number), .arch = AUDIT_ARCH_X86_64, .instruction_pointer = 0, .args = {1, 2, third, 4, 5, 6}};
+  return {.nr = static_cast<int>(number),
+          .arch = AUDIT_ARCH_X86_64,
+          .instruction_pointer = 0,
+          .args = {1, 2, third, 4, 5, 6}};
 }
 
 // A program that leaves something in the accumulator answers it.
@@ -36,11 +42,16 @@ std::optional<std::uint32_t> result(Filter filter, const seccomp_data& about = c
 }
 
 TEST(SeccompAnswer, LooksAtNumberArchitectureAndArguments) {
-  const Filter only_mmap_for_reading{
-      load(kArchitectureAt), jump(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0), answer(SECCOMP_RET_KILL_PROCESS),
-      load(kNumberAt),       jump(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 1, 0),           answer(SECCOMP_RET_ERRNO | EPERM),
-      load(argument_at(2)),  jump(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),         answer(SECCOMP_RET_TRAP),
-      answer(SECCOMP_RET_ALLOW)};
+  const Filter only_mmap_for_reading{load(kArchitectureAt),
+                                     jump(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+                                     answer(SECCOMP_RET_KILL_PROCESS),
+                                     load(kNumberAt),
+                                     jump(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 1, 0),
+                                     answer(SECCOMP_RET_ERRNO | EPERM),
+                                     load(argument_at(2)),
+                                     jump(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+                                     answer(SECCOMP_RET_TRAP),
+                                     answer(SECCOMP_RET_ALLOW)};
   EXPECT_EQ(answer_of(only_mmap_for_reading, call(SYS_mmap, PROT_READ)), SECCOMP_RET_ALLOW);
   EXPECT_EQ(answer_of(only_mmap_for_reading, call(SYS_mmap, PROT_READ | PROT_EXEC)), SECCOMP_RET_TRAP);
   EXPECT_EQ(answer_of(only_mmap_for_reading, call(SYS_read)), SECCOMP_RET_ERRNO | EPERM);
@@ -72,7 +83,9 @@ TEST(SeccompAnswer, Computes) {
 
 TEST(SeccompAnswer, ComparesWithoutSign) {
   const auto holds = [](int condition, std::uint32_t a, std::uint32_t b) {
-    return answer_of(Filter{statement(BPF_LD | BPF_IMM, a), jump(BPF_JMP | BPF_K | condition, b, 1, 0), answer(0), answer(1)}, call(1)) == 1u;
+    return answer_of(
+               Filter{statement(BPF_LD | BPF_IMM, a), jump(BPF_JMP | BPF_K | condition, b, 1, 0), answer(0), answer(1)},
+               call(1)) == 1u;
   };
   EXPECT_TRUE(holds(BPF_JGT, 0xffffffff, 1));
   EXPECT_FALSE(holds(BPF_JGT, 1, 1));
@@ -85,25 +98,27 @@ TEST(SeccompAnswer, ComparesWithoutSign) {
 
 TEST(SeccompAnswer, RegisterXAndMemory) {
   EXPECT_EQ(result({statement(BPF_LD | BPF_IMM, 5), statement(BPF_ST, 3), statement(BPF_LDX | BPF_MEM, 3),
-                    statement(BPF_LD | BPF_IMM, 2), statement(BPF_ALU | BPF_ADD | BPF_X, 0)}), 7u);
+                    statement(BPF_LD | BPF_IMM, 2), statement(BPF_ALU | BPF_ADD | BPF_X, 0)}),
+            7u);
   EXPECT_EQ(result({statement(BPF_LDX | BPF_IMM, 9), statement(BPF_STX, 0), statement(BPF_LD | BPF_MEM, 0)}), 9u);
   EXPECT_EQ(result({statement(BPF_LD | BPF_IMM, 4), statement(BPF_MISC | BPF_TAX, 0), statement(BPF_LD | BPF_IMM, 0),
-                    statement(BPF_MISC | BPF_TXA, 0)}), 4u);
+                    statement(BPF_MISC | BPF_TXA, 0)}),
+            4u);
   EXPECT_EQ(result({statement(BPF_LD | BPF_W | BPF_LEN, 0)}), sizeof(seccomp_data));
   EXPECT_EQ(result({statement(BPF_JMP | BPF_JA, 1), answer(1), statement(BPF_LD | BPF_IMM, 2)}), 2u);
 }
 
 TEST(SeccompAnswer, WhatTheKernelWouldNotTakeHasNone) {
   EXPECT_FALSE(answer_of({}, call(1)));
-  EXPECT_FALSE(answer_of(Filter{load(kNumberAt)}, call(1)));                              // does not end with an answer
-  EXPECT_FALSE(result({load(2)}));                                                        // unaligned
-  EXPECT_FALSE(result({load(sizeof(seccomp_data))}));                                     // behind the data
+  EXPECT_FALSE(answer_of(Filter{load(kNumberAt)}, call(1)));  // does not end with an answer
+  EXPECT_FALSE(result({load(2)}));                            // unaligned
+  EXPECT_FALSE(result({load(sizeof(seccomp_data))}));         // behind the data
   EXPECT_FALSE(result({statement(BPF_LD | BPF_MEM, BPF_MEMWORDS)}));
   EXPECT_FALSE(result({statement(BPF_ST, 1000)}));
   EXPECT_FALSE(result({statement(BPF_ALU | BPF_DIV | BPF_K, 0)}));
   EXPECT_FALSE(result({statement(BPF_ALU | 0xf0 | BPF_K, 1)}));
   EXPECT_FALSE(result({jump(BPF_JMP | 0xf0 | BPF_K, 1, 0, 0)}));
-  EXPECT_FALSE(result({statement(BPF_JMP | BPF_JA, 0xffffffff)}));                        // far behind the end
+  EXPECT_FALSE(result({statement(BPF_JMP | BPF_JA, 0xffffffff)}));  // far behind the end
   EXPECT_FALSE(result({jump(BPF_JMP | BPF_JEQ | BPF_K, 0, 255, 255)}));
 }
 
@@ -117,7 +132,8 @@ bool install(Filter filter) {
 }
 
 Filter all_but(long number, std::uint32_t action) {
-  return {load(kNumberAt), jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1), answer(action), answer(SECCOMP_RET_ALLOW)};
+  return {load(kNumberAt), jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1), answer(action),
+          answer(SECCOMP_RET_ALLOW)};
 }
 
 struct MayCall : ::testing::Test {
@@ -139,15 +155,20 @@ struct MayCall : ::testing::Test {
   }
 };
 
-TEST_F(MayCall, WithoutFilterEverything) { EXPECT_TRUE(of([] { return true; })); }
+TEST_F(MayCall, WithoutFilterEverything) {
+  EXPECT_TRUE(of([] { return true; }));
+}
 
 TEST_F(MayCall, AFilterThatForbidsSomethingElse) {
-  EXPECT_TRUE(of([] { return install(all_but(SYS_mount, SECCOMP_RET_KILL_PROCESS)) && install(all_but(SYS_mmap, SECCOMP_RET_LOG)); }));
+  EXPECT_TRUE(of([] {
+    return install(all_but(SYS_mount, SECCOMP_RET_KILL_PROCESS)) && install(all_but(SYS_mmap, SECCOMP_RET_LOG));
+  }));
 }
 
 TEST_F(MayCall, EveryFilterCounts) {
   const auto allowed = of([] {
-    return install(all_but(SYS_munmap, SECCOMP_RET_KILL_PROCESS)) && install(all_but(SYS_mount, SECCOMP_RET_ERRNO | EPERM));
+    return install(all_but(SYS_munmap, SECCOMP_RET_KILL_PROCESS)) &&
+           install(all_but(SYS_mount, SECCOMP_RET_ERRNO | EPERM));
   });
   ASSERT_FALSE(allowed);
   EXPECT_EQ(allowed.error().code, ENOTSUP);
@@ -155,7 +176,8 @@ TEST_F(MayCall, EveryFilterCounts) {
 }
 
 TEST_F(MayCall, WhatFailsIsForbiddenToo) {
-  for (const std::uint32_t action : {std::uint32_t{SECCOMP_RET_ERRNO | EPERM}, SECCOMP_RET_TRAP, SECCOMP_RET_TRACE, SECCOMP_RET_KILL_THREAD})
+  for (const std::uint32_t action :
+       {std::uint32_t{SECCOMP_RET_ERRNO | EPERM}, SECCOMP_RET_TRAP, SECCOMP_RET_TRACE, SECCOMP_RET_KILL_THREAD})
     EXPECT_FALSE(of([action] { return install(all_but(SYS_mmap, action)); })) << action;
 }
 

@@ -36,7 +36,9 @@ void handle(int signal, int other_blocked, int flags = 0) {
 
 class SignalFrames : public testing::Test {
  protected:
-  void SetUp() override { ::pthread_sigmask(SIG_SETMASK, nullptr, &before_), seen.clear(), went_on.clear(), returns_to.reset(); }
+  void SetUp() override {
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &before_), seen.clear(), went_on.clear(), returns_to.reset();
+  }
   void TearDown() override {
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     for (const int signal : {SIGUSR1, SIGUSR2}) ::signal(signal, SIG_DFL);
@@ -45,7 +47,8 @@ class SignalFrames : public testing::Test {
 };
 
 TEST_F(SignalFrames, NoHandlerNoFrame) {
-  EXPECT_TRUE(signal_frames(ProcessMemory(::getpid()), {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))}).empty());
+  EXPECT_TRUE(
+      signal_frames(ProcessMemory(::getpid()), {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))}).empty());
 }
 
 TEST_F(SignalFrames, SaysWhereAHandlerReturnsToAndWithWhichMask) {
@@ -74,7 +77,8 @@ TEST_F(SignalFrames, TheInnermostComesFirst) {
 
 TEST_F(SignalFrames, AlsoOnAStackOfItsOwn) {
   std::vector<std::byte> room(64 * 1024);
-  const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()}, none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+  const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()},
+      none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
   ASSERT_EQ(::sigaltstack(&stack, nullptr), 0);
   handle(SIGUSR1, 0, SA_ONSTACK);
   ::raise(SIGUSR1);

@@ -43,7 +43,8 @@ TEST_F(StopCostTest, LeavesNothingBehind) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof cpus_after, &cpus_after), 0);
   EXPECT_TRUE(CPU_EQUAL(&cpus_before, &cpus_after));
   ::pthread_sigmask(SIG_BLOCK, nullptr, &signals_after);
-  for (int signal = 1; signal < 32; ++signal) EXPECT_EQ(::sigismember(&signals_before, signal), ::sigismember(&signals_after, signal)) << signal;
+  for (int signal = 1; signal < 32; ++signal)
+    EXPECT_EQ(::sigismember(&signals_before, signal), ::sigismember(&signals_after, signal)) << signal;
 }
 
 TEST_F(StopCostTest, TakesNoStopOfAnotherTracee) {

@@ -137,7 +137,8 @@ inline bool kill_tracer_at(int n, const std::function<void()>& body) {
   bool counting = false;
   for (int count = 0; count < n;) {
     const Stop stop = tracer.next_of(victim.pid());
-    if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone) return false;
+    if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone)
+      return false;
     const bool begins = stop.kind == Stop::Kind::Signal && stop.signal == SIGUSR1;
     counting |= begins;
     count += counting && stop.kind == Stop::Kind::Syscall;

@@ -10,7 +10,6 @@
 namespace fade {
 namespace {
 
-
 // Threads that stop in a made order: no processes, no time.
 struct TurnOrderTest : ::testing::Test {
   TurnOrder order;
@@ -35,8 +34,9 @@ struct TurnOrderTest : ::testing::Test {
     if (newest > 0) order.stopped(newest), ++served[newest];
     return newest;
   }
-  void serve(int stops, const std::function<bool(pid_t)>& has_stopped, pid_t newest,
-             const std::function<void(pid_t)>& resumed = [](pid_t) {}) {
+  void serve(
+      int stops, const std::function<bool(pid_t)>& has_stopped, pid_t newest,
+      const std::function<void(pid_t)>& resumed = [](pid_t) {}) {
     for (int i = 0; i < stops; ++i) {
       pid_t tid = choose(has_stopped);
       if (tid == 0) tid = report(has_stopped, newest);
@@ -70,7 +70,8 @@ TEST_P(Alike, SoAreThreadsThatAreAwayForAWhile) {
   come(threads);
   std::map<pid_t, int> back;  // at which stop
   for (int i = 0; i < 20 * threads * TurnOrder::kStops; ++i)
-    serve(1, [&](pid_t tid) { return back[tid] <= i; }, threads, [&](pid_t tid) { back[tid] = i + 2 + tid % 5; });
+    serve(
+        1, [&](pid_t tid) { return back[tid] <= i; }, threads, [&](pid_t tid) { back[tid] = i + 2 + tid % 5; });
   ASSERT_EQ(served.size(), static_cast<std::size_t>(threads));
   const auto [least, most] = least_and_most(1, threads);
   EXPECT_LE(most, 2 * least);
@@ -83,10 +84,12 @@ TEST_P(Alike, AThreadThatWasKeptAwayGetsTheRestOfItsTurn) {
   come(threads);
   std::map<pid_t, int> back;
   for (int i = 0; i < 20 * threads * TurnOrder::kStops; ++i)
-    serve(1, [&](pid_t tid) { return back[tid] <= i; }, threads, [&](pid_t tid) {
-      const bool is_kept_away = tid % 2 == 0 && served[tid] % (TurnOrder::kStops * 4 / 3) == 0;
-      back[tid] = i + (is_kept_away ? 3 * TurnOrder::kMisses : 2);
-    });
+    serve(
+        1, [&](pid_t tid) { return back[tid] <= i; }, threads,
+        [&](pid_t tid) {
+          const bool is_kept_away = tid % 2 == 0 && served[tid] % (TurnOrder::kStops * 4 / 3) == 0;
+          back[tid] = i + (is_kept_away ? 3 * TurnOrder::kMisses : 2);
+        });
   const auto [least, most] = least_and_most(1, threads);
   EXPECT_LE(4 * most, 5 * least);
 }
@@ -131,7 +134,8 @@ TEST_F(TurnOrderTest, AThreadThatStopsNoMoreLeavesTheRing) {
   come(4);
   serve(20 * TurnOrder::kStops, always, 4);
   ASSERT_EQ(order.remembered(), 4u);
-  serve(20 * TurnOrder::kStops, [](pid_t tid) { return tid <= 2; }, 4);
+  serve(
+      20 * TurnOrder::kStops, [](pid_t tid) { return tid <= 2; }, 4);
   EXPECT_EQ(order.remembered(), 2u);
 }
 

@@ -92,7 +92,8 @@ struct TurnsWaitedFor : TurnsTest {
   // By the tracer.
   int waits(int thread) const { return asking->since[thread] < 0 ? 0 : asking->stops - asking->since[thread]; }
   void trapped(pid_t tid) override {
-    const int thread = static_cast<int>(std::ranges::find_if(asking->tids, [&](const auto& one) { return one == tid; }) - asking->tids.begin());
+    const int thread = static_cast<int>(
+        std::ranges::find_if(asking->tids, [&](const auto& one) { return one == tid; }) - asking->tids.begin());
     ASSERT_LT(thread, kThreads);
     waited[thread].push_back(waits(thread));
     asking->since[thread] = -1;
@@ -119,7 +120,8 @@ TEST_F(TurnsWaitedFor, ThreadsThatStopAllTheTimeAreServedAlike) {
   for (int i = 0; i < kThreads; ++i) {
     waited[i].push_back(waits(i));
     std::erase_if(waited[i], [](int stops) { return stops <= kLongest; });
-    EXPECT_LT(std::accumulate(waited[i].begin(), waited[i].end(), 0), kStops / 2) << "thread " << i << " of child " << child->pid();
+    EXPECT_LT(std::accumulate(waited[i].begin(), waited[i].end(), 0), kStops / 2)
+        << "thread " << i << " of child " << child->pid();
   }
 }
 
@@ -138,8 +140,7 @@ TEST_F(TurnsWaitedFor, AThreadThatStopsSeldomIsNotForgotten) {
     seldom.join();
     ::_exit(0);
   });
-  while (run(1000)) {
-  }
+  while (run(1000)) {}
   ASSERT_EQ(waited[0].size(), kSeldom);
   std::ranges::sort(waited[0]);  // not the longest ones: another program's turn on the CPU may have come between
   EXPECT_LE(waited[0][kSeldom * 4 / 5], kLongest);
@@ -155,7 +156,8 @@ TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoom) {
   EXPECT_LE(turns.remembered(), alive.size());
 }
 
-// Nor where others stop so often that those who stopped lately are hardly ever asked. (Ends wait to be told of as stops do.)
+// Nor where others stop so often that those who stopped lately are hardly ever asked. (Ends wait to be told of as stops
+// do.)
 TEST_F(TurnsTest, ThreadsThatHaveGoneTakeNoRoomBesideBusyOnes) {
   constexpr int kRounds = 300, kBusy = 12;
   start([]() -> int {

@@ -29,7 +29,8 @@ TEST(Embedding, HoldsTheFindingsBehindTheViewsAndTheReferenceTable) {
 TEST(Embedding, TellsTheViewsApart) {
   const auto views = each_view();
   ASSERT_GE(views.size(), 30u);
-  for (const View& view : views) EXPECT_TRUE(view.sql.starts_with("CREATE VIEW " + std::string(view.name)) && !view.sql.ends_with(';')) << view.name;
+  for (const View& view : views)
+    EXPECT_TRUE(view.sql.starts_with("CREATE VIEW " + std::string(view.name)) && !view.sql.ends_with(';')) << view.name;
   EXPECT_EQ(views.front().name, "sessions");
   EXPECT_EQ(views.back().name, "findings");
 }

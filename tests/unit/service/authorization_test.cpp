@@ -15,8 +15,16 @@ constexpr NamespaceId kOurs{1, 2}, kTheirs{1, 3};
 constexpr ipc::Peer kUser{7, 1000, 1000}, kOther{7, 1001, 1001}, kRoot{7, 0, 0};
 
 ProcessStatus usual() {
-  return {.pid = 100, .group = 100, .state = 'S', .name = "train", .uids = {1000, 1000, 1000, 1000}, .gids = {1000, 1000, 1000, 1000},
-          .start_ticks = 5, .has_program = true, .dumpable = true, .user_namespace = kOurs};
+  return {.pid = 100,
+          .group = 100,
+          .state = 'S',
+          .name = "train",
+          .uids = {1000, 1000, 1000, 1000},
+          .gids = {1000, 1000, 1000, 1000},
+          .start_ticks = 5,
+          .has_program = true,
+          .dumpable = true,
+          .user_namespace = kOurs};
 }
 
 struct Case {
@@ -35,24 +43,26 @@ TEST_P(Rule, IsAppliedToUsersAndToRoot) {
   EXPECT_EQ(root ? 0 : root.error().code, GetParam().root_code);
 }
 
-INSTANTIATE_TEST_SUITE_P(Authorization, Rule, testing::Values(
-    Case{"nothing", [](ProcessStatus&) {}, 0, 0},
-    Case{"real uid", [](ProcessStatus& s) { s.uids[0] = 0; }, EPERM, 0},
-    Case{"effective uid", [](ProcessStatus& s) { s.uids[1] = 0; }, EPERM, 0},
-    Case{"saved uid", [](ProcessStatus& s) { s.uids[2] = 0; }, EPERM, 0},
-    Case{"uid of files", [](ProcessStatus& s) { s.uids[3] = 0; }, EPERM, 0},
-    Case{"real gid", [](ProcessStatus& s) { s.gids[0] = 0; }, EPERM, 0},
-    Case{"effective gid", [](ProcessStatus& s) { s.gids[1] = 0; }, EPERM, 0},
-    Case{"saved gid", [](ProcessStatus& s) { s.gids[2] = 0; }, EPERM, 0},
-    Case{"not dumpable", [](ProcessStatus& s) { s.dumpable = false; }, EPERM, 0},
-    Case{"another user namespace", [](ProcessStatus& s) { s.user_namespace = kTheirs; }, EPERM, 0},
-    Case{"an unknown user namespace", [](ProcessStatus& s) { s.user_namespace = {}; }, EPERM, 0},
-    Case{"kernel thread", [](ProcessStatus& s) { s.has_program = false; }, ENOTSUP, ENOTSUP},
-    Case{"zombie", [](ProcessStatus& s) { s.state = 'Z'; }, ESRCH, ESRCH},
-    Case{"thread", [](ProcessStatus& s) { s.group = 99; }, ESRCH, ESRCH}),
+INSTANTIATE_TEST_SUITE_P(
+    Authorization, Rule,
+    testing::Values(Case{"nothing", [](ProcessStatus&) {}, 0, 0},
+                    Case{"real uid", [](ProcessStatus& s) { s.uids[0] = 0; }, EPERM, 0},
+                    Case{"effective uid", [](ProcessStatus& s) { s.uids[1] = 0; }, EPERM, 0},
+                    Case{"saved uid", [](ProcessStatus& s) { s.uids[2] = 0; }, EPERM, 0},
+                    Case{"uid of files", [](ProcessStatus& s) { s.uids[3] = 0; }, EPERM, 0},
+                    Case{"real gid", [](ProcessStatus& s) { s.gids[0] = 0; }, EPERM, 0},
+                    Case{"effective gid", [](ProcessStatus& s) { s.gids[1] = 0; }, EPERM, 0},
+                    Case{"saved gid", [](ProcessStatus& s) { s.gids[2] = 0; }, EPERM, 0},
+                    Case{"not dumpable", [](ProcessStatus& s) { s.dumpable = false; }, EPERM, 0},
+                    Case{"another user namespace", [](ProcessStatus& s) { s.user_namespace = kTheirs; }, EPERM, 0},
+                    Case{"an unknown user namespace", [](ProcessStatus& s) { s.user_namespace = {}; }, EPERM, 0},
+                    Case{"kernel thread", [](ProcessStatus& s) { s.has_program = false; }, ENOTSUP, ENOTSUP},
+                    Case{"zombie", [](ProcessStatus& s) { s.state = 'Z'; }, ESRCH, ESRCH},
+                    Case{"thread", [](ProcessStatus& s) { s.group = 99; }, ESRCH, ESRCH}),
     [](const auto& test) {
       std::string name = test.param.what;
-      for (char& c : name) if (c == ' ') c = '_';
+      for (char& c : name)
+        if (c == ' ') c = '_';
       return name;
     });
 
@@ -96,7 +106,8 @@ TEST(ProcessStatus, WhoOwnsItsFilesSaysWhetherItIsDumpable) {
 TEST(ProcessStatus, WhatIsCutOffIsNoProcess) {
   const test::Folder proc;
   const std::string folder = test::FakeProcess{}.put(proc);
-  for (const char* text : {"", "Name:\tx\n", "Name:\tx\nState:\tS\nUid:\t1000\t1000\nGid:\t1\t1\t1\t1\n", "Name:\tx\nState:\tS\nUid:\t-1 99999999999 1 1\nGid:\t1\t1\t1\t1\n"}) {
+  for (const char* text : {"", "Name:\tx\n", "Name:\tx\nState:\tS\nUid:\t1000\t1000\nGid:\t1\t1\t1\t1\n",
+                           "Name:\tx\nState:\tS\nUid:\t-1 99999999999 1 1\nGid:\t1\t1\t1\t1\n"}) {
     test::write(folder + "/status", text);
     const auto status = read_status(100, proc.path);
     ASSERT_FALSE(status) << text;

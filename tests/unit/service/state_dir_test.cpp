@@ -86,7 +86,7 @@ TEST_F(StateDirTest, AsRootAFolderIsItsUsers) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives folders away";
   auto state = StateDir::open(path);
   ASSERT_TRUE(state->recordings_of(12345, 12346));
-  struct stat what{};
+  struct stat what {};
   ASSERT_EQ(::stat((path + "/12345").c_str(), &what), 0);
   EXPECT_EQ(what.st_uid, 12345u);
   EXPECT_EQ(what.st_gid, 12346u);
@@ -129,14 +129,16 @@ TEST(SessionRecord, ComesBackAsItWasSaved) {
 }
 
 TEST(SessionRecord, ADamagedOneIsNone) {
-  for (const char* text : {"{}", R"({"id":1})", R"({"id":1,"uid":0,"state":"dancing"})", R"({"id":0,"uid":0,"state":"ended"})", R"({"id":"1","uid":0,"state":"ended"})"})
+  for (const char* text : {"{}", R"({"id":1})", R"({"id":1,"uid":0,"state":"dancing"})",
+                           R"({"id":0,"uid":0,"state":"ended"})", R"({"id":"1","uid":0,"state":"ended"})"})
     EXPECT_FALSE(record_from(*ipc::parse_object(text))) << text;
 }
 
 TEST(SessionRecord, FollowsWhatTheWorkerReports) {
   SessionRecord record;
   const auto report = [&](const char* text) { return take_report(record, *ipc::parse_object(text)); };
-  EXPECT_TRUE(report(R"({"event":"attached","program":"/bin/x","holds":{"threads":3,"median_ns":5,"worst_ns":9},"notes":["n"]})"));
+  EXPECT_TRUE(report(
+      R"({"event":"attached","program":"/bin/x","holds":{"threads":3,"median_ns":5,"worst_ns":9},"notes":["n"]})"));
   EXPECT_EQ(record.state, State::Recording);
   EXPECT_EQ(record.program, "x");
   EXPECT_EQ(record.threads, 3u);
@@ -156,13 +158,20 @@ TEST(SessionRecord, FollowsWhatTheWorkerReports) {
 }
 
 TEST(WorkerOptions, BecomeWordsThatCannotBeTakenForOthers) {
-  const auto words = worker_words({{"events", {"mem", "-sync"}}, {"set", {"--output=/etc/passwd"}}, {"duration_ns", 5}, {"follow", false}, {"tree", true}, {"max_size", 7}});
+  const auto words = worker_words({{"events", {"mem", "-sync"}},
+                                   {"set", {"--output=/etc/passwd"}},
+                                   {"duration_ns", 5},
+                                   {"follow", false},
+                                   {"tree", true},
+                                   {"max_size", 7}});
   ASSERT_TRUE(words);
-  EXPECT_EQ(*words, (std::vector<std::string>{"--duration=5ns", "--events=mem", "--events=-sync", "--no-follow", "--max-size=7", "--set=--output=/etc/passwd", "--tree"}));
+  EXPECT_EQ(*words, (std::vector<std::string>{"--duration=5ns", "--events=mem", "--events=-sync", "--no-follow",
+                                              "--max-size=7", "--set=--output=/etc/passwd", "--tree"}));
 }
 
 TEST(WorkerOptions, WhatNamesAFileOrIsUnknownIsRefused) {
-  for (const char* text : {R"({"output":"/x"})", R"({"log":"/x"})", R"({"probe_files":["/x"]})", R"({"control":"5"})", R"({"set":"x"})", R"({"duration_ns":-1})", R"({"tree":1})", "{\"set\":[\"a\\u0000b\"]}"})
+  for (const char* text : {R"({"output":"/x"})", R"({"log":"/x"})", R"({"probe_files":["/x"]})", R"({"control":"5"})",
+                           R"({"set":"x"})", R"({"duration_ns":-1})", R"({"tree":1})", "{\"set\":[\"a\\u0000b\"]}"})
     EXPECT_EQ(worker_words(*ipc::parse_object(text)).error().code, EINVAL) << text;
   EXPECT_FALSE(worker_words({{"set", {std::string(100'000, 'x')}}}));
   EXPECT_FALSE(worker_words(ipc::Json::array()));

@@ -35,7 +35,8 @@ struct FakeProcess {
   std::string put(const Folder& proc) const {
     const std::string folder = fmt::format("{}/{}", proc.path, pid);
     std::filesystem::create_directories(folder + "/ns");
-    write(folder + "/status", fmt::format("Name:\t{}\nState:\t{}\nTgid:\t{}\nUid:\t{}\nGid:\t{}\n", name, state, group, uids, gids));
+    write(folder + "/status",
+          fmt::format("Name:\t{}\nState:\t{}\nTgid:\t{}\nUid:\t{}\nGid:\t{}\n", name, state, group, uids, gids));
     std::string stat = fmt::format("{} ({}) S", pid, name);
     for (int field = 4; field < 22; ++field) stat += " 0";
     write(folder + "/stat", fmt::format("{} {} 0 0\n", stat, start));

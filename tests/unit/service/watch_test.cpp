@@ -19,7 +19,7 @@ TEST(WatchMaps, KnowWhatServesHipCalls) {
   const auto line = [](const std::string& path) { return "1000-2000 r-xp 0 08:01 1 " + path + "\n"; };
   EXPECT_TRUE(maps_gpu_runtime(kHip));
   EXPECT_TRUE(maps_gpu_runtime(line("/a b/torch/lib/libamdhip64.so")));
-  EXPECT_TRUE(maps_gpu_runtime(line("/home/u/zluda/libcuda.so.1") ));
+  EXPECT_TRUE(maps_gpu_runtime(line("/home/u/zluda/libcuda.so.1")));
   EXPECT_TRUE(maps_gpu_runtime(line("/home/u/ZLUDA-4/libcuda.so")));
   EXPECT_FALSE(maps_gpu_runtime(line("/usr/lib/libcuda.so.1")));
   EXPECT_FALSE(maps_gpu_runtime(line("/usr/lib/libamdhip64.so.d/other.so")));

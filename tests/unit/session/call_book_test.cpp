@@ -89,7 +89,8 @@ TEST_F(CallBookTest, AFunctionThatJumpedIntoAnotherReturnsWithIt) {
 }
 
 TEST_F(CallBookTest, CallsThatALongjmpLeftAreClosedAsUnwound) {
-  const CallId outer = enter(thread, 0x7f00, 0x100), lost = enter(thread, 0x7e00, 0x200), deeper = enter(thread, 0x7d00, 0x300);
+  const CallId outer = enter(thread, 0x7f00, 0x100), lost = enter(thread, 0x7e00, 0x200),
+               deeper = enter(thread, 0x7d00, 0x300);
   EXPECT_THAT(leave(thread, 0x7f00, 0x100), ElementsAre(outer));
   EXPECT_THAT(sent(kUnwound), ElementsAre(lost, deeper));
 }

@@ -21,7 +21,8 @@ std::uint64_t word_of(int (*function)()) { return reinterpret_cast<std::uint64_t
 
 struct ExportTableTest : ::testing::Test {
   elf::test::OwnMemory memory;
-  Module module{.id = 1, .entry = {}, .span = {address_of(__ehdr_start), address_of(_end)}, .path = "/self", .role = "zluda"};
+  Module module{
+      .id = 1, .entry = {}, .span = {address_of(__ehdr_start), address_of(_end)}, .path = "/self", .role = "zluda"};
   const std::string cudart = "\x6b\xd5\xfb\x6c____________", other = std::string("\x01\x02\x03\x04____________", 16);
 };
 
@@ -37,7 +38,8 @@ TEST_F(ExportTableTest, FunctionsStandBehindTheSize) {
 }
 
 TEST_F(ExportTableTest, SizesThatAreNoneAreRefused) {
-  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{17}, std::uint64_t{1} << 40, ~std::uint64_t{7}}) {
+  for (const std::uint64_t size :
+       {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{17}, std::uint64_t{1} << 40, ~std::uint64_t{7}}) {
     const std::vector<std::uint64_t> words = {size, word_of(first), word_of(second), 0};
     const auto found = read_table(memory, module, {address_of(words.data()), cudart});
     ASSERT_FALSE(found) << size;

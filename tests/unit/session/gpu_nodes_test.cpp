@@ -24,8 +24,10 @@ class Nodes : public ::testing::Test {
  protected:
   ~Nodes() override { std::filesystem::remove_all(folder_); }
 
-  void who(const std::string& uid, const std::string& gid, const std::string& groups, const std::string& capabilities = "0000000000000000") {
-    file("7/status", "Name:\tx\nUid:\t" + four(uid) + "\nGid:\t" + four(gid) + "\nGroups:\t" + groups + " \nCapEff:\t" + capabilities + "\n");
+  void who(const std::string& uid, const std::string& gid, const std::string& groups,
+           const std::string& capabilities = "0000000000000000") {
+    file("7/status", "Name:\tx\nUid:\t" + four(uid) + "\nGid:\t" + four(gid) + "\nGroups:\t" + groups + " \nCapEff:\t" +
+                         capabilities + "\n");
   }
   std::filesystem::path node(const std::string& name, mode_t mode) {
     const auto path = file("7/root" + name, "");
@@ -62,7 +64,8 @@ TEST_F(Nodes, OfAProcessThatIsGoneThereAreNone) { EXPECT_THAT(look(), IsEmpty())
 
 TEST_F(Nodes, WithoutTheDriverThereIsNone) {
   who("70001", "70001", "");
-  EXPECT_THAT(look(), ElementsAre(AllOf(Field(&GpuNode::state, "device-missing"), Field(&GpuNode::detail, "/dev/kfd does not exist where the process looks"))));
+  EXPECT_THAT(look(), ElementsAre(AllOf(Field(&GpuNode::state, "device-missing"),
+                                        Field(&GpuNode::detail, "/dev/kfd does not exist where the process looks"))));
 }
 
 TEST_F(Nodes, WhatIsOpenIsOpen) {
@@ -82,7 +85,8 @@ TEST_F(Nodes, TheUserTheGroupsAndTheOthersEachHaveTheirBits) {
   node("/dev/kfd", 0660);
   who("70001", "70001", "70002 70003");
   EXPECT_EQ(state(), "device-refused");
-  EXPECT_THAT(look()[0].detail, AllOf(HasSubstr("mode 0660, user " + own_uid_ + ", group " + own_gid_), HasSubstr("user id 70001 and groups 70001, 70002, 70003")));
+  EXPECT_THAT(look()[0].detail, AllOf(HasSubstr("mode 0660, user " + own_uid_ + ", group " + own_gid_),
+                                      HasSubstr("user id 70001 and groups 70001, 70002, 70003")));
   who("70001", "70001", "70002 " + own_gid_);
   EXPECT_EQ(state(), "device-closed");
   who("70001", own_gid_, "");
@@ -116,10 +120,14 @@ TEST_F(Nodes, ThePowerToIgnorePermissionsOpensAll) {
 TEST_F(Nodes, AnAccessListMayNameTheUser) {
   struct Acl {
     std::uint32_t version = 2;
-    struct Entry { std::uint16_t tag, allowed; std::uint32_t id; } entries[5] = {{1, 6, ~0u}, {2, 6, 70001}, {4, 0, ~0u}, {16, 6, ~0u}, {32, 0, ~0u}};
+    struct Entry {
+      std::uint16_t tag, allowed;
+      std::uint32_t id;
+    } entries[5] = {{1, 6, ~0u}, {2, 6, 70001}, {4, 0, ~0u}, {16, 6, ~0u}, {32, 0, ~0u}};
   } acl;
   const auto path = node("/dev/kfd", 0660);
-  if (::setxattr(path.c_str(), "system.posix_acl_access", &acl, sizeof acl, 0) != 0) GTEST_SKIP() << "no access lists here: " << std::strerror(errno);
+  if (::setxattr(path.c_str(), "system.posix_acl_access", &acl, sizeof acl, 0) != 0)
+    GTEST_SKIP() << "no access lists here: " << std::strerror(errno);
   who("70001", "70001", "");
   EXPECT_EQ(state(), "device-closed");
   who("70009", "70009", "");

@@ -7,12 +7,24 @@ namespace {
 
 TEST(ApiOfAFunction, GoesByItsPrefix) {
   const std::pair<const char*, const char*> expected[] = {
-      {"hipMalloc", "hip"}, {"__hipRegisterFatBinary", "hip"}, {"hiprtcCompileProgram", "hiprtc"}, {"hipblasLtMatmul", "hipblaslt"},
-      {"hipblasSgemm", "hipblas"}, {"rocblas_sgemm", "rocblas"}, {"cuMemAlloc_v2", "cu"}, {"cudaMalloc", "cudart"}, {"__cudaRegisterFunction", "cudart"},
-      {"cublasCreate_v2", "cublas"}, {"nvmlInit_v2", "nvml"}, {"roctxRangePushA", "roctx"}, {"miopenCreate", "miopen"}, {"hsa_init", "hsa"},
+      {"hipMalloc", "hip"},
+      {"__hipRegisterFatBinary", "hip"},
+      {"hiprtcCompileProgram", "hiprtc"},
+      {"hipblasLtMatmul", "hipblaslt"},
+      {"hipblasSgemm", "hipblas"},
+      {"rocblas_sgemm", "rocblas"},
+      {"cuMemAlloc_v2", "cu"},
+      {"cudaMalloc", "cudart"},
+      {"__cudaRegisterFunction", "cudart"},
+      {"cublasCreate_v2", "cublas"},
+      {"nvmlInit_v2", "nvml"},
+      {"roctxRangePushA", "roctx"},
+      {"miopenCreate", "miopen"},
+      {"hsa_init", "hsa"},
   };
   for (const auto& [name, api] : expected) EXPECT_EQ(api_of(name), api) << name;
-  for (const char* name : {"hip", "hippo", "culminate", "cut", "cu", "", "malloc", "_Z9hipMallocv", "nvmlx"}) EXPECT_EQ(api_of(name), "") << name;
+  for (const char* name : {"hip", "hippo", "culminate", "cut", "cu", "", "malloc", "_Z9hipMallocv", "nvmlx"})
+    EXPECT_EQ(api_of(name), "") << name;
 }
 
 TEST(FamilyOfALibrary, IsItsNameWithoutVersionAndHash) {
@@ -21,7 +33,8 @@ TEST(FamilyOfALibrary, IsItsNameWithoutVersionAndHash) {
   EXPECT_EQ(family_of("libgomp-a34b3233.so.1.0.0", "").name, "libgomp");
   EXPECT_EQ(family_of("libnvcuda.so", "/z/libcuda.so.1").name, "libnvcuda");
   EXPECT_EQ(family_of("odd", "/x/libiomp5.so").kind, "openmp");
-  for (const char* name : {"libcurl.so.4", "librocksdb.so.7", "libhip.so", "", "amdhip64", "libgomp-plugin.so.1"}) EXPECT_EQ(family_of(name, "").name, "") << name;
+  for (const char* name : {"libcurl.so.4", "librocksdb.so.7", "libhip.so", "", "amdhip64", "libgomp-plugin.so.1"})
+    EXPECT_EQ(family_of(name, "").name, "") << name;
 }
 
 TEST(RocmRelease, ComesFromTheFolderOrTheFileName) {
@@ -30,7 +43,8 @@ TEST(RocmRelease, ComesFromTheFolderOrTheFileName) {
   EXPECT_EQ(rocm_release("librocblas", "/opt/rocm-7.0.2/lib/librocblas.so.5", "5"), "7.0");
   EXPECT_EQ(rocm_release("libamdhip64", "/torch/lib/libamdhip64.so", ""), "") << "wheels' files do not tell";
   EXPECT_EQ(rocm_release("libamdhip64", "/usr/lib/libamdhip64.so.6", "6"), "");
-  EXPECT_EQ(rocm_release("libhsa-runtime64", "/usr/lib/libhsa-runtime64.so.1.18.0", "1.18.0"), "") << "Debian counts otherwise";
+  EXPECT_EQ(rocm_release("libhsa-runtime64", "/usr/lib/libhsa-runtime64.so.1.18.0", "1.18.0"), "")
+      << "Debian counts otherwise";
   EXPECT_EQ(rocm_release("librocblas", "/rocm-/x", "999999999999.1.1"), "");
 }
 

@@ -19,7 +19,8 @@ struct NamedCodeTest : ::testing::Test {
   NamedCodeTest() {
     auto file = probes::parse(
         "api cuda\nenum code { ok = 0 bad = 1 }\nsuccess code 0\nhandle obj\n"
-        "code first(obj a, size_t n)\ncode second(obj b, size_t m)\ncode third(const char *text)\nvoid fourth(obj a, size_t n)\ncode fifth(obj a, size_t n) @ok(3)\n",
+        "code first(obj a, size_t n)\ncode second(obj b, size_t m)\ncode third(const char *text)\nvoid fourth(obj a, "
+        "size_t n)\ncode fifth(obj a, size_t n) @ok(3)\n",
         "test.probes", probes::basic_types());
     for (const auto& error : file.errors) ADD_FAILURE() << error.at.line << ": " << error.message;
     for (const auto& p : file.probes) probes[p.symbol] = std::make_shared<const probes::Probe>(p);

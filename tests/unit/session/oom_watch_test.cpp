@@ -24,7 +24,9 @@ class OomWatchTest : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
-  void group(int kills) const { write("/sys/fs/cgroup/pod/memory.events", "low 0\noom 9\noom_kill " + std::to_string(kills) + "\n"); }
+  void group(int kills) const {
+    write("/sys/fs/cgroup/pod/memory.events", "low 0\noom 9\noom_kill " + std::to_string(kills) + "\n");
+  }
 
   std::string root_;
 };

@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(OrphanVerdictTest, FirstLookFindsNothingWrong) {
-  for (const Maker maker : {Maker::Running, Maker::Asleep, Maker::None}) EXPECT_EQ(judge_orphan(0, maker), OrphanVerdict::Wait);
+  for (const Maker maker : {Maker::Running, Maker::Asleep, Maker::None})
+    EXPECT_EQ(judge_orphan(0, maker), OrphanVerdict::Wait);
 }
 
 TEST(OrphanVerdictTest, ChildWithoutAnyMakerIsLost) { EXPECT_EQ(judge_orphan(1, Maker::None), OrphanVerdict::Lost); }

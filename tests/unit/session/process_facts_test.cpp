@@ -21,15 +21,18 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 
 TEST(StoredEnvironment, OnlyWhatConcernsTheGpuStack) {
-  for (const char* name : {"HIP_VISIBLE_DEVICES", "HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
-                           "LD_PRELOAD", "LD_BIND_NOW", "KMP_DUPLICATE_LIB_OK", "ZLUDA_X", "PYTORCH_HIP_ALLOC_CONF", "RANK", "CUDA_VISIBLE_DEVICES"})
+  for (const char* name :
+       {"HIP_VISIBLE_DEVICES", "HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD",
+        "LD_BIND_NOW", "KMP_DUPLICATE_LIB_OK", "ZLUDA_X", "PYTORCH_HIP_ALLOC_CONF", "RANK", "CUDA_VISIBLE_DEVICES"})
     EXPECT_TRUE(may_be_stored(name)) << name;
-  for (const char* name : {"HOME", "PATH", "AWS_SECRET_ACCESS_KEY", "RANKED", "XHIP_A", "HIP", "", "MY_HIP_A", "HF_TOKEN"})
+  for (const char* name :
+       {"HOME", "PATH", "AWS_SECRET_ACCESS_KEY", "RANKED", "XHIP_A", "HIP", "", "MY_HIP_A", "HF_TOKEN"})
     EXPECT_FALSE(may_be_stored(name)) << name;
 }
 
 TEST(StoredEnvironment, SecretsAreReplaced) {
-  for (const char* name : {"OLLAMA_API_KEY", "TORCH_TOKEN", "HIP_PASSWORD", "NCCL_SECRET", "ollama_api_key", "Triton_Token"})
+  for (const char* name :
+       {"OLLAMA_API_KEY", "TORCH_TOKEN", "HIP_PASSWORD", "NCCL_SECRET", "ollama_api_key", "Triton_Token"})
     EXPECT_EQ(redacted(name, "hush"), "<redacted>") << name;
   EXPECT_EQ(redacted("HIP_VISIBLE_DEVICES", "0,1"), "0,1");
 }
@@ -51,14 +54,16 @@ struct Started {
 };
 
 TEST(ProcessFactsOfAProgram, AreThoseItWasStartedWith) {
-  const Started started({{"/bin/sleep", "", "1 0", ""}, {"HIP_A=b=c", "HOME=/x", "HIP_KEY=k", "NOTHING", "HIP_EMPTY="}, {}});
+  const Started started(
+      {{"/bin/sleep", "", "1 0", ""}, {"HIP_A=b=c", "HOME=/x", "HIP_KEY=k", "NOTHING", "HIP_EMPTY="}, {}});
   const ProcessFacts facts = read_process_facts(started.pid());
   EXPECT_EQ(facts.ppid, ::getpid());
   EXPECT_EQ(facts.uid, ::getuid());
   EXPECT_GT(facts.start_ticks, 0u);
   EXPECT_TRUE(facts.exe.ends_with("/sleep") || facts.exe.ends_with("coreutils")) << facts.exe;
   EXPECT_THAT(facts.command, ElementsAre("/bin/sleep", "", "1 0", ""));
-  EXPECT_THAT(facts.environment, ElementsAre(Pair("HIP_A", "b=c"), Pair("HIP_KEY", "<redacted>"), Pair("HIP_EMPTY", "")));
+  EXPECT_THAT(facts.environment,
+              ElementsAre(Pair("HIP_A", "b=c"), Pair("HIP_KEY", "<redacted>"), Pair("HIP_EMPTY", "")));
   EXPECT_EQ(read_thread_group(started.pid()), started.pid());
   EXPECT_EQ(read_thread_name(started.pid()), "sleep");
 }
@@ -137,9 +142,12 @@ TEST(AuxiliaryVectorOnTheStack, IsNotFoundInOtherBytes) {
     }
     std::vector<std::uint64_t> words;
   };
-  const std::vector<std::uint64_t> none[] = {{}, {0}, {~std::uint64_t{0}}, {1}, {1, 8}, {0, 0}, {0, 0, 0}, {2, 8, 8, 0, 8, 8}, {0, 0, 8, 0}, {0, 0, 8, 0, AT_ENTRY}};
+  const std::vector<std::uint64_t> none[] = {
+      {},     {0},       {~std::uint64_t{0}}, {1},          {1, 8},
+      {0, 0}, {0, 0, 0}, {2, 8, 8, 0, 8, 8},  {0, 0, 8, 0}, {0, 0, 8, 0, AT_ENTRY}};
   for (const auto& words : none) EXPECT_FALSE(read_auxiliary_vector_on_stack(::getpid(), Bytes(words))) << words.size();
-  const auto found = read_auxiliary_vector_on_stack(::getpid(), Bytes({1, 8, 0, 8, 0, 0, AT_ENTRY, 77, AT_NULL, 0, AT_ENTRY, 78}));
+  const auto found =
+      read_auxiliary_vector_on_stack(::getpid(), Bytes({1, 8, 0, 8, 0, 0, AT_ENTRY, 77, AT_NULL, 0, AT_ENTRY, 78}));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->entry.value, 77u);
 }

@@ -28,7 +28,13 @@ class Remembered : public ::testing::Test {
   const ProcessMemory memory_{::getpid()};
   StackSnapshot snapshot_;
   RememberedStacks stacks_;
-  RememberedStacks::Place place_{.program = 1, .generation = 1, .fs_base = 0x7000, .pc = 0x401000, .sp = 0x7ff0, .is_caller = true, .with_python = false};
+  RememberedStacks::Place place_{.program = 1,
+                                 .generation = 1,
+                                 .fs_base = 0x7000,
+                                 .pc = 0x401000,
+                                 .sp = 0x7ff0,
+                                 .is_caller = true,
+                                 .with_python = false};
 };
 
 TEST_F(Remembered, ByWhatItRestsOn) {

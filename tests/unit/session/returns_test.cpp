@@ -25,7 +25,8 @@ struct ReturnsTest : ::testing::Test {
   // Supervises it, with a look at its places after every 500 stops, to its end or until so many calls are recorded.
   // Its wait status.
   int run(const std::string& how, bool gives_back, std::size_t calls = ~std::size_t{0}) {
-    LaunchedProgram::Command command{.argv = {FADE_UNIT_TRACEES "/many_places", how}, .environment = {"LD_LIBRARY_PATH=" FADE_UNIT_RUNTIMES "/v6"}};
+    LaunchedProgram::Command command{.argv = {FADE_UNIT_TRACEES "/many_places", how},
+                                     .environment = {"LD_LIBRARY_PATH=" FADE_UNIT_RUNTIMES "/v6"}};
     auto program = LaunchedProgram::fork_waiting(command);
     auto tracer = Tracer::create();
     if (!program || !tracer || !tracer->seize(program->pid(), killed_at == ~std::size_t{0})) return -1;
@@ -49,7 +50,8 @@ struct ReturnsTest : ::testing::Test {
     return status;
   }
   std::size_t with_flag(std::uint16_t flag) const {
-    return static_cast<std::size_t>(std::ranges::count_if(sink.calls, [&](const auto& call) { return (call.record.flags & flag) != 0; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(sink.calls, [&](const auto& call) { return (call.record.flags & flag) != 0; }));
   }
   std::size_t returned() const { return with_flag(kReturned); }
 };

@@ -1,4 +1,5 @@
-// Processes and threads by number, and what the recording is told of them. The numbers are those of this test's own process.
+// Processes and threads by number, and what the recording is told of them. The numbers are those of this test's own
+// process.
 #include "session/roster.hpp"
 
 #include <gmock/gmock.h>

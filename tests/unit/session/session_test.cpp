@@ -33,7 +33,8 @@ SessionOptions everything() {
 
 struct SessionTest : ::testing::Test {
   const probes::Overrides no_overrides;
-  Supervised run(std::vector<std::string> argv, const std::string& runtime = "v6", SessionOptions options = everything()) {
+  Supervised run(std::vector<std::string> argv, const std::string& runtime = "v6",
+                 SessionOptions options = everything()) {
     return Supervised::run(std::move(argv), std::move(options), no_overrides, with_runtime(runtime));
   }
 };
@@ -61,7 +62,8 @@ void expect_sound(const test::CollectingSink& sink) {
 }
 
 int with_flag(const test::CollectingSink& sink, std::uint16_t flag) {
-  return static_cast<int>(std::ranges::count_if(sink.calls, [&](const auto& call) { return call.record.flags & flag; }));
+  return static_cast<int>(
+      std::ranges::count_if(sink.calls, [&](const auto& call) { return call.record.flags & flag; }));
 }
 
 TEST_F(SessionTest, CountsEveryCallOfARuntimeOfEachShape) {
@@ -100,7 +102,8 @@ TEST_F(SessionTest, CallsThatAreLeftWithoutReturningAreUnwound) {
   }
 }
 
-// A program may have code made for every call. What comes from one place too many is counted, and says that its return was not seen.
+// A program may have code made for every call. What comes from one place too many is counted, and says that its return
+// was not seen.
 TEST_F(SessionTest, CallsFromMorePlacesThanAreKeptApart) {
   SessionOptions options = everything();
   options.most_call_sites = 5;
@@ -115,7 +118,8 @@ TEST_F(SessionTest, CallsFromMorePlacesThanAreKeptApart) {
     unseen += call.record.caller == 0;
   }
   EXPECT_GT(unseen, 5);
-  EXPECT_THAT(some.sink.lifecycle("refused"), ::testing::ElementsAre(::testing::HasSubstr("calls come from more than 5 places")));
+  EXPECT_THAT(some.sink.lifecycle("refused"),
+              ::testing::ElementsAre(::testing::HasSubstr("calls come from more than 5 places")));
 }
 
 TEST_F(SessionTest, LibraryThatIsLoadedAgainAndAgain) {

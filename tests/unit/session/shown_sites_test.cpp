@@ -59,7 +59,10 @@ TEST_F(ShownSitesTest, AnEntryThatWasShownTwiceIsKeptOnce) {
 
 TEST_F(ShownSitesTest, TheStackIsAskedOnlyWhereItMatters) {
   shown.add(kEntry, kOuter);
-  EXPECT_FALSE(shown.hit(kOther, kInner, []() -> RemoteRange { ADD_FAILURE(); return {}; }));
+  EXPECT_FALSE(shown.hit(kOther, kInner, []() -> RemoteRange {
+    ADD_FAILURE();
+    return {};
+  }));
 }
 
 TEST_F(ShownSitesTest, TheListIsBounded) {

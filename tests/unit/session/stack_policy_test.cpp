@@ -22,7 +22,8 @@ std::string wanted(StackPolicy& policy, Kind kind, int calls, CallSiteId site = 
 
 TEST(StackChoice, WordsAreUnderstood) {
   EXPECT_EQ(words_of(StackChoice()), "alloc,errors,first");
-  for (const char* text : {"alloc", "errors", "first", "all", "sample=7", "off"}) EXPECT_EQ(words_of(choice({text})), text);
+  for (const char* text : {"alloc", "errors", "first", "all", "sample=7", "off"})
+    EXPECT_EQ(words_of(choice({text})), text);
   EXPECT_EQ(words_of(choice({"sample"})), "sample=100");
   EXPECT_EQ(words_of(choice({"errors", "sample=5", "alloc"})), "alloc,errors,sample=5");
   for (const char* bad : {"", "alocs", "sample=0", "sample=", "sample=x", "samples", "sample=5x", "sample=99999999999"})

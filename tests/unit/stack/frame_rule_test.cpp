@@ -19,9 +19,15 @@ constexpr std::uint64_t kStack = 0x7000'0000;
 // Each function has one instruction per label; nothing is ever executed.
 constexpr const char* kSource = R"(
         .text
-        .irp name, plain, plain_deeper, based, saved, other_base, bottom, stub, realigned, signal, moved, nothing, endless, divides, without
+        .macro function name
         .globl \name
         .type \name, @function
+        .endm
+        .irp name, plain, plain_deeper, based, saved, other_base, bottom, stub, realigned
+        function \name
+        .endr
+        .irp name, signal, moved, nothing, endless, divides, without
+        function \name
         .endr
 plain:  .cfi_startproc
         nop
@@ -103,8 +109,8 @@ class Rules : public ::testing::Test {
     file = *opened;
     auto symbols = elf::ElfFile::open(*folder / "rules.so");
     ASSERT_TRUE(symbols);
-    for (const char* name : {"plain", "plain_deeper", "based", "saved", "other_base", "bottom", "stub", "realigned", "signal", "moved",
-                             "nothing", "endless", "divides", "without"}) {
+    for (const char* name : {"plain", "plain_deeper", "based", "saved", "other_base", "bottom", "stub", "realigned",
+                             "signal", "moved", "nothing", "endless", "divides", "without"}) {
       const auto* symbol = symbols->symbols().find(name);
       ASSERT_TRUE(symbol) << name;
       at[name] = symbol->address;
@@ -238,12 +244,15 @@ TEST(CodeFile, DamagedFilesDoNoHarm) {
     std::string bytes = whole;
     const std::size_t where = step * whole.size() / 300;
     if (step % 2 == 0) bytes.resize(where);
-    else for (std::size_t i = where; i < std::min(where + 9, bytes.size()); ++i) bytes[i] = static_cast<char>(0xFF - (i & 0x3F));
+    else
+      for (std::size_t i = where; i < std::min(where + 9, bytes.size()); ++i)
+        bytes[i] = static_cast<char>(0xFF - (i & 0x3F));
     std::vector<std::byte> image(bytes.size());
     std::ranges::copy(std::as_bytes(std::span(bytes)), image.begin());
     const auto file = CodeFile::of_image(std::move(image), "damaged");
     if (!file) continue;
-    for (std::uint64_t address = 0; address < 0x3000; address += 7) readable += (*file)->rule(address).kind != Kind::Missing;
+    for (std::uint64_t address = 0; address < 0x3000; address += 7)
+      readable += (*file)->rule(address).kind != Kind::Missing;
   }
   EXPECT_GT(readable, 0);
 }

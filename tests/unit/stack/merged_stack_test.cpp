@@ -16,10 +16,13 @@ std::string merged(std::vector<std::uint64_t> native, const std::string& python,
   for (const auto pc : native) frames.push_back({{pc}});
   std::vector<PythonFrame> python_frames;
   for (const char c : python)
-    python_frames.push_back({.code = c == '-' ? 0 : static_cast<std::uint64_t>(std::tolower(c)), .instruction = 0,
-                             .entry = std::isupper(c) != 0 || c == '-', .generator = std::tolower(c) >= 'g'});
+    python_frames.push_back({.code = c == '-' ? 0 : static_cast<std::uint64_t>(std::tolower(c)),
+                             .instruction = 0,
+                             .entry = std::isupper(c) != 0 || c == '-',
+                             .generator = std::tolower(c) >= 'g'});
   std::vector<MergedFrame> out;
-  merge(frames, is_whole, python_frames, [](RemoteAddr pc) { return pc.value >= kLoop; }, out);
+  merge(
+      frames, is_whole, python_frames, [](RemoteAddr pc) { return pc.value >= kLoop; }, out);
   std::string text;
   for (const MergedFrame& frame : out) {
     if (frame.kind == MergedFrame::Kind::Native) text += std::to_string(frame.pc.value);
@@ -42,7 +45,8 @@ TEST(Merge, WithoutPythonAllFramesAreNative) {
 
 TEST(Merge, ALoopThatIsJustEnteredIsTheInnermost) {
   EXPECT_EQ(merged({1, kLoop, 2, kLoop, 3}, "aB"), "1 2304 2 a b 3 ");
-  EXPECT_EQ(merged({1, kLoop, 2}, "aB", false), "1 a b 2 ") << "outermost frames are missing: counted from the innermost";
+  EXPECT_EQ(merged({1, kLoop, 2}, "aB", false), "1 a b 2 ")
+      << "outermost frames are missing: counted from the innermost";
 }
 
 TEST(Merge, WhatHasNoNativeFrameComesLast) {

@@ -1,4 +1,5 @@
-// Stacks of real threads, stopped anywhere, against libunwind-ptrace: the frames must be the same, up to the outermost one.
+// Stacks of real threads, stopped anywhere, against libunwind-ptrace: the frames must be the same, up to the outermost
+// one.
 #include "stack/native_walk.hpp"
 
 #include <dlfcn.h>
@@ -105,8 +106,8 @@ class Walk : public ::testing::Test {
     ++*working;
     for (unsigned long turn = 0;; ++turn) part(turn);
   }
-  // Stops the thread often; what libunwind sees must be what we see. Now and then (in the vDSO, in a lazy binding) it is libunwind
-  // that goes astray: then it had to guess, or does not come to where the thread began.
+  // Stops the thread often; what libunwind sees must be what we see. Now and then (in the vDSO, in a lazy binding) it
+  // is libunwind that goes astray: then it had to guess, or does not come to where the thread began.
   static void compare(Stopped& thread, CodeMap& code) {
     const Oracle oracle(thread.tid());
     std::size_t deepest = 0;
@@ -117,8 +118,10 @@ class Walk : public ::testing::Test {
       const auto ours = thread.frames(code, end);
       bool has_guessed = false;
       const auto theirs = oracle.frames(4096, &has_guessed);
-      // Behind the `pop %rbp` of aligned() its rules say that rbp is still to be found: whoever believes them may get no further.
-      EXPECT_TRUE(end == NativeWalk::End::Bottom || ours == theirs) << "ours:  " << shown(ours) << "\ntheirs:" << shown(theirs);
+      // Behind the `pop %rbp` of aligned() its rules say that rbp is still to be found: whoever believes them may get
+      // no further.
+      EXPECT_TRUE(end == NativeWalk::End::Bottom || ours == theirs)
+          << "ours:  " << shown(ours) << "\ntheirs:" << shown(theirs);
       if (!has_guessed && !ours.empty() && !theirs.empty() && ours.back() == theirs.back()) {
         ++compared;
         EXPECT_EQ(ours, theirs) << "ours:  " << shown(ours) << "\ntheirs:" << shown(theirs);
@@ -222,7 +225,8 @@ TEST_F(Walk, FromTheVdso) {
     return mapping && mapping->path.find(name) != std::string::npos;
   };
   std::vector<RemoteAddr> frames;
-  ASSERT_TRUE(stop_where(thread, code, [&](const auto& now) { return frames = now, !now.empty() && in(now[0], "[vdso]"); }));
+  ASSERT_TRUE(
+      stop_where(thread, code, [&](const auto& now) { return frames = now, !now.empty() && in(now[0], "[vdso]"); }));
   NativeWalk::End end;
   EXPECT_EQ(thread.frames(code, end), frames);
   EXPECT_EQ(end, NativeWalk::End::Bottom);
@@ -244,11 +248,14 @@ struct AThreadEndsWhereItBegan : Walk {
 TEST_F(AThreadEndsWhereItBegan, AsLibunwindSays) {
   Child child([&] {
     pthread_t thread;
-    ::pthread_create(&thread, nullptr, [](void* to) -> void* {
-      auto& self = *static_cast<AThreadEndsWhereItBegan*>(to);
-      self.tid->store(static_cast<pid_t>(::syscall(SYS_gettid)));
-      return self.work(*folder / "libwork.so"), nullptr;
-    }, this);
+    ::pthread_create(
+        &thread, nullptr,
+        [](void* to) -> void* {
+          auto& self = *static_cast<AThreadEndsWhereItBegan*>(to);
+          self.tid->store(static_cast<pid_t>(::syscall(SYS_gettid)));
+          return self.work(*folder / "libwork.so"), nullptr;
+        },
+        this);
     return ::pthread_join(thread, nullptr);
   });
   child.go();
@@ -320,7 +327,8 @@ TEST_F(Walk, ChildrenShareTheFiles) {
 TEST_F(Walk, GeneratedCodeEndsTheNativePart) {
   const Shared<std::atomic<int>> there;
   Child child([&] {
-    auto* page = static_cast<unsigned char*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* page = static_cast<unsigned char*>(
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     const unsigned char spin[] = {0xF3, 0x90, 0xEB, 0xFC};  // pause; jmp back
     std::memcpy(page, spin, sizeof spin);
     *there = 1;
@@ -400,7 +408,9 @@ TEST_F(Walk, EvidenceIsAllThatTheFramesRestOn) {
       ASSERT_TRUE(thread.memory().write(at, std::as_bytes(std::span(&other, 1)), thread.tid()));
       const StackSnapshot now = taken();
       const bool same = holds(now);
-      if (same) { EXPECT_EQ(look(now, nullptr), whole); }
+      if (same) {
+        EXPECT_EQ(look(now, nullptr), whole);
+      }
       ++(same ? harmless : noticed);
       ASSERT_TRUE(thread.memory().write(at, std::as_bytes(std::span(&*was, 1)), thread.tid()));
     }
@@ -426,11 +436,13 @@ TEST_F(Walk, ASlotIsShownAsItsSite) {
   const StackSnapshot snapshot(thread.memory(), registers.sp());
   const auto expected = native_frames(plain, thread.tid(), registers, snapshot, 64);
   constexpr std::uint64_t kSlot = 0x1234'5678;
-  CodeMap with_slots(files, thread.memory(), [&](RemoteAddr pc) { return pc.value == kSlot ? std::optional(registers.ip()) : std::nullopt; });
+  CodeMap with_slots(files, thread.memory(),
+                     [&](RemoteAddr pc) { return pc.value == kSlot ? std::optional(registers.ip()) : std::nullopt; });
   Registers in_slot = registers;
   in_slot.rip = kSlot;
   EXPECT_EQ(native_frames(with_slots, thread.tid(), in_slot, snapshot, 64), expected);
-  // To a map without them it is a stray address. Where a function just begins or ends, the walk goes on with who called it.
+  // To a map without them it is a stray address. Where a function just begins or ends, the walk goes on with who called
+  // it.
   EXPECT_EQ(native_frames(plain, thread.tid(), in_slot, snapshot, 64).at(0), RemoteAddr{kSlot});
 }
 

@@ -15,7 +15,8 @@ using test::Blocks;
 using test::small_layout;
 using Entry = PythonLayout::Entry;
 
-constexpr std::uint64_t kRuntime = 0x1000, kInterpreter = 0x2000, kThread = 0x3000, kChunk = 0x10000, kHeap = 0x50000, kCStack = 0x60000;
+constexpr std::uint64_t kRuntime = 0x1000, kInterpreter = 0x2000, kThread = 0x3000, kChunk = 0x10000, kHeap = 0x50000,
+                        kCStack = 0x60000;
 constexpr std::uint64_t kCode = 0x80000, kFsBase = 0x7f0000001740;
 constexpr std::uint64_t kFrame = 32;  // bytes from one frame to the next
 constexpr std::uint8_t kOwnedByThread = 0, kOwnedByGenerator = 1, kShim = 3;
@@ -37,7 +38,8 @@ class PythonStack : public ::testing::Test {
     memory_.put<std::uint64_t>(kChunk + 8, 0x4000);
   }
 
-  void frame(std::uint64_t at, std::uint64_t previous, std::uint64_t code, int instruction, std::uint8_t owner, bool entry = false) {
+  void frame(std::uint64_t at, std::uint64_t previous, std::uint64_t code, int instruction, std::uint8_t owner,
+             bool entry = false) {
     memory_.put(at + layout_.frame_code, code);
     memory_.put(at + layout_.frame_previous, previous);
     memory_.put(at + layout_.frame_instruction, code + layout_.bytecode + static_cast<std::uint64_t>(instruction));
@@ -57,7 +59,8 @@ class PythonStack : public ::testing::Test {
   std::vector<PythonFrame> frames(std::size_t limit = 256) {
     PythonThreads threads({layout_, {kRuntime}, "3.12.1"});
     const auto thread = threads.find(kFsBase, memory_);
-    return thread ? walk_.of(*thread, memory_, limit, [this](std::uint64_t code) { return code == internal_; }) : std::vector<PythonFrame>();
+    return thread ? walk_.of(*thread, memory_, limit, [this](std::uint64_t code) { return code == internal_; })
+                  : std::vector<PythonFrame>();
   }
 
   Blocks memory_;
@@ -329,7 +332,8 @@ class PythonEvidence : public PythonCodes {
     if (!thread) return "";
     if (evidence) evidence->word(RemoteAddr{kThread} + layout_.thread_id, kFsBase);
     std::string out;
-    for (const PythonFrame& frame : walk_.of(*thread, memory_, 256, [](std::uint64_t) { return false; }, evidence)) {
+    for (const PythonFrame& frame : walk_.of(
+             *thread, memory_, 256, [](std::uint64_t) { return false; }, evidence)) {
       const auto& place = codes_.place(frame.code, frame.instruction, memory_, evidence);
       out += place.function + ":" + std::to_string(place.line) + (frame.entry ? "|" : ",");
     }
@@ -344,7 +348,9 @@ class PythonEvidence : public PythonCodes {
     memory_.each_byte([&](std::byte& byte) {
       const std::byte was = std::exchange(byte, byte ^ std::byte{0x41});
       const bool holds = evidence.holds({}, memory_, milliseconds);
-      if (holds) { EXPECT_EQ(look(milliseconds, nullptr), whole); }
+      if (holds) {
+        EXPECT_EQ(look(milliseconds, nullptr), whole);
+      }
       noticed += !holds;
       byte = was;
     });
@@ -393,7 +399,8 @@ TEST_F(PythonCodes, TheInterpretersOwnInitIsInternal) {
   codes.begin(1);
   EXPECT_FALSE(codes.is_internal(kCode, memory_));
   memory_.ascii(0x95000, layout_, "__init__");
-  for (const std::uint32_t at : {layout_.file, layout_.name, layout_.qualified_name}) memory_.put<std::uint64_t>(kCode + at, 0x95000);
+  for (const std::uint32_t at : {layout_.file, layout_.name, layout_.qualified_name})
+    memory_.put<std::uint64_t>(kCode + at, 0x95000);
   codes.begin(2);
   EXPECT_TRUE(codes.is_internal(kCode, memory_));
   EXPECT_FALSE(PythonCode(layout_, {}).is_internal(kCode, memory_)) << "a program may call its files so";

@@ -19,7 +19,8 @@ class Interpreters : public ::testing::Test {
   // `exports`: further symbols; `runtime`: 8-byte words at the start of _PyRuntime.
   void make(const std::string& exports, const std::string& runtime, const std::string& soname = "libpython.so") {
     const std::string source = exports + "\nunsigned long _PyRuntime[128] = {" + runtime + "};\n";
-    if (!elf::test::compile(folder_, "fake.c", source, "libfake.so", "-shared -fPIC -nostdlib -w -Wl,-soname," + soname))
+    if (!elf::test::compile(folder_, "fake.c", source, "libfake.so",
+                            "-shared -fPIC -nostdlib -w -Wl,-soname," + soname))
       GTEST_SKIP() << "no compiler";
     memory_.emplace(elf::test::laid_out(folder_ / "libfake.so", kBase));
     image_.emplace(elf::DynamicImage::open(*memory_, {kBase}).value());
@@ -44,7 +45,8 @@ std::string debug_offsets(unsigned version, unsigned free_threaded = 0) {
 }
 
 TEST_F(Interpreters, OthersHaveNone) {
-  if (!elf::test::compile(folder_, "fake.c", "int f(void) { return 1; }", "libfake.so", "-shared -fPIC -nostdlib -w")) GTEST_SKIP() << "no compiler";
+  if (!elf::test::compile(folder_, "fake.c", "int f(void) { return 1; }", "libfake.so", "-shared -fPIC -nostdlib -w"))
+    GTEST_SKIP() << "no compiler";
   memory_.emplace(elf::test::laid_out(folder_ / "libfake.so", kBase));
   image_.emplace(elf::DynamicImage::open(*memory_, {kBase}).value());
   const auto found = find();
@@ -106,11 +108,13 @@ TEST_F(Interpreters, WhatCannotBeReadIsNamed) {
   EXPECT_THAT(error(), HasSubstr("older than 3.10"));
   make("", "0", "libpypy3.10-c.so");
   EXPECT_THAT(error(), HasSubstr("PyPy"));
-  make("const unsigned long Py_Version = 0x030d00f0;", fmt::format("{}, {}, 0, 1, 1, 0xffffffffffff", kCookie, 0x030d00f0));
+  make("const unsigned long Py_Version = 0x030d00f0;",
+       fmt::format("{}, {}, 0, 1, 1, 0xffffffffffff", kCookie, 0x030d00f0));
   EXPECT_THAT(error(), HasSubstr("makes no sense"));
 }
 
-// Two parts of the loop lie elsewhere: one is jumped into in its middle, one jumps back. What is called in the last place is no part.
+// Two parts of the loop lie elsewhere: one is jumped into in its middle, one jumps back. What is called in the last
+// place is no part.
 TEST_F(Interpreters, PartsOfTheLoopAreFoundByTheirJumps) {
   const char* source = R"(
         .globl _PyRuntime, Py_Version, _PyEval_EvalFrameDefault, callee, cold1, cold1_middle, cold1_end, cold2, other
@@ -158,13 +162,16 @@ other:  .cfi_startproc
         jmp callee
         .cfi_endproc
 )";
-  if (!elf::test::compile(folder_, "fake.S", source, "libfake.so", "-shared -nostdlib -Wl,-Bsymbolic -Wl,--eh-frame-hdr")) GTEST_SKIP() << "no compiler";
+  if (!elf::test::compile(folder_, "fake.S", source, "libfake.so",
+                          "-shared -nostdlib -Wl,-Bsymbolic -Wl,--eh-frame-hdr"))
+    GTEST_SKIP() << "no compiler";
   memory_.emplace(elf::test::laid_out(folder_ / "libfake.so", kBase));
   image_.emplace(elf::DynamicImage::open(*memory_, {kBase}).value());
   const auto stacks = PythonStacks::in(*image_, *memory_);
   ASSERT_TRUE(stacks && *stacks);
   const auto at = [&](const char* name) { return image_->address(*image_->lookup(name)); };
-  for (const char* part : {"_PyEval_EvalFrameDefault", "cold1", "cold1_middle", "cold2"}) EXPECT_TRUE((*stacks)->is_evaluation(at(part))) << part;
+  for (const char* part : {"_PyEval_EvalFrameDefault", "cold1", "cold1_middle", "cold2"})
+    EXPECT_TRUE((*stacks)->is_evaluation(at(part))) << part;
   EXPECT_TRUE((*stacks)->is_evaluation(at("cold1_end") - 1));
   for (const char* none : {"callee", "other"}) EXPECT_FALSE((*stacks)->is_evaluation(at(none))) << none;
 }

@@ -42,10 +42,13 @@ class Blocks : public Memory {
     const std::size_t unit = width == 0 ? 1 : width;
     block(at, layout.compact_text + length * unit + 8);
     put<std::uint64_t>(at + layout.text_length, length);
-    put<std::uint32_t>(at + layout.text_state, static_cast<std::uint32_t>(unit << 2 | 1u << 5 | (width == 0 ? 1u << 6 : 0u)));
+    put<std::uint32_t>(at + layout.text_state,
+                       static_cast<std::uint32_t>(unit << 2 | 1u << 5 | (width == 0 ? 1u << 6 : 0u)));
     put_bytes(at + (width == 0 ? layout.ascii_text : layout.compact_text), data, length * unit);
   }
-  void ascii(std::uint64_t at, const PythonLayout& layout, const std::string& text_) { text(at, layout, 0, text_.data(), text_.size()); }
+  void ascii(std::uint64_t at, const PythonLayout& layout, const std::string& text_) {
+    text(at, layout, 0, text_.data(), text_.size());
+  }
 
   // As StackSnapshot::Look.
   const std::byte* at(RemoteAddr from, std::size_t n) const {

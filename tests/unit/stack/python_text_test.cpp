@@ -14,7 +14,9 @@ using Lines = PythonLayout::Lines;
 const PythonLayout kLayout = test::small_layout(PythonLayout::Entry::Shim);
 constexpr RemoteAddr kText{0x1000};
 
-std::string text_of(const Blocks& memory, std::size_t limit = 100) { return python_text(memory, kText, kLayout, limit).value_or("(none)"); }
+std::string text_of(const Blocks& memory, std::size_t limit = 100) {
+  return python_text(memory, kText, kLayout, limit).value_or("(none)");
+}
 
 TEST(PythonText, ReadsEveryWidth) {
   Blocks memory;
@@ -32,10 +34,14 @@ TEST(PythonText, ReplacesWhatIsNoCharacter) {
   Blocks memory;
   const char16_t surrogates[] = {u'a', 0xdc80, u'b'};
   memory.text(kText.value, kLayout, 2, surrogates, 3);
-  EXPECT_EQ(text_of(memory), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(text_of(memory),
+            "a\xef\xbf\xbd"
+            "b");
   const char32_t beyond[] = {0x110000, U'c'};
   memory.text(kText.value, kLayout, 4, beyond, 2);
-  EXPECT_EQ(text_of(memory), "\xef\xbf\xbd" "c");
+  EXPECT_EQ(text_of(memory),
+            "\xef\xbf\xbd"
+            "c");
 }
 
 TEST(PythonText, CutsAndRefuses) {
@@ -85,14 +91,29 @@ TEST(PythonLines, PairsOf310) {
 // Objects/locations.md: every form of entry.
 TEST(PythonLines, LocationsOf311) {
   const auto entry = [](int code, int units) { return 0x80 | code << 3 | (units - 1); };
-  const auto table = bytes({entry(10, 2), 0, 5,                      // the first line, units 0 and 1
-                            entry(11, 1), 1, 2,                      // one on
-                            entry(12, 1), 1, 2,                      // two on
-                            entry(3, 8), 0x21,                       // short: the same line
-                            entry(13, 1), 0x40 | (200 << 1 & 0x3f), 200 << 1 >> 6,  // +200, no columns
-                            entry(14, 1), 201 % 32 << 1 | 1 | 0x40, 201 >> 5, 3, 4, 5,  // -201, long
-                            entry(15, 1),                            // none
-                            entry(0, 1), 0x10});
+  const auto table = bytes({entry(10, 2),
+                            0,
+                            5,  // the first line, units 0 and 1
+                            entry(11, 1),
+                            1,
+                            2,  // one on
+                            entry(12, 1),
+                            1,
+                            2,  // two on
+                            entry(3, 8),
+                            0x21,  // short: the same line
+                            entry(13, 1),
+                            0x40 | (200 << 1 & 0x3f),
+                            200 << 1 >> 6,  // +200, no columns
+                            entry(14, 1),
+                            201 % 32 << 1 | 1 | 0x40,
+                            201 >> 5,
+                            3,
+                            4,
+                            5,             // -201, long
+                            entry(15, 1),  // none
+                            entry(0, 1),
+                            0x10});
   const auto line = [&](int unit) { return python_line(table, 100, unit * 2, Lines::Locations); };
   EXPECT_EQ(line(0), 100);
   EXPECT_EQ(line(1), 100);
@@ -111,7 +132,8 @@ TEST(PythonLines, LocationsOf311) {
 TEST(PythonLines, SurviveTablesThatEndOrBeginAnywhere) {
   const auto table = bytes({0x80 | 14 << 3, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f});
   for (std::size_t size = 0; size <= table.size(); ++size)
-    for (const auto kind : {Lines::Pairs, Lines::Locations}) (void)python_line(std::span(table).first(size), 1, 2, kind);
+    for (const auto kind : {Lines::Pairs, Lines::Locations})
+      (void)python_line(std::span(table).first(size), 1, 2, kind);
   EXPECT_EQ(python_line(bytes({0x00, 0x00}), 7, 0, Lines::Locations), 0);  // no entry begins like this
   EXPECT_EQ(python_line({}, 7, 0, Lines::Pairs), 0);
   EXPECT_EQ(python_line(bytes({0x80 | 13 << 3, 0x3f}), 7, 0, Lines::Locations), 0) << "before the first line";

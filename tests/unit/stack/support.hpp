@@ -23,8 +23,9 @@ class Oracle {
   Oracle(const Oracle&) = delete;
   Oracle& operator=(const Oracle&) = delete;
 
-  // As NativeFrame::pc says. `has_guessed`: of some frame libunwind knew no rule (of the vDSO's it never does: it looks for a file), so
-  // that it went by what often stands where rbp and rsp are: that may show a frame twice, or none at all.
+  // As NativeFrame::pc says. `has_guessed`: of some frame libunwind knew no rule (of the vDSO's it never does: it looks
+  // for a file), so that it went by what often stands where rbp and rsp are: that may show a frame twice, or none at
+  // all.
   std::vector<RemoteAddr> frames(std::size_t limit, bool* has_guessed = nullptr) const {
     std::vector<RemoteAddr> out;
     unw_cursor_t cursor;
@@ -41,7 +42,8 @@ class Oracle {
   }
 
  private:
-  // Of a copy: to ask changes what the next step does. Where there is none, libunwind says that the function has one byte.
+  // Of a copy: to ask changes what the next step does. Where there is none, libunwind says that the function has one
+  // byte.
   static bool has_rule(unw_cursor_t cursor) {
     unw_proc_info_t function;
     return ::unw_get_proc_info(&cursor, &function) == 0 && function.end_ip > function.start_ip + 1;
@@ -68,7 +70,8 @@ class Stopped {
     for (;;) {
       const Stop stop = tracer_.next_of(tracee_.tid());
       if (stop.kind == Stop::Kind::Trap) return true;
-      if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone) return false;
+      if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone)
+        return false;
       tracee_.resume(stop.kind == Stop::Kind::Signal ? stop.signal : 0);
     }
   }
@@ -87,7 +90,8 @@ class Stopped {
   const ProcessMemory& memory() const { return memory_; }
   Registers registers() const { return tracee_.registers().value_or(Registers{}); }
 
-  std::vector<RemoteAddr> frames(CodeMap& code, NativeWalk::End& end, std::uint32_t* evaluated = nullptr, std::size_t limit = 4096) const {
+  std::vector<RemoteAddr> frames(CodeMap& code, NativeWalk::End& end, std::uint32_t* evaluated = nullptr,
+                                 std::size_t limit = 4096) const {
     const Registers now = registers();
     const StackSnapshot snapshot(memory_, now.sp());
     NativeWalk walk(code, tid(), FrameRegisters(now), snapshot, false);

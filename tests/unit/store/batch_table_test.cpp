@@ -40,7 +40,8 @@ TEST_F(BatchTables, EveryRowKeepsItsIdInWhateverOrderTheyCome) {
   ASSERT_TRUE(table_.flush());
   for (const std::int64_t id : {7, 9, 8, 10}) table_.add(id, id == 9 ? BatchTable::kNull : id * 10);
   ASSERT_TRUE(table_.flush());
-  EXPECT_THAT(rows(), ElementsAre(Pair(1, 10), Pair(2, 20), Pair(3, 30), Pair(4, 40), Pair(5, 50), Pair(6, 60), Pair(7, 70), Pair(8, 80), Pair(9, -1), Pair(10, 100)));
+  EXPECT_THAT(rows(), ElementsAre(Pair(1, 10), Pair(2, 20), Pair(3, 30), Pair(4, 40), Pair(5, 50), Pair(6, 60),
+                                  Pair(7, 70), Pair(8, 80), Pair(9, -1), Pair(10, 100)));
 }
 
 TEST_F(BatchTables, RowsFollowThoseThatTheTableHasAlready) {
@@ -63,7 +64,9 @@ TEST_F(BatchTables, AnIdThatIsThereAlreadyIsAnError) {
 
 // Where the id is the last column, stretches of ids without a gap go another way.
 TEST_F(BatchTables, StretchesOfIdsWithoutAGapKeepTheirsToo) {
-  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, id INTEGER PRIMARY KEY) STRICT; INSERT INTO number_ VALUES (70, 7)"));
+  ASSERT_TRUE(
+      db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, id INTEGER PRIMARY KEY) STRICT; INSERT INTO "
+               "number_ VALUES (70, 7)"));
   ASSERT_TRUE(table_.attach(db_));
   std::vector<std::pair<std::int64_t, std::int64_t>> wanted{{7, 70}};
   const auto put = [&](std::int64_t first, std::int64_t last) {
@@ -72,10 +75,10 @@ TEST_F(BatchTables, StretchesOfIdsWithoutAGapKeepTheirsToo) {
       wanted.emplace_back(id, id * 10);
     }
   };
-  put(8, 40);       // follow at once
-  put(45, 90);      // a gap, and what follows it
-  put(42, 43);      // late ones
-  put(91, 95);      // too few for a stretch
+  put(8, 40);   // follow at once
+  put(45, 90);  // a gap, and what follows it
+  put(42, 43);  // late ones
+  put(91, 95);  // too few for a stretch
   put(100, 100);
   ASSERT_TRUE(table_.flush());
   put(101, 200);
@@ -89,7 +92,8 @@ TEST_F(BatchTables, StretchesOfIdsWithoutAGapKeepTheirsToo) {
 }
 
 TEST_F(BatchTables, ColumnsWithoutValuesAreNullInThatBatchOnly) {
-  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, other INTEGER, id INTEGER PRIMARY KEY) STRICT"));
+  ASSERT_TRUE(db_.exec(
+      "DROP TABLE number_; CREATE TABLE number_(value INTEGER, other INTEGER, id INTEGER PRIMARY KEY) STRICT"));
   BatchTable wide("number_", 3);
   ASSERT_TRUE(wide.attach(db_));
   for (std::int64_t id = 1; id <= 20; ++id) wide.add(id, BatchTable::kNull, id);
@@ -104,7 +108,8 @@ TEST_F(BatchTables, ColumnsWithoutValuesAreNullInThatBatchOnly) {
 }
 
 TEST_F(BatchTables, ColumnsThatAreTheSameInAllRowsKeepTheirValueInThatBatchOnly) {
-  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(value INTEGER, other INTEGER, id INTEGER PRIMARY KEY) STRICT"));
+  ASSERT_TRUE(db_.exec(
+      "DROP TABLE number_; CREATE TABLE number_(value INTEGER, other INTEGER, id INTEGER PRIMARY KEY) STRICT"));
   BatchTable wide("number_", 3);
   ASSERT_TRUE(wide.attach(db_));
   std::string wanted;
@@ -116,12 +121,15 @@ TEST_F(BatchTables, ColumnsThatAreTheSameInAllRowsKeepTheirValueInThatBatchOnly)
   ASSERT_TRUE(wide.flush());
   for (std::int64_t id = 41; id <= 80; ++id) put(id, -6, 0);
   ASSERT_TRUE(wide.flush());
-  for (std::int64_t id = 81; id <= 120; ++id) put(id, id == 120 ? 8 : 7, 0);      // but for the last
-  for (std::int64_t id = 130; id <= 170; ++id) put(id, id == 170 ? 1LL << 62 : 7, 0);  // the same table in two stretches
+  for (std::int64_t id = 81; id <= 120; ++id) put(id, id == 120 ? 8 : 7, 0);  // but for the last
+  for (std::int64_t id = 130; id <= 170; ++id)
+    put(id, id == 170 ? 1LL << 62 : 7, 0);  // the same table in two stretches
   ASSERT_TRUE(wide.flush());
   put(171, 9, 9);
   ASSERT_TRUE(wide.flush());
-  EXPECT_EQ(db_.text("SELECT group_concat(id || ' ' || value || ' ' || other, ',') || ',' FROM (SELECT * FROM number_ ORDER BY id)"), wanted);
+  EXPECT_EQ(db_.text("SELECT group_concat(id || ' ' || value || ' ' || other, ',') || ',' FROM (SELECT * FROM number_ "
+                     "ORDER BY id)"),
+            wanted);
   db_.close();
 }
 
@@ -135,7 +143,11 @@ TEST_F(BatchTables, ManyShapesOfBatches) {
   std::int64_t id = 0, sum = 0;
   for (std::int64_t shape = 0; shape < 1024; ++shape) {
     for (std::int64_t row = 1; row <= 20; ++row) {
-      const auto cell = [&](int column) { const std::int64_t value = shape >> column & 1 ? row : 3; sum += value; return value; };
+      const auto cell = [&](int column) {
+        const std::int64_t value = shape >> column & 1 ? row : 3;
+        sum += value;
+        return value;
+      };
       wide.add(++id, cell(0), cell(1), cell(2), cell(3), cell(4), cell(5), cell(6), cell(7), cell(8), cell(9));
     }
     ASSERT_TRUE(wide.flush());
@@ -157,7 +169,9 @@ TEST_F(BatchTables, WithoutAKeyEveryRowIsAppended) {
 }
 
 TEST_F(BatchTables, WithAnotherKeyEqualRowsMeet) {
-  ASSERT_TRUE(db_.exec("DROP TABLE number_; CREATE TABLE number_(id INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (id)) STRICT, WITHOUT ROWID"));
+  ASSERT_TRUE(
+      db_.exec("DROP TABLE number_; CREATE TABLE number_(id INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY "
+               "(id)) STRICT, WITHOUT ROWID"));
   BatchTable sums("number_", 2, "DO UPDATE SET value = value + excluded.value");
   ASSERT_TRUE(sums.attach(db_));
   for (std::int64_t id : {1, 2, 2, 1, 3}) sums.add(id, 10);

@@ -22,7 +22,8 @@ TEST_F(Calls, HaveARowEachInOrderOfEntry) {
   tracee->call("hipDeviceSynchronize");
   const Totals totals = finish();
 
-  EXPECT_THAT(rows("SELECT id, start, duration, \"end\", pid, tid, category, name, result, state, caller, caller_library FROM calls"),
+  EXPECT_THAT(rows("SELECT id, start, duration, \"end\", pid, tid, category, name, result, state, caller, "
+                   "caller_library FROM calls"),
               ElementsAre("1|10000|1000|11000|100|100|hip|hipSetDevice|0|returned|_ZN2at5emptyEv+9|/lib/libtorch.so",
                           "2|20000|1000|21000|100|100|hip|hipDeviceSynchronize|0|returned||"));
   EXPECT_EQ(value("SELECT args FROM calls WHERE id = 1"), R"({"deviceId":1})");
@@ -43,8 +44,10 @@ TEST_F(Calls, InsideCallsKnowTheirParentAndTakeFromItsOwnTime) {
   finish();
 
   EXPECT_EQ(value("SELECT parent_id FROM calls WHERE name = 'hipDeviceSynchronize'"), "1");
-  EXPECT_THAT(rows("SELECT caller, callee, calls, total_ns, caller_self_ns FROM flow"), ElementsAre("hipMemcpy|hipDeviceSynchronize|1|1000|49000"));
-  EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns FROM top"), ElementsAre("hipMemcpy|1|50000|49000", "hipDeviceSynchronize|1|1000|1000"));
+  EXPECT_THAT(rows("SELECT caller, callee, calls, total_ns, caller_self_ns FROM flow"),
+              ElementsAre("hipMemcpy|hipDeviceSynchronize|1|1000|49000"));
+  EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns FROM top"),
+              ElementsAre("hipMemcpy|1|50000|49000", "hipDeviceSynchronize|1|1000|1000"));
 }
 
 TEST_F(Calls, WithoutAKnownDurationHaveNone) {
@@ -61,7 +64,8 @@ TEST_F(Calls, WithoutAKnownDurationHaveNone) {
   tracee->notice(Drop{.at = 1, .n = 2, .reason = std::string(kReturnsNotSeen) + "why"});
   const Totals totals = finish();
   EXPECT_THAT(rows("SELECT name, state, duration, result FROM calls ORDER BY id"),
-              ElementsAre("__hipRegisterVar|entry only||", "hipDeviceSynchronize|unseen||", "hipDeviceSynchronize|returned|1000|0", "hipDeviceSynchronize|unseen||"));
+              ElementsAre("__hipRegisterVar|entry only||", "hipDeviceSynchronize|unseen||",
+                          "hipDeviceSynchronize|returned|1000|0", "hipDeviceSynchronize|unseen||"));
   EXPECT_THAT(rows("SELECT name, calls, total_ns, self_ns, min_ns, max_ns FROM top ORDER BY name"),
               ElementsAre("__hipRegisterVar|1||||", "hipDeviceSynchronize|3|1000|1000|1000|1000"));
   EXPECT_EQ(totals.dropped, 0u);  // no call is missing
@@ -77,17 +81,23 @@ TEST_F(Calls, WithoutCallsInsideAreCountedAsLeaves) {
   tracee->put(outer);
   tracee->call("cuMemAlloc_v2");
   finish();
-  EXPECT_THAT(rows("SELECT category, name, calls, leaf_calls FROM call_stats ORDER BY name"), ElementsAre("cuda|cuMemAlloc_v2|2|1", "hip|hipMalloc|1|1"));
+  EXPECT_THAT(rows("SELECT category, name, calls, leaf_calls FROM call_stats ORDER BY name"),
+              ElementsAre("cuda|cuMemAlloc_v2|2|1", "hip|hipMalloc|1|1"));
 }
 
 TEST_F(Calls, MayHaveMeantAnyNameOfTheirCode) {
   open();
   const auto& all = probes::built_in_probes();
-  const auto free_async = std::find_if(all.begin(), all.end(), [](const auto& p) { return p->symbol == "cuMemFreeAsync"; });
+  const auto free_async =
+      std::find_if(all.begin(), all.end(), [](const auto& p) { return p->symbol == "cuMemFreeAsync"; });
   ASSERT_NE(free_async, all.end());
-  tracee->notice(FunctionDefined{.function = 1, .probe = *free_async, .library = "/opt/zluda/libnvcuda.so", .other_names = {"cuMemFreeAsync_ptsz", "cuMemUnmap"}});
+  tracee->notice(FunctionDefined{.function = 1,
+                                 .probe = *free_async,
+                                 .library = "/opt/zluda/libnvcuda.so",
+                                 .other_names = {"cuMemFreeAsync_ptsz", "cuMemUnmap"}});
   finish();
-  EXPECT_THAT(rows("SELECT name, other_name FROM function_names"), ElementsAre("cuMemFreeAsync|cuMemFreeAsync_ptsz", "cuMemFreeAsync|cuMemUnmap"));
+  EXPECT_THAT(rows("SELECT name, other_name FROM function_names"),
+              ElementsAre("cuMemFreeAsync|cuMemFreeAsync_ptsz", "cuMemFreeAsync|cuMemUnmap"));
 }
 
 TEST_F(Calls, WhoseOuterCallNeverComesAreCountedAllTheSame) {
@@ -107,7 +117,8 @@ TEST_F(Calls, ThatNeverReturnedSayWhy) {
   tracee->put(unwound);
   tracee->put(stuck);
   finish();
-  EXPECT_THAT(rows("SELECT name, state, duration, result FROM calls"), ElementsAre("hipMemcpy|unwound||", "hipStreamSynchronize|open||"));
+  EXPECT_THAT(rows("SELECT name, state, duration, result FROM calls"),
+              ElementsAre("hipMemcpy|unwound||", "hipStreamSynchronize|open||"));
   EXPECT_EQ(value("SELECT sum(calls) FROM top"), "2");
 }
 
@@ -145,7 +156,9 @@ TEST_F(Calls, AtStatsDetailAreOnlyCounted) {
   tracee->launch(0x500);
   tracee->fail("hipSetDevice", 101);
   const Totals totals = finish();
-  EXPECT_EQ(value("SELECT (SELECT count(*) FROM call_) + (SELECT count(*) FROM copy_) + (SELECT count(*) FROM alloc_) + (SELECT count(*) FROM arg_)"), "0");
+  EXPECT_EQ(value("SELECT (SELECT count(*) FROM call_) + (SELECT count(*) FROM copy_) + (SELECT count(*) FROM alloc_) "
+                  "+ (SELECT count(*) FROM arg_)"),
+            "0");
   EXPECT_EQ(value("SELECT sum(calls), sum(errors) FROM top"), "3|1");
   EXPECT_EQ(value("SELECT launches FROM kernel_stats"), "1");
   EXPECT_EQ(value("SELECT error FROM errors"), "hipErrorInvalidDevice");
@@ -159,7 +172,8 @@ TEST_F(Calls, ThatFailHaveANameAndTheirArguments) {
   record.flags |= kFailed;
   tracee->put(record);
   const Totals totals = finish();
-  EXPECT_THAT(rows("SELECT name, code, error, repeats, args FROM errors"), ElementsAre(R"(hipSetDevice|101|hipErrorInvalidDevice|1|{"deviceId":9})"));
+  EXPECT_THAT(rows("SELECT name, code, error, repeats, args FROM errors"),
+              ElementsAre(R"(hipSetDevice|101|hipErrorInvalidDevice|1|{"deviceId":9})"));
   EXPECT_THAT(rows("SELECT result, result_name, failed FROM calls"), ElementsAre("101|hipErrorInvalidDevice|1"));
   EXPECT_EQ(totals.errors, 1u);
 }
@@ -188,8 +202,8 @@ TEST_F(Calls, WithAFloatingPointResultShowItsValue) {
   open();
   probes::Catalogue catalogue;
   ASSERT_TRUE(catalogue.add_text("library \"libmy.so\"\ndouble scale(double x)\nfloat half(float x)", "my.probes"));
-  const std::tuple<FunctionId, const char*, std::uint64_t> results[] = {{8, "scale", std::bit_cast<std::uint64_t>(-2.5)},
-                                                                        {9, "half", std::bit_cast<std::uint32_t>(0.75f)}};
+  const std::tuple<FunctionId, const char*, std::uint64_t> results[] = {
+      {8, "scale", std::bit_cast<std::uint64_t>(-2.5)}, {9, "half", std::bit_cast<std::uint32_t>(0.75f)}};
   for (const auto& [id, name, result] : results) {
     tracee->notice(FunctionDefined{id, catalogue.by_symbol(name).at(0), "/opt/libmy.so", 0});
     CallRecord record = tracee->begin("hipDeviceSynchronize");
@@ -198,7 +212,8 @@ TEST_F(Calls, WithAFloatingPointResultShowItsValue) {
     tracee->put(record);
   }
   finish();
-  EXPECT_THAT(rows("SELECT name, result_name, failed FROM calls ORDER BY id"), ElementsAre("scale|-2.5|0", "half|0.75|0"));
+  EXPECT_THAT(rows("SELECT name, result_name, failed FROM calls ORDER BY id"),
+              ElementsAre("scale|-2.5|0", "half|0.75|0"));
 }
 
 TEST_F(Calls, WithManyFloatingPointResultsLeaveRoomForNamesOfErrors) {
@@ -227,7 +242,8 @@ TEST_F(Calls, AreSummedBySecondWithTheirFirstId) {
     tracee->put(record);
   }
   finish();
-  EXPECT_THAT(rows("SELECT sec, name, calls, total_ns, first_call_id FROM call_rate"), ElementsAre("0|hipDeviceSynchronize|2|10|1", "1|hipDeviceSynchronize|1|5|3"));
+  EXPECT_THAT(rows("SELECT sec, name, calls, total_ns, first_call_id FROM call_rate"),
+              ElementsAre("0|hipDeviceSynchronize|2|10|1", "1|hipDeviceSynchronize|1|5|3"));
 }
 
 TEST_F(Calls, SumsHoldWhileThreadsComeAndGo) {
@@ -249,8 +265,10 @@ TEST_F(Calls, SumsHoldWhileThreadsComeAndGo) {
 class Costs : public Recording {
  public:
   void measured() {
-    tracee->notice(CostMeasured{.form = "jump", .calls = 100, .call_ns = 600, .call_spread_ns = 20, .stop_ns = 590, .stop_spread_ns = 20});
-    tracee->notice(CostMeasured{.form = "int3", .calls = 100, .call_ns = 700, .call_spread_ns = 20, .stop_ns = 690, .stop_spread_ns = 20});
+    tracee->notice(CostMeasured{
+        .form = "jump", .calls = 100, .call_ns = 600, .call_spread_ns = 20, .stop_ns = 590, .stop_spread_ns = 20});
+    tracee->notice(CostMeasured{
+        .form = "int3", .calls = 100, .call_ns = 700, .call_spread_ns = 20, .stop_ns = 690, .stop_spread_ns = 20});
   }
 };
 
@@ -261,14 +279,16 @@ TEST_F(Costs, AreTakenOffSumsAndNotOffCalls) {
   tracee->call("hipFree", {0});
   finish();
   EXPECT_THAT(rows("SELECT duration FROM calls"), ElementsAre("1000", "1000"));
-  EXPECT_THAT(rows("SELECT calls, total_ns, self_ns, min_ns, max_ns, raw_total_ns FROM call_stats"), ElementsAre("2|800|800|400|400|2000"));
+  EXPECT_THAT(rows("SELECT calls, total_ns, self_ns, min_ns, max_ns, raw_total_ns FROM call_stats"),
+              ElementsAre("2|800|800|400|400|2000"));
   EXPECT_EQ(value("SELECT total_ns FROM threads"), "800");
   EXPECT_EQ(value("SELECT sum(total_ns) FROM call_rate"), "800");
   EXPECT_EQ(value("SELECT total_ns FROM caller_stats"), "800");
   EXPECT_THAT(rows("SELECT form, call_ns, least_ns FROM call_costs"), ElementsAre("int3|700|90", "jump|600|80"));
 }
 
-// What lies around the duration of the inner call is in that of the outer one: both stops whole, less what the inner duration holds.
+// What lies around the duration of the inner call is in that of the outer one: both stops whole, less what the inner
+// duration holds.
 TEST_F(Costs, OfCallsInsideAreTakenOffTheOuterOne) {
   open();
   measured();
@@ -298,7 +318,8 @@ TEST_F(Costs, LeaveNothingBelowZeroAndNothingBelowWhatCanBeMeasured) {
   left.flags = kOpenAtEnd;
   tracee->put(left);
   const Totals totals = finish();
-  EXPECT_THAT(rows("SELECT name, total_ns, self_ns, min_ns, max_ns FROM call_stats ORDER BY name"), ElementsAre("hipFree|0|0|0|0", "hipMemset|0|0|0|0"));
+  EXPECT_THAT(rows("SELECT name, total_ns, self_ns, min_ns, max_ns FROM call_stats ORDER BY name"),
+              ElementsAre("hipFree|0|0|0|0", "hipMemset|0|0|0|0"));
   EXPECT_EQ(totals.top[0].total_ns, 0);
 }
 
@@ -326,7 +347,8 @@ TEST_F(Costs, OfThreadsAndFunctionsMakeTheSlowdown) {
   tracee->notice(ThreadCost{2, 2, 250});
   finish();
   EXPECT_EQ(value("SELECT calls, threads, stops, held_ns, calls_ns, other_ns, busiest_ns, measured FROM slowdowns"),
-            "2|2|5|450|" + std::to_string(400 + 4 * 590) + "|" + std::to_string(50 + 590) + "|" + std::to_string(200 + 3 * 590) + "|1");
+            "2|2|5|450|" + std::to_string(400 + 4 * 590) + "|" + std::to_string(50 + 590) + "|" +
+                std::to_string(200 + 3 * 590) + "|1");
   EXPECT_EQ(value("SELECT cost_ns FROM overhead WHERE name = 'hipFree'"), std::to_string(400 + 4 * 590));
 }
 

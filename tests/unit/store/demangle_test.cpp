@@ -9,7 +9,8 @@ namespace {
 std::string doubling(int times) {
   const auto reference = [](int n) {
     std::string digits;
-    for (; n > 0 || digits.empty(); n /= 36) digits.insert(digits.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+    for (; n > 0 || digits.empty(); n /= 36)
+      digits.insert(digits.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
     return "S" + digits + "_";
   };
   std::string name = "_Z1f4pairIiiE";
@@ -27,7 +28,8 @@ TEST(Demangling, ReadsNamesOfKernels) {
 TEST(Demangling, OfANameThatStandsForGigabytesGivesItsOutline) {
   EXPECT_NE(demangled(doubling(3)).value_or("").find("pair<pair<"), std::string::npos) << "small ones are shown whole";
   EXPECT_EQ(demangled(doubling(200)), "f(...)");
-  EXPECT_EQ(demangled("_ZN2at12_GLOBAL__N_16kernelI" + std::string(100, 'S') + "EEvv"), "at::(anonymous namespace)::kernel<...>");
+  EXPECT_EQ(demangled("_ZN2at12_GLOBAL__N_16kernelI" + std::string(100, 'S') + "EEvv"),
+            "at::(anonymous namespace)::kernel<...>");
 }
 
 TEST(Demangling, OfLongOrBrokenNamesEnds) {

@@ -42,16 +42,19 @@ TEST_F(File, IsOnePlainFileForItsOwnerAtTheEnd) {
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
+    names.push_back(entry.path().filename());
   EXPECT_THAT(names, ElementsAre("r.db"));
   EXPECT_EQ(value("PRAGMA journal_mode"), "delete");
   EXPECT_EQ(value("PRAGMA integrity_check"), "ok");
-  EXPECT_THAT(rows("SELECT kind, cwd, command, options, detail, clean, end_ns > start_ns, host <> '' FROM sessions"), ElementsAre("run|/home|prog|-o x|calls|1|1|1"));
+  EXPECT_THAT(rows("SELECT kind, cwd, command, options, detail, clean, end_ns > start_ns, host <> '' FROM sessions"),
+              ElementsAre("run|/home|prog|-o x|calls|1|1|1"));
 }
 
 TEST_F(File, HasNoSecretsOfTheCommandLine) {
   EventQueue other;
-  auto opened = Writer::open({.path = path}, {.kind = "run", .command = {"prog", "--api-key=hush", "https://me:hush@host/"}}, other);
+  auto opened = Writer::open({.path = path},
+                             {.kind = "run", .command = {"prog", "--api-key=hush", "https://me:hush@host/"}}, other);
   ASSERT_TRUE(opened);
   (*opened)->start();
   (*opened)->finish();
@@ -63,7 +66,10 @@ TEST_F(File, HasTheSchemaThatSqliteMakesOfItsStatements) {
   auto made = sqlite::Db::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   ASSERT_TRUE(made && made->exec(schema::tables()) && made->exec(schema::views()));
   for (const std::string type : {"table", "view"}) {
-    const std::string all = "SELECT json_group_array(json_array(type, name, tbl_name, sql)) FROM (SELECT * FROM sqlite_master WHERE type = '" + type + "' ORDER BY name)";
+    const std::string all =
+        "SELECT json_group_array(json_array(type, name, tbl_name, sql)) FROM (SELECT * FROM sqlite_master WHERE type = "
+        "'" +
+        type + "' ORDER BY name)";
     EXPECT_EQ(value(all), made->text(all).value_or("?"));
   }
   EXPECT_EQ(value("SELECT count(*) FROM sqlite_master WHERE type = 'view' AND rootpage <> 0"), "0");
@@ -145,7 +151,8 @@ TEST_F(File, BesideALogOfAnotherUserIsRefused) {
     const std::string planted = path + suffix;
     std::ofstream(planted) << "planted";
     if (::chown(planted.c_str(), 65'534, 65'534) != 0) GTEST_SKIP() << "needs root";
-    for (const OpenMode mode : {OpenMode::Create, OpenMode::Overwrite, OpenMode::Append}) EXPECT_THAT(refused(mode).cause, HasSubstr(planted + " is of another user"));
+    for (const OpenMode mode : {OpenMode::Create, OpenMode::Overwrite, OpenMode::Append})
+      EXPECT_THAT(refused(mode).cause, HasSubstr(planted + " is of another user"));
     EXPECT_FALSE(std::filesystem::exists(path));
     ASSERT_TRUE(std::filesystem::remove(planted)) << "it was taken away";
   }
@@ -182,7 +189,8 @@ TEST_F(File, ThatIsBeingRecordedIntoIsRefused) {
 
 TEST_F(File, AppendedToHoldsBothSessions) {
   for (int session = 0; session < 3; ++session) {
-    open({.open_mode = session == 0 ? OpenMode::Create : OpenMode::Append, .detail = session == 1 ? Detail::Stats : Detail::Calls});
+    open({.open_mode = session == 0 ? OpenMode::Create : OpenMode::Append,
+          .detail = session == 1 ? Detail::Stats : Detail::Calls});
     tracee->notice(KernelNamed{1, 0x500, "k", ""});
     tracee->notice(CallSiteSeen{1, 1, 0x1000, "/lib/a.so", 16, ""});
     CallRecord outer = tracee->begin("hipMemcpy");
@@ -197,10 +205,12 @@ TEST_F(File, AppendedToHoldsBothSessions) {
     finish();
   }
   EXPECT_THAT(rows("SELECT session, count(*), count(parent_id) FROM calls GROUP BY 1"), ElementsAre("1|5|1", "3|5|1"));
-  EXPECT_THAT(rows("SELECT session, calls FROM top WHERE name = 'hipMemcpy' ORDER BY session"), ElementsAre("1|1", "2|1", "3|1"));
+  EXPECT_THAT(rows("SELECT session, calls FROM top WHERE name = 'hipMemcpy' ORDER BY session"),
+              ElementsAre("1|1", "2|1", "3|1"));
   EXPECT_THAT(rows("SELECT session, name FROM launches"), ElementsAre("1|k", "3|k"));
   EXPECT_THAT(rows("SELECT session, live_at_end FROM memory_stats"), ElementsAre("1|5", "2|5", "3|5"));
-  EXPECT_EQ(value("SELECT count(DISTINCT call_id) FROM errors"), "3") << "ids of a session that stored no rows are not used again";
+  EXPECT_EQ(value("SELECT count(DISTINCT call_id) FROM errors"), "3")
+      << "ids of a session that stored no rows are not used again";
   EXPECT_EQ(value("SELECT count(*) FROM calls WHERE caller = '/lib/a.so+0x10'"), "2");
   EXPECT_EQ(value("PRAGMA integrity_check"), "ok");
 }

@@ -25,7 +25,8 @@ class GraphMemoryLedger : public Recording {
   static_assert(sizeof(Params) - sizeof(std::uint64_t) == 112);  // where the address is
 
   void SetUp() override { open(); }
-  void made(const std::string& symbol, std::array<std::uint64_t, 6> words, std::uint8_t parameter, std::uint64_t handle) {
+  void made(const std::string& symbol, std::array<std::uint64_t, 6> words, std::uint8_t parameter,
+            std::uint64_t handle) {
     const CallRecord record = tracee->begin(symbol, words);
     tracee->piece(PieceKind::Out, parameter, handle);
     tracee->put(record);
@@ -38,7 +39,9 @@ class GraphMemoryLedger : public Recording {
   CallId free_async(std::uint64_t address) { return tracee->call("hipFreeAsync", {address, kStream}); }
   void begin_capture() { tracee->call("hipStreamBeginCapture", {kStream, 0}); }
   void end_capture() { made("hipStreamEndCapture", {kStream, 0x7ffd0000}, 1, kGraph); }
-  void instantiate(std::uint64_t flags = 0) { made("hipGraphInstantiateWithFlags", {0x7ffd0000, kGraph, flags}, 0, kExec); }
+  void instantiate(std::uint64_t flags = 0) {
+    made("hipGraphInstantiateWithFlags", {0x7ffd0000, kGraph, flags}, 0, kExec);
+  }
   CallId launch() { return tracee->call("hipGraphLaunch", {kExec, kStream}); }
   void add_allocation(std::uint64_t address, std::uint64_t bytes, int device = 0, std::uint64_t node = 0x70) {
     Params params;
@@ -50,7 +53,9 @@ class GraphMemoryLedger : public Recording {
     tracee->piece(PieceKind::Out, 4, params);
     tracee->put(record);
   }
-  void add_free(const std::string& symbol, std::uint64_t address) { made(symbol, {0x7ffd0000, kGraph, 0, 0, address}, 0, 0x71); }
+  void add_free(const std::string& symbol, std::uint64_t address) {
+    made(symbol, {0x7ffd0000, kGraph, 0, 0, address}, 0, 0x71);
+  }
   // Asks the runtime, whose answer is kept beside what the ledger has then.
   void look() {
     const CallRecord record = tracee->begin("hipMemGetInfo", {0x7ffd1000, 0x7ffd2000});
@@ -114,8 +119,9 @@ TEST_F(GraphMemoryLedger, OfNodesIsOnTheDeviceTheyName) {
   instantiate();
   launch();
   finish();
-  EXPECT_THAT(rows("SELECT device, kind, live_at_end, peak, allocs, frees, unknown_frees FROM memory_stats ORDER BY device"),
-              ElementsAre("0|graph|0|40|1|1|0", "1|graph|0|100|1|1|0"));
+  EXPECT_THAT(
+      rows("SELECT device, kind, live_at_end, peak, allocs, frees, unknown_frees FROM memory_stats ORDER BY device"),
+      ElementsAre("0|graph|0|40|1|1|0", "1|graph|0|100|1|1|0"));
   EXPECT_THAT(rows("SELECT DISTINCT name FROM allocations"), ElementsAre("hipGraphAddMemAllocNode"));
 }
 
@@ -140,7 +146,8 @@ TEST_F(GraphMemoryLedger, OfAnyNodeIsReadFromTheUnion) {
   launch();
   look();
   node.type = 11;
-  std::memcpy(&node.alloc.type, &node.alloc.address, sizeof node.alloc.type);  // of the address, the lower half: the upper one is 0
+  std::memcpy(&node.alloc.type, &node.alloc.address,
+              sizeof node.alloc.type);  // of the address, the lower half: the upper one is 0
   node.alloc.handles = 0;
   add();
   node.type = 1;  // a copy
@@ -249,7 +256,9 @@ TEST_F(GraphMemoryLedger, IsShownAmongWhatWasLiveAtThePeak) {
   instantiate();
   launch();
   finish();
-  EXPECT_EQ(value("SELECT count(*) FROM allocations a, memory_totals m WHERE a.start <= m.peak_at AND a.\"end\" > m.peak_at"), "1");
+  EXPECT_EQ(
+      value("SELECT count(*) FROM allocations a, memory_totals m WHERE a.start <= m.peak_at AND a.\"end\" > m.peak_at"),
+      "1");
 }
 
 TEST(GraphMemory, MostAtOnceStopsAtTheEndOfItsRange) {

@@ -32,9 +32,11 @@ TEST(Histogram, EncodesOnlyWhatWasCounted) {
 }
 
 TEST(Histogram, ReadsDamagedBlobsAsFarAsTheyMakeSense) {
-  const auto decode = [](std::vector<unsigned char> bytes) { return Histogram::decode(std::as_bytes(std::span(bytes))).total(); };
-  EXPECT_EQ(decode({3, 7, 200}), 7u);                  // cut off
-  EXPECT_EQ(decode({100, 7, 3, 5}), 5u);               // no such bucket
+  const auto decode = [](std::vector<unsigned char> bytes) {
+    return Histogram::decode(std::as_bytes(std::span(bytes))).total();
+  };
+  EXPECT_EQ(decode({3, 7, 200}), 7u);                           // cut off
+  EXPECT_EQ(decode({100, 7, 3, 5}), 5u);                        // no such bucket
   EXPECT_EQ(decode(std::vector<unsigned char>(50, 0xff)), 0u);  // a number without end
 }
 

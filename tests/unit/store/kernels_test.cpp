@@ -1,4 +1,5 @@
-// Kernels by every route: names of handles that come and go, launches inside of launches, lists of launches, graphs, code objects.
+// Kernels by every route: names of handles that come and go, launches inside of launches, lists of launches, graphs,
+// code objects.
 #include "elf/code_object.hpp"
 #include "store_fixture.hpp"
 
@@ -32,13 +33,18 @@ class Kernels : public Recording {
     tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 5>{1, 64, stream_, 0, 0});
     return launch;
   }
-  void launch_function(std::uint64_t function, std::uint32_t blocks = 10) { tracee->put(begin_launch(function, blocks)); }
-  void made(const std::string& symbol, std::array<std::uint64_t, 6> words, std::uint8_t parameter, std::uint64_t handle) {
+  void launch_function(std::uint64_t function, std::uint32_t blocks = 10) {
+    tracee->put(begin_launch(function, blocks));
+  }
+  void made(const std::string& symbol, std::array<std::uint64_t, 6> words, std::uint8_t parameter,
+            std::uint64_t handle) {
     const CallRecord record = tracee->begin(symbol, words);
     tracee->piece(PieceKind::Out, parameter, handle);
     tracee->put(record);
   }
-  void instantiate(std::uint64_t graph, std::uint64_t exec) { made("hipGraphInstantiateWithFlags", {0x7ffd0000, graph, 0}, 0, exec); }
+  void instantiate(std::uint64_t graph, std::uint64_t exec) {
+    made("hipGraphInstantiateWithFlags", {0x7ffd0000, graph, 0}, 0, exec);
+  }
 
   std::uint64_t stream_ = 0;
 };
@@ -128,11 +134,13 @@ TEST_F(Kernels, OfAListHaveARowEach) {
   get(0x99, 0x7700, "a");
   get(0x99, 0x7800, "b");
   const CallRecord launch = tracee->begin("hipModuleLaunchCooperativeKernelMultiDevice", {0x7ffd0000, 2, 0});
-  const std::array<Params, 2> list{Params{0x7700, {4, 1, 1, 64, 1, 1, 0, 0}, 0xa0, 0}, Params{0x7800, {5, 1, 1, 32, 1, 1, 0, 0}, 0xb0, 0}};
+  const std::array<Params, 2> list{Params{0x7700, {4, 1, 1, 64, 1, 1, 0, 0}, 0xa0, 0},
+                                   Params{0x7800, {5, 1, 1, 32, 1, 1, 0, 0}, 0xb0, 0}};
   tracee->piece(PieceKind::In, 0, list);
   tracee->put(launch);
   finish();
-  EXPECT_THAT(rows("SELECT nth, name, grid_x, block_x, stream_hex FROM launches ORDER BY nth"), ElementsAre("0|a|4|64|0xa0", "1|b|5|32|0xb0"));
+  EXPECT_THAT(rows("SELECT nth, name, grid_x, block_x, stream_hex FROM launches ORDER BY nth"),
+              ElementsAre("0|a|4|64|0xa0", "1|b|5|32|0xb0"));
   EXPECT_EQ(value("SELECT sum(launches) FROM kernel_stats"), "2");
   EXPECT_EQ(value("SELECT sum(launches) FROM process_use"), "2");
 }
@@ -153,11 +161,14 @@ TEST_F(Kernels, OfACapturedStreamRunWhenTheGraphIsLaunched) {
   tracee->fail("hipGraphLaunch", 1);
   finish();
   EXPECT_THAT(rows("SELECT grid_x, captured FROM launches ORDER BY id"), ElementsAre("3|1", "3|1", "4|1", "7|0"));
-  EXPECT_THAT(rows("SELECT grid_x, launches, in_graphs FROM kernel_runs ORDER BY 1"), ElementsAre("3|10|10", "4|5|5", "7|1|0"));
+  EXPECT_THAT(rows("SELECT grid_x, launches, in_graphs FROM kernel_runs ORDER BY 1"),
+              ElementsAre("3|10|10", "4|5|5", "7|1|0"));
   EXPECT_THAT(rows("SELECT grid_x, n, runs FROM graph_kernels ORDER BY 1"), ElementsAre("3|2|10", "4|1|5"));
   EXPECT_EQ(value("SELECT kernels || ' ' || launches || ' ' || complete FROM graphs WHERE id = 1"), "3 5 1");
   EXPECT_EQ(value("SELECT sum(launches), sum(failed_launches) FROM process_use"), "16|1");
-  EXPECT_THAT(rows("SELECT handle_hex, launches FROM streams ORDER BY handle"), ElementsAre("0x0|0", "0xa0|15", "0xb0|1")) << "graphs and what ran, not what was captured";
+  EXPECT_THAT(rows("SELECT handle_hex, launches FROM streams ORDER BY handle"),
+              ElementsAre("0x0|0", "0xa0|15", "0xb0|1"))
+      << "graphs and what ran, not what was captured";
 }
 
 TEST_F(Kernels, OfGraphsFromBeforeTheRecordingAreNotGuessed) {
@@ -165,7 +176,8 @@ TEST_F(Kernels, OfGraphsFromBeforeTheRecordingAreNotGuessed) {
   tracee->call("hipGraphExecDestroy", {0xe000});
   finish();
   EXPECT_THAT(rows("SELECT kernels, launches, complete FROM graphs"), ElementsAre("0|1|0"));
-  EXPECT_THAT(rows("SELECT name, launches FROM kernel_runs"), ElementsAre("(kernels of a graph that was made before the recording)|1"));
+  EXPECT_THAT(rows("SELECT name, launches FROM kernel_runs"),
+              ElementsAre("(kernels of a graph that was made before the recording)|1"));
   EXPECT_EQ(value("SELECT sum(launches) FROM process_use"), "1");
 }
 
@@ -204,7 +216,8 @@ TEST_F(Kernels, CopiesOfAGraphCountByItsLaunches) {
   tracee->fail("hipGraphLaunch", 1);
   finish();
   EXPECT_THAT(rows("SELECT name, direction, n, bytes FROM copy_sizes ORDER BY name"),
-              ElementsAre("hipGraphAddMemcpyNode1D|d2h|3|30", "hipGraphAddMemsetNode|set|3|192", "hipMemcpyAsync|h2d|3|300", "hipMemsetAsync|set|3|192"));
+              ElementsAre("hipGraphAddMemcpyNode1D|d2h|3|30", "hipGraphAddMemsetNode|set|3|192",
+                          "hipMemcpyAsync|h2d|3|300", "hipMemsetAsync|set|3|192"));
   EXPECT_EQ(value("SELECT count(*) FROM copies"), "0");
   EXPECT_EQ(value("SELECT copies FROM streams WHERE handle = 160"), "12");
   EXPECT_EQ(value("SELECT coalesce(sum(launches), 0) FROM process_use"), "0") << "no kernel is in it";
@@ -219,11 +232,13 @@ TEST_F(Kernels, OfAProcessThatEndedAreForgottenWithItsGraphs) {
   EXPECT_THAT(rows("SELECT name, captured FROM launches"), ElementsAre("0x7700|0"));
 }
 
-// As MessagePack: {"amdhsa.kernels": [{".name": NAME, ".vgpr_count": VGPRS, ".workgroup_processor_mode": 1}], "amdhsa.target": "amdgcn--gfx1100"}
+// As MessagePack: {"amdhsa.kernels": [{".name": NAME, ".vgpr_count": VGPRS, ".workgroup_processor_mode": 1}],
+// "amdhsa.target": "amdgcn--gfx1100"}
 elf::CodeObject code(const std::string& name, int vgprs) {
   const auto text = [](const std::string& t) { return static_cast<char>(0xa0 | t.size()) + t; };
-  const std::string bytes = std::string("\x82") + text("amdhsa.kernels") + "\x91\x83" + text(".name") + text(name) + text(".vgpr_count") + static_cast<char>(vgprs) +
-                            text(".workgroup_processor_mode") + "\xc3" + text("amdhsa.target") + text("amdgcn--gfx1100");
+  const std::string bytes = std::string("\x82") + text("amdhsa.kernels") + "\x91\x83" + text(".name") + text(name) +
+                            text(".vgpr_count") + static_cast<char>(vgprs) + text(".workgroup_processor_mode") +
+                            "\xc3" + text("amdhsa.target") + text("amdgcn--gfx1100");
   const auto span = std::as_bytes(std::span(bytes));
   return {"", {span.begin(), span.end()}, "", {}};
 }
@@ -242,8 +257,9 @@ TEST_F(Kernels, HaveTheFiguresOfTheirCode) {
   get(0x87, 0x7a00, "a");
   launch_function(0x7a00);
   finish();
-  EXPECT_THAT(rows("SELECT name, arch, mode, vgprs, used, problem FROM kernel_codes ORDER BY name, vgprs"),
-              ElementsAre("a|gfx1100|WGP|24||", "a|gfx1100|WGP|40||", "elsewhere|||||its code object does not name it"));
+  EXPECT_THAT(
+      rows("SELECT name, arch, mode, vgprs, used, problem FROM kernel_codes ORDER BY name, vgprs"),
+      ElementsAre("a|gfx1100|WGP|24||", "a|gfx1100|WGP|40||", "elsewhere|||||its code object does not name it"));
 }
 
 TEST_F(Kernels, OfCodeThatCannotBeReadSayWhy) {
@@ -261,7 +277,8 @@ class StreamKinds : public Kernels {};
 TEST_F(StreamKinds, OfDefaultAreOneForEachDeviceAndPerThreadOneForEachThread) {
   tracee->thread(2, 1, 101);
   const auto per_thread = [&](ThreadId thread) {
-    const CallRecord launch = tracee->begin("hipLaunchKernel_spt", {0x500, 1ull << 32 | 4, 1, 1ull << 32 | 64, 1, 0}, thread);
+    const CallRecord launch =
+        tracee->begin("hipLaunchKernel_spt", {0x500, 1ull << 32 | 4, 1, 1ull << 32 | 64, 1, 0}, thread);
     tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 2>{0, 0});
     tracee->put(launch);
   };

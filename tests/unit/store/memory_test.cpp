@@ -1,4 +1,5 @@
-// The ledger of memory: every kind of allocation, who holds it, what goes wrong with it; and copies by way, memory and size.
+// The ledger of memory: every kind of allocation, who holds it, what goes wrong with it; and copies by way, memory and
+// size.
 #include <gmock/gmock.h>
 
 #include "store/copy_book.hpp"
@@ -12,8 +13,10 @@ using testing::ElementsAre;
 
 class Ledger : public Recording {
  protected:
-  static constexpr const char* kStats = "SELECT kind, live_at_end, peak, allocs, frees, allocated FROM memory_stats ORDER BY kind";
-  static constexpr const char* kTotals = "SELECT memory, live_at_end, peak, allocs, frees FROM memory_totals ORDER BY memory";
+  static constexpr const char* kStats =
+      "SELECT kind, live_at_end, peak, allocs, frees, allocated FROM memory_stats ORDER BY kind";
+  static constexpr const char* kTotals =
+      "SELECT memory, live_at_end, peak, allocs, frees FROM memory_totals ORDER BY memory";
 
   // A call that gives its first parameter the value.
   CallId give(const std::string& symbol, std::uint64_t value, std::array<std::uint64_t, 6> words) {
@@ -39,8 +42,12 @@ class Ledger : public Recording {
     tracee->piece(PieceKind::Out, 1, total);
     return tracee->put(record);
   }
-  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint64_t kind) { tracee->call("hipMemcpy", {to, from, bytes, kind}); }
-  void site(CallSiteId id, const std::string& library) { tracee->notice(CallSiteSeen{id, 1, 0x7f0000000000u + id, library, id, "f" + std::to_string(id)}); }
+  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint64_t kind) {
+    tracee->call("hipMemcpy", {to, from, bytes, kind});
+  }
+  void site(CallSiteId id, const std::string& library) {
+    tracee->notice(CallSiteSeen{id, 1, 0x7f0000000000u + id, library, id, "f" + std::to_string(id)});
+  }
   void malloc_from(CallSiteId caller, std::uint64_t address, std::uint64_t bytes, CallId parent = 0) {
     CallRecord record = tracee->begin("hipMalloc", {0x7ffd1000, bytes});
     record.caller = caller;
@@ -60,18 +67,28 @@ TEST_F(Ledger, EveryAllocatingFunctionHasItsKind) {
     std::array<std::uint64_t, 6> words;
   };
   const Row rows_of_functions[] = {
-      {"hipMalloc", "device", {0, 100}},        {"hipExtMallocWithFlags", "device", {0, 100}}, {"hipMallocAsync", "device", {0, 100}},
-      {"hipMallocFromPoolAsync", "device", {0, 100}}, {"hipMallocManaged", "managed", {0, 100}}, {"hipHostMalloc", "host", {0, 100}},
-      {"hipHostAlloc", "host", {0, 100}},       {"hipExtHostAlloc", "host", {0, 100}},         {"hipMallocHost", "host", {0, 100}},
-      {"hipMemAllocHost", "host", {0, 100}},    {"hipMallocPitch", "device", {0, 0, 10, 10}},  {"hipMemAllocPitch", "device", {0, 0, 10, 10}},
-      {"hipMemCreate", "physical", {0, 100}},   {"hipMemAddressReserve", "reserved", {0, 100}},
+      {"hipMalloc", "device", {0, 100}},
+      {"hipExtMallocWithFlags", "device", {0, 100}},
+      {"hipMallocAsync", "device", {0, 100}},
+      {"hipMallocFromPoolAsync", "device", {0, 100}},
+      {"hipMallocManaged", "managed", {0, 100}},
+      {"hipHostMalloc", "host", {0, 100}},
+      {"hipHostAlloc", "host", {0, 100}},
+      {"hipExtHostAlloc", "host", {0, 100}},
+      {"hipMallocHost", "host", {0, 100}},
+      {"hipMemAllocHost", "host", {0, 100}},
+      {"hipMallocPitch", "device", {0, 0, 10, 10}},
+      {"hipMemAllocPitch", "device", {0, 0, 10, 10}},
+      {"hipMemCreate", "physical", {0, 100}},
+      {"hipMemAddressReserve", "reserved", {0, 100}},
   };
   std::uint64_t address = 0x10000;
   for (const Row& row : rows_of_functions) give(row.symbol, address += 0x1000, row.words);
   finish();
   address = 0x10000;
   for (const Row& row : rows_of_functions)
-    EXPECT_EQ(value("SELECT kind || size || name FROM allocations WHERE addr = " + std::to_string(address += 0x1000)), std::string(row.kind) + "100" + row.symbol);
+    EXPECT_EQ(value("SELECT kind || size || name FROM allocations WHERE addr = " + std::to_string(address += 0x1000)),
+              std::string(row.kind) + "100" + row.symbol);
 }
 
 TEST_F(Ledger, ArraysAreAsLargeAsTheirElements) {
@@ -97,7 +114,8 @@ TEST_F(Ledger, ArraysAreAsLargeAsTheirElements) {
   tracee->call("hipArrayDestroy", {0x2000});
   tracee->call("hipFreeMipmappedArray", {0x3000});
   finish();
-  EXPECT_THAT(rows("SELECT size FROM allocations ORDER BY addr"), ElementsAre("512", "256", std::to_string(4 * (64 + 16 + 4))));
+  EXPECT_THAT(rows("SELECT size FROM allocations ORDER BY addr"),
+              ElementsAre("512", "256", std::to_string(4 * (64 + 16 + 4))));
   EXPECT_THAT(rows(kStats), ElementsAre("array|0|1104|3|3|1104"));
 }
 
@@ -116,8 +134,8 @@ TEST_F(Ledger, PhysicalMemoryLivesUntilReleasedAndUnmapped) {
   give("hipMemAddressReserve", 0xa000, {0, 0x2000});
   give("hipMemCreate", 0x77, {0, 0x1000});
   tracee->call("hipMemMap", {0xa000, 0x1000, 0, 0x77});
-  tracee->call("hipMemRelease", {0x77});       // still mapped
-  give("hipMemCreate", 0x77, {0, 0x1000});     // the same handle, another block
+  tracee->call("hipMemRelease", {0x77});    // still mapped
+  give("hipMemCreate", 0x77, {0, 0x1000});  // the same handle, another block
   tracee->call("hipMemMap", {0xb000, 0x1000, 0, 0x77});
   tracee->call("hipMemUnmap", {0xa000, 0x2000});  // both; the first is gone
   tracee->call("hipMemAddressFree", {0xa000, 0x2000});
@@ -146,7 +164,8 @@ TEST_F(Ledger, AnotherProcessMemoryIsNotCountedTwice) {
   tracee->call("hipIpcCloseMemHandle", {0x1000});
   finish();
   EXPECT_THAT(rows(kTotals), ElementsAre("device|10|10|1|0"));
-  EXPECT_THAT(rows("SELECT kind, allocs, frees FROM memory_stats ORDER BY kind"), ElementsAre("device|1|0", "imported|1|1"));
+  EXPECT_THAT(rows("SELECT kind, allocs, frees FROM memory_stats ORDER BY kind"),
+              ElementsAre("device|1|0", "imported|1|1"));
 }
 
 TEST_F(Ledger, AResetTakesWhatIsOnTheDevice) {
@@ -211,7 +230,8 @@ TEST_F(Ledger, WhatZludaAllocatesIsItsCallers) {
   tracee->put(outer);
   finish();
   EXPECT_THAT(rows("SELECT name, caller_library FROM allocations"), ElementsAre("hipMalloc|/venv/libtorch_cuda.so"));
-  EXPECT_THAT(rows("SELECT library, live_at_end, peak, allocs FROM memory_libraries"), ElementsAre("/venv/libtorch_cuda.so|100|100|1"));
+  EXPECT_THAT(rows("SELECT library, live_at_end, peak, allocs FROM memory_libraries"),
+              ElementsAre("/venv/libtorch_cuda.so|100|100|1"));
   EXPECT_THAT(rows(kTotals), ElementsAre("device|100|100|1|0"));
 }
 
@@ -228,8 +248,8 @@ TEST_F(Ledger, AFreeThatIsSeenLateDoesNotTakeTheNextAllocation) {
   EXPECT_EQ(value("SELECT sum(unknown_frees) FROM memory_stats"), "0");
 }
 
-// A thread begins to allocate; another one gets an address and gives it back; the first one is given that address before the free's
-// return is seen.
+// A thread begins to allocate; another one gets an address and gives it back; the first one is given that address
+// before the free's return is seen.
 TEST_F(Ledger, AnAddressThatAnotherThreadHadMeanwhileIsAnotherAllocation) {
   open();
   const CallRecord slow = tracee->begin("hipMalloc", {0x7ffd1000, 30});
@@ -256,8 +276,9 @@ TEST_F(Ledger, LibrariesHaveTheirOwnPeaks) {
   malloc_from(1, 0x3000, 20);
   malloc_from(0, 0x4000, 1);
   finish();
-  EXPECT_THAT(rows("SELECT library, live_at_end, peak, allocs, frees, allocated FROM memory_libraries ORDER BY library"),
-              ElementsAre("|1|1|1|0|1", "/a.so|20|100|2|1|120", "/b.so|70|70|1|0|70"));
+  EXPECT_THAT(
+      rows("SELECT library, live_at_end, peak, allocs, frees, allocated FROM memory_libraries ORDER BY library"),
+      ElementsAre("|1|1|1|0|1", "/a.so|20|100|2|1|120", "/b.so|70|70|1|0|70"));
   EXPECT_THAT(rows(kTotals), ElementsAre("device|91|100|4|1"));
 }
 
@@ -279,9 +300,12 @@ TEST_F(Ledger, RefusedFreesAreToldApart) {
   refuse("hipFree", 0x1000, 4);  // the library is going down
   finish();
   EXPECT_THAT(rows("SELECT fault, name, addr_hex, repeats, first_free_call_id, size FROM bad_frees ORDER BY id"),
-              ElementsAre("freed already|hipFree|0x1000|2|" + std::to_string(freed) + "|256", "never allocated|hipFreeAsync|0xbad000|1||",
-                          "inside an allocation|hipHostFree|0x2010|1||", "freed already|hipHostFree|0x3000|1|" + std::to_string(pinned) + "|256"));
-  EXPECT_THAT(rows("SELECT finding, severity FROM findings ORDER BY 1"), ElementsAre("double-free|error", "double-free|error", "unknown-pointer|warning", "unknown-pointer|warning"));
+              ElementsAre("freed already|hipFree|0x1000|2|" + std::to_string(freed) + "|256",
+                          "never allocated|hipFreeAsync|0xbad000|1||", "inside an allocation|hipHostFree|0x2010|1||",
+                          "freed already|hipHostFree|0x3000|1|" + std::to_string(pinned) + "|256"));
+  EXPECT_THAT(
+      rows("SELECT finding, severity FROM findings ORDER BY 1"),
+      ElementsAre("double-free|error", "double-free|error", "unknown-pointer|warning", "unknown-pointer|warning"));
 }
 
 TEST_F(Ledger, FaultsOfOneProgramAreBounded) {
@@ -308,8 +332,10 @@ TEST_F(Ledger, WhoHoldsTheMemoryWhenItIsOutIsStored) {
   told(100, 1000);
   run_out(500);
   finish();
-  EXPECT_THAT(rows("SELECT name, asked, used, free, total, elsewhere FROM ooms"), ElementsAre("hipMalloc|500|850|100|1000|50"));
-  EXPECT_THAT(rows("SELECT name, caller_library, n, bytes, largest FROM oom_holders ORDER BY bytes DESC"), ElementsAre("hipMalloc|/a.so|2|800|600", "hipMallocManaged||1|50|50"));
+  EXPECT_THAT(rows("SELECT name, asked, used, free, total, elsewhere FROM ooms"),
+              ElementsAre("hipMalloc|500|850|100|1000|50"));
+  EXPECT_THAT(rows("SELECT name, caller_library, n, bytes, largest FROM oom_holders ORDER BY bytes DESC"),
+              ElementsAre("hipMalloc|/a.so|2|800|600", "hipMallocManaged||1|50|50"));
   EXPECT_EQ(value("SELECT count(*) FROM findings WHERE finding = 'out-of-memory'"), "1");
 }
 
@@ -330,7 +356,8 @@ TEST_F(Ledger, OutOfMemoryIsStoredOnceForCallsInsideCallsAndBounded) {
     tracee->put(outer);
   }
   finish();
-  EXPECT_EQ(value("SELECT count(*), min(name), max(caller) FROM ooms"), std::to_string(MemoryTrouble::kMostOoms) + "|hipMalloc3D|f1");
+  EXPECT_EQ(value("SELECT count(*), min(name), max(caller) FROM ooms"),
+            std::to_string(MemoryTrouble::kMostOoms) + "|hipMalloc3D|f1");
 }
 
 TEST_F(Ledger, WhatIsSaidToBeFreeIsStoredBesideTheLedger) {
@@ -381,28 +408,32 @@ TEST_F(Ledger, CopiesKnowTheMemoryOfTheHostsSide) {
   tracee->call("hipHostUnregister", {0x300000});
   copy(0x300010, 0x100000, 32, 2);
   finish();
-  EXPECT_THAT(rows("SELECT memory FROM copies ORDER BY id"), ElementsAre("pinned", "pinned", "pageable", "managed", "pageable", "", "", "pageable"));
+  EXPECT_THAT(rows("SELECT memory FROM copies ORDER BY id"),
+              ElementsAre("pinned", "pinned", "pageable", "managed", "pageable", "", "", "pageable"));
   EXPECT_THAT(rows("SELECT direction, memory, n, bytes, smallest, largest FROM copy_sizes ORDER BY bytes, memory"),
-              ElementsAre("h2d|pinned|1|16|16|31", "d2h|pageable|1|32|32|63", "d2h|pinned|1|32|32|63", "h2d|pageable|1|64|64|127", "h2d|managed|1|128|128|255",
-                          "d2h|pageable|1|256|256|511", "default||1|512|512|1023", "d2d||1|1024|1024|2047"));
+              ElementsAre("h2d|pinned|1|16|16|31", "d2h|pageable|1|32|32|63", "d2h|pinned|1|32|32|63",
+                          "h2d|pageable|1|64|64|127", "h2d|managed|1|128|128|255", "d2h|pageable|1|256|256|511",
+                          "default||1|512|512|1023", "d2d||1|1024|1024|2047"));
 }
 
-// hip_Memcpy2D: 16 words. The library of the fixture is of version 6: hipMemoryTypeHost is 1, hipMemoryTypeDevice 2, hipMemoryTypeArray 10.
+// hip_Memcpy2D: 16 words. The library of the fixture is of version 6: hipMemoryTypeHost is 1, hipMemoryTypeDevice 2,
+// hipMemoryTypeArray 10.
 TEST_F(Ledger, CopiesOfABlockOfParametersHaveItsDirection) {
   open();
   give("hipHostMalloc", 0x200000, {0, 0x1000});
   tracee->malloc(0x100000, 0x1000);
   const auto copy_2d = [&](std::uint64_t from, std::uint64_t to, std::uint64_t width) {
-    const std::array<std::uint64_t, 16> block{0, 0, from, 0x200000, 0x100000, 0xa, 64, 0, 0, to, 0x900000, 0x100800, 0xb, 64, width, 2};
+    const std::array<std::uint64_t, 16> block{0, 0,  from,     0x200000, 0x100000, 0xa, 64,    0,
+                                              0, to, 0x900000, 0x100800, 0xb,      64,  width, 2};
     const CallRecord record = tracee->begin("hipMemcpyParam2D", {0x7ffd1000});
     tracee->piece(PieceKind::In, 0, block);
     tracee->put(record);
   };
-  copy_2d(1, 2, 8);      // pinned to device
-  copy_2d(2, 1, 16);     // device to pageable
-  copy_2d(2, 10, 32);    // device to array
-  copy_2d(1, 0, 64);     // pinned to pageable
-  copy_2d(11, 1, 128);   // unified: the address tells
+  copy_2d(1, 2, 8);     // pinned to device
+  copy_2d(2, 1, 16);    // device to pageable
+  copy_2d(2, 10, 32);   // device to array
+  copy_2d(1, 0, 64);    // pinned to pageable
+  copy_2d(11, 1, 128);  // unified: the address tells
   std::array<std::uint64_t, 23> block{};
   block[4] = 1, block[5] = 0x200000, block[14] = 2, block[16] = 0x100000, block[20] = 4, block[21] = 8, block[22] = 16;
   const CallRecord drv = tracee->begin("hipDrvMemcpy3D", {0x7ffd1000});
@@ -415,8 +446,10 @@ TEST_F(Ledger, CopiesOfABlockOfParametersHaveItsDirection) {
   tracee->put(runtime);
   finish();
   EXPECT_THAT(rows("SELECT name, direction, memory, n, bytes FROM copy_sizes ORDER BY bytes"),
-              ElementsAre("hipMemcpyParam2D|h2d|pinned|1|16", "hipMemcpyParam2D|d2h|pageable|1|32", "hipMemcpyParam2D|d2d||1|64", "hipMemcpyParam2D|h2h|pageable|1|128",
-                          "hipMemcpyParam2D|d2h|pageable|1|256", "hipDrvMemcpy3D|h2d|pinned|1|512", "hipMemcpy3D|h2d|pageable|1|2048"));
+              ElementsAre("hipMemcpyParam2D|h2d|pinned|1|16", "hipMemcpyParam2D|d2h|pageable|1|32",
+                          "hipMemcpyParam2D|d2d||1|64", "hipMemcpyParam2D|h2h|pageable|1|128",
+                          "hipMemcpyParam2D|d2h|pageable|1|256", "hipDrvMemcpy3D|h2d|pinned|1|512",
+                          "hipMemcpy3D|h2d|pageable|1|2048"));
   EXPECT_EQ(value("SELECT src_hex, dst_hex FROM copies WHERE size = 64"), "0x100000|0xb");
 }
 
@@ -467,7 +500,7 @@ TEST_F(Ledger, HealthyProgramsAreNotAccused) {
     copy(0x500000, 0x600000, 65536, 1);  // much is done with it
     for (int k = 0; k < 8; ++k) tracee->launch(0x5000);
     copy(0x600000, 0x500000, 65536, 2);
-    copy(0x700000, 0x800000, 4, 1);      // a number
+    copy(0x700000, 0x800000, 4, 1);  // a number
     copy(0x800000, 0x700000, 4, 2);
     copy(0x900000, 0xa00000 + static_cast<std::uint64_t>(i) * 65536, 65536, 1);  // other data each time
     copy(0xa00000 + static_cast<std::uint64_t>(i) * 65536, 0x900000, 65536, 2);

@@ -9,7 +9,14 @@ using testing::IsEmpty;
 
 class Postmortems : public Recording {
  protected:
-  void died(int signal) { tracee->notice(Postmortem{.postmortem = 1, .process = 1, .thread = 1, .at = tracee->now(), .kind = Postmortem::Kind::Signal, .signal = signal}); }
+  void died(int signal) {
+    tracee->notice(Postmortem{.postmortem = 1,
+                              .process = 1,
+                              .thread = 1,
+                              .at = tracee->now(),
+                              .kind = Postmortem::Kind::Signal,
+                              .signal = signal});
+  }
   void seen(std::vector<ThreadSeen::Call> calls = {}, ThreadId thread = 1) {
     ThreadSeen what{.postmortem = 1, .thread = thread, .at = tracee->now() + 500};
     what.doing = "running";
@@ -26,9 +33,11 @@ TEST_F(Postmortems, HaveTheRunningCallWithItsArgumentsAndAge) {
   died(11);
   seen({{copy, {}}});
   finish();
-  EXPECT_EQ(value("SELECT what, call, calls_running, device_bytes FROM postmortems"), "died of SIGSEGV: invalid memory access|hipMemcpy|1|4096");
-  EXPECT_EQ(value("SELECT call_id, call, args, age_ns, cause, last_call FROM postmortem_threads"),
-            R"(2|hipMemcpy|{"dst":"0x40","src":"0x1000","sizeBytes":64,"kind":"hipMemcpyHostToDevice"}|500|1|hipMalloc)");
+  EXPECT_EQ(value("SELECT what, call, calls_running, device_bytes FROM postmortems"),
+            "died of SIGSEGV: invalid memory access|hipMemcpy|1|4096");
+  EXPECT_EQ(
+      value("SELECT call_id, call, args, age_ns, cause, last_call FROM postmortem_threads"),
+      R"(2|hipMemcpy|{"dst":"0x40","src":"0x1000","sizeBytes":64,"kind":"hipMemcpyHostToDevice"}|500|1|hipMalloc)");
 }
 
 TEST_F(Postmortems, HaveTheLastEightCallsOfEachThreadAlsoWithoutRows) {
@@ -41,7 +50,8 @@ TEST_F(Postmortems, HaveTheLastEightCallsOfEachThreadAlsoWithoutRows) {
   seen();
   finish();
   EXPECT_EQ(value("SELECT count(*), min(call_id), max(call_id) FROM postmortem_calls WHERE tid = 100"), "8|14|21");
-  EXPECT_EQ(value("SELECT name, state, result, result_name FROM postmortem_calls WHERE call_id = 21"), "hipMalloc|returned|2|hipErrorOutOfMemory");
+  EXPECT_EQ(value("SELECT name, state, result, result_name FROM postmortem_calls WHERE call_id = 21"),
+            "hipMalloc|returned|2|hipErrorOutOfMemory");
   EXPECT_EQ(value("SELECT count(*) FROM postmortem_calls WHERE tid = 101"), "0") << "nobody looked at it";
 }
 
@@ -55,21 +65,41 @@ TEST_F(Postmortems, AreReplacedByWhatIsKnownLater) {
 
 TEST_F(Postmortems, SayWhereASignalCameFrom) {
   open();
-  tracee->notice(Postmortem{.postmortem = 1, .process = 1, .signal = 15, .has_code = true, .sender = 77, .sender_uid = 5, .sender_name = "sh"});
+  tracee->notice(Postmortem{.postmortem = 1,
+                            .process = 1,
+                            .signal = 15,
+                            .has_code = true,
+                            .sender = 77,
+                            .sender_uid = 5,
+                            .sender_name = "sh"});
   tracee->notice(Postmortem{.postmortem = 2, .process = 1, .signal = 9});
   tracee->notice(Postmortem{.postmortem = 3, .process = 1, .signal = 9, .cause = "oom", .evidence = "counted"});
-  tracee->notice(Postmortem{.postmortem = 4, .process = 1, .signal = 11, .code = 1, .has_code = true, .address = 0, .cause = "stack"});
+  tracee->notice(Postmortem{
+      .postmortem = 4, .process = 1, .signal = 11, .code = 1, .has_code = true, .address = 0, .cause = "stack"});
   tracee->notice(Postmortem{.postmortem = 5, .process = 1, .signal = 50});
-  tracee->notice(Postmortem{.postmortem = 6, .process = 1, .signal = 11, .has_code = true, .sender = 77, .sender_uid = 5, .sender_name = "bash"});
-  tracee->notice(Postmortem{.postmortem = 7, .process = 1, .signal = 6, .code = -6, .has_code = true, .sender = 77, .sender_uid = 5});
-  tracee->notice(Postmortem{.postmortem = 8, .process = 1, .signal = 6, .code = -6, .has_code = true, .sender = 100, .cause = "self"});
-  tracee->notice(Postmortem{.postmortem = 9, .process = 1, .signal = 11, .code = -6, .has_code = true, .sender = 100, .cause = "self"});
+  tracee->notice(Postmortem{.postmortem = 6,
+                            .process = 1,
+                            .signal = 11,
+                            .has_code = true,
+                            .sender = 77,
+                            .sender_uid = 5,
+                            .sender_name = "bash"});
+  tracee->notice(Postmortem{
+      .postmortem = 7, .process = 1, .signal = 6, .code = -6, .has_code = true, .sender = 77, .sender_uid = 5});
+  tracee->notice(Postmortem{
+      .postmortem = 8, .process = 1, .signal = 6, .code = -6, .has_code = true, .sender = 100, .cause = "self"});
+  tracee->notice(Postmortem{
+      .postmortem = 9, .process = 1, .signal = 11, .code = -6, .has_code = true, .sender = 100, .cause = "self"});
   finish();
-  EXPECT_THAT(rows("SELECT what, address_hex FROM postmortems ORDER BY id"),
-              ElementsAre("died of SIGTERM: asked to end, sent by process 77 (sh) of user 5|", "killed by SIGKILL from outside (sender unknown)|",
-                          "killed by the kernel's out-of-memory killer (SIGKILL)|", "died of SIGSEGV: the stack of a thread overflowed|0x0", "died of signal 50|",
-                          "died of a signal: process 77 (bash) of user 5 sent SIGSEGV|", "died of a signal: process 77 of user 5 sent SIGABRT|",
-                          "died of SIGABRT: it gave up by itself: abort()|", "died of SIGSEGV, sent by the program itself|"));
+  EXPECT_THAT(
+      rows("SELECT what, address_hex FROM postmortems ORDER BY id"),
+      ElementsAre("died of SIGTERM: asked to end, sent by process 77 (sh) of user 5|",
+                  "killed by SIGKILL from outside (sender unknown)|",
+                  "killed by the kernel's out-of-memory killer (SIGKILL)|",
+                  "died of SIGSEGV: the stack of a thread overflowed|0x0", "died of signal 50|",
+                  "died of a signal: process 77 (bash) of user 5 sent SIGSEGV|",
+                  "died of a signal: process 77 of user 5 sent SIGABRT|",
+                  "died of SIGABRT: it gave up by itself: abort()|", "died of SIGSEGV, sent by the program itself|"));
 }
 
 TEST_F(Postmortems, OfAnAppendedRunHaveNumbersOfTheirOwn) {
@@ -80,7 +110,8 @@ TEST_F(Postmortems, OfAnAppendedRunHaveNumbersOfTheirOwn) {
   died(6);
   seen();
   finish();
-  EXPECT_THAT(rows("SELECT id, session, signal_name, threads FROM postmortems ORDER BY id"), ElementsAre("1|1|SIGSEGV|0", "2|2|SIGABRT|1"));
+  EXPECT_THAT(rows("SELECT id, session, signal_name, threads FROM postmortems ORDER BY id"),
+              ElementsAre("1|1|SIGSEGV|0", "2|2|SIGABRT|1"));
 }
 
 TEST_F(Postmortems, ForgetThreadsThatEnded) {

@@ -30,7 +30,8 @@ TEST_F(ProcessUses, AreSecondsWithTheirLaunches) {
   at(2 * kSecond + 7, "hipGraphLaunch");
   at(2 * kSecond + 9, "hipGraphCreate");
   finish();
-  EXPECT_THAT(rows("SELECT pid, sec, calls, errors, launches, failed_launches, first_launch, last_launch FROM process_use ORDER BY sec"),
+  EXPECT_THAT(rows("SELECT pid, sec, calls, errors, launches, failed_launches, first_launch, last_launch FROM "
+                   "process_use ORDER BY sec"),
               ElementsAre("100|0|3|0|2|0|20|30", "100|2|3|1|1|1|2000000007|2000000007"));
 }
 
@@ -42,7 +43,8 @@ TEST_F(ProcessUses, TellProcessesApart) {
   at(20, "hipLaunchKernel", kReturned, 2);
   at(30, "hipLaunchKernel");
   finish();
-  EXPECT_THAT(rows("SELECT pid, launches, last_launch FROM process_use ORDER BY pid"), ElementsAre("100|2|30", "200|1|20"));
+  EXPECT_THAT(rows("SELECT pid, launches, last_launch FROM process_use ORDER BY pid"),
+              ElementsAre("100|2|30", "200|1|20"));
 }
 
 TEST_F(ProcessUses, ASecondThatIsWrittenTwiceAddsUp) {
@@ -52,7 +54,8 @@ TEST_F(ProcessUses, ASecondThatIsWrittenTwiceAddsUp) {
   at(5 * kSecond + 9, "hipLaunchKernel");  // of a thread that was slower
   at(5 * kSecond + 1, "hipMalloc");
   finish();
-  EXPECT_THAT(rows("SELECT sec, calls, launches, first_launch, last_launch FROM process_use ORDER BY sec"), ElementsAre("5|3|2|5000000003|5000000009", "6|1|0||"));
+  EXPECT_THAT(rows("SELECT sec, calls, launches, first_launch, last_launch FROM process_use ORDER BY sec"),
+              ElementsAre("5|3|2|5000000003|5000000009", "6|1|0||"));
 }
 
 TEST_F(ProcessUses, CpuTimeHasRows) {

@@ -30,16 +30,18 @@ class Ranges : public Recording {
     tracee->put(record);
   }
   void stop(std::uint64_t id, ThreadId thread = 1) { tracee->call("roctxRangeStop", {id}, thread); }
-  std::vector<std::string> names(const std::string& columns = "name") { return rows("SELECT " + columns + " FROM ranges ORDER BY id"); }
+  std::vector<std::string> names(const std::string& columns = "name") {
+    return rows("SELECT " + columns + " FROM ranges ORDER BY id");
+  }
 };
 
 TEST_F(Ranges, NestAndLastFromTheReturnOfThePushToTheEntryOfThePop) {
   open();
-  push("outer");   // 10000..11000
-  push("inner");   // 20000..21000
+  push("outer");  // 10000..11000
+  push("inner");  // 20000..21000
   tracee->call("hipMalloc");
-  pop();           // 40000
-  pop();           // 50000
+  pop();  // 40000
+  pop();  // 50000
   finish();
   EXPECT_THAT(names("name, kind, depth, parent_id, start, duration, ended_by, first_call_id, last_call_id"),
               ElementsAre("outer|range|0||11000|39000|program|1|5", "inner|range|1|1|21000|19000|program|2|4"));
@@ -84,7 +86,8 @@ TEST_F(Ranges, AreStoppedByIdFromAnyThread) {
   stop(8);
   stop(9);
   finish();
-  EXPECT_THAT(names("name, kind, tid, end_tid, duration"), ElementsAre("first|start-stop|100|101|19000", "second|start-stop|100|100|19000"));
+  EXPECT_THAT(names("name, kind, tid, end_tid, duration"),
+              ElementsAre("first|start-stop|100|101|19000", "second|start-stop|100|100|19000"));
   EXPECT_THAT(rows("SELECT kind, n FROM range_faults"), ElementsAre("stop without start|1"));
 }
 
@@ -105,7 +108,8 @@ TEST_F(Ranges, WhosePushWasNotSeenAreCounted) {
   pop(1, -1);  // it did not
   pop(1, -1);
   finish();
-  EXPECT_THAT(rows("SELECT kind, n FROM range_faults ORDER BY kind"), ElementsAre("pop without push|2", "push not seen|1"));
+  EXPECT_THAT(rows("SELECT kind, n FROM range_faults ORDER BY kind"),
+              ElementsAre("pop without push|2", "push not seen|1"));
 }
 
 TEST_F(Ranges, EndWithWhatTheyRunIn) {
@@ -123,7 +127,8 @@ TEST_F(Ranges, EndWithWhatTheyRunIn) {
   tracee->notice(ProcessEnded{.process = 1, .at = 100'000});
   finish();
   EXPECT_THAT(names("name, ended_by, \"end\""),
-              ElementsAre("of the thread|thread|90000", "outlives its thread|process|100000", "of the program that execs|exec|95000", "of the process|process|100000",
+              ElementsAre("of the thread|thread|90000", "outlives its thread|process|100000",
+                          "of the program that execs|exec|95000", "of the process|process|100000",
                           "after the exec|recording|100000"));
   EXPECT_THAT(rows("SELECT sum(unclosed) FROM range_stats"), ElementsAre("5"));
 }
@@ -138,7 +143,8 @@ TEST_F(Ranges, OfAChildAreNotThoseOfItsParent) {
   pop(2);
   pop();
   finish();
-  EXPECT_THAT(names("name, pid, depth, ended_by"), ElementsAre("of the parent|100|0|program", "of the child|200|0|program"));
+  EXPECT_THAT(names("name, pid, depth, ended_by"),
+              ElementsAre("of the parent|100|0|program", "of the child|200|0|program"));
   EXPECT_THAT(rows("SELECT pid, kind, n FROM range_faults"), ElementsAre("200|push not seen|1"));
 }
 
@@ -190,8 +196,10 @@ TEST_F(Ranges, MarksAreMoments) {
   tracee->put(mark);
   pop();
   finish();
-  EXPECT_THAT(names("name, kind, depth, start, duration"), ElementsAre("around|range|0|11000|19000", "here|mark|1|20000|0"));
-  EXPECT_THAT(rows("SELECT category, name FROM markers ORDER BY id"), ElementsAre("MARKER_CORE_RANGE_API|around", "MARKER_CORE_API|here"));
+  EXPECT_THAT(names("name, kind, depth, start, duration"),
+              ElementsAre("around|range|0|11000|19000", "here|mark|1|20000|0"));
+  EXPECT_THAT(rows("SELECT category, name FROM markers ORDER BY id"),
+              ElementsAre("MARKER_CORE_RANGE_API|around", "MARKER_CORE_API|here"));
 }
 
 TEST_F(Ranges, OfNvtxReadWideNamesAndTellWhereTheyCouldNot) {

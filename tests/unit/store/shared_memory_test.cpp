@@ -15,7 +15,8 @@ using testing::IsEmpty;
 
 class SharedMemory : public Recording {
  protected:
-  static constexpr const char* kStats = "SELECT pid, kind, live_at_end, peak, allocs, frees FROM memory_stats ORDER BY pid, kind";
+  static constexpr const char* kStats =
+      "SELECT pid, kind, live_at_end, peak, allocs, frees FROM memory_stats ORDER BY pid, kind";
   using Handle = std::array<std::uint64_t, 8>;
 
   void SetUp() override {
@@ -44,7 +45,8 @@ TEST_F(SharedMemory, IsAsLargeAsWhatWasOfferedAndCountsThere) {
   finish();
   EXPECT_THAT(rows(kStats), ElementsAre("100|device|100|100|1|0", "200|imported|100|100|1|0"));
   EXPECT_THAT(rows("SELECT pid, allocs FROM memory_totals"), ElementsAre("100|1"));
-  EXPECT_THAT(rows("SELECT pid, size, owner, owner_addr FROM allocations ORDER BY pid"), ElementsAre("100|100||", "200|100|100|0x1000"));
+  EXPECT_THAT(rows("SELECT pid, size, owner, owner_addr FROM allocations ORDER BY pid"),
+              ElementsAre("100|100||", "200|100|100|0x1000"));
 }
 
 TEST_F(SharedMemory, IsTheWholeAllocationWhicheverPartWasOffered) {
@@ -62,7 +64,8 @@ TEST_F(SharedMemory, OfNobodyWhoWasSeenIsOfUnknownSize) {
   offer({10}, 0x5000);  // by a process of this recording, which had it before
   open_handle({10}, 0xe000);
   finish();
-  EXPECT_THAT(rows("SELECT size IS NULL, owner, owner_addr FROM allocations ORDER BY start"), ElementsAre("1||", "1|100|0x5000"));
+  EXPECT_THAT(rows("SELECT size IS NULL, owner, owner_addr FROM allocations ORDER BY start"),
+              ElementsAre("1||", "1|100|0x5000"));
   EXPECT_THAT(rows(kStats), ElementsAre("200|imported|0|0|2|1"));
 }
 
@@ -95,7 +98,8 @@ TEST_F(SharedMemory, ThatIsOpenedTwiceIsClosedTwice) {
   close(0xf000);
   close(0xf000);  // once too often
   finish();
-  EXPECT_THAT(rows("SELECT live_at_end, peak, allocs, frees FROM memory_stats WHERE kind = 'imported'"), ElementsAre("0|100|1|1"));
+  EXPECT_THAT(rows("SELECT live_at_end, peak, allocs, frees FROM memory_stats WHERE kind = 'imported'"),
+              ElementsAre("0|100|1|1"));
   EXPECT_EQ(value("SELECT sum(unknown_frees) FROM memory_stats"), "1");
 }
 
@@ -121,7 +125,8 @@ TEST_F(SharedMemory, ThroughPoolsIsFreedAsOwn) {
   tracee->put(record);
   tracee->call("hipFreeAsync", {0xf000, 0}, 2);
   finish();
-  EXPECT_THAT(rows("SELECT live_at_end, peak, allocs, frees, unknown_frees FROM memory_stats WHERE kind = 'imported'"), ElementsAre("0|100|1|1|0"));
+  EXPECT_THAT(rows("SELECT live_at_end, peak, allocs, frees, unknown_frees FROM memory_stats WHERE kind = 'imported'"),
+              ElementsAre("0|100|1|1|0"));
 }
 
 TEST_F(SharedMemory, OfAHandleThatCouldNotBeReadIsOfUnknownSize) {

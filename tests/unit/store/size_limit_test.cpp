@@ -99,7 +99,8 @@ TEST_P(SizeLimited, EndsWithinFivePercentAndCountsWhatIsMissing) {
   const auto size = std::filesystem::file_size(path), limit = c.mega * kMega;
   EXPECT_LE(size, limit + limit / 20);
   EXPECT_GE(size, limit - limit / 10);
-  const auto rows = std::stoull(value("SELECT count(*) FROM call_")), left_out = std::stoull(value("SELECT sum(n) FROM drop_"));
+  const auto rows = std::stoull(value("SELECT count(*) FROM call_")),
+             left_out = std::stoull(value("SELECT sum(n) FROM drop_"));
   EXPECT_GT(left_out, 0u);
   EXPECT_EQ(rows + left_out, totals.calls + totals.dropped);
   EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(totals.calls));
@@ -108,7 +109,8 @@ TEST_P(SizeLimited, EndsWithinFivePercentAndCountsWhatIsMissing) {
 
 std::vector<Case> cases() {
   std::vector<Case> out;
-  const std::pair<const char*, void (*)(Tracee&, std::uint64_t)> kWork[] = {{"calls", calls}, {"allocations", allocations}, {"leaks", leaks}, {"launches", launches}, {"threads", threads}};
+  const std::pair<const char*, void (*)(Tracee&, std::uint64_t)> kWork[] = {
+      {"calls", calls}, {"allocations", allocations}, {"leaks", leaks}, {"launches", launches}, {"threads", threads}};
   for (const OnFull on_full : {OnFull::Stop, OnFull::Stats, OnFull::DropCalls})
     for (const auto& [name, work] : kWork) out.push_back({name, on_full, 3, work});
   out.push_back({"calls", OnFull::Stats, 2, calls});

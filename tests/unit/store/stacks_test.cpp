@@ -1,4 +1,5 @@
-// Stacks: frames are named from the files that were mapped, calls know theirs, and sums are kept by stack and by calling library.
+// Stacks: frames are named from the files that were mapped, calls know theirs, and sums are kept by stack and by
+// calling library.
 #include <fcntl.h>
 
 #include <chrono>
@@ -23,7 +24,9 @@ using testing::HasSubstr;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-std::shared_ptr<const Fd> open_file(const char* path) { return std::make_shared<const Fd>(::open(path, O_RDONLY | O_CLOEXEC)); }
+std::shared_ptr<const Fd> open_file(const char* path) {
+  return std::make_shared<const Fd>(::open(path, O_RDONLY | O_CLOEXEC));
+}
 
 // Of a function of this program, from its load address.
 std::uint64_t offset_of(const std::string& symbol) {
@@ -36,13 +39,21 @@ std::uint64_t offset_of(const std::string& symbol) {
 class Stacks : public Recording {
  protected:
   void module(ModuleId id, const std::string& name, std::shared_ptr<const Fd> file) {
-    tracee->notice(ModuleLoaded{.module = id, .process = 1, .path = name, .base = 0x7f0000000000, .size = 1 << 24, .file = std::move(file)});
+    tracee->notice(ModuleLoaded{
+        .module = id, .process = 1, .path = name, .base = 0x7f0000000000, .size = 1 << 24, .file = std::move(file)});
   }
   void native(FrameId id, ModuleId module, std::uint64_t offset) {
-    tracee->notice(FrameSeen{.frame = id, .process = 1, .module = module, .address = 0x7f0000000000 + offset, .offset = offset});
+    tracee->notice(
+        FrameSeen{.frame = id, .process = 1, .module = module, .address = 0x7f0000000000 + offset, .offset = offset});
   }
   void python(FrameId id, const std::string& function, const std::string& file, int line) {
-    tracee->notice(FrameSeen{.frame = id, .process = 1, .kind = FrameSeen::Kind::Python, .address = 0x1000 + id, .function = function, .file = file, .line = line});
+    tracee->notice(FrameSeen{.frame = id,
+                             .process = 1,
+                             .kind = FrameSeen::Kind::Python,
+                             .address = 0x1000 + id,
+                             .function = function,
+                             .file = file,
+                             .line = line});
   }
   CallId call_at(StackId stack, const std::string& function, std::uint64_t result = 0) {
     CallRecord record = tracee->begin(function);
@@ -62,7 +73,8 @@ TEST_F(Stacks, FramesAreNamedFromTheFileThatWasMapped) {
   EXPECT_EQ(named_by_its_symbol(1), 2);
   finish();
   EXPECT_THAT(rows("SELECT id, kind, library, function, label FROM frames"),
-              ElementsAre("1|native|/opt/prog|fade::store::named_by_its_symbol|fade::store::named_by_its_symbol", "2|native|/opt/prog||prog+0x1"));
+              ElementsAre("1|native|/opt/prog|fade::store::named_by_its_symbol|fade::store::named_by_its_symbol",
+                          "2|native|/opt/prog||prog+0x1"));
   EXPECT_THAT(value("SELECT file FROM frames WHERE id = 1"), HasSubstr("stacks_test.cpp"));
   EXPECT_EQ(value("SELECT line > 0 FROM frames WHERE id = 1"), "1");
 }
@@ -77,7 +89,8 @@ TEST_F(Stacks, FilesThatCannotBeReadLeaveModuleAndOffset) {
   native(3, 0, 0);
   native(4, 99, 0x30);  // never announced
   finish();
-  EXPECT_THAT(rows("SELECT label FROM frames ORDER BY id"), ElementsAre("text.so+0x10", "gone.so+0x20", "0x7f0000000000", testing::_));
+  EXPECT_THAT(rows("SELECT label FROM frames ORDER BY id"),
+              ElementsAre("text.so+0x10", "gone.so+0x20", "0x7f0000000000", testing::_));
 }
 
 // The same file in another process, or loaded again: read once, named everywhere.
@@ -86,11 +99,14 @@ TEST_F(Stacks, AFileThatIsLoadedTwiceNamesTheFramesOfBoth) {
   open();
   module(1, "/opt/prog", open_file(kThisProgram));
   tracee->process(2, 200);
-  tracee->notice(ModuleLoaded{.module = 2, .process = 2, .path = "/proc/root/prog", .base = 0x550000000000, .file = open_file(kThisProgram)});
+  tracee->notice(ModuleLoaded{
+      .module = 2, .process = 2, .path = "/proc/root/prog", .base = 0x550000000000, .file = open_file(kThisProgram)});
   native(1, 1, offset);
-  tracee->notice(FrameSeen{.frame = 2, .process = 2, .module = 2, .address = 0x550000000000 + offset, .offset = offset});
+  tracee->notice(
+      FrameSeen{.frame = 2, .process = 2, .module = 2, .address = 0x550000000000 + offset, .offset = offset});
   finish();
-  EXPECT_THAT(rows("SELECT pid, function FROM frames"), ElementsAre("100|fade::store::named_by_its_symbol", "200|fade::store::named_by_its_symbol"));
+  EXPECT_THAT(rows("SELECT pid, function FROM frames"),
+              ElementsAre("100|fade::store::named_by_its_symbol", "200|fade::store::named_by_its_symbol"));
 }
 
 TEST_F(Stacks, AreFramesFromTheInnermostOutwards) {
@@ -108,7 +124,8 @@ TEST_F(Stacks, AreFramesFromTheInnermostOutwards) {
   EXPECT_THAT(rows("SELECT stack FROM calls"), ElementsAre("3", ""));
   EXPECT_THAT(rows("SELECT depth, kind, label, line FROM stack_frames WHERE stack = 3 ORDER BY depth"),
               ElementsAre("0|native|libtorch.so+0x99|", "1|python|Trainer.step|42", "2|python|<module>|80"));
-  EXPECT_EQ(value("SELECT frames, python FROM stack_tops WHERE stack = 3"), "libtorch.so+0x99 < Trainer.step < <module>|ada/train.py:42 Trainer.step");
+  EXPECT_EQ(value("SELECT frames, python FROM stack_tops WHERE stack = 3"),
+            "libtorch.so+0x99 < Trainer.step < <module>|ada/train.py:42 Trainer.step");
   EXPECT_THAT(rows("SELECT stack_id FROM regions"), ElementsAre("3", ""));
 }
 
@@ -128,7 +145,8 @@ TEST_F(Stacks, TheUsersLineIsTheInnermostOutsideOfPackages) {
   tracee->notice(StackSeen{8, 7, 5});
   finish();
   EXPECT_THAT(rows("SELECT stack, user_line FROM user_lines WHERE stack IN (1, 5, 7, 8) ORDER BY 1"),
-              ElementsAre("1|ada/train.py:80 <module>", "5|ada/train.py:42 Trainer.step", "7|python3.11/threading.py:975 run", "8|fakelib/__init__.py:5 empty"));
+              ElementsAre("1|ada/train.py:80 <module>", "5|ada/train.py:42 Trainer.step",
+                          "7|python3.11/threading.py:975 run", "8|fakelib/__init__.py:5 empty"));
   EXPECT_EQ(value("SELECT file_line FROM user_lines WHERE stack = 5"), "/home/ada/train.py:42");
   EXPECT_EQ(value("SELECT python FROM stack_tops WHERE stack = 5"), "fakelib/__init__.py:5 empty");
   EXPECT_THAT(rows("SELECT frame FROM frame_places WHERE wrapper ORDER BY 1"), ElementsAre("3", "4", "5", "6", "7"));
@@ -136,14 +154,19 @@ TEST_F(Stacks, TheUsersLineIsTheInnermostOutsideOfPackages) {
 
 TEST_F(Stacks, CallsThatPythonMakesThroughCtypesComeFromPython) {
   open();
-  for (const auto& [site, library] : {std::pair{CallSiteId{1}, "/lib/x86_64-linux-gnu/libffi.so.8"}, {2, "/usr/lib/libffi-a1b2.so.7.1.0"},
-                                      {3, "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"}, {4, "/usr/bin/python3.11"},
-                                      {5, "/lib/libpython3.11.so.1.0"}, {6, "/opt/libtorch_python.so"}})
-    tracee->notice(CallSiteSeen{.site = site, .process = 1, .address = 0x100, .library = library, .offset = 16, .symbol = "ffi_call+0x10"});
+  for (const auto& [site, library] : {std::pair{CallSiteId{1}, "/lib/x86_64-linux-gnu/libffi.so.8"},
+                                      {2, "/usr/lib/libffi-a1b2.so.7.1.0"},
+                                      {3, "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"},
+                                      {4, "/usr/bin/python3.11"},
+                                      {5, "/lib/libpython3.11.so.1.0"},
+                                      {6, "/opt/libtorch_python.so"}})
+    tracee->notice(CallSiteSeen{
+        .site = site, .process = 1, .address = 0x100, .library = library, .offset = 16, .symbol = "ffi_call+0x10"});
   finish();
   EXPECT_THAT(rows("SELECT library, symbol FROM callers"),
-              ElementsAre("Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)",
-                          "Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)", "/opt/libtorch_python.so|ffi_call+0x10"));
+              ElementsAre("Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)",
+                          "Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)",
+                          "Python (ctypes)|Python (ctypes)", "/opt/libtorch_python.so|ffi_call+0x10"));
 }
 
 TEST_F(Stacks, InlinedFunctionsAreFramesOfTheirOwn) {
@@ -155,7 +178,8 @@ TEST_F(Stacks, InlinedFunctionsAreFramesOfTheirOwn) {
   finish();
   auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
   ASSERT_TRUE(db && db->exec("INSERT INTO inline_ VALUES (2, 0, 'inner', 'a.h', 7), (2, 1, 'middle', 'a.h', 8)"));
-  EXPECT_THAT(rows("SELECT depth, label, line, inlined FROM stack_frames WHERE stack = 2 ORDER BY depth"), ElementsAre("0|inner|7|1", "1|middle|8|1", "2|g|2|0", "3|f|1|0"));
+  EXPECT_THAT(rows("SELECT depth, label, line, inlined FROM stack_frames WHERE stack = 2 ORDER BY depth"),
+              ElementsAre("0|inner|7|1", "1|middle|8|1", "2|g|2|0", "3|f|1|0"));
 }
 
 TEST_F(Stacks, KeepSumsOfTheirCalls) {
@@ -170,8 +194,11 @@ TEST_F(Stacks, KeepSumsOfTheirCalls) {
   }
   call_at(1, "hipSetDevice", 101);
   finish();
-  EXPECT_THAT(rows("SELECT name, calls, errors, total_ns, self_ns, bytes, first_call_id FROM stack_stats ORDER BY name"), ElementsAre("hipMalloc|2|0|2000|2000|8192|1", "hipSetDevice|1|1|1000|1000|0|3"));
-  EXPECT_THAT(rows("SELECT stack, pid, calls, errors, total_ns, bytes FROM stacks"), ElementsAre("1|100|3|1|3000|8192"));
+  EXPECT_THAT(
+      rows("SELECT name, calls, errors, total_ns, self_ns, bytes, first_call_id FROM stack_stats ORDER BY name"),
+      ElementsAre("hipMalloc|2|0|2000|2000|8192|1", "hipSetDevice|1|1|1000|1000|0|3"));
+  EXPECT_THAT(rows("SELECT stack, pid, calls, errors, total_ns, bytes FROM stacks"),
+              ElementsAre("1|100|3|1|3000|8192"));
   EXPECT_THAT(rows("SELECT stack FROM allocations"), ElementsAre("1", "1"));
   EXPECT_THAT(rows("SELECT stack FROM errors"), ElementsAre("1"));
 }
@@ -195,7 +222,8 @@ TEST_F(Stacks, OfAnAppendedSessionFollowThoseBefore) {
     call_at(1, "hipDeviceSynchronize");
     finish();
   }
-  EXPECT_THAT(rows("SELECT s.session, t.frames FROM stacks s JOIN stack_tops t USING (stack) ORDER BY 1"), ElementsAre("1|first", "2|second"));
+  EXPECT_THAT(rows("SELECT s.session, t.frames FROM stacks s JOIN stack_tops t USING (stack) ORDER BY 1"),
+              ElementsAre("1|first", "2|second"));
 }
 
 TEST_F(Stacks, CallsAreCountedByTheLibraryThatMadeThem) {
@@ -217,7 +245,8 @@ TEST_F(Stacks, CallsAreCountedByTheLibraryThatMadeThem) {
   tracee->put(outer);
   finish();
   EXPECT_THAT(rows("SELECT library, name, calls, total_ns, self_ns FROM caller_stats ORDER BY 1, 2"),
-              ElementsAre("|hipDeviceSynchronize|3|3000|3000", "/lib/libtorch.so|hipDeviceSynchronize|3|3000|3000", "/lib/libtorch.so|hipMemcpy|1|50000|49000"));
+              ElementsAre("|hipDeviceSynchronize|3|3000|3000", "/lib/libtorch.so|hipDeviceSynchronize|3|3000|3000",
+                          "/lib/libtorch.so|hipMemcpy|1|50000|49000"));
 }
 
 // Names are not waited for until the end where there is time before.

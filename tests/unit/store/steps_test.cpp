@@ -9,7 +9,9 @@ using testing::IsEmpty;
 
 class Steps : public Recording {
  protected:
-  void open_with(StepRule::By by, const std::string& pattern, std::uint64_t every = 1) { open({.step = {by, pattern, every}}); }
+  void open_with(StepRule::By by, const std::string& pattern, std::uint64_t every = 1) {
+    open({.step = {by, pattern, every}});
+  }
   void push(const std::string& name, ThreadId thread = 1) {
     const CallRecord record = tracee->begin("roctxRangePushA", {0x1000}, thread);
     tracee->text(PieceKind::String, 0, name);
@@ -17,7 +19,9 @@ class Steps : public Recording {
   }
   void pop(ThreadId thread = 1) { tracee->call("roctxRangePop", {}, thread); }
   void copy(std::uint64_t bytes, ThreadId thread = 1) { tracee->call("hipMemcpy", {0x10, 0x20, bytes, 1}, thread); }
-  std::vector<std::string> steps(const std::string& columns) { return rows("SELECT " + columns + " FROM steps ORDER BY id"); }
+  std::vector<std::string> steps(const std::string& columns) {
+    return rows("SELECT " + columns + " FROM steps ORDER BY id");
+  }
 };
 
 TEST_F(Steps, AreRangesOfTheNameWithWhatWasDoneInThem) {
@@ -39,10 +43,12 @@ TEST_F(Steps, AreRangesOfTheNameWithWhatWasDoneInThem) {
   tracee->fail("hipMemcpy", 1);
   pop();
   finish();
-  EXPECT_THAT(steps("idx, name, complete, calls, launches, copies, copied_bytes, growth_bytes, in_calls_ns, waited_ns, errors"),
-              ElementsAre("1|train 0|1|4|1|1|100|4096|4000|2000|0", "2|train 1|1|2|0|0|0|-4096|2000|1000|1"));
+  EXPECT_THAT(
+      steps("idx, name, complete, calls, launches, copies, copied_bytes, growth_bytes, in_calls_ns, waited_ns, errors"),
+      ElementsAre("1|train 0|1|4|1|1|100|4096|4000|2000|0", "2|train 1|1|2|0|0|0|-4096|2000|1000|1"));
   EXPECT_THAT(rows("SELECT name, category, calls, errors, self_ns FROM step_calls WHERE step_id = 1 ORDER BY name"),
-              ElementsAre("hipDeviceSynchronize|SYNC|1|0|1000", "hipLaunchKernel|KERNEL|1|0|1000", "hipMalloc|MEMORY|1|0|1000", "hipMemcpy|COPY|1|0|1000"));
+              ElementsAre("hipDeviceSynchronize|SYNC|1|0|1000", "hipLaunchKernel|KERNEL|1|0|1000",
+                          "hipMalloc|MEMORY|1|0|1000", "hipMemcpy|COPY|1|0|1000"));
 }
 
 TEST_F(Steps, WithinStepsAreNone) {
@@ -59,17 +65,18 @@ TEST_F(Steps, WithinStepsAreNone) {
 
 TEST_F(Steps, LieBetweenCallsOfAFunction) {
   open_with(StepRule::By::Call, "hipDeviceSynchronize");
-  tracee->launch(0x500);                       // before the first: no step
-  tracee->call("hipDeviceSynchronize");        // 20000..21000
+  tracee->launch(0x500);                 // before the first: no step
+  tracee->call("hipDeviceSynchronize");  // 20000..21000
   tracee->launch(0x500);
   tracee->launch(0x500);
-  tracee->call("hipDeviceSynchronize");        // 50000..51000
+  tracee->call("hipDeviceSynchronize");  // 50000..51000
   tracee->launch(0x500);
-  tracee->call("hipDeviceSynchronize");        // 70000..71000
-  tracee->launch(0x500);                       // after the last: no step
+  tracee->call("hipDeviceSynchronize");  // 70000..71000
+  tracee->launch(0x500);                 // after the last: no step
   finish();
   EXPECT_THAT(steps("idx, name, start, duration, calls, launches, waited_ns, first_call_id, last_call_id"),
-              ElementsAre("1|hipDeviceSynchronize|21000|30000|3|2|1000|2|5", "2|hipDeviceSynchronize|51000|20000|2|1|1000|5|7"));
+              ElementsAre("1|hipDeviceSynchronize|21000|30000|3|2|1000|2|5",
+                          "2|hipDeviceSynchronize|51000|20000|2|1|1000|5|7"));
 }
 
 TEST_F(Steps, LieBetweenEveryNthCall) {
@@ -129,7 +136,8 @@ TEST_F(Steps, AreSlowBeyondOneAndAHalfMedians) {
     pop();
   }
   finish();
-  EXPECT_THAT(steps("idx, duration, vs_median, slow"), ElementsAre("1|19000|1.0|0", "2|19000|1.0|0", "3|19000|1.0|0", "4|49000|2.579|1", "5|19000|1.0|0"));
+  EXPECT_THAT(steps("idx, duration, vs_median, slow"),
+              ElementsAre("1|19000|1.0|0", "2|19000|1.0|0", "3|19000|1.0|0", "4|49000|2.579|1", "5|19000|1.0|0"));
 }
 
 TEST_F(Steps, AreNoneUnlessAskedFor) {
@@ -144,7 +152,12 @@ class Waits : public Recording {};
 
 TEST_F(Waits, AddUpByFunctionAndPlace) {
   open();
-  tracee->notice(CallSiteSeen{.site = 1, .process = 1, .address = 0x5010, .library = "/lib/libtorch_hip.so", .offset = 0x10, .symbol = "sync+0x10"});
+  tracee->notice(CallSiteSeen{.site = 1,
+                              .process = 1,
+                              .address = 0x5010,
+                              .library = "/lib/libtorch_hip.so",
+                              .offset = 0x10,
+                              .symbol = "sync+0x10"});
   for (const int us : {1, 5, 2}) {
     CallRecord record = tracee->begin("hipDeviceSynchronize");
     record.caller = 1;
@@ -155,8 +168,10 @@ TEST_F(Waits, AddUpByFunctionAndPlace) {
   tracee->call("hipMemcpyAsync", {0x10, 0x20, 100, 2});
   tracee->call("hipStreamWaitEvent");
   finish();
-  EXPECT_THAT(rows("SELECT name, kind, caller_library, caller, calls, blocked_ns, max_ns, longest_call_id FROM waits ORDER BY name"),
-              ElementsAre("hipDeviceSynchronize|sync|/lib/libtorch_hip.so|sync+0x10|3|8000|5000|2", "hipMemcpy|copy|||1|1000|1000|4"));
+  EXPECT_THAT(rows("SELECT name, kind, caller_library, caller, calls, blocked_ns, max_ns, longest_call_id FROM waits "
+                   "ORDER BY name"),
+              ElementsAre("hipDeviceSynchronize|sync|/lib/libtorch_hip.so|sync+0x10|3|8000|5000|2",
+                          "hipMemcpy|copy|||1|1000|1000|4"));
 }
 
 class IdleTimes : public Recording {
@@ -172,7 +187,8 @@ class IdleTimes : public Recording {
   }
   void end(std::int64_t ms) { tracee->notice(ProcessEnded{.process = 1, .at = ms * kMs}); }
   std::vector<std::string> gaps() {
-    return rows("SELECT start / 1000000, \"end\" / 1000000, before_call_id, after_call_id FROM idle_times ORDER BY pid, start");
+    return rows(
+        "SELECT start / 1000000, \"end\" / 1000000, before_call_id, after_call_id FROM idle_times ORDER BY pid, start");
   }
 };
 
@@ -217,7 +233,8 @@ TEST_F(IdleTimes, AreTheLongestHundred) {
   }
   end(now);
   finish();
-  EXPECT_THAT(rows("SELECT count(*), min(duration) / 1000000, max(duration) / 1000000 FROM idle_times"), ElementsAre("100|501|600"));
+  EXPECT_THAT(rows("SELECT count(*), min(duration) / 1000000, max(duration) / 1000000 FROM idle_times"),
+              ElementsAre("100|501|600"));
 }
 
 TEST_F(IdleTimes, OfProcessesWithoutCallsAreNone) {
@@ -237,7 +254,8 @@ TEST_F(IdleTimes, TellCpuTimeWhereSamplesAreNear) {
   tracee->notice(CpuUsed{1, 4000 * kMs, 500 * kMs});
   end(4000);
   finish();
-  EXPECT_THAT(rows("SELECT start / 1000000, cpu_ns / 1000000 FROM idle_times ORDER BY start"), ElementsAre("100|320", "1100|", "3100|"))
+  EXPECT_THAT(rows("SELECT start / 1000000, cpu_ns / 1000000 FROM idle_times ORDER BY start"),
+              ElementsAre("100|320", "1100|", "3100|"))
       << "800 of the 1000 ms between samples; 5 of 3000; 900 of 3000";
 }
 

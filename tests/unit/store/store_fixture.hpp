@@ -55,9 +55,17 @@ class Tracee {
   explicit Tracee(EventSink& sink) : sink_(sink) {}
 
   void process(ProcessId id, pid_t pid = 100, ProcessId parent = 0) {
-    sink_.notice(ProcessStarted{.process = id, .parent = parent, .at = now_, .pid = pid, .exe = "/bin/prog", .command = {"prog", "a b"}, .environment = {{"HIP_VISIBLE_DEVICES", "0"}}});
+    sink_.notice(ProcessStarted{.process = id,
+                                .parent = parent,
+                                .at = now_,
+                                .pid = pid,
+                                .exe = "/bin/prog",
+                                .command = {"prog", "a b"},
+                                .environment = {{"HIP_VISIBLE_DEVICES", "0"}}});
   }
-  void thread(ThreadId id, ProcessId process, pid_t tid = 100) { sink_.notice(ThreadStarted{id, process, now_, tid, "main"}); }
+  void thread(ThreadId id, ProcessId process, pid_t tid = 100) {
+    sink_.notice(ThreadStarted{id, process, now_, tid, "main"});
+  }
 
   FunctionId function(const std::string& symbol) {
     const auto known = functions_.find(symbol);
@@ -96,7 +104,9 @@ class Tracee {
     payload_.clear();
     return record.id;
   }
-  CallId call(const std::string& symbol, std::array<std::uint64_t, 6> words = {}, ThreadId thread = 1) { return put(begin(symbol, words, thread)); }
+  CallId call(const std::string& symbol, std::array<std::uint64_t, 6> words = {}, ThreadId thread = 1) {
+    return put(begin(symbol, words, thread));
+  }
   CallId fail(const std::string& symbol, std::uint64_t code) {
     CallRecord record = begin(symbol);
     record.result = code;
@@ -110,7 +120,8 @@ class Tracee {
   }
   CallId free(std::uint64_t address, ThreadId thread = 1) { return call("hipFree", {address}, thread); }
   CallId launch(std::uint64_t kernel, std::uint32_t grid = 4, std::uint32_t block = 64, ThreadId thread = 1) {
-    const CallRecord record = begin("hipLaunchKernel", {kernel, 1ull << 32 | grid, 1, 1ull << 32 | block, 1, 0}, thread);
+    const CallRecord record =
+        begin("hipLaunchKernel", {kernel, 1ull << 32 | grid, 1, 1ull << 32 | block, 1, 0}, thread);
     piece(PieceKind::Stack, 0, std::array<std::uint64_t, 2>{512, 0xabc0});
     return put(record);
   }

@@ -42,7 +42,8 @@ class Trouble : public Recording {
   void expect_exact(std::uint64_t made, const Totals& totals) {
     EXPECT_EQ(totals.calls + totals.dropped, made);
     auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);  // takes in a log that was left
-    EXPECT_EQ(*db->integer("SELECT count(*) FROM call_") + *db->integer("SELECT sum(n) FROM drop_"), static_cast<std::int64_t>(made));
+    EXPECT_EQ(*db->integer("SELECT count(*) FROM call_") + *db->integer("SELECT sum(n) FROM drop_"),
+              static_cast<std::int64_t>(made));
   }
   // Of another program, which waits where it has to.
   sqlite::Db another_connection() {
@@ -52,7 +53,8 @@ class Trouble : public Recording {
   }
   // From now on no row of a call with that number can be inserted.
   void refuse_call(int number) {
-    ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse AFTER INSERT ON call_ WHEN new.id = " + std::to_string(number) + " BEGIN SELECT raise(FAIL, 'refused'); END"));
+    ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse AFTER INSERT ON call_ WHEN new.id = " +
+                                          std::to_string(number) + " BEGIN SELECT raise(FAIL, 'refused'); END"));
   }
   void wait_until_stored(std::int64_t calls) {
     while (seen_by_reader("SELECT count(*) FROM call_") < calls) std::this_thread::yield();
@@ -197,7 +199,8 @@ TEST_F(Trouble, TheSizeLimitAndThenAFailureLeaveNoCallUncounted) {
   log::set_level(log::Level::Silent);
   open({.max_bytes = 2 << 20});
   const int before = call_until([&] { return limit_reached(); });
-  ASSERT_TRUE(another_connection().exec("CREATE TRIGGER refuse BEFORE INSERT ON error_ BEGIN SELECT raise(FAIL, 'refused'); END"));
+  ASSERT_TRUE(another_connection().exec(
+      "CREATE TRIGGER refuse BEFORE INSERT ON error_ BEGIN SELECT raise(FAIL, 'refused'); END"));
   for (int i = 0; i < 1000; ++i) tracee->call("hipDeviceSynchronize");
   tracee->fail("hipSetDevice", 101);
   expect_exact(static_cast<std::uint64_t>(before) + 1001, finish());
@@ -261,7 +264,8 @@ TEST_F(Locked, TheRecordingGoesOnAfterwards) {
   expect_exact(made, totals);
   EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(totals.calls));
   EXPECT_EQ(value("SELECT clean FROM session_"), "1");
-  EXPECT_EQ(value("SELECT n FROM drops WHERE reason = 'another process had the database locked' AND duration > 0"), std::to_string(totals.dropped));
+  EXPECT_EQ(value("SELECT n FROM drops WHERE reason = 'another process had the database locked' AND duration > 0"),
+            std::to_string(totals.dropped));
   EXPECT_EQ(value("SELECT value FROM lifecycle WHERE kind = 'locked'"), std::to_string(totals.dropped));
 }
 
@@ -289,7 +293,9 @@ TEST_F(Locked, UntilTheRecordingHasEnded) {
 
 TEST_F(Locked, AndThenAFailureLeavesNoCallUncounted) {
   call_until_refused();
-  ASSERT_TRUE(other.exec("CREATE TRIGGER refuse BEFORE INSERT ON drop_ WHEN new.reason GLOB 'another*' BEGIN SELECT raise(FAIL, 'refused'); END; COMMIT"));
+  ASSERT_TRUE(
+      other.exec("CREATE TRIGGER refuse BEFORE INSERT ON drop_ WHEN new.reason GLOB 'another*' BEGIN SELECT "
+                 "raise(FAIL, 'refused'); END; COMMIT"));
   const Totals totals = finish();
   EXPECT_EQ(totals.calls, 1u);
   expect_exact(made, totals);
@@ -319,7 +325,8 @@ TEST_F(Trouble, KilledWriterLosesNothingThatAReaderHasSeen) {
       for (;;) tracee->call("hipDeviceSynchronize");
     }
     std::int64_t acknowledged = 0;
-    while (acknowledged < 50'000 * (round + 1)) acknowledged = std::max(acknowledged, seen_by_reader("SELECT count(*) FROM call_"));
+    while (acknowledged < 50'000 * (round + 1))
+      acknowledged = std::max(acknowledged, seen_by_reader("SELECT count(*) FROM call_"));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);

@@ -37,7 +37,8 @@ TEST_F(Views, RunWithPlainSqliteOnAnEmptyFile) {
   EXPECT_GE(views.size(), 30u);
   for (const std::string& view : views) {
     const std::set<std::string> rows = strings("SELECT count(*) > 0 FROM \"" + view + "\"");
-    EXPECT_EQ(rows, std::set<std::string>{view == "result_rules" ? "1" : "0"}) << view;  // those are what fade knows by itself
+    EXPECT_EQ(rows, std::set<std::string>{view == "result_rules" ? "1" : "0"})
+        << view;  // those are what fade knows by itself
   }
 }
 
@@ -50,13 +51,16 @@ TEST_F(Views, EveryColumnIsDocumentedAndNothingElse) {
 
 TEST_F(Views, NamesOfRocpdAreThere) {
   const auto views = strings("SELECT name FROM sqlite_master WHERE type = 'view'");
-  for (const char* name : {"regions", "kernels", "memory_copies", "memory_allocations", "top", "top_kernels", "processes", "threads"})
+  for (const char* name :
+       {"regions", "kernels", "memory_copies", "memory_allocations", "top", "top_kernels", "processes", "threads"})
     EXPECT_TRUE(views.count(name)) << name;
 }
 
 TEST_F(Views, TablesArePrivateByNameAndStrict) {
-  for (const std::string& table : strings("SELECT name FROM sqlite_master WHERE type = 'table'")) EXPECT_EQ(table.back(), '_') << table;
-  EXPECT_THAT(strings("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT%'"), testing::UnorderedElementsAre("call_", "copy_"))
+  for (const std::string& table : strings("SELECT name FROM sqlite_master WHERE type = 'table'"))
+    EXPECT_EQ(table.back(), '_') << table;
+  EXPECT_THAT(strings("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT%'"),
+              testing::UnorderedElementsAre("call_", "copy_"))
       << "only where millions of rows come from one writer";
 }
 

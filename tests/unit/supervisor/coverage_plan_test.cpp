@@ -16,7 +16,8 @@ TEST(ShownOptions, CanBePasted) {
 }
 
 TEST(ShownOptions, HoldNoSecret) {
-  for (const std::vector<std::string>& typed : {std::vector<std::string>{"-E", "API_KEY=hush"}, {"--env=HF_TOKEN=hush"}, {"-EMY_SECRET=hush"}})
+  for (const std::vector<std::string>& typed :
+       {std::vector<std::string>{"-E", "API_KEY=hush"}, {"--env=HF_TOKEN=hush"}, {"-EMY_SECRET=hush"}})
     EXPECT_THAT(shown_options(typed), Not(HasSubstr("hush"))) << typed[0];
   EXPECT_EQ(shown_options({"-E", "RANK=3"}), "-E RANK=3");
 }
@@ -39,7 +40,8 @@ struct CoverageOf : ::testing::Test {
 };
 
 TEST_F(CoverageOf, NothingButHotFunctionsIsLeftOutByDefault) {
-  for (const Coverage::Functions& f : plan().functions) EXPECT_TRUE(f.why.empty() || f.why == "hot") << f.kind << ' ' << f.why;
+  for (const Coverage::Functions& f : plan().functions)
+    EXPECT_TRUE(f.why.empty() || f.why == "hot") << f.kind << ' ' << f.why;
 }
 
 TEST_F(CoverageOf, EachFunctionIsCountedOnce) {
@@ -58,7 +60,8 @@ TEST_F(CoverageOf, GroupsAreLeftOutByEvents) {
 TEST_F(CoverageOf, AFunctionThatIsExcludedIsNamed) {
   options.exclude = {"^hipFree$"};
   EXPECT_THAT(why("free"), Contains(""));
-  EXPECT_THAT(plan().functions, Contains(::testing::AllOf(::testing::Field(&Coverage::Functions::why, "exclude"), ::testing::Field(&Coverage::Functions::names, "hipFree"))));
+  EXPECT_THAT(plan().functions, Contains(::testing::AllOf(::testing::Field(&Coverage::Functions::why, "exclude"),
+                                                          ::testing::Field(&Coverage::Functions::names, "hipFree"))));
 }
 
 TEST_F(CoverageOf, WhatIsNotIncludedIsLeftOut) {

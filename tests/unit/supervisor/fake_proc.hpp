@@ -40,12 +40,14 @@ class FakeProc {
   }
 
   void status(pid_t pid, const FakeStatus& s, const std::string& file_name = "status") const {
-    file(fmt::format("{}/{}", pid, file_name),
-         fmt::format("Name:\t{}\nUmask:\t0022\nState:\t{} (whatever)\nTgid:\t{}\nPid:\t{}\nPPid:\t{}\nTracerPid:\t{}\nUid:\t{}\n"
-                     "Gid:\t{}\nGroups:\t{} \nSigBlk:\t{:016x}\nSigIgn:\t{:016x}\nSigCgt:\t{:016x}\nCapPrm:\t{:016x}\n"
-                     "Seccomp:\t{}\n",
-                     s.name, s.state, s.tgid ? s.tgid : pid, pid, s.ppid, s.tracer, s.uids, s.gids, 1000, s.blocked, s.ignored,
-                     s.caught, s.capabilities, s.seccomp));
+    file(
+        fmt::format("{}/{}", pid, file_name),
+        fmt::format(
+            "Name:\t{}\nUmask:\t0022\nState:\t{} (whatever)\nTgid:\t{}\nPid:\t{}\nPPid:\t{}\nTracerPid:\t{}\nUid:\t{}\n"
+            "Gid:\t{}\nGroups:\t{} \nSigBlk:\t{:016x}\nSigIgn:\t{:016x}\nSigCgt:\t{:016x}\nCapPrm:\t{:016x}\n"
+            "Seccomp:\t{}\n",
+            s.name, s.state, s.tgid ? s.tgid : pid, pid, s.ppid, s.tracer, s.uids, s.gids, 1000, s.blocked, s.ignored,
+            s.caught, s.capabilities, s.seccomp));
   }
 
   // A running process that has one thread, and a name that pgrep would show.

@@ -129,7 +129,9 @@ TEST_F(OddTree, WhatIsWhollyRefusedIsAGpu) {
 
 TEST_F(OddTree, NonsenseIsNoNumber) {
   file("1/gpu_id", "many\n");
-  file("1/properties", "simd_count 144\nsimd_per_cu 0\ngfx_target_version -1\ndevice_id 99999999999999999999\nmax_engine_clk_fcompute 2575 MHz\nsimd_coun 3\nlocation_id\n");
+  file("1/properties",
+       "simd_count 144\nsimd_per_cu 0\ngfx_target_version -1\ndevice_id 99999999999999999999\nmax_engine_clk_fcompute "
+       "2575 MHz\nsimd_coun 3\nlocation_id\n");
   file("1/mem_banks/0/properties", "heap_type 1\nsize_in_bytes 18446744073709551615\n");
   file("1/mem_banks/1/properties", "heap_type 2\nsize_in_bytes 1024\n");
   file("1/mem_banks/x/properties", "heap_type 1\nsize_in_bytes 5\n");

@@ -10,7 +10,10 @@ namespace {
 using ::testing::HasSubstr;
 
 OutputNameFacts facts() {
-  return {"/usr/bin/python3", 4242, "node7", 0,
+  return {"/usr/bin/python3",
+          4242,
+          "node7",
+          0,
           [](const std::string& name) -> std::optional<std::string> {
             if (name == "JOB") return "a/../b";
             return std::nullopt;

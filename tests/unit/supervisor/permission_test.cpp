@@ -75,7 +75,8 @@ struct PermissionTest : ::testing::Test {
     return it == checks.end() ? Check{} : *it;
   }
   Error explain(int code = EPERM) const {
-    return explain_refusal(kPid, {.message = "cannot trace process 10", .cause = "as given", .code = code}, asker, proc.path(), kernel);
+    return explain_refusal(kPid, {.message = "cannot trace process 10", .cause = "as given", .code = code}, asker,
+                           proc.path(), kernel);
   }
   void change(auto&& how) {
     how(target);
@@ -177,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, ProgramTest,
     ::testing::Values(ProgramCase{"is a 64-bit x86 program", ELFCLASS32, EM_386, true, "32-bit"},
                       ProgramCase{"is a 64-bit x86 program", ELFCLASS32, EM_X86_64, true, "32-bit"},  // x32
-                      ProgramCase{"is a 64-bit x86 program", ELFCLASS64, EM_AARCH64, true, "not a program for 64-bit x86"},
+                      ProgramCase{"is a 64-bit x86 program", ELFCLASS64, EM_AARCH64, true,
+                                  "not a program for 64-bit x86"},
                       ProgramCase{"is dynamically linked", ELFCLASS64, EM_X86_64, false, "static"}));
 
 // "ld.so PROGRAM": the loader names no loader, but it is a library with a name, as no static program is.
@@ -185,7 +187,8 @@ TEST_F(PermissionTest, TheLoaderRunAsAProgram) {
   std::string loader = program(ELFCLASS64, EM_X86_64, false);
   const Elf64_Dyn entries[] = {{DT_STRTAB, {0}}, {DT_SONAME, {1}}, {DT_NULL, {0}}};
   const std::uint64_t offset = loader.size();
-  std::memcpy(loader.data() + sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_offset), &offset, sizeof offset);
+  std::memcpy(loader.data() + sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_offset), &offset,
+              sizeof offset);
   loader.append(reinterpret_cast<const char*>(entries), sizeof entries);
   proc.file("10/exe", loader);
   EXPECT_EQ(of("is dynamically linked").verdict, Verdict::Good);
@@ -231,10 +234,12 @@ TEST_F(PermissionTest, EveryOneOfTheThreeIdsCounts) {
   for (int place = 0; place < 3; ++place) {
     std::string one[3] = {own, own, own}, group[3] = {"7", "7", "7"};
     one[place] = "4000000";
-    change([&](FakeStatus& s) { s.uids = fmt::format("{}\t{}\t{}\t{}", one[0], one[1], one[2], own), s.gids = ids("7"); });
+    change(
+        [&](FakeStatus& s) { s.uids = fmt::format("{}\t{}\t{}\t{}", one[0], one[1], one[2], own), s.gids = ids("7"); });
     EXPECT_THAT(first_bad().cause, HasSubstr("set-uid")) << place;
     group[place] = "4000000";
-    change([&](FakeStatus& s) { s.uids = ids(own), s.gids = fmt::format("{}\t{}\t{}\t7", group[0], group[1], group[2]); });
+    change(
+        [&](FakeStatus& s) { s.uids = ids(own), s.gids = fmt::format("{}\t{}\t{}\t7", group[0], group[1], group[2]); });
     EXPECT_THAT(first_bad().cause, HasSubstr("set-uid")) << place;
   }
   change([&](FakeStatus& s) { s.gids = ids("8"); });
@@ -245,7 +250,8 @@ TEST_F(PermissionTest, YamaOneAllowsDescendantsOnly) {
   proc.file("sys/kernel/yama/ptrace_scope", "1\n");
   Check yama = of("Yama allows tracing it");
   EXPECT_EQ(yama.cause, "kernel.yama.ptrace_scope is 1 - only a parent may trace a process (Ubuntu's default)");
-  EXPECT_THAT(yama.fix, AllOf(HasSubstr("sudo fade-attach 10"), HasSubstr("sudo sysctl kernel.yama.ptrace_scope=0"), HasSubstr("fade-run")));
+  EXPECT_THAT(yama.fix, AllOf(HasSubstr("sudo fade-attach 10"), HasSubstr("sudo sysctl kernel.yama.ptrace_scope=0"),
+                              HasSubstr("fade-run")));
   change([](FakeStatus& s) { s.ppid = 11; });
   proc.status(11, {.ppid = asker.pid});
   EXPECT_EQ(of("Yama allows tracing it").verdict, Verdict::Good);
@@ -353,8 +359,10 @@ TEST_F(PermissionTest, InAContainerThatHasTheCapability) {
   change([](FakeStatus& s) { s.uids = ids("4000000"); });
   proc.file("self/root/.dockerenv", "");
   const Check capability = of("CAP_SYS_PTRACE held, or not needed");
-  EXPECT_THAT(capability.cause, AllOf(HasSubstr("in this container (/.dockerenv exists)"), HasSubstr("does not hold it")));
-  EXPECT_THAT(capability.fix, AllOf(HasSubstr("sudo fade-attach 10"), HasSubstr("docker exec -u 0 CONTAINER fade-attach 10")));
+  EXPECT_THAT(capability.cause,
+              AllOf(HasSubstr("in this container (/.dockerenv exists)"), HasSubstr("does not hold it")));
+  EXPECT_THAT(capability.fix,
+              AllOf(HasSubstr("sudo fade-attach 10"), HasSubstr("docker exec -u 0 CONTAINER fade-attach 10")));
 }
 
 TEST_F(PermissionTest, InAContainerThatLacksTheCapability) {
@@ -410,7 +418,8 @@ TEST_F(PermissionTest, Stopped) {
 TEST_F(PermissionTest, LongStatusFilesAreReadToTheEnd) {
   std::string groups;
   for (int i = 0; i < 65'536; ++i) groups += std::to_string(1'000'000 + i) + " ";
-  proc.file("10/status", "Name:\tx\nState:\tT (stopped)\nTgid:\t10\nGroups:\t" + groups + "\nSigCgt:\t0000000000000010\n");
+  proc.file("10/status",
+            "Name:\tx\nState:\tT (stopped)\nTgid:\t10\nGroups:\t" + groups + "\nSigCgt:\t0000000000000010\n");
   EXPECT_THAT(of("SIGTRAP is free").cause, HasSubstr("handler"));
 }
 
@@ -459,7 +468,8 @@ TEST_F(PermissionTest, OtherErrorsAreLeftAsTheyAre) {
 }
 
 TEST_F(PermissionTest, WithoutProcItStillSaysSomething) {
-  const KernelAnswers there{.signal = [](pid_t) { return 0; }, .trace_me = kernel.trace_me, .user_namespace = kernel.user_namespace};
+  const KernelAnswers there{
+      .signal = [](pid_t) { return 0; }, .trace_me = kernel.trace_me, .user_namespace = kernel.user_namespace};
   const Error error = explain_refusal(kPid, {.message = "no", .code = EPERM}, asker, "/nonexistent", there);
   EXPECT_FALSE(error.cause.empty());
   EXPECT_EQ(error.message, "no: Operation not permitted");

@@ -65,9 +65,7 @@ TEST_F(FindProgram, WithASlashPathDoesNotMatter) {
   EXPECT_EQ(code(in("a/tool/x")), EACCES);
 }
 
-TEST_F(FindProgram, EmptyNameIsNoProgram) {
-  EXPECT_EQ(code(""), ENOENT);
-}
+TEST_F(FindProgram, EmptyNameIsNoProgram) { EXPECT_EQ(code(""), ENOENT); }
 
 // execvp(3) looks after the change of directory.
 TEST_F(FindProgram, FoldersOfPathThatAreRelativeCountFromTheDirectory) {
@@ -115,12 +113,9 @@ TEST(SessionOptionsOfARun, ProbeRequestsHaveTwoParts) {
 }
 
 TEST(SessionOptionsOfARun, WhatCannotBeUnderstoodIsAnErrorOfTheOptions) {
-  const RecordingOptions wrong[] = {{.events = {"no-such-group"}},
-                              {.include = {"("}},
-                              {.probe_files = {"/no/such/file"}},
-                              {.set_rules = {"nonsense"}},
-                              {.rule_files = {"/no/such/file"}},
-                              {.child_filter = "("}};
+  const RecordingOptions wrong[] = {{.events = {"no-such-group"}},      {.include = {"("}},
+                                    {.probe_files = {"/no/such/file"}}, {.set_rules = {"nonsense"}},
+                                    {.rule_files = {"/no/such/file"}},  {.child_filter = "("}};
   for (const RecordingOptions& options : wrong) {
     const auto made = options_for(options);
     ASSERT_FALSE(made);

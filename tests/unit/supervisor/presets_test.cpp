@@ -49,7 +49,8 @@ TEST(Presets, TheDriversNumbersStandIn) {
 }
 
 TEST(Presets, OtherRulesStayAsTheyAreAndAskNobody) {
-  for (const char* text : {"device.0.multiProcessorCount=72", "device.0.name=auto", "device.0.name=\"kfd\"", "nonsense", "device.0.warpSize=auto"}) {
+  for (const char* text : {"device.0.multiProcessorCount=72", "device.0.name=auto", "device.0.name=\"kfd\"", "nonsense",
+                           "device.0.warpSize=auto"}) {
     const auto rules = with_presets({RuleText{text}}, [] { return ADD_FAILURE() << "asked", KfdTopology{}; });
     ASSERT_TRUE(rules) << text;
     EXPECT_EQ(rules->at(0).text, text);
@@ -57,11 +58,15 @@ TEST(Presets, OtherRulesStayAsTheyAreAndAskNobody) {
 }
 
 TEST(Presets, GpusThatDifferAreToldByTheirAddress) {
-  EXPECT_EQ(all("device.*.computeUnits=auto@app", kDiffering), "device.*[0000:03:00.0].computeUnits=72@app device.*[0000:0a:00.0].computeUnits=2@app");
-  EXPECT_EQ(all("device.1.computeUnits=auto", kDiffering), "device.1[0000:03:00.0].computeUnits=72 device.1[0000:0a:00.0].computeUnits=2");
+  EXPECT_EQ(all("device.*.computeUnits=auto@app", kDiffering),
+            "device.*[0000:03:00.0].computeUnits=72@app device.*[0000:0a:00.0].computeUnits=2@app");
+  EXPECT_EQ(all("device.1.computeUnits=auto", kDiffering),
+            "device.1[0000:03:00.0].computeUnits=72 device.1[0000:0a:00.0].computeUnits=2");
   EXPECT_EQ(all("device.*[0000:0a:00.0].computeUnits=auto", kDiffering), "device.*[0000:0a:00.0].computeUnits=2");
-  EXPECT_EQ(becomes("device.1.totalGlobalMem=auto", kDiffering), "device.1.totalGlobalMem=17179869184") << "they agree about it";
-  EXPECT_THAT(becomes("device.*[0000:0b:00.0].computeUnits=auto", kDiffering), HasSubstr("knows no GPU at 0000:0b:00.0"));
+  EXPECT_EQ(becomes("device.1.totalGlobalMem=auto", kDiffering), "device.1.totalGlobalMem=17179869184")
+      << "they agree about it";
+  EXPECT_THAT(becomes("device.*[0000:0b:00.0].computeUnits=auto", kDiffering),
+              HasSubstr("knows no GPU at 0000:0b:00.0"));
 }
 
 TEST(Presets, ADeviceThatTheDriverDoesNotHaveIsLeftAlone) {
@@ -70,10 +75,11 @@ TEST(Presets, ADeviceThatTheDriverDoesNotHaveIsLeftAlone) {
   const std::uint64_t arguments[] = {0x1000, 63, 0}, other[] = {0x1000, 63, 1};
   const std::string caller = "app";
   const probes::PciSlot here{0, 3, 0}, elsewhere{0, 4, 0};
-  const auto applies = [&](const std::uint64_t (&words)[3], std::optional<probes::PciSlot> slot) {
+  const auto applies = [&](const std::uint64_t(&words)[3], std::optional<probes::PciSlot> slot) {
     return rules.applies({"hipDeviceGetAttribute", words, -1, caller, slot});
   };
-  EXPECT_TRUE(rules.need_slots() && applies(arguments, here) && applies(arguments, std::nullopt) && applies(other, here));
+  EXPECT_TRUE(rules.need_slots() && applies(arguments, here) && applies(arguments, std::nullopt) &&
+              applies(other, here));
   EXPECT_FALSE(applies(arguments, elsewhere));
   EXPECT_FALSE(applies(other, std::nullopt)) << "the driver has one GPU";
   EXPECT_EQ(rules.elsewhere({"hipDeviceGetAttribute", other, -1, caller, elsewhere}), &rules.rules()[0]);
@@ -82,7 +88,8 @@ TEST(Presets, ADeviceThatTheDriverDoesNotHaveIsLeftAlone) {
 
 TEST(Presets, WhatCannotBeToldApartIsAnError) {
   const KfdTopology partitions{"/sys", "", {gpu(1, 144, 1, "0000:03:00.0"), gpu(2, 72, 1, "0000:03:00.1")}};
-  EXPECT_THAT(becomes("device.*.computeUnits=auto", partitions), HasSubstr("node 2 (navi21) has no PCI address of its own"));
+  EXPECT_THAT(becomes("device.*.computeUnits=auto", partitions),
+              HasSubstr("node 2 (navi21) has no PCI address of its own"));
   const KfdTopology nowhere{"/sys", "", {gpu(1, 144, 1, "0000:03:00.0"), gpu(2, 72, 1, "")}};
   EXPECT_THAT(becomes("device.*.computeUnits=auto", nowhere), HasSubstr("the GPUs of this machine differ"));
 }

@@ -33,7 +33,8 @@ struct Receiver {
 };
 
 TEST(SignalRelay, PassesOnWhatIsSentToFade) {
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
+  for (const int signal :
+       {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
     const Receiver receiver;
     const SignalWitness witness = receiver.witness();
     const SignalRelay relay(receiver.pid, witness);
@@ -123,7 +124,8 @@ void count_tick(int, siginfo_t*, void*) { ++ticks; }
 
 // The tracer's tick ends waits of its own: it must come to the handler that was there before.
 TEST(SignalRelay, LeavesTheTickToItsHandler) {
-  struct sigaction action {}, before {};
+  struct sigaction action {
+  }, before{};
   action.sa_sigaction = count_tick;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGALRM, &action, &before);

@@ -37,10 +37,8 @@ struct TermReceiver {
 };
 
 SignalNote note(int code) {
-  return {.key = {SIGTERM, code, 1},
-          .parent = ::getppid(),
-          .when = clock_ns(CLOCK_MONOTONIC),
-          .value = {.sival_int = 42}};
+  return {
+      .key = {SIGTERM, code, 1}, .parent = ::getppid(), .when = clock_ns(CLOCK_MONOTONIC), .value = {.sival_int = 42}};
 }
 
 TEST(SignalWitness, PassesOnWhatItDidNotGet) {

@@ -29,7 +29,9 @@ TEST(StepRules, AreUnderstood) {
 }
 
 TEST(StepRules, AreRefusedWithAnExample) {
-  for (const char* text : {"range:", "call:", "/3", "hipMalloc/", "hipMalloc/0", "hipMalloc/3x", "hipMalloc/-1", "ranges:x", "two words"}) EXPECT_EQ(shown(text), "refused") << text;
+  for (const char* text :
+       {"range:", "call:", "/3", "hipMalloc/", "hipMalloc/0", "hipMalloc/3x", "hipMalloc/-1", "ranges:x", "two words"})
+    EXPECT_EQ(shown(text), "refused") << text;
   EXPECT_EQ(shown("range:" + std::string(300, 'x')), "refused");
   EXPECT_THAT(parse_step("range:").error().fix, HasSubstr("--step 'range:train_step*'"));
 }

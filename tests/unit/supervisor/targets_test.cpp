@@ -124,9 +124,10 @@ TEST_F(TargetsTest, Pidfile) {
 
 TEST_F(TargetsTest, WhatIsNoPidfile) {
   proc.process(kA);
-  for (const std::string& text : {std::string(), std::string("\n"), std::string("nginx 12"), fmt::format("{} {}", kA, kB),
-                                  fmt::format("{}\n/var/lib/data\n", kA), fmt::format("-{}", kA), std::string("0"),
-                                  std::string("99999999999999999999"), fmt::format("{}\x01", kA), fmt::format("+{}", kA)}) {
+  for (const std::string& text :
+       {std::string(), std::string("\n"), std::string("nginx 12"), fmt::format("{} {}", kA, kB),
+        fmt::format("{}\n/var/lib/data\n", kA), fmt::format("-{}", kA), std::string("0"),
+        std::string("99999999999999999999"), fmt::format("{}\x01", kA), fmt::format("+{}", kA)}) {
     const Error e = error({.pidfile = pidfile(text)});
     EXPECT_EQ(e.code, EINVAL) << text;
     EXPECT_THAT(e.cause, HasSubstr("one process number and nothing else")) << text;
@@ -213,8 +214,9 @@ TEST_F(TargetsTest, ContainerByNameThroughTheEnginesFiles) {
 
 TEST_F(TargetsTest, EnginesFilesMayBeNonsense) {
   in_container(kA, kId);
-  for (const std::string& text : {std::string("{"), std::string("[]"), std::string("null"), std::string(R"({"Name":7,"ID":[]})"),
-                                  std::string(R"([1,{"names":"web"},{"names":[2]},{"id":3,"names":["web"]}])"), std::string(100'000, '[')}) {
+  for (const std::string& text :
+       {std::string("{"), std::string("[]"), std::string("null"), std::string(R"({"Name":7,"ID":[]})"),
+        std::string(R"([1,{"names":"web"},{"names":[2]},{"id":3,"names":["web"]}])"), std::string(100'000, '[')}) {
     root.file("var/lib/docker/containers/x/config.v2.json", text);
     root.file("var/lib/containers/storage/overlay-containers/containers.json", text);
     EXPECT_EQ(error({.container = "web"}).code, ESRCH) << text.substr(0, 50);
@@ -233,7 +235,8 @@ TEST_F(TargetsTest, ContainerThatIsNotRunningOrNotKnown) {
 TEST_F(TargetsTest, TwoContainersOfOneName) {
   in_container(kA, kId);
   root.file("var/lib/docker/containers/x/config.v2.json", fmt::format(R"({{"ID":"{}","Name":"/web"}})", kId));
-  root.file("var/lib/containers/storage/overlay-containers/containers.json", fmt::format(R"([{{"id":"{}","names":["web"]}}])", kOther));
+  root.file("var/lib/containers/storage/overlay-containers/containers.json",
+            fmt::format(R"([{{"id":"{}","names":["web"]}}])", kOther));
   EXPECT_EQ(error({.container = "web"}).code, EINVAL);
 }
 
@@ -343,14 +346,17 @@ TEST_P(CgroupTest, NamesTheContainer) {
 INSTANTIATE_TEST_SUITE_P(
     Forms, CgroupTest,
     ::testing::Values(
-        CgroupCase{"12:cpuset:/docker/ID\n", {kId}, {}},
-        CgroupCase{"0::/system.slice/docker-ID.scope\n", {kId}, {}},
+        CgroupCase{"12:cpuset:/docker/ID\n", {kId}, {}}, CgroupCase{"0::/system.slice/docker-ID.scope\n", {kId}, {}},
         CgroupCase{"0::/../docker-ID.scope\n", {kId}, {}},
         CgroupCase{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/docker-ID.scope\n", {kId}, {}},
         CgroupCase{"0::/system.slice/nerdctl-ID.scope\n", {kId}, {}},
         CgroupCase{"3:cpu,cpuacct:/kubepods/burstable/pod3f1c2d7e-0d1c-4a9f-b5b0-4d1c5f0f7a11/ID\n", {kId}, {}},
-        CgroupCase{"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod3f1c.slice/cri-containerd-ID.scope\n", {kId}, {}},
-        CgroupCase{"5:pids:/system.slice/containerd.service/kubepods-burstable-pod3f1c.slice:cri-containerd:ID\n", {kId}, {}},
+        CgroupCase{
+            "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod3f1c.slice/cri-containerd-ID.scope\n",
+            {kId},
+            {}},
+        CgroupCase{
+            "5:pids:/system.slice/containerd.service/kubepods-burstable-pod3f1c.slice:cri-containerd:ID\n", {kId}, {}},
         CgroupCase{"0::/kubepods.slice/kubepods-pod3f1c.slice/crio-ID.scope/container\n", {kId}, {}},
         CgroupCase{"0::/kubepods.slice/kubepods-pod3f1c.slice/crio-conmon-ID.scope\n", {}, {}},
         CgroupCase{"0::/machine.slice/libpod-ID.scope/container\n", {kId}, {}},
@@ -360,14 +366,12 @@ INSTANTIATE_TEST_SUITE_P(
         CgroupCase{"1:name=systemd:/docker/ID\n2:cpu:/docker/ID\n0::/\n", {kId}, {}},
         CgroupCase{"0::/machine.slice/machine-my\\x2dbox.scope\n", {}, {"my-box"}},
         CgroupCase{"0::/machine.slice/machine-odd\\xzz\\x2.scope\n", {}, {"odd\\xzz\\x2"}},
-        CgroupCase{"0::/machine.slice/machine-.scope\n", {}, {}},
-        CgroupCase{"4:freezer:/lxc/box\n", {}, {"box"}},
-        CgroupCase{"0::/lxc.payload.box/system.slice\n", {}, {"box"}},
-        CgroupCase{"0::/lxc.monitor.box\n", {}, {}},
+        CgroupCase{"0::/machine.slice/machine-.scope\n", {}, {}}, CgroupCase{"4:freezer:/lxc/box\n", {}, {"box"}},
+        CgroupCase{"0::/lxc.payload.box/system.slice\n", {}, {"box"}}, CgroupCase{"0::/lxc.monitor.box\n", {}, {}},
         CgroupCase{"0::/user.slice/user-0.slice/session-1.scope\n", {}, {}},
-        CgroupCase{"0::/system.slice/docker.service\n", {}, {}},
-        CgroupCase{"0::/docker/IDa\n", {}, {}},  // 65 digits
-        CgroupCase{"0::/\n", {}, {}}, CgroupCase{"", {}, {}}, CgroupCase{"nonsense", {}, {}}, CgroupCase{":/", {}, {}}));
+        CgroupCase{"0::/system.slice/docker.service\n", {}, {}}, CgroupCase{"0::/docker/IDa\n", {}, {}},  // 65 digits
+        CgroupCase{"0::/\n", {}, {}}, CgroupCase{"", {}, {}}, CgroupCase{"nonsense", {}, {}},
+        CgroupCase{":/", {}, {}}));
 
 }  // namespace
 }  // namespace fade

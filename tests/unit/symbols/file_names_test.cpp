@@ -1,4 +1,5 @@
-// What addresses of a file are called: libraries compiled on the spot, asked at the addresses that dlsym or the symbol table say.
+// What addresses of a file are called: libraries compiled on the spot, asked at the addresses that dlsym or the symbol
+// table say.
 #include "symbols/file_names.hpp"
 
 #include <gmock/gmock.h>
@@ -33,14 +34,18 @@ extern "C" __attribute__((noinline)) int outer(int x) {
 extern "C" __attribute__((noinline)) int sink(int x) { __asm__ volatile("" ::: "memory"); return x; }
 static __attribute__((noinline, noclone, used)) int hidden(int x) { __asm__ volatile("" ::: "memory"); return x * 5; }
 namespace deep { int visible(int x) { return hidden(x) + sink(x); } }
-__asm__(".text\n.globl sizeless\nsizeless:\nnop\nnop\nnop\nnop\nret\n.globl behind\n.type behind,@function\nbehind:\nret\n.size behind,1\n");
+__asm__(".text\n.globl sizeless\nsizeless:\nnop\nnop\nnop\nnop\nret\n"
+        ".globl behind\n.type behind,@function\nbehind:\nret\n.size behind,1\n");
 )";
 
 bool run(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
 
 class FileNamesTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(compile(folder, "lib.cpp", kSource, "lib.so", "-shared -fPIC -O2 -g -fno-reorder-functions -Wl,--build-id")); }
+  void SetUp() override {
+    ASSERT_TRUE(
+        compile(folder, "lib.cpp", kSource, "lib.so", "-shared -fPIC -O2 -g -fno-reorder-functions -Wl,--build-id"));
+  }
 
   std::string path(const std::string& name = "lib.so") { return folder / name; }
   FileNames open(const std::string& name = "lib.so") {
@@ -60,7 +65,9 @@ class FileNamesTest : public testing::Test {
     for (const Place& place : names.at(at)) out.push_back(place.function);
     return out;
   }
-  void strip(const std::string& to, const std::string& how = "--strip-all") { ASSERT_TRUE(run("strip " + how + " -o " + path(to) + " " + path())); }
+  void strip(const std::string& to, const std::string& how = "--strip-all") {
+    ASSERT_TRUE(run("strip " + how + " -o " + path(to) + " " + path()));
+  }
 
   TemporaryFolder folder;
 };
@@ -122,16 +129,22 @@ TEST_F(FileNamesTest, PackedSymbolsNameWhatWasStripped) {
   if (!run("command -v xz && command -v objcopy")) GTEST_SKIP() << "xz or objcopy is not installed";
   ASSERT_TRUE(run("objcopy --strip-debug " + path() + " " + path("mini") + " && xz -f -k " + path("mini")));
   strip("stripped.so");
-  ASSERT_TRUE(run("objcopy --add-section .gnu_debugdata=" + path("mini.xz") + " " + path("stripped.so") + " " + path("packed.so")));
+  ASSERT_TRUE(run("objcopy --add-section .gnu_debugdata=" + path("mini.xz") + " " + path("stripped.so") + " " +
+                  path("packed.so")));
   FileNames names = open("packed.so");
   EXPECT_THAT(functions(names, address("_ZL6hiddeni")), ElementsAre("_ZL6hiddeni"));
 }
 
 TEST_F(FileNamesTest, DamagedPackedSymbolsDoNoHarm) {
   if (!run("command -v objcopy")) GTEST_SKIP() << "objcopy is not installed";
-  std::ofstream(path("mini.xz")) << std::string("\xfd" "7zXZ\0\0\4", 8) << std::string(4000, 'x');
+  std::ofstream(path("mini.xz")) << std::string(
+                                        "\xfd"
+                                        "7zXZ\0\0\4",
+                                        8)
+                                 << std::string(4000, 'x');
   strip("stripped.so");
-  ASSERT_TRUE(run("objcopy --add-section .gnu_debugdata=" + path("mini.xz") + " " + path("stripped.so") + " " + path("packed.so")));
+  ASSERT_TRUE(run("objcopy --add-section .gnu_debugdata=" + path("mini.xz") + " " + path("stripped.so") + " " +
+                  path("packed.so")));
   FileNames names = open("packed.so");
   EXPECT_THAT(functions(names, address("outer")), ElementsAre("outer"));
 }
@@ -150,13 +163,16 @@ TEST_F(FileNamesTest, ASeparateDebugFileIsFoundByBuildId) {
 }
 
 TEST_F(FileNamesTest, CompressedDebugInformationIsRead) {
-  if (!run("objcopy --compress-debug-sections=zlib " + path() + " " + path("zlib.so"))) GTEST_SKIP() << "objcopy cannot compress";
+  if (!run("objcopy --compress-debug-sections=zlib " + path() + " " + path("zlib.so")))
+    GTEST_SKIP() << "objcopy cannot compress";
   FileNames names = open("zlib.so");
   EXPECT_EQ(names.at(address("_ZL6hiddeni")).at(0).line, 16);
 }
 
 TEST_F(FileNamesTest, OffsetsCountFromWhereTheFileIsMapped) {
-  ASSERT_TRUE(compile(folder, "main.c", "int far_away(int x) { return x + 1; }\nint main(void) { return far_away(-1); }\n", "fixed", "-no-pie -O0 -g"));
+  ASSERT_TRUE(compile(folder, "main.c",
+                      "int far_away(int x) { return x + 1; }\nint main(void) { return far_away(-1); }\n", "fixed",
+                      "-no-pie -O0 -g"));
   auto file = elf::ElfFile::open(path("fixed"));
   ASSERT_TRUE(file);
   FileNames names = open("fixed");

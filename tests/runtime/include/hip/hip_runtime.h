@@ -1,5 +1,5 @@
-// What the stand-in runtime offers, declared as AMD's own header does, so that tracees and the demo compile with either.
-// Layouts and calling conventions are those of libamdhip64; nothing here is needed to build fade itself.
+// What the stand-in runtime offers, declared as AMD's own header does, so that tracees and the demo compile with
+// either. Layouts and calling conventions are those of libamdhip64; nothing here is needed to build fade itself.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -18,13 +18,21 @@ typedef enum hipError_t {
 } hipError_t;
 
 typedef enum hipMemcpyKind {
-  hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice, hipMemcpyDefault
+  hipMemcpyHostToHost,
+  hipMemcpyHostToDevice,
+  hipMemcpyDeviceToHost,
+  hipMemcpyDeviceToDevice,
+  hipMemcpyDefault
 } hipMemcpyKind;
 
 typedef enum hipDeviceAttribute_t {
-  hipDeviceAttributeClockRate = 5, hipDeviceAttributeComputeCapabilityMajor = 23, hipDeviceAttributeMaxThreadsPerBlock = 56,
-  hipDeviceAttributeMemoryBusWidth = 59, hipDeviceAttributeComputeCapabilityMinor = 61,
-  hipDeviceAttributeMultiprocessorCount = 63, hipDeviceAttributeWarpSize = 87,
+  hipDeviceAttributeClockRate = 5,
+  hipDeviceAttributeComputeCapabilityMajor = 23,
+  hipDeviceAttributeMaxThreadsPerBlock = 56,
+  hipDeviceAttributeMemoryBusWidth = 59,
+  hipDeviceAttributeComputeCapabilityMinor = 61,
+  hipDeviceAttributeMultiprocessorCount = 63,
+  hipDeviceAttributeWarpSize = 87,
   hipDeviceAttributePhysicalMultiProcessorCount = 10015,
 } hipDeviceAttribute_t;
 
@@ -42,23 +50,62 @@ typedef void* hipDeviceptr_t;
 typedef int hipDevice_t;
 typedef void (*hipHostFn_t)(void* user_data);
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void* user_data);
-typedef struct { char bytes[16]; } hipUUID;
-typedef struct { char reserved[64]; } hipIpcMemHandle_t;
-typedef struct { char reserved[64]; } hipMemPoolPtrExportData;
+typedef struct {
+  char bytes[16];
+} hipUUID;
+typedef struct {
+  char reserved[64];
+} hipIpcMemHandle_t;
+typedef struct {
+  char reserved[64];
+} hipMemPoolPtrExportData;
 typedef struct hipExternalMemory* hipExternalMemory_t;
-typedef struct { int type; union { int fd; void* handles[2]; } handle; unsigned long long size; unsigned flags; } hipExternalMemoryHandleDesc;
-typedef struct { unsigned long long offset, size; unsigned flags; } hipExternalMemoryBufferDesc;
+typedef struct {
+  int type;
+  union {
+    int fd;
+    void* handles[2];
+  } handle;
+  unsigned long long size;
+  unsigned flags;
+} hipExternalMemoryHandleDesc;
+typedef struct {
+  unsigned long long offset, size;
+  unsigned flags;
+} hipExternalMemoryBufferDesc;
 typedef struct hipArray* hipArray_t;
 typedef struct hipMipmappedArray* hipMipmappedArray_t;
 typedef struct ihipMemPoolHandle_t* hipMemPool_t;
 typedef struct ihipMemGenericAllocationHandle* hipMemGenericAllocationHandle_t;
-typedef struct { int x, y, z, w, f; } hipChannelFormatDesc;
-typedef struct { size_t Width, Height; unsigned Format, NumChannels; } HIP_ARRAY_DESCRIPTOR;
-typedef struct { size_t Width, Height, Depth; unsigned Format, NumChannels, Flags; } HIP_ARRAY3D_DESCRIPTOR;
-typedef struct { int type, requestedHandleType, location_type, location_id; void* win32HandleMetaData; unsigned char flags[8]; } hipMemAllocationProp;
-typedef struct { size_t width, height, depth; } hipExtent;
-typedef struct { void* ptr; size_t pitch, xsize, ysize; } hipPitchedPtr;
-typedef struct { int type, device; void *devicePointer, *hostPointer; int isManaged; unsigned allocationFlags; } hipPointerAttribute_t;
+typedef struct {
+  int x, y, z, w, f;
+} hipChannelFormatDesc;
+typedef struct {
+  size_t Width, Height;
+  unsigned Format, NumChannels;
+} HIP_ARRAY_DESCRIPTOR;
+typedef struct {
+  size_t Width, Height, Depth;
+  unsigned Format, NumChannels, Flags;
+} HIP_ARRAY3D_DESCRIPTOR;
+typedef struct {
+  int type, requestedHandleType, location_type, location_id;
+  void* win32HandleMetaData;
+  unsigned char flags[8];
+} hipMemAllocationProp;
+typedef struct {
+  size_t width, height, depth;
+} hipExtent;
+typedef struct {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+} hipPitchedPtr;
+typedef struct {
+  int type, device;
+  void *devicePointer, *hostPointer;
+  int isManaged;
+  unsigned allocationFlags;
+} hipPointerAttribute_t;
 
 #ifdef __cplusplus
 struct dim3 {
@@ -66,29 +113,67 @@ struct dim3 {
   constexpr dim3(uint32_t x_ = 1, uint32_t y_ = 1, uint32_t z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 #else
-typedef struct { uint32_t x, y, z; } dim3;
+typedef struct {
+  uint32_t x, y, z;
+} dim3;
 #endif
 
-typedef struct { const void* func; dim3 gridDim, blockDim; void** args; size_t sharedMem; hipStream_t stream; } hipLaunchParams;
+typedef struct {
+  const void* func;
+  dim3 gridDim, blockDim;
+  void** args;
+  size_t sharedMem;
+  hipStream_t stream;
+} hipLaunchParams;
 typedef struct {
   hipFunction_t function;
   unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
   hipStream_t hStream;
   void** kernelParams;
 } hipFunctionLaunchParams;
-typedef struct { dim3 gridDim, blockDim; size_t dynamicSmemBytes; hipStream_t stream; void* attrs; unsigned numAttrs; } hipLaunchConfig_t;
+typedef struct {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  hipStream_t stream;
+  void* attrs;
+  unsigned numAttrs;
+} hipLaunchConfig_t;
 typedef struct {
   unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
   hipStream_t hStream;
   void* attrs;
   unsigned numAttrs;
 } HIP_LAUNCH_CONFIG;
-typedef struct { dim3 blockDim; void** extra; void* func; dim3 gridDim; void** kernelParams; unsigned sharedMemBytes; } hipKernelNodeParams;
-typedef struct { int allocType, handleTypes, location_type, location_id; void* win32SecurityAttributes; size_t maxSize; unsigned char reserved[56]; } hipMemPoolProps;
-typedef struct { hipMemPoolProps poolProps; const void* accessDescs; size_t accessDescCount, bytesize; void* dptr; } hipMemAllocNodeParams;
+typedef struct {
+  dim3 blockDim;
+  void** extra;
+  void* func;
+  dim3 gridDim;
+  void** kernelParams;
+  unsigned sharedMemBytes;
+} hipKernelNodeParams;
+typedef struct {
+  int allocType, handleTypes, location_type, location_id;
+  void* win32SecurityAttributes;
+  size_t maxSize;
+  unsigned char reserved[56];
+} hipMemPoolProps;
+typedef struct {
+  hipMemPoolProps poolProps;
+  const void* accessDescs;
+  size_t accessDescCount, bytesize;
+  void* dptr;
+} hipMemAllocNodeParams;
 typedef struct {
   int type, reserved0[3];
-  union { hipKernelNodeParams kernel; hipMemAllocNodeParams alloc; struct { void* dptr; } free; char all[232]; };
+  union {
+    hipKernelNodeParams kernel;
+    hipMemAllocNodeParams alloc;
+    struct {
+      void* dptr;
+    } free;
+    char all[232];
+  };
   long long reserved2;
 } hipGraphNodeParams;
 
@@ -192,8 +277,8 @@ typedef struct {
   size_t maxSharedMemoryPerMultiProcessor;
   int clockInstructionRate;
   unsigned int arch;
-  unsigned int *hdpMemFlushCntl;
-  unsigned int *hdpRegFlushCntl;
+  unsigned int* hdpMemFlushCntl;
+  unsigned int* hdpRegFlushCntl;
   int cooperativeMultiDeviceUnmatchedFunc;
   int cooperativeMultiDeviceUnmatchedGridDim;
   int cooperativeMultiDeviceUnmatchedBlockDim;
@@ -240,8 +325,8 @@ typedef struct {
   int maxTexture1D;
   int maxTexture2D[2];
   int maxTexture3D[3];
-  unsigned int *hdpMemFlushCntl;
-  unsigned int *hdpRegFlushCntl;
+  unsigned int* hdpMemFlushCntl;
+  unsigned int* hdpRegFlushCntl;
   size_t memPitch;
   size_t textureAlignment;
   size_t texturePitchAlignment;
@@ -316,19 +401,23 @@ hipError_t hipFreeHost(void* ptr);
 hipError_t hipHostAlloc(void** ptr, size_t bytes, unsigned flags);
 hipError_t hipHostRegister(void* ptr, size_t bytes, unsigned flags);
 hipError_t hipHostUnregister(void* ptr);
-hipError_t hipMallocArray(hipArray_t* array, const hipChannelFormatDesc* desc, size_t width, size_t height, unsigned flags);
+hipError_t hipMallocArray(hipArray_t* array, const hipChannelFormatDesc* desc, size_t width, size_t height,
+                          unsigned flags);
 hipError_t hipMalloc3DArray(hipArray_t* array, const hipChannelFormatDesc* desc, hipExtent extent, unsigned flags);
 hipError_t hipArrayCreate(hipArray_t* array, const HIP_ARRAY_DESCRIPTOR* desc);
 hipError_t hipArray3DCreate(hipArray_t* array, const HIP_ARRAY3D_DESCRIPTOR* desc);
 hipError_t hipFreeArray(hipArray_t array);
 hipError_t hipArrayDestroy(hipArray_t array);
-hipError_t hipMallocMipmappedArray(hipMipmappedArray_t* array, const hipChannelFormatDesc* desc, hipExtent extent, unsigned levels, unsigned flags);
+hipError_t hipMallocMipmappedArray(hipMipmappedArray_t* array, const hipChannelFormatDesc* desc, hipExtent extent,
+                                   unsigned levels, unsigned flags);
 hipError_t hipFreeMipmappedArray(hipMipmappedArray_t array);
 hipError_t hipMemAddressReserve(void** ptr, size_t bytes, size_t alignment, void* wanted, unsigned long long flags);
 hipError_t hipMemAddressFree(void* ptr, size_t bytes);
-hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes, const hipMemAllocationProp* prop, unsigned long long flags);
+hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes, const hipMemAllocationProp* prop,
+                        unsigned long long flags);
 hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle);
-hipError_t hipMemMap(void* ptr, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle, unsigned long long flags);
+hipError_t hipMemMap(void* ptr, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle,
+                     unsigned long long flags);
 hipError_t hipMemUnmap(void* ptr, size_t bytes);
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* ptr);
 hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total_bytes);
@@ -351,7 +440,8 @@ hipError_t hipMemPtrGetInfo(void* ptr, size_t* bytes);
 hipError_t hipMemPrefetchAsync(const void* ptr, size_t bytes, int device, hipStream_t stream);
 hipError_t hipMemAdvise(const void* ptr, size_t bytes, int advice, int device);
 hipError_t hipImportExternalMemory(hipExternalMemory_t* memory, const hipExternalMemoryHandleDesc* desc);
-hipError_t hipExternalMemoryGetMappedBuffer(void** ptr, hipExternalMemory_t memory, const hipExternalMemoryBufferDesc* desc);
+hipError_t hipExternalMemoryGetMappedBuffer(void** ptr, hipExternalMemory_t memory,
+                                            const hipExternalMemoryBufferDesc* desc);
 hipError_t hipDestroyExternalMemory(hipExternalMemory_t memory);
 
 // Streams and events
@@ -386,25 +476,33 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                  unsigned block_y, unsigned block_z, unsigned shared, hipStream_t stream, void** params,
                                  void** extra);
-hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z, uint32_t block_x,
-                                    uint32_t block_y, uint32_t block_z, size_t shared, hipStream_t stream, void** params,
-                                    void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags);
+hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t work_x, uint32_t work_y, uint32_t work_z,
+                                    uint32_t block_x, uint32_t block_y, uint32_t block_z, size_t shared,
+                                    hipStream_t stream, void** params, void** extra, hipEvent_t start, hipEvent_t stop,
+                                    uint32_t flags);
 hipError_t hipLaunchByPtr(const void* function);
-hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args, unsigned shared, hipStream_t stream);
-hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void** args, size_t shared, hipStream_t stream,
-                              hipEvent_t start, hipEvent_t stop, int flags);
+hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args, unsigned shared,
+                                      hipStream_t stream);
+hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void** args, size_t shared,
+                              hipStream_t stream, hipEvent_t start, hipEvent_t stop, int flags);
 hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol);
 
 // Graphs
 hipError_t hipGraphCreate(hipGraph_t* graph, unsigned flags);
 hipError_t hipGraphDestroy(hipGraph_t graph);
 hipError_t hipGraphClone(hipGraph_t* clone, hipGraph_t graph);
-hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, const hipKernelNodeParams* params);
-hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraph_t child);
-hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipMemAllocNodeParams* params);
-hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, void* ptr);
-hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipDeviceptr_t ptr);
-hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n, hipGraphNodeParams* params);
+hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n,
+                                 const hipKernelNodeParams* params);
+hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n,
+                                     hipGraph_t child);
+hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n,
+                                   hipMemAllocNodeParams* params);
+hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n,
+                                  void* ptr);
+hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n,
+                                     hipDeviceptr_t ptr);
+hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* needs, size_t n,
+                           hipGraphNodeParams* params);
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* params);
 hipError_t hipGraphDestroyNode(hipGraphNode_t node);
 hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error, char* log, size_t size);
@@ -425,7 +523,10 @@ hipError_t hipProfilerStop(void);
 
 #ifdef __cplusplus
 }
-template <class T> inline hipError_t hipMalloc(T** ptr, size_t bytes) { return hipMalloc(reinterpret_cast<void**>(ptr), bytes); }
+template <class T>
+inline hipError_t hipMalloc(T** ptr, size_t bytes) {
+  return hipMalloc(reinterpret_cast<void**>(ptr), bytes);
+}
 #endif
 
 // Programs compiled against 6.x and later name the new layout; the unsuffixed symbol still fills in the old one.
@@ -436,6 +537,7 @@ template <class T> inline hipError_t hipMalloc(T** ptr, size_t bytes) { return h
 #ifdef __cplusplus
 extern "C"
 #endif
-hipError_t hipGetDeviceProperties(hipDeviceProp_tR0000* prop, int device);
+    hipError_t
+    hipGetDeviceProperties(hipDeviceProp_tR0000* prop, int device);
 #endif
 #endif

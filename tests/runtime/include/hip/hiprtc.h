@@ -4,7 +4,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-typedef enum hiprtcResult { HIPRTC_SUCCESS = 0, HIPRTC_ERROR_INVALID_INPUT = 3, HIPRTC_ERROR_COMPILATION = 6 } hiprtcResult;
+typedef enum hiprtcResult {
+  HIPRTC_SUCCESS = 0,
+  HIPRTC_ERROR_INVALID_INPUT = 3,
+  HIPRTC_ERROR_COMPILATION = 6
+} hiprtcResult;
 typedef struct _hiprtcProgram* hiprtcProgram;
 const char* hiprtcGetErrorString(hiprtcResult result);
 hiprtcResult hiprtcVersion(int* major, int* minor);

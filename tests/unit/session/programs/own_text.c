@@ -1,6 +1,6 @@
 // own_text HOW: calls HIP, and then compares the text of every library in its memory with the library's file.
-// fork: in a child; threads: four threads call until SIGUSR1 comes; forks: the same while children are made all the time.
-// Ends with 0 where all is as in the files, 2 where the comparison failed to find anything to compare.
+// fork: in a child; threads: four threads call until SIGUSR1 comes; forks: the same while children are made all the
+// time. Ends with 0 where all is as in the files, 2 where the comparison failed to find anything to compare.
 #include <elf.h>
 #include <fcntl.h>
 #include <hip/hip_runtime.h>
