@@ -29,20 +29,19 @@ Fd open_mapped(const std::string& path, const Mapping& mapping) {
 
 }  // namespace
 
-Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping) {
-  return open_mapped_file_of(living_thread(pid), mapping);
+Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping, const ProcFiles& proc) {
+  return open_mapped_file_of(living_thread(pid, proc), mapping, proc);
 }
 
-Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping) {
+Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping, const ProcFiles& proc) {
   const std::string name = mapping.path.empty() ? "the file mapped there" : mapping.path;
   if (!mapping.has_file()) return fail(fmt::format("cannot open {}", name), "no file is mapped there");
-  const std::string proc = fmt::format("/proc/{}", thread);
   int code = 0;
   const std::string places[] = {
-      fmt::format("{}/map_files/{:x}-{:x}", proc, mapping.range.begin.value, mapping.range.end.value),
-      proc + "/root" + mapping.path,
+      proc.path(thread, fmt::format("map_files/{:x}-{:x}", mapping.range.begin.value, mapping.range.end.value)),
+      proc.path(thread, "root" + mapping.path),
       mapping.path,
-      proc + "/exe",
+      proc.path(thread, "exe"),
   };
   for (const auto& place : places) {
     if (place.empty()) continue;

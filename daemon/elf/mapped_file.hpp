@@ -10,8 +10,8 @@ namespace fade::elf {
 
 // Tries /proc/PID/map_files (also for deleted files and memfd; needs privileges), the path as the process sees it, and
 // the program's own link. Accepts only a regular file whose inode is the mapped one. Devices are never opened.
-Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping);
+Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping, const ProcFiles& proc = ProcFiles());
 // The same for a thread that is known to live.
-Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping);
+Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping, const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade::elf

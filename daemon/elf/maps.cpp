@@ -131,8 +131,8 @@ const Mapping* Maps::file_start(RemoteAddr address) const {
   }
 }
 
-Result<Maps> read_maps(pid_t pid) {
-  const std::string name = fmt::format("/proc/{}/maps", living_thread(pid));
+Result<Maps> read_maps(pid_t pid, const ProcFiles& proc) {
+  const std::string name = proc.path(living_thread(pid, proc), "maps");
   const Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail_errno("cannot open " + name);
   std::string text;

@@ -11,6 +11,7 @@
 
 #include "base/remote.hpp"
 #include "base/result.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade::elf {
 
@@ -40,7 +41,7 @@ class Maps {
   std::vector<Mapping> mappings_;  // by address
 };
 
-Result<Maps> read_maps(pid_t pid);
+Result<Maps> read_maps(pid_t pid, const ProcFiles& proc = ProcFiles());
 
 // The lowest address that may be mapped (vm.mmap_min_addr).
 std::uint64_t mmap_min_addr();

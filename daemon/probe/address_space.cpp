@@ -19,8 +19,9 @@ std::span<const std::byte> as_bytes(std::span<const std::uint8_t> code) { return
 
 AddressSpace::AddressSpace(const AddressSpace& parent, pid_t child)
     : pid_(child),
-      tracer_(parent.tracer_),
-      memory_(child),
+      caller_(parent.caller_),
+      proc_(parent.proc_),
+      memory_(child, proc_),
       net_(parent.net_),
       slots_(parent.slots_),
       sites_(parent.sites_),
@@ -72,10 +73,10 @@ void AddressSpace::forget_all() {
 }
 
 Result<void> AddressSpace::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
-  auto net = SafetyNet::install(tracer_, memory_, stopped, bootstrap, near);
+  auto net = SafetyNet::install(caller_, memory_, proc_, stopped, bootstrap, near);
   if (!net) return tl::unexpected(with_context("cannot prepare the process", std::move(net.error())));
   slots_.add(net->slots());
-  seccomp_at_start_ = read_seccomp(stopped);
+  seccomp_at_start_ = read_seccomp(stopped, proc_);
   net_ = std::move(*net);
   return {};
 }
@@ -89,7 +90,7 @@ bool AddressSpace::set_program_trap_action(KernelSigaction action, pid_t stopped
 Result<void> AddressSpace::retake_signal(pid_t stopped) {
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
-  const auto taken = net_->take_signal(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), memory_);
+  const auto taken = net_->take_signal(RemoteCall(caller_, memory_, stopped, net_->gadgets()), memory_);
   if (!taken) return tl::unexpected(taken.error());
   return {};
 }
@@ -100,7 +101,7 @@ Result<void> AddressSpace::send_signal(pid_t stopped, pid_t tid, const siginfo_t
   const RemoteAddr at = net_->base() + NetLayout::kScratchAt;
   if (!memory_.write(at, std::as_bytes(std::span(&info, 1)), stopped)) return fail("cannot write into the process");
   const auto pid = static_cast<std::uint64_t>(pid_), number = static_cast<std::uint64_t>(info.si_signo);
-  const RemoteCall call(tracer_, memory_, stopped, net_->gadgets());
+  const RemoteCall call(caller_, memory_, stopped, net_->gadgets());
   const auto done =
       tid != 0 ? call.syscall(SYS_rt_tgsigqueueinfo, {pid, static_cast<std::uint64_t>(tid), number, at.value, 0, 0})
                : call.syscall(SYS_rt_sigqueueinfo, {pid, number, at.value, 0, 0, 0});
@@ -109,7 +110,7 @@ Result<void> AddressSpace::send_signal(pid_t stopped, pid_t tid, const siginfo_t
 }
 
 Result<void> AddressSpace::check_seccomp(pid_t stopped) const {
-  if (read_seccomp(stopped) == seccomp_at_start_) return {};
+  if (read_seccomp(stopped, proc_) == seccomp_at_start_) return {};
   return fail("no system call can be made in the process", "it has installed a seccomp filter");
 }
 
@@ -118,7 +119,7 @@ Result<void> AddressSpace::add_area(RemoteRange near, pid_t stopped) {
     return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
   const auto range =
-      map_near(RemoteCall(tracer_, memory_, stopped, net_->gadgets()), stopped, near, SlotAreas::kExtraArea);
+      map_near(RemoteCall(caller_, memory_, stopped, net_->gadgets()), stopped, proc_, near, SlotAreas::kExtraArea);
   if (!range) return tl::unexpected(range.error());
   if (!net_->add_range(memory_, stopped, *range)) return fail("too many separate code areas in the process");
   slots_.add({*range, range->begin});

@@ -29,7 +29,9 @@ inline constexpr pid_t kNobody = 0;
 
 class AddressSpace {
  public:
-  AddressSpace(const Tracer& tracer, pid_t pid) : pid_(pid), tracer_(tracer), memory_(pid) {}
+  // `proc`: the folder that shows the process. `caller` must outlive this.
+  AddressSpace(const SystemCaller& caller, pid_t pid, ProcFiles proc = ProcFiles())
+      : pid_(pid), caller_(caller), proc_(std::move(proc)), memory_(pid, proc_) {}
   // The same sites in the memory copy of a fork.
   std::shared_ptr<AddressSpace> fork_copy(pid_t child) const;
 
@@ -41,6 +43,7 @@ class AddressSpace {
   void mend_copy(pid_t stopped);
 
   const ProcessMemory& memory() const { return memory_; }
+  const ProcFiles& proc() const { return proc_; }
   bool has_net() const { return net_.has_value(); }
   // Call before the first arm(). Once per address space.
   Result<void> install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near);
@@ -136,7 +139,7 @@ class AddressSpace {
   // return address itself it is safe with an unhandled trap.
   RemoteAddr ret() const { return net_ ? net_->ret() : RemoteAddr{}; }
   // Compares the pages that have or had sites with the files that are mapped there.
-  Result<TextCheck> differing() const { return check_text(pid_, memory_, sites_); }
+  Result<TextCheck> differing() const { return check_text(pid_, memory_, sites_, proc_); }
 
   // vanished_sites.cpp
   // The bytes at a breakpoint that the program has removed. Original: the program's own instruction. Other: other code,
@@ -199,7 +202,8 @@ class AddressSpace {
   void adopt(const SafetyNet::Entry& entry, Leftovers& leftovers, pid_t stopped);
 
   pid_t pid_;
-  const Tracer& tracer_;
+  const SystemCaller& caller_;
+  ProcFiles proc_;
   ProcessMemory memory_;
   std::optional<SafetyNet> net_;
   SlotAreas slots_;

@@ -13,7 +13,7 @@ namespace fade {
 // ---------------------------------------------------------------- taking over
 
 Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t stopped) {
-  const auto maps = elf::read_maps(pid_);
+  const auto maps = elf::read_maps(pid_, proc_);
   if (!maps) return tl::unexpected(maps.error());
   auto found = SafetyNet::find(memory_, *maps);
   if (!found) return tl::unexpected(found.error());
@@ -22,7 +22,7 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   const auto ranges = net.ranges(memory_, *maps);
   const auto entries = net.entries(memory_);
   if (!ranges || !entries) return tl::unexpected(ranges ? entries.error() : ranges.error());
-  const auto before = net.take_signal(RemoteCall(tracer_, memory_, stopped, net.gadgets()), memory_);
+  const auto before = net.take_signal(RemoteCall(caller_, memory_, stopped, net.gadgets()), memory_);
   if (!before) return tl::unexpected(before.error());
   // The default action while sigaction(3) leads to the net: the kernel removed the net's action, and the program's
   // setting still counts.
@@ -33,7 +33,7 @@ Result<std::optional<AddressSpace::Leftovers>> AddressSpace::take_over(pid_t sto
   if (before->handler != net.handler().value && !is_taken_away) net.set_program_action(memory_, stopped, *before);
   net_ = net;
   set_guarded(false, stopped);  // until libc's guards are armed again
-  seccomp_at_start_ = read_seccomp(pid_);
+  seccomp_at_start_ = read_seccomp(pid_, proc_);
   if (!adopt_areas(*ranges, *entries)) {
     net_.reset();
     slots_.clear();
@@ -96,7 +96,7 @@ Result<void> AddressSpace::give_signal_back(pid_t stopped, RemoteGadgets outside
   if (!foreign_.empty() || armed() > 0)
     return fail("breakpoints still stand in the process", "its text was changed around them");
   if (auto allowed = check_seccomp(stopped); !allowed) return allowed;
-  return net_->give_signal_back(RemoteCall(tracer_, memory_, stopped, outside), memory_, stopped, outside.sigreturn);
+  return net_->give_signal_back(RemoteCall(caller_, memory_, stopped, outside), memory_, stopped, outside.sigreturn);
 }
 
 Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
@@ -104,7 +104,7 @@ Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   if (auto given = give_signal_back(stopped, outside); !given) return given;
   if (is_copied_)
     return fail("a function of the process was changed around our jump", "who did that may have copied it");
-  const RemoteCall call(tracer_, memory_, stopped, outside);
+  const RemoteCall call(caller_, memory_, stopped, outside);
   while (!slots_.empty()) {  // the net itself last
     const bool is_net = slots_.all().size() == 1;
     const RemoteRange range = is_net ? net_->range() : slots_.all().back().range;

@@ -84,9 +84,10 @@ tl::unexpected<Error> damaged(const char* what) {
 
 }  // namespace
 
-Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, RemoteRange near, std::uint64_t size) {
+Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, const ProcFiles& proc, RemoteRange near,
+                             std::uint64_t size) {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    const auto maps = elf::read_maps(pid);
+    const auto maps = elf::read_maps(pid, proc);
     if (!maps) return tl::unexpected(maps.error());
     // Another thread may take it first: then from the far end of a larger gap.
     auto gap = elf::free_gap_near(*maps, near, size << attempt);
@@ -110,10 +111,10 @@ SafetyNet::SafetyNet(RemoteAddr base)
               code_at(base, fade_net_clone)},
       table_(base + L::kTablesAt) {}
 
-Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped,
-                                     RemoteGadgets bootstrap, RemoteRange near) {
-  const RemoteCall first(tracer, memory, stopped, bootstrap);
-  const auto range = map_near(first, stopped, near, L::kSize);
+Result<SafetyNet> SafetyNet::install(const SystemCaller& caller, const ProcessMemory& memory, const ProcFiles& proc,
+                                     pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
+  const RemoteCall first(caller, memory, stopped, bootstrap);
+  const auto range = map_near(first, stopped, proc, near, L::kSize);
   if (!range) return tl::unexpected(range.error());
   const auto opened = first.syscall(SYS_mprotect, {range->begin.value, L::kDataSize, PROT_READ | PROT_WRITE, 0, 0, 0});
   if (!opened || *opened != 0) return fail("cannot map memory in the process", reason(opened));
@@ -125,7 +126,7 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
       !memory.write(net.base_ + L::kMagicAt, bytes_of(L::kMagic), stopped))
     return fail("cannot write into the process");
   const RemoteGadgets gadgets = bootstrap.sigreturn ? net.gadgets() : RemoteGadgets{net.gadgets().syscall_ret, {}};
-  const RemoteCall call(tracer, memory, stopped, gadgets);
+  const RemoteCall call(caller, memory, stopped, gadgets);
   // The kernel writes the old action after the new action is in force: other threads must find it there before.
   if (bootstrap.sigreturn)
     call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, (net.base_ + L::kProgramActionAt).value, 8, 0, 0});

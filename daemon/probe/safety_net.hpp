@@ -70,8 +70,8 @@ class SafetyNet {
 
   // Maps the net within reach of `near` and makes it the SIGTRAP handler. The thread must be able to make remote calls
   // with `bootstrap`.
-  static Result<SafetyNet> install(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped,
-                                   RemoteGadgets bootstrap, RemoteRange near);
+  static Result<SafetyNet> install(const SystemCaller& caller, const ProcessMemory& memory, const ProcFiles& proc,
+                                   pid_t stopped, RemoteGadgets bootstrap, RemoteRange near);
   // The net of an earlier fade; nullopt: none. Its content is checked before use; a damaged net gives an Error.
   static Result<std::optional<SafetyNet>> find(const Memory& memory, const elf::Maps& maps);
 
@@ -153,6 +153,7 @@ class SafetyNet {
 };
 
 // Maps `size` bytes, readable and executable, within +-2 GiB of all of `near`.
-Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, RemoteRange near, std::uint64_t size);
+Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, const ProcFiles& proc, RemoteRange near,
+                             std::uint64_t size);
 
 }  // namespace fade

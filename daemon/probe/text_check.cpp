@@ -41,15 +41,15 @@ bool compare_page(const Memory& memory, RemoteAddr page, const elf::Mapping& map
 
 }  // namespace
 
-Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites) {
-  const auto maps = elf::read_maps(pid);
+Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites, const ProcFiles& proc) {
+  const auto maps = elf::read_maps(pid, proc);
   if (!maps) return tl::unexpected(maps.error());
   TextCheck check;
   std::map<const elf::Mapping*, Fd> files;
   for (const auto& [page, bytes] : bytes_by_page(sites)) {
     const elf::Mapping* mapping = maps->find(page);
     if (mapping && !files.contains(mapping))
-      files.emplace(mapping, elf::open_mapped_file(pid, *mapping).value_or(Fd()));
+      files.emplace(mapping, elf::open_mapped_file(pid, *mapping, proc).value_or(Fd()));
     if (!mapping || !compare_page(memory, page, *mapping, files[mapping], bytes, check))
       check.unchecked += bytes.size();
   }

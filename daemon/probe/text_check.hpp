@@ -1,6 +1,7 @@
 // Compares the text of a process, where fade has written, with the files that are mapped there.
 #pragma once
 #include "probe/site_table.hpp"
+#include "proc/proc_files.hpp"
 #include "ptrace/process_memory.hpp"
 
 namespace fade {
@@ -13,6 +14,7 @@ struct TextCheck {
 };
 
 // All pages that have or had sites.
-Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites);
+Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites,
+                             const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

@@ -138,9 +138,9 @@ std::vector<std::string> ProcFiles::texts(pid_t pid, const std::string& name) co
   return out;
 }
 
-std::string ProcFiles::link(pid_t pid, const std::string& name) const {
+std::string ProcFiles::link(const std::string& name) const {
   std::array<char, PATH_MAX> target;
-  const ssize_t n = ::readlink(path(pid, name).c_str(), target.data(), target.size());
+  const ssize_t n = ::readlink(path(name).c_str(), target.data(), target.size());
   return n < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(n));
 }
 

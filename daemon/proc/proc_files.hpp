@@ -72,7 +72,9 @@ class ProcFiles {
   std::string read(pid_t pid, const std::string& name) const { return read(std::to_string(pid) + "/" + name); }
   // Texts that end with a zero, as in cmdline and environ.
   std::vector<std::string> texts(pid_t pid, const std::string& name) const;
-  std::string link(pid_t pid, const std::string& name) const;
+  // The target of a symbolic link.
+  std::string link(const std::string& name) const;
+  std::string link(pid_t pid, const std::string& name) const { return link(std::to_string(pid) + "/" + name); }
   StatusFile status(pid_t pid) const { return StatusFile(read(pid, "status")); }
   StatusFile status(pid_t pid, pid_t tid) const;
   StatFile stat(pid_t pid) const { return StatFile(read(pid, "stat")); }

@@ -1,7 +1,6 @@
 #include "ptrace/process_memory.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -18,8 +17,8 @@ constexpr std::size_t kPage = 4096;
 
 }  // namespace
 
-ProcessMemory::ProcessMemory(pid_t pid)
-    : pid_(pid), mem_(::open(fmt::format("/proc/{}/mem", living_thread(pid)).c_str(), O_RDWR | O_CLOEXEC)) {}
+ProcessMemory::ProcessMemory(pid_t pid, const ProcFiles& proc)
+    : pid_(pid), mem_(::open(proc.path(living_thread(pid, proc), "mem").c_str(), O_RDWR | O_CLOEXEC)) {}
 
 // mem_rw() in fs/proc/base.c: without a memory map a read returns 0 bytes and no error. The last page of the program's
 // half is never mapped.

@@ -6,12 +6,13 @@
 
 #include "base/fd.hpp"
 #include "base/remote.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 
 class ProcessMemory final : public Memory {
  public:
-  explicit ProcessMemory(pid_t pid);
+  explicit ProcessMemory(pid_t pid, const ProcFiles& proc = ProcFiles());
 
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
   // One piece of memory to read; `got` is the number of bytes read from its start.

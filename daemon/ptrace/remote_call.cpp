@@ -8,8 +8,13 @@
 
 #include <cstddef>
 #include <cstring>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "ptrace/interrupted.hpp"
+#include "ptrace/tracee.hpp"
+#include "ptrace/tracer.hpp"
 
 namespace fade {
 namespace {
@@ -66,10 +71,37 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-}  // namespace
+// One call by ptrace(2).
+class TracedCall {
+ public:
+  TracedCall(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
+      : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
+
+  std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
+
+ private:
+  // The former content at the place of the frame.
+  struct Below {
+    RemoteAddr at;
+    std::vector<std::byte> bytes;
+  };
+  struct Ran {
+    std::optional<long> result;
+    bool has_left = false;  // the thread; see stop.hpp
+  };
+  std::optional<RemoteAddr> push_frame(const Registers& saved, std::uint64_t mask, Below& below) const;
+  bool is_at_its_end() const;
+  Ran run() const;
+  Ran run_to_the_exit(std::vector<int>& met) const;
+
+  const Tracer& tracer_;
+  const ProcessMemory& memory_;
+  Tracee tracee_;
+  RemoteGadgets gadgets_;
+};
 
 // Writes the frame and returns the stack pointer for the call. Its top word is the target of `ret` after the call.
-std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::uint64_t mask, Below& below) const {
+std::optional<RemoteAddr> TracedCall::push_frame(const Registers& saved, std::uint64_t mask, Below& below) const {
   if (!gadgets_.sigreturn) {
     const RemoteAddr top = saved.sp() - 8;
     if (!memory_.write(top, bytes_of(saved.rip), tracee_.tid())) return std::nullopt;
@@ -98,14 +130,14 @@ std::optional<RemoteAddr> RemoteCall::push_frame(const Registers& saved, std::ui
 }
 
 // A leader whose thread executes a program would give way to that program if it were resumed from its last stop.
-bool RemoteCall::is_at_its_end() const {
+bool TracedCall::is_at_its_end() const {
   const auto info = tracee_.siginfo();
   return info && info->si_code == (SIGTRAP | PTRACE_EVENT_EXIT << 8);
 }
 
 // Runs from the registers set for the call to its exit. `met`: signals that arrived meanwhile. A group-stop needs no
 // action: the process stays in it even if one thread runs.
-RemoteCall::Ran RemoteCall::run_to_the_exit(std::vector<int>& met) const {
+TracedCall::Ran TracedCall::run_to_the_exit(std::vector<int>& met) const {
   int syscall_stops = 0;
   for (int stops = 0; stops < kMostStops; ++stops) {
     if (!tracee_.resume_to_syscall()) return {.has_left = true};
@@ -121,7 +153,7 @@ RemoteCall::Ran RemoteCall::run_to_the_exit(std::vector<int>& met) const {
 }
 
 // SIGSTOP cannot be blocked, and in a new program no signal is blocked.
-RemoteCall::Ran RemoteCall::run() const {
+TracedCall::Ran TracedCall::run() const {
   std::vector<int> met;
   const Ran ran = run_to_the_exit(met);
   for (const int signal : met) ::syscall(SYS_tkill, tracee_.tid(), signal);
@@ -132,7 +164,7 @@ RemoteCall::Ran RemoteCall::run() const {
 // the thread either is unchanged or is on the frame, which restores both. Otherwise blocked signals alone would stay;
 // without a frame no signal is blocked. The frame may overlap memory of another owner: a small stack made by the
 // program (sigaltstack, a coroutine's) may end there.
-std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
+std::optional<long> TracedCall::syscall(long number, std::array<std::uint64_t, 6> arguments) const {
   if (is_at_its_end()) return std::nullopt;
   const auto saved = tracee_.registers();
   const auto mask = tracee_.signal_mask();
@@ -156,6 +188,13 @@ std::optional<long> RemoteCall::syscall(long number, std::array<std::uint64_t, 6
   tracee_.set_registers(*saved);
   memory_.write(below.at, below.bytes, tracee_.tid());
   return ran.result;
+}
+
+}  // namespace
+
+std::optional<long> Tracer::call(const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets, long number,
+                                 std::array<std::uint64_t, 6> arguments) const {
+  return TracedCall(*this, memory, stopped, gadgets).syscall(number, arguments);
 }
 
 }  // namespace fade

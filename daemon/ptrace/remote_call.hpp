@@ -8,56 +8,35 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "ptrace/process_memory.hpp"
 #include "ptrace/registers.hpp"
-#include "ptrace/tracee.hpp"
-#include "ptrace/tracer.hpp"
+#include "ptrace/system_caller.hpp"
 
 namespace fade {
-
-// Code in the tracee for remote calls.
-struct RemoteGadgets {
-  RemoteAddr syscall_ret;  // syscall; ret
-  RemoteAddr sigreturn;    // mov $15, %eax; syscall. None: the thread is at the first instruction of a new program,
-                           // where only the stack pointer matters
-};
 
 class RemoteCall {
  public:
   // `stopped` must be in a ptrace-stop outside of any system call, at the exit of a call, or at a stop that interrupted
   // a call.
-  RemoteCall(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
-      : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
+  RemoteCall(const SystemCaller& caller, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
+      : caller_(caller), memory_(memory), stopped_(stopped), gadgets_(gadgets) {}
 
   // The kernel's result, which may be a negative errno. nullopt: the thread could not be used and its registers are
   // unchanged, or it has left (has_left() in stop.hpp) or is about to leave. If fade's stop interrupted a system call
   // of the thread, interrupt the thread once more before it continues. The kernel restarts the call only after such a
   // stop.
-  std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
+  std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const {
+    return caller_.call(memory_, stopped_, gadgets_, number, arguments);
+  }
 
   // An address below the red zone and below the frame of any call made with these registers: room for data of a call.
   static RemoteAddr scratch(const Registers& registers) { return {(registers.rsp - 32 * 1024) & ~std::uint64_t{63}}; }
 
  private:
-  // The former content at the place of the frame.
-  struct Below {
-    RemoteAddr at;
-    std::vector<std::byte> bytes;
-  };
-  struct Ran {
-    std::optional<long> result;
-    bool has_left = false;  // the thread; see stop.hpp
-  };
-  std::optional<RemoteAddr> push_frame(const Registers& saved, std::uint64_t mask, Below& below) const;
-  bool is_at_its_end() const;
-  Ran run() const;
-  Ran run_to_the_exit(std::vector<int>& met) const;
-
-  const Tracer& tracer_;
+  const SystemCaller& caller_;
   const ProcessMemory& memory_;
-  Tracee tracee_;
+  pid_t stopped_;
   RemoteGadgets gadgets_;
 };
 

@@ -14,16 +14,17 @@
 
 #include "base/result.hpp"
 #include "ptrace/stop.hpp"
+#include "ptrace/system_caller.hpp"
 
 namespace fade {
 
-class Tracer {
+class Tracer final : public SystemCaller {
  public:
   // The calling thread becomes the tracing thread. While a Tracer lives, a tick every `tick` interrupts next().
   static Result<Tracer> create(std::chrono::milliseconds tick = std::chrono::milliseconds(50));
   Tracer(Tracer&&) noexcept;
   Tracer& operator=(Tracer&&) = delete;
-  ~Tracer();
+  ~Tracer() override;
 
   // Makes a thread of a running process a tracee, without stopping it; its children follow. `kill_on_exit`: the thread
   // is killed when the tracer ends. EPERM, ESRCH: ptrace(2). EINTR: the kernel makes the caller wait for an exec of
@@ -43,6 +44,9 @@ class Tracer {
   void reap_end(pid_t tid) const;
   // Takes a stop that next_of() returned. The thread stays in it, and next() does not report it again.
   void reap_stop(pid_t tid) const;
+
+  std::optional<long> call(const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets, long number,
+                           std::array<std::uint64_t, 6> arguments) const override;
 
  private:
   Tracer() = default;

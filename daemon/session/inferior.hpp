@@ -142,6 +142,7 @@ struct Inferior : SinceExec {
   const Inherited& inherited() const { return *this; }
   AddressSpace& space() const { return *program->space; }
   const ProcessMemory& memory() const { return program->space->memory(); }
+  const ProcFiles& proc() const { return program->space->proc(); }
 };
 
 inline AddressSpace& Thread::space() const { return inferior->space(); }

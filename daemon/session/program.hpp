@@ -69,7 +69,8 @@ struct SiteLooks {
 };
 
 struct Program {
-  Program(const Tracer& tracer, pid_t pid) : space(std::make_shared<AddressSpace>(tracer, pid)) {}
+  Program(const SystemCaller& caller, pid_t pid, ProcFiles proc = ProcFiles())
+      : space(std::make_shared<AddressSpace>(caller, pid, std::move(proc))) {}
   explicit Program(std::shared_ptr<AddressSpace> s) : space(std::move(s)) {}
 
   std::shared_ptr<Program> fork_copy(pid_t child) const {

@@ -17,6 +17,7 @@
 #include "base/clock.hpp"
 #include "elf/maps.hpp"
 #include "ptrace/launch.hpp"
+#include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/stack_capture.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "proc/processes.hpp"
 #include "proc/signal_bits.hpp"
+#include "ptrace/tracee.hpp"
 
 namespace fade {
 namespace {
