@@ -8,11 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "proc/processes.hpp"
-#include "ptrace/tracee.hpp"
-#include "session/process_facts.hpp"
 #include "session/system_calls.hpp"
 
 namespace fade {
@@ -35,11 +32,9 @@ std::string name_of_signal(int signal) {
 }
 
 // Numbers of another namespace say nothing here.
-bool shares_pid_namespace(pid_t pid) {
-  std::error_code unknown;
-  const auto ours = std::filesystem::read_symlink("/proc/self/ns/pid", unknown);
-  const auto its = std::filesystem::read_symlink(fmt::format("/proc/{}/ns/pid", pid), unknown);
-  return !unknown && ours == its;
+bool shares_pid_namespace(pid_t pid, const ProcFiles& proc) {
+  const std::string its = proc.link(pid, "ns/pid");
+  return !its.empty() && its == proc.link("self/ns/pid");
 }
 
 bool has_sender(int code) { return code == SI_USER || code == SI_TKILL || code == SI_QUEUE; }
@@ -54,14 +49,6 @@ void again(SignalSeen& seen, const SignalSeen& before) {
   seen.at = now;
 }
 
-// A recursion without end, or an array that does not fit.
-bool is_of_the_stack(const siginfo_t& info, pid_t tid) {
-  if (info.si_signo != SIGSEGV || (info.si_code != SEGV_MAPERR && info.si_code != SEGV_ACCERR)) return false;
-  const auto registers = Tracee(tid).registers();
-  const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
-  return registers && address + kBelowStack >= registers->rsp && address < registers->rsp + kAboveStack;
-}
-
 bool uses_gpu_stack(const Inferior& inferior) {
   return std::ranges::any_of(inferior.program->modules, [](const Module& module) { return module.watched; });
 }
@@ -70,7 +57,7 @@ bool uses_gpu_stack(const Inferior& inferior) {
 bool is_of_interest(const Inferior& inferior) { return inferior.is_root || uses_gpu_stack(inferior); }
 
 std::string program_name(const Inferior& inferior) {
-  const std::string name = read_thread_name(inferior.pid);
+  const std::string name = read_thread_name(inferior.pid, inferior.proc());
   return name.empty() ? fmt::format("process {}", inferior.pid) : fmt::format("{} (pid {})", name, inferior.pid);
 }
 
@@ -94,7 +81,8 @@ std::vector<const OpenCall*> running_calls(const Thread& thread, const Registers
 
 ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   ThreadSeen out{.thread = thread.id, .at = clock_.now(), .earlier = thread.earlier_calls};
-  out.doing = registers ? what_it_does(thread.tid, *registers) : what_it_does_unstopped(thread.tid);
+  const ProcFiles& proc = thread.inferior->proc();
+  out.doing = registers ? what_it_does(thread.tid, *registers, proc) : what_it_does_unstopped(thread.tid, proc);
   if (registers) {
     const AddressSpace& space = thread.space();
     const RemoteAddr ip = registers->ip();
@@ -151,9 +139,17 @@ std::string BlackBox::running_call(const Inferior& inferior, ThreadId thread) co
 
 // ---------------------------------------------------------------- how processes end
 
+// A recursion without end, or an array that does not fit.
+bool BlackBox::is_of_the_stack(const siginfo_t& info, pid_t tid) const {
+  if (info.si_signo != SIGSEGV || (info.si_code != SEGV_MAPERR && info.si_code != SEGV_ACCERR)) return false;
+  const auto registers = threads_.registers(tid);
+  const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
+  return registers && address + kBelowStack >= registers->rsp && address < registers->rsp + kAboveStack;
+}
+
 void BlackBox::signalled(Thread& thread, int signal) const {
   const SignalSeen before = std::exchange(thread.signal, {.number = signal, .at = clock_.now()});
-  const auto info = Tracee(thread.tid).siginfo();
+  const auto info = threads_.siginfo(thread.tid);
   if (!info) return;
   SignalSeen& seen = thread.signal;
   seen.code = info->si_code;
@@ -163,10 +159,11 @@ void BlackBox::signalled(Thread& thread, int signal) const {
   if (!has_sender(seen.code)) return;
   seen.sender = info->si_pid;
   seen.sender_uid = info->si_uid;
-  if (before.number == signal && is_fault(before) && seen.sender == read_own_pid(thread.inferior->pid))
+  const ProcFiles& proc = thread.inferior->proc();
+  if (before.number == signal && is_fault(before) && seen.sender == read_own_pid(thread.inferior->pid, proc))
     return again(seen, before);
-  if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid))
-    seen.sender_name = read_thread_name(seen.sender);
+  if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid, proc))
+    seen.sender_name = read_thread_name(seen.sender, proc);
 }
 
 Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
@@ -185,7 +182,7 @@ Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
     out.sender_uid = last->sender_uid;
     out.sender_name = last->sender_name;
     if (last->is_of_the_stack) out.cause = "stack", out.evidence = "the address is at the end of the thread's stack";
-    if (last->sender != 0 && last->sender == read_own_pid(inferior.pid)) out.cause = "self";
+    if (last->sender != 0 && last->sender == read_own_pid(inferior.pid, inferior.proc())) out.cause = "self";
   } else if (signal == SIGKILL) {
     if (const auto oom = oom_.killed(inferior.pid))
       out.cause = oom->is_certain ? "oom" : "oom?", out.evidence = oom->evidence;
@@ -204,7 +201,7 @@ void BlackBox::tell_death(const Inferior& inferior, Death& death, int signal) {
 
 void BlackBox::dying(Thread& thread, int status) {
   Inferior& inferior = *thread.inferior;
-  const auto registers = Tracee(thread.tid).registers();
+  const auto registers = threads_.registers(thread.tid);
   const bool alone = registers && static_cast<long>(registers->orig_rax) == SYS_exit && WIFEXITED(status);
   if (alone || !registers) return;
   thread.ends_with_others = true;

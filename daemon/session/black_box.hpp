@@ -6,12 +6,14 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/event.hpp"
 #include "ptrace/registers.hpp"
 #include "ptrace/stop.hpp"
+#include "ptrace/stopped_threads.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
@@ -21,8 +23,10 @@ namespace fade {
 
 class BlackBox {
  public:
-  BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions)
-      : sink_(sink), clock_(clock), functions_(functions) {}
+  // `root`: a prefix of the folders whose counters OomWatch reads.
+  BlackBox(EventSink& sink, const SessionClock& clock, FunctionTable& functions,
+           const StoppedThreads& threads = StoppedThreads::traced(), std::string root = {})
+      : sink_(sink), clock_(clock), functions_(functions), threads_(threads), oom_(std::move(root)) {}
 
   // Takes the stack of a stopped thread; without this function no stacks are kept.
   using TakeStack = std::function<StackId(Thread&, const Registers&)>;
@@ -63,11 +67,13 @@ class BlackBox {
   void tell_death(const Inferior& inferior, Death& death, int signal);
   void tell_exit(const Inferior& inferior, const Death& death, int status);
   void send(const Inferior& inferior, Postmortem postmortem);
+  bool is_of_the_stack(const siginfo_t& info, pid_t tid) const;
   std::string running_call(const Inferior& inferior, ThreadId thread) const;
 
   EventSink& sink_;
   const SessionClock& clock_;
   FunctionTable& functions_;
+  const StoppedThreads& threads_;
   TakeStack take_stack_;
   ModuleSymbols symbols_;
   OomWatch oom_;

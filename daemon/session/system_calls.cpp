@@ -1,14 +1,13 @@
 #include "session/system_calls.hpp"
 
 #include <fmt/format.h>
-#include <limits.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdlib>
 #include <iterator>
+#include <sstream>
 
 namespace fade {
 namespace {
@@ -66,40 +65,34 @@ constexpr Named kNamed[] = {
     {SYS_restart_syscall, "a wait that was interrupted and goes on"},
 };
 
-std::string opened_as(pid_t tid, std::uint64_t descriptor) {
-  char target[PATH_MAX];
-  const ssize_t n =
-      ::readlink(fmt::format("/proc/{}/fd/{}", tid, static_cast<int>(descriptor)).c_str(), target, sizeof target);
-  return n <= 0 ? std::string() : std::string(target, static_cast<std::size_t>(n));
-}
-
-std::string named(pid_t tid, long number, std::uint64_t first_argument) {
+std::string named(const ProcFiles& proc, pid_t tid, long number, std::uint64_t first_argument) {
   const auto it = std::ranges::find(kNamed, number, &Named::number);
   if (it == std::end(kNamed)) return fmt::format("system call {}", number);
-  const std::string file = it->takes_descriptor ? opened_as(tid, first_argument) : std::string();
+  const std::string file =
+      it->takes_descriptor ? proc.link(tid, fmt::format("fd/{}", static_cast<int>(first_argument))) : std::string();
   return file.empty() ? it->name : fmt::format("{} on {}", it->name, file);
 }
 
 }  // namespace
 
-std::string what_it_does(pid_t tid, const Registers& registers) {
+std::string what_it_does(pid_t tid, const Registers& registers, const ProcFiles& proc) {
   const long number = static_cast<long>(registers.orig_rax);
-  return number < 0 ? "running" : named(tid, number, registers.rdi);
+  return number < 0 ? "running" : named(proc, tid, number, registers.rdi);
 }
 
-std::string what_it_does_unstopped(pid_t tid) {
-  std::ifstream in(fmt::format("/proc/{}/syscall", tid));
+std::string what_it_does_unstopped(pid_t tid, const ProcFiles& proc) {
+  std::istringstream in(proc.read(tid, "syscall"));
   std::string word, argument;
   if (!(in >> word)) return {};
   if (word == "running") return word;
   char* end = nullptr;
   const long number = std::strtol(word.c_str(), &end, 10);
   if (*end != '\0' || number < 0 || !(in >> argument)) return {};
-  return named(tid, number, std::strtoull(argument.c_str(), nullptr, 16));
+  return named(proc, tid, number, std::strtoull(argument.c_str(), nullptr, 16));
 }
 
-std::uint64_t signals_awaited(pid_t tid, const Memory& memory) {
-  std::ifstream in(fmt::format("/proc/{}/syscall", tid));
+std::uint64_t signals_awaited(pid_t tid, const Memory& memory, const ProcFiles& proc) {
+  std::istringstream in(proc.read(tid, "syscall"));
   std::string number, set;
   if (!(in >> number >> set) || std::strtol(number.c_str(), nullptr, 10) != SYS_rt_sigtimedwait) return 0;
   return memory.value<std::uint64_t>({std::strtoull(set.c_str(), nullptr, 16)}).value_or(0);
