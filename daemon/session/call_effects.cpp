@@ -16,8 +16,8 @@ void CallEffects::ended(Thread& thread, const Entry& entry, const EndedCall& cal
   const bool is_resolver = entry.what == Entry::What::Resolver;
   if (!is_resolver) tell_gpu_nodes(thread, entry);
   HangWatch::call_ended(*thread.inferior, entry, call.result);
-  if (is_resolver) modules_.resolved(*thread.inferior, thread, entry, {call.result});
-  if (call.table) modules_.table_given(*thread.inferior, thread, entry, *call.table);
+  if (is_resolver) modules_.arming().resolved(*thread.inferior, thread, entry, {call.result});
+  if (call.table) modules_.arming().table_given(*thread.inferior, thread, entry, *call.table);
 }
 
 // Once per program, after HIP's first answer to a call that needs a device: by then HIP has opened the nodes that it

@@ -18,11 +18,11 @@ bool imports_it(const Module& module) {
 
 }  // namespace
 
-bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module) {
+bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module, const ProcFiles& proc) {
   if (!module.role.empty() || imports_it(module)) return false;
   const elf::Mapping* mapping = maps.find(module.span.begin);
   if (!mapping || !mapping->has_file()) return false;
-  auto fd = elf::open_mapped_file(pid, *mapping);
+  auto fd = elf::open_mapped_file(pid, *mapping, proc);
   if (!fd) return false;
   const auto file = elf::ElfFile::open(std::move(*fd), module.path);
   return file && file->section(kKernels);

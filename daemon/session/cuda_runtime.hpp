@@ -11,6 +11,7 @@
 namespace fade {
 
 // Reads the file that is mapped: for programs that have loaded CUDA's driver API only, once for each module.
-bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module);
+bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module,
+                             const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

@@ -7,6 +7,7 @@
 
 #include "elf/dynamic_image.hpp"
 #include "proc/processes.hpp"
+#include "session/process_facts.hpp"
 
 namespace fade {
 namespace {

@@ -38,13 +38,13 @@ std::vector<std::string> expected_folders(const std::string& library_path, const
   return out;
 }
 
-std::vector<std::string> files_not_taken(pid_t pid, const std::array<std::string, 2>& names, const TargetFile& taken,
-                                         const std::vector<std::string>& folders) {
+std::vector<std::string> files_not_taken(const Inferior& inferior, const std::array<std::string, 2>& names,
+                                         const TargetFile& taken, const std::vector<std::string>& folders) {
   std::vector<TargetFile> seen{taken};
   std::vector<std::string> out;
   for (const std::string& folder : folders)
     for (const std::string& name : names) {
-      const auto file = name.empty() ? std::nullopt : look_at_file(pid, folder + "/" + name);
+      const auto file = name.empty() ? std::nullopt : look_at_file(inferior.pid, folder + "/" + name, inferior.proc());
       if (!file || std::ranges::find(seen, *file) != seen.end() || out.size() == kMostNotTaken) continue;
       seen.push_back(*file);
       out.push_back(folder + "/" + file->real_name);
@@ -138,11 +138,10 @@ void ImportWatch::tell_origin(const Inferior& inferior, Module& module, const st
                    .rpath = module.links->rpath,
                    .runpath = module.links->runpath};
   if (!opened.empty()) tell_rule(*inferior.program, module, view, out);
-  const auto file = family.name.empty() ? std::nullopt : look_at_file(inferior.pid, opened);
+  const auto file = family.name.empty() ? std::nullopt : look_at_file(inferior.pid, opened, inferior.proc());
   if (file) out.version = version_in(file->real_name);
   if (file && (family.kind == "rocm" || family.kind == "cuda"))
-    out.not_taken =
-        files_not_taken(inferior.pid, {std::string(base_name(opened)), soname}, *file, view.expected_folders);
+    out.not_taken = files_not_taken(inferior, {std::string(base_name(opened)), soname}, *file, view.expected_folders);
   if (family.kind == "rocm") out.rocm = rocm_release(family.name, module.path, out.version);
   sink_.notice(std::move(out));
 }
@@ -165,7 +164,7 @@ void ImportWatch::tell_rule(const Program& program, const Module& module, const 
 const LoaderView& ImportWatch::loader_view(const Inferior& inferior) {
   auto& view = inferior.program->loader_view;
   if (view) return *view;
-  const Variables variables = read_process_facts(inferior.pid).environment;
+  const Variables variables = read_process_facts(inferior.pid, inferior.proc()).environment;
   LoaderView made{
       {value_of(variables, "LD_LIBRARY_PATH"), value_of(variables, "LD_PRELOAD"), value_of(variables, "LD_AUDIT")}, {}};
   made.expected_folders = expected_folders(made.variables.library_path, variables);

@@ -16,15 +16,15 @@ const elf::ElfFile* ModuleSymbols::of(const Program& program, pid_t pid, RemoteA
   const Module* module = program.module_at(address);
   if (!module) return nullptr;
   const auto [it, is_new] = of_modules_.try_emplace(module->id);
-  if (is_new) it->second = opened(pid, *module);
+  if (is_new) it->second = opened(pid, *module, program.space->proc());
   return it->second;
 }
 
-const elf::ElfFile* ModuleSymbols::opened(pid_t pid, const Module& module) {
-  const auto maps = elf::read_maps(pid);
+const elf::ElfFile* ModuleSymbols::opened(pid_t pid, const Module& module, const ProcFiles& proc) {
+  const auto maps = elf::read_maps(pid, proc);
   const elf::Mapping* mapping = maps ? maps->find(module.span.begin) : nullptr;
   if (!mapping) return nullptr;
-  auto fd = elf::open_mapped_file(pid, *mapping);
+  auto fd = elf::open_mapped_file(pid, *mapping, proc);
   struct stat facts {};
   if (!fd || ::fstat(fd->get(), &facts) != 0) return nullptr;
   const auto [it, is_new] = files_.try_emplace({facts.st_dev, facts.st_ino});

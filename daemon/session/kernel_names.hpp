@@ -22,7 +22,7 @@ class ModuleSymbols {
   const elf::ElfFile* of(const Program& program, pid_t pid, RemoteAddr address);
 
  private:
-  const elf::ElfFile* opened(pid_t pid, const Module& module);
+  const elf::ElfFile* opened(pid_t pid, const Module& module, const ProcFiles& proc);
 
   using FileId = std::pair<dev_t, ino_t>;
   // In containers, and after dlclose, different files have the same path. A file that is open keeps its number.

@@ -26,21 +26,21 @@ bool ModuleFiles::has_room() {
   return open_.size() < most_;
 }
 
-const elf::Maps& ModuleFiles::maps(pid_t thread) {
+const elf::Maps& ModuleFiles::maps(pid_t thread, const ProcFiles& proc) {
   if (maps_) return *maps_;
-  living_ = living_thread(thread);
+  living_ = living_thread(thread, proc);
   most_ = most_files();
-  return maps_.emplace(elf::read_maps(living_).value_or(elf::Maps()));
+  return maps_.emplace(elf::read_maps(living_, proc).value_or(elf::Maps()));
 }
 
-std::shared_ptr<const Fd> ModuleFiles::of(pid_t thread, RemoteAddr begin) {
-  const elf::Mapping* mapping = maps(thread).find(begin);
+std::shared_ptr<const Fd> ModuleFiles::of(pid_t thread, RemoteAddr begin, const ProcFiles& proc) {
+  const elf::Mapping* mapping = maps(thread, proc).find(begin);
   if (!mapping || !mapping->has_file()) return nullptr;
   const FileId id{mapping->device, mapping->inode};
   if (const auto known = open_.find(id); known != open_.end())
     if (auto file = known->second.lock()) return file;
   if (!has_room()) return nullptr;
-  auto fd = elf::open_mapped_file_of(living_, *mapping);
+  auto fd = elf::open_mapped_file_of(living_, *mapping, proc);
   if (!fd) return nullptr;
   auto file = std::make_shared<const Fd>(std::move(*fd));
   open_[id] = file;

@@ -8,6 +8,7 @@
 
 #include "base/fd.hpp"
 #include "elf/maps.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 
@@ -16,10 +17,10 @@ class ModuleFiles {
   // The mappings have changed, or another process is looked at.
   void look_again() { maps_.reset(); }
   // The mappings of the process of `thread`, read once.
-  const elf::Maps& maps(pid_t thread);
+  const elf::Maps& maps(pid_t thread, const ProcFiles& proc = ProcFiles());
   // The file that is mapped at `begin` of the process of `thread`, open for reading. Null: it cannot be opened, or fade
   // holds so many files that its other parts could run short. A file is opened once, however many processes map it.
-  std::shared_ptr<const Fd> of(pid_t thread, RemoteAddr begin);
+  std::shared_ptr<const Fd> of(pid_t thread, RemoteAddr begin, const ProcFiles& proc = ProcFiles());
 
  private:
   using FileId = std::pair<dev_t, ino_t>;

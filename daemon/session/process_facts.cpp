@@ -69,14 +69,13 @@ std::string redacted(const std::string& name, const std::string& value) {
 
 Error process_gone(pid_t pid) { return {fmt::format("process {} has ended", pid), {}, {}, ESRCH}; }
 
-ProcessFacts read_process_facts(pid_t pid) {
+ProcessFacts read_process_facts(pid_t pid, const ProcFiles& proc) {
   ProcessFacts facts;
-  const ProcFiles proc;
   const StatFile stat = proc.stat(pid);
   facts.ppid = static_cast<pid_t>(stat.number(StatFile::Parent).value_or(0));
   facts.start_ticks = stat.number(StatFile::StartTime).value_or(0);
   if (const auto ids = proc.status(pid).ids("Uid")) facts.uid = (*ids)[0];
-  const pid_t alive = living_thread(pid);
+  const pid_t alive = living_thread(pid, proc);
   facts.exe = proc.link(alive, "exe");
   facts.command = proc.texts(alive, "cmdline");
   for (const auto& item : proc.texts(alive, "environ")) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "proc/proc_files.hpp"
 
 namespace fade {
 
@@ -21,7 +22,7 @@ struct ProcessFacts {
   // Variables that say how the GPU stack behaves, and no others; values that look like secrets are replaced.
   std::vector<std::pair<std::string, std::string>> environment;
 };
-ProcessFacts read_process_facts(pid_t pid);
+ProcessFacts read_process_facts(pid_t pid, const ProcFiles& proc = ProcFiles());
 Error process_gone(pid_t pid);  // code ESRCH
 
 // The owner of a process's memory: the process itself, or its maker (vfork(2), CLONE_VM). kcmp(2).

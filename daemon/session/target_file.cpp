@@ -16,9 +16,9 @@
 
 namespace fade {
 
-std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path) {
+std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path, const ProcFiles& proc) {
   if (!path.starts_with('/') || path.size() >= PATH_MAX) return std::nullopt;
-  const Fd root(::open(fmt::format("/proc/{}/root", living_thread(pid)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const Fd root(::open(proc.path(living_thread(pid, proc), "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;  // a link in a container does not lead out of it

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "proc/proc_files.hpp"
+
 namespace fade {
 
 struct TargetFile {
@@ -17,6 +19,6 @@ struct TargetFile {
 };
 
 // nullopt: it is no regular file, or cannot be seen. `path` is absolute.
-std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path);
+std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path, const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
 #include "proc/processes.hpp"
+#include "session/process_facts.hpp"
 #include "session/session.hpp"
 #include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"

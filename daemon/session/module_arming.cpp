@@ -1,0 +1,186 @@
+#include "session/module_arming.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/log.hpp"
+#include "base/page_cache.hpp"
+#include "proc/processes.hpp"
+
+namespace fade {
+namespace {
+
+// Bytes from one function to the next, which are sorted by address.
+std::uint64_t up_to_next(const std::vector<elf::DynamicSymbol>& functions, std::uint64_t offset) {
+  const auto next = std::ranges::upper_bound(functions, offset, {}, &elf::DynamicSymbol::offset);
+  return (next == functions.end() ? offset + kSlotSize : next->offset) - offset;
+}
+
+// True if no thread can have executed anything of a module that the loader has just told of: the only one stands in the
+// loader, or the loader has yet to make it usable.
+bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image, const ModuleFacts& module) {
+  if (module.has_run || inferior.program->is_list_doubtful) return false;
+  return image.is_unrelocated().value_or(false) ||
+         (inferior.program.use_count() == 1 && read_thread_ids(inferior.pid, inferior.proc()).size() == 1);
+}
+
+}  // namespace
+
+void ModuleArming::note(const Inferior& inferior, std::string kind, std::string detail) const {
+  sink_.notice(Lifecycle{clock_.now(), inferior.id, 0, std::move(kind), 0, std::move(detail)});
+}
+
+void ModuleArming::refuse(const Inferior& inferior, const std::string& what, const std::string& why,
+                          std::uint64_t functions) {
+  note(inferior, "refused", fmt::format("{}: {}", what, why));
+  if (refused_ == 0) first_refusal_ = fmt::format("{}: {}", what, why);
+  refused_ += functions;
+}
+
+void ModuleArming::arm_libc(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image) {
+  if (!image.lookup("__libc_start_main")) return;
+  inferior.program->libc = {image.bias()};
+  const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {
+      {"sigaction", functions_.set_action(), Guard::Sigaction},
+      {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
+  bool is_guarded = true;
+  for (const auto& [name, entry, kind] : wanted) {
+    const auto symbol = image.lookup(name);
+    is_guarded &= symbol && guard(inferior, stopped, image.address(*symbol), entry, name, kind);
+  }
+  AddressSpace& space = inferior.space();
+  if (is_guarded) space.set_guarded(true, stopped);
+  const auto system_call = image.lookup("syscall");
+  const auto place = system_call ? space.behind_system_call(image.address(*system_call)) : std::nullopt;
+  if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
+}
+
+bool ModuleArming::guard(const Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry,
+                         const std::string& name, Guard guard) {
+  const auto site = inferior.space().arm(address, stopped, guard);
+  if (!site) refuse(inferior, name, site.error().message);
+  if (!site || (*site)->entry != 0) return false;
+  (*site)->entry = entry;
+  return true;
+}
+
+std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, std::span<const WatchedFunction> functions) {
+  std::uint32_t watched = 0;
+  const auto done = engines_.watch(inferior, functions, stopped);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (!done[i]) refuse(inferior, functions_[functions[i].entry].probe->symbol, done[i].error().message);
+    watched += done[i].value_or(false);
+  }
+  return watched;
+}
+
+std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, RemoteAddr function, std::uint32_t entry) {
+  const WatchedFunction one{entry, AddressSpace::FunctionEntry::read(inferior.memory(), function, 0)};
+  return watch(inferior, stopped, std::span(&one, 1));
+}
+
+// The targets of the library's branches that a jump would overwrite. Not known for a library with very much text.
+std::unordered_set<RemoteAddr> ModuleArming::branches_behind_entries(const AddressSpace& space,
+                                                                     const elf::DynamicImage& image,
+                                                                     const std::vector<elf::DynamicSymbol>& functions,
+                                                                     const Memory& text) const {
+  constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16, kMostText = 64 << 20;
+  std::unordered_set<RemoteAddr> covered, out;
+  for (const auto& function : functions)
+    if (!function.ifunc && wishes_.names(function.name))
+      for (const RemoteAddr start :
+           space.under_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize)))
+        covered.insert(start);
+  std::vector<std::uint8_t> piece(kPiece + kLongest);
+  std::uint64_t seen = 0;
+  for (const elf::Segment& segment : image.segments()) {
+    if (!segment.executable) continue;
+    if ((seen += segment.range.size()) > kMostText || seen < segment.range.size()) return covered;
+    for (RemoteAddr at = segment.range.begin; at < segment.range.end; at = at + kPiece) {
+      const std::size_t wanted = std::min<std::uint64_t>(piece.size(), segment.range.end - at);
+      const std::size_t got = space.memory().read(at, std::as_writable_bytes(std::span(piece).first(wanted)));
+      if (got < wanted) return covered;  // not seen: all may be
+      out.merge(branched_to(std::span(piece).first(got), at, covered));
+    }
+  }
+  return out;
+}
+
+// The index of the function is left open.
+std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& space, const elf::DynamicImage& image,
+                                                          const std::vector<elf::DynamicSymbol>& functions,
+                                                          const std::vector<NamedCode>& wanted, bool may_jump) const {
+  const PageCache text(space.memory());
+  const auto branches =
+      may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
+  const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
+    for (std::uint64_t i = 1; i < kEndbr64.size() + kJumpSize; ++i)
+      if (branches.contains(function + i)) return true;
+    return false;
+  };
+  std::vector<WatchedFunction> out;
+  for (const NamedCode& code : wanted) {
+    const RemoteAddr address{image.bias() + code.offset};
+    const std::uint64_t untouched =
+        may_jump && !code.ifunc && !is_branched_to(address) ? up_to_next(functions, code.offset) : 0;
+    out.push_back({0, AddressSpace::FunctionEntry::read(text, address, untouched)});
+    out.back().code.stack_words = code.probe->stack_words;
+  }
+  return out;
+}
+
+std::uint32_t ModuleArming::arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image,
+                                    const ModuleFacts& module) {
+  std::uint32_t sites = 0, chosen_before = 0;
+  const auto functions = image.all_functions();
+  const std::vector<NamedCode> wanted =
+      code_of(functions, [&](const std::string& name) { return wishes_.probe_for(name, module); });
+  const bool may_jump = !module.role.empty() && is_untouched(inferior, image, module);
+  auto watched = code_of_wanted(inferior.space(), image, functions, wanted, may_jump);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const NamedCode& code = wanted[i];
+    watched[i].entry = code.ifunc ? functions_.resolver(code.probe, module.path, module.major)
+                                  : functions_.function(code.probe, module.path, module.major, code.other_names);
+    chosen_before += code.ifunc && module.has_run;
+  }
+  sites += watch(inferior, stopped, watched);
+  if (chosen_before > 0)
+    refuse(inferior, fmt::format("{} functions of {}", chosen_before, module.path),
+           "they are IFUNCs; what callers have been bound to before fade came is not seen", chosen_before);
+  const auto requested = wishes_.requested(inferior, image, module);
+  for (const auto& [kind, detail] : requested.notes) note(inferior, kind, detail);
+  for (const auto& [probe, address] : requested.functions)
+    sites += watch(inferior, stopped, address, functions_.function(probe, module.path, module.major));
+  armed_ += sites;
+  return sites;
+}
+
+void ModuleArming::resolved(Inferior& inferior, const Thread& thread, const Entry& resolver,
+                            RemoteAddr implementation) {
+  const auto function = functions_.function(resolver.probe, resolver.library, resolver.library_major);
+  armed_ += watch(inferior, thread.tid, implementation, function);
+}
+
+void ModuleArming::table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table) {
+  const Module* module = inferior.program->module_at(table.at);
+  if (!module || module->path != giver.library) return;
+  const auto functions = read_table(inferior.memory(), *module, table);
+  if (!functions) {
+    if (unread_tables_.insert(table.id).second) note(inferior, "note", functions.error().message);
+    return;
+  }
+  for (const TableFunction& function : *functions) {
+    const auto entry =
+        functions_.function(table_probe(*giver.probe, table, function.index), giver.library, giver.library_major);
+    armed_ += watch(inferior, thread.tid, function.address, entry);
+  }
+}
+
+std::string ModuleArming::refusals() const {
+  return refused_ == 0 ? std::string()
+                       : fmt::format("{} functions could not be watched, first {}", refused_, first_refusal_);
+}
+
+}  // namespace fade
