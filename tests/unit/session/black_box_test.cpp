@@ -172,7 +172,7 @@ TEST_P(BlackBoxSignals, ArePartOfThePostMortem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, BlackBoxSignals, ::testing::ValuesIn(signal_cases()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& one) { return one.param.name; });
 
 TEST_F(BlackBoxTest, NamesNoSenderFromAnotherNamespace) {
   process.write("comm", "killer\n", kKiller);
