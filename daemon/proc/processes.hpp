@@ -35,6 +35,8 @@ struct SignalSets {
 };
 SignalSets read_signal_sets(pid_t tid, const ProcFiles& proc = ProcFiles());
 // The process has a handler for it.
-inline bool catches_signal(pid_t pid, int signal) { return read_signal_sets(pid).has_caught(signal); }
+inline bool catches_signal(pid_t pid, int signal, const ProcFiles& proc = ProcFiles()) {
+  return read_signal_sets(pid, proc).has_caught(signal);
+}
 
 }  // namespace fade

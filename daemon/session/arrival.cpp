@@ -175,7 +175,7 @@ void Arrival::unblock_traps(ProgramMark program, RemoteRange libc) {
           const bool slept = registers && (begun_again(*registers) || called_once_more(*registers));
           const bool is_elsewhere = registers && !libc.contains(registers->ip());
           if (slept || (seen[thread.tid] > kEnoughLooks && (is_elsewhere || look == kMostLooks)))
-            TrapGuard::unblock(thread);
+            parts_.guard.unblock(thread);
         },
         &holds_);
     deaf.insert(left.begin(), left.end());

@@ -12,6 +12,7 @@
 #include "session/foothold.hpp"
 #include "session/module_watch.hpp"
 #include "session/rendezvous.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 #include "session/stack_capture.hpp"
 
 namespace fade {
@@ -23,6 +24,7 @@ class Arrival {
     const Roster& roster;
     Rendezvous& rendezvous;
     ModuleWatch& modules;
+    const TrapGuard& guard;
     FunctionTable& functions;
     StackCapture& stacks;
     // Children in the memory of this process become tracees. Called between the net and the breakpoints.

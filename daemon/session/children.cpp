@@ -101,7 +101,7 @@ void Children::prepare_anew(Inferior& inferior, Thread& thread) {
   if (entered) entered = modules.enter(inferior, thread, *foothold);
   if (!entered) return p_.roster.note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;
-  TrapGuard::unblock(thread);
+  p_.calls.guard().unblock(thread);
   thread.trap.is_doubtful = true;
   modules.arm_loaded(inferior, thread.tid);
 }

@@ -63,7 +63,7 @@ Thread& Programs::begin_anew(Inferior& inferior, pid_t former) {
 
 void Programs::executed(Inferior& inferior, const Stop& stop) {
   const auto former = static_cast<pid_t>(stop.message);
-  const TrapBelief belief = TrapGuard::belief(inferior, p_.roster.thread(former));
+  const TrapBelief belief = p_.calls.guard().belief(inferior, p_.roster.thread(former));
   Thread& thread = begin_anew(inferior, former);
   if (!p_.options.follow && !inferior.is_root) return p_.children.leave_alone(inferior, stop.tid);
   begin(inferior, thread, belief);

@@ -24,8 +24,8 @@ Seizing::Seizing(const Parts& parts)
     : p_(parts),
       untraced_({p_.tracer, p_.roster, p_.population, p_.calls.engines(),
                  [this](pid_t pid) { return seize_threads(pid); }, [this](pid_t pid) { return watch(pid); }}),
-      arrival_({p_.clock, p_.roster, p_.rendezvous, p_.calls.modules(), p_.calls.functions(), p_.calls.stacks(),
-                [this](pid_t pid) { untraced_.meet_guests(pid); }}) {}
+      arrival_({p_.clock, p_.roster, p_.rendezvous, p_.calls.modules(), p_.calls.guard(), p_.calls.functions(),
+                p_.calls.stacks(), [this](pid_t pid) { untraced_.meet_guests(pid); }}) {}
 
 // A thread at the beginning of its end is refused as if it were forbidden, and looks alive for a moment. The same holds
 // for a thread that its tracer is just detaching.

@@ -1,8 +1,6 @@
 #include "session/sigtrap/trap_guard.hpp"
 
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <span>
@@ -12,9 +10,7 @@
 #include "proc/processes.hpp"
 #include "proc/signal_bits.hpp"
 #include "ptrace/signal_frame.hpp"
-#include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
-#include "session/process_facts.hpp"
 #include "session/system_calls.hpp"
 
 namespace fade {
@@ -24,6 +20,12 @@ constexpr std::uint64_t kNeverBlocked =
     signal_bit(SIGKILL) | signal_bit(SIGSTOP);  // the kernel leaves them out of every mask
 
 std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
+
+// A null pointer is a question, also in a program that has mapped address 0.
+template <class T>
+std::optional<T> behind(const Memory& memory, RemoteAddr pointer) {
+  return pointer ? memory.value<T>(pointer) : std::nullopt;
+}
 
 struct sigaction to_libc(const KernelSigaction& kernel) {
   struct sigaction out {};
@@ -48,8 +50,11 @@ bool believes_blocked(const Thread& thread, std::optional<std::uint64_t> mask) {
   return thread.trap.is_blocked && !(mask && (*mask & thread.trap.mask_given) != thread.trap.mask_given);
 }
 
-void send_kept(Thread& thread) {
-  if (const auto info = std::exchange(thread.trap.waiting, {})) TrapGuard::send_to(thread, *info);
+siginfo_t as_sent(const siginfo_t& info) {
+  siginfo_t out = info;
+  out.si_signo = SIGTRAP;
+  out.si_code = SI_QUEUE;
+  return out;
 }
 
 }  // namespace
@@ -59,7 +64,7 @@ void TrapGuard::return_from(const Thread& thread, const Registers& registers, st
   Registers after = registers;
   after.rip = thread.space().ret().value;
   after.rax = result;
-  Tracee(thread.tid).set_registers(after);
+  threads_.set_registers(thread.tid, after);
 }
 
 void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
@@ -67,7 +72,7 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   Inferior& inferior = *thread.inferior;
   AddressSpace& space = inferior.space();
   const RemoteAddr wish_at{registers.rsi}, old_at{registers.rdx};
-  const auto wish = space.memory().value<struct sigaction>(wish_at);
+  const auto wish = behind<struct sigaction>(space.memory(), wish_at);
   if (wish_at && !wish) return;  // libc will fault on it as it should
   const auto old = to_libc(action(inferior));
   if (old_at && !space.memory().write(old_at, bytes_of(old), thread.tid)) return;
@@ -86,11 +91,10 @@ bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const 
   return thread.trap.is_blocked;
 }
 
-void TrapGuard::unblock(Thread& thread) {
-  const Tracee tracee(thread.tid);
-  const auto mask = tracee.signal_mask();
+void TrapGuard::unblock(Thread& thread) const {
+  const auto mask = threads_.signal_mask(thread.tid);
   const bool is_meant = mask && (*mask & kTrapBit) && !(*mask & kBitsOfLibc);  // libc puts back the former mask
-  if (!is_meant || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
+  if (!is_meant || !threads_.set_signal_mask(thread.tid, *mask & ~kTrapBit)) return;
   if (is_lost_at_return(thread, *mask & ~kTrapBit)) return;
   thread.trap.is_blocked = true;
   thread.trap.mask_given = *mask & ~kTrapBit;
@@ -98,8 +102,8 @@ void TrapGuard::unblock(Thread& thread) {
 
 // SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler
 // of SIGTRAP itself, as a rule. While it runs SIGTRAP is not held back then, as in handlers that the net calls.
-bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
-  const auto registers = Tracee(thread.tid).registers();
+bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) const {
+  const auto registers = threads_.registers(thread.tid);
   if (!registers) return false;
   const auto frames = signal_frames(thread.memory(), registers->sp());
   return !frames.empty() && frames.front().mask == given;
@@ -108,12 +112,11 @@ bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
 void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   const ProcessMemory& memory = thread.memory();
   const RemoteAddr set_at{registers.rsi}, old_at{registers.rdx};
-  const auto set = memory.value<std::uint64_t>(set_at);
+  const auto set = behind<std::uint64_t>(memory, set_at);
   const int how = static_cast<int>(registers.rdi);
   const bool concerns = thread.trap.is_blocked || (set && how != SIG_UNBLOCK && (*set & kTrapBit));
   if (!concerns || (set_at && (!set || how < SIG_BLOCK || how > SIG_SETMASK))) return;
-  const Tracee tracee(thread.tid);
-  const auto now = tracee.signal_mask();
+  const auto now = threads_.signal_mask(thread.tid);
   if (!now) return;
   const std::uint64_t old = *now | (blocks(thread, now) ? kTrapBit : 0);
   if (old_at && !memory.write(old_at, bytes_of(old), thread.tid)) return;
@@ -122,17 +125,16 @@ void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
     const std::uint64_t mask = how == SIG_BLOCK ? old | wish : how == SIG_UNBLOCK ? old & ~wish : wish;
     thread.trap.is_blocked = (mask & kTrapBit) != 0;
     thread.trap.mask_given = mask & ~kTrapBit;
-    tracee.set_signal_mask(thread.trap.mask_given);
+    threads_.set_signal_mask(thread.tid, thread.trap.mask_given);
     if (!thread.trap.is_blocked) send_kept(thread);
   }
   return_from(thread, registers, 0);
 }
 
 bool TrapGuard::holds_back(Thread& thread) const {
-  const Tracee tracee(thread.tid);
-  const auto info = tracee.siginfo();
+  const auto info = threads_.siginfo(thread.tid);
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
-  if (!own_breakpoint && thread.trap.is_blocked && blocks(thread, tracee.signal_mask())) {
+  if (!own_breakpoint && thread.trap.is_blocked && blocks(thread, threads_.signal_mask(thread.tid))) {
     thread.trap.waiting = info.value_or(siginfo_t{});
     return true;
   }
@@ -142,7 +144,7 @@ bool TrapGuard::holds_back(Thread& thread) const {
 }
 
 bool TrapGuard::is_action_lost(const Inferior& inferior) {
-  return inferior.space().has_program_trap_action() && !catches_signal(inferior.pid, SIGTRAP);
+  return inferior.space().has_program_trap_action() && !catches_signal(inferior.pid, SIGTRAP, inferior.proc());
 }
 
 void TrapGuard::retake(const Thread& thread) {
@@ -150,15 +152,15 @@ void TrapGuard::retake(const Thread& thread) {
 }
 
 void TrapGuard::look_after(Inferior& inferior) {
-  if (inferior.watched && inferior.space().has_net() && !catches_signal(inferior.pid, SIGTRAP))
+  if (inferior.watched && inferior.space().has_net() && !catches_signal(inferior.pid, SIGTRAP, inferior.proc()))
     inferior.has_lost_net = true;
 }
 
 void TrapGuard::mend_action(Thread& thread) {
   Inferior& inferior = *thread.inferior;
-  const bool is_lost =
-      std::exchange(inferior.has_lost_net, false) ||
-      (inferior.watched && std::exchange(thread.trap.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP));
+  const bool is_lost = std::exchange(inferior.has_lost_net, false) ||
+                       (inferior.watched && std::exchange(thread.trap.is_doubtful, false) &&
+                        !catches_signal(inferior.pid, SIGTRAP, inferior.proc()));
   if (is_lost) retake(thread);
 }
 
@@ -168,7 +170,7 @@ Thread* TrapGuard::taker(Thread& thread) {
   Thread* open = nullptr;
   for (const auto& [tid, other] : thread.inferior->threads) {
     if (!is_for_any && other.get() != &thread) continue;
-    if (signals_awaited(tid, memory) & kTrapBit) return other.get();
+    if (signals_awaited(tid, memory, thread.inferior->proc()) & kTrapBit) return other.get();
     if (!open && !other->trap.is_blocked) open = other.get();
   }
   return open;
@@ -177,22 +179,21 @@ Thread* TrapGuard::taker(Thread& thread) {
 // Not by tgkill(2), which pthread_kill(3) and raise(3) call.
 bool TrapGuard::is_for_the_process(const siginfo_t& info) { return info.si_code != SI_TKILL; }
 
-void TrapGuard::send_to(const Thread& thread, const siginfo_t& info) {
-  siginfo_t sent = info;
-  sent.si_code = SI_QUEUE;
-  ::syscall(SYS_rt_tgsigqueueinfo, thread.inferior->pid, thread.tid, SIGTRAP, &sent);
+void TrapGuard::send_to(const Thread& thread, const siginfo_t& info) const {
+  threads_.queue(thread.inferior->pid, thread.tid, as_sent(info));
 }
 
-void TrapGuard::send_to_process(const Inferior& inferior, const siginfo_t& info) {
-  siginfo_t sent = info;
-  sent.si_code = SI_QUEUE;
-  ::syscall(SYS_rt_sigqueueinfo, inferior.pid, SIGTRAP, &sent);
+void TrapGuard::send_to_process(const Inferior& inferior, const siginfo_t& info) const {
+  threads_.queue(inferior.pid, 0, as_sent(info));
+}
+
+void TrapGuard::send_kept(Thread& thread) const {
+  if (const auto info = std::exchange(thread.trap.waiting, {})) send_to(thread, *info);
 }
 
 void TrapGuard::block_again(Thread& thread) const {
-  const Tracee tracee(thread.tid);
-  const auto mask = tracee.signal_mask();
-  if (blocks(thread, mask) && mask) tracee.set_signal_mask(*mask | kTrapBit);
+  const auto mask = threads_.signal_mask(thread.tid);
+  if (blocks(thread, mask) && mask) threads_.set_signal_mask(thread.tid, *mask | kTrapBit);
   thread.trap.is_blocked = false;
 }
 
@@ -205,22 +206,21 @@ KernelSigaction TrapGuard::action(const Inferior& inferior) {
   return inferior.guest_action.value_or(inferior.space().program_trap_action());
 }
 
-TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
+TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) const {
   const KernelSigaction last = inferior.guest_action.value_or(inferior.space().last_trap_action());
   const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
-  return {.blocked = thread && believes_blocked(*thread, Tracee(inferior.pid).signal_mask()), .ignored = ignored};
+  return {.blocked = thread && believes_blocked(*thread, threads_.signal_mask(inferior.pid)), .ignored = ignored};
 }
 
 void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
-  const Tracee tracee(thread.tid);
   AddressSpace& space = thread.space();
-  const auto mask = tracee.signal_mask();
+  const auto mask = threads_.signal_mask(thread.tid);
   thread.trap = {.is_blocked = inherited.blocked || (mask && (*mask & kTrapBit)),
                  .waiting = {},
                  .mask_given = mask.value_or(0) & ~kTrapBit};
   if (mask)
-    tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrapBit
-                                                    : *mask | (thread.trap.is_blocked ? kTrapBit : 0));
+    threads_.set_signal_mask(
+        thread.tid, thread.inferior->watched ? *mask & ~kTrapBit : *mask | (thread.trap.is_blocked ? kTrapBit : 0));
   if (inherited.ignored && thread.inferior->watched)
     space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
 }

@@ -10,6 +10,7 @@
 
 #include "probe/safety_net.hpp"
 #include "ptrace/registers.hpp"
+#include "ptrace/stopped_threads.hpp"
 #include "session/inferior.hpp"
 
 namespace fade {
@@ -21,6 +22,8 @@ struct TrapBelief {
 
 class TrapGuard {
  public:
+  explicit TrapGuard(const StoppedThreads& threads = StoppedThreads::traced()) : threads_(threads) {}
+
   // Entry of sigaction(3) and of pthread_sigmask(3). If it is about SIGTRAP, the thread has returned from it
   // afterwards.
   void on_sigaction(Thread& thread, const Registers& registers) const;
@@ -42,7 +45,7 @@ class TrapGuard {
   static void mend_action(Thread& thread);
 
   // A stopped thread of a process that fade attaches to, and that blocks SIGTRAP: unblocks it for the kernel.
-  static void unblock(Thread& thread);
+  void unblock(Thread& thread) const;
 
   // Returns the thread that would by now have got the signal that holds_back() kept for `thread`. This is a thread that
   // sleeps for it (sigtimedwait(2)) or, if it was sent to the process, one that does not block it. nullptr: no thread.
@@ -52,22 +55,25 @@ class TrapGuard {
   // sent.
   void block_again(Thread& thread) const;
   // Another process may speak for the sender by SI_QUEUE alone; sender and value stay.
-  static void send_to(const Thread& thread, const siginfo_t& info);
-  static void send_to_process(const Inferior& inferior, const siginfo_t& info);
+  void send_to(const Thread& thread, const siginfo_t& info) const;
+  void send_to_process(const Inferior& inferior, const siginfo_t& info) const;
   // The thread is about to be detached: both.
   void let_go(Thread& thread) const;
 
   // The action that the process believes to be its own.
   static KernelSigaction action(const Inferior& inferior);
   // The belief of a process that has just executed another program.
-  static TrapBelief belief(const Inferior& inferior, const Thread* thread);
+  TrapBelief belief(const Inferior& inferior, const Thread* thread) const;
   // A new program is at its first instruction; `inherited` is the belief of its predecessor.
   void begin(Thread& thread, TrapBelief inherited) const;
 
  private:
   bool blocks(Thread& thread, std::optional<std::uint64_t> mask) const;
-  static bool is_lost_at_return(const Thread& thread, std::uint64_t given);
+  bool is_lost_at_return(const Thread& thread, std::uint64_t given) const;
   void return_from(const Thread& thread, const Registers& registers, std::uint64_t result) const;
+  void send_kept(Thread& thread) const;
+
+  const StoppedThreads& threads_;
 };
 
 }  // namespace fade

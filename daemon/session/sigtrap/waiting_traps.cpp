@@ -59,8 +59,8 @@ void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* tak
   const Inferior& inferior = *stopped.inferior;
   const bool can_speak = read_own_pid(inferior.pid) == inferior.pid;
   if (can_speak && inferior.space().send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
-  if (taker) TrapGuard::send_to(*taker, *info);
-  else TrapGuard::send_to_process(inferior, *info);
+  if (taker) guard_.send_to(*taker, *info);
+  else guard_.send_to_process(inferior, *info);
 }
 
 // The kernel takes up the system call that a stop interrupted only behind another stop.
@@ -78,7 +78,7 @@ void WaitingTraps::look_at_waiting() {
     for (const auto& [tid, thread] : inferior->threads)
       if (thread->trap.waiting) {
         Thread* const taker = TrapGuard::taker(*thread);
-        if (taker) TrapGuard::send_to(*taker, *std::exchange(thread->trap.waiting, {}));
+        if (taker) guard_.send_to(*taker, *std::exchange(thread->trap.waiting, {}));
         else waits = true;
       }
     if (!waits) inferior->trap_waits_since = 0;
