@@ -1,4 +1,4 @@
-// The SQL of the event store and of the reports, embedded at build time from schema/*.sql and schema/reports/*.sql.
+// The SQL of the event store and of the reports, embedded at build time from schema/.
 // Knows text only: nothing here opens a database.
 #pragma once
 #include <cstdint>
