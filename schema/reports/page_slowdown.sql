@@ -1,0 +1,6 @@
+-- What fade cost the programs of the newest session.
+SELECT calls, threads, calls_ns, other_ns, busiest_ns, life_ns, measured
+FROM slowdowns
+WHERE session = coalesce(:session, session)
+ORDER BY session DESC
+LIMIT 1
