@@ -184,6 +184,7 @@ Result<void> tell_no_moment(Context& context, Recording& recording, const table:
 }  // namespace
 
 Result<void> show_postmortem(Context& context, Recording& recording) {
+  if (wants_rows(*find_command("postmortem"), context)) return print_report(context, recording, "postmortem");
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto moments = named_rows(recording, schema::page_sql("postmortems"), *session);

@@ -125,6 +125,7 @@ Result<void> tell_no_error(Context& context, Recording& recording, const table::
 }  // namespace
 
 Result<void> show_verdict(Context& context, Recording& recording) {
+  if (wants_rows(*find_command("verdict"), context)) return print_report(context, recording, "verdict");
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto verdicts = named_rows(recording, schema::page_sql("verdicts"), *session);

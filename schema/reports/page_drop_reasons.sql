@@ -1,4 +1,4 @@
--- What was not recorded, by reason.
+-- The calls and events that were not recorded, by reason.
 SELECT reason, sum(n) AS n
 FROM drops
 WHERE session = coalesce(:session, session)

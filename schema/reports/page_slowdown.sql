@@ -1,4 +1,4 @@
--- What fade cost the programs of the newest session.
+-- The cost of fade for the programs of the newest session.
 SELECT calls, threads, calls_ns, other_ns, busiest_ns, life_ns, measured
 FROM slowdowns
 WHERE session = coalesce(:session, session)
