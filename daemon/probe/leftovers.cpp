@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "probe/instruction.hpp"
+
 namespace fade {
 
 Result<std::optional<Leftovers>> Takeover::run(pid_t stopped) {
@@ -35,7 +37,7 @@ Result<void> Takeover::take_signal(SafetyNet& net, const std::vector<NetTable::E
   const auto before = net.take_signal(ours_.call_with(net.gadgets(), stopped), ours_.memory());
   if (!before) return tl::unexpected(before.error());
   const bool is_guarded = std::ranges::any_of(entries, [&](const NetTable::Entry& entry) {
-    return entry.guard == Guard::Sigaction && ours_.memory().value<std::uint8_t>(entry.site) == 0xCC;
+    return entry.guard == Guard::Sigaction && ours_.memory().value<std::uint8_t>(entry.site) == kInt3;
   });
   const bool is_taken_away = is_guarded && before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (before->handler != net.handler().value && !is_taken_away)

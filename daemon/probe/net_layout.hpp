@@ -27,6 +27,8 @@ struct NetLayout {
 
 // The struct of rt_sigaction(2), not libc's.
 struct KernelSigaction {
+  static constexpr std::uint64_t kSaRestorer = 0x04000000;  // of the flags
+
   std::uint64_t handler = 0, flags = 0, restorer = 0, mask = 0;
 };
 

@@ -12,8 +12,6 @@ constexpr int kSlotBits = 47, kLengthShift = 55, kGuardShift = 59, kWayShift = 6
 std::uint64_t first_place(RemoteAddr site) { return (site.value * 0x9E3779B97F4A7C15) >> (64 - NetLayout::kTableBits); }
 std::uint64_t next_place(std::uint64_t place) { return (place + 1) % NetLayout::kTableEntries; }
 
-std::span<const std::byte> bytes_of_word(const std::uint64_t& word) { return std::as_bytes(std::span(&word, 1)); }
-
 }  // namespace
 
 tl::unexpected<Error> damaged_net(std::string how) {
@@ -46,7 +44,7 @@ bool NetTable::set(const ProcessMemory& memory, pid_t stopped, const Entry& entr
     if (*key != 0 && *key != words[0]) continue;
     if (*key == 0) ++taken_;
     // The slot first: as soon as the key is written, the handler may use the slot.
-    return memory.write(at + 8, bytes_of_word(words[1]), stopped) && memory.write(at, bytes_of_word(words[0]), stopped);
+    return memory.write(at + 8, bytes_of(words[1]), stopped) && memory.write(at, bytes_of(words[0]), stopped);
   }
 }
 
@@ -80,7 +78,7 @@ bool NetTable::rewrite(const ProcessMemory& memory, pid_t stopped, std::vector<E
   const RemoteAddr first = net_ + NetLayout::kTablesAt;
   const RemoteAddr other = now_ == first ? first + NetLayout::kTableSize : first;
   if (!memory.write(other, std::as_bytes(std::span(table)), stopped) ||
-      !memory.write(net_ + NetLayout::kTableNowAt, bytes_of_word(other.value), stopped))
+      !memory.write(net_ + NetLayout::kTableNowAt, bytes_of(other.value), stopped))
     return false;
   now_ = other;
   taken_ = live.size();

@@ -76,8 +76,8 @@ Result<void> OurMemory::unmap(pid_t stopped, RemoteGadgets outside) {
 
 Result<RemoteAddr> OurMemory::slot_for(Way way, RemoteAddr site, pid_t stopped) {
   if (const auto slot = slots_.take(way, site)) return *slot;
-  const RemoteAddr page{site.value & ~std::uint64_t{0xfff}};
-  if (auto added = add_area({page, page + 0x1000}, stopped); !added) return tl::unexpected(added.error());
+  const RemoteAddr page = page_of(site);
+  if (auto added = add_area({page, page + kPageSize}, stopped); !added) return tl::unexpected(added.error());
   if (const auto slot = slots_.take(way, site)) return *slot;
   return fail(fmt::format("no slot is within reach of {:#x}", site.value));
 }

@@ -25,7 +25,6 @@ namespace {
 
 using L = NetLayout;
 
-constexpr std::uint64_t kSaRestorer = 0x04000000;
 constexpr int kMostAttempts = 8;
 constexpr std::array<std::uint8_t, 3> kSyscallRet{0x0F, 0x05, 0xC3};
 constexpr std::array<std::uint8_t, 7> kSigreturn{0xB8, 15, 0, 0, 0, 0x0F, 0x05};
@@ -36,11 +35,6 @@ RemoteAddr code_at(RemoteAddr base, const std::byte* symbol) {
 
 // Tells nets of another build apart by the addresses of their tables.
 constexpr std::array<std::uint64_t, 3> kGeometry{L::kSize, L::kTableBits, L::kSlotsAt};
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
 
 template <std::size_t N>
 bool stands_at(const Memory& memory, RemoteAddr at, const std::array<std::uint8_t, N>& code) {
@@ -111,7 +105,8 @@ Result<SafetyNet> SafetyNet::install(const Tracer& tracer, const ProcessMemory& 
 bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
   const std::span code(fade_net_code, static_cast<std::size_t>(fade_net_code_end - fade_net_code));
   FADE_CHECK(code.size() <= L::kCodeEnd - L::kCodeAt);
-  const KernelSigaction ours{handler_.value, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | kSaRestorer,
+  const KernelSigaction ours{handler_.value,
+                             SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | KernelSigaction::kSaRestorer,
                              sigreturn_.value, 0};
   return memory.write(base_ + L::kCodeAt, code, stopped) &&
          memory.write(base_ + L::kGeometryAt, bytes_of(kGeometry), stopped) &&
@@ -148,8 +143,8 @@ Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMe
   const bool is_taken_away = now && now->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (!now || (now->handler != handler_.value && !is_taken_away)) return {};  // the program has set another one
   KernelSigaction action = program_action(memory);
-  if (!(action.flags & kSaRestorer)) action.restorer = restorer.value;
-  action.flags |= kSaRestorer;
+  if (!(action.flags & KernelSigaction::kSaRestorer)) action.restorer = restorer.value;
+  action.flags |= KernelSigaction::kSaRestorer;
   if (!memory.write(at, bytes_of(action), stopped)) return fail("cannot write into the process");
   const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, at.value, 0, 8, 0, 0});
   if (!done || *done != 0) return fail("cannot set the SIGTRAP handler of the process", reason(done));

@@ -13,8 +13,7 @@ KernelSigaction TrapSignal::last_program_action() const {
 }
 
 bool TrapSignal::set_program_action(KernelSigaction action, pid_t stopped) {
-  constexpr std::uint64_t kSaRestorer = 0x04000000;
-  action.flags &= ~kSaRestorer;
+  action.flags &= ~KernelSigaction::kSaRestorer;
   return ours_.net() && ours_.net()->set_program_action(ours_.memory(), stopped, action);
 }
 
@@ -41,8 +40,7 @@ Result<void> TrapSignal::give_back(pid_t stopped, RemoteGadgets outside) {
 Result<void> TrapSignal::send(pid_t stopped, pid_t tid, const siginfo_t& info) {
   if (auto allowed = ours_.may_call(stopped); !allowed) return allowed;
   const RemoteAddr at = ours_.net()->base() + NetLayout::kScratchAt;
-  if (!ours_.memory().write(at, std::as_bytes(std::span(&info, 1)), stopped))
-    return fail("cannot write into the process");
+  if (!ours_.memory().write(at, bytes_of(info), stopped)) return fail("cannot write into the process");
   const auto pid = static_cast<std::uint64_t>(ours_.pid()), number = static_cast<std::uint64_t>(info.si_signo);
   const RemoteCall call = ours_.call_with(ours_.net()->gadgets(), stopped);
   const auto done =

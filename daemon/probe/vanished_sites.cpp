@@ -4,15 +4,13 @@
 #include <array>
 #include <optional>
 
-#include "base/clock.hpp"
+#include "probe/instruction.hpp"
 #include "probe/site_arming.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kTextPage = 4096;
-constexpr std::size_t kBuffer = ProcessMemory::kMostPieces * kTextPage;
-constexpr std::byte kTrapCode{0xCC};
+constexpr std::size_t kBuffer = ProcessMemory::kMostPieces * kPageSize;
 constexpr std::uint8_t kMostRepairs = 8;  // of one site
 
 using Sites = std::vector<const Site*>;
@@ -22,7 +20,7 @@ std::uint64_t end_of(const Site& site) { return site.address.value + (site.way =
 // The end of the sites from `first` on that one piece of memory holds: the sites of one page. A jump may reach into the
 // next page.
 Sites::const_iterator end_of_piece(Sites::const_iterator first, Sites::const_iterator end) {
-  const std::uint64_t page_end = ((*first)->address.value & ~(kTextPage - 1)) + kTextPage;
+  const std::uint64_t page_end = page_of((*first)->address).value + kPageSize;
   return std::find_if(first, end, [&](const Site* site) { return end_of(*site) > page_end && site != *first; });
 }
 
@@ -30,7 +28,7 @@ Sites::const_iterator end_of_piece(Sites::const_iterator first, Sites::const_ite
 
 bool is_in_place(const Site& site, std::span<const std::byte> text) {
   if (text.empty()) return false;
-  if (text[0] == kTrapCode) return true;
+  if (text[0] == std::byte{kInt3}) return true;
   if (site.way != Way::Jump || text.size() < kJumpSize) return false;
   const auto jump = jump_code(site.address, site.pad());
   return std::ranges::equal(text.first(kJumpSize), std::as_bytes(std::span(jump)));

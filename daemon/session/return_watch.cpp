@@ -4,12 +4,10 @@
 
 #include <utility>
 
+#include "probe/instruction.hpp"
 #include "session/site_use.hpp"
 
 namespace fade {
-namespace {
-constexpr std::uint8_t kInt3 = 0xCC;
-}
 
 bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
   AddressSpace& space = thread.space();

@@ -18,8 +18,6 @@ namespace {
 constexpr std::uint64_t kNeverBlocked =
     signal_bit(SIGKILL) | signal_bit(SIGSTOP);  // the kernel leaves them out of every mask
 
-std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
-
 struct sigaction to_libc(const KernelSigaction& kernel) {
   struct sigaction out {};
   out.sa_handler = reinterpret_cast<sighandler_t>(kernel.handler);
