@@ -61,11 +61,6 @@ void fill_registers(mcontext_t& m, const Registers& r) {
   for (const auto& [index, value] : values) m.gregs[index] = static_cast<greg_t>(value);
 }
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-
 }  // namespace
 
 // Writes the frame and returns the stack pointer for the call. Its top word is the target of `ret` after the call.

@@ -17,6 +17,7 @@
 #include "session/cuda_runtime.hpp"
 #include "session/named_code.hpp"
 #include "session/program_stacks.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 namespace {
@@ -129,7 +130,7 @@ Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const Auxilia
 Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const elf::Loader& loader) {
   const auto site = program.space->arm(loader.debug_state, stopped, Guard::Loader);
   if (!site) return tl::unexpected(site.error());
-  (*site)->entry = functions_.loader();
+  use_as_entry(**site, functions_.loader());
   program.link_map.emplace(loader.r_debug);
   return {};
 }
@@ -147,7 +148,7 @@ Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, con
   } else if (auto net = space.install_net(stopped.tid, foothold.gadgets, foothold.loader_span); !net) {
     return net;
   }
-  space.set_restorer(foothold.gadgets.sigreturn, stopped.tid);
+  space.trap_signal().set_restorer(foothold.gadgets.sigreturn, stopped.tid);
   return {};
 }
 
@@ -295,7 +296,7 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
   AddressSpace& space = inferior.space();
   if (is_guarded) space.set_guarded(true, stopped);
   const auto system_call = image.lookup("syscall");
-  const auto place = system_call ? space.behind_system_call(image.address(*system_call)) : std::nullopt;
+  const auto place = system_call ? behind_system_call(space.memory(), image.address(*system_call)) : std::nullopt;
   if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
 }
 
@@ -310,8 +311,8 @@ bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std:
     refuse(inferior, name, site.error().message);
     return false;
   }
-  if ((*site)->entry != 0) return false;  // another name of the same function: every call counts once
-  (*site)->entry = entry;
+  if (SiteUse::of(**site).entry != 0) return false;  // another name of the same function: every call counts once
+  use_as_entry(**site, entry);
   return true;
 }
 
@@ -333,7 +334,7 @@ std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Addres
   for (const auto& function : functions)
     if (!function.ifunc && by_symbol_.contains(function.name))
       for (const RemoteAddr start :
-           space.under_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize)))
+           under_jump(FunctionEntry::read(text, image.address(function), kSlotSize), space.sites()))
         covered.insert(start);
   std::vector<std::uint8_t> piece(kPiece + kLongest);
   std::uint64_t seen = 0;
@@ -350,11 +351,9 @@ std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Addres
   return out;
 }
 
-std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space,
-                                                                 const elf::DynamicImage& image,
-                                                                 const std::vector<elf::DynamicSymbol>& functions,
-                                                                 const std::vector<NamedCode>& wanted,
-                                                                 bool may_jump) const {
+std::vector<FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space, const elf::DynamicImage& image,
+                                                   const std::vector<elf::DynamicSymbol>& functions,
+                                                   const std::vector<NamedCode>& wanted, bool may_jump) const {
   const PageCache text(space.memory());
   const auto branches =
       may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
@@ -363,11 +362,11 @@ std::vector<AddressSpace::FunctionEntry> ModuleWatch::entries_of(const AddressSp
       if (branches.contains(function + i)) return true;
     return false;
   };
-  std::vector<AddressSpace::FunctionEntry> out;
+  std::vector<FunctionEntry> out;
   for (const NamedCode& code : wanted) {
     const RemoteAddr address{image.bias() + code.offset};
     const bool is_free = may_jump && !code.ifunc && !is_branched_to(address);
-    out.push_back(AddressSpace::FunctionEntry::read(text, address, is_free ? up_to_next(functions, code.offset) : 0));
+    out.push_back(FunctionEntry::read(text, address, is_free ? up_to_next(functions, code.offset) : 0));
     out.back().stack_words = code.probe->stack_words;
   }
   return out;
@@ -398,7 +397,7 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf:
       code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
   const bool may_jump = !found.role.empty() && is_untouched(inferior, image);
   const auto armed =
-      inferior.space().arm_entries(entries_of(inferior.space(), image, functions, wanted, may_jump), stopped);
+      inferior.space().entries().arm(entries_of(inferior.space(), image, functions, wanted, may_jump), stopped);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];
     const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)

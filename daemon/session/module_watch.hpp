@@ -79,9 +79,9 @@ class ModuleWatch {
   std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                          const std::vector<elf::DynamicSymbol>& functions,
                                                          const Memory& text) const;
-  std::vector<AddressSpace::FunctionEntry> entries_of(const AddressSpace& space, const elf::DynamicImage& image,
-                                                      const std::vector<elf::DynamicSymbol>& functions,
-                                                      const std::vector<NamedCode>& wanted, bool may_jump) const;
+  std::vector<FunctionEntry> entries_of(const AddressSpace& space, const elf::DynamicImage& image,
+                                        const std::vector<elf::DynamicSymbol>& functions,
+                                        const std::vector<NamedCode>& wanted, bool may_jump) const;
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);

@@ -15,6 +15,7 @@
 #include "proc/processes.hpp"
 #include "session/gpu_nodes.hpp"
 #include "session/return_rest.hpp"
+#include "session/site_use.hpp"
 #include "session/thread_stack.hpp"
 
 namespace fade {
@@ -171,7 +172,7 @@ void Session::show_own_address(Thread& thread) {
   const RemoteAddr address = space.our_code().hit_again(registers->ip());
   if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
   const Site* const site = space.find(address);
-  if (site && site->entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
+  if (site && SiteUse::of(*site).entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
 }
 
 bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
@@ -225,17 +226,18 @@ void Session::call_ended(Thread& thread, const BreakpointCapture::Left& left) {
 std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
                            std::int64_t now) {
   std::uint32_t charged = 0;
-  if (site.call_site != 0) {
+  const SiteUse use = SiteUse::of(site);
+  if (use.call_site != 0) {
     for (const BreakpointCapture::Left& left : calls_.leave(thread, registers, site.address, now)) {
       charged = left.entry;
       call_ended(thread, left);
     }
   }
-  if (site.entry == 0) return charged;
+  if (use.entry == 0) return charged;
   std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
   Registers at_entry = registers;  // the instructions before the site have moved nothing else
   at_entry.rsp += site.lead.depth;
-  switch (functions_[site.entry].what) {
+  switch (functions_[use.entry].what) {
     case Entry::What::Loader: modules_.loader_stopped(*thread.inferior, thread); break;
     case Entry::What::Sigaction: guard_.on_sigaction(thread, registers); break;
     case Entry::What::Sigmask: guard_.on_sigmask(thread, registers); break;
@@ -243,12 +245,12 @@ std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const 
     case Entry::What::Resolver:
       if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
       thread.earlier_calls.clear();
-      HangWatch::call_began(*thread.inferior, functions_[site.entry]);
-      calls_.enter(thread, site.entry, at_entry,
+      HangWatch::call_began(*thread.inferior, functions_[use.entry]);
+      calls_.enter(thread, use.entry, at_entry,
                    in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
       break;
   }
-  return site.entry;
+  return use.entry;
 }
 
 // Once per program, after HIP's first answer to a call that needs a device: by then HIP has opened the nodes that it
