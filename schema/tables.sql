@@ -188,8 +188,8 @@ CREATE TABLE binding_ (module INTEGER NOT NULL, api TEXT NOT NULL, state INTEGER
 CREATE TABLE function_name_(fn INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (fn, name)) STRICT, WITHOUT ROWID;
 
 -- ---------------------------------------------------------------- stacks
--- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name is the reason). offset: from the module's
--- load address.
+-- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name is the reason), 3 native and found by libunwind.
+-- offset: from the module's load address.
 CREATE TABLE frame_   (id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, module INTEGER, address INTEGER NOT NULL, offset INTEGER,
                        name TEXT, file TEXT, line INTEGER) STRICT;
 -- A stack is one frame on top of another stack. parent NULL: the frame is the outermost.

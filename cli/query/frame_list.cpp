@@ -22,6 +22,7 @@ std::string frame_place(const Row& row) {  // label, kind, inlined, library, fun
                       : table::is_null(row[4]) ? std::string()
                                                : base_name(library);
   if (integer(row[2]) != 0) place += place.empty() ? "inlined" : " (inlined)";
+  if (table::raw_text(row[1]) == "libunwind") place += place.empty() ? "(libunwind)" : " (libunwind)";
   return place;
 }
 
