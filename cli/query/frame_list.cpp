@@ -23,6 +23,7 @@ std::string frame_place(const NamedRow& frame) {
                       : frame.has("function") ? base_name(frame.raw("library"))
                                               : std::string();
   if (frame.is("inlined")) place += place.empty() ? "inlined" : " (inlined)";
+  if (frame.raw("kind") == "libunwind") place += place.empty() ? "(libunwind)" : " (libunwind)";
   return place;
 }
 

@@ -4,7 +4,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('frames', 'id', 'integer', '', 'row id'),
 ('frames', 'session', 'integer', '', 'sessions.id'),
 ('frames', 'pid', 'integer', '', 'process id of the operating system'),
-('frames', 'kind', 'text', '', 'native, python, or gap: frames are missing here, and function says why'),
+('frames', 'kind', 'text', '', 'native; libunwind: native, too, but found by libunwind, because the frame that it '
+ || 'called has no unwind information; python; gap: frames are missing here, and function says why'),
 ('frames', 'library', 'text', '', 'path of the module that the code is in'),
 ('frames', 'function', 'text', '',
  'function, demangled, without parameters; NULL where nothing names it (stripped files)'),
@@ -38,7 +39,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('stack_frames', 'session', 'integer', '', 'sessions.id'),
 ('stack_frames', 'pid', 'integer', '', 'process id of the operating system'),
 ('stack_frames', 'depth', 'integer', '', '0 is the innermost: the caller of the watched function'),
-('stack_frames', 'kind', 'text', '', 'native, python or gap (frames are missing)'),
+('stack_frames', 'kind', 'text', '', 'native, libunwind (native, found by libunwind), python or gap (frames are missing)'),
 ('stack_frames', 'inlined', 'integer', '', '1: the compiler inlined this function in the next one'),
 ('stack_frames', 'label', 'text', '', 'what to show'),
 ('stack_frames', 'library', 'text', '', 'path of the module'),

@@ -1,6 +1,7 @@
 -- Stacks, their frames, and calls added up by stack.
 
--- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name is the reason). offset: from the module's
+-- One place in code. kind: 0 native, 1 Python, 2 frames are missing (name is the reason), 3 native and
+-- found by libunwind. offset: from the module's
 -- load address.
 CREATE TABLE frame_ (
   id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, module INTEGER, address INTEGER NOT NULL,

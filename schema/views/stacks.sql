@@ -4,7 +4,8 @@
 -- for missing frames. system: code around every program's own code: the C and C++ libraries, the loader, and between
 -- Python and C the interpreter, ctypes and libffi.
 CREATE VIEW frames AS
-SELECT f.id, p.session, p.pid, CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'python' ELSE 'gap' END AS kind,
+SELECT f.id, p.session, p.pid, 
+       CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'python' WHEN 3 THEN 'libunwind' ELSE 'gap' END AS kind,
        m.path AS library, f.name AS function, f.file, f.line, f.offset,
        iif(f.offset IS NULL, NULL, printf('0x%x', f.offset)) AS offset_hex, f.address,
        printf('0x%x', f.address) AS address_hex,
@@ -15,7 +16,7 @@ SELECT f.id, p.session, p.pid, CASE f.kind WHEN 0 THEN 'native' WHEN 1 THEN 'pyt
            THEN replace(m.path, rtrim(m.path, replace(m.path, '/', '')), '') || printf('+0x%x', f.offset)
          ELSE printf('0x%x', f.address) END AS label,
        -- the file's name up to the first dot, without a version
-       f.kind = 0
+       f.kind IN (0, 3)
        AND (f.name IS '_start'
             OR (m.path IS NOT NULL
                 AND rtrim(substr(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''), 1,
