@@ -1,4 +1,4 @@
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
-#include "probes/declarations.hpp"
+#include "probes/syntax/declarations.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "base/suggest.hpp"
-#include "probes/type_syntax.hpp"
+#include "probes/syntax/type_syntax.hpp"
 #include "probes/vocabulary.hpp"
 
 namespace fade::probes {

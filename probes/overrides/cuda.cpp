@@ -2,7 +2,7 @@
 // hipDeviceProp_t, from hipDeviceGetAttribute, or with a constant.
 #include <algorithm>
 
-#include "probes/overrides_attributes.hpp"
+#include "probes/overrides/attributes.hpp"
 
 namespace fade::probes {
 namespace {

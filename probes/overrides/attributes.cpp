@@ -1,4 +1,4 @@
-#include "probes/overrides_attributes.hpp"
+#include "probes/overrides/attributes.hpp"
 
 #include <algorithm>
 

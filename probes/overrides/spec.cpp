@@ -1,4 +1,4 @@
-#include "probes/overrides_spec.hpp"
+#include "probes/overrides/spec.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/text_file.hpp"
 #include "probes/device_properties.hpp"
-#include "probes/overrides_value.hpp"
+#include "probes/overrides/value.hpp"
 
 namespace fade::probes {
 namespace {

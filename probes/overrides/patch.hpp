@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/event.hpp"
-#include "probes/overrides_paths.hpp"
+#include "probes/overrides/paths.hpp"
 
 namespace fade::probes {
 

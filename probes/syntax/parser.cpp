@@ -1,13 +1,13 @@
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "probes/cursor.hpp"
-#include "probes/declarations.hpp"
-#include "probes/prototype.hpp"
+#include "probes/syntax/cursor.hpp"
+#include "probes/syntax/declarations.hpp"
+#include "probes/syntax/prototype.hpp"
 
 namespace fade::probes {
 namespace {

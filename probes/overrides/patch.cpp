@@ -1,4 +1,4 @@
-#include "probes/overrides_patch.hpp"
+#include "probes/overrides/patch.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "probes/overrides_value.hpp"
+#include "probes/overrides/value.hpp"
 
 namespace fade::probes {
 namespace {

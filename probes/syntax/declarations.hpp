@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "probes/cursor.hpp"
+#include "probes/syntax/cursor.hpp"
 #include "probes/types.hpp"
 
 namespace fade::probes {

@@ -1,4 +1,4 @@
-#include "probes/type_syntax.hpp"
+#include "probes/syntax/type_syntax.hpp"
 
 #include <algorithm>
 #include <array>

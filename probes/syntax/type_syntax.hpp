@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "probes/cursor.hpp"
+#include "probes/syntax/cursor.hpp"
 #include "probes/types.hpp"
 
 namespace fade::probes {

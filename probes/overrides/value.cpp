@@ -1,4 +1,4 @@
-#include "probes/overrides_value.hpp"
+#include "probes/overrides/value.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "probes/overrides_spec.hpp"
+#include "probes/overrides/spec.hpp"
 
 namespace fade::probes {
 namespace {

@@ -1,11 +1,11 @@
-#include "probes/prototype.hpp"
+#include "probes/syntax/prototype.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "base/suggest.hpp"
 #include "probes/abi.hpp"
-#include "probes/type_syntax.hpp"
+#include "probes/syntax/type_syntax.hpp"
 #include "probes/vocabulary.hpp"
 
 namespace fade::probes {

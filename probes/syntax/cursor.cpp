@@ -1,4 +1,4 @@
-#include "probes/cursor.hpp"
+#include "probes/syntax/cursor.hpp"
 
 #include <algorithm>
 #include <limits>

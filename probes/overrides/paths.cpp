@@ -1,4 +1,4 @@
-#include "probes/overrides_paths.hpp"
+#include "probes/overrides/paths.hpp"
 
 #include <fmt/format.h>
 

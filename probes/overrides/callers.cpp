@@ -1,4 +1,4 @@
-#include "probes/overrides_callers.hpp"
+#include "probes/overrides/callers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/glob.hpp"
-#include "probes/overrides_spec.hpp"
+#include "probes/overrides/spec.hpp"
 
 namespace fade::probes {
 namespace {

@@ -1,4 +1,4 @@
-#include "probes/lexer.hpp"
+#include "probes/syntax/lexer.hpp"
 
 #include <fmt/format.h>
 

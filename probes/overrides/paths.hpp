@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "probes/overrides_attributes.hpp"
-#include "probes/overrides_facts.hpp"
+#include "probes/overrides/attributes.hpp"
+#include "probes/overrides/facts.hpp"
 
 namespace fade::probes {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "probes/lexer.hpp"
+#include "probes/syntax/lexer.hpp"
 
 namespace fade::probes {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "probes/lexer.hpp"
 #include "probes/probe.hpp"
+#include "probes/syntax/lexer.hpp"
 
 namespace fade::probes {
 

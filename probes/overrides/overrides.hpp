@@ -16,9 +16,9 @@
 
 #include "base/event.hpp"
 #include "base/result.hpp"
-#include "probes/overrides_callers.hpp"
-#include "probes/overrides_patch.hpp"
-#include "probes/overrides_spec.hpp"
+#include "probes/overrides/callers.hpp"
+#include "probes/overrides/patch.hpp"
+#include "probes/overrides/spec.hpp"
 
 namespace fade::probes {
 

@@ -1,4 +1,4 @@
-#include "probes/overrides_facts.hpp"
+#include "probes/overrides/facts.hpp"
 
 #include <fmt/format.h>
 
