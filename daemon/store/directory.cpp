@@ -148,7 +148,7 @@ void Directory::on(const FunctionDefined& n) {
   entry = {.row = same->second,
            .probe = n.probe,
            .name = name,
-           .memory = memory_action(*n.probe),
+           .memory = n.probe->memory_action(),
            .library_major = n.library_major};
   const probes::Probe& probe = *n.probe;
   entry.family = call_family(probe);

@@ -16,7 +16,6 @@
 #include "store/call_view.hpp"
 #include "store/launch_memo.hpp"
 #include "store/libraries.hpp"
-#include "store/memory_actions.hpp"
 #include "store/result_rules.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
@@ -34,7 +33,7 @@ struct FunctionEntry {
   probes::ProbePtr probe;
   std::string name{};  // as it is stored: without the additions of C++
   CallFamily family{};
-  MemoryAction memory;
+  probes::MemoryAction memory;
   int library_major = 0;
   std::uint64_t with_args = 0;  // calls with arguments that were stored as text
   bool is_marker = false;       // marks the begin or end of a range of the program

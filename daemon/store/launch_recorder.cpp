@@ -112,7 +112,7 @@ void GraphRecorder::describe(const RecordedCall& call, GraphCall& out) {
   if (GraphBook::names_kernels(probe.symbol))
     for (const probes::KernelUse& use : probes::kernels_used(probe, call.record, call.view.payload))
       out.kernels.push_back(launches_.graph_kernel(call, use));
-  if (call.function.memory.act == MemoryAct::Node) out.memory = memory_.graph_node(call);
+  if (call.function.memory.act == probes::MemoryAct::Node) out.memory = memory_.graph_node(call);
   if (GraphBook::adds_copy(probe.symbol)) out.copy = copies_.graph_node(call);
 }
 

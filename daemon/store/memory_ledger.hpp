@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "probes/memory_action.hpp"
 #include "store/batch_table.hpp"
 #include "store/freed_memory.hpp"
 #include "store/libraries.hpp"
 #include "store/mapped_memory.hpp"
-#include "store/memory_actions.hpp"
 #include "store/memory_trouble.hpp"
 #include "store/write.hpp"
 
@@ -132,7 +132,7 @@ class MemoryLedger {
   using Key = std::pair<Space, std::uint64_t>;  // of physical memory: MappedMemory::Block
   struct Process {
     std::map<Key, Allocation> live;
-    std::array<std::size_t, kSpaces> count{};  // of live
+    std::array<std::size_t, probes::kMemorySpaces> count{};  // of live
     MappedMemory mapped;
   };
   struct Inside {

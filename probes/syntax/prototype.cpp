@@ -5,6 +5,7 @@
 
 #include "base/suggest.hpp"
 #include "probes/abi.hpp"
+#include "probes/syntax/memory_note.hpp"
 #include "probes/syntax/type_syntax.hpp"
 #include "probes/vocabulary.hpp"
 
@@ -227,21 +228,24 @@ bool parse_success_note(Cursor& cursor, const Token& at, Probe& out) {
   return out.has_success = true;
 }
 
+constexpr std::string_view kFunctionNotes = "a kind, entry_only, hot, memory(...), ok(...), success(...) or work_items";
+
 bool parse_function_note(Cursor& cursor, Probe& out) {
-  const auto word = cursor.expect_word("a kind, entry_only, hot, ok(...), success(...) or work_items");
+  const auto word = cursor.expect_word(kFunctionNotes);
   if (!word) return false;
   if (word->text == "hot") return out.hot = true;
   if (word->text == "entry_only") return out.entry_only = true;
   if (word->text == "work_items") return out.grid_in_work_items = true;
   if (word->text == "ok") return parse_ok_note(cursor, out);
   if (word->text == "success") return parse_success_note(cursor, *word, out);
+  if (word->text == "memory") return parse_memory_note(cursor, *word, out);
   if (const auto kind = kind_named(word->text)) {
     out.kind = *kind;
     return true;
   }
   auto known = kind_words();
-  known.insert(known.end(), {"entry_only", "hot", "ok", "success", "work_items"});
-  return complain_near(cursor, *word, "a kind, entry_only, hot, ok(...), success(...) or work_items", std::move(known));
+  known.insert(known.end(), {"entry_only", "hot", "memory", "ok", "success", "work_items"});
+  return complain_near(cursor, *word, kFunctionNotes, std::move(known));
 }
 
 bool parse_result(Cursor& cursor, const Types& types, Probe& out) {
@@ -274,6 +278,7 @@ bool parse_prototype(Cursor& cursor, const Section& section, const Types& types,
   if (out.known_signature && !parse_parameters(cursor, types, out)) return false;
   while (cursor.accept('@'))
     if (!parse_function_note(cursor, out)) return false;
+  if (!check_memory_note(cursor, begin, out)) return false;
   cursor.accept(';');
   if (!cursor.expect_line_end()) return false;
   if (out.api == "user" && out.library.empty())

@@ -1,11 +1,9 @@
-// A function's effect on the ledger: the kind of memory that it gives or takes, and the meaning of the value that names
-// it.
+// A function's effect on memory: the kind of memory that it gives or takes, and the sort of value that names it.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
-#include "probes/probe.hpp"
-
-namespace fade::store {
+namespace fade::probes {
 
 // alloc_.kind; memory_kind_ has their names and which of them are counted as memory of a device or pinned memory of the
 // host.
@@ -22,9 +20,10 @@ enum class MemoryKind : std::uint8_t {
   Mapped
 };
 
-// The sort of name of an allocation: values of different sorts may be equal. Host: of Memory that the host may use too.
-enum class Space : std::uint8_t { Memory, Host, Registered, Array, Physical, Reserved, Ipc, External };
-constexpr std::size_t kSpaces = static_cast<std::size_t>(Space::External) + 1;
+// The sort of value that names an allocation: values of different sorts may be equal. Host: of Memory that the host may
+// use too.
+enum class MemorySpace : std::uint8_t { Memory, Host, Registered, Array, Physical, Reserved, Ipc, External };
+constexpr std::size_t kMemorySpaces = static_cast<std::size_t>(MemorySpace::External) + 1;
 
 // Export, Open: memory for other processes, and memory of other processes. Measure: gives the size of an allocation.
 // Node: goes into a graph, as a piece that allocates or frees when the graph is launched.
@@ -45,10 +44,9 @@ enum class MemoryAct : std::uint8_t {
 
 struct MemoryAction {
   MemoryAct act = MemoryAct::None;
-  MemoryKind kind = MemoryKind::Device;
-  Space space = Space::Memory;
+  MemoryKind kind = MemoryKind::Device;     // of Allocate and Open
+  MemorySpace space = MemorySpace::Memory;  // of Allocate, Free and Open
+  bool operator==(const MemoryAction&) const = default;
 };
 
-MemoryAction memory_action(const probes::Probe& probe);
-
-}  // namespace fade::store
+}  // namespace fade::probes
