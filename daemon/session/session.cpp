@@ -13,9 +13,7 @@
 #include "base/fd.hpp"
 #include "base/log.hpp"
 #include "proc/processes.hpp"
-#include "session/gpu_nodes.hpp"
 #include "session/return_rest.hpp"
-#include "session/thread_stack.hpp"
 
 namespace fade {
 namespace {
@@ -47,9 +45,12 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       roster_(sink, clock, turns_),
       tally_(sink),
       functions_(sink, overrides),
-      modules_(sink, clock_, functions_, options_.wishes),
+      engines_(functions_),
+      modules_(sink, clock_, functions_, engines_, options_.wishes),
       stacks_(sink, clock_, options_.stacks),
-      calls_(sink, clock_, functions_, overrides, stacks_, options_.most_call_sites),
+      books_(sink, clock_, options_.most_call_sites),
+      effects_(sink, clock_, modules_),
+      breakpoints_({sink, clock_, functions_, overrides, stacks_, books_, effects_}),
       sites_(sink, clock_, functions_),
       black_box_(sink, clock_, functions_),
       rendezvous_(tracer, turns_, roster_, clock_, [this](const Stop& stop) { handle(stop); }),
@@ -60,7 +61,8 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
           {sink, clock_, roster_, rendezvous_, modules_, functions_, stacks_, [this](pid_t pid) { meet_guests(pid); }}),
       departure_({tracer, clock_, turns_, roster_, rendezvous_, unclaimed_, guard_,
                   [this](const Stop& stop) { handle(stop); }, [this](const Stop& stop) { learn_of_child(stop); }}),
-      traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, calls_) {
+      traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, engines_) {
+  engines_.add(breakpoints_);
   if (options_.stacks.is_on())
     black_box_.take_stacks_with(
         [this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
@@ -86,7 +88,7 @@ void Session::adopt(pid_t pid) {
 }
 
 void Session::end_thread(Thread& thread, bool process_ended) {
-  calls_.thread_ended(thread, process_ended);
+  engines_.thread_ended(thread, process_ended);
   tally_.report(thread);
   roster_.remove(thread);
 }
@@ -178,31 +180,28 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   const Tracee tracee(thread.tid);
   const auto registers = tracee.registers();
   if (!registers) return true;  // killed meanwhile: its end will be reported
-  AddressSpace& space = thread.space();
-  const RemoteAddr trap = registers->ip() - 1;
-  const Site* found = space.find(trap);
-  if (!found) return false;
-  if (thread.passed_trap == trap || found->needs_proof()) {
-    const auto info = tracee.siginfo();
-    if (info && info->si_code != SI_KERNEL) return false;
-  }
-  const Site site = *found;  // handling may forget sites
-  const bool in_pad = site.is_entry_pad(trap);
-  thread.passed_trap = in_pad ? trap : RemoteAddr{};
-  if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
-  if (!in_pad) tracee.set_ip(site.slot);
-  thread.thread_pointer = registers->fs_base;
-  const RemoteAddr sp = registers->sp();
-  const bool again = thread.shown.hit(site.address, sp, [&] { return stack_of(thread, sp); });
-  const std::uint32_t charged = again ? 0 : hit(thread, site, in_pad, *registers, now);
+  const auto charged = engines_.on_trap(thread, *registers, now);
+  if (!charged) return false;
+  keep_promises(thread, functions_[*charged], *registers);
   modules_.imports().look_at_caller(*thread.inferior);
   if (may_have_lost_action(thread)) TrapGuard::retake(thread);
-  account(charged, now);  // the request to resume belongs to the kernel's share of a stop (CostMeasured)
+  account(*charged, now);  // the request to resume belongs to the kernel's share of a stop (CostMeasured)
   tally_.hit(thread, last_time_ - now);
   tracee.resume();
-  calls_.flush(last_time_ - now);
+  books_.book.flush(last_time_ - now);
   if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
   return true;
+}
+
+// The thread is at a function of the loader or of libc that fade answers, or follows, for the program.
+void Session::keep_promises(Thread& thread, const Entry& entry, const Registers& registers) {
+  switch (entry.what) {
+    case Entry::What::Loader: return modules_.loader_stopped(*thread.inferior, thread);
+    case Entry::What::Sigaction: return guard_.on_sigaction(thread, registers);
+    case Entry::What::Sigmask: return guard_.on_sigmask(thread, registers);
+    case Entry::What::Function:
+    case Entry::What::Resolver: return;
+  }
 }
 
 // A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is
@@ -211,54 +210,6 @@ bool Session::may_have_lost_action(Thread& thread) {
   Inferior& inferior = *thread.inferior;
   if (std::exchange(inferior.has_lost_net, false)) return true;
   return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
-}
-
-void Session::call_ended(Thread& thread, const BreakpointCapture::Left& left) {
-  const Entry& entry = functions_[left.entry];
-  if (!left.is_resolver) tell_gpu_nodes(thread, entry);
-  HangWatch::call_ended(*thread.inferior, entry, left.result);
-  if (left.is_resolver) modules_.resolved(*thread.inferior, thread, entry, {left.result});
-  if (left.table) modules_.table_given(*thread.inferior, thread, entry, *left.table);
-}
-
-// Returns the entry that the stop is charged to.
-std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
-                           std::int64_t now) {
-  std::uint32_t charged = 0;
-  if (site.call_site != 0) {
-    for (const BreakpointCapture::Left& left : calls_.leave(thread, registers, site.address, now)) {
-      charged = left.entry;
-      call_ended(thread, left);
-    }
-  }
-  if (site.entry == 0) return charged;
-  std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
-  Registers at_entry = registers;  // the instructions before the site have moved nothing else
-  at_entry.rsp += site.lead.depth;
-  switch (functions_[site.entry].what) {
-    case Entry::What::Loader: modules_.loader_stopped(*thread.inferior, thread); break;
-    case Entry::What::Sigaction: guard_.on_sigaction(thread, registers); break;
-    case Entry::What::Sigmask: guard_.on_sigmask(thread, registers); break;
-    case Entry::What::Function:
-    case Entry::What::Resolver:
-      if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
-      thread.earlier_calls.clear();
-      HangWatch::call_began(*thread.inferior, functions_[site.entry]);
-      calls_.enter(thread, site.entry, at_entry,
-                   in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
-      break;
-  }
-  return site.entry;
-}
-
-// Once per program, after HIP's first answer to a call that needs a device: by then HIP has opened the nodes that it
-// could.
-void Session::tell_gpu_nodes(Thread& thread, const Entry& entry) {
-  Inferior& inferior = *thread.inferior;
-  if (inferior.has_told_nodes || !needs_device(*entry.probe)) return;
-  inferior.has_told_nodes = true;
-  if (const auto cpu_ns = read_cpu_ns(inferior.pid)) sink_.notice(CpuUsed{inferior.id, clock_.now(), *cpu_ns});
-  for (GpuNode& node : look_at_gpu_nodes(inferior.pid)) note(thread, std::move(node.state), 0, std::move(node.detail));
 }
 
 // A row a second at first; of long runs never more than some hundred.
@@ -313,6 +264,7 @@ void Session::on_exit(const Stop& stop) {
 std::vector<Session::Duty> Session::duties() {
   constexpr std::int64_t kOften = 100'000'000, kSeldom = 1'000'000'000;
   return {
+      {kOften, [](Session& s) { s.engines_.drain(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.look_after_nets(); }},
       {kOften,
@@ -356,7 +308,7 @@ void Session::report_costs(bool at_end) {
   functions_.report_costs();
   for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
   stacks_.report(at_end);
-  calls_.returns().report_unseen(at_end);
+  breakpoints_.returns().report_unseen(at_end);
   look_at_imports(false);
 }
 
@@ -373,7 +325,7 @@ bool Session::main_stopped() const {
 }
 
 void Session::set_recording(bool on) {
-  calls_.set_recording(on);
+  engines_.set_recording(on);
   sink_.notice(Lifecycle{.at = clock_.now(), .kind = on ? "recording started" : "recording stopped"});
 }
 
@@ -389,18 +341,18 @@ Session::Totals Session::totals() const {
   out.postmortems = black_box_.sentences();
   for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
   for (auto& note : sites_.notes()) out.notes.push_back(std::move(note));
-  const auto& left_alone = calls_.corrector().left_alone();
+  const auto& left_alone = breakpoints_.corrector().left_alone();
   out.notes.insert(out.notes.end(), left_alone.begin(), left_alone.end());
   out.notes.insert(out.notes.end(), traps_.notes().begin(), traps_.notes().end());
-  out.excluded.assign(calls_.corrector().excluded().begin(), calls_.corrector().excluded().end());
+  out.excluded.assign(breakpoints_.corrector().excluded().begin(), breakpoints_.corrector().excluded().end());
   if (untraced_.told() > 0)
     out.notes.push_back(
         fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded "
                     "from when they were found, or not at all (fade-query lifecycle)",
                     untraced_.told()));
-  if (calls_.returns().unseen() > 0)
+  if (breakpoints_.returns().unseen() > 0)
     out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)",
-                                    calls_.returns().unseen()));
+                                    breakpoints_.returns().unseen()));
   return out;
 }
 

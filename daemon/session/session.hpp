@@ -19,7 +19,10 @@
 #include "session/auxiliary_vector.hpp"
 #include "session/black_box.hpp"
 #include "session/breakpoint_capture.hpp"
+#include "session/call_effects.hpp"
+#include "session/capture.hpp"
 #include "session/departure.hpp"
+#include "session/engines.hpp"
 #include "session/hang_watch.hpp"
 #include "session/hold_times.hpp"
 #include "session/module_watch.hpp"
@@ -127,10 +130,8 @@ class Session {
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
   static bool may_have_lost_action(Thread& thread);
-  void call_ended(Thread& thread, const BreakpointCapture::Left& left);
-  std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
+  void keep_promises(Thread& thread, const Entry& entry, const Registers& registers);
   void account(std::uint32_t entry, std::int64_t since);
-  void tell_gpu_nodes(Thread& thread, const Entry& entry);
   void deliver(const Stop& stop);
   void show_own_address(Thread& thread);
 
@@ -194,9 +195,12 @@ class Session {
   Roster roster_;
   StopTally tally_;
   FunctionTable functions_;
+  Engines engines_;
   ModuleWatch modules_;
   StackCapture stacks_;
-  BreakpointCapture calls_;
+  CallBooks books_;
+  CallEffects effects_;
+  BreakpointCapture breakpoints_;
   TrapGuard guard_;
   SiteWatch sites_;
   BlackBox black_box_;

@@ -71,7 +71,7 @@ void Session::start_child(pid_t tid) {
 // --no-follow: the child's copy of our breakpoints goes before it runs on.
 void Session::leave_alone(Inferior& inferior, pid_t tid) {
   note(*roster_.thread(tid), "unwatched", 0, "children are not followed");
-  inferior.space().put_back(tid);
+  engines_.leave(inferior, tid);
   guard_.let_go(*roster_.thread(tid));
   Tracee(tid).detach();
   while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, false);

@@ -15,7 +15,7 @@ void Session::stop_watching() {
     const bool needs_stop = !inferior->memory().writes_without_stop() || TrapGuard::is_action_lost(*inferior);
     Thread* stopped = needs_stop ? rendezvous_.stop_any(*inferior) : nullptr;
     if (!roster_.process(pid)) continue;
-    roster_.process(pid)->space().put_back(stopped ? stopped->tid : kNobody);
+    engines_.leave(*roster_.process(pid), stopped ? stopped->tid : kNobody);
     // there is no check from now on
     if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);
     if (stopped) rendezvous_.settle(*stopped);
@@ -26,7 +26,7 @@ void Session::let_go() {
   look_for_untraced();  // a child that runs fade's code unseen must not lose that code
   stop_watching();
   for (const auto& [pid, inferior] : roster_.processes()) {
-    for (const auto& [tid, thread] : inferior->threads) calls_.thread_ended(*thread, true);
+    for (const auto& [tid, thread] : inferior->threads) engines_.thread_ended(*thread, true);
     sink_.notice(Lifecycle{.at = clock_.now(), .process = inferior->id, .kind = "detach"});
   }
   departure_.leave_all();

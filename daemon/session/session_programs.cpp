@@ -36,7 +36,7 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   black_box_.executed(inferior);
   if (inferior.threads.empty()) return roster_.add_thread(inferior, inferior.pid, first_device());
   Thread& leader = *inferior.threads.begin()->second;
-  calls_.thread_ended(leader, false);  // it does not return to the old program
+  engines_.thread_ended(leader, false);  // it does not return to the old program
   leader.stack = {};
   leader.device = first_device();
   leader.shown.clear();

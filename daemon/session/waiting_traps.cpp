@@ -108,7 +108,7 @@ void WaitingTraps::give_back(Thread& stopped) {
   const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
   const ProgramMark mark = stopped.inferior->mark();
   const std::shared_ptr<Program> program = stopped.inferior->program;
-  program->space->put_back(tid);
+  engines_.leave(*stopped.inferior, tid);
   std::vector<pid_t> others;
   bool is_shared = false;
   for (const auto& [number, inferior] : roster_.processes()) {
@@ -118,7 +118,7 @@ void WaitingTraps::give_back(Thread& stopped) {
     inferior->has_trap_to_itself = true;
     inferior->trap_waits_since = 0;
     for (const auto& [other, thread] : inferior->threads) {
-      calls_.thread_ended(*thread, true);
+      engines_.thread_ended(*thread, true);
       if (other != tid) others.push_back(other);
     }
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "session/breakpoint_capture.hpp"
+#include "session/engines.hpp"
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
 #include "session/trap_guard.hpp"
@@ -17,14 +17,14 @@ namespace fade {
 class WaitingTraps {
  public:
   WaitingTraps(const Tracer& tracer, EventSink& sink, SessionClock clock, const Roster& roster, Rendezvous& rendezvous,
-               const TrapGuard& guard, BreakpointCapture& calls)
+               const TrapGuard& guard, const Engines& engines)
       : tracer_(tracer),
         sink_(sink),
         clock_(clock),
         roster_(roster),
         rendezvous_(rendezvous),
         guard_(guard),
-        calls_(calls) {}
+        engines_(engines) {}
 
   // TrapGuard holds back the SIGTRAP of this thread, which stands in that stop. The thread goes on.
   void on_stop(Thread& thread);
@@ -45,7 +45,7 @@ class WaitingTraps {
   const Roster& roster_;
   Rendezvous& rendezvous_;
   const TrapGuard& guard_;
-  BreakpointCapture& calls_;
+  const Engines& engines_;
   std::vector<std::string> notes_;
 };
 
