@@ -14,7 +14,7 @@ namespace {
 // The trap at `trap` is that of the breakpoint's int3, and not a SIGTRAP that was sent to a thread that is there. Asked
 // for breakpoints that are one byte long, and for a thread that may stand behind an int3 that it has passed.
 bool is_of_int3(const Thread& thread, const Site& site, RemoteAddr trap) {
-  if (thread.passed_trap != trap && !site.needs_proof()) return true;
+  if (thread.trap.passed != trap && !site.needs_proof()) return true;
   const auto info = Tracee(thread.tid).siginfo();
   return !info || info->si_code == SI_KERNEL;
 }
@@ -66,7 +66,7 @@ std::optional<std::uint32_t> BreakpointCapture::on_trap(Thread& thread, const Re
   if (!found || !is_of_int3(thread, *found, trap)) return std::nullopt;
   const Site site = *found;  // handling may forget sites
   const bool in_pad = site.is_entry_pad(trap);
-  thread.passed_trap = in_pad ? trap : RemoteAddr{};
+  thread.trap.passed = in_pad ? trap : RemoteAddr{};
   if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
   if (!in_pad) Tracee(thread.tid).set_ip(site.slot);
   thread.thread_pointer = registers.fs_base;

@@ -24,8 +24,8 @@ void CallEffects::ended(Thread& thread, const Entry& entry, const EndedCall& cal
 // could.
 void CallEffects::tell_gpu_nodes(const Thread& thread, const Entry& entry) {
   Inferior& inferior = *thread.inferior;
-  if (inferior.has_told_nodes || !needs_device(*entry.probe)) return;
-  inferior.has_told_nodes = true;
+  if (inferior.has_reported_nodes || !needs_device(*entry.probe)) return;
+  inferior.has_reported_nodes = true;
   if (const auto cpu_ns = read_cpu_ns(inferior.pid)) sink_.notice(CpuUsed{inferior.id, clock_.now(), *cpu_ns});
   for (GpuNode& node : look_at_gpu_nodes(inferior.pid))
     sink_.notice(Lifecycle{clock_.now(), inferior.id, thread.id, std::move(node.state), 0, std::move(node.detail)});

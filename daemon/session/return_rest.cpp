@@ -25,7 +25,7 @@ bool are_all_elsewhere(const Roster& roster, const Program& program) {
   return std::ranges::all_of(roster.processes(), [&](const auto& item) {
     const Inferior& inferior = *item.second;
     if (inferior.program.get() != &program) return true;
-    return !inferior.is_dirty && std::ranges::all_of(inferior.threads, [&](const auto& thread) {
+    return !inferior.slots_may_be_in_use && std::ranges::all_of(inferior.threads, [&](const auto& thread) {
       return is_elsewhere(*thread.second, program.returns_rest_since);
     });
   });

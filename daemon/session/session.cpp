@@ -19,7 +19,8 @@ namespace fade {
 namespace {
 
 // Signals worth a row in the life of a process.
-constexpr int kTold[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
+constexpr int kReported[] = {SIGHUP, SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGBUS,
+                             SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
 
 constexpr std::int64_t kCpuPeriod = 1'000'000'000, kCpuRowsPerLife = 64;
 
@@ -154,7 +155,7 @@ void Session::on_signal(const Stop& stop) {
 
 void Session::deliver(const Stop& stop) {
   if (Thread* thread = roster_.thread(stop.tid)) {
-    if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
+    if (is_one_of(stop.signal, kReported)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     show_own_address(*thread);
     black_box_.signalled(*thread, stop.signal);
     if (stop.signal == SIGCHLD) untraced_.child_ended(*thread);
@@ -169,7 +170,7 @@ void Session::show_own_address(Thread& thread) {
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
   if (!registers || !space.our_code().contains(registers->ip())) return;
   const auto own = space.our_code().own_registers(*registers);
-  thread.inferior->is_dirty |= !own;
+  thread.inferior->slots_may_be_in_use |= !own;
   const RemoteAddr address = space.our_code().hit_again(registers->ip());
   if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
   const Site* const site = space.find(address);
@@ -209,7 +210,7 @@ void Session::keep_promises(Thread& thread, const Entry& entry, const Registers&
 bool Session::may_have_lost_action(Thread& thread) {
   Inferior& inferior = *thread.inferior;
   if (std::exchange(inferior.has_lost_net, false)) return true;
-  return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
+  return inferior.watched && std::exchange(thread.trap.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
 }
 
 // A row a second at first; of long runs never more than some hundred.
@@ -345,11 +346,11 @@ Session::Totals Session::totals() const {
   out.notes.insert(out.notes.end(), left_alone.begin(), left_alone.end());
   out.notes.insert(out.notes.end(), traps_.notes().begin(), traps_.notes().end());
   out.excluded.assign(breakpoints_.corrector().excluded().begin(), breakpoints_.corrector().excluded().end());
-  if (untraced_.told() > 0)
+  if (untraced_.reported() > 0)
     out.notes.push_back(
         fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded "
                     "from when they were found, or not at all (fade-query lifecycle)",
-                    untraced_.told()));
+                    untraced_.reported()));
   if (breakpoints_.returns().unseen() > 0)
     out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)",
                                     breakpoints_.returns().unseen()));

@@ -10,8 +10,6 @@
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kCloneClearSighand = std::uint64_t{1} << 32;  // clone3(2); not in each libc's headers
-
 // The flags of the clone, clone3, fork or vfork that `registers` stand in (at its ptrace event).
 std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
   switch (registers.orig_rax) {
@@ -38,22 +36,16 @@ void Session::learn_of_child(const Stop& stop) {
     const std::uint64_t flags = clone_flags(*registers, inferior.memory());
     const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
     if (is_thread) {
-      TrapGuard::inherit(roster_.add_thread(inferior, child, first_device()), *parent);
+      roster_.add_thread(inferior, child, first_device()).trap = parent->trap.for_child(inferior.watched);
     } else {
       const bool shares = (flags & CLONE_VM) != 0;
       note(*parent, shares ? "vfork" : "fork", child);
       auto program = shares ? inferior.program : inferior.program->fork_copy(child);
       Inferior& made = add_process(child, inferior.id, std::move(program));
-      made.watched = inferior.watched;
+      made.inherited() = inferior.for_child(flags, TrapGuard::action(inferior));
       made.is_fresh_copy = !shares;
-      made.is_guest = shares && !(flags & CLONE_SIGHAND);
-      made.guest_action =
-          flags & kCloneClearSighand ? TrapGuard::without_handler(TrapGuard::action(inferior)) : inferior.guest_action;
       made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && options_.follow;
-      made.is_dirty = inferior.is_dirty;
-      made.has_trap_to_itself = inferior.has_trap_to_itself;
-      made.had_leftovers = inferior.had_leftovers;
-      TrapGuard::inherit(roster_.add_thread(made, child, parent->device), *parent);
+      roster_.add_thread(made, child, parent->device).trap = parent->trap.for_child(inferior.watched);
     }
     if (unclaimed_.claim(child)) start_child(child);
   }
@@ -86,7 +78,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (const auto of_maker = std::exchange(inferior.guest_action, {}))
     copy.set_program_trap_action(*of_maker, thread.tid);
   const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
-  if (watching_ && !inferior.has_trap_to_itself && may_be_old) TrapGuard::retake(thread);
+  if (watching_ && !inferior.breakpoints_removed && may_be_old) TrapGuard::retake(thread);
   copy.mend_copy(thread.tid);
   if (copy.has_net() || !inferior.watched || !watching_) return;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
@@ -98,7 +90,7 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (!entered) return note(thread, "unwatched", 0, entered.error().text());
   inferior.watched = true;
   TrapGuard::unblock(thread);
-  thread.is_doubtful = true;
+  thread.trap.is_doubtful = true;
   modules_.arm_loaded(inferior, thread.tid);
 }
 

@@ -32,14 +32,12 @@ Thread& Session::only_thread(Inferior& inferior, pid_t former) {
   for (const auto& [tid, thread] : inferior.threads)
     if (tid != inferior.pid || former != inferior.pid) gone.push_back(thread.get());
   for (Thread* thread : gone) end_thread(*thread, false);
-  inferior.open_by_sp.clear();
   black_box_.executed(inferior);
   if (inferior.threads.empty()) return roster_.add_thread(inferior, inferior.pid, first_device());
   Thread& leader = *inferior.threads.begin()->second;
   engines_.thread_ended(leader, false);  // it does not return to the old program
-  leader.stack = {};
+  leader.since_exec() = {};
   leader.device = first_device();
-  leader.shown.clear();
   leader.name = read_thread_name(leader.tid);
   return leader;
 }
@@ -50,10 +48,7 @@ Thread& Session::begin_anew(Inferior& inferior, pid_t former) {
   Thread& thread = only_thread(inferior, former);
   ++inferior.execs;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
-  inferior.is_early = inferior.has_trap_to_itself = inferior.has_lost_net = false;
-  inferior.is_guest = false;
-  inferior.guest_action.reset();
-  inferior.has_told_nodes = false;
+  inferior.since_exec() = {};
   if (inferior.pid == main_) started_ = true;
   auto facts = read_process_facts(inferior.pid);
   sink_.notice(ProcessExec{inferior.id, clock_.now(), facts.exe, std::move(facts.command), std::move(facts.environment),
@@ -99,7 +94,6 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
   std::optional<AuxiliaryVector> facts;
   std::string reason = unwatchable(inferior, thread, facts);
   const Tracee tracee(thread.tid);
-  inferior.watched = false;
   if (reason.empty()) {
     // From inside exec to its exit: only there do registers that are set count.
     tracee.resume_to_syscall();

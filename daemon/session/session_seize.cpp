@@ -93,7 +93,7 @@ Result<bool> Session::seize_some(pid_t pid) {
 
 // A thread that its maker has not told of yet may stand in its first stop already.
 void Session::claim(Inferior& inferior, pid_t tid) {
-  if (!roster_.thread(tid)) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
+  if (!roster_.thread(tid)) roster_.add_thread(inferior, tid, kUnknownDevice).trap.is_doubtful = true;
   if (unclaimed_.claim(tid)) start_child(tid);
 }
 

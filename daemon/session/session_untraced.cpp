@@ -17,13 +17,11 @@ Result<void> Session::adopt(const UntracedChild& child) {
   if (roster_.process(child.pid)) return {};
   auto program = child.host ? child.host : std::make_shared<Program>(tracer_, child.pid);
   Inferior& made = add_process(child.pid, child.parent, std::move(program));
-  made.watched = child.is_watched;
-  made.is_guest = child.host != nullptr;
-  made.is_dirty = child.is_dirty;
+  made.inherited() = child.inherited;
   made.is_untraced = true;
   auto seized = seize_threads(child.pid);
   if (Inferior* const parent = roster_.process(child.parent_pid); parent && !seized && child.host)
-    parent->is_dirty = true;
+    parent->slots_may_be_in_use = true;
   return seized;
 }
 
@@ -48,7 +46,7 @@ void Session::watch_untraced() {
 
 void Session::watch_untraced(const UntracedChild& child) {
   auto done = adopt(child);
-  untraced_.tell(
+  untraced_.report(
       child.parent, child.pid,
       done ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + done.error().text());
   if (child.host || !watching_ || !roster_.process(child.pid)) return;

@@ -42,8 +42,6 @@ class TrapGuard {
 
   // A stopped thread of a process that fade attaches to, and that blocks SIGTRAP: unblocks it for the kernel.
   static void unblock(Thread& thread);
-  // A thread or process that `parent` has just made.
-  static void inherit(Thread& thread, const Thread& parent);
 
   // Returns the thread that would by now have got the signal that holds_back() kept for `thread`. This is a thread that
   // sleeps for it (sigtimedwait(2)) or, if it was sent to the process, one that does not block it. nullptr: no thread.
@@ -60,8 +58,6 @@ class TrapGuard {
 
   // The action that the process believes to be its own.
   static KernelSigaction action(const Inferior& inferior);
-  // The action in a child that clone3(2) makes without handlers (CLONE_CLEAR_SIGHAND): only SIG_IGN stays.
-  static KernelSigaction without_handler(const KernelSigaction& action);
   // The belief of a process that has just executed another program.
   static TrapBelief belief(const Inferior& inferior, const Thread* thread);
   // A new program is at its first instruction; `inherited` is the belief of its predecessor.

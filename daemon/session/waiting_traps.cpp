@@ -27,19 +27,19 @@ bool is_from_itself(const siginfo_t& info, pid_t pid) {
 // moment.
 void WaitingTraps::on_stop(Thread& thread) {
   Inferior& inferior = *thread.inferior;
-  if (thread.trap_waiting && TrapGuard::taker(thread)) {
+  if (thread.trap.waiting && TrapGuard::taker(thread)) {
     send(thread, thread, TrapGuard::taker(thread));
     return take_up(thread);
   }
   if (inferior.trap_waits_since == 0) inferior.trap_waits_since = std::max<std::int64_t>(1, clock_.now());
-  if (!thread.trap_waiting || !is_from_itself(*thread.trap_waiting, inferior.pid)) return Rendezvous::go_on(thread);
+  if (!thread.trap.waiting || !is_from_itself(*thread.trap.waiting, inferior.pid)) return Rendezvous::go_on(thread);
   tracer_.reap_stop(thread.tid);  // other threads stop meanwhile
   give_back(thread);
 }
 
 // The signal keeps its siginfo where the stopped thread can send it itself.
 void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* taker) {
-  const auto info = std::exchange(keeper.trap_waiting, {});
+  const auto info = std::exchange(keeper.trap.waiting, {});
   if (!info) return;
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
   const Inferior& inferior = *stopped.inferior;
@@ -62,9 +62,9 @@ void WaitingTraps::look() {
     if (inferior->trap_waits_since == 0 || !inferior->watched) continue;
     bool waits = false;
     for (const auto& [tid, thread] : inferior->threads)
-      if (thread->trap_waiting) {
+      if (thread->trap.waiting) {
         Thread* const taker = TrapGuard::taker(*thread);
-        if (taker) TrapGuard::send_to(*taker, *std::exchange(thread->trap_waiting, {}));
+        if (taker) TrapGuard::send_to(*taker, *std::exchange(thread->trap.waiting, {}));
         else waits = true;
       }
     if (!waits) inferior->trap_waits_since = 0;
@@ -115,7 +115,7 @@ void WaitingTraps::give_back(Thread& stopped) {
     if (inferior->program != program) continue;
     is_shared |= number != pid;
     inferior->watched = false;
-    inferior->has_trap_to_itself = true;
+    inferior->breakpoints_removed = true;
     inferior->trap_waits_since = 0;
     for (const auto& [other, thread] : inferior->threads) {
       engines_.thread_ended(*thread, true);
