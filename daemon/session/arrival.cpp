@@ -11,11 +11,12 @@
 #include <unordered_set>
 
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
 #include "session/in_flight.hpp"
 #include "session/process_facts.hpp"
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 
 namespace fade {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "session/process_facts.hpp"
 #include "session/stop_round.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 #include "session/unclaimed_children.hpp"
 
 namespace fade {

@@ -28,12 +28,16 @@ class Engines {
   void forget(Inferior& inferior, RemoteRange range, pid_t stopped) const;
   void leave(Inferior& inferior, pid_t stopped) const;
   void set_recording(bool on) const;
+  // Nothing is watched from now on. The caller has the engines leave each process.
+  void stop() { is_on_ = false; }
+  bool is_on() const { return is_on_; }
   // The thread's calls are closed and sent.
   void thread_ended(Thread& thread, bool process_ended) const;
 
  private:
   FunctionTable& functions_;
   std::vector<Capture*> all_;
+  bool is_on_ = true;
 };
 
 }  // namespace fade

@@ -5,8 +5,8 @@
 
 #include "base/clock.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "session/process_facts.hpp"
-#include "session/trap_guard.hpp"
 
 namespace fade {
 namespace {

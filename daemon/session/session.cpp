@@ -149,8 +149,7 @@ void Session::on_signal(const Stop& stop) {
   Thread* thread = roster_.thread(stop.tid);
   if (!thread || stop.signal != SIGTRAP) return deliver(stop);
   if (on_breakpoint(*thread, now)) return;
-  if (thread->inferior->watched && guard_.holds_back(*thread)) return traps_.on_stop(*thread);
-  deliver(stop);
+  if (!traps_.holds_back(*thread)) deliver(stop);
 }
 
 void Session::deliver(const Stop& stop) {
@@ -185,7 +184,7 @@ bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
   if (!charged) return false;
   keep_promises(thread, functions_[*charged], *registers);
   modules_.imports().look_at_caller(*thread.inferior);
-  if (may_have_lost_action(thread)) TrapGuard::retake(thread);
+  TrapGuard::mend_action(thread);
   account(*charged, now);  // the request to resume belongs to the kernel's share of a stop (CostMeasured)
   tally_.hit(thread, last_time_ - now);
   tracee.resume();
@@ -203,14 +202,6 @@ void Session::keep_promises(Thread& thread, const Entry& entry, const Registers&
     case Entry::What::Function:
     case Entry::What::Resolver: return;
   }
-}
-
-// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is
-// likely: at the first breakpoint of a thread that was there before us.
-bool Session::may_have_lost_action(Thread& thread) {
-  Inferior& inferior = *thread.inferior;
-  if (std::exchange(inferior.has_lost_net, false)) return true;
-  return inferior.watched && std::exchange(thread.trap.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
 }
 
 // A row a second at first; of long runs never more than some hundred.
@@ -257,7 +248,7 @@ void Session::on_end(const Stop& stop) {
 void Session::on_exit(const Stop& stop) {
   if (Thread* thread = roster_.thread(stop.tid)) {
     black_box_.dying(*thread, static_cast<int>(stop.message));
-    if (watching_) untraced_.look_at_thread(*thread->inferior, stop.tid);
+    if (engines_.is_on()) untraced_.look_at_thread(*thread->inferior, stop.tid);
   }
   Tracee(stop.tid).resume();
 }
@@ -267,10 +258,9 @@ std::vector<Session::Duty> Session::duties() {
   return {
       {kOften, [](Session& s) { s.engines_.drain(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
-      {kOften, [](Session& s) { s.look_after_nets(); }},
       {kOften,
        [](Session& s) {
-         if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.arrival_.hold_clock());
+         if (s.engines_.is_on()) s.sites_.look_after(s.roster_, s.rendezvous_, s.arrival_.hold_clock());
        }},
       {kOften, [](Session& s) { s.traps_.look(); }},
       {kOften, [](Session& s) { s.look_for_hangs(); }},
@@ -293,15 +283,8 @@ void Session::give_up_children() {
   for (const pid_t child : unclaimed_.give_up()) untraced_.know(child);
 }
 
-// The kernel took the net's action away, because a breakpoint met SIGTRAP blocked. The next breakpoint puts it back.
-void Session::look_after_nets() {
-  for (const auto& [pid, inferior] : roster_.processes())
-    if (inferior->watched && watching_ && inferior->space().has_net() && !catches_signal(pid, SIGTRAP))
-      inferior->has_lost_net = true;
-}
-
 void Session::rest_returns() {
-  if (watching_) give_back_returns(roster_, options_.return_rest_ns);
+  if (engines_.is_on()) give_back_returns(roster_, options_.return_rest_ns);
 }
 
 void Session::report_costs(bool at_end) {
@@ -315,7 +298,7 @@ void Session::report_costs(bool at_end) {
 
 // No thread is stopped for this.
 void Session::look_at_imports(bool all) {
-  if (!watching_) return;
+  if (!engines_.is_on()) return;
   for (const auto& [pid, inferior] : roster_.processes())
     if (inferior->watched) modules_.imports().look(*inferior, all);
 }

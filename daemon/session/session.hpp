@@ -28,13 +28,13 @@
 #include "session/module_watch.hpp"
 #include "session/rendezvous.hpp"
 #include "session/roster.hpp"
+#include "session/sigtrap/trap_guard.hpp"
+#include "session/sigtrap/untraced_children.hpp"
+#include "session/sigtrap/waiting_traps.hpp"
 #include "session/site_watch.hpp"
 #include "session/stack_capture.hpp"
 #include "session/stop_tally.hpp"
-#include "session/trap_guard.hpp"
 #include "session/unclaimed_children.hpp"
-#include "session/untraced_children.hpp"
-#include "session/waiting_traps.hpp"
 
 namespace fade {
 
@@ -129,7 +129,6 @@ class Session {
   void on_exit(const Stop& stop);
 
   bool on_breakpoint(Thread& thread, std::int64_t now);
-  static bool may_have_lost_action(Thread& thread);
   void keep_promises(Thread& thread, const Entry& entry, const Registers& registers);
   void account(std::uint32_t entry, std::int64_t since);
   void deliver(const Stop& stop);
@@ -151,8 +150,6 @@ class Session {
   static std::vector<Duty> duties();
   // How much CPU time each process has used.
   void sample_cpu();
-  // Finds processes with a SIGTRAP action that is no longer the net's.
-  void look_after_nets();
 
   // session_children.cpp
   void learn_of_child(const Stop& stop);
@@ -214,7 +211,6 @@ class Session {
   WaitingTraps traps_;
   std::vector<Duty> duties_ = duties();
 
-  bool watching_ = true;
   Totals totals_;
   pid_t main_ = 0;
   int main_status_ = 0, main_signal_ = 0;

@@ -78,9 +78,9 @@ void Session::mend_copy(Inferior& inferior, Thread& thread) {
   if (const auto of_maker = std::exchange(inferior.guest_action, {}))
     copy.set_program_trap_action(*of_maker, thread.tid);
   const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
-  if (watching_ && !inferior.breakpoints_removed && may_be_old) TrapGuard::retake(thread);
+  if (engines_.is_on() && !inferior.breakpoints_removed && may_be_old) TrapGuard::retake(thread);
   copy.mend_copy(thread.tid);
-  if (copy.has_net() || !inferior.watched || !watching_) return;
+  if (copy.has_net() || !inferior.watched || !engines_.is_on()) return;
   inferior.program = std::make_shared<Program>(tracer_, inferior.pid);
   inferior.watched = false;
   const auto foothold = foothold_of(inferior.pid, inferior.memory());

@@ -6,7 +6,7 @@ namespace fade {
 // No more breakpoints are set, and the present ones are removed; fade still waits for the processes.
 void Session::stop_watching() {
   look_at_imports(true);
-  watching_ = false;
+  engines_.stop();
   follower_.rest();
   sink_.keeps_to(-1);
   for (const pid_t pid : roster_.pids()) {

@@ -7,13 +7,13 @@
 
 namespace fade {
 void Session::look_for_hangs() {
-  if (!watching_) return;
+  if (!engines_.is_on()) return;
   for (const pid_t pid : hangs_.look(roster_.processes(), clock_.now()))
     if (Inferior* const inferior = roster_.process(pid)) look_at(*inferior, Postmortem::Kind::Hang);
 }
 
 void Session::take_samples() {
-  if (!watching_) return;
+  if (!engines_.is_on()) return;
   for (const auto& [tid, thread] : roster_.threads()) {
     if (thread->thread_pointer == 0 || !thread->inferior->watched || has_open_call(*thread)) continue;
     if (const auto seen = stacks_.from_outside(*thread); seen.stack != 0)

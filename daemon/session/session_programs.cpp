@@ -75,7 +75,7 @@ std::string Session::unwatchable(const Inferior& inferior, const Thread& thread,
   if (!registers || !registers->is_64_bit()) return "a 32-bit program: fade watches 64-bit ones";
   facts = read_auxiliary_vector(inferior.pid, inferior.memory());
   if (!facts) return why_unreadable(inferior.pid);
-  if (!watching_) return "nothing is watched any more";
+  if (!engines_.is_on()) return "nothing is watched any more";
   if (facts->secure && !facts->has_other_ids && ::geteuid() != 0)
     return "it is set-uid, set-gid or has capabilities, which the kernel leaves out where an ordinary user traces it";
   if (facts->secure) return "it runs with other privileges than its caller (set-uid, set-gid or capabilities)";
@@ -107,7 +107,7 @@ void Session::begin_program(Inferior& inferior, Thread& thread, TrapBelief belie
   if (!reason.empty()) {
     note(thread, "unwatched", 0, reason);
     log::debug("process {} runs unwatched: {}", inferior.pid, reason);
-    if (inferior.pid == main_ && watching_) totals_.notes.push_back("the program was not watched: " + reason);
+    if (inferior.pid == main_ && engines_.is_on()) totals_.notes.push_back("the program was not watched: " + reason);
   }
   tracee.resume();
 }

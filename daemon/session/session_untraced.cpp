@@ -8,7 +8,7 @@
 namespace fade {
 
 void Session::look_for_untraced() {
-  if (!watching_) return;
+  if (!engines_.is_on()) return;
   untraced_.look();
   watch_untraced();
 }
@@ -49,7 +49,7 @@ void Session::watch_untraced(const UntracedChild& child) {
   untraced_.report(
       child.parent, child.pid,
       done ? "made with CLONE_UNTRACED: recorded from here on" : "made with CLONE_UNTRACED: " + done.error().text());
-  if (child.host || !watching_ || !roster_.process(child.pid)) return;
+  if (child.host || !engines_.is_on() || !roster_.process(child.pid)) return;
   done = watch(child.pid);
   const Inferior* const made = roster_.process(child.pid);
   if (!done && made && !made->threads.empty())

@@ -1,4 +1,4 @@
-#include "session/untraced_children.hpp"
+#include "session/sigtrap/untraced_children.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

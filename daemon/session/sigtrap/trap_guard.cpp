@@ -1,11 +1,16 @@
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <span>
+#include <utility>
+
 #include "base/log.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
@@ -142,6 +147,19 @@ bool TrapGuard::is_action_lost(const Inferior& inferior) {
 
 void TrapGuard::retake(const Thread& thread) {
   if (const auto taken = thread.space().retake_signal(thread.tid); !taken) log::debug("{}", taken.error().text());
+}
+
+void TrapGuard::look_after(Inferior& inferior) {
+  if (inferior.watched && inferior.space().has_net() && !catches_signal(inferior.pid, SIGTRAP))
+    inferior.has_lost_net = true;
+}
+
+void TrapGuard::mend_action(Thread& thread) {
+  Inferior& inferior = *thread.inferior;
+  const bool is_lost =
+      std::exchange(inferior.has_lost_net, false) ||
+      (inferior.watched && std::exchange(thread.trap.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP));
+  if (is_lost) retake(thread);
 }
 
 Thread* TrapGuard::taker(Thread& thread) {

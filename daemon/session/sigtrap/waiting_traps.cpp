@@ -1,4 +1,4 @@
-#include "session/waiting_traps.hpp"
+#include "session/sigtrap/waiting_traps.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 
 namespace fade {
 namespace {
@@ -22,6 +23,18 @@ bool is_from_itself(const siginfo_t& info, pid_t pid) {
 }
 
 }  // namespace
+
+bool WaitingTraps::holds_back(Thread& thread) {
+  if (!thread.inferior->watched || !guard_.holds_back(thread)) return false;
+  on_stop(thread);
+  return true;
+}
+
+void WaitingTraps::look() {
+  if (engines_.is_on())
+    for (const auto& [pid, inferior] : roster_.processes()) TrapGuard::look_after(*inferior);
+  look_at_waiting();
+}
 
 // A program looks for the signal that it sent itself in its next system call. A signal of another process may wait a
 // moment.
@@ -56,7 +69,7 @@ void WaitingTraps::take_up(Thread& stopped) {
   Tracee(stopped.tid).resume();
 }
 
-void WaitingTraps::look() {
+void WaitingTraps::look_at_waiting() {
   std::vector<pid_t> waiting;
   for (const auto& [pid, inferior] : roster_.processes()) {
     if (inferior->trap_waits_since == 0 || !inferior->watched) continue;

@@ -10,7 +10,7 @@
 #include "session/engines.hpp"
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 
 namespace fade {
 
@@ -26,14 +26,18 @@ class WaitingTraps {
         guard_(guard),
         engines_(engines) {}
 
-  // TrapGuard holds back the SIGTRAP of this thread, which stands in that stop. The thread goes on.
-  void on_stop(Thread& thread);
-  // About ten times a second: signals that waited go to a thread that takes them by now, or to the program.
+  // The thread stands in the stop of a SIGTRAP that no breakpoint raised. True: the program believes SIGTRAP blocked,
+  // so the signal waits here, and the thread goes on. False: it is to be delivered.
+  bool holds_back(Thread& thread);
+  // About ten times a second: signals that waited go to a thread that takes them by now, or to the program. Processes
+  // that lost the net's action are found (TrapGuard::mend_action).
   void look();
   // A sentence for each process that lost its breakpoints.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void on_stop(Thread& thread);
+  void look_at_waiting();
   void give_back(Thread& stopped);
   void block(std::vector<pid_t> tids, const AddressSpace& space);
   void send(const Thread& stopped, Thread& keeper, const Thread* taker);
