@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/log.hpp"
+#include "proc/living_thread.hpp"
 #include "proc/processes.hpp"
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
