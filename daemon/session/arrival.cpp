@@ -11,11 +11,12 @@
 #include <unordered_set>
 
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
 #include "session/in_flight.hpp"
 #include "session/process_facts.hpp"
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 
 namespace fade {
 namespace {
@@ -45,15 +46,10 @@ RemoteRange code_of_libc(const Foothold& foothold) {
 
 }  // namespace
 
-void Arrival::note(const Thread& thread, std::string kind, std::int64_t value, std::string detail) {
-  parts_.sink.notice(
-      Lifecycle{parts_.clock.now(), thread.inferior->id, thread.id, std::move(kind), value, std::move(detail)});
-}
-
 Result<void> Arrival::watch(Inferior& inferior) {
   const ProgramMark program = inferior.mark();
   threads_ += inferior.threads.size();
-  note(*inferior.threads.begin()->second, "attach", program.pid, {});
+  parts_.roster.note(*inferior.threads.begin()->second, "attach", program.pid, {});
   const auto foothold = wait_for_foothold(program);
   Result<void> done = foothold ? enter(inferior, *foothold) : Result<void>(tl::unexpected(foothold.error()));
   if (!done && done.error().code != ECANCELED && parts_.roster.still_runs(program)) await_exec(inferior);
@@ -214,7 +210,7 @@ void Arrival::tell_calls_in_flight(Inferior& inferior) {
   for (const auto& [tid, registers, stack] : copies)
     for (const std::string& name : calls.of(native_frames(code, tid, registers, stack, kMostFrames)))
       if (Thread* thread = parts_.roster.thread(tid)) {
-        note(*thread, "in flight", 0, name);
+        parts_.roster.note(*thread, "in flight", 0, name);
         thread->earlier_calls.push_back(name);
         calls_in_flight_.push_back(fmt::format("{} (thread {})", name, tid));
       }

@@ -19,7 +19,6 @@ namespace fade {
 class Arrival {
  public:
   struct Parts {
-    EventSink& sink;
     SessionClock clock;
     const Roster& roster;
     Rendezvous& rendezvous;
@@ -50,7 +49,6 @@ class Arrival {
   void unblock_traps(ProgramMark program, RemoteRange libc);
   void await_forks(const Inferior& inferior);
   void tell_calls_in_flight(Inferior& inferior);
-  void note(const Thread& thread, std::string kind, std::int64_t value, std::string detail);
 
   const Parts parts_;
   Rendezvous& rendezvous_;

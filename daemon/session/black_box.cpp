@@ -195,7 +195,7 @@ Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {
 
 void BlackBox::tell_death(const Inferior& inferior, Death& death, int signal) {
   Postmortem what = by_signal(inferior, signal);
-  what.postmortem = death.told = ++last_;
+  what.postmortem = death.reported = ++last_;
   if (is_among(signal, kCrashes) && sentences_.size() < kMostSentences)
     sentences_.push_back(fmt::format("{} died of {}{}", program_name(inferior), name_of_signal(signal),
                                      running_call(inferior, what.thread)));
@@ -211,15 +211,16 @@ void BlackBox::dying(Thread& thread, int status) {
   if (!is_of_interest(inferior)) return;
   Death& death = deaths_[inferior.id];
   if (WIFSIGNALED(status)) {
-    if (death.told == 0) tell_death(inferior, death, WTERMSIG(status));
+    if (death.reported == 0) tell_death(inferior, death, WTERMSIG(status));
     if (WTERMSIG(status) == SIGKILL && kills_itself(inferior.pid, *registers))
-      send(inferior, {.postmortem = death.told,
+      send(inferior, {.postmortem = death.reported,
                       .thread = thread.id,
                       .signal = SIGKILL,
                       .cause = "self",
                       .evidence = "a thread of it stood in kill(2)"});
     if (death.seen.size() >= kMostThreads && !has_open_call(thread)) return;
-    if (death.seen.insert(thread.id).second) tell(death.told, look(thread, &*registers), *inferior.program, thread.tid);
+    if (death.seen.insert(thread.id).second)
+      tell(death.reported, look(thread, &*registers), *inferior.program, thread.tid);
   } else if (has_open_call(thread) || static_cast<long>(registers->orig_rax) == SYS_exit_group) {
     if (death.seen.insert(thread.id).second) death.waiting.push_back(look(thread, &*registers));
     if (death.name.empty()) death.name = program_name(inferior);
@@ -253,9 +254,9 @@ void BlackBox::ended(Inferior& inferior, const Stop& stop) {
   const bool had_calls =
       !unseen.empty() || std::ranges::any_of(death.waiting, [](const ThreadSeen& seen) { return !seen.calls.empty(); });
   if (killed ? !is_of_interest(inferior) : !had_calls) return;
-  if (killed && death.told == 0) tell_death(inferior, death, stop.status);
+  if (killed && death.reported == 0) tell_death(inferior, death, stop.status);
   if (!killed) tell_exit(inferior, death, stop.status);
-  const PostmortemId number = killed ? death.told : last_;
+  const PostmortemId number = killed ? death.reported : last_;
   for (ThreadSeen& seen : death.waiting) tell(number, std::move(seen), *inferior.program, inferior.pid);
   for (Thread* thread : unseen) tell(number, look(*thread, nullptr), *inferior.program, thread->tid);
 }

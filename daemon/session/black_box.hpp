@@ -54,7 +54,7 @@ class BlackBox {
 
  private:
   struct Death {
-    PostmortemId told = 0;            // it is known that the process dies
+    PostmortemId reported = 0;        // it is known that the process dies
     std::vector<ThreadSeen> waiting;  // as long as it may be an exec
     std::unordered_set<ThreadId> seen;
     std::string name;  // of the program

@@ -1,29 +1,106 @@
 #include "session/breakpoint_capture.hpp"
 
+#include <signal.h>
+
+#include <array>
+
 #include "ptrace/tracee.hpp"
 #include "session/code_images.hpp"
+#include "session/site_use.hpp"
 #include "session/thread_stack.hpp"
 
 namespace fade {
+namespace {
 
-BreakpointCapture::BreakpointCapture(EventSink& sink, const SessionClock& clock, FunctionTable& functions,
-                                     const probes::Overrides& overrides, StackCapture& stacks,
-                                     std::size_t most_call_sites)
-    : sink_(sink),
-      clock_(clock),
-      functions_(functions),
-      stacks_(stacks),
-      book_(sink, clock, stack_of),
-      sites_(sink, symbols_, most_call_sites),
-      returns_(sink, clock, sites_),
-      kernels_(sink, functions, symbols_),
-      corrector_(sink, clock, overrides) {}
+// The trap at `trap` is that of the breakpoint's int3, and not a SIGTRAP that was sent to a thread that is there. Asked
+// for breakpoints that are one byte long, and for a thread that may stand behind an int3 that it has passed.
+bool is_of_int3(const Thread& thread, const Site& site, RemoteAddr trap) {
+  if (thread.trap.passed != trap && !site.needs_proof()) return true;
+  const auto info = Tracee(thread.tid).siginfo();
+  return !info || info->si_code == SI_KERNEL;
+}
 
+}  // namespace
+
+CallBooks::CallBooks(EventSink& sink, const SessionClock& clock, std::size_t most_call_sites)
+    : book(sink, clock, stack_of), sites(sink, symbols, most_call_sites) {}
+
+BreakpointCapture::BreakpointCapture(const Parts& parts)
+    : sink_(parts.sink),
+      clock_(parts.clock),
+      functions_(parts.functions),
+      stacks_(parts.stacks),
+      book_(parts.books.book),
+      sites_(parts.books.sites),
+      effects_(parts.effects),
+      returns_(sink_, clock_, sites_),
+      kernels_(sink_, functions_, parts.books.symbols),
+      corrector_(sink_, clock_, parts.overrides) {}
+
+// ---------------------------------------------------------------- breakpoints
+
+std::vector<Result<bool>> BreakpointCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
+                                                   pid_t stopped) {
+  std::vector<FunctionEntry> code;
+  for (const WatchedFunction& function : functions) code.push_back(function.code);
+  const std::vector<Result<Site*>> sites = inferior.space().entries().arm(code, stopped);
+  std::vector<Result<bool>> out;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    if (!sites[i]) {
+      out.push_back(tl::unexpected(sites[i].error()));
+    } else {
+      const bool is_new = SiteUse::of(**sites[i]).entry == 0;  // every call counts once
+      if (is_new) use_as_entry(**sites[i], functions[i].entry);
+      out.push_back(is_new);
+    }
+  }
+  return out;
+}
+
+void BreakpointCapture::forget(Inferior& inferior, RemoteRange range, pid_t stopped) {
+  inferior.space().forget(range, stopped);
+}
+
+std::optional<std::uint32_t> BreakpointCapture::on_trap(Thread& thread, const Registers& registers, std::int64_t now) {
+  const RemoteAddr trap = registers.ip() - 1;
+  const Site* const found = thread.space().find(trap);
+  if (!found || !is_of_int3(thread, *found, trap)) return std::nullopt;
+  const Site site = *found;  // handling may forget sites
+  const bool in_pad = site.is_entry_pad(trap);
+  thread.trap.passed = in_pad ? trap : RemoteAddr{};
+  if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
+  if (!in_pad) Tracee(thread.tid).set_ip(site.slot);
+  thread.thread_pointer = registers.fs_base;
+  const RemoteAddr sp = registers.sp();
+  const bool again = thread.shown.hit(site.address, sp, [&] { return stack_of(thread, sp); });
+  return again ? 0 : hit(thread, site, in_pad, registers, now);
+}
+
+std::uint32_t BreakpointCapture::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
+                                     std::int64_t now) {
+  const SiteUse use = SiteUse::of(site);
+  const std::uint32_t ended = use.call_site != 0 ? leave(thread, registers, site.address, now) : 0;
+  if (use.entry == 0) return ended;
+  const Entry& entry = functions_[use.entry];
+  if (!entry.is_call()) return use.entry;  // a guard: the session's matter
+  std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
+  Registers at_entry = registers;  // the instructions before the site have moved nothing else
+  at_entry.rsp += site.lead.depth;
+  CallEffects::began(thread, entry);
+  enter(thread, use.entry, at_entry,
+        in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
+  return use.entry;
+}
+
+// ---------------------------------------------------------------- calls
+
+// The stopped thread is at the entry of function `index` at time `now`. `on_stack`: as much of the stack as is known
+// already, from the stack pointer on.
 void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registers& registers,
                               std::span<const std::uint64_t> on_stack, std::int64_t now) {
   const Entry& entry = functions_[index];
   book_.arrive(thread, index, registers.sp(), on_stack, thread.memory());
-  if (!is_recorded(entry) && !entry.is_always_needed()) return;
+  if (!is_recorded(entry) && !entry.needs.always()) return;
   OpenCall call{.sp = registers.sp(), .entry = index};
   call.record.words = registers.argument_words();
   call.record.function = entry.function;
@@ -55,29 +132,32 @@ void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const
   if (entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call);
 }
 
-std::span<const BreakpointCapture::Left> BreakpointCapture::leave(Thread& thread, const Registers& registers,
-                                                                  RemoteAddr return_address, std::int64_t now) {
-  left_.clear();
-  for (OpenCall& call : book_.take_returned(thread, return_address, registers.sp() - 8, thread.memory()))
-    left_.push_back(returned(thread, std::move(call), registers, now));
-  return left_;
+// The stopped thread is at a return address of calls. Innermost first: several calls end if a function jumped into
+// another one, none if no open call returns here. Returns the function of the outermost that ended, 0: none.
+std::uint32_t BreakpointCapture::leave(Thread& thread, const Registers& registers, RemoteAddr return_address,
+                                       std::int64_t now) {
+  std::uint32_t last = 0;
+  for (OpenCall& call : book_.take_returned(thread, return_address, registers.sp() - 8, thread.memory())) {
+    last = call.entry;
+    const EndedCall ended = returned(thread, std::move(call), registers, now);
+    effects_.ended(thread, functions_[last], ended);
+  }
+  return last;
 }
 
-BreakpointCapture::Left BreakpointCapture::returned(Thread& thread, OpenCall call, const Registers& registers,
-                                                    std::int64_t now) {
+EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now) {
   const Entry& entry = functions_[call.entry];
-  if (entry.what != Entry::What::Function)
-    return {.entry = call.entry, .result = registers.result(), .is_resolver = true, .table = {}};
+  EndedCall ended{.result = registers.result(), .table = {}};
+  if (entry.what != Entry::What::Function) return ended;
   call.record.exit_ns = now;
   take_result(thread, entry, registers, call);
   arguments_.read_outputs(entry, thread.memory(), call);
-  Left left{.entry = call.entry, .result = registers.result(), .is_resolver = false, .table = {}};
   if (!(call.record.flags & kFailed)) {
     succeeded(thread, entry, call);
-    if (entry.needs.table) left.table = table_given(*entry.probe, call.record, call.payload);
+    if (entry.needs.table) ended.table = table_given(*entry.probe, call.record, call.payload);
   }
   book_.complete(std::move(call));
-  return left;
+  return ended;
 }
 
 // The frames of the caller are unchanged since the call, so a failed call gets its stack now.

@@ -76,7 +76,6 @@ void CallBook::thread_ended(Thread& thread, bool process_ended) {
     forget_open(thread, call.sp);
     close(std::move(call), process_ended ? kOpenAtEnd : kUnwound);
   }
-  flush();
 }
 
 // Another thread's call may stand at that stack pointer by now, where a fiber was left behind.

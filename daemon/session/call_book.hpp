@@ -35,7 +35,7 @@ class CallBook {
   void close(OpenCall call, std::uint16_t flags);
   // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
   void flush(std::int64_t held_ns = 0);
-  // Closes and sends the open calls of the thread.
+  // Closes the open calls of the thread.
   void thread_ended(Thread& thread, bool process_ended);
 
  private:

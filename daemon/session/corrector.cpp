@@ -90,7 +90,7 @@ void Corrector::place(Thread& thread, probes::DeviceCall& call) {
 
 void Corrector::note_unplaced(Thread& thread, const probes::DeviceCall& call) {
   const probes::Rule* const rule = overrides_.unplaced(call);
-  if (!rule || std::exchange(thread.inferior->program->has_told_unplaced, true)) return;
+  if (!rule || std::exchange(thread.inferior->program->has_reported_unplaced, true)) return;
   note(thread, fmt::format("{} was not applied to an answer of {}: nothing had told the device's PCI address yet",
                            rule->target, call.symbol));
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "session/process_facts.hpp"
 #include "session/stop_round.hpp"
 
@@ -63,8 +64,8 @@ void Departure::detach(Thread& thread, const Tracee& tracee, int signal) const {
   tracee.detach(signal);
 }
 
-void Departure::stays_dirty(pid_t tid) {
-  if (const Thread* const thread = p_.roster.thread(tid)) thread->inferior->is_dirty = true;
+void Departure::keeps_slots(pid_t tid) {
+  if (const Thread* const thread = p_.roster.thread(tid)) thread->inferior->slots_may_be_in_use = true;
 }
 
 // True: the thread is detached. False: it had to go on for a moment, and will stop again.
@@ -96,7 +97,7 @@ bool Departure::try_detach(const Stop& stop) {
   }
   const Place place = stand_aside(*thread, tracee);
   if (place == Place::Left) return false;
-  thread->inferior->is_dirty |= place == Place::Inside;
+  thread->inferior->slots_may_be_in_use |= place == Place::Inside;
   detach(*thread, tracee, is_signal ? stop.signal : 0);
   return true;
 }
@@ -135,7 +136,7 @@ void Departure::leave_others() {
   for (const pid_t tid : p_.unclaimed.all())
     if (gone_.insert(tid).second) Tracee(tid).detach();
   for (const pid_t tid : round.rest()) {
-    stays_dirty(tid);
+    keeps_slots(tid);
     gone_.insert(tid);  // it is not asked again; the kernel detaches it when fade ends
   }
 }
@@ -183,7 +184,7 @@ bool Departure::leave_at(const Stop& stop) {
 void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold) {
   Inferior* inferior = p_.roster.process(program.pid);
   AddressSpace* space = inferior->program->space.get();
-  if (inferior->is_dirty || inferior->program.use_count() > 1 || !space->has_net()) return;
+  if (inferior->slots_may_be_in_use || inferior->program.use_count() > 1 || !space->has_net()) return;
   const bool uses_signal =
       space->trap_signal().has_program_action() ||
       space->trap_signal().last_program_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
@@ -194,8 +195,8 @@ void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& 
     inferior = p_.roster.process(program.pid);
     space = inferior->program->space.get();
   }
-  if (done && uses_signal && !foothold.gadgets.sigreturn) inferior->is_dirty = true;
-  if (done && !inferior->is_dirty) done = space->remove(keeper, foothold.gadgets);
+  if (done && uses_signal && !foothold.gadgets.sigreturn) inferior->slots_may_be_in_use = true;
+  if (done && !inferior->slots_may_be_in_use) done = space->remove(keeper, foothold.gadgets);
   if (!done) log::debug("fade's pages stay in process {}: {}", program.pid, done.error().text());
 }
 
@@ -207,7 +208,7 @@ void Departure::look_again(ProgramMark program, pid_t keeper) {
   for (const pid_t tid : read_thread_ids(program.pid)) {
     if (tid == keeper || read_state(tid) == 'S') continue;
     if (const auto seized = Tracer::seize(tid, false); !seized) {
-      inferior.is_dirty |= seized.error().code != ESRCH;
+      inferior.slots_may_be_in_use |= seized.error().code != ESRCH;
       continue;
     }
     if (!p_.roster.thread(tid)) p_.roster.add_thread(inferior, tid, kUnknownDevice);
@@ -222,7 +223,7 @@ void Departure::leave_the_rest(ProgramMark program, pid_t keeper) {
   for (const auto& [tid, other] : p_.roster.process(program.pid)->threads)
     if (tid != keeper && !gone_.contains(tid)) others.push_back(tid);
   for (const pid_t tid : others)
-    if (!leave_one(tid, p_.clock.now())) stays_dirty(tid);
+    if (!leave_one(tid, p_.clock.now())) keeps_slots(tid);
 }
 
 // The keeper stands still.
@@ -231,7 +232,7 @@ void Departure::move_out(ProgramMark program, pid_t keeper, const Result<Foothol
   if (!p_.roster.still_runs(program) || !thread || is_owed_trap(keeper))
     return;  // try_detach() has it go on for a moment
   const Place place = stand_aside(*thread, Tracee(keeper));
-  if (place == Place::Inside) thread->inferior->is_dirty = true;
+  if (place == Place::Inside) thread->inferior->slots_may_be_in_use = true;
   if (place != Place::Left && foothold) remove_pages(program, keeper, *foothold);
 }
 
@@ -250,7 +251,7 @@ void Departure::leave_last(pid_t pid, pid_t keeper) {
     Tracee(keeper).interrupt();
     Tracee(keeper).resume();  // only behind a new stop does the kernel take up its system call or group-stop again
   }
-  if (!leave_one(keeper, since)) stays_dirty(keeper);
+  if (!leave_one(keeper, since)) keeps_slots(keeper);
   kept_.erase(keeper);
 }
 

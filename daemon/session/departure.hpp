@@ -12,7 +12,7 @@
 
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 #include "session/unclaimed_children.hpp"
 
 namespace fade {
@@ -65,7 +65,7 @@ class Departure {
   void move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold);
   void remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold);
   void look_again(ProgramMark program, pid_t keeper);
-  void stays_dirty(pid_t tid);
+  void keeps_slots(pid_t tid);
 
   const Parts p_;
   HoldClock holds_;

@@ -25,10 +25,10 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
 
 std::uint32_t FunctionTable::resolver(const probes::ProbePtr& probe, const std::string& library, int library_major) {
   const auto [it, is_new] = resolvers_.try_emplace(Key(library, probe->symbol));
-  if (is_new)
-    it->second =
-        add({.what = Entry::What::Resolver, .probe = probe, .library = library, .library_major = library_major});
-  return it->second;
+  if (!is_new) return it->second;
+  Entry entry{.what = Entry::What::Resolver, .probe = probe, .library = library, .library_major = library_major};
+  entry.needs.resolver = true;
+  return it->second = add(std::move(entry));
 }
 
 void FunctionTable::report_costs() {

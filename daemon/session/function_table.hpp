@@ -25,12 +25,12 @@ struct Entry {
   probes::ProbePtr probe;
   std::string library;
   int library_major = 0;
-  Needs needs;              // of Function
+  Needs needs;              // of Function and Resolver
   std::uint64_t stops = 0;  // since last asked
   std::int64_t held_ns = 0;
 
-  // Tests if calls matter while nothing is recorded. A resolver returns the place of a function.
-  bool is_always_needed() const { return what == What::Resolver || needs.always(); }
+  // Tests if it begins a call. The other entries guard the program's view of its libraries and signals.
+  bool is_call() const { return what == What::Function || what == What::Resolver; }
 };
 
 class FunctionTable {

@@ -127,7 +127,7 @@ void ImportWatch::loaded(const Inferior& inferior, Module& module, const elf::Dy
 }
 
 void ImportWatch::tell_origin(const Inferior& inferior, Module& module, const std::string& soname) {
-  if (!module.links || std::exchange(module.origin_told, true)) return;
+  if (!module.links || std::exchange(module.origin_reported, true)) return;
   const LoaderView& view = loader_view(inferior);
   const std::string& opened = module.entry.name;
   const LibraryFamily family = family_of(soname, opened);

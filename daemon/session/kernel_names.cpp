@@ -47,7 +47,7 @@ KernelNamed KernelNames::of_object(const Module& module, const Program& program,
   KernelNamed named{.handle = handle, .library = module.path};
   const auto* file = symbols.of(program, tid, {handle});
   if (!file) return named;
-  if (told_.insert(file).second) named.file = std::make_shared<const Fd>(::fcntl(file->fd(), F_DUPFD_CLOEXEC, 3));
+  if (reported_.insert(file).second) named.file = std::make_shared<const Fd>(::fcntl(file->fd(), F_DUPFD_CLOEXEC, 3));
   const std::uint64_t offset = handle - module.entry.l_addr;
   const auto symbol = file->symbols().at(offset);
   if (symbol && symbol->offset == 0) named.name = symbol->name;

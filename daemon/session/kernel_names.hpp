@@ -45,7 +45,7 @@ class KernelNames {
   const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 
   EventSink& sink_;
-  std::set<const elf::ElfFile*> told_;  // these files' contents have been sent
+  std::set<const elf::ElfFile*> reported_;  // these files' contents have been sent
   // From the registration code of files with stripped symbols: file -> handle's address in the file -> name.
   std::map<const elf::ElfFile*, std::unordered_map<std::uint64_t, std::string>> recovered_;
 };

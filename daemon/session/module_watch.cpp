@@ -101,10 +101,12 @@ struct ModuleWatch::Found {
   bool wanted = false;  // something in it is to be armed
 };
 
-ModuleWatch::ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes)
+ModuleWatch::ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const Engines& engines,
+                         Wishes wishes)
     : sink_(sink),
       clock_(clock),
       functions_(functions),
+      engines_(engines),
       wishes_(std::move(wishes)),
       fulfilled_(wishes_.symbols.size()) {
   for (const auto& probe : wishes_.probes) by_symbol_.emplace(probe->symbol, probe);
@@ -289,9 +291,9 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
       {"sigaction", functions_.set_action(), Guard::Sigaction},
       {"pthread_sigmask", functions_.set_mask(), Guard::Sigmask}};
   bool is_guarded = true;
-  for (const auto& [name, entry, guard] : wanted) {
+  for (const auto& [name, entry, kind] : wanted) {
     const auto symbol = image.lookup(name);
-    is_guarded &= symbol && arm(inferior, stopped, image.address(*symbol), entry, name, guard);
+    is_guarded &= symbol && guard(inferior, stopped, image.address(*symbol), entry, name, kind);
   }
   AddressSpace& space = inferior.space();
   if (is_guarded) space.set_guarded(true, stopped);
@@ -300,20 +302,29 @@ void ModuleWatch::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynamic
   if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
 }
 
-bool ModuleWatch::arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry,
-                      const std::string& name, Guard guard) {
-  return take(inferior, inferior.space().arm(address, stopped, guard), entry, name);
-}
-
-bool ModuleWatch::take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry,
-                       const std::string& name) {
-  if (!site) {
-    refuse(inferior, name, site.error().message);
-    return false;
-  }
-  if (SiteUse::of(**site).entry != 0) return false;  // another name of the same function: every call counts once
+bool ModuleWatch::guard(const Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry,
+                        const std::string& name, Guard guard) {
+  const auto site = inferior.space().arm(address, stopped, guard);
+  if (!site) refuse(inferior, name, site.error().message);
+  if (!site || SiteUse::of(**site).entry != 0) return false;
   use_as_entry(**site, entry);
   return true;
+}
+
+// Returns how many are watched now, and were not before.
+std::uint32_t ModuleWatch::watch(Inferior& inferior, pid_t stopped, std::span<const WatchedFunction> functions) {
+  std::uint32_t watched = 0;
+  const auto done = engines_.watch(inferior, functions, stopped);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (!done[i]) refuse(inferior, functions_[functions[i].entry].probe->symbol, done[i].error().message);
+    watched += done[i].value_or(false);
+  }
+  return watched;
+}
+
+std::uint32_t ModuleWatch::watch(Inferior& inferior, pid_t stopped, RemoteAddr function, std::uint32_t entry) {
+  const WatchedFunction one{entry, FunctionEntry::read(inferior.memory(), function, 0)};
+  return watch(inferior, stopped, std::span(&one, 1));
 }
 
 // Whether no thread can have executed anything of a module that the loader has just told of: the only one stands in the
@@ -351,9 +362,10 @@ std::unordered_set<RemoteAddr> ModuleWatch::branches_behind_entries(const Addres
   return out;
 }
 
-std::vector<FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space, const elf::DynamicImage& image,
-                                                   const std::vector<elf::DynamicSymbol>& functions,
-                                                   const std::vector<NamedCode>& wanted, bool may_jump) const {
+// The index of the function is left open.
+std::vector<WatchedFunction> ModuleWatch::code_of_wanted(const AddressSpace& space, const elf::DynamicImage& image,
+                                                         const std::vector<elf::DynamicSymbol>& functions,
+                                                         const std::vector<NamedCode>& wanted, bool may_jump) const {
   const PageCache text(space.memory());
   const auto branches =
       may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
@@ -362,12 +374,13 @@ std::vector<FunctionEntry> ModuleWatch::entries_of(const AddressSpace& space, co
       if (branches.contains(function + i)) return true;
     return false;
   };
-  std::vector<FunctionEntry> out;
+  std::vector<WatchedFunction> out;
   for (const NamedCode& code : wanted) {
     const RemoteAddr address{image.bias() + code.offset};
-    const bool is_free = may_jump && !code.ifunc && !is_branched_to(address);
-    out.push_back(FunctionEntry::read(text, address, is_free ? up_to_next(functions, code.offset) : 0));
-    out.back().stack_words = code.probe->stack_words;
+    const std::uint64_t untouched =
+        may_jump && !code.ifunc && !is_branched_to(address) ? up_to_next(functions, code.offset) : 0;
+    out.push_back({0, FunctionEntry::read(text, address, untouched)});
+    out.back().code.stack_words = code.probe->stack_words;
   }
   return out;
 }
@@ -396,22 +409,20 @@ std::uint32_t ModuleWatch::arm_all(Inferior& inferior, pid_t stopped, const elf:
   const std::vector<NamedCode> wanted =
       code_of(functions, [&](const std::string& name) { return probe_for(name, found); });
   const bool may_jump = !found.role.empty() && is_untouched(inferior, image);
-  const auto armed =
-      inferior.space().entries().arm(entries_of(inferior.space(), image, functions, wanted, may_jump), stopped);
+  auto watched = code_of_wanted(inferior.space(), image, functions, wanted, may_jump);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];
-    const std::uint32_t entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
-                                           : functions_.function(code.probe, found.path, found.major, code.other_names);
-    sites += take(inferior, armed[i], entry, code.probe->symbol);
+    watched[i].entry = code.ifunc ? functions_.resolver(code.probe, found.path, found.major)
+                                  : functions_.function(code.probe, found.path, found.major, code.other_names);
     chosen_before += code.ifunc && is_arriving_;
   }
+  sites += watch(inferior, stopped, watched);
   if (chosen_before > 0)
     refuse(inferior, fmt::format("{} functions of {}", chosen_before, found.path),
            "they are IFUNCs; what callers have been bound to before fade came is not seen", chosen_before);
   std::map<std::string, RemoteAddr> addresses;
   for (const auto& probe : requested(inferior, image, found, addresses))
-    sites += arm(inferior, stopped, addresses[probe->symbol], functions_.function(probe, found.path, found.major),
-                 probe->symbol);
+    sites += watch(inferior, stopped, addresses[probe->symbol], functions_.function(probe, found.path, found.major));
   armed_ += sites;
   return sites;
 }
@@ -454,7 +465,7 @@ std::vector<probes::ProbePtr> ModuleWatch::requested(const Inferior& inferior, c
 
 void ModuleWatch::resolved(Inferior& inferior, const Thread& thread, const Entry& resolver, RemoteAddr implementation) {
   const auto function = functions_.function(resolver.probe, resolver.library, resolver.library_major);
-  armed_ += arm(inferior, thread.tid, implementation, function, resolver.probe->symbol);
+  armed_ += watch(inferior, thread.tid, implementation, function);
 }
 
 void ModuleWatch::table_given(Inferior& inferior, const Thread& thread, const Entry& giver, const TableGiven& table) {
@@ -468,7 +479,7 @@ void ModuleWatch::table_given(Inferior& inferior, const Thread& thread, const En
   for (const TableFunction& function : *functions) {
     const auto entry =
         functions_.function(table_probe(*giver.probe, table, function.index), giver.library, giver.library_major);
-    armed_ += arm(inferior, thread.tid, function.address, entry, functions_[entry].probe->symbol);
+    armed_ += watch(inferior, thread.tid, function.address, entry);
   }
 }
 
@@ -477,7 +488,7 @@ void ModuleWatch::remove(Inferior& inferior, const Thread& thread, const elf::Li
   const auto it = std::ranges::find_if(
       modules, [&](const Module& m) { return m.entry.at == entry.at && m.entry.l_addr == entry.l_addr; });
   if (it == modules.end()) return;
-  inferior.space().forget(it->span, thread.tid);
+  engines_.forget(inferior, it->span, thread.tid);
   inferior.program->code.clear();
   std::erase_if(inferior.program->call_sites, [&](const auto& item) { return it->span.contains(item.first); });
   std::erase_if(inferior.program->named_kernels, [&](const auto& item) { return it->span.contains({item.first}); });

@@ -12,6 +12,7 @@
 #include "elf/dynamic_image.hpp"
 #include "probes/probe.hpp"
 #include "session/auxiliary_vector.hpp"
+#include "session/engines.hpp"
 #include "session/export_table.hpp"
 #include "session/foothold.hpp"
 #include "session/function_table.hpp"
@@ -36,7 +37,8 @@ class ModuleWatch {
     std::vector<SymbolRequest> symbols;
     bool files = false;  // ModuleLoaded with the file
   };
-  ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, Wishes wishes);
+  ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const Engines& engines,
+              Wishes wishes);
 
   // A new program is at its first instruction: puts the net and the loader's site into it.
   Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
@@ -72,16 +74,17 @@ class ModuleWatch {
   Found look(Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   probes::ProbePtr probe_for(const std::string& name, const Found& found) const;
   std::uint32_t arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image, const Found& found);
-  bool arm(Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
-           Guard guard = Guard::None);
-  bool take(const Inferior& inferior, const Result<Site*>& site, std::uint32_t entry, const std::string& name);
+  bool guard(const Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
+             Guard guard);
+  std::uint32_t watch(Inferior& inferior, pid_t stopped, std::span<const WatchedFunction> functions);
+  std::uint32_t watch(Inferior& inferior, pid_t stopped, RemoteAddr function, std::uint32_t entry);
   bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image) const;
   std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                          const std::vector<elf::DynamicSymbol>& functions,
                                                          const Memory& text) const;
-  std::vector<FunctionEntry> entries_of(const AddressSpace& space, const elf::DynamicImage& image,
-                                        const std::vector<elf::DynamicSymbol>& functions,
-                                        const std::vector<NamedCode>& wanted, bool may_jump) const;
+  std::vector<WatchedFunction> code_of_wanted(const AddressSpace& space, const elf::DynamicImage& image,
+                                              const std::vector<elf::DynamicSymbol>& functions,
+                                              const std::vector<NamedCode>& wanted, bool may_jump) const;
   std::vector<probes::ProbePtr> requested(const Inferior& inferior, const elf::DynamicImage& image, const Found& found,
                                           std::map<std::string, RemoteAddr>& addresses);
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);
@@ -90,6 +93,7 @@ class ModuleWatch {
   EventSink& sink_;
   const SessionClock& clock_;
   FunctionTable& functions_;
+  const Engines& engines_;
   ImportWatch imports_{sink_, clock_};
   Wishes wishes_;
   ModuleFiles files_;

@@ -22,9 +22,11 @@ struct Needs {
   bool device = false;        // the call sets the thread's device
   bool table = false;         // the call gives a table of functions
   bool rule = false;          // a --set rule may change the answer
+  bool resolver = false;      // the call returns the place of a function (IFUNC)
 
-  // Whether calls matter while nothing is recorded: threads change their device, and rules go on being applied.
-  bool always() const { return device || rule; }
+  // Whether calls matter while nothing is recorded: threads change their device, rules go on being applied, and
+  // functions are found.
+  bool always() const { return device || rule || resolver; }
 };
 
 Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides);

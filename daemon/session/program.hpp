@@ -37,7 +37,7 @@ struct Module {
   bool reserved = false;                    // slots near it are looked after
   std::shared_ptr<const elf::Asker> links;  // its requests to the loader
   std::shared_ptr<ModuleImports> imports;   // null: none that is looked at
-  bool origin_told = false;
+  bool origin_reported = false;
   bool kernels_looked_for = false;  // CUDA's, in its file
 };
 
@@ -101,8 +101,8 @@ struct Program {
   bool is_list_doubtful = false;                                // modules may be missing in link_map that have run
   // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: no place
   std::int64_t returns_rest_since = 0;
-  bool has_told_no_room = false;          // that there is no room for more places to return to
-  bool has_told_unplaced = false;         // such a rule met a device without a known address; this was reported
+  bool has_reported_no_room = false;      // that there is no room for more places to return to
+  bool has_reported_unplaced = false;     // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::vector<RemoteRange> code;          // the executable ranges at the last look
   SiteLooks site_looks;

@@ -6,10 +6,10 @@
 
 #include "base/clock.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
 #include "session/stop_round.hpp"
-#include "session/trap_guard.hpp"
 
 namespace fade {
 namespace {

@@ -5,18 +5,18 @@
 
 #include "base/clock.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "session/process_facts.hpp"
 #include "session/site_use.hpp"
-#include "session/trap_guard.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostRested = 2048;  // at once: each costs a few reads and writes of the program's memory
-
 bool serves_returns(const Site& site) {
   return SiteUse::of(site).is_return() && site.guard == Guard::None && site.way == Way::Trap;
 }
+
+constexpr std::size_t kMostRested = 2048;  // at once: each costs a few reads and writes of the program's memory
 
 // The thread met another breakpoint since, or has no pending trap.
 bool is_elsewhere(const Thread& thread, std::int64_t since) {
@@ -30,7 +30,7 @@ bool are_all_elsewhere(const Roster& roster, const Program& program) {
   return std::ranges::all_of(roster.processes(), [&](const auto& item) {
     const Inferior& inferior = *item.second;
     if (inferior.program.get() != &program) return true;
-    return !inferior.is_dirty && std::ranges::all_of(inferior.threads, [&](const auto& thread) {
+    return !inferior.slots_may_be_in_use && std::ranges::all_of(inferior.threads, [&](const auto& thread) {
       return is_elsewhere(*thread.second, program.returns_rest_since);
     });
   });

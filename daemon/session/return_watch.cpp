@@ -45,13 +45,13 @@ Result<void> ReturnWatch::may_arm(const CallSite& call_site, RemoteAddr return_a
   return {};
 }
 
-// A lack of room (ENOSPC) may end, so the next call asks again; it is told once per program.
+// A lack of room (ENOSPC) may end, so the next call asks again; it is reported once per program.
 void ReturnWatch::refuse(const Thread& thread, CallSite& call_site, const Error& error) {
   if (call_site.refusal.empty())
     call_site.refusal = call_site.is_code ? error.message : "no code stands where they return to";
   unseen_.add(call_site.refusal);
-  bool& told = error.code == ENOSPC ? thread.inferior->program->has_told_no_room : call_site.refused;
-  if (std::exchange(told, true)) return;
+  bool& is_reported = error.code == ENOSPC ? thread.inferior->program->has_reported_no_room : call_site.refused;
+  if (std::exchange(is_reported, true)) return;
   const std::string& where = call_site.library;
   sink_.notice(Lifecycle{
       clock_.now(), thread.inferior->id, thread.id, "refused", 0,

@@ -67,6 +67,14 @@ void Roster::remove(Thread& thread) {
   thread.inferior->threads.erase(thread.tid);
 }
 
+void Roster::note(const Inferior& inferior, std::string kind) const {
+  sink_.notice(Lifecycle{.at = clock_.now(), .process = inferior.id, .kind = std::move(kind)});
+}
+
+void Roster::note(const Thread& thread, std::string kind, std::int64_t value, std::string detail) const {
+  sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, std::move(kind), value, std::move(detail)});
+}
+
 void Roster::clear() {
   threads_.clear();
   processes_.clear();

@@ -2,6 +2,7 @@
 // thread only.
 #pragma once
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Roster {
   // Sends nothing: the caller knows how the process ended. Its threads were removed before.
   void remove(const Inferior& inferior) { processes_.erase(inferior.pid); }
   void clear();
+
+  // Sends a Lifecycle row of the process, or of the thread.
+  void note(const Inferior& inferior, std::string kind) const;
+  void note(const Thread& thread, std::string kind, std::int64_t value = 0, std::string detail = {}) const;
 
   // In the whole session, with ended processes.
   std::uint64_t processes_seen() const { return last_process_; }

@@ -1,32 +1,23 @@
 #include "session/session.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
-#include "base/fd.hpp"
-#include "base/log.hpp"
-#include "proc/processes.hpp"
-#include "session/gpu_nodes.hpp"
-#include "session/return_rest.hpp"
-#include "session/site_use.hpp"
-#include "session/thread_stack.hpp"
+#include "ptrace/tracee.hpp"
 
 namespace fade {
 namespace {
 
 // Signals worth a row in the life of a process.
-constexpr int kTold[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
+constexpr int kReported[] = {SIGHUP, SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGBUS,
+                             SIGFPE, SIGSEGV, SIGPIPE, SIGTERM, SIGSYS};
 
-constexpr std::int64_t kCpuPeriod = 1'000'000'000, kCpuRowsPerLife = 64;
-
-bool is_one_of(int signal, std::span<const int> set) { return std::ranges::find(set, signal) != set.end(); }
+bool is_reported(int signal) { return std::ranges::find(kReported, signal) != std::end(kReported); }
 
 // A breakpoint accounts for itself.
 bool has_account(Stop::Kind kind) {
@@ -34,87 +25,43 @@ bool has_account(Stop::Kind kind) {
   return kind == Kind::Exec || kind == Kind::Exit || kind == Kind::Fork || kind == Kind::Vfork || kind == Kind::Clone;
 }
 
+// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know
+// when that ends.
+int first_device(const SessionOptions& options) {
+  const bool is_followed = std::ranges::any_of(
+      options.wishes.probes, [](const auto& probe) { return probe->kind == probes::Kind::SetDevice; });
+  return is_followed ? 0 : kUnknownDevice;
+}
+
+void append(std::vector<std::string>& to, const auto& sentences) {
+  to.insert(to.end(), sentences.begin(), sentences.end());
+}
+
 }  // namespace
 
 Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, const probes::Overrides& overrides,
                  SessionOptions options)
-    : tracer_(tracer),
-      sink_(sink),
-      clock_(clock),
+    : clock_(clock),
       options_(std::move(options)),
-      watches_devices_(std::ranges::any_of(options_.wishes.probes,
-                                           [](const auto& probe) { return probe->kind == probes::Kind::SetDevice; })),
       turns_(tracer),
       roster_(sink, clock, turns_),
-      tally_(sink),
-      functions_(sink, overrides),
-      modules_(sink, clock_, functions_, options_.wishes),
-      stacks_(sink, clock_, options_.stacks),
-      calls_(sink, clock_, functions_, overrides, stacks_, options_.most_call_sites),
-      sites_(sink, clock_, functions_),
-      black_box_(sink, clock_, functions_),
-      rendezvous_(tracer, turns_, roster_, clock_, [this](const Stop& stop) { handle(stop); }),
-      hangs_(options_.hang_ns),
-      unclaimed_(sink, clock_, roster_),
-      untraced_(sink, clock_, roster_, unclaimed_, options_.follow),
-      arrival_(
-          {sink, clock_, roster_, rendezvous_, modules_, functions_, stacks_, [this](pid_t pid) { meet_guests(pid); }}),
-      departure_({tracer, clock_, turns_, roster_, rendezvous_, unclaimed_, guard_,
-                  [this](const Stop& stop) { handle(stop); }, [this](const Stop& stop) { learn_of_child(stop); }}),
-      traps_(tracer, sink, clock_, roster_, rendezvous_, guard_, calls_) {
-  if (options_.stacks.is_on())
-    black_box_.take_stacks_with(
-        [this](Thread& thread, const Registers& registers) { return stacks_.now(thread, registers); });
-}
-
-// ---------------------------------------------------------------- processes and threads
-
-Inferior& Session::add_process(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
-  untraced_.know(pid);
-  return roster_.add(pid, parent, std::move(program));
-}
-
-// HIP's device of a thread that has not called hipSetDevice is the first. Without a breakpoint there fade cannot know
-// when that ends.
-int Session::first_device() const { return watches_devices_ ? 0 : kUnknownDevice; }
-
-void Session::adopt(pid_t pid) {
-  if (main_ == 0) main_ = pid;
-  Inferior& inferior = add_process(pid, 0, std::make_shared<Program>(tracer_, pid));
-  inferior.is_root = true;
-  roster_.add_thread(inferior, pid, first_device());
-  black_box_.began(inferior);
-}
-
-void Session::end_thread(Thread& thread, bool process_ended) {
-  calls_.thread_ended(thread, process_ended);
-  tally_.report(thread);
-  roster_.remove(thread);
-}
-
-void Session::end_process(Inferior& inferior, const Stop& stop) {
-  const bool killed = stop.kind == Stop::Kind::Killed;
-  black_box_.ended(inferior, stop);
-  while (!inferior.threads.empty()) end_thread(*inferior.threads.begin()->second, true);
-  const std::int64_t now = clock_.now();  // one time for the recording and for the totals
-  sink_.notice(ProcessEnded{inferior.id, now, killed ? -1 : stop.status, killed ? stop.status : 0});
-  totals_.life_ns = now - roster_.first_began();
-  if (inferior.pid == main_) {
-    totals_.main_life_ns = now - inferior.began;
-    main_ended_ = true;
-    (killed ? main_signal_ : main_status_) = stop.status;
-  }
-  roster_.remove(inferior);
-}
-
-void Session::note(const Thread& thread, std::string kind, std::int64_t value, std::string detail) {
-  sink_.notice(Lifecycle{clock_.now(), thread.inferior->id, thread.id, std::move(kind), value, std::move(detail)});
-}
+      rendezvous_(tracer, turns_, roster_, clock, [this](const Stop& stop) { handle(stop); }),
+      calls_(sink, clock_, roster_, overrides, options_),
+      traps_(tracer, sink, clock, roster_, rendezvous_, calls_.guard(), calls_.engines()),
+      lookouts_(sink, clock_, roster_, rendezvous_, calls_, options_),
+      population_({sink, clock_, roster_, calls_.engines(), calls_.tally(), lookouts_.black_box(), options_.follow,
+                   first_device(options_)}),
+      children_({tracer, roster_, population_, calls_, options_.follow}),
+      programs_({tracer, sink, clock_, options_, roster_, population_, calls_, lookouts_.black_box(), children_,
+                 [this](const Stop& stop) { handle(stop); }}),
+      seizing_({tracer, clock_, roster_, rendezvous_, population_, calls_, children_, programs_}),
+      departure_({tracer, clock, turns_, roster_, rendezvous_, population_.unclaimed(), calls_.guard(),
+                  [this](const Stop& stop) { handle(stop); }, [this](const Stop& stop) { children_.learn(stop); }}) {}
 
 // ---------------------------------------------------------------- stops
 
 Stop Session::next() {
-  if (untraced_.has_found()) watch_untraced();
+  if (population_.untraced().has_found()) seizing_.untraced().take_found();
   return empty() ? Stop{.kind = Stop::Kind::Gone} : turns_.next();
 }
 
@@ -133,199 +80,86 @@ std::int64_t Session::handle(const Stop& stop) {
     case Kind::Clone: on_child(stop); break;
     case Kind::Exec: on_exec(stop); break;
     case Kind::VforkDone:
-    case Kind::Syscall: on_syscall(stop); break;
+    case Kind::Syscall: Tracee(stop.tid).resume(); break;
     case Kind::Exit: on_exit(stop); break;
     case Kind::Exited:
     case Kind::Killed: on_end(stop); return last_time_;
   }
-  if (has_account(stop.kind)) account(0, began);
+  if (has_account(stop.kind)) last_time_ = calls_.account(0, began);
   return last_time_;
 }
 
 void Session::on_signal(const Stop& stop) {
   const std::int64_t now = last_time_;  // before others are handled meanwhile
-  Thread* thread = roster_.thread(stop.tid);
+  Thread* const thread = roster_.thread(stop.tid);
   if (!thread || stop.signal != SIGTRAP) return deliver(stop);
-  if (on_breakpoint(*thread, now)) return;
-  if (thread->inferior->watched && guard_.holds_back(*thread)) return traps_.on_stop(*thread);
-  deliver(stop);
+  if (const auto end = calls_.on_trap(*thread, now)) last_time_ = *end;
+  else if (!traps_.holds_back(*thread)) deliver(stop);
 }
 
 void Session::deliver(const Stop& stop) {
-  if (Thread* thread = roster_.thread(stop.tid)) {
-    if (is_one_of(stop.signal, kTold)) note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
-    show_own_address(*thread);
-    black_box_.signalled(*thread, stop.signal);
-    if (stop.signal == SIGCHLD) untraced_.child_ended(*thread);
+  if (Thread* const thread = roster_.thread(stop.tid)) {
+    if (is_reported(stop.signal)) roster_.note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
+    CallWatch::show_own_address(*thread);
+    lookouts_.black_box().signalled(*thread, stop.signal);
+    if (stop.signal == SIGCHLD) population_.untraced().child_ended(*thread);
   }
   Tracee(stop.tid).resume(stop.signal);
 }
 
-// A signal that meets an instruction that was moved is shown to the program at the address it knows: a handler may look
-// at it, and may return there when we are gone. If the instruction is tried again, that is not another call.
-void Session::show_own_address(Thread& thread) {
-  AddressSpace& space = thread.space();
-  const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
-  if (!registers || !space.our_code().contains(registers->ip())) return;
-  const auto own = space.our_code().own_registers(*registers);
-  thread.inferior->is_dirty |= !own;
-  const RemoteAddr address = space.our_code().hit_again(registers->ip());
-  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
-  const Site* const site = space.find(address);
-  if (site && SiteUse::of(*site).entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
-}
-
-bool Session::on_breakpoint(Thread& thread, std::int64_t now) {
-  const Tracee tracee(thread.tid);
-  const auto registers = tracee.registers();
-  if (!registers) return true;  // killed meanwhile: its end will be reported
-  AddressSpace& space = thread.space();
-  const RemoteAddr trap = registers->ip() - 1;
-  const Site* found = space.find(trap);
-  if (!found) return false;
-  if (thread.passed_trap == trap || found->needs_proof()) {
-    const auto info = tracee.siginfo();
-    if (info && info->si_code != SI_KERNEL) return false;
-  }
-  const Site site = *found;  // handling may forget sites
-  const bool in_pad = site.is_entry_pad(trap);
-  thread.passed_trap = in_pad ? trap : RemoteAddr{};
-  if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
-  if (!in_pad) tracee.set_ip(site.slot);
-  thread.thread_pointer = registers->fs_base;
-  const RemoteAddr sp = registers->sp();
-  const bool again = thread.shown.hit(site.address, sp, [&] { return stack_of(thread, sp); });
-  const std::uint32_t charged = again ? 0 : hit(thread, site, in_pad, *registers, now);
-  modules_.imports().look_at_caller(*thread.inferior);
-  if (may_have_lost_action(thread)) TrapGuard::retake(thread);
-  account(charged, now);  // the request to resume belongs to the kernel's share of a stop (CostMeasured)
-  tally_.hit(thread, last_time_ - now);
-  tracee.resume();
-  calls_.flush(last_time_ - now);
-  if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
-  return true;
-}
-
-// A breakpoint that meets SIGTRAP blocked costs the process its action. Seen by look_after_nets(), or asked where it is
-// likely: at the first breakpoint of a thread that was there before us.
-bool Session::may_have_lost_action(Thread& thread) {
-  Inferior& inferior = *thread.inferior;
-  if (std::exchange(inferior.has_lost_net, false)) return true;
-  return inferior.watched && std::exchange(thread.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP);
-}
-
-void Session::call_ended(Thread& thread, const BreakpointCapture::Left& left) {
-  const Entry& entry = functions_[left.entry];
-  if (!left.is_resolver) tell_gpu_nodes(thread, entry);
-  HangWatch::call_ended(*thread.inferior, entry, left.result);
-  if (left.is_resolver) modules_.resolved(*thread.inferior, thread, entry, {left.result});
-  if (left.table) modules_.table_given(*thread.inferior, thread, entry, *left.table);
-}
-
-// Returns the entry that the stop is charged to.
-std::uint32_t Session::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
-                           std::int64_t now) {
-  std::uint32_t charged = 0;
-  const SiteUse use = SiteUse::of(site);
-  if (use.call_site != 0) {
-    for (const BreakpointCapture::Left& left : calls_.leave(thread, registers, site.address, now)) {
-      charged = left.entry;
-      call_ended(thread, left);
-    }
-  }
-  if (use.entry == 0) return charged;
-  std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
-  Registers at_entry = registers;  // the instructions before the site have moved nothing else
-  at_entry.rsp += site.lead.depth;
-  switch (functions_[use.entry].what) {
-    case Entry::What::Loader: modules_.loader_stopped(*thread.inferior, thread); break;
-    case Entry::What::Sigaction: guard_.on_sigaction(thread, registers); break;
-    case Entry::What::Sigmask: guard_.on_sigmask(thread, registers); break;
-    case Entry::What::Function:
-    case Entry::What::Resolver:
-      if (thread.name.empty()) thread.name = read_thread_name(thread.tid);
-      thread.earlier_calls.clear();
-      HangWatch::call_began(*thread.inferior, functions_[use.entry]);
-      calls_.enter(thread, use.entry, at_entry,
-                   in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
-      break;
-  }
-  return use.entry;
-}
-
-// Once per program, after HIP's first answer to a call that needs a device: by then HIP has opened the nodes that it
-// could.
-void Session::tell_gpu_nodes(Thread& thread, const Entry& entry) {
-  Inferior& inferior = *thread.inferior;
-  if (inferior.has_told_nodes || !needs_device(*entry.probe)) return;
-  inferior.has_told_nodes = true;
-  if (const auto cpu_ns = read_cpu_ns(inferior.pid)) sink_.notice(CpuUsed{inferior.id, clock_.now(), *cpu_ns});
-  for (GpuNode& node : look_at_gpu_nodes(inferior.pid)) note(thread, std::move(node.state), 0, std::move(node.detail));
-}
-
-// A row a second at first; of long runs never more than some hundred.
-void Session::sample_cpu() {
-  const std::int64_t now = clock_.now();
-  for (const auto& [pid, inferior] : roster_.processes()) {
-    if (now < inferior->next_cpu) continue;
-    inferior->next_cpu = now + std::max(kCpuPeriod, (now - inferior->began) / kCpuRowsPerLife);
-    if (const auto cpu_ns = read_cpu_ns(pid)) sink_.notice(CpuUsed{inferior->id, now, *cpu_ns});
-  }
-}
-
-// A stop of `entry` that began at `since` has been handled.
-void Session::account(std::uint32_t entry, std::int64_t since) {
-  last_time_ = clock_.now();
-  tally_.stopped(functions_[entry], last_time_ - since);
-}
-
 void Session::on_group(const Stop& stop) {
-  Thread* thread = roster_.thread(stop.tid);
-  if (thread && !std::exchange(thread->interrupted, false)) note(*thread, "group-stop", stop.signal);
+  Thread* const thread = roster_.thread(stop.tid);
+  if (thread && !std::exchange(thread->interrupted, false)) roster_.note(*thread, "group-stop", stop.signal);
   if (thread) thread->is_in_group_stop = true;
   Tracee(stop.tid).listen();
 }
 
 void Session::on_trap_stop(const Stop& stop) {
-  if (Thread* thread = roster_.thread(stop.tid)) {
+  if (Thread* const thread = roster_.thread(stop.tid)) {
     thread->is_in_group_stop = false;
-    return std::exchange(thread->interrupted, false) ? Rendezvous::go_on(*thread) : start_child(stop.tid);
+    return std::exchange(thread->interrupted, false) ? Rendezvous::go_on(*thread) : children_.start(stop.tid);
   }
-  unclaimed_.stopped(stop.tid);
-  tracer_.reap_stop(stop.tid);  // or it would be reported again and again
+  children_.wait_for_maker(stop.tid);
 }
 
-void Session::on_syscall(const Stop& stop) { Tracee(stop.tid).resume(); }
+void Session::on_child(const Stop& stop) {
+  children_.learn(stop);
+  Tracee(stop.tid).resume();
+}
+
+void Session::on_exec(const Stop& stop) {
+  if (Inferior* const inferior = roster_.process(stop.tid)) return programs_.executed(*inferior, stop);
+  Tracee(stop.tid).resume();
+}
 
 void Session::on_end(const Stop& stop) {
-  unclaimed_.claim(stop.tid);
-  if (Inferior* const inferior = roster_.process(stop.tid)) return end_process(*inferior, stop);
-  if (Thread* thread = roster_.thread(stop.tid))
-    end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
+  population_.unclaimed().claim(stop.tid);
+  if (Inferior* const inferior = roster_.process(stop.tid)) return population_.end(*inferior, stop);
+  if (Thread* const thread = roster_.thread(stop.tid))
+    population_.end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
 }
 
 void Session::on_exit(const Stop& stop) {
-  if (Thread* thread = roster_.thread(stop.tid)) {
-    black_box_.dying(*thread, static_cast<int>(stop.message));
-    if (watching_) untraced_.look_at_thread(*thread->inferior, stop.tid);
+  if (Thread* const thread = roster_.thread(stop.tid)) {
+    lookouts_.black_box().dying(*thread, static_cast<int>(stop.message));
+    if (calls_.is_on()) population_.untraced().look_at_thread(*thread->inferior, stop.tid);
   }
   Tracee(stop.tid).resume();
 }
 
+// ---------------------------------------------------------------- housekeeping
+
 std::vector<Session::Duty> Session::duties() {
   constexpr std::int64_t kOften = 100'000'000, kSeldom = 1'000'000'000;
   return {
+      {kOften, [](Session& s) { s.calls_.engines().drain(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
-      {kOften, [](Session& s) { s.look_after_nets(); }},
-      {kOften,
-       [](Session& s) {
-         if (s.watching_) s.sites_.look_after(s.roster_, s.rendezvous_, s.arrival_.hold_clock());
-       }},
+      {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},
       {kOften, [](Session& s) { s.traps_.look(); }},
-      {kOften, [](Session& s) { s.look_for_hangs(); }},
+      {kOften, [](Session& s) { s.lookouts_.look_for_hangs(); }},
       {kSeldom, [](Session& s) { s.report_costs(); }},
-      {kSeldom, [](Session& s) { s.sample_cpu(); }},
-      {kSeldom, [](Session& s) { s.look_for_untraced(); }},
+      {kSeldom, [](Session& s) { s.lookouts_.sample_cpu(); }},
+      {kSeldom, [](Session& s) { s.seizing_.untraced().look(); }},
       {kSeldom, [](Session& s) { s.rest_returns(); }},
   };
 }
@@ -338,71 +172,75 @@ void Session::tick(std::int64_t now) {
     }
 }
 
-void Session::give_up_children() {
-  for (const pid_t child : unclaimed_.give_up()) untraced_.know(child);
-}
-
-// The kernel took the net's action away, because a breakpoint met SIGTRAP blocked. The next breakpoint puts it back.
-void Session::look_after_nets() {
-  for (const auto& [pid, inferior] : roster_.processes())
-    if (inferior->watched && watching_ && inferior->space().has_net() && !catches_signal(pid, SIGTRAP))
-      inferior->has_lost_net = true;
-}
-
-void Session::rest_returns() {
-  if (watching_) give_back_returns(roster_, options_.return_rest_ns);
-}
-
 void Session::report_costs(bool at_end) {
-  black_box_.look_around();
-  functions_.report_costs();
-  for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
-  stacks_.report(at_end);
-  calls_.returns().report_unseen(at_end);
-  look_at_imports(false);
+  lookouts_.black_box().look_around();
+  calls_.report(at_end);
 }
 
-// No thread is stopped for this.
-void Session::look_at_imports(bool all) {
-  if (!watching_) return;
-  for (const auto& [pid, inferior] : roster_.processes())
-    if (inferior->watched) modules_.imports().look(*inferior, all);
+// ---------------------------------------------------------------- the end
+
+void Session::stop_watching() {
+  calls_.stop();
+  for (const pid_t pid : roster_.pids()) {
+    const Inferior* const inferior = roster_.process(pid);
+    if (!inferior) continue;
+    const bool needs_stop = !inferior->memory().writes_without_stop() || TrapGuard::is_action_lost(*inferior);
+    Thread* const stopped = needs_stop ? rendezvous_.stop_any(*inferior) : nullptr;
+    if (!roster_.process(pid)) continue;
+    calls_.engines().leave(*roster_.process(pid), stopped ? stopped->tid : kNobody);
+    // there is no check from now on
+    if (stopped && TrapGuard::is_action_lost(*stopped->inferior)) TrapGuard::retake(*stopped);
+    if (stopped) rendezvous_.settle(*stopped);
+  }
+}
+
+void Session::let_go() {
+  seizing_.untraced().look();  // a child that runs fade's code unseen must not lose that code
+  stop_watching();
+  for (const auto& [pid, inferior] : roster_.processes()) {
+    for (const auto& [tid, thread] : inferior->threads) calls_.engines().thread_ended(*thread, true);
+    roster_.note(*inferior, "detach");
+  }
+  departure_.leave_all();
+  population_.unclaimed().clear();
+  roster_.clear();
 }
 
 bool Session::main_stopped() const {
-  const Inferior* const inferior = roster_.process(main_);
+  const Inferior* const inferior = roster_.process(population_.main().pid);
   return inferior && is_stopped_by_signal(*inferior);
 }
 
-void Session::set_recording(bool on) {
-  calls_.set_recording(on);
-  sink_.notice(Lifecycle{.at = clock_.now(), .kind = on ? "recording started" : "recording stopped"});
-}
-
 Session::Totals Session::totals() const {
-  Totals out = totals_;
-  static_cast<StopTotals&>(out) = tally_.totals();
-  if (!roster_.processes().empty()) out.life_ns = clock_.now() - roster_.first_began();
+  Totals out;
+  static_cast<StopTotals&>(out) = calls_.tally().totals();
+  out.life_ns = population_.life_ns();
+  out.main_life_ns = population_.main().life_ns;
   out.processes = roster_.processes_seen();
   out.threads = roster_.threads_seen();
-  out.functions_armed = modules_.armed();
-  out.vanished = sites_.vanished();
-  out.libraries = modules_.libraries();
-  out.postmortems = black_box_.sentences();
-  for (auto& note : modules_.notes()) out.notes.push_back(std::move(note));
-  for (auto& note : sites_.notes()) out.notes.push_back(std::move(note));
-  const auto& left_alone = calls_.corrector().left_alone();
-  out.notes.insert(out.notes.end(), left_alone.begin(), left_alone.end());
-  out.notes.insert(out.notes.end(), traps_.notes().begin(), traps_.notes().end());
-  out.excluded.assign(calls_.corrector().excluded().begin(), calls_.corrector().excluded().end());
-  if (untraced_.told() > 0)
-    out.notes.push_back(
+  out.functions_armed = calls_.modules().armed();
+  out.vanished = lookouts_.sites().vanished();
+  out.libraries = calls_.modules().libraries();
+  out.postmortems = lookouts_.black_box().sentences();
+  out.notes = notes();
+  append(out.excluded, calls_.breakpoints().corrector().excluded());
+  return out;
+}
+
+// Sentences for the user at the end of the recording.
+std::vector<std::string> Session::notes() const {
+  std::vector<std::string> out = programs_.notes();
+  append(out, calls_.modules().notes());
+  append(out, lookouts_.sites().notes());
+  append(out, calls_.breakpoints().corrector().left_alone());
+  append(out, traps_.notes());
+  if (const auto untraced = population_.untraced().reported(); untraced > 0)
+    out.push_back(
         fmt::format("{} of the program's processes and threads came unseen (CLONE_UNTRACED): their calls are recorded "
                     "from when they were found, or not at all (fade-query lifecycle)",
-                    untraced_.told()));
-  if (calls_.returns().unseen() > 0)
-    out.notes.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)",
-                                    calls_.returns().unseen()));
+                    untraced));
+  if (const auto unseen = calls_.breakpoints().returns().unseen(); unseen > 0)
+    out.push_back(fmt::format("the results of {} calls could not be seen (fade-query drops says why)", unseen));
   return out;
 }
 

@@ -267,8 +267,8 @@ void StackCapture::report(bool at_end) {
         .detail = fmt::format(
             "{:.1f} us each, no thread was stopped; {} were left out because their frames changed meanwhile",
             static_cast<double>(cost_.sampled_ns) / 1000.0 / static_cast<double>(cost_.sampled), cost_.unsteady)});
-  if (cost_.taken == told_taken_ || (!at_end && cost_.taken < 2 * told_taken_)) return;
-  told_taken_ = cost_.taken;
+  if (cost_.taken == reported_taken_ || (!at_end && cost_.taken < 2 * reported_taken_)) return;
+  reported_taken_ = cost_.taken;
   const auto tell = [&](const char* kind, std::int64_t value, std::string detail) {
     sink_.notice(Lifecycle{.at = clock_.now(), .kind = kind, .value = value, .detail = std::move(detail)});
   };
@@ -279,7 +279,7 @@ void StackCapture::report(bool at_end) {
        fmt::format("{:.1f} us each, the longest {:.1f} us",
                    static_cast<double>(cost_.ns) / 1000.0 / static_cast<double>(cost_.taken),
                    static_cast<double>(cost_.longest_ns) / 1000.0));
-  const std::uint64_t not_kept = cost_.not_kept - std::exchange(told_not_kept_, cost_.not_kept);
+  const std::uint64_t not_kept = cost_.not_kept - std::exchange(reported_not_kept_, cost_.not_kept);
   if (not_kept > 0) sink_.notice(Drop{.at = clock_.now(), .n = not_kept, .reason = std::string(kStacksNotKept)});
 }
 

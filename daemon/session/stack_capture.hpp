@@ -81,7 +81,7 @@ class StackCapture {
   LibunwindStep libunwind_;
   std::uint32_t last_program_ = 0;
   Cost cost_;
-  std::uint64_t told_taken_ = 0, told_not_kept_ = 0;
+  std::uint64_t reported_taken_ = 0, reported_not_kept_ = 0;
 
   // Buffers of the stack that is being taken; kept to reuse their memory.
   StackSnapshot snapshot_;

@@ -15,19 +15,19 @@ void StopTally::stopped(Entry& entry, std::int64_t held) {
 }
 
 void StopTally::hit(Thread& thread, std::int64_t held) {
-  totals_.stopped_threads += thread.stops++ == 0;
-  thread.held_ns += held;
-  ++thread.untold.stops;
-  thread.untold.held_ns += held;
-  if (thread.held_ns < totals_.busiest_held_ns) return;
-  totals_.busiest_stops = thread.stops;
-  totals_.busiest_held_ns = thread.held_ns;
+  totals_.stopped_threads += thread.held.stops++ == 0;
+  thread.held.held_ns += held;
+  ++thread.held.unreported.stops;
+  thread.held.unreported.held_ns += held;
+  if (thread.held.held_ns < totals_.busiest_held_ns) return;
+  totals_.busiest_stops = thread.held.stops;
+  totals_.busiest_held_ns = thread.held.held_ns;
 }
 
 void StopTally::report(Thread& thread) {
-  if (thread.untold.stops == 0) return;
-  thread.untold.thread = thread.id;
-  sink_.notice(std::exchange(thread.untold, {}));
+  if (thread.held.unreported.stops == 0) return;
+  thread.held.unreported.thread = thread.id;
+  sink_.notice(std::exchange(thread.held.unreported, {}));
 }
 
 }  // namespace fade

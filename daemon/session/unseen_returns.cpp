@@ -17,9 +17,9 @@ void UnseenReturns::add(const std::string& reason) {
 
 void UnseenReturns::report(EventSink& sink, std::int64_t now, bool at_end) {
   for (auto& [reason, count] : by_reason_) {
-    if (count.seen == count.told || (!at_end && count.seen < 2 * count.told)) continue;
-    sink.notice(Drop{.at = now, .n = count.seen - count.told, .reason = std::string(kReturnsNotSeen) + reason});
-    count.told = count.seen;
+    if (count.seen == count.reported || (!at_end && count.seen < 2 * count.reported)) continue;
+    sink.notice(Drop{.at = now, .n = count.seen - count.reported, .reason = std::string(kReturnsNotSeen) + reason});
+    count.reported = count.seen;
   }
 }
 

@@ -17,7 +17,7 @@ class UnseenReturns {
 
  private:
   struct Count {
-    std::uint64_t seen = 0, told = 0;
+    std::uint64_t seen = 0, reported = 0;
   };
   std::map<std::string, Count> by_reason_;
   std::uint64_t total_ = 0;

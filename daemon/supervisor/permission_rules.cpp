@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 
+#include "proc/signal_bits.hpp"
 #include "supervisor/program_kind.hpp"
 
 namespace fade {
@@ -15,7 +16,6 @@ namespace {
 
 using Verdict = Check::Verdict;
 
-constexpr std::uint64_t kTrapBit = 1ull << 4;  // SIGTRAP in the masks of a status file
 constexpr int kMostAncestors = 100'000;
 
 Finding good() { return {}; }
@@ -227,7 +227,7 @@ Finding is_not_filtered(const Subject& s) {
       "if it does: start the program with fade-run, which prepares it before the filter is set");
 }
 
-// Breakpoints need SIGTRAP; the program's settings for it are answered in its place (session/trap_guard.hpp).
+// Breakpoints need SIGTRAP; the program's settings for it are answered in its place (session/sigtrap/trap_guard.hpp).
 Finding is_sigtrap_free(const Subject& s) {
   std::size_t blocked = 0;
   const std::vector<pid_t> threads = s.proc.threads(s.pid);

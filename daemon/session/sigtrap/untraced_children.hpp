@@ -19,7 +19,7 @@ struct UntracedChild {
   ProcessId parent = 0;
   // its parent's, if the child runs in the parent's memory; null: it has a memory of its own
   std::shared_ptr<Program> host;
-  bool is_watched = false, is_dirty = false;
+  Inherited inherited;
 
   static UntracedChild of(const Inferior& parent, pid_t child, bool is_guest);
 };
@@ -48,8 +48,8 @@ class UntracedChildren {
   std::vector<UntracedChild> guests_of(pid_t host) const;
 
   // Sends a Lifecycle row ("untraced").
-  void tell(ProcessId parent, pid_t child, std::string what);
-  std::uint64_t told() const { return told_; }
+  void report(ProcessId parent, pid_t child, std::string what);
+  std::uint64_t reported() const { return reported_; }
 
  private:
   void look_at_threads(Inferior& inferior);
@@ -64,7 +64,7 @@ class UntracedChildren {
   std::unordered_set<pid_t> known_;   // those that have just ended, too
   std::size_t most_known_ = 1 << 16;  // above this, those that have gone are forgotten
   std::vector<UntracedChild> found_;
-  std::uint64_t told_ = 0;
+  std::uint64_t reported_ = 0;
 };
 
 }  // namespace fade

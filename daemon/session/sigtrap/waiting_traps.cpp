@@ -1,4 +1,4 @@
-#include "session/waiting_traps.hpp"
+#include "session/sigtrap/waiting_traps.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 
 namespace fade {
 namespace {
@@ -23,23 +24,35 @@ bool is_from_itself(const siginfo_t& info, pid_t pid) {
 
 }  // namespace
 
+bool WaitingTraps::holds_back(Thread& thread) {
+  if (!thread.inferior->watched || !guard_.holds_back(thread)) return false;
+  on_stop(thread);
+  return true;
+}
+
+void WaitingTraps::look() {
+  if (engines_.is_on())
+    for (const auto& [pid, inferior] : roster_.processes()) TrapGuard::look_after(*inferior);
+  look_at_waiting();
+}
+
 // A program looks for the signal that it sent itself in its next system call. A signal of another process may wait a
 // moment.
 void WaitingTraps::on_stop(Thread& thread) {
   Inferior& inferior = *thread.inferior;
-  if (thread.trap_waiting && TrapGuard::taker(thread)) {
+  if (thread.trap.waiting && TrapGuard::taker(thread)) {
     send(thread, thread, TrapGuard::taker(thread));
     return take_up(thread);
   }
   if (inferior.trap_waits_since == 0) inferior.trap_waits_since = std::max<std::int64_t>(1, clock_.now());
-  if (!thread.trap_waiting || !is_from_itself(*thread.trap_waiting, inferior.pid)) return Rendezvous::go_on(thread);
+  if (!thread.trap.waiting || !is_from_itself(*thread.trap.waiting, inferior.pid)) return Rendezvous::go_on(thread);
   tracer_.reap_stop(thread.tid);  // other threads stop meanwhile
   give_back(thread);
 }
 
 // The signal keeps its siginfo where the stopped thread can send it itself.
 void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* taker) {
-  const auto info = std::exchange(keeper.trap_waiting, {});
+  const auto info = std::exchange(keeper.trap.waiting, {});
   if (!info) return;
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
   const Inferior& inferior = *stopped.inferior;
@@ -56,15 +69,15 @@ void WaitingTraps::take_up(Thread& stopped) {
   Tracee(stopped.tid).resume();
 }
 
-void WaitingTraps::look() {
+void WaitingTraps::look_at_waiting() {
   std::vector<pid_t> waiting;
   for (const auto& [pid, inferior] : roster_.processes()) {
     if (inferior->trap_waits_since == 0 || !inferior->watched) continue;
     bool waits = false;
     for (const auto& [tid, thread] : inferior->threads)
-      if (thread->trap_waiting) {
+      if (thread->trap.waiting) {
         Thread* const taker = TrapGuard::taker(*thread);
-        if (taker) TrapGuard::send_to(*taker, *std::exchange(thread->trap_waiting, {}));
+        if (taker) TrapGuard::send_to(*taker, *std::exchange(thread->trap.waiting, {}));
         else waits = true;
       }
     if (!waits) inferior->trap_waits_since = 0;
@@ -108,17 +121,17 @@ void WaitingTraps::give_back(Thread& stopped) {
   const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
   const ProgramMark mark = stopped.inferior->mark();
   const std::shared_ptr<Program> program = stopped.inferior->program;
-  program->space->put_back(tid);
+  engines_.leave(*stopped.inferior, tid);
   std::vector<pid_t> others;
   bool is_shared = false;
   for (const auto& [number, inferior] : roster_.processes()) {
     if (inferior->program != program) continue;
     is_shared |= number != pid;
     inferior->watched = false;
-    inferior->has_trap_to_itself = true;
+    inferior->breakpoints_removed = true;
     inferior->trap_waits_since = 0;
     for (const auto& [other, thread] : inferior->threads) {
-      calls_.thread_ended(*thread, true);
+      engines_.thread_ended(*thread, true);
       if (other != tid) others.push_back(other);
     }
   }

@@ -8,16 +8,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "probe/safety_net.hpp"
 #include "ptrace/registers.hpp"
 #include "session/inferior.hpp"
 
 namespace fade {
-
-// Bits of signal sets as the kernel has them.
-constexpr std::uint64_t signal_bit(int signal) { return std::uint64_t{1} << (signal - 1); }
-inline constexpr std::uint64_t kTrapBit = signal_bit(SIGTRAP);
-// libc uses these two itself and does not let programs block them (nptl/pthread_sigmask.c).
-inline constexpr std::uint64_t kBitsOfLibc = signal_bit(32) | signal_bit(33);
 
 // The part that survives an exec.
 struct TrapBelief {
@@ -39,11 +34,15 @@ class TrapGuard {
   static bool is_action_lost(const Inferior& inferior);
   // Through a stopped thread: the kernel's action is the net's again.
   static void retake(const Thread& thread);
+  // About ten times a second: remembers if the kernel has taken away the net's action. A breakpoint that meets SIGTRAP
+  // blocked costs the process its action.
+  static void look_after(Inferior& inferior);
+  // The thread is at a breakpoint and about to go on. Retakes the action if look_after() found it lost, and if the
+  // first breakpoint of a thread that was there before fade may have cost it.
+  static void mend_action(Thread& thread);
 
   // A stopped thread of a process that fade attaches to, and that blocks SIGTRAP: unblocks it for the kernel.
   static void unblock(Thread& thread);
-  // A thread or process that `parent` has just made.
-  static void inherit(Thread& thread, const Thread& parent);
 
   // Returns the thread that would by now have got the signal that holds_back() kept for `thread`. This is a thread that
   // sleeps for it (sigtimedwait(2)) or, if it was sent to the process, one that does not block it. nullptr: no thread.
@@ -60,8 +59,6 @@ class TrapGuard {
 
   // The action that the process believes to be its own.
   static KernelSigaction action(const Inferior& inferior);
-  // The action in a child that clone3(2) makes without handlers (CLONE_CLEAR_SIGHAND): only SIG_IGN stays.
-  static KernelSigaction without_handler(const KernelSigaction& action);
   // The belief of a process that has just executed another program.
   static TrapBelief belief(const Inferior& inferior, const Thread* thread);
   // A new program is at its first instruction; `inherited` is the belief of its predecessor.

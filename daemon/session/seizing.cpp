@@ -1,17 +1,14 @@
-// How the threads of running processes become tracees. PTRACE_SEIZE waits for a lock that an exec holds until all other
-// threads of its process have ended (cred_guard_mutex; de_thread() in fs/exec.c). Those that are tracees end only when
-// their last stop is handled. So stops are handled between two attempts.
-//
-// A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word,
-// the new program has none, and the memory that was opened is of the old one.
+#include "session/seizing.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "base/log.hpp"
 #include "proc/living_thread.hpp"
 #include "proc/processes.hpp"
-#include "session/session.hpp"
+#include "session/process_facts.hpp"
 
 namespace fade {
 namespace {
@@ -23,16 +20,23 @@ bool is_ours(pid_t tid) { return read_tracer(tid) == ::getpid(); }
 
 }  // namespace
 
+Seizing::Seizing(const Parts& parts)
+    : p_(parts),
+      untraced_({p_.tracer, p_.roster, p_.population, p_.calls.engines(),
+                 [this](pid_t pid) { return seize_threads(pid); }, [this](pid_t pid) { return watch(pid); }}),
+      arrival_({p_.clock, p_.roster, p_.rendezvous, p_.calls.modules(), p_.calls.functions(), p_.calls.stacks(),
+                [this](pid_t pid) { untraced_.meet_guests(pid); }}) {}
+
 // A thread at the beginning of its end is refused as if it were forbidden, and looks alive for a moment. The same holds
 // for a thread that its tracer is just detaching.
-Result<void> Session::seize_thread(pid_t tid) {
+Result<void> Seizing::seize_thread(pid_t tid) {
   for (int refusals = 0;;) {
     auto seized = Tracer::seize(tid, false);
     if (seized) return seized;
     const int code = seized.error().code;
-    if (rendezvous_.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
+    if (p_.rendezvous.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
     if (code == EINTR) {
-      rendezvous_.serve_stops();
+      p_.rendezvous.serve_stops();
       continue;
     }
     if (code != EPERM || ++refusals > kAtItsEnd || read_tracer(tid) != 0) return seized;
@@ -41,38 +45,37 @@ Result<void> Session::seize_thread(pid_t tid) {
   }
 }
 
-Result<void> Session::seize(pid_t pid) {
-  if (rendezvous_.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
+void Seizing::adopt(pid_t pid) {
+  Inferior& inferior = p_.population.add_root(pid, 0, std::make_shared<Program>(p_.tracer, pid));
+  p_.population.add_thread(inferior, pid);
+}
+
+Result<void> Seizing::seize(pid_t pid) {
+  if (p_.rendezvous.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
   if (auto seized = seize_thread(pid); !seized && !has_ended(pid)) return tl::unexpected(std::move(seized.error()));
-  Inferior* const host = host_of(pid);
-  Inferior& inferior =
-      add_process(pid, host ? host->id : 0, host ? host->program : std::make_shared<Program>(tracer_, pid));
+  const Inferior* const host = untraced_.host_of(pid);
+  Inferior& inferior = p_.population.add_root(pid, host ? host->id : 0,
+                                              host ? host->program : std::make_shared<Program>(p_.tracer, pid));
   inferior.watched = host && host->watched;
   inferior.is_guest = host != nullptr;
-  inferior.is_root = true;
-  black_box_.began(inferior);
-  if (main_ == 0) main_ = pid;
-  started_ = true;
+  p_.population.main().started = true;
   auto seized = seize_threads(pid);
-  if (const Inferior* const there = roster_.process(pid)) untraced_.know_children(*there);
+  if (const Inferior* const there = p_.roster.process(pid)) p_.population.untraced().know_children(*there);
   return seized;
 }
 
 // Until a look finds nothing but tracees: threads that a tracee makes are tracees by themselves.
-Result<void> Session::seize_threads(pid_t pid) {
+Result<void> Seizing::seize_threads(pid_t pid) {
   Result<bool> found_more = true;
   while (found_more && *found_more) found_more = seize_some(pid);
-  Inferior* const inferior = roster_.process(pid);
-  if (inferior && inferior->threads.empty()) {  // it ended before it was ours: its end is not reported
-    sink_.notice(ProcessEnded{inferior->id, clock_.now(), -1, 0});
-    roster_.remove(*inferior);
-  }
+  if (const Inferior* const inferior = p_.roster.process(pid); inferior && inferior->threads.empty())
+    p_.population.end_unseen(*inferior);
   if (!found_more) return tl::unexpected(std::move(found_more.error()));
-  return roster_.process(pid) ? Result<void>() : tl::unexpected(process_gone(pid));
+  return p_.roster.process(pid) ? Result<void>() : tl::unexpected(process_gone(pid));
 }
 
 // True: there were threads that were no tracees yet.
-Result<bool> Session::seize_some(pid_t pid) {
+Result<bool> Seizing::seize_some(pid_t pid) {
   bool found = false;
   for (const pid_t tid : read_thread_ids(pid)) {
     if (has_ended(tid)) continue;  // a leader that exited before its threads, for example
@@ -83,33 +86,32 @@ Result<bool> Session::seize_some(pid_t pid) {
       if (!seized && seized.error().code == ESRCH) continue;
       if (!seized && !is_ours(tid)) return tl::unexpected(seized.error());
     }
-    Inferior* const inferior = roster_.process(pid);  // stops were handled: it may have ended
+    Inferior* const inferior = p_.roster.process(pid);  // stops were handled: it may have ended
     if (!inferior) return tl::unexpected(process_gone(pid));
-    if (is_new && tid == pid && inferior->memory().is_gone()) begin_anew(*inferior, 0);
-    claim(*inferior, tid);
+    if (is_new && tid == pid && inferior->memory().is_gone()) p_.programs.begin_anew(*inferior, 0);
+    p_.children.claim(*inferior, tid);
   }
   return found;
 }
 
-// A thread that its maker has not told of yet may stand in its first stop already.
-void Session::claim(Inferior& inferior, pid_t tid) {
-  if (!roster_.thread(tid)) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
-  if (unclaimed_.claim(tid)) start_child(tid);
+// Its host may have been seized after it.
+void Seizing::join_host(Inferior& inferior) {
+  const Inferior* const host = inferior.is_guest ? nullptr : untraced_.host_of(inferior.pid);
+  if (!host) return;
+  inferior.program = host->program;
+  inferior.is_guest = true;
 }
 
-Result<void> Session::watch(pid_t pid) {
+Result<void> Seizing::watch(pid_t pid) {
   const auto cannot = [&](Error why) {
-    if (rendezvous_.has_given_up()) return tl::unexpected(Rendezvous::asked_to_leave());
+    if (p_.rendezvous.has_given_up()) return tl::unexpected(Rendezvous::asked_to_leave());
     if (why.code == ESRCH) return tl::unexpected(std::move(why));
     return tl::unexpected(with_context(fmt::format("process {} cannot be watched", pid), std::move(why)));
   };
-  Inferior* const inferior = roster_.process(pid);
+  Inferior* const inferior = p_.roster.process(pid);
   if (!inferior || inferior->threads.empty()) return tl::unexpected(process_gone(pid));
   if (inferior->watched) return {};  // it has executed a program since it was seized
-  if (Inferior* const host = inferior->is_guest ? nullptr : host_of(pid)) {  // which was seized after it
-    inferior->program = host->program;
-    inferior->is_guest = true;
-  }
+  join_host(*inferior);
   if (inferior->is_guest) return {};  // it runs its parent's program until it executes one
   if (const pid_t parent = read_parent(pid); shares_memory(pid, living_thread(parent)))
     return cannot(Error{
@@ -120,6 +122,15 @@ Result<void> Session::watch(pid_t pid) {
   if (auto watched = arrival_.watch(*inferior); !watched) return cannot(std::move(watched.error()));
   watch_early_children();
   return {};
+}
+
+// Children that were forked while fade was attaching to their parent.
+void Seizing::watch_early_children() {
+  std::vector<pid_t> early;
+  for (const auto& [pid, inferior] : p_.roster.processes())
+    if (std::exchange(inferior->is_early, false) && !inferior->watched) early.push_back(pid);
+  for (const pid_t pid : early)
+    if (const auto watched = watch(pid); !watched) log::debug("{}", watched.error().text());
 }
 
 }  // namespace fade

@@ -1,4 +1,4 @@
-#include "session/untraced_children.hpp"
+#include "session/sigtrap/untraced_children.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/log.hpp"
+#include "proc/living_thread.hpp"
 #include "proc/processes.hpp"
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
@@ -45,8 +46,12 @@ bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
 }  // namespace
 
 UntracedChild UntracedChild::of(const Inferior& parent, pid_t child, bool is_guest) {
-  return {child,          parent.pid, parent.id, is_guest ? parent.program : nullptr, is_guest && parent.watched,
-          parent.is_dirty};
+  UntracedChild out{.pid = child, .parent_pid = parent.pid, .parent = parent.id};
+  out.inherited.watched = is_guest && parent.watched;
+  out.inherited.slots_may_be_in_use = parent.slots_may_be_in_use;
+  out.inherited.is_guest = is_guest;
+  if (is_guest) out.host = parent.program;
+  return out;
 }
 
 void UntracedChildren::know_children(const Inferior& inferior) {
@@ -54,8 +59,8 @@ void UntracedChildren::know_children(const Inferior& inferior) {
     for (const pid_t child : children_of(inferior.pid, tid)) know(child);
 }
 
-void UntracedChildren::tell(ProcessId parent, pid_t child, std::string what) {
-  ++told_;
+void UntracedChildren::report(ProcessId parent, pid_t child, std::string what) {
+  ++reported_;
   log::debug("process {}, child of a process that is watched: {}", child, what);
   sink_.notice(
       Lifecycle{.at = clock_.now(), .process = parent, .kind = "untraced", .value = child, .detail = std::move(what)});
@@ -85,11 +90,11 @@ void UntracedChildren::look_at_threads(Inferior& inferior) {
     if (roster_.thread(tid) || unclaimed_.contains(tid) || has_ended(tid) || read_tracer(tid) != 0) continue;
     const auto seized = Tracer::seize(tid, false);
     if (!seized && seized.error().code == EINTR) continue;
-    if (!seized) inferior.is_dirty = true;
-    tell(inferior.id, tid,
-         seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
-                : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
-    if (seized) roster_.add_thread(inferior, tid, kUnknownDevice).is_doubtful = true;
+    if (!seized) inferior.slots_may_be_in_use = true;
+    report(inferior.id, tid,
+           seized ? "a thread that was made with CLONE_UNTRACED: recorded from here on"
+                  : "a thread that was made with CLONE_UNTRACED: " + seized.error().text());
+    if (seized) roster_.add_thread(inferior, tid, kUnknownDevice).trap.is_doubtful = true;
   }
 }
 
@@ -102,17 +107,17 @@ void UntracedChildren::look_at_thread(Inferior& parent, pid_t tid) {
 // The child becomes a tracee later: a stop waits to be handled now, and other stops may have to be handled before it.
 void UntracedChildren::meet(Inferior& parent, pid_t maker, pid_t child) {
   know(child);
-  if (has_ended(child)) return tell(parent.id, child, kEndedUnseen);
+  if (has_ended(child)) return report(parent.id, child, kEndedUnseen);
   if (const pid_t tracer = read_tracer(child); tracer != 0) {
     if (tracer != ::getpid())
-      tell(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
+      report(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
     return;
   }
   const Whose memory = memory_of(child, maker);
-  if (memory == Whose::Unknown) parent.is_dirty = true;  // it may go through our code there
+  if (memory == Whose::Unknown) parent.slots_may_be_in_use = true;  // it may go through our code there
   if (memory == Whose::Unknown)
-    return tell(parent.id, child,
-                "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
+    return report(parent.id, child,
+                  "made with CLONE_UNTRACED: not recorded, because it cannot be told whose memory it has");
   found_.push_back(UntracedChild::of(parent, child, memory == Whose::Shared));
 }
 
@@ -133,7 +138,7 @@ void UntracedChildren::child_ended(const Thread& parent) {
   const pid_t pid = parent.inferior->pid;
   if (known_.contains(info->si_pid) || read_own_pid(pid) != pid || is_init(pid)) return;
   known_.insert(info->si_pid);
-  if (follows_) tell(parent.inferior->id, info->si_pid, kEndedUnseen);
+  if (follows_) report(parent.inferior->id, info->si_pid, kEndedUnseen);
 }
 
 }  // namespace fade

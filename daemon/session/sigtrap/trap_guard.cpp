@@ -1,11 +1,16 @@
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <span>
+#include <utility>
+
 #include "base/log.hpp"
 #include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
 #include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/foothold.hpp"
@@ -38,11 +43,11 @@ KernelSigaction to_kernel(const struct sigaction& libc) {
 // libc sets masks without asking, and so do handlers that return. A thread that has lost signals of fade's mask has set
 // another mask, and the kernel's mask is then the program's belief.
 bool believes_blocked(const Thread& thread, std::optional<std::uint64_t> mask) {
-  return thread.trap_blocked && !(mask && (*mask & thread.mask_given) != thread.mask_given);
+  return thread.trap.is_blocked && !(mask && (*mask & thread.trap.mask_given) != thread.trap.mask_given);
 }
 
 void send_kept(Thread& thread) {
-  if (const auto info = std::exchange(thread.trap_waiting, {})) TrapGuard::send_to(thread, *info);
+  if (const auto info = std::exchange(thread.trap.waiting, {})) TrapGuard::send_to(thread, *info);
 }
 
 }  // namespace
@@ -74,9 +79,9 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
 }
 
 bool TrapGuard::blocks(Thread& thread, std::optional<std::uint64_t> mask) const {
-  const bool before = std::exchange(thread.trap_blocked, believes_blocked(thread, mask));
-  if (before && !thread.trap_blocked) send_kept(thread);
-  return thread.trap_blocked;
+  const bool before = std::exchange(thread.trap.is_blocked, believes_blocked(thread, mask));
+  if (before && !thread.trap.is_blocked) send_kept(thread);
+  return thread.trap.is_blocked;
 }
 
 void TrapGuard::unblock(Thread& thread) {
@@ -85,8 +90,8 @@ void TrapGuard::unblock(Thread& thread) {
   const bool is_meant = mask && (*mask & kTrapBit) && !(*mask & kBitsOfLibc);  // libc puts back the former mask
   if (!is_meant || !tracee.set_signal_mask(*mask & ~kTrapBit)) return;
   if (is_lost_at_return(thread, *mask & ~kTrapBit)) return;
-  thread.trap_blocked = true;
-  thread.mask_given = *mask & ~kTrapBit;
+  thread.trap.is_blocked = true;
+  thread.trap.mask_given = *mask & ~kTrapBit;
 }
 
 // SIGTRAP is blocked for the time of a handler, and nothing of `given` will tell blocks() when that is over: a handler
@@ -98,18 +103,12 @@ bool TrapGuard::is_lost_at_return(const Thread& thread, std::uint64_t given) {
   return !frames.empty() && frames.front().mask == given;
 }
 
-void TrapGuard::inherit(Thread& thread, const Thread& parent) {
-  thread.trap_blocked = parent.trap_blocked;
-  thread.mask_given = parent.mask_given;
-  thread.is_doubtful = parent.is_doubtful || !parent.inferior->watched;
-}
-
 void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   const ProcessMemory& memory = thread.memory();
   const RemoteAddr set_at{registers.rsi}, old_at{registers.rdx};
   const auto set = memory.value<std::uint64_t>(set_at);
   const int how = static_cast<int>(registers.rdi);
-  const bool concerns = thread.trap_blocked || (set && how != SIG_UNBLOCK && (*set & kTrapBit));
+  const bool concerns = thread.trap.is_blocked || (set && how != SIG_UNBLOCK && (*set & kTrapBit));
   if (!concerns || (set_at && (!set || how < SIG_BLOCK || how > SIG_SETMASK))) return;
   const Tracee tracee(thread.tid);
   const auto now = tracee.signal_mask();
@@ -119,10 +118,10 @@ void TrapGuard::on_sigmask(Thread& thread, const Registers& registers) const {
   if (set) {
     const std::uint64_t wish = *set & ~(kBitsOfLibc | kNeverBlocked);
     const std::uint64_t mask = how == SIG_BLOCK ? old | wish : how == SIG_UNBLOCK ? old & ~wish : wish;
-    thread.trap_blocked = (mask & kTrapBit) != 0;
-    thread.mask_given = mask & ~kTrapBit;
-    tracee.set_signal_mask(thread.mask_given);
-    if (!thread.trap_blocked) send_kept(thread);
+    thread.trap.is_blocked = (mask & kTrapBit) != 0;
+    thread.trap.mask_given = mask & ~kTrapBit;
+    tracee.set_signal_mask(thread.trap.mask_given);
+    if (!thread.trap.is_blocked) send_kept(thread);
   }
   return_from(thread, registers, 0);
 }
@@ -131,8 +130,8 @@ bool TrapGuard::holds_back(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto info = tracee.siginfo();
   const bool own_breakpoint = info && info->si_code == SI_KERNEL;  // cannot be blocked: it kills
-  if (!own_breakpoint && thread.trap_blocked && blocks(thread, tracee.signal_mask())) {
-    thread.trap_waiting = info.value_or(siginfo_t{});
+  if (!own_breakpoint && thread.trap.is_blocked && blocks(thread, tracee.signal_mask())) {
+    thread.trap.waiting = info.value_or(siginfo_t{});
     return true;
   }
   // The net itself puts the default back to let the signal do its work; taking it again would go on for ever.
@@ -149,14 +148,27 @@ void TrapGuard::retake(const Thread& thread) {
     log::debug("{}", taken.error().text());
 }
 
+void TrapGuard::look_after(Inferior& inferior) {
+  if (inferior.watched && inferior.space().has_net() && !catches_signal(inferior.pid, SIGTRAP))
+    inferior.has_lost_net = true;
+}
+
+void TrapGuard::mend_action(Thread& thread) {
+  Inferior& inferior = *thread.inferior;
+  const bool is_lost =
+      std::exchange(inferior.has_lost_net, false) ||
+      (inferior.watched && std::exchange(thread.trap.is_doubtful, false) && !catches_signal(inferior.pid, SIGTRAP));
+  if (is_lost) retake(thread);
+}
+
 Thread* TrapGuard::taker(Thread& thread) {
-  const bool is_for_any = thread.trap_waiting && is_for_the_process(*thread.trap_waiting);
+  const bool is_for_any = thread.trap.waiting && is_for_the_process(*thread.trap.waiting);
   const Memory& memory = thread.memory();
   Thread* open = nullptr;
   for (const auto& [tid, other] : thread.inferior->threads) {
     if (!is_for_any && other.get() != &thread) continue;
     if (signals_awaited(tid, memory) & kTrapBit) return other.get();
-    if (!open && !other->trap_blocked) open = other.get();
+    if (!open && !other->trap.is_blocked) open = other.get();
   }
   return open;
 }
@@ -165,22 +177,22 @@ Thread* TrapGuard::taker(Thread& thread) {
 bool TrapGuard::is_for_the_process(const siginfo_t& info) { return info.si_code != SI_TKILL; }
 
 void TrapGuard::send_to(const Thread& thread, const siginfo_t& info) {
-  siginfo_t told = info;
-  told.si_code = SI_QUEUE;
-  ::syscall(SYS_rt_tgsigqueueinfo, thread.inferior->pid, thread.tid, SIGTRAP, &told);
+  siginfo_t sent = info;
+  sent.si_code = SI_QUEUE;
+  ::syscall(SYS_rt_tgsigqueueinfo, thread.inferior->pid, thread.tid, SIGTRAP, &sent);
 }
 
 void TrapGuard::send_to_process(const Inferior& inferior, const siginfo_t& info) {
-  siginfo_t told = info;
-  told.si_code = SI_QUEUE;
-  ::syscall(SYS_rt_sigqueueinfo, inferior.pid, SIGTRAP, &told);
+  siginfo_t sent = info;
+  sent.si_code = SI_QUEUE;
+  ::syscall(SYS_rt_sigqueueinfo, inferior.pid, SIGTRAP, &sent);
 }
 
 void TrapGuard::block_again(Thread& thread) const {
   const Tracee tracee(thread.tid);
   const auto mask = tracee.signal_mask();
   if (blocks(thread, mask) && mask) tracee.set_signal_mask(*mask | kTrapBit);
-  thread.trap_blocked = false;
+  thread.trap.is_blocked = false;
 }
 
 void TrapGuard::let_go(Thread& thread) const {
@@ -190,10 +202,6 @@ void TrapGuard::let_go(Thread& thread) const {
 
 KernelSigaction TrapGuard::action(const Inferior& inferior) {
   return inferior.guest_action.value_or(inferior.space().trap_signal().program_action());
-}
-
-KernelSigaction TrapGuard::without_handler(const KernelSigaction& action) {
-  return action.handler == reinterpret_cast<std::uint64_t>(SIG_IGN) ? action : KernelSigaction{};
 }
 
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) {
@@ -206,11 +214,12 @@ void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
   const Tracee tracee(thread.tid);
   AddressSpace& space = thread.space();
   const auto mask = tracee.signal_mask();
-  thread.trap_blocked = inherited.blocked || (mask && (*mask & kTrapBit));
-  thread.trap_waiting.reset();
-  thread.mask_given = mask.value_or(0) & ~kTrapBit;
+  thread.trap = {.is_blocked = inherited.blocked || (mask && (*mask & kTrapBit)),
+                 .waiting = {},
+                 .mask_given = mask.value_or(0) & ~kTrapBit};
   if (mask)
-    tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrapBit : *mask | (thread.trap_blocked ? kTrapBit : 0));
+    tracee.set_signal_mask(thread.inferior->watched ? *mask & ~kTrapBit
+                                                    : *mask | (thread.trap.is_blocked ? kTrapBit : 0));
   if (inherited.ignored && thread.inferior->watched)
     space.trap_signal().set_program_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
 }

@@ -7,33 +7,37 @@
 #include <string>
 #include <vector>
 
-#include "session/breakpoint_capture.hpp"
+#include "session/engines.hpp"
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
-#include "session/trap_guard.hpp"
+#include "session/sigtrap/trap_guard.hpp"
 
 namespace fade {
 
 class WaitingTraps {
  public:
   WaitingTraps(const Tracer& tracer, EventSink& sink, SessionClock clock, const Roster& roster, Rendezvous& rendezvous,
-               const TrapGuard& guard, BreakpointCapture& calls)
+               const TrapGuard& guard, const Engines& engines)
       : tracer_(tracer),
         sink_(sink),
         clock_(clock),
         roster_(roster),
         rendezvous_(rendezvous),
         guard_(guard),
-        calls_(calls) {}
+        engines_(engines) {}
 
-  // TrapGuard holds back the SIGTRAP of this thread, which stands in that stop. The thread goes on.
-  void on_stop(Thread& thread);
-  // About ten times a second: signals that waited go to a thread that takes them by now, or to the program.
+  // The thread stands in the stop of a SIGTRAP that no breakpoint raised. True: the program believes SIGTRAP blocked,
+  // so the signal waits here, and the thread goes on. False: it is to be delivered.
+  bool holds_back(Thread& thread);
+  // About ten times a second: signals that waited go to a thread that takes them by now, or to the program. Processes
+  // that lost the net's action are found (TrapGuard::mend_action).
   void look();
   // A sentence for each process that lost its breakpoints.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void on_stop(Thread& thread);
+  void look_at_waiting();
   void give_back(Thread& stopped);
   void block(std::vector<pid_t> tids, const AddressSpace& space);
   void send(const Thread& stopped, Thread& keeper, const Thread* taker);
@@ -45,7 +49,7 @@ class WaitingTraps {
   const Roster& roster_;
   Rendezvous& rendezvous_;
   const TrapGuard& guard_;
-  BreakpointCapture& calls_;
+  const Engines& engines_;
   std::vector<std::string> notes_;
 };
 

@@ -1,0 +1,102 @@
+#include "session/call_watch.hpp"
+
+#include "ptrace/tracee.hpp"
+#include "session/return_rest.hpp"
+#include "session/site_use.hpp"
+
+namespace fade {
+
+CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& roster,
+                     const probes::Overrides& overrides, const SessionOptions& options)
+    : sink_(sink),
+      clock_(clock),
+      roster_(roster),
+      return_rest_ns_(options.return_rest_ns),
+      functions_(sink, overrides),
+      engines_(functions_),
+      modules_(sink, clock, functions_, engines_, options.wishes),
+      stacks_(sink, clock, options.stacks),
+      books_(sink, clock, options.most_call_sites),
+      effects_(sink, clock, modules_),
+      breakpoints_({sink, clock, functions_, overrides, stacks_, books_, effects_}),
+      tally_(sink) {
+  engines_.add(breakpoints_);
+}
+
+std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now) {
+  const Tracee tracee(thread.tid);
+  const auto registers = tracee.registers();
+  if (!registers) return now;  // killed meanwhile: its end will be reported
+  const auto charged = engines_.on_trap(thread, *registers, now);
+  if (!charged) return std::nullopt;
+  answer(thread, functions_[*charged], *registers);
+  modules_.imports().look_at_caller(*thread.inferior);
+  TrapGuard::mend_action(thread);
+  const std::int64_t end = account(*charged, now);  // the request to resume is the kernel's share (CostMeasured)
+  tally_.hit(thread, end - now);
+  tracee.resume();
+  books_.book.flush(end - now);
+  if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
+  return end;
+}
+
+// The thread is at a function of the loader that fade follows, or of libc that fade answers in its place.
+void CallWatch::answer(Thread& thread, const Entry& entry, const Registers& registers) {
+  switch (entry.what) {
+    case Entry::What::Loader: return modules_.loader_stopped(*thread.inferior, thread);
+    case Entry::What::Sigaction: return guard_.on_sigaction(thread, registers);
+    case Entry::What::Sigmask: return guard_.on_sigmask(thread, registers);
+    case Entry::What::Function:
+    case Entry::What::Resolver: return;
+  }
+}
+
+std::int64_t CallWatch::account(std::uint32_t entry, std::int64_t since) {
+  const std::int64_t now = clock_.now();
+  tally_.stopped(functions_[entry], now - since);
+  return now;
+}
+
+void CallWatch::show_own_address(Thread& thread) {
+  AddressSpace& space = thread.space();
+  const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
+  if (!registers || !space.our_code().contains(registers->ip())) return;
+  const auto own = space.our_code().own_registers(*registers);
+  thread.inferior->slots_may_be_in_use |= !own;
+  const RemoteAddr address = space.our_code().hit_again(registers->ip());
+  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
+  const Site* const site = space.find(address);
+  if (site && SiteUse::of(*site).entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
+}
+
+void CallWatch::set_recording(bool on) {
+  engines_.set_recording(on);
+  sink_.notice(Lifecycle{.at = clock_.now(), .kind = on ? "recording started" : "recording stopped"});
+}
+
+void CallWatch::stop() {
+  look_at_imports(true);
+  engines_.stop();
+  follower_.rest();
+  sink_.keeps_to(-1);
+}
+
+void CallWatch::report(bool at_end) {
+  functions_.report_costs();
+  for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
+  stacks_.report(at_end);
+  breakpoints_.returns().report_unseen(at_end);
+  look_at_imports(false);
+}
+
+void CallWatch::look_at_imports(bool all) {
+  if (!is_on()) return;
+  for (const auto& [pid, inferior] : roster_.processes())
+    if (inferior->watched) modules_.imports().look(*inferior, all);
+}
+
+void CallWatch::rest_returns() {
+  if (is_on()) give_back_returns(roster_, return_rest_ns_);
+}
+
+}  // namespace fade

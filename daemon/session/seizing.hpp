@@ -1,0 +1,57 @@
+// How the threads of running processes become tracees. PTRACE_SEIZE waits for a lock that an exec holds until all other
+// threads of its process have ended (cred_guard_mutex; de_thread() in fs/exec.c). Those that are tracees end only when
+// their last stop is handled. So stops are handled between two attempts.
+//
+// A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word,
+// the new program has none, and the memory that was opened is of the old one. Tracing thread only.
+#pragma once
+#include "base/result.hpp"
+#include "ptrace/tracer.hpp"
+#include "session/arrival.hpp"
+#include "session/call_watch.hpp"
+#include "session/children.hpp"
+#include "session/population.hpp"
+#include "session/programs.hpp"
+#include "session/rendezvous.hpp"
+#include "session/sigtrap/untraced_arrival.hpp"
+
+namespace fade {
+
+class Seizing {
+ public:
+  struct Parts {
+    const Tracer& tracer;
+    const SessionClock& clock;
+    Roster& roster;
+    Rendezvous& rendezvous;
+    Population& population;
+    CallWatch& calls;
+    Children& children;
+    Programs& programs;
+  };
+  explicit Seizing(const Parts& parts);
+  Seizing(const Seizing&) = delete;
+  Seizing& operator=(const Seizing&) = delete;
+
+  // As Session::adopt(), seize() and watch().
+  void adopt(pid_t pid);
+  Result<void> seize(pid_t pid);
+  Result<void> watch(pid_t pid);
+
+  Arrival& arrival() { return arrival_; }
+  const Arrival& arrival() const { return arrival_; }
+  UntracedArrival& untraced() { return untraced_; }
+
+ private:
+  Result<void> seize_thread(pid_t tid);
+  Result<void> seize_threads(pid_t pid);
+  Result<bool> seize_some(pid_t pid);
+  void join_host(Inferior& inferior);
+  void watch_early_children();
+
+  const Parts p_;
+  UntracedArrival untraced_;
+  Arrival arrival_;
+};
+
+}  // namespace fade

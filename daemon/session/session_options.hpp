@@ -1,0 +1,27 @@
+// The user's wishes for one session.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "session/module_watch.hpp"
+#include "session/stack_policy.hpp"
+
+namespace fade {
+
+struct SessionOptions {
+  ModuleWatch::Wishes wishes;
+  StackChoice stacks;
+  bool follow = true;                       // children of the first process
+  std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
+  std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all
+  std::size_t most_call_sites = 1'000'000;  // call sites of one program: a target decides how many there are
+  // rest of a lifted return place before it is forgotten; longer than any fork takes
+  std::int64_t return_rest_ns = 20'000'000'000;
+  std::int64_t hang_ns = 0;  // a process hangs if its running calls go on for so long and none ends; 0: never
+};
+
+}  // namespace fade
