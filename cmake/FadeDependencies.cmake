@@ -15,3 +15,6 @@ find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(BOOST_INCLUDE boost/asio.hpp REQUIRED)
 find_path(ZYDIS_INCLUDE Zydis/Zydis.h REQUIRED)
 find_library(ZYDIS_LIBRARY Zydis REQUIRED)
+# The part of libunwind for other processes. Not by pkg-config, which adds the unwinder of the own process.
+find_path(UNWIND_INCLUDE libunwind-x86_64.h REQUIRED)
+find_library(UNWIND_LIBRARY unwind-x86_64 REQUIRED)

@@ -40,7 +40,8 @@ def strings_of_cpp(text):
 
 
 def strings_of_sql(text):
-    for found in re.finditer(r"'((?:[^'\n]|'')*)'", re.sub(r"--(?: .*)?$", "", text, flags=re.M)):
+    whole = re.sub(r"'\s*\n\s*\|\| '", "", re.sub(r"--(?: .*)?$", "", text, flags=re.M))  # one text on several lines
+    for found in re.finditer(r"'((?:[^'\n]|'')*)'", whole):
         if found[1].count(" ") > 3 and not re.search(r"\b(SELECT|JOIN)\b", found[1]):
             yield found[1].replace("''", "'")
 
@@ -65,7 +66,7 @@ def kinds(source):
         "manuals": each((source / "cli" / "man").glob("*.scd.in"), prose),
         "programs": each([*(source / "cli").rglob("*.cpp"), *(source / "daemon" / "supervisor").glob("*.cpp")], strings_of_cpp),
         "reports": each((source / "schema" / "reports").glob("*.sql"), heads_of_sql),
-        "findings": each([*(source / "schema" / "findings").glob("*.sql"), source / "schema" / "views.sql"], strings_of_sql),
+        "findings": each([*(source / "schema" / "findings").glob("*.sql"), *(source / "schema" / "views").glob("*.sql")], strings_of_sql),
     }
 
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 
 extern "C" {
 extern const char fade_hip_enums_begin[], fade_hip_enums_end[];

@@ -7,7 +7,7 @@
 #include "base/glob.hpp"
 #include "base/text_file.hpp"
 #include "probes/built_in.hpp"
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 
 namespace fade::probes {
 namespace {

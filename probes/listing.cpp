@@ -1,5 +1,7 @@
 #include "probes/listing.hpp"
 
+#include "probes/vocabulary.hpp"
+
 namespace fade::probes {
 namespace {
 
@@ -40,8 +42,14 @@ std::string prototype_of(const Probe& probe) {
 std::vector<ListedProbe> list_probes(const std::vector<ProbePtr>& probes, const Selection& selection) {
   std::vector<ListedProbe> out;
   for (const ProbePtr& probe : probes)
-    out.push_back({probe->symbol, probe->api, probe->group, selection(*probe), prototype_of(*probe), probe->library,
-                   probe->origin});
+    out.push_back({.symbol = probe->symbol,
+                   .api = probe->api,
+                   .group = probe->group,
+                   .on = selection(*probe),
+                   .prototype = prototype_of(*probe),
+                   .memory = memory_note(probe->memory),
+                   .library = probe->library,
+                   .origin = probe->origin});
   return out;
 }
 

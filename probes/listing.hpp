@@ -14,6 +14,7 @@ struct ListedProbe {
   std::string group;
   bool on = false;        // set with these options
   std::string prototype;  // as in the .probes file, without notes
+  std::string memory;     // its note @memory(...), or empty
   std::string library;    // pattern, empty for "as recognised"
   std::string origin;     // FILE:LINE
 };

@@ -24,6 +24,14 @@ bool Probe::failed(std::uint64_t result_word) const {
   return value != success && std::find(not_failures.begin(), not_failures.end(), value) == not_failures.end();
 }
 
+MemoryAction Probe::memory_action() const {
+  if (memory.act != MemoryAct::None) return memory;
+  if (kind == Kind::Alloc) return {.act = MemoryAct::Allocate, .kind = MemoryKind::Device};
+  if (kind == Kind::HostAlloc) return {.act = MemoryAct::Allocate, .kind = MemoryKind::Host};
+  if (kind == Kind::Free || kind == Kind::HostFree) return {.act = MemoryAct::Free};
+  return {};
+}
+
 const Parameter* Probe::with_role(Role role) const {
   const auto found =
       std::find_if(parameters.begin(), parameters.end(), [role](const Parameter& p) { return p.role == role; });

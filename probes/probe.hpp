@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "probes/location.hpp"
+#include "probes/memory_action.hpp"
 #include "probes/role_index.hpp"
 #include "probes/roles.hpp"
 
@@ -95,6 +96,7 @@ struct Probe {
   std::string group;    // memory, copy, launch ... for -e/--events
   std::string library;  // glob on the library's file name or soname; empty: any library recognised as `api`
   Kind kind = Kind::Other;
+  MemoryAction memory;      // of its @memory note; memory_action() adds the functions without a note
   bool hot = false;         // off unless selected by name or by its group
   bool entry_only = false;  // result and duration are not needed: recorded at its entry, without a return site
   Type result;
@@ -113,6 +115,7 @@ struct Probe {
 
   bool returns_sse() const { return result.cls == TypeClass::Float || result.cls == TypeClass::Double; }
   bool failed(std::uint64_t result_word) const;  // narrows the word to the result's size
+  MemoryAction memory_action() const;            // of the note, else of the kind
   const Parameter* with_role(Role role) const;   // nullptr if no parameter has it
   std::span<const RolePlace> places(Role role) const { return role_index.of(*this).places(role); }
   const RoleWord& word(Role role) const { return role_index.of(*this).word(role); }

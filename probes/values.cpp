@@ -117,14 +117,14 @@ void append_struct(std::string& out, const Type& type, std::span<const std::byte
                    int depth) {
   const TypeDeclaration* declaration = display.types.find(type.name);
   if (!declaration || declaration->fields.empty() || depth == 0) return append_hex(out, bytes, display.style);
-  const bool json = display.style == Style::Json;
+  const bool is_json = display.style == Style::Json;
   out += '{';
   for (const Field& field : declaration->fields) {
     const std::size_t size = std::size_t{field.type.size} * field.count;
     if (field.offset + size > bytes.size()) continue;
-    if (out.back() != '{') out += json ? "," : ", ";
+    if (out.back() != '{') out += is_json ? "," : ", ";
     append_word(out, field.name, display.style);
-    out += json ? ':' : '=';
+    out += is_json ? ':' : '=';
     const auto part = bytes.subspan(field.offset, size);
     if (field.count > 1) {
       append_array(out, field.type, part, display, depth - 1);

@@ -77,6 +77,28 @@ constexpr Word<Kind> kKinds[] = {
     {Kind::Mark, "mark"},
 };
 
+constexpr Word<MemoryAct> kMemoryActs[] = {
+    {MemoryAct::Allocate, "allocate"}, {MemoryAct::Free, "free"},     {MemoryAct::Map, "map"},
+    {MemoryAct::Unmap, "unmap"},       {MemoryAct::Retain, "retain"}, {MemoryAct::Reset, "reset"},
+    {MemoryAct::Tell, "tell"},         {MemoryAct::Export, "export"}, {MemoryAct::Open, "open"},
+    {MemoryAct::Measure, "measure"},   {MemoryAct::Node, "node"},
+};
+
+// As in memory_kind_ of the schema.
+constexpr Word<MemoryKind> kMemoryKinds[] = {
+    {MemoryKind::Device, "device"},         {MemoryKind::Host, "host"},         {MemoryKind::Managed, "managed"},
+    {MemoryKind::Registered, "registered"}, {MemoryKind::Array, "array"},       {MemoryKind::Physical, "physical"},
+    {MemoryKind::Reserved, "reserved"},     {MemoryKind::Imported, "imported"}, {MemoryKind::Graph, "graph"},
+    {MemoryKind::Mapped, "mapped"},
+};
+
+// Host has no word: the ledger tells it from Memory by the kind.
+constexpr Word<MemorySpace> kMemorySpaceWords[] = {
+    {MemorySpace::Memory, "memory"},     {MemorySpace::Registered, "registered"}, {MemorySpace::Array, "array"},
+    {MemorySpace::Physical, "physical"}, {MemorySpace::Reserved, "reserved"},     {MemorySpace::Ipc, "ipc"},
+    {MemorySpace::External, "external"},
+};
+
 template <class T, std::size_t N>
 std::optional<T> meaning_of(const Word<T> (&table)[N], std::string_view word) {
   for (const auto& row : table)
@@ -106,5 +128,30 @@ std::string_view word_for(Role role) { return word_of(kRoles, role); }
 std::string_view word_for(Kind kind) { return word_of(kKinds, kind); }
 std::vector<std::string> role_words() { return words_of(kRoles); }
 std::vector<std::string> kind_words() { return words_of(kKinds); }
+
+std::optional<MemoryAct> memory_act_named(std::string_view word) { return meaning_of(kMemoryActs, word); }
+std::optional<MemoryKind> memory_kind_named(std::string_view word) { return meaning_of(kMemoryKinds, word); }
+std::optional<MemorySpace> memory_space_named(std::string_view word) { return meaning_of(kMemorySpaceWords, word); }
+std::vector<std::string> memory_act_words() { return words_of(kMemoryActs); }
+std::vector<std::string> memory_kind_words() { return words_of(kMemoryKinds); }
+std::vector<std::string> memory_space_words() { return words_of(kMemorySpaceWords); }
+
+// Memory that a program has only as a handle is named by that handle.
+MemorySpace usual_space(MemoryKind kind) {
+  return memory_space_named(word_of(kMemoryKinds, kind)).value_or(MemorySpace::Memory);
+}
+
+std::string memory_note(const MemoryAction& action) {
+  if (action.act == MemoryAct::None) return {};
+  std::string out = "@memory(";
+  out += word_of(kMemoryActs, action.act);
+  MemorySpace usual = MemorySpace::Memory;
+  if (action.act == MemoryAct::Allocate) {
+    (out += ", ") += word_of(kMemoryKinds, action.kind);
+    usual = usual_space(action.kind);
+  }
+  if (action.space != usual) (out += ", ") += word_of(kMemorySpaceWords, action.space);
+  return out + ')';
+}
 
 }  // namespace fade::probes

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/result.hpp"
+
 namespace fade::schema {
 namespace {
 
-constexpr std::string_view kCreateView = "CREATE VIEW ", kSpace = " \t\n";
+constexpr std::string_view kCreateView = "CREATE VIEW ", kSpace = " \t\n", kPage = "page_";
 
 // Skips a comment, a quoted text or a quoted name at `at`, which may contain a semicolon. Returns its end; `at` if none
 // begins there.
@@ -59,6 +61,13 @@ const Report* find_report(std::string_view name) {
   for (const Report& report : reports())
     if (report.name == name) return &report;
   return nullptr;
+}
+
+std::string_view page_sql(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(pages(), [&](const Report& page) { return page.name.substr(kPage.size()) == name; });
+  FADE_CHECK(found != pages().end());
+  return found->sql;
 }
 
 }  // namespace fade::schema

@@ -1,4 +1,4 @@
-// The SQL of the event store and of the reports, embedded at build time from schema/*.sql and schema/reports/*.sql.
+// The SQL of the event store and of the reports, embedded at build time from schema/.
 // Knows text only: nothing here opens a database.
 #pragma once
 #include <cstdint>
@@ -30,5 +30,9 @@ struct Report {
 };
 std::span<const Report> reports();                 // by name
 const Report* find_report(std::string_view name);  // nullptr if there is none
+
+// The statements of fade-query's pages, files page_NAME.sql. They are no reports: users neither see nor name them.
+std::span<const Report> pages();                   // by name, page_ included
+std::string_view page_sql(std::string_view name);  // of page_NAME.sql; a name without a file ends the program
 
 }  // namespace fade::schema

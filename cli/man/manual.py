@@ -41,15 +41,12 @@ def words(program):
 def views(folder):
     """One entry for each public view, as the database itself describes it."""
     database = sqlite3.connect(":memory:")
-    findings = [folder / "findings.sql", *sorted((folder / "findings").glob("*.sql"))]
-    def parts(name):
-        return [folder / f"{name}.sql", *sorted((folder / name).glob("*.sql"))]
-
-    for path in parts("tables") + parts("views"):
-        database.executescript(path.read_text(encoding="utf-8"))
-    database.executescript("UNION ALL\n".join(path.read_text(encoding="utf-8") for path in findings))
-    for path in parts("docs"):
-        database.executescript(path.read_text(encoding="utf-8"))
+    subjects = (folder / "subjects.txt").read_text(encoding="utf-8").split()
+    parts = [folder / "tables.sql"]
+    parts += [path for kind in ("tables", "views", "docs") for subject in subjects if (path := folder / kind / f"{subject}.sql").exists()]
+    for path in parts:
+        selects = sorted((folder / "findings").glob("*.sql")) if path.parent.name == "views" and path.stem == "findings" else []
+        database.executescript("UNION ALL\n".join(part.read_text(encoding="utf-8") for part in [path, *selects]))
     documented = dict(database.execute("SELECT view, text FROM doc_ WHERE \"column\" = ''"))
     out = []
     for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY rowid").fetchall():

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "base/suggest.hpp"
-#include "cli/query/prose.hpp"
+#include "cli/query/named_row.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -25,22 +25,18 @@ struct Condition {
 };
 
 Result<std::vector<Condition>> read_conditions(Recording& recording, const table::Value& session) {
-  auto rows = rows_of(
-      recording, "SELECT condition, n, detail, usual, unknown FROM checks WHERE session = coalesce(:session, session)",
-      session);
-  if (!rows)  // an older fade recorded it
-    rows = rows_of(recording,
-                   "SELECT condition, n, detail, usual, NULL FROM checks WHERE session = coalesce(:session, session)",
-                   session);
+  // A recording of an older fade has no column unknown, which is NULL then.
+  auto rows = named_rows(recording, "SELECT * FROM checks WHERE session = coalesce(:session, session)", session);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Condition> out;
-  for (const Row& row : *rows) {
-    const std::string name = table::raw_text(row[0]);
+  for (const NamedRow& row : *rows) {
+    const std::string name = row.raw("condition");
+    const std::int64_t n = row.number("n");
     auto known = std::ranges::find(out, name, &Condition::name);
-    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, integer(row[3]) != 0, {}});
-    if (known->unknown.empty() && !table::is_null(row[4])) known->unknown = table::raw_text(row[4]);
-    if (integer(row[1]) > 0 && known->detail.empty()) known->detail = table::raw_text(row[2]);
-    known->n += integer(row[1]);
+    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, row.is("usual"), {}});
+    if (known->unknown.empty()) known->unknown = row.raw("unknown");
+    if (n > 0 && known->detail.empty()) known->detail = row.raw("detail");
+    known->n += n;
   }
   return out;
 }

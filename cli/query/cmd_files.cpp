@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 
 #include "cli/query/command.hpp"
+#include "cli/query/named_row.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -25,21 +27,14 @@ void add_sessions(Rows& rows, const FoundFile& file) {
   };
   if (!recording) return unreadable(recording.error());
   recording->database.limit_time(std::chrono::seconds(5));
-  auto statement = recording->database.prepare(
-      "SELECT id, start_ns, duration, command, clean, "
-      "(SELECT sum(calls) FROM call_stats c WHERE c.session = s.id) FROM sessions s ORDER BY id");
-  if (!statement) return unreadable(statement.error());
-  for (;;) {
-    auto row = statement->step();
-    if (!row) return unreadable(row.error());
-    if (!*row) return;
-    const Value start = statement->value(1);
-    const auto* at = std::get_if<std::int64_t>(&start);
-    const bool clean = statement->value(4) == Value{std::int64_t{1}};
-    rows.push_back({file.path, statement->value(3),
-                    at ? Value{table::wall_clock(*at / 1000000000 * 1000000000).substr(0, 19) + "Z"} : Value{},
-                    statement->value(2), statement->value(5), file.bytes,
-                    std::string(clean ? "closed" : state_word(recording->state))});
+  auto sessions = named_rows(*recording, schema::page_sql("session_files"), Value{});
+  if (!sessions) return unreadable(sessions.error());
+  for (const NamedRow& session : *sessions) {
+    const std::int64_t at = session.number("start_ns") / 1000000000 * 1000000000;
+    rows.push_back({file.path, session.at("command"),
+                    session.has("start_ns") ? Value{table::wall_clock(at).substr(0, 19) + "Z"} : Value{},
+                    session.at("duration"), session.at("calls"), file.bytes,
+                    std::string(session.number("clean") == 1 ? "closed" : state_word(recording->state))});
   }
 }
 

@@ -23,24 +23,17 @@ bool is_held(Weight weight) { return weight == Weight::Peak || weight == Weight:
 Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& recording) {
   const Report& report = chosen_variant(*find_report("flame"), context.settings);
   if (auto fine = check_filters(context.settings, report); !fine) return tl::unexpected(fine.error());
-  const auto session = chosen_session(context.settings, recording);
-  if (!session) return tl::unexpected(session.error());
-  const auto given = parameters(context.settings);
-  const std::string sql = report.sql_for([&](std::string_view name) {
-    if (name == "session") return !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(),
-                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
-  });
-  auto rows = rows_for(context, recording, sql, context.settings.stack_format.empty() ? "own" : "");
+  const std::string own = context.settings.stack_format.empty() ? "own" : "";
+  auto rows = named_rows(context, recording, filtered_sql(context, recording, report.name), {{":word", own}});
   if (!rows) return tl::unexpected(rows.error());
   std::vector<FoldedStack> out;
   const Weight weight = weight_from_word(context.settings.weight);
   out.reserve(rows->size());
-  for (Row& row : *rows) {
+  for (const NamedRow& row : *rows) {
     FoldedStack& stack = out.emplace_back();
-    if (auto* text = std::get_if<std::string>(&row[0])) stack.frames = std::move(*text);
-    if (is_held(weight)) stack.weights[static_cast<std::size_t>(weight)] = integer(row[2]);
-    else stack.weights = {integer(row[3]), integer(row[1]), integer(row[4])};
+    stack.frames = row.raw("frames");
+    if (is_held(weight)) stack.weights[static_cast<std::size_t>(weight)] = row.number("size_bytes");
+    else stack.weights = {row.number("time_ns"), row.number("calls"), row.number("bytes")};
   }
   return out;
 }
@@ -67,10 +60,11 @@ std::string share(const Context& context, Recording& recording, const FlameTree&
   if ((weight != Weight::Time && weight != Weight::Calls) || s.pid || s.rank || s.stack || !s.name.empty() ||
       !s.api.empty())
     return {};
-  auto rows = rows_for(context, recording,
-                       "SELECT sum(self_ns), sum(calls) FROM top WHERE session = coalesce(:session, session)");
-  if (!rows || rows->empty()) return {};
-  const std::int64_t all = integer(rows->front()[weight == Weight::Time ? 0 : 1]);
+  auto sums = named_rows(
+      context, recording,
+      "SELECT sum(self_ns) AS self_ns, sum(calls) AS calls FROM top WHERE session = coalesce(:session, session)");
+  if (!sums || sums->empty()) return {};
+  const std::int64_t all = sums->front().number(weight == Weight::Time ? "self_ns" : "calls");
   const double percent = all > 0 ? 100.0 * static_cast<double>(tree.total) / static_cast<double>(all) : 100.0;
   if (percent > 99) return {};
   return fmt::format(

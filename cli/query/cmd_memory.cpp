@@ -7,9 +7,11 @@
 #include "cli/query/frame_list.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/query/nothing.hpp"
+#include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -19,28 +21,15 @@ constexpr std::int64_t kPlaces = 10;  // of each kind of memory, shown with thei
 // What the pages of both reports read from them.
 struct Page {
   const char* report;
-  const char* totals;          // size, n, places, pid, program, device, kind, moment (NULL: none); the largest first
-  const char* places;          // that belong to a row of totals: pid, device, kind
+  const char* totals;          // of processes, devices and kinds of memory; the largest first
+  const char* places;          // that belong to a row of totals
   const char* nothing;         // to say where all was watched
   const char* topic;           // that this depends on
   const char* unseen;          // to say where it was not; the reason follows
   const char* held;            // bytes by the totals, where the places are not known
   const char* without_places;  // the words for bytes without a place
   const char* next;            // the same in other forms
-  const char* grows = "NULL";  // tells how many steps left memory at a place; such places come first
 };
-
-// The report's rows with their place. Stacks that differ only in what is not shown of them are one.
-std::string sql_of(const Context& context, const Recording& recording, const char* report) {
-  const auto session = chosen_session(context.settings, recording);
-  const auto given = parameters(context.settings);
-  const std::string sql = find_report(report)->sql_for([&](std::string_view name) {
-    if (name == "session") return session && !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(),
-                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
-  });
-  return "SELECT *, name || ';' || coalesce(fade_frames(stack, 1), caller, '') AS place FROM (\n" + sql + "\n)";
-}
 
 std::string plural(std::int64_t n, std::string_view word) {
   return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s");
@@ -55,67 +44,66 @@ std::string where(const std::string& kind, const std::string& device) {
   return fmt::format("of {} memory on {}", kind, place);
 }
 
-// size, n, places, pid, program, device, kind, moment, rank
-std::string total_line(const Context& context, const Row& t, bool frees_missing) {
-  std::string text = fmt::format("{} {}", table::human_bytes(integer(t[0])),
-                                 where(page_text(t[6]), table::is_null(t[5]) ? std::string() : page_text(t[5])));
-  text += table::is_null(t[7]) ? (frees_missing ? " not seen to be freed" : " never freed")
-                               : " in use at " + table::human_time(integer(t[7]), context.settings.units);
-  return text + fmt::format(": {} from {}, {}process {} ({})", plural(integer(t[1]), "allocation"),
-                            plural(integer(t[2]), "place"),
-                            table::is_null(t[8]) ? "" : fmt::format("rank {}, ", integer(t[8])), page_text(t[3]),
-                            page_text(t[4]));
+std::string total_line(const Context& context, const NamedRow& total, bool frees_missing) {
+  std::string text = fmt::format("{} {}", table::human_bytes(total.number("size_bytes")),
+                                 where(total.text("kind"), total.text("device")));
+  text += total.has("moment") ? " in use at " + table::human_time(total.number("moment"), context.settings.units)
+          : frees_missing     ? " not seen to be freed"
+                              : " never freed";
+  return text + fmt::format(": {} from {}, {}process {} ({})", plural(total.number("n"), "allocation"),
+                            plural(total.number("places"), "place"),
+                            total.has("rank") ? fmt::format("rank {}, ", total.number("rank")) : "", total.text("pid"),
+                            total.text("program"));
 }
 
-// size_bytes, percent, n, name, user_line, caller, stack, largest_bytes, grows
-constexpr const char* kColumns =
-    "SELECT sum(size_bytes), sum(percent), sum(n), name, user_line, caller, max(stack), max(largest_bytes), max({}) AS "
-    "growth FROM (\n{}\n) WHERE {}\n"
-    "GROUP BY place ORDER BY growth IS NULL, 1 DESC, 3 DESC LIMIT {}";
-
 // "6.00 MiB   83.9 %  hipMalloc x 6, the largest 1.00 MiB, at train.py:24 load"
-std::string place_line(const Context& context, const Row& r) {
-  const std::int64_t n = integer(r[2]);
-  const double* percent = std::get_if<double>(&r[1]);
+std::string place_line(const Context& context, const NamedRow& holder) {
+  const std::int64_t n = holder.number("n");
+  const double* percent = std::get_if<double>(&holder.at("percent"));
   const std::string figures =
-      fmt::format("{:>9}  {:>5.1f} %  ", table::human_bytes(integer(r[0])), percent ? *percent : 0.0);
-  std::string text = page_text(r[3]);
-  if (n > 1) text += fmt::format(" x {}, the largest {}", table::human_count(n), table::human_bytes(integer(r[7])));
-  const std::string place = page_text(!table::is_null(r[4]) || !table::is_null(r[6]) ? r[4] : r[5]);
-  if (!place.empty()) text += ", at " + place;
-  if (!table::is_null(r[8])) text += "; GROWS: left memory " + page_text(r[8]);
+      fmt::format("{:>9}  {:>5.1f} %  ", table::human_bytes(holder.number("size_bytes")), percent ? *percent : 0.0);
+  std::string text = holder.text("name");
+  if (n > 1)
+    text +=
+        fmt::format(" x {}, the largest {}", table::human_count(n), table::human_bytes(holder.number("largest_bytes")));
+  const bool has_stack = holder.has("user_line") || holder.has("stack");
+  if (const std::string place = holder.text(has_stack ? "user_line" : "caller"); !place.empty())
+    text += ", at " + place;
+  if (holder.has("growth")) text += "; GROWS: left memory " + holder.text("growth");
   return figures + paragraph(context, text, figures.size());
 }
 
-Result<void> print_place(Context& context, Recording& recording, const Row& r) {
-  table::Bytes& out = *context.output.bytes;
-  if (auto done = out.write("\n" + place_line(context, r) + "\n"); !done) return done;
-  if (table::is_null(r[6])) return out.write("    (no stack; record with -k all)\n");
-  auto frames = frames_of(context, recording, integer(r[6]));
-  if (!frames) return tl::unexpected(frames.error());
-  return print_frames(context, *frames, Frames::Chosen);
+// The frames of the call that a row is about.
+Result<void> print_stack(Context& context, Recording& recording, const NamedRow& row) {
+  if (!row.has("stack")) return context.output.bytes->write("    (no stack; record with -k all)\n");
+  auto frames = frames_of(context, recording, row.number("stack"));
+  return frames ? print_frames(context, *frames, Frames::Chosen) : tl::unexpected(frames.error());
 }
 
-std::string quoted_text(const table::Value& text) {
-  std::string out = "'";
-  for (const char c : table::raw_text(text)) (out += c) += c == '\'' ? "'" : "";
-  return out + "'";
+Result<std::size_t> print_places(Context& context, Recording& recording, const std::string& sql,
+                                 std::vector<Binding> of) {
+  of.push_back({":most", kPlaces});
+  auto holders = named_rows(context, recording, sql, of);
+  if (!holders) return tl::unexpected(holders.error());
+  for (const NamedRow& holder : *holders) {
+    if (auto done = context.output.bytes->write("\n" + place_line(context, holder) + "\n"); !done)
+      return tl::unexpected(done.error());
+    if (auto done = print_stack(context, recording, holder); !done) return tl::unexpected(done.error());
+  }
+  return holders->size();
 }
 
 // One row of totals and the places that it is made of.
 Result<void> print_section(Context& context, Recording& recording, const Page& page, const std::string& sql,
-                           const Row& t, bool frees_missing) {
+                           const NamedRow& total, bool frees_missing) {
   table::Bytes& out = *context.output.bytes;
-  if (auto done = out.write(bold(context, paragraph(context, total_line(context, t, frees_missing), 2)) + "\n"); !done)
-    return done;
-  const std::string mine =
-      fmt::format(fmt::runtime(page.places), integer(t[3]),
-                  table::is_null(t[5]) ? "NULL" : std::to_string(integer(t[5])), quoted_text(t[6]));
-  auto rows = rows_for(context, recording, fmt::format(kColumns, page.grows, sql, mine, kPlaces));
-  if (!rows) return tl::unexpected(rows.error());
-  for (const Row& r : *rows)
-    if (auto done = print_place(context, recording, r); !done) return done;
-  const std::int64_t left = integer(t[2]) - static_cast<std::int64_t>(rows->size());
+  const std::string head = bold(context, paragraph(context, total_line(context, total, frees_missing), 2));
+  if (auto done = out.write(head + "\n"); !done) return done;
+  auto places =
+      print_places(context, recording, over(sql, schema::page_sql(page.places)),
+                   {{":process", total.at("pid")}, {":of_device", total.at("device")}, {":kind", total.at("kind")}});
+  if (!places) return tl::unexpected(places.error());
+  const std::int64_t left = total.number("places") - static_cast<std::int64_t>(*places);
   return out.write(left > 0 ? fmt::format("\n... and {}: --limit 0 lists all\n\n", plural(left, "smaller place"))
                             : "\n");
 }
@@ -126,10 +114,10 @@ Result<void> say_nothing(Context& context, Recording& recording, const Page& pag
                     rows = why_without_rows(recording, session, "allocations");
   if (const std::string unknown = unknown_value(recording, context.settings, session); !unknown.empty())
     return context.output.bytes->write(paragraph(context, unknown, 0) + "\n");
-  auto held = rows_of(recording, page.held, session);
+  auto held = named_rows(recording, page.held, session);
   if (!held) return tl::unexpected(held.error());
   std::string text = page.nothing;
-  if (const std::int64_t bytes = held->empty() ? 0 : integer(held->front()[0]); bytes > 0 && !rows.empty())
+  if (const std::int64_t bytes = held->empty() ? 0 : held->front().number("bytes"); bytes > 0 && !rows.empty())
     text = fmt::format("{} {}, and where they were allocated was not recorded: {}", table::human_bytes(bytes),
                        page.without_places, rows);
   else if (!partial.empty()) text = fmt::format("{}: {}", page.unseen, partial);
@@ -137,8 +125,8 @@ Result<void> say_nothing(Context& context, Recording& recording, const Page& pag
 }
 
 Result<void> show(Context& context, Recording& recording, const Page& page) {
-  const std::string sql = sql_of(context, recording, page.report);
-  auto totals = rows_for(context, recording, fmt::format(fmt::runtime(page.totals), sql));
+  const std::string sql = filtered_sql(context, recording, page.report);
+  auto totals = named_rows(context, recording, over(sql, schema::page_sql(page.totals)));
   if (!totals) return tl::unexpected(totals.error());
   table::Bytes& out = *context.output.bytes;
   auto session = chosen_session(context.settings, recording);
@@ -146,61 +134,41 @@ Result<void> show(Context& context, Recording& recording, const Page& page) {
   if (totals->empty()) return say_nothing(context, recording, page, *session);
   const std::string frees = why_open(recording, *session, "frees"),
                     partial = why_partial(recording, *session, page.topic);
-  for (const Row& t : *totals)
-    if (auto done = print_section(context, recording, page, sql, t, !frees.empty()); !done) return done;
+  for (const NamedRow& total : *totals)
+    if (auto done = print_section(context, recording, page, sql, total, !frees.empty()); !done) return done;
   if (!partial.empty())
     if (auto done = out.write(paragraph(context, "Not everything was recorded: " + partial + ".", 0) + "\n"); !done)
       return done;
   return out.write(paragraph(context, page.next, 0) + "\n");
 }
 
-constexpr Page kLeaks{"leaks",
-                      "SELECT sum(size_bytes), sum(n), count(DISTINCT place), pid, (SELECT coalesce(replace(p.exe, "
-                      "rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid "
-                      "LIMIT 1), device, kind, NULL, max(rank)\n"
-                      "FROM (\n{}\n) r GROUP BY pid, device, kind ORDER BY 1 DESC LIMIT 20",
-                      "pid = {} AND device IS {} AND kind = {}",
-                      "everything was freed",
-                      "memory",
-                      "no recorded allocation is left, and not everything was recorded",
-                      "SELECT sum(live_at_end) FROM memory_totals WHERE session = coalesce(:session, session)",
-                      "were not freed",
-                      "Still allocated at the end. Many programs leave cleanup to the driver; a real leak grows with "
-                      "the number of steps. "
-                      "As a tree: fade-query flame --weight leaks; by your own line: fade-query leaks --by-line; one "
-                      "by one: fade-query allocs.",
-                      "grows"};
+constexpr Page kLeaks{
+    "leaks",
+    "leaks",
+    "leak_places",
+    "everything was freed",
+    "memory",
+    "no recorded allocation is left, and not everything was recorded",
+    "SELECT sum(live_at_end) AS bytes FROM memory_totals WHERE session = coalesce(:session, session)",
+    "were not freed",
+    "Still allocated at the end. Many programs leave cleanup to the driver; a real leak grows with the number of "
+    "steps. "
+    "As a tree: fade-query flame --weight leaks; by your own line: fade-query leaks --by-line; one by one: fade-query "
+    "allocs."};
 
 constexpr Page kPeak{
     "memory_peak",
-    "SELECT sum(size_bytes), sum(n), count(DISTINCT place), r.pid, (SELECT coalesce(replace(p.exe, rtrim(p.exe, "
-    "replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE p.pid = r.pid LIMIT 1), r.device, r.memory,\n"
-    "       (SELECT max(m.peak_at) FROM memory_totals m WHERE m.pid = r.pid AND m.device IS r.device AND m.memory = "
-    "r.memory AND m.session = coalesce(:session, m.session)), max(r.rank)\n"
-    "FROM (\n{}\n) r GROUP BY r.pid, r.device, r.memory ORDER BY 1 DESC LIMIT 20",
-    "pid = {} AND device IS {} AND memory = {}",
+    "peak",
+    "peak_places",
     "nothing was allocated",
     "allocations",
     "no allocation was recorded, and not everything was recorded",
-    "SELECT max(peak) FROM memory_totals WHERE session = coalesce(:session, session)",
+    "SELECT max(peak) AS bytes FROM memory_totals WHERE session = coalesce(:session, session)",
     "were in use at most",
     "As a tree: fade-query flame --weight peak; by your own line: fade-query memory --peak --by-line; over time: "
     "fade-query memory."};
 
-// The moments at which memory ran out; the first tell most.
-constexpr std::int64_t kMostOoms = 3;
-constexpr const char* kOoms =
-    "SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.free, o.total, o.elsewhere, o.start, o.caller, "
-    "k.stack, count(*) OVER () AS n,\n"
-    "  (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,\n"
-    "  (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command) FROM processes p WHERE "
-    "p.pid = o.pid AND p.session = o.session) AS program,\n"
-    "  (SELECT max(r.rank) FROM process_ranks r WHERE r.session = o.session AND r.pid = o.pid) AS rank\n"
-    "FROM ooms o LEFT JOIN stack_calls k ON k.call_id = o.call_id\n"
-    "WHERE o.session = coalesce(:session, o.session) AND (:pid IS NULL OR o.pid = :pid) AND (:device IS NULL OR "
-    "o.device = :device)\n"
-    "  AND (:rank IS NULL OR (o.session, o.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank))\n"
-    "  AND (:name IS NULL OR o.name REGEXP :name) ORDER BY o.id LIMIT {}";
+constexpr std::int64_t kMostOoms = 3;  // the first tell most
 
 std::string oom_line(const Context& context, const NamedRow& o) {
   const std::string place = o.has("user_line") ? o.text("user_line") : o.text("caller");
@@ -222,32 +190,22 @@ std::string held_line(const NamedRow& o) {
   return text + ".";
 }
 
-Result<void> print_failed_call(Context& context, Recording& recording, const NamedRow& o) {
+Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o) {
   table::Bytes& out = *context.output.bytes;
   if (auto done = out.write(bold(context, paragraph(context, oom_line(context, o), 0)) + "\n"); !done) return done;
-  if (!o.has("stack")) return out.write("    (no stack; record with -k all)\n");
-  auto frames = frames_of(context, recording, o.number("stack"));
-  return frames ? print_frames(context, *frames, Frames::Chosen) : tl::unexpected(frames.error());
-}
-
-Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o) {
-  if (auto done = print_failed_call(context, recording, o); !done) return done;
-  table::Bytes& out = *context.output.bytes;
+  if (auto done = print_stack(context, recording, o); !done) return done;
   if (auto done = out.write("\n" + paragraph(context, held_line(o), 0) + "\n"); !done) return done;
-  const std::string sql = sql_of(context, recording, "oom_places");
-  auto rows = rows_for(context, recording,
-                       fmt::format(kColumns, "NULL", sql, fmt::format("oom = {}", o.number("id")), kPlaces));
-  if (!rows) return tl::unexpected(rows.error());
-  for (const Row& r : *rows)
-    if (auto done = print_place(context, recording, r); !done) return done;
-  return out.write(rows->empty() ? "Places that held it: fade-query oom --format line\n\n" : "\n");
+  const std::string sql = filtered_sql(context, recording, "oom_places");
+  auto places = print_places(context, recording, over(sql, schema::page_sql("oom_holders")), {{":oom", o.at("id")}});
+  if (!places) return tl::unexpected(places.error());
+  return out.write(*places == 0 ? "Places that held it: fade-query oom --format line\n\n" : "\n");
 }
 
 }  // namespace
 
 Result<void> show_oom(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("oom")); !fine) return fine;
-  auto ooms = named_rows(context, recording, fmt::format(fmt::runtime(kOoms), kMostOoms));
+  auto ooms = named_rows(context, recording, schema::page_sql("ooms"), {{":most", kMostOoms}});
   if (!ooms) return tl::unexpected(ooms.error());
   table::Bytes& out = *context.output.bytes;
   if (ooms->empty()) return out.write("No recorded allocation failed for lack of memory.\n");

@@ -9,12 +9,14 @@
 #include "cli/query/command.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/page.hpp"
 #include "cli/query/plot.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/ranks.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -42,34 +44,16 @@ std::size_t columns_of(const Context& context) {
   return std::clamp(room, kFewestColumns, kMostColumns);
 }
 
-std::string rows_sql(const Context& context, const Recording& recording) {
-  const auto session = chosen_session(context.settings, recording);
-  const auto given = parameters(context.settings);
-  return find_report(context.settings.merge ? "memory_merged" : "memory")->sql_for([&](std::string_view name) {
-    if (name == "session") return session && !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(),
-                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
-  });
-}
-
-// What tells one series from another; a merged report has no processes.
-std::string key_columns(const Context& context) {
-  return context.settings.merge ? "device, kind" : "pid, rank, device, kind";
+// A merged report has no processes that tell one series from another.
+std::string_view page_for(const Context& context, std::string_view page) {
+  return schema::page_sql(std::string(page) + (context.settings.merge ? "_merged" : ""));
 }
 
 std::string key_of(const NamedRow& row) { return row.text("pid") + "/" + row.text("device") + "/" + row.text("kind"); }
 
-// With one max() in it, SQLite takes the columns without aggregate (time_ns) from the row of the maximum.
 Result<std::map<std::string, Series>> read_series(const Context& context, Recording& recording, const std::string& rows,
                                                   Span& span) {
-  auto totals = named_rows(
-      context, recording,
-      fmt::format(
-          "SELECT {0}, max(peak_bytes) AS peak, time_ns AS peak_at, sum(allocs) AS allocs, sum(frees) AS frees,\n"
-          "  first, last\n"
-          "FROM (SELECT x.*, min(time_ns) OVER () AS first, max(time_ns) OVER () AS last FROM (\n{1}\n) x) GROUP BY "
-          "{0}",
-          key_columns(context), rows));
+  auto totals = named_rows(context, recording, over(rows, page_for(context, "memory_series")));
   if (!totals) return tl::unexpected(totals.error());
   std::map<std::string, Series> out;
   for (const NamedRow& t : *totals) {
@@ -92,13 +76,10 @@ Result<std::map<std::string, Series>> read_series(const Context& context, Record
 Result<void> read_columns(const Context& context, Recording& recording, const std::string& rows, Span span,
                           std::map<std::string, Series>& all) {
   const std::size_t width = span.last > span.first ? columns_of(context) : 1;
-  auto columns = named_rows(
-      context, recording,
-      fmt::format(
-          "SELECT {0}, part, max(peak_bytes) AS peak, max(iif(back = 1, used_bytes, NULL)) AS used FROM (\n"
-          "  SELECT *, row_number() OVER (PARTITION BY {0}, part ORDER BY time_ns DESC) AS back FROM (\n"
-          "    SELECT x.*, (time_ns - {2}) * {3} / {4} AS part FROM (\n{1}\n) x))\nGROUP BY {0}, part ORDER BY part",
-          key_columns(context), rows, span.first, width, std::max<std::int64_t>(1, span.last - span.first + 1)));
+  auto columns = named_rows(context, recording, over(rows, page_for(context, "memory_columns")),
+                            {{":first", span.first},
+                             {":width", static_cast<std::int64_t>(width)},
+                             {":span", std::max<std::int64_t>(1, span.last - span.first + 1)}});
   if (!columns) return tl::unexpected(columns.error());
   for (const NamedRow& c : *columns) {
     Series& series = all[key_of(c)];
@@ -192,7 +173,7 @@ Result<void> say_nothing(Context& context, Recording& recording) {
 Result<void> show_memory(Context& context, Recording& recording) {
   if (context.settings.peak) return show_peak(context, recording);
   if (auto fine = check_filters(context.settings, *find_report("memory")); !fine) return fine;
-  const std::string rows = rows_sql(context, recording);
+  const std::string rows = filtered_sql(context, recording, context.settings.merge ? "memory_merged" : "memory");
   Span span;
   auto all = read_series(context, recording, rows, span);
   if (!all) return tl::unexpected(all.error());

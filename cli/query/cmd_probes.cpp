@@ -25,12 +25,13 @@ Result<void> list_probes(Context& context) {
   std::vector<std::vector<table::Value>> rows;
   for (const probes::ProbePtr& probe : probes::built_in_probes())
     rows.push_back({probe->symbol, probe->api, probe->group, std::string(probes::word_for(probe->kind)),
-                    std::int64_t{!probe->hot}, prototype(*probe), probe->origin});
+                    probes::memory_note(probe->memory), std::int64_t{!probe->hot}, prototype(*probe), probe->origin});
   return print_rows(context, "probes",
                     {{"name", Kind::Text},
                      {"api", Kind::Text},
                      {"group", Kind::Text},
                      {"kind", Kind::Text},
+                     {"memory", Kind::Text},
                      {"on", Kind::YesNo},
                      {"prototype", Kind::Text},
                      {"origin", Kind::Text}},

@@ -6,6 +6,7 @@
 #include "cli/query/named_row.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -32,18 +33,8 @@ std::string names_of(const std::vector<NamedRow>& helpers) {
 }
 
 Result<std::vector<NamedRow>> helpers_of(Context& context, Recording& recording) {
-  const auto session = chosen_session(context.settings, recording);
-  if (!session) return tl::unexpected(session.error());
-  const auto given = parameters(context.settings);
-  const std::string sql = find_report("processes")->sql_for([&](std::string_view name) {
-    if (name == "session") return !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(),
-                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
-  });
   return named_rows(context, recording,
-                    "SELECT replace(exe, rtrim(exe, replace(exe, '/', '')), '') AS program, count(*) AS n, "
-                    "sum(count(*)) OVER () AS whole FROM (\n" +
-                        sql + "\n) WHERE helper GROUP BY 1 ORDER BY 2 DESC, 1");
+                    over(filtered_sql(context, recording, "processes"), schema::page_sql("helpers")));
 }
 
 }  // namespace

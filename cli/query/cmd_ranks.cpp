@@ -4,6 +4,7 @@
 
 #include "cli/query/command.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/ranks.hpp"
 #include "cli/query/report.hpp"
@@ -17,11 +18,8 @@ constexpr double kClear = 1.1;  // a rank is the slow one if its median is this 
 
 Result<void> print_table(Context& context, Recording& recording, const char* name, std::int64_t limit) {
   Settings settings = context.settings;
-  settings.may_leave_out = true;
   settings.limit = limit;
-  Output output = context.output;
-  output.style.indent = "  ";
-  auto outcome = run_report(recording, *find_report(name), settings, {}, output);
+  auto outcome = print_part(context, recording, name, std::move(settings));
   return outcome ? Result<void>{} : tl::unexpected(outcome.error());
 }
 
@@ -30,8 +28,7 @@ std::string time_text(const Context& context, std::int64_t ns) {
 }
 
 std::string query(std::string_view report, std::string_view rest) {
-  const std::string sql = find_report(report)->sql_for([](std::string_view) { return false; });
-  return fmt::format("SELECT x.* FROM (\n{}\n) x {}", sql, rest);
+  return over(whole_sql(report), fmt::format("SELECT * FROM report x {}", rest));
 }
 
 // Which rank holds the others up, if one does.

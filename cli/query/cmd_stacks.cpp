@@ -9,37 +9,22 @@
 #include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
-#include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
 
 constexpr std::size_t kStacksShown = 10;
-std::string headline(const Context& context,
-                     const Row& row) {  // stack, pid, calls, errors, total_ns, self_ns, bytes, functions
+
+std::string headline(const Context& context, const NamedRow& stack) {
   const auto& style = context.output.style;
-  const std::int64_t calls = integer(row[2]), errors = integer(row[3]), bytes = integer(row[6]);
-  std::string text =
-      fmt::format("stack {}: {} call{} of {}, {}", page_text(row[0]), table::human_count(calls), calls == 1 ? "" : "s",
-                  page_text(row[7]), table::human_duration(integer(row[4]), style.units, style.terminal.utf8));
+  const std::int64_t calls = stack.number("calls"), errors = stack.number("errors"), bytes = stack.number("bytes");
+  std::string text = fmt::format("stack {}: {} call{} of {}, {}", stack.text("stack"), table::human_count(calls),
+                                 calls == 1 ? "" : "s", stack.text("functions"),
+                                 table::human_duration(stack.number("total_ns"), style.units, style.terminal.utf8));
   if (bytes > 0) text += ", " + table::human_bytes(bytes) + " allocated";
   if (errors > 0) text += fmt::format(", {} failed", table::human_count(errors));
-  return text + ", process " + page_text(row[1]);
-}
-
-std::string sql_of(const Context& context, const Recording& recording) {
-  constexpr const char* kOrders[] = {"self_ns", "calls", "bytes"};
-  const auto given = parameters(context.settings);
-  const auto session = chosen_session(context.settings, recording);
-  const std::string sql = find_report("stacks")->sql_for([&](std::string_view name) {
-    if (name == "session") return session && !table::is_null(*session);
-    return std::any_of(given.begin(), given.end(),
-                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
-  });
-  return fmt::format(
-      "WITH report AS (\n{}\n)\nSELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions FROM report "
-      "ORDER BY {} DESC, stack LIMIT {}",
-      sql, kOrders[static_cast<std::size_t>(weight_from_word(context.settings.weight))], kStacksShown + 1);
+  return text + ", process " + stack.text("pid");
 }
 
 // Of a thread that died or hung, in no call: postmortem shows it.
@@ -59,22 +44,24 @@ Result<void> show_stacks(Context& context, Recording& recording) {
     return usage("stacks are by time, calls or bytes", "memory that was held is known from allocations, not from calls",
                  "fade-query memory --peak, fade-query leaks, or fade-query flame --weight " + context.settings.weight);
   if (auto fine = check_filters(context.settings, *find_report("stacks")); !fine) return fine;
-  auto rows = rows_for(context, recording, sql_of(context, recording), {});
-  if (!rows) return tl::unexpected(rows.error());
+  auto stacks =
+      named_rows(context, recording, over(filtered_sql(context, recording, "stacks"), schema::page_sql("stacks")),
+                 {{":by", context.settings.weight}, {":most", std::int64_t{kStacksShown + 1}}});
+  if (!stacks) return tl::unexpected(stacks.error());
   const bool one = context.settings.stack.has_value();
   table::Bytes& out = *context.output.bytes;
-  if (rows->empty() && one) return print_other(context, recording, *context.settings.stack);
-  if (rows->empty()) return out.write("no call has a stack: fade-run --stacks chooses which calls do\n");
-  for (std::size_t i = 0; i < std::min(rows->size(), kStacksShown); ++i) {
-    auto frames = frames_of(context, recording, integer((*rows)[i][0]));
+  if (stacks->empty() && one) return print_other(context, recording, *context.settings.stack);
+  if (stacks->empty()) return out.write("no call has a stack: fade-run --stacks chooses which calls do\n");
+  for (std::size_t i = 0; i < std::min(stacks->size(), kStacksShown); ++i) {
+    auto frames = frames_of(context, recording, (*stacks)[i].number("stack"));
     if (!frames) return tl::unexpected(frames.error());
     if (auto done = out.write((i == 0 ? "" : "\n") +
-                              bold(context, paragraph(context, headline(context, (*rows)[i]), 0)) + "\n");
+                              bold(context, paragraph(context, headline(context, (*stacks)[i]), 0)) + "\n");
         !done)
       return done;
     if (auto done = print_frames(context, *frames, one ? Frames::All : Frames::Chosen); !done) return done;
   }
-  if (rows->size() > kStacksShown) tell_below(context, "there are more stacks; --limit 0 lists all");
+  if (stacks->size() > kStacksShown) tell_below(context, "there are more stacks; --limit 0 lists all");
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "cli/query/report.hpp"
 #include "cli/query/step_samples.hpp"
 #include "cli/table/human.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -22,82 +23,78 @@ std::string counted(const table::Value& n, std::string_view word) {
   return fmt::format("{} {}{}", table::human_count(number), word, number == 1 ? "" : "s");
 }
 
-Result<void> print_part(Context& context, Recording& recording, const char* name, Settings settings) {
-  settings.session = context.settings.session;
-  settings.may_leave_out = true;
-  Output output = context.output;
-  output.style.indent = "  ";
-  auto outcome = run_report(recording, *find_report(name), settings, {}, output);
+// The report with the page's filters.
+Result<void> print_steps(Context& context, Recording& recording, const Settings& settings) {
+  auto outcome = print_part(context, recording, "steps", settings);
   return outcome ? Result<void>{} : tl::unexpected(outcome.error());
 }
 
-std::string usual(const Context& context, const Row& s) {
-  return fmt::format("median {}, 90 % under {}, shortest {}, longest {}", time(context, s[4]), time(context, s[5]),
-                     time(context, s[6]), time(context, s[7]));
+std::string usual(const Context& context, const NamedRow& series) {
+  return fmt::format("median {}, 90 % under {}, shortest {}, longest {}", time(context, series.at("median_ns")),
+                     time(context, series.at("p90_ns")), time(context, series.at("min_ns")),
+                     time(context, series.at("max_ns")));
 }
 
-Result<std::string> slow_ones(const Context& context, Recording& recording, const Row& s) {
-  if (integer(s[9]) == 0)
-    return std::string(integer(s[3]) < 3 ? "needs three steps or more" : "no step took more than 1.5 times the median");
-  auto rows = rows_for(context, recording,
-                       "SELECT idx, duration, start FROM steps WHERE slow AND thread_id = :word ORDER BY duration DESC",
-                       table::raw_text(s[15]));
-  if (!rows) return tl::unexpected(rows.error());
-  std::string text = fmt::format("{} took more than 1.5 times the median: ", counted(s[9], "step"));
-  for (std::size_t i = 0; i < rows->size() && i < kMostSlow; ++i)
-    text += fmt::format("{}step {} ({} at {})", i ? ", " : "", integer((*rows)[i][0]), time(context, (*rows)[i][1]),
-                        table::human_time(integer((*rows)[i][2]), table::Units::Auto));
-  return rows->size() > kMostSlow ? text + ", ..." : text;
+Result<std::string> slow_ones(const Context& context, Recording& recording, const NamedRow& series) {
+  if (!series.is("slow"))
+    return std::string(series.number("steps") < 3 ? "needs three steps or more"
+                                                  : "no step took more than 1.5 times the median");
+  auto slow = named_rows(context, recording, schema::page_sql("slow_steps"), {{":thread", series.at("thread_id")}});
+  if (!slow) return tl::unexpected(slow.error());
+  std::string text = fmt::format("{} took more than 1.5 times the median: ", counted(series.at("slow"), "step"));
+  for (std::size_t i = 0; i < slow->size() && i < kMostSlow; ++i)
+    text += fmt::format("{}step {} ({} at {})", i ? ", " : "", (*slow)[i].number("idx"),
+                        time(context, (*slow)[i].at("duration")),
+                        table::human_time((*slow)[i].number("start"), table::Units::Auto));
+  return slow->size() > kMostSlow ? text + ", ..." : text;
 }
 
 // The category that took longer most of all, in words.
-Result<std::string> main_difference(const Context& context, Recording& recording, const Row& s) {
-  const std::string sql = find_report("step_diff")->sql_for([](std::string_view) { return false; });
-  auto rows = rows_for(
-      context, recording,
-      "SELECT category, more_ns, calls, usual_calls FROM (" + sql +
-          ") WHERE step = (SELECT idx FROM steps WHERE slow AND thread_id = :word ORDER BY duration DESC LIMIT 1) "
-          "AND tid = (SELECT tid FROM threads WHERE id = :word) ORDER BY more_ns DESC LIMIT 1",
-      table::raw_text(s[15]));
+Result<std::string> main_difference(const Context& context, Recording& recording, const NamedRow& series) {
+  auto rows = named_rows(context, recording, over(whole_sql("step_diff"), schema::page_sql("step_difference")),
+                         {{":thread", series.at("thread_id")}});
   if (!rows) return tl::unexpected(rows.error());
-  if (rows->empty() || integer((*rows)[0][1]) <= 0) return std::string();
-  const Row& r = (*rows)[0];
-  const std::string where = table::raw_text(r[0]) == "OUTSIDE"
+  if (rows->empty() || rows->front().number("more_ns") <= 0) return std::string();
+  const NamedRow& most = rows->front();
+  const std::string where = most.raw("category") == "OUTSIDE"
                                 ? "outside HIP calls (CPU work, I/O or locks)"
-                                : fmt::format("in calls of category {} ({} calls, usually {})", page_text(r[0]),
-                                              integer(r[2]), integer(r[3]));
-  return fmt::format("step {}, against step {}: {} more {}", integer(s[10]), integer(s[11]), time(context, r[1]),
-                     where);
+                                : fmt::format("in calls of category {} ({} calls, usually {})", most.text("category"),
+                                              most.number("calls"), most.number("usual_calls"));
+  return fmt::format("step {}, against step {}: {} more {}", series.number("slowest"), series.number("usual"),
+                     time(context, most.at("more_ns")), where);
 }
 
-std::string left(const Row& s) {
+std::string left(const NamedRow& series) {
   std::string text;
-  if (integer(s[12]) > 0)
-    text += fmt::format("{} open when the thread, process or recording ended. ", counted(s[12], "step"));
-  if (integer(s[13]) > 0) text += fmt::format("{} failed in steps. ", counted(s[13], "call"));
-  if (integer(s[14]) > 0)
-    text += fmt::format("Steps left {} of GPU memory behind, all together.", table::human_bytes(integer(s[14])));
+  if (series.number("unfinished") > 0)
+    text +=
+        fmt::format("{} open when the thread, process or recording ended. ", counted(series.at("unfinished"), "step"));
+  if (series.number("errors") > 0) text += fmt::format("{} failed in steps. ", counted(series.at("errors"), "call"));
+  if (series.number("growth_bytes") > 0)
+    text += fmt::format("Steps left {} of GPU memory behind, all together.",
+                        table::human_bytes(series.number("growth_bytes")));
   return text;
 }
 
-Result<void> tell_series(Context& context, Recording& recording, const Row& s) {
-  auto slow = slow_ones(context, recording, s);
-  auto difference = integer(s[9]) > 0 ? main_difference(context, recording, s) : Result<std::string>(std::string());
+Result<void> tell_series(Context& context, Recording& recording, const NamedRow& series) {
+  const bool has_slow = series.number("slow") > 0;
+  auto slow = slow_ones(context, recording, series);
+  auto difference = has_slow ? main_difference(context, recording, series) : Result<std::string>(std::string());
   if (!slow || !difference) return tl::unexpected(slow ? difference.error() : slow.error());
   auto samples =
-      integer(s[9]) > 0 ? step_samples(context, recording, table::raw_text(s[15])) : Result<std::vector<StepSamples>>();
+      has_slow ? step_samples(context, recording, series.at("thread_id")) : Result<std::vector<StepSamples>>();
   if (!samples) return tl::unexpected(samples.error());
   Prose page(context);
-  page.title(fmt::format("{} of thread {}, {}: {}", counted(s[3], "step"), integer(s[2]),
-                         process_words(s[16], page_text(s[1])), page_text(s[0])),
+  page.title(fmt::format("{} of thread {}, {}: {}", counted(series.at("steps"), "step"), series.number("tid"),
+                         process_words(series.at("rank"), series.text("pid")), series.text("name")),
              false);
-  page.entry("usual", usual(context, s));
+  page.entry("usual", usual(context, series));
   page.entry("slow", *slow);
   page.entry("differs", *difference);
   if (!samples->empty())
     page.entry("samples",
                "most samples of step " + std::to_string(samples->front().step) + ": " + samples->front().words);
-  page.entry("besides", left(s));
+  page.entry("besides", left(series));
   return page.finish();
 }
 
@@ -114,22 +111,21 @@ Result<void> tell_samples(Context& context, Recording& recording) {
 
 // Nothing is a step unless the user says so: what could be said.
 Result<void> tell_no_steps(Context& context, Recording& recording) {
-  auto ranges = rows_for(context, recording,
-                         "SELECT name, sum(n) FROM range_stats WHERE session = coalesce(:session, session) AND kind <> "
-                         "'mark' GROUP BY name ORDER BY 2 DESC LIMIT 1");
-  auto wished = rows_for(context, recording,
-                         "SELECT max(instr(options, ' --step ')) FROM sessions WHERE id = coalesce(:session, id)");
+  auto ranges = named_rows(context, recording, schema::page_sql("most_frequent_range"));
+  auto wished =
+      named_rows(context, recording,
+                 "SELECT max(instr(options, ' --step ')) AS wished FROM sessions WHERE id = coalesce(:session, id)");
   if (!ranges || !wished) return tl::unexpected(ranges ? wished.error() : ranges.error());
-  const bool was_wished = !wished->empty() && integer((*wished)[0][0]) > 0;
+  const bool was_wished = !wished->empty() && wished->front().number("wished") > 0;
   Prose page(context);
   page.title("No steps were recorded.", false);
   page.entry("reason", std::string(was_wished ? "--step was given, but no such range or call was recorded."
                                               : "--step was not given."));
   if (!ranges->empty()) {
-    const std::string name = page_text((*ranges)[0][0]);
+    const std::string name = ranges->front().text("name");
     page.entry("advice", fmt::format("The program marks ranges itself, most often '{}' ({} times). To have those as "
                                      "steps: fade-run --step 'range:{}' ...",
-                                     name, integer((*ranges)[0][1]), name));
+                                     name, ranges->front().number("n"), name));
   } else {
     page.entry("advice", std::string("Mark steps in the program, with torch.cuda.nvtx.range_push(\"step\") and "
                                      "range_pop(), and record with fade-run --step 'range:step'. "
@@ -142,29 +138,24 @@ Result<void> tell_no_steps(Context& context, Recording& recording) {
 
 Result<void> show_steps(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("steps")); !fine) return fine;
-  if (context.settings.merge) return print_part(context, recording, "steps", context.settings);
+  if (context.settings.merge) return print_steps(context, recording, context.settings);
   if (context.settings.slow) {
-    auto done = print_part(context, recording, "steps", context.settings);
+    auto done = print_steps(context, recording, context.settings);
     return done ? tell_samples(context, recording) : done;
   }
-  auto series =
-      rows_for(context, recording,
-               "SELECT * FROM (" + find_report("step_summary")->sql_for([](std::string_view) { return false; }) +
-                   ") WHERE thread_id IN "
-                   "(SELECT thread_id FROM steps WHERE session = coalesce(:session, session)) AND (:pid IS NULL OR pid "
-                   "= :pid) AND (:rank IS NULL OR rank = :rank) ORDER BY total_ns DESC LIMIT 10");
+  auto series = named_rows(context, recording, over(whole_sql("step_summary"), schema::page_sql("step_series")));
   if (!series) return tl::unexpected(series.error());
   if (series->empty()) return tell_no_steps(context, recording);
   bool any_slow = false;
   std::int64_t steps = 0;
-  for (const Row& s : *series) {
+  for (const NamedRow& s : *series) {
     if (auto done = tell_series(context, recording, s); !done) return done;
-    any_slow = any_slow || integer(s[9]) > 0;
-    steps += integer(s[3]) + integer(s[12]);
+    any_slow = any_slow || s.number("slow") > 0;
+    steps += s.number("steps") + s.number("unfinished");
   }
   Settings settings = context.settings;
   if (!settings.limit) settings.limit = kMostRows;
-  if (auto done = print_part(context, recording, "steps", settings); !done) return done;
+  if (auto done = print_steps(context, recording, settings); !done) return done;
   Prose page(context);
   if (any_slow) page.next("steps --slow", "what differed in slow steps, by category");
   if (steps > kMostRows && !context.settings.limit) page.next("steps --limit 0", "all steps");

@@ -53,6 +53,8 @@ const Command* find_command(std::string_view name);
 bool shows_page(const Command& command, const Settings& settings);
 // True if it is a page in a pipe or a file, too.
 bool keeps_page(const Command& command, const Settings& settings);
+// True if the rows of its report are wanted instead of its page.
+bool wants_rows(const Command& command, const Context& context);
 bool is_page(const Command& command);  // of a report that is listed by itself
 
 // The commands themselves, each in its own file.

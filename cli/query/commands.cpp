@@ -59,6 +59,13 @@ bool keeps_page(const Command& command, const Settings& s) {
          (command.page != PageKind::Terminal || (command.piped_with && s.*command.piped_with));
 }
 
+bool wants_rows(const Command& command, const Context& context) {
+  if (command.page == PageKind::None || !context.settings.stack_format.empty()) return false;
+  const bool is_page =
+      shows_page(command, context.settings) || context.settings.slow;  // samples stand below slow steps
+  return context.output.format != table::Format::Table || !is_page;
+}
+
 bool is_page(const Command& command) {
   const Report* report = find_report(command.name);
   return report && !report->hidden;

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "cli/query/prose.hpp"
-#include "cli/table/text.hpp"
+#include "cli/query/named_row.hpp"
 
 namespace fade::query {
 namespace {
@@ -29,10 +28,9 @@ constexpr const char* kOfOlder =
 
 std::string reasons(Recording& recording, const table::Value& session, std::string_view condition,
                     std::string_view topic) {
-  const auto rows = rows_of(recording, fmt::format(kSome, condition, topic), session);
+  const auto rows = named_rows(recording, fmt::format(kSome, condition, topic), session);
   std::string out;
-  for (std::size_t i = 0; rows && i < rows->size(); ++i)
-    out += (out.empty() ? "" : "; ") + table::printable(table::raw_text((*rows)[i][0]));
+  for (std::size_t i = 0; rows && i < rows->size(); ++i) out += (out.empty() ? "" : "; ") + (*rows)[i].text("why");
   return out;
 }
 

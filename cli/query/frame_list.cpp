@@ -7,6 +7,7 @@
 #include "cli/query/stack_text.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -16,25 +17,15 @@ constexpr std::size_t kIndent = 4, kGap = 2, kSmallest = 16, kUnlimitedFrame = 2
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string frame_place(const Row& row) {  // label, kind, inlined, library, function, file, line, system
-  const std::string library = table::raw_text(row[3]), file = table::raw_text(row[5]), line = table::raw_text(row[6]);
-  std::string place = !file.empty()            ? std::string(file_name(file)) + (line.empty() ? "" : ":" + line)
-                      : table::is_null(row[4]) ? std::string()
-                                               : base_name(library);
-  if (integer(row[2]) != 0) place += place.empty() ? "inlined" : " (inlined)";
+std::string frame_place(const NamedRow& frame) {
+  const std::string file = frame.raw("file"), line = frame.raw("line");
+  std::string place = !file.empty()           ? std::string(file_name(file)) + (line.empty() ? "" : ":" + line)
+                      : frame.has("function") ? base_name(frame.raw("library"))
+                                              : std::string();
+  if (frame.is("inlined")) place += place.empty() ? "inlined" : " (inlined)";
+  if (frame.raw("kind") == "libunwind") place += place.empty() ? "(libunwind)" : " (libunwind)";
   return place;
 }
-
-// As stack_frames, but without JSON functions, which views may not use where the file is not trusted.
-constexpr const char* kFramesOfAStack = R"(WITH RECURSIVE up(parent, frame, n) AS (
-  SELECT parent, frame, 0 FROM stack_tree WHERE stack = CAST(:word AS INTEGER)
-  UNION ALL SELECT t.parent, t.frame, n + 1 FROM up JOIN stack_tree t ON t.stack = up.parent WHERE n < 10000)
-SELECT f.label, f.kind, 0, f.library, f.function, f.file, f.line, f.system, n AS n, 1000000 AS depth
-FROM up JOIN frames f ON f.id = up.frame
-UNION ALL
-SELECT coalesce(i.function, '?'), 'native', 1, f.library, i.function, i.file, i.line, f.system, n, i.depth
-FROM up JOIN inlined_functions i ON i.frame = up.frame JOIN frames f ON f.id = i.frame
-ORDER BY 9, 10)";
 
 enum class Fate { Shown, Counted, Passed };
 
@@ -58,12 +49,12 @@ std::vector<Fate> fates(const std::vector<Frame>& frames, Frames which) {
 }  // namespace
 
 Result<std::vector<Frame>> frames_of(const Context& context, Recording& recording, std::int64_t stack) {
-  auto rows = rows_for(context, recording, kFramesOfAStack, std::to_string(stack));
+  auto rows = named_rows(context, recording, schema::page_sql("frames"), {{":stack", stack}});
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Frame> out;
-  for (const Row& row : *rows)
-    out.push_back({page_text(row[0]), table::printable(frame_place(row)), table::raw_text(row[1]) == "python",
-                   integer(row[7]) != 0});
+  for (const NamedRow& row : *rows)
+    out.push_back(
+        {row.text("label"), table::printable(frame_place(row)), row.raw("kind") == "python", row.is("system")});
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -25,37 +26,22 @@ struct DeviceKey {
   auto operator<=>(const DeviceKey&) const = default;
 };
 
+DeviceKey device_key(const NamedRow& row) {
+  return {row.number("session"), row.number("pid"), row.has("device") ? row.number("device") : -1};
+}
+
 struct Gpu {
   std::string name, pci;
   std::set<std::int64_t> ordinals, pids;
 };
 
-// Which GPU a device is: the driver's node, the PCI address or the UUID that a process was told. A process that did not
-// ask uses the GPU that others with the same variables were told under this ordinal. Where nobody asked, ordinal and
-// variables are all there is to go by.
-constexpr std::string_view kGpus =
-    "WITH device AS (\n"
-    "  SELECT d.id, d.session, d.pid, d.ordinal, d.name, d.pci, iif(trim(d.uuid, '0-') = '', NULL, d.uuid) AS uuid,\n"
-    "    d.ordinal || coalesce((SELECT group_concat(key || '=' || value) FROM json_each(p.env)\n"
-    "      WHERE key IN ('ROCR_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'CUDA_VISIBLE_DEVICES')), '') AS place\n"
-    "  FROM devices d JOIN processes p ON p.session = d.session AND p.pid = d.pid\n"
-    "  WHERE d.ordinal >= 0 AND d.session = coalesce(:session, d.session)),\n"
-    "known AS (\n"
-    "  SELECT x.*, coalesce('node ' || n.node_id, lower(x.pci), lower(x.uuid)) AS own FROM device x LEFT JOIN "
-    "device_nodes n ON n.device_id = x.id)\n"
-    "SELECT k.session, k.pid, k.ordinal, k.name, k.pci, coalesce(k.own,\n"
-    "  (SELECT iif(count(DISTINCT o.own) = 1, max(o.own), NULL) FROM known o WHERE o.session = k.session AND o.place = "
-    "k.place\n"
-    "   AND o.own IS NOT NULL AND coalesce(o.name = k.name, 1)),\n"
-    "  'place ' || k.place || coalesce(' ' || k.name, '')) AS gpu FROM known k ORDER BY k.id";
-
 class Gpus {
  public:
   static Result<Gpus> read(Recording& recording, const Value& session) {
-    const auto rows = rows_of(recording, kGpus, session);
-    if (!rows) return tl::unexpected(rows.error());
+    const auto devices = named_rows(recording, schema::page_sql("gpus"), session);
+    if (!devices) return tl::unexpected(devices.error());
     Gpus out;
-    for (const Row& row : *rows) out.add(row);
+    for (const NamedRow& device : *devices) out.add(device);
     return out;
   }
 
@@ -88,15 +74,15 @@ class Gpus {
  private:
   static constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 
-  void add(const Row& row) {
-    const DeviceKey device{integer(row[0]), integer(row[1]), integer(row[2])};
-    const std::string key = table::raw_text(row[5]);
+  void add(const NamedRow& row) {
+    const DeviceKey device = device_key(row);
+    const std::string key = row.raw("gpu");
     by_device_[device] = key;
     Gpu& gpu = gpus_[{device.session, key}];
     gpu.ordinals.insert(device.device);
     gpu.pids.insert(device.pid);
-    if (gpu.name.empty()) gpu.name = page_text(row[3]);
-    if (gpu.pci.empty()) gpu.pci = page_text(row[4]);
+    if (gpu.name.empty()) gpu.name = row.text("name");
+    if (gpu.pci.empty()) gpu.pci = row.text("pci");
     ++users_[{device.session, device.device}][key];
   }
 
@@ -117,10 +103,6 @@ class Gpus {
   std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::string, int>> users_;  // by session and ordinal
 };
 
-DeviceKey device_key(const Row& row) {
-  return {integer(row[0]), integer(row[1]), table::is_null(row[2]) ? -1 : integer(row[2])};
-}
-
 struct Together {
   GpuMemory sum;
   std::int64_t highest = 0;  // peak of one process
@@ -131,19 +113,11 @@ struct Together {
 Result<std::int64_t> joint_peak(Recording& recording, const std::vector<DeviceKey>& devices, bool is_host) {
   std::string keys;
   for (const DeviceKey& d : devices)
-    keys += fmt::format("{}({}, {}, {})", keys.empty() ? "" : ", ", d.session, d.pid, d.device);
-  const std::string sql = fmt::format(
-      "WITH part AS (SELECT ms, used, peak, lag(used, 1, 0) OVER (PARTITION BY pid, device, kind ORDER BY ms) AS "
-      "before FROM memory_timeline\n"
-      "  WHERE (session, pid, coalesce(device, -1)) IN (VALUES {}) AND kind IN ({})),\n"
-      "moment AS (SELECT ms, sum(used - before) AS change, sum(peak - before) AS rise FROM part GROUP BY ms)\n"
-      "SELECT max(rise + before) FROM (\n"
-      "  SELECT rise, coalesce(sum(change) OVER (ORDER BY ms ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS "
-      "before FROM moment)",
-      keys, is_host ? "'host', 'registered'" : "'device', 'managed', 'array', 'physical', 'graph'");
-  const auto rows = rows_of(recording, sql, Value{});
-  if (!rows) return tl::unexpected(rows.error());
-  return rows->empty() ? 0 : integer((*rows)[0][0]);
+    keys += fmt::format("{}[{}, {}, {}]", keys.empty() ? "" : ", ", d.session, d.pid, d.device);
+  const auto peak = named_rows(recording, schema::page_sql("joint_peak"), Value{},
+                               {{":devices", "[" + keys + "]"}, {":of_host", std::int64_t{is_host}}});
+  if (!peak) return tl::unexpected(peak.error());
+  return peak->empty() ? 0 : peak->front().number("peak");
 }
 
 Result<GpuMemory> summed(Recording& recording, Together& all, bool is_host) {
@@ -159,24 +133,21 @@ Result<GpuMemory> summed(Recording& recording, Together& all, bool is_host) {
 
 Result<std::vector<GpuMemory>> memory_by_gpu(Recording& recording, const Value& session) {
   const auto gpus = Gpus::read(recording, session);
-  const auto rows = rows_of(recording,
-                            "SELECT session, pid, device, memory, peak, live_at_end, allocs, frees FROM memory_totals "
-                            "WHERE session = coalesce(:session, session) ORDER BY pid",
-                            session);
+  const auto rows = named_rows(recording, schema::page_sql("memory_totals"), session);
   if (!gpus || !rows) return tl::unexpected(!gpus ? gpus.error() : rows.error());
   std::map<std::pair<bool, Gpus::Id>, Together> all;
-  for (const Row& row : *rows) {
-    const bool is_host = page_text(row[3]) == "host";
+  for (const NamedRow& row : *rows) {
+    const bool is_host = row.text("memory") == "host";
     const DeviceKey device = device_key(row);
     const Gpus::Id id = is_host ? Gpus::Id{} : gpus->gpu_of(device);
     Together& one = all[{is_host, id}];
     one.sum.where = is_host ? "pinned host memory" : gpus->label(id);
-    const std::int64_t peak = integer(row[4]);
+    const std::int64_t peak = row.number("peak");
     one.highest = std::max(one.highest, peak);
     one.sum.peak += peak;
-    one.sum.left += integer(row[5]);
-    one.sum.allocs += integer(row[6]);
-    one.sum.frees += integer(row[7]);
+    one.sum.left += row.number("live_at_end");
+    one.sum.allocs += row.number("allocs");
+    one.sum.frees += row.number("frees");
     one.devices.push_back(device);
   }
   std::vector<GpuMemory> out;
@@ -190,15 +161,10 @@ Result<std::vector<GpuMemory>> memory_by_gpu(Recording& recording, const Value& 
 
 Result<std::vector<std::string>> active_gpus(Recording& recording, const Value& session) {
   const auto gpus = Gpus::read(recording, session);
-  const auto rows = rows_of(
-      recording,
-      "SELECT session, pid, device FROM streams WHERE launches + copies > 0 AND session = coalesce(:session, session) "
-      "UNION SELECT session, pid, device FROM memory_totals WHERE memory = 'device' AND allocs > 0 "
-      "AND session = coalesce(:session, session)",
-      session);
+  const auto rows = named_rows(recording, schema::page_sql("active_devices"), session);
   if (!gpus || !rows) return tl::unexpected(!gpus ? gpus.error() : rows.error());
   std::set<Gpus::Id> used;
-  for (const Row& row : *rows) used.insert(gpus->gpu_of(device_key(row)));
+  for (const NamedRow& row : *rows) used.insert(gpus->gpu_of(device_key(row)));
   std::vector<std::string> out;
   for (const Gpus::Id& id : used) {
     const std::string label = gpus->label(id);

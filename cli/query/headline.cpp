@@ -12,6 +12,7 @@
 #include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -30,16 +31,6 @@ std::string how_it_ended(const NamedRow& session) {
     return fmt::format("exit status {}", session.number("exit_code"));
   return "not ended yet";
 }
-
-// Ranks as launchers of parallel programs set them; 0 where there are none.
-constexpr std::string_view kRunRow =
-    "SELECT s.id, s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,\n"
-    "  (SELECT count(*) FROM processes x WHERE x.session = s.id) AS processes,\n"
-    "  (SELECT count(DISTINCT r.rank) FROM process_ranks r WHERE r.session = s.id) AS ranks,\n"
-    "  (SELECT group_concat(name, ', ') FROM (SELECT DISTINCT d.name FROM devices d WHERE d.session = s.id AND "
-    "d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus\n"
-    "FROM sessions s LEFT JOIN processes p ON p.id = (SELECT min(y.id) FROM processes y WHERE y.session = s.id)\n"
-    "WHERE s.id = coalesce(:session, s.id) ORDER BY s.id";
 
 std::string size_of(const NamedRow& run) {
   std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")),
@@ -92,7 +83,7 @@ std::vector<std::string> lines_of(const Context& context, const HeadlineRow& row
 }  // namespace
 
 Result<Headline> headline(const Context& context, Recording& recording) {
-  auto run = named_rows(context, recording, kRunRow);
+  auto run = named_rows(context, recording, schema::page_sql("run"));
   if (!run) return tl::unexpected(run.error());
   Headline out;
   if (run->empty()) return out;

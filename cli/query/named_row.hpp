@@ -1,33 +1,53 @@
-// Rows whose cells are asked for by name.
+// The rows of pages. Cells are asked for by name, and the SQL stands in schema/reports/page_*.sql.
 #pragma once
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/query/page.hpp"
+#include "cli/query/command.hpp"
+#include "cli/query/database.hpp"
 
 namespace fade::query {
 
 class NamedRow {
  public:
-  explicit NamedRow(std::map<std::string, table::Value, std::less<>> cells) : cells_(std::move(cells)) {}
+  using Names = std::vector<std::string>;
+  NamedRow() = default;  // has no columns
+  NamedRow(std::shared_ptr<const Names> names, Row cells) : names_(std::move(names)), cells_(std::move(cells)) {}
 
   bool has(std::string_view column) const { return !table::is_null(at(column)); }
-  std::string text(std::string_view column) const { return page_text(at(column)); }   // printable; empty for NULL
-  std::int64_t number(std::string_view column) const { return integer(at(column)); }  // 0 where it is no number
-  table::Value at(std::string_view column) const {
-    const auto found = cells_.find(column);
-    return found == cells_.end() ? table::Value{} : found->second;
-  }
+  bool is(std::string_view column) const { return number(column) != 0; }
+  std::string text(std::string_view column) const;        // printable; empty for NULL
+  std::string raw(std::string_view column) const;         // as stored; empty for NULL
+  std::int64_t number(std::string_view column) const;     // a fraction is cut off; 0 if it is no number
+  const table::Value& at(std::string_view column) const;  // NULL if there is no such column
 
  private:
-  std::map<std::string, table::Value, std::less<>> cells_;
+  std::shared_ptr<const Names> names_;  // of all rows of a statement
+  Row cells_;
+};
+using NamedRows = std::vector<NamedRow>;
+
+// A parameter of one page, besides those that named_rows() binds.
+struct Binding {
+  const char* parameter;  // with its colon
+  table::Value value;
 };
 
-// As rows_for(): the session, the user's filters and :word are bound.
-Result<std::vector<NamedRow>> named_rows(const Context& context, Recording& recording, std::string_view sql,
-                                         const std::string& word = {});
+// The rows of `sql` for the user: the session, the filters and `more` are bound.
+Result<NamedRows> named_rows(const Context& context, Recording& recording, std::string_view sql,
+                             const std::vector<Binding>& more = {});
+// The rows of `sql` for a session; NULL means all. Filters are NULL.
+Result<NamedRows> named_rows(Recording& recording, std::string_view sql, const table::Value& session,
+                             const std::vector<Binding>& more = {});
+
+// The SQL of the report with the conditions of the session and of the filters that the user gave.
+std::string filtered_sql(const Context& context, const Recording& recording, std::string_view report);
+// The SQL of the report with all rows.
+std::string whole_sql(std::string_view report);
+// `page` over the rows of `sql`, which it knows as the table "report".
+std::string over(std::string_view sql, std::string_view page);
 
 }  // namespace fade::query

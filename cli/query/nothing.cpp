@@ -5,39 +5,32 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/query/prose.hpp"
+#include "cli/query/named_row.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
 
-// A filter whose value must be one that the recording has.
+// A filter whose value must be one that the recording has in a column.
 struct KnownValues {
-  std::string_view parameter, noun, sql;
+  std::string_view parameter, column, noun, sql;
 };
 constexpr std::size_t kMostValues = 8;
 constexpr std::array kValues{
-    KnownValues{"pid", "process",
+    KnownValues{"pid", "pid", "process",
                 "SELECT DISTINCT pid FROM processes WHERE session = coalesce(:session, session) ORDER BY pid"},
-    KnownValues{"tid", "thread",
+    KnownValues{"tid", "tid", "thread",
                 "SELECT DISTINCT tid FROM threads WHERE session = coalesce(:session, session) ORDER BY tid"},
     KnownValues{
-        "device", "device",
-        "SELECT ordinal FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session) UNION "
+        "device", "device", "device",
+        "SELECT ordinal AS device FROM devices WHERE ordinal >= 0 AND session = coalesce(:session, session) UNION "
         "SELECT device FROM thread_devices WHERE device >= 0 AND session = coalesce(:session, session) ORDER BY 1"},
-    KnownValues{"rank", "rank",
+    KnownValues{"rank", "rank", "rank",
                 "SELECT DISTINCT rank FROM process_ranks WHERE session = coalesce(:session, session) ORDER BY rank"},
-    KnownValues{"stack", "stack", "SELECT id FROM stacks ORDER BY id"},
+    KnownValues{"stack", "id", "stack", "SELECT id FROM stacks ORDER BY id"},
 };
-// Of each process: whether options left out all of a topic, whether everything is known, whether rows were wanted, and
-// why.
-const std::string kWatched =
-    "SELECT level = 'not' AND (narrowed LIKE '%events%' OR narrowed LIKE '%include%' OR narrowed LIKE '%exclude%'), "
-    "complete, "
-    "coalesce(narrowed, '') LIKE '%detail%', coalesce(why, '') FROM watched WHERE session = coalesce(:session, "
-    "session) "
-    "AND process_id IS NOT NULL AND topic = ";
 
 // Options that choose what is shown rather than leave rows out.
 constexpr std::array<std::string_view, 7> kNoFilters{"weight",  "peak",    "merge",  "slow",
@@ -74,10 +67,9 @@ std::string times(const Settings& s, std::string text) {
   return text;
 }
 
-std::string listed(const std::vector<Row>& rows) {
+std::string listed(const NamedRows& rows, std::string_view column) {
   std::string out;
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostValues); ++i)
-    out += (i ? ", " : "") + table::raw_text(rows[i][0]);
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostValues); ++i) out += (i ? ", " : "") + rows[i].raw(column);
   return out + (rows.size() > kMostValues ? " ..." : "");
 }
 
@@ -94,16 +86,19 @@ std::string unknown_value(Recording& recording, const Settings& settings, const 
   for (const Parameter& p : filters(settings)) {
     const auto known = std::ranges::find(kValues, p.parameter, &KnownValues::parameter);
     if (known == kValues.end()) continue;
-    const auto rows = rows_of(recording, known->sql, session);
-    if (!rows || std::ranges::any_of(*rows, [&](const Row& row) { return row[0] == p.value; })) continue;
-    const std::string had = rows->empty() ? "it has none" : "it has " + listed(*rows);
+    const auto rows = named_rows(recording, known->sql, session);
+    const auto is_it = [&](const NamedRow& row) { return row.at(known->column) == p.value; };
+    if (!rows || std::ranges::any_of(*rows, is_it)) continue;
+    const std::string had = rows->empty() ? "it has none" : "it has " + listed(*rows, known->column);
     return fmt::format("no {} {} in this recording ({})", known->noun, table::raw_text(p.value), had);
   }
   if (!settings.from_ns) return {};
-  const auto last = rows_of(recording, "SELECT max(duration) FROM sessions WHERE id = coalesce(:session, id)", session);
-  if (!last || last->empty() || table::is_null((*last)[0][0]) || integer((*last)[0][0]) > *settings.from_ns) return {};
-  return "the recording ends at " + table::human_duration(integer((*last)[0][0]), table::Units::Auto, false) +
-         ", before --from";
+  const auto last =
+      named_rows(recording, "SELECT max(duration) AS ns FROM sessions WHERE id = coalesce(:session, id)", session);
+  if (!last || last->empty() || !last->front().has("ns")) return {};
+  const std::int64_t ns = last->front().number("ns");
+  if (ns > *settings.from_ns) return {};
+  return "the recording ends at " + table::human_duration(ns, table::Units::Auto, false) + ", before --from";
 }
 
 std::string Nothing::filtered() const {
@@ -119,16 +114,16 @@ std::string Nothing::how_to_record() const {
 
 std::string Nothing::unwatched() const {
   if (report_.topic.empty()) return {};
-  const auto rows = rows_of(recording_, kWatched + "'" + report_.topic + "' ORDER BY 1 DESC, 2", session_);
+  const auto rows = named_rows(recording_, schema::page_sql("watched"), session_, {{":topic", report_.topic}});
   if (!rows || rows->empty()) return {};
-  const bool only_counted = std::ranges::any_of(*rows, [](const Row& row) { return integer(row[2]) != 0; });
+  const bool only_counted = std::ranges::any_of(*rows, [](const NamedRow& row) { return row.is("only_counted"); });
   if (report_.needs_rows && only_counted)
     return "not stored: only counts and times were recorded; record with fade-run --detail calls";
-  const Row& worst = rows->front();
-  const std::string why = table::printable(table::raw_text(worst[3]));
-  if (integer(worst[0]) != 0) return fmt::format("not recorded: {}; {}", why, how_to_record());
-  return integer(worst[1]) == 0 && !why.empty() ? fmt::format("{}, as far as fade saw: {}", report_.none, why)
-                                                : std::string();
+  const NamedRow& worst = rows->front();
+  const std::string why = worst.text("why");
+  if (worst.is("left_out")) return fmt::format("not recorded: {}; {}", why, how_to_record());
+  return !worst.is("complete") && !why.empty() ? fmt::format("{}, as far as fade saw: {}", report_.none, why)
+                                               : std::string();
 }
 
 std::string Nothing::reason() const {

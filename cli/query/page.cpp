@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -28,31 +29,41 @@ std::string colored(const Context& context, std::string_view severity) {
   return padded;
 }
 
-Result<void> print_finding(Context& context, const Row& row, Advice advice) {
-  const std::string pids = page_text(row[5]);
+Result<void> print_finding(Context& context, const NamedRow& finding, Advice advice) {
+  const std::string pids = finding.text("pids");
   const std::string who = pids.find(',') == pids.npos ? "" : ", processes " + pids;
-  table::Bytes& out = *context.output.bytes;
-  std::string text = "  " + colored(context, page_text(row[0])) + bold(context, page_text(row[1])) + "  " +
-                     page_text(row[2]) + who + "\n";
-  text += std::string(2 + kSeverity, ' ') + paragraph(context, page_text(row[3]), 2 + kSeverity) + "\n";
+  const std::string indent(2 + kSeverity, ' ');
+  std::string text = "  " + colored(context, finding.text("severity")) + bold(context, finding.text("finding")) + "  " +
+                     finding.text("subject") + who + "\n";
+  text += indent + paragraph(context, finding.text("text"), indent.size()) + "\n";
   if (advice == Advice::Shown)
-    text += std::string(2 + kSeverity, ' ') + paragraph(context, "-> " + page_text(row[4]), 2 + kSeverity) + "\n";
-  return out.write(text);
+    text += indent + paragraph(context, "-> " + finding.text("advice"), indent.size()) + "\n";
+  return context.output.bytes->write(text);
 }
 
 }  // namespace
 
-Result<std::vector<Row>> rows_for(const Context& context, Recording& recording, std::string_view sql,
-                                  const std::string& word) {
-  auto session = chosen_session(context.settings, recording);
-  if (!session) return tl::unexpected(session.error());
-  auto statement = recording.database.prepare(sql);
-  if (!statement) return tl::unexpected(statement.error());
-  statement->bind(":session", *session);
-  statement->bind(":word", word);
-  for (const Parameter& p : parameters(context.settings))
-    statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
-  return statement->all();
+Result<void> print_report(Context& context, Recording& recording, std::string_view report) {
+  if (context.settings.sql) {
+    auto sql = sql_of_report(recording, *find_report(report), context.settings, {});
+    return sql ? context.output.bytes->write(*sql + ";\n") : tl::unexpected(sql.error());
+  }
+  auto outcome = run_report(recording, *find_report(report), context.settings, {}, context.output);
+  return outcome ? Result<void>{} : tl::unexpected(outcome.error());
+}
+
+Result<Outcome> print_part(Context& context, Recording& recording, std::string_view report, Settings settings) {
+  settings.may_leave_out = true;
+  Output output = context.output;
+  output.style.indent = "  ";
+  return run_report(recording, *find_report(report), settings, {}, output);
+}
+
+Settings part_settings(const Context& context) {
+  Settings settings;
+  settings.session = context.settings.session;
+  settings.units = context.settings.units;
+  return settings;
 }
 
 void tell_below(const Context& context, const std::string& message) {
@@ -73,19 +84,12 @@ std::string paragraph(const Context& context, std::string_view text, std::size_t
 }
 
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
-  auto rows =
-      rows_for(context, recording,
-               "SELECT severity, finding, subject, text, advice, group_concat(DISTINCT pid) FROM findings "
-               "WHERE session = coalesce(:session, session) AND (:pid IS NULL OR pid = :pid) AND (:device IS NULL OR "
-               "device = :device) "
-               "AND (:rank IS NULL OR (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank)) "
-               "AND (:word = '' OR :name IS NULL OR finding REGEXP :name) "
-               "GROUP BY session, severity, finding, subject, text, advice "
-               "ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, subject, finding",
-               advice == Advice::Shown ? "by name" : "");  // --name of devices is about devices
+  // --name of devices is about devices, not about findings.
+  auto rows = named_rows(context, recording, schema::page_sql("findings"),
+                         {{":by_name", std::int64_t{advice == Advice::Shown}}});
   if (!rows) return tl::unexpected(rows.error());
-  for (const Row& row : *rows)
-    if (auto done = print_finding(context, row, advice); !done) return done;
+  for (const NamedRow& finding : *rows)
+    if (auto done = print_finding(context, finding, advice); !done) return done;
   if (rows->empty()) return context.output.bytes->write("  nothing to report\n");
   return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n"
                                                              : "  what to do about them: fade-query findings\n");

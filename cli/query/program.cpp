@@ -124,7 +124,7 @@ void tell_what_was_left_out(const Context& context, const Outcome& outcome) {
   tell_below(context, "there are more rows; --limit 0 shows all");
 }
 
-Result<void> print_report(Context& context, Recording& recording, const Report& report) {
+Result<void> answer_report(Context& context, Recording& recording, const Report& report) {
   const std::string word = context.words.empty() ? "" : context.words[0];
   if (context.settings.sql) {
     auto sql = sql_of_report(recording, report, context.settings, word);
@@ -144,15 +144,6 @@ Result<void> print_report(Context& context, Recording& recording, const Report& 
   if (outcome->rows == 0)
     if (const std::string why = verdict(recording); !why.empty()) tell_below(context, why);
   return {};
-}
-
-// Rows rather than the page that a report may have.
-bool wants_rows(const Context& context, const Command& command) {
-  if (command.page == PageKind::None) return false;
-  if (!context.settings.stack_format.empty()) return false;
-  const bool is_page =
-      shows_page(command, context.settings) || context.settings.slow;  // samples stand below slow steps
-  return context.output.format != table::Format::Table || !is_page;
 }
 
 // A reader of "everything was freed" must know that what was allocated or freed may be unknown.
@@ -175,8 +166,8 @@ Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (first && !page && recording->state != State::Closed)
     log::info("{}: {}", table::printable(context.path), state_text(*recording));
   if (first && target.report && target.report->name != "drops") tell_of_unseen_results(*recording);
-  if (target.report && (!target.command || wants_rows(context, *target.command)))
-    return print_report(context, *recording, *target.report);
+  if (target.report && (!target.command || wants_rows(*target.command, context)))
+    return answer_report(context, *recording, *target.report);
   return target.command->on_recording(context, *recording);
 }
 

@@ -27,13 +27,6 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
-Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, const table::Value& session) {
-  auto statement = recording.database.prepare(sql);
-  if (!statement) return tl::unexpected(statement.error());
-  statement->bind(":session", session);
-  return statement->all();
-}
-
 std::int64_t integer(const table::Value& value) {
   if (const auto* n = std::get_if<std::int64_t>(&value)) return *n;
   if (const auto* x = std::get_if<double>(&value)) return static_cast<std::int64_t>(*x);

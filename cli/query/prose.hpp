@@ -1,5 +1,5 @@
 // Answers in sentences: a title, then labelled paragraphs, wrapped to the terminal. Texts come from a recording and are
-// made printable here. And the rows that they are made from.
+// made printable here.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,8 +10,6 @@
 
 namespace fade::query {
 
-// `session` is bound to :session; NULL means all.
-Result<std::vector<Row>> rows_of(Recording& recording, std::string_view sql, const table::Value& session);
 std::int64_t integer(const table::Value& value);  // a fraction is cut off; 0 where it is no number
 
 // Lines of at most `width` columns, broken at spaces; a longer word stands alone. width 0: one line.

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "cli/query/command.hpp"
 #include "cli/query/recording.hpp"
+#include "cli/table/value.hpp"
 
 namespace fade::query {
 
@@ -15,7 +16,7 @@ struct StepSamples {
 };
 
 // Of the slowest steps, at most eight, slowest first; those without samples are left out. `thread_id`: of one thread;
-// empty: of all.
-Result<std::vector<StepSamples>> step_samples(Context& context, Recording& recording, const std::string& thread_id);
+// NULL: of all.
+Result<std::vector<StepSamples>> step_samples(Context& context, Recording& recording, const table::Value& thread_id);
 
 }  // namespace fade::query

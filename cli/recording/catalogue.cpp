@@ -12,7 +12,9 @@ Result<std::vector<std::string>> catalogue(const RecordingOptions& options) {
   if (!chosen) return tl::unexpected(chosen.error());
   std::vector<std::string> lines;
   for (const probes::ListedProbe& probe : probes::list_probes(chosen->known, chosen->selection))
-    if (probe.on) lines.push_back(fmt::format("{:<10} {}", probe.group, probe.prototype));
+    if (probe.on)
+      lines.push_back(
+          fmt::format("{:<10} {}{}{}", probe.group, probe.prototype, probe.memory.empty() ? "" : " ", probe.memory));
   return lines;
 }
 

@@ -204,6 +204,7 @@ struct FrameSeen {
   FrameId frame = 0;
   ProcessId process = 0;
   Kind kind = Kind::Native;
+  bool by_libunwind = false;   // Native: libunwind found it, because the called frame has no call frame information
   ModuleId module = 0;         // 0: in none
   std::uint64_t address = 0;   // of the instruction; of the call if it is a return address; of the code object (Python)
   std::uint64_t offset = 0;    // of `address`, from the module's load address

@@ -1,5 +1,5 @@
 // Tells a user's own Python files from packages, and names their lines. The views frame_places and user_lines of
-// schema/views.sql keep the same rule for reports. Pure functions for any thread.
+// schema/views/stacks.sql keep the same rule for reports. Pure functions for any thread.
 #pragma once
 #include <string>
 #include <string_view>

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "elf/notes.hpp"
 #include "elf/packed_image.hpp"
 
 namespace fade::elf {
@@ -29,22 +30,6 @@ CodeObject failed(std::string arch, std::string_view problem) {
   return {std::move(arch), {}, std::string(problem), {}};
 }
 
-// The metadata note of a segment of notes: {sizes of name and content, type}, name, content, each padded to 4 bytes.
-std::optional<std::span<const std::byte>> metadata_note(std::span<const std::byte> notes) {
-  Elf64_Nhdr header;
-  const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
-  while (notes.size() >= sizeof header) {
-    std::memcpy(&header, notes.data(), sizeof header);
-    notes = notes.subspan(sizeof header);
-    const std::uint64_t name = padded(header.n_namesz);
-    if (name > notes.size() || header.n_descsz > notes.size() - name) return std::nullopt;
-    const bool is_amd = header.n_namesz == 7 && std::memcmp(notes.data(), "AMDGPU", 7) == 0;
-    if (is_amd && header.n_type == kMetadataNote) return notes.subspan(name, header.n_descsz);
-    notes = notes.subspan(std::min<std::uint64_t>(notes.size(), name + padded(header.n_descsz)));
-  }
-  return std::nullopt;
-}
-
 CodeObject read_elf(const Memory& memory, RemoteAddr at, std::string arch, std::size_t most_bytes) {
   const auto header = memory.value<Elf64_Ehdr>(at);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
@@ -58,7 +43,7 @@ CodeObject read_elf(const Memory& memory, RemoteAddr at, std::string arch, std::
       return failed(std::move(arch), "its description is too large to be read");
     std::vector<std::byte> notes(segment->p_filesz);
     notes.resize(memory.read(at + segment->p_offset, notes));
-    if (const auto note = metadata_note(notes))
+    if (const auto note = find_note(notes, 4, "AMDGPU", kMetadataNote))
       return {std::move(arch), {note->begin(), note->end()}, {}, read_kernel_modes(memory, at, *header, most_bytes)};
   }
   return failed(std::move(arch), "it does not describe its kernels");

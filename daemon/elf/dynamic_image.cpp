@@ -6,17 +6,17 @@
 #include <array>
 #include <tuple>
 
+#include "elf/notes.hpp"
 #include "elf/remote_array.hpp"
 
 namespace fade::elf {
 namespace {
 
 constexpr std::uint64_t kMaxHeaders = 512;
-constexpr std::uint64_t kMaxDynamicEntries = 4096;
 constexpr std::uint64_t kMaxStrings = 64u << 20;
 constexpr std::uint64_t kMaxNotes = 64u << 10;
-constexpr std::size_t kMaxName = 4096;
-constexpr std::size_t kMaxNeeded = 1024;
+constexpr std::size_t kMaxName = DynamicSection::kMaxText;
+constexpr std::size_t kMaxBuildId = 64;
 constexpr std::uint64_t kPage = 4096;
 
 tl::unexpected<Error> not_readable(const char* what, RemoteAddr at) {
@@ -94,60 +94,17 @@ Result<DynamicImage> DynamicImage::build(const Memory& memory, std::uint64_t bia
     }
   }
   if (image.segments_.empty()) return fail("cannot use the object", "none of its segments makes sense");
-  if (image.dynamic_at_) image.read_dynamic(dynamic_size);
+  if (image.dynamic_at_)
+    image.dynamic_ =
+        DynamicSection::read(memory, {image.dynamic_at_, image.dynamic_at_ + dynamic_size}, image.span_, bias);
   return image;
 }
 
-void DynamicImage::read_dynamic(std::uint64_t size) {
-  RemoteAddr gnu_hash, hash;
-  std::uint64_t jump_slots_size = 0, relocations_size = 0, initializers_size = 0;
-  for (const auto& d : read_array<Elf64_Dyn>(*memory_, dynamic_at_, size / sizeof(Elf64_Dyn), kMaxDynamicEntries)) {
-    if (d.d_tag == DT_NULL) break;
-    if (d.d_tag == DT_SYMTAB) symbols_at_ = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_STRTAB) strings_at_ = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_VERSYM) versions_at_ = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_STRSZ) strings_size_ = d.d_un.d_val;
-    else if (d.d_tag == DT_GNU_HASH) gnu_hash = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_HASH) hash = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_SONAME) soname_ = d.d_un.d_val;
-    else if (d.d_tag == DT_NEEDED && needed_.size() < kMaxNeeded) needed_.push_back(d.d_un.d_val);
-    else if (d.d_tag == DT_INIT_ARRAY) initializers_at_ = {bias_ + d.d_un.d_ptr};
-    else if (d.d_tag == DT_INIT_ARRAYSZ) initializers_size = d.d_un.d_val;
-    else if (d.d_tag == DT_DEBUG) debug_ = {d.d_un.d_ptr};
-    else if (d.d_tag == DT_RPATH) rpath_ = d.d_un.d_val;
-    else if (d.d_tag == DT_RUNPATH) runpath_ = d.d_un.d_val;
-    else if (d.d_tag == DT_JMPREL) jump_slots_.begin = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_PLTRELSZ) jump_slots_size = d.d_un.d_val;
-    else if (d.d_tag == DT_RELA) relocations_.begin = pointer(d.d_un.d_ptr);
-    else if (d.d_tag == DT_RELASZ) relocations_size = d.d_un.d_val;
-    else if (d.d_tag == DT_RELACOUNT) relative_ = d.d_un.d_val;
-  }
-  if (initializers_size < sizeof(std::uint64_t)) initializers_at_ = {};
-  jump_slots_.end = within(jump_slots_.begin, jump_slots_size);
-  relocations_.end = within(relocations_.begin, relocations_size);
-  if (!symbols_at_ || !strings_at_) return;
-  if (gnu_hash) hash_ = SymbolHash::gnu(*memory_, gnu_hash);
-  if (!hash_ && hash) hash_ = SymbolHash::sysv(*memory_, hash);
-}
-
 std::optional<bool> DynamicImage::is_unrelocated() const {
-  if (!initializers_at_ || bias_ < span_.size()) return std::nullopt;
-  const auto first = memory_->value<std::uint64_t>(initializers_at_);
+  if (!dynamic_.initializers || bias_ < span_.size()) return std::nullopt;
+  const auto first = memory_->value<std::uint64_t>(dynamic_.initializers);
   if (!first) return std::nullopt;
   return *first < span_.end.value - bias_;  // as in the file
-}
-
-// glibc adds the bias to most addresses in place once the object is loaded. At exec, in objects with a read-only
-// dynamic section (the vDSO) and under musl the addresses are still as in the file.
-RemoteAddr DynamicImage::pointer(std::uint64_t d_ptr) const {
-  if (span_.contains({d_ptr})) return {d_ptr};
-  const RemoteAddr moved{bias_ + d_ptr};
-  return span_.contains(moved) ? moved : RemoteAddr{};
-}
-
-// The end of a table. The table must lie in the object completely.
-RemoteAddr DynamicImage::within(RemoteAddr begin, std::uint64_t size) const {
-  return begin ? begin + std::min(size, span_.end - begin) : begin;
 }
 
 bool DynamicImage::in_code(RemoteAddr address) const {
@@ -155,55 +112,36 @@ bool DynamicImage::in_code(RemoteAddr address) const {
                      [&](const Segment& s) { return s.executable && s.range.contains(address); });
 }
 
-std::string DynamicImage::text(std::uint64_t offset) const {
-  if (!strings_at_ || offset >= strings_size_) return {};
-  const auto limit = static_cast<std::size_t>(std::min<std::uint64_t>(kMaxName, strings_size_ - offset));
-  return memory_->c_string(strings_at_ + offset, limit).value_or(std::string());
+std::string DynamicImage::text(std::optional<std::uint64_t> offset) const {
+  return offset ? dynamic_.text(*memory_, *offset) : std::string();
 }
 
-std::string DynamicImage::soname() const { return soname_ ? text(*soname_) : std::string(); }
-
-std::string DynamicImage::rpath() const { return rpath_ ? text(*rpath_) : std::string(); }
-std::string DynamicImage::runpath() const { return runpath_ ? text(*runpath_) : std::string(); }
+std::string DynamicImage::soname() const { return text(dynamic_.soname); }
+std::string DynamicImage::rpath() const { return text(dynamic_.rpath); }
+std::string DynamicImage::runpath() const { return text(dynamic_.runpath); }
 
 std::vector<std::string> DynamicImage::needed() const {
   std::vector<std::string> out;
-  for (const std::uint64_t offset : needed_)
+  for (const std::uint64_t offset : dynamic_.needed)
     if (auto name = text(offset); !name.empty()) out.push_back(std::move(name));
   return out;
 }
 
 std::string DynamicImage::build_id() const {
-  for (const auto& notes : notes_)
-    if (auto id = build_id_in(notes.range, notes.align); !id.empty()) return id;
-  return {};
-}
-
-std::string DynamicImage::build_id_in(RemoteRange notes, std::uint64_t align) const {
-  const auto bytes = read_array<std::uint8_t>(*memory_, notes.begin, notes.size(), kMaxNotes);
-  const auto padded = [align](std::uint64_t n) { return (n + align - 1) / align * align; };
-  std::uint64_t at = 0;
-  while (at + sizeof(Elf64_Nhdr) <= bytes.size()) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, &bytes[at], sizeof note);
-    const std::uint64_t name = at + sizeof note;
-    const std::uint64_t content = name + padded(note.n_namesz);
-    const std::uint64_t next = content + padded(note.n_descsz);
-    if (content + note.n_descsz > bytes.size()) return {};
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(&bytes[name], "GNU", 4) == 0 &&
-        note.n_descsz <= 64) {
-      std::string out;
-      for (std::uint64_t i = 0; i < note.n_descsz; ++i) out += fmt::format("{:02x}", bytes[content + i]);
-      return out;
-    }
-    at = next;
+  for (const Notes& notes : notes_) {
+    const auto bytes = read_array<std::byte>(*memory_, notes.range.begin, notes.range.size(), kMaxNotes);
+    const auto id = find_note(bytes, notes.align, "GNU", NT_GNU_BUILD_ID);
+    if (!id || id->empty() || id->size() > kMaxBuildId) continue;
+    std::string out;
+    for (const std::byte byte : *id) out += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    return out;
   }
   return {};
 }
 
 bool DynamicImage::is_named(const RawSymbol& symbol, std::string_view name) const {
-  if (symbol.st_name >= strings_size_ || name.size() >= kMaxName) return false;
-  const auto text = read_array<char>(*memory_, strings_at_ + symbol.st_name, name.size() + 1, kMaxName);
+  if (symbol.st_name >= dynamic_.tables.strings_size || name.size() >= kMaxName) return false;
+  const auto text = read_array<char>(*memory_, dynamic_.tables.strings + symbol.st_name, name.size() + 1, kMaxName);
   return text.size() == name.size() + 1 && text.back() == '\0' && std::string_view(text.data(), name.size()) == name;
 }
 
@@ -224,16 +162,16 @@ std::optional<DynamicSymbol> DynamicImage::decode(const RawSymbol& symbol) const
 
 // True for a symbol that is kept for programs linked long ago (name@VERSION, not name@@VERSION).
 bool DynamicImage::is_old_version(std::uint32_t index) const {
-  if (!versions_at_) return false;
+  if (!dynamic_.versions) return false;
   constexpr std::uint16_t kHidden = 0x8000;
-  return (memory_->value<std::uint16_t>(versions_at_ + std::uint64_t{index} * 2).value_or(0) & kHidden) != 0;
+  return (memory_->value<std::uint16_t>(dynamic_.versions + std::uint64_t{index} * 2).value_or(0) & kHidden) != 0;
 }
 
 std::optional<DynamicSymbol> DynamicImage::lookup(std::string_view name) const {
   std::optional<DynamicSymbol> out;
-  if (!hash_ || name.empty()) return out;
-  hash_->find(*memory_, name, [&](std::uint32_t index) {
-    const auto symbol = memory_->value<RawSymbol>(symbols_at_ + std::uint64_t{index} * sizeof(Elf64_Sym));
+  if (!dynamic_.hash || name.empty()) return out;
+  dynamic_.hash->find(*memory_, name, [&](std::uint32_t index) {
+    const auto symbol = memory_->value<RawSymbol>(dynamic_.tables.symbols + std::uint64_t{index} * sizeof(Elf64_Sym));
     const auto found = symbol && is_named(*symbol, name) ? decode(*symbol) : std::nullopt;
     if (!found) return false;
     if (!out || !is_old_version(index)) out = found;
@@ -245,11 +183,11 @@ std::optional<DynamicSymbol> DynamicImage::lookup(std::string_view name) const {
 
 std::vector<DynamicSymbol> DynamicImage::all_functions() const {
   std::vector<DynamicSymbol> out;
-  if (!hash_) return out;
-  const SymbolRange range = hash_->range(*memory_);
-  const auto symbols = read_array<RawSymbol>(*memory_, symbols_at_ + std::uint64_t{range.first} * sizeof(Elf64_Sym),
-                                             range.count, kMaxSymbols);
-  const auto strings = read_array<char>(*memory_, strings_at_, strings_size_, kMaxStrings);
+  if (!dynamic_.hash) return out;
+  const SymbolRange range = dynamic_.hash->range(*memory_);
+  const auto symbols = read_array<RawSymbol>(
+      *memory_, dynamic_.tables.symbols + std::uint64_t{range.first} * sizeof(Elf64_Sym), range.count, kMaxSymbols);
+  const auto strings = read_array<char>(*memory_, dynamic_.tables.strings, dynamic_.tables.strings_size, kMaxStrings);
   std::size_t name_bytes = 0;  // hostile tables can give every symbol the same long name
   for (const auto& symbol : symbols) {
     auto function = decode(symbol);

@@ -9,7 +9,7 @@
 
 #include "base/remote.hpp"
 #include "base/result.hpp"
-#include "elf/symbol_hash.hpp"
+#include "elf/dynamic_section.hpp"
 
 namespace fade::elf {
 
@@ -17,14 +17,6 @@ struct Segment {  // a PT_LOAD
   RemoteRange range;
   bool writable = false;
   bool executable = false;
-};
-
-// The addresses of an object's tables from its dynamic section; null and empty if a table is missing.
-struct DynamicTables {
-  RemoteAddr symbols, strings;
-  std::uint64_t strings_size = 0;
-  RemoteRange jump_slots, relocations;  // Elf64_Rela
-  std::uint64_t relative = 0;           // number of entries at the start of `relocations` that name no symbol
 };
 
 struct DynamicSymbol {
@@ -50,8 +42,8 @@ class DynamicImage {
   const std::vector<Segment>& segments() const { return segments_; }
   RemoteAddr entry() const { return entry_; }  // null from open_program()
   bool is_dynamic() const { return static_cast<bool>(dynamic_at_); }
-  RemoteAddr dynamic() const { return dynamic_at_; }  // l_ld of the link map
-  RemoteAddr debug() const { return debug_; }         // r_debug by DT_DEBUG; null until ld.so has set it
+  RemoteAddr dynamic() const { return dynamic_at_; }   // l_ld of the link map
+  RemoteAddr debug() const { return dynamic_.debug; }  // r_debug by DT_DEBUG; null until ld.so has set it
   bool in_code(RemoteAddr address) const;
   // True if the loader has not relocated the object yet. Then the target of DT_INIT_ARRAY, which only the loader
   // writes, still is an address of the file. nullopt: the object has no such array, or no bias.
@@ -62,9 +54,7 @@ class DynamicImage {
   std::string build_id() const;             // hex, empty if it has none
   std::string rpath() const;                // DT_RPATH as written; empty if it has none
   std::string runpath() const;              // DT_RUNPATH
-  DynamicTables tables() const {
-    return {symbols_at_, strings_at_, strings_size_, jump_slots_, relocations_, relative_};
-  }
+  const DynamicTables& tables() const { return dynamic_.tables; }
 
   // The defined symbol with that name, in the default version if there are several. About five reads; one or two if the
   // module has no such symbol.
@@ -79,32 +69,22 @@ class DynamicImage {
   explicit DynamicImage(const Memory& memory) : memory_(&memory) {}
   static Result<DynamicImage> build(const Memory& memory, std::uint64_t bias,
                                     const std::vector<ProgramHeader>& headers);
-  void read_dynamic(std::uint64_t size);
-  RemoteAddr pointer(std::uint64_t d_ptr) const;
-  RemoteAddr within(RemoteAddr begin, std::uint64_t size) const;
-  std::string text(std::uint64_t offset) const;
+  std::string text(std::optional<std::uint64_t> offset) const;
   bool is_named(const RawSymbol& symbol, std::string_view name) const;
   std::optional<DynamicSymbol> decode(const RawSymbol& symbol) const;
   bool is_old_version(std::uint32_t index) const;
-  std::string build_id_in(RemoteRange notes, std::uint64_t align) const;
 
   const Memory* memory_;
   std::uint64_t bias_ = 0;
   RemoteRange span_;
-  RemoteAddr entry_, dynamic_at_, debug_, initializers_at_;
+  RemoteAddr entry_, dynamic_at_;
   std::vector<Segment> segments_;
   struct Notes {
     RemoteRange range;
     std::uint64_t align = 4;
   };
   std::vector<Notes> notes_;
-  RemoteAddr symbols_at_, strings_at_, versions_at_;
-  std::uint64_t strings_size_ = 0;
-  std::optional<std::uint64_t> soname_, rpath_, runpath_;
-  RemoteRange jump_slots_, relocations_;
-  std::uint64_t relative_ = 0;
-  std::vector<std::uint64_t> needed_;
-  std::optional<SymbolHash> hash_;
+  DynamicSection dynamic_;
 };
 
 }  // namespace fade::elf

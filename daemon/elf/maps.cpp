@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxMapsText = 256u << 20;  // vm.max_map_count lines of ordinary length are far below
 constexpr std::uint64_t kSmallestPage = 4096;
-constexpr std::uint64_t kTop = 0x7ffffffff000;               // end of user space with four page-table levels
-constexpr std::uint64_t kReach = (1ull << 31) - (1u << 20);  // of a rel32, less a margin for instruction lengths
+constexpr std::uint64_t kTop = 0x7ffffffff000;  // end of user space with four page-table levels
 constexpr std::uint64_t kStackRoom = 256u << 20;
 constexpr std::uint64_t kHeapRoom = 256u << 20;
 
@@ -83,8 +82,8 @@ std::vector<Gap> gaps(const Maps& maps, std::uint64_t lowest, bool leave_room) {
 }
 
 std::optional<std::uint64_t> nearest(const std::vector<Gap>& gaps, RemoteRange reach, std::uint64_t size) {
-  const std::uint64_t low = reach.end.value > kReach ? reach.end.value - kReach : 0;
-  const std::uint64_t high = reach.begin.value + kReach;
+  const std::uint64_t low = reach.end.value > kJumpReach ? reach.end.value - kJumpReach : 0;
+  const std::uint64_t high = reach.begin.value + kJumpReach;
   std::optional<std::uint64_t> above;
   for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) {  // from the top down
     const std::uint64_t begin = (std::max(gap->begin, low) + kSmallestPage - 1) / kSmallestPage * kSmallestPage;
@@ -157,7 +156,7 @@ std::uint64_t mmap_min_addr() {
 }
 
 std::optional<RemoteAddr> free_gap_near(const Maps& maps, RemoteRange reach, std::uint64_t size, std::uint64_t lowest) {
-  if (reach.end < reach.begin || reach.size() > kReach || size == 0 || size > kReach || reach.end.value > kTop)
+  if (reach.end < reach.begin || reach.size() > kJumpReach || size == 0 || size > kJumpReach || reach.end.value > kTop)
     return std::nullopt;
   const std::uint64_t whole = (size + kSmallestPage - 1) / kSmallestPage * kSmallestPage;
   for (const bool leave_room : {true, false})

@@ -15,6 +15,9 @@
 
 namespace fade::elf {
 
+// Bytes that a jump with a 32-bit distance can cross, less a margin for areas and instructions at both ends.
+constexpr std::uint64_t kJumpReach = (std::uint64_t{1} << 31) - (1 << 20);
+
 struct Mapping {
   RemoteRange range;
   bool readable = false, writable = false, executable = false, shared = false;

@@ -157,7 +157,7 @@ std::vector<std::uint8_t> EntryPad::code(RemoteAddr pad, RemoteAddr slot) const 
   };
   for (std::size_t i = 0; i < used.size(); ++i) move(kStore, used[i], -kept(i));
   for (std::size_t i = 0; i < used.size(); ++i) move(kLoad, used[i], depth + static_cast<int>(i) * kWord);
-  out.push_back(0xCC);
+  out.push_back(kInt3);
   for (std::size_t i = 0; i < used.size(); ++i) move(kLoad, used[i], -kept(i));
   std::ranges::copy(jump_code(pad + out.size(), slot), std::back_inserter(out));
   return out;

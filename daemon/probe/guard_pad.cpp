@@ -10,7 +10,7 @@
 namespace fade {
 namespace {
 
-constexpr std::uint8_t kTrap = 0xCC, kReturn = 0xC3;
+constexpr std::uint8_t kReturn = 0xC3;
 
 // lea behind this(%rip), %r11; movabs $guard, %rcx; jmp *%rcx
 constexpr std::array<std::uint8_t, kGuardSize> kThroughNet{0x4C, 0x8D, 0x1D, 12, 0, 0, 0, 0x48, 0xB9, 0,
@@ -29,7 +29,7 @@ constexpr auto kMaskPad = std::to_array<std::uint8_t>({
     0x4C,  0x89, 0xCA,                 // mov %r9, %rdx
     0xF6,  0x44, 0x24, 0xF8, 0x10,     // testb $0x10, -8(%rsp)
     0x75,  0x01,                       // jnz over the int3
-    kTrap,
+    kInt3,
 });
 constexpr std::uint8_t kMaskAsks = 8, kMaskAsked = 29;
 
@@ -50,7 +50,7 @@ constexpr auto kLoaderPad = std::to_array<std::uint8_t>({
     0xC0,  // test %eax, %eax
     0x74,
     0x01,  // jz over the int3
-    kTrap,
+    kInt3,
 });
 constexpr std::size_t kLoaderCallAt = 2;
 
@@ -74,7 +74,7 @@ bool is_padding(std::span<const std::uint8_t> bytes, std::size_t count) {
   for (std::size_t at = 0; at < count;) {
     const auto in = decode_instruction(bytes.subspan(at));
     if (!in) return false;
-    const bool is_nop = (in->map == Instruction::Map::OneByte && (in->opcode == 0x90 || in->opcode == kTrap)) ||
+    const bool is_nop = (in->map == Instruction::Map::OneByte && (in->opcode == 0x90 || in->opcode == kInt3)) ||
                         (in->map == Instruction::Map::TwoByte0F && in->opcode == 0x1F);
     if (!is_nop) return false;
     at += in->length;

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "probe/net_layout.hpp"
 #include "probe/relocate.hpp"
-#include "probe/safety_net.hpp"
 
 namespace fade {
 

@@ -6,6 +6,8 @@
 
 namespace fade {
 
+constexpr std::uint8_t kInt3 = 0xCC;  // the one-byte breakpoint instruction
+
 struct Instruction {
   enum class Map : std::uint8_t { OneByte, TwoByte0F, Other };
 

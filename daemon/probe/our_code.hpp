@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "probe/safety_net.hpp"
 #include "probe/site_table.hpp"
 #include "probe/slot_areas.hpp"
 #include "ptrace/registers.hpp"

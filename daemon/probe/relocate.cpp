@@ -123,7 +123,7 @@ Result<RelocatedInstruction> relocate(std::span<const std::uint8_t> bytes, Remot
   const auto in = decode_instruction(bytes);
   if (!in) return fail(fmt::format("no instruction can be decoded at {:#x}", site.value));
   const auto original = bytes.first(in->length);
-  if (original[0] == 0xCC) return fail(fmt::format("another debugger's breakpoint stands at {:#x}", site.value));
+  if (original[0] == kInt3) return fail(fmt::format("another debugger's breakpoint stands at {:#x}", site.value));
   const Form form = form_of(*in);
   if (form == Form::Refused)
     return fail(fmt::format("the instruction at {:#x} cannot be moved (opcode {:#x})", site.value, in->opcode));

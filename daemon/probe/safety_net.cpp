@@ -25,9 +25,7 @@ namespace {
 
 using L = NetLayout;
 
-constexpr std::uint64_t kSaRestorer = 0x04000000;
 constexpr int kMostAttempts = 8;
-constexpr int kSlotBits = 47, kLengthShift = 55, kGuardShift = 59, kWayShift = 62;  // of the second word of an entry
 constexpr std::array<std::uint8_t, 3> kSyscallRet{0x0F, 0x05, 0xC3};
 constexpr std::array<std::uint8_t, 7> kSigreturn{0xB8, 15, 0, 0, 0, 0x0F, 0x05};
 
@@ -37,33 +35,6 @@ RemoteAddr code_at(RemoteAddr base, const std::byte* symbol) {
 
 // Tells nets of another build apart by the addresses of their tables.
 constexpr std::array<std::uint64_t, 3> kGeometry{L::kSize, L::kTableBits, L::kSlotsAt};
-
-// net_code.S computes the same.
-std::uint64_t first_place(RemoteAddr site) { return (site.value * 0x9E3779B97F4A7C15) >> (64 - L::kTableBits); }
-
-using Words = std::array<std::uint64_t, 2>;
-
-Words pack(const SafetyNet::Entry& entry) {
-  if (!entry.slot) return {entry.site.value, 0};
-  return {entry.site.value, entry.slot.value | static_cast<std::uint64_t>(entry.original) << kSlotBits |
-                                static_cast<std::uint64_t>(entry.length) << kLengthShift |
-                                static_cast<std::uint64_t>(entry.guard) << kGuardShift |
-                                static_cast<std::uint64_t>(entry.way) << kWayShift};
-}
-
-SafetyNet::Entry unpack(const Words& words) {
-  return {.site = {words[0]},
-          .slot = {words[1] & ((std::uint64_t{1} << kSlotBits) - 1)},
-          .original = static_cast<std::uint8_t>(words[1] >> kSlotBits),
-          .length = static_cast<std::uint8_t>(words[1] >> kLengthShift & 15),
-          .guard = static_cast<Guard>(words[1] >> kGuardShift & 7),
-          .way = static_cast<Way>(words[1] >> kWayShift)};
-}
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
 
 template <std::size_t N>
 bool stands_at(const Memory& memory, RemoteAddr at, const std::array<std::uint8_t, N>& code) {
@@ -76,10 +47,6 @@ bool is_ours_to_execute(const elf::Mapping& m) {
 
 std::string reason(std::optional<long> result) {
   return result ? std::strerror(static_cast<int>(-*result)) : "the thread is gone";
-}
-
-tl::unexpected<Error> damaged(const char* what) {
-  return fail("what an earlier fade left in the process cannot be used", what);
 }
 
 }  // namespace
@@ -109,7 +76,7 @@ SafetyNet::SafetyNet(RemoteAddr base)
       syscall_ret_(code_at(base, fade_net_syscall_ret)),
       guards_{code_at(base, fade_net_sigaction), code_at(base, fade_net_sigmask), code_at(base, fade_net_may_trap),
               code_at(base, fade_net_clone)},
-      table_(base + L::kTablesAt) {}
+      table_(base) {}
 
 Result<SafetyNet> SafetyNet::install(const SystemCaller& caller, const ProcessMemory& memory, const ProcFiles& proc,
                                      pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
@@ -139,11 +106,12 @@ Result<SafetyNet> SafetyNet::install(const SystemCaller& caller, const ProcessMe
 bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
   const std::span code(fade_net_code, static_cast<std::size_t>(fade_net_code_end - fade_net_code));
   FADE_CHECK(code.size() <= L::kCodeEnd - L::kCodeAt);
-  const KernelSigaction ours{handler_.value, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | kSaRestorer,
+  const KernelSigaction ours{handler_.value,
+                             SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | KernelSigaction::kSaRestorer,
                              sigreturn_.value, 0};
   return memory.write(base_ + L::kCodeAt, code, stopped) &&
          memory.write(base_ + L::kGeometryAt, bytes_of(kGeometry), stopped) &&
-         memory.write(base_ + L::kTableNowAt, bytes_of(table_.value), stopped) &&
+         memory.write(base_ + L::kTableNowAt, bytes_of(table_.now().value), stopped) &&
          memory.write(base_ + L::kOurActionAt, bytes_of(ours), stopped) &&
          memory.write(base_ + L::kSyscallAt, bytes_of(syscall_ret_.value), stopped) &&
          memory.write(base_ + L::kGuardsAt, bytes_of(guards_), stopped);
@@ -176,8 +144,8 @@ Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMe
   const bool is_taken_away = now && now->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
   if (!now || (now->handler != handler_.value && !is_taken_away)) return {};  // the program has set another one
   KernelSigaction action = program_action(memory);
-  if (!(action.flags & kSaRestorer)) action.restorer = restorer.value;
-  action.flags |= kSaRestorer;
+  if (!(action.flags & KernelSigaction::kSaRestorer)) action.restorer = restorer.value;
+  action.flags |= KernelSigaction::kSaRestorer;
   if (!memory.write(at, bytes_of(action), stopped)) return fail("cannot write into the process");
   const auto done = call.syscall(SYS_rt_sigaction, {SIGTRAP, at.value, 0, 8, 0, 0});
   if (!done || *done != 0) return fail("cannot set the SIGTRAP handler of the process", reason(done));
@@ -200,62 +168,14 @@ bool SafetyNet::set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteA
   return memory.write(base_ + L::kRestorerAt, bytes_of(restorer.value), stopped);
 }
 
-bool SafetyNet::set_guarded(const ProcessMemory& memory, pid_t stopped, bool guarded) const {
+bool SafetyNet::set_guarded(const ProcessMemory& memory, pid_t stopped, bool guarded) {
+  is_guarded_ = guarded;
   return memory.write(base_ + L::kGuardedAt, bytes_of(std::uint64_t{guarded}), stopped);
 }
 
 SlotArea SafetyNet::slots() const {
   const RemoteRange range{base_ + L::kSlotsAt, base_ + L::kSize};
   return {range, range.begin};
-}
-
-bool SafetyNet::set(const ProcessMemory& memory, pid_t stopped, const Entry& entry) {
-  const Words words = pack(entry);
-  for (std::uint64_t i = first_place(entry.site);; i = (i + 1) % L::kTableEntries) {
-    const RemoteAddr at = table_ + i * 16;
-    const auto key = memory.value<std::uint64_t>(at);
-    if (!key) return false;
-    if (*key != 0 && *key != words[0]) continue;
-    if (*key == 0) ++sites_;
-    // The slot first: as soon as the key is written, the handler may use the slot.
-    return memory.write(at + 8, bytes_of(words[1]), stopped) && memory.write(at, bytes_of(words[0]), stopped);
-  }
-}
-
-// Existing entries are written unchanged, so a concurrent lookup finds them.
-bool SafetyNet::set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries) {
-  constexpr std::size_t kFew = 16;
-  FADE_CHECK(entries.size() <= kMostAtOnce);
-  if (entries.size() <= kFew)
-    return std::ranges::all_of(entries, [&](const Entry& entry) { return set(memory, stopped, entry); });
-  auto table = read_table(memory);
-  if (!table) return false;
-  for (const Entry& entry : entries) {
-    const Words words = pack(entry);
-    std::uint64_t i = first_place(entry.site);
-    while ((*table)[i][0] != 0 && (*table)[i][0] != words[0]) i = (i + 1) % L::kTableEntries;
-    sites_ += (*table)[i][0] == 0;
-    (*table)[i] = words;
-  }
-  return memory.write(table_, std::as_bytes(std::span(*table)), stopped);
-}
-
-bool SafetyNet::rewrite(const ProcessMemory& memory, pid_t stopped, const std::vector<Entry>& live) {
-  if (live.size() >= kMostSites) return false;
-  std::vector<Words> table(L::kTableEntries);
-  for (const Entry& entry : live) {
-    std::uint64_t i = first_place(entry.site);
-    while (table[i][0] != 0) i = (i + 1) % L::kTableEntries;
-    table[i] = pack(entry);
-  }
-  const RemoteAddr first = base_ + L::kTablesAt;
-  const RemoteAddr other = table_ == first ? first + L::kTableSize : first;
-  if (!memory.write(other, std::as_bytes(std::span(table)), stopped) ||
-      !memory.write(base_ + L::kTableNowAt, bytes_of(other.value), stopped))
-    return false;
-  table_ = other;
-  sites_ = live.size();
-  return true;
 }
 
 bool SafetyNet::add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range) {
@@ -298,17 +218,14 @@ Result<SafetyNet> SafetyNet::adopt(const Memory& memory, const elf::Maps& maps, 
   const elf::Mapping* data = maps.find(net.base_);
   if (!data || data->range.end != rest.range.begin || !data->writable || data->shared ||
       rest.range.size() < L::kSize - L::kDataSize)
-    return damaged("parts of it are gone");
+    return damaged_net("parts of it are gone");
   if (memory.value<std::array<std::uint64_t, 3>>(net.base_ + L::kGeometryAt) != kGeometry)
-    return damaged("it was made by a version of fade with another layout");
-  if (!net.read_code(memory)) return damaged("its code is not what it should be");
+    return damaged_net("it was made by a version of fade with another layout");
+  if (!net.read_code(memory)) return damaged_net("its code is not what it should be");
   const auto action = memory.value<KernelSigaction>(net.base_ + L::kProgramActionAt);
-  const auto table = memory.value<RemoteAddr>(net.base_ + L::kTableNowAt);
-  if (!action || !table || (*table != net.table_ && *table != net.table_ + L::kTableSize))
-    return damaged("its table is not where it should be");
+  if (!action || !net.table_.find(memory)) return damaged_net("its table is not where it should be");
   net.program_action_ = *action;
-  net.table_ = *table;
-  if (!net.count(memory, maps)) return damaged("its lists are not what they should be");
+  if (!net.count(memory, maps)) return damaged_net("its lists are not what they should be");
   return net;
 }
 
@@ -330,47 +247,24 @@ bool SafetyNet::read_code(const Memory& memory) {
 
 bool SafetyNet::count(const Memory& memory, const elf::Maps& maps) {
   const auto areas = ranges(memory, maps);
-  const auto words = read_table(memory);
-  if (!areas || !words) return false;
+  if (!areas) return false;
   ranges_ = areas->size() + 1;
-  sites_ = static_cast<std::uint64_t>(std::ranges::count_if(*words, [](const auto& w) { return w[0] != 0; }));
-  return sites_ < L::kTableEntries;  // or a search would never end
-}
-
-Result<std::vector<std::array<std::uint64_t, 2>>> SafetyNet::read_table(const Memory& memory) const {
-  std::vector<Words> words(L::kTableEntries);
-  if (!memory.read_exactly(table_, std::as_writable_bytes(std::span(words))))
-    return damaged("its table cannot be read");
-  return words;
-}
-
-Result<std::vector<SafetyNet::Entry>> SafetyNet::entries(const Memory& memory) const {
-  const auto words = read_table(memory);
-  if (!words) return tl::unexpected(words.error());
-  std::vector<Entry> out;
-  for (const Words& w : *words) {
-    const Entry entry = unpack(w);
-    if (!entry.site || !entry.slot) continue;
-    if (entry.site.value >> 47 || entry.length == 0 || entry.guard > Guard::Clone || entry.way > Way::Pad)
-      return damaged("its table is not what it should be");
-    out.push_back(entry);
-  }
-  return out;
+  return table_.count(memory);
 }
 
 Result<std::vector<RemoteRange>> SafetyNet::ranges(const Memory& memory, const elf::Maps& maps) const {
   std::array<std::array<RemoteAddr, 2>, L::kRanges> words;
   if (!memory.read_exactly(base_ + L::kRangesAt, std::as_writable_bytes(std::span(words))))
-    return damaged("it cannot be read");
+    return damaged_net("it cannot be read");
   if (words[0] != std::array{base_ + L::kCodeAt, range().end})
-    return damaged("its list of areas is not what it should be");
+    return damaged_net("its list of areas is not what it should be");
   std::vector<RemoteRange> out;
   for (std::size_t i = 1; i < words.size() && words[i][0]; ++i) {
     const RemoteRange area{words[i][0], words[i][1]};
     const elf::Mapping* m = maps.find(area.begin);
     if (!m || !is_ours_to_execute(*m) || area.end <= area.begin || area.end > m->range.end || area.begin.value % 4096 ||
         area.end.value % 4096)
-      return damaged("an area that it names is not there");
+      return damaged_net("an area that it names is not there");
     out.push_back(area);
   }
   return out;

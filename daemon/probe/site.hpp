@@ -5,7 +5,7 @@
 #include "base/remote.hpp"
 #include "probe/entry_jump.hpp"
 #include "probe/guard_pad.hpp"
-#include "probe/safety_net.hpp"
+#include "probe/net_table.hpp"
 
 namespace fade {
 
@@ -25,13 +25,11 @@ struct Site {
   std::uint8_t repairs = 0;    // how often the program removed it
   std::int64_t armed_at = 0;   // CLOCK_BOOTTIME
   std::int64_t rested_at = 0;  // CLOCK_BOOTTIME of the lift for lack of return places; may have been armed since
-  // Use by the session; 0: none of that kind.
-  std::uint32_t entry = 0;      // index of the function that begins here
-  std::uint32_t call_site = 0;  // calls return to here
+  // A word of the user of the sites. It goes with the site through repairs and forks; probe/ does not read it.
+  std::uint64_t use = 0;
 
   bool is_entry_jump() const { return way == Way::Jump && guard == Guard::None; }
   bool is_guard_jump() const { return way == Way::Jump && guard != Guard::None; }
-  bool is_return() const { return call_site != 0 && entry == 0 && guard == Guard::None && way == Way::Trap; }
   // A thread may be one byte after the int3 without having hit it: after a one-byte instruction, and if a guard's pad
   // skipped its int3.
   bool needs_proof() const { return length == 1 || is_guard_jump(); }
@@ -48,10 +46,10 @@ struct Site {
   bool is_entry_pad(RemoteAddr trap) const { return is_entry_jump() && trap == pad_trap(); }
   // The address at which a thread continues after a hit.
   RemoteAddr beyond(RemoteAddr trap) const { return is_entry_pad(trap) ? trap + 1 : slot; }
-  SafetyNet::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
+  NetTable::Entry table_entry() const { return {address, slot, original, length, guard, way}; }
   // The net must send a thread at the pad's int3 to the slot. A thread in the pad of an entry goes on by itself.
   bool has_pad_entry() const { return is_guard_jump() && has_pad_trap(); }
-  SafetyNet::Entry pad_entry() const { return {pad_trap(), slot, original, length, guard, Way::Pad}; }
+  NetTable::Entry pad_entry() const { return {pad_trap(), slot, original, length, guard, Way::Pad}; }
 };
 
 }  // namespace fade

@@ -58,6 +58,7 @@ void SiteTable::erase(RemoteAddr address) {
 void SiteTable::clear() {
   sites_.clear();
   pads_.clear();
+  is_closed_ = false;
 }
 
 std::size_t SiteTable::armed() const {

@@ -38,7 +38,10 @@ class SiteTable {
       return true;
     });
   }
-  void clear();
+  void clear();  // a closed table is open again
+  // From now on no site is to be armed.
+  void close() { is_closed_ = true; }
+  bool is_closed() const { return is_closed_; }
 
   const Map& all() const { return sites_; }
   Map& all() { return sites_; }
@@ -49,6 +52,7 @@ class SiteTable {
  private:
   Map sites_;
   std::unordered_map<RemoteAddr, RemoteAddr> pads_;  // int3 in the pad -> site
+  bool is_closed_ = false;
 };
 
 }  // namespace fade

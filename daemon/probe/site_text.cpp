@@ -2,22 +2,16 @@
 
 #include <algorithm>
 
+#include "probe/instruction.hpp"
+
 namespace fade {
 namespace {
 
-constexpr std::uint8_t kInt3 = 0xCC;
 using JumpBytes = std::array<std::uint8_t, kJumpSize>;
 
 JumpBytes original_text(const Site& site) {
   return {site.original, site.behind[0], site.behind[1], site.behind[2], site.behind[3]};
 }
-
-template <class Bytes>
-std::span<const std::byte> code_bytes(const Bytes& code) {
-  return std::as_bytes(std::span(code));
-}
-
-std::span<const std::byte> int3() { return std::as_bytes(std::span(&kInt3, 1)); }
 
 }  // namespace
 
@@ -73,26 +67,26 @@ bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, pid_t stopped
   const std::uint64_t skip = site.address - word_at;
   if (auto word = memory_.value<std::array<std::uint8_t, 8>>(word_at); word && skip + bytes.size() <= word->size()) {
     std::ranges::copy(bytes, word->begin() + static_cast<std::ptrdiff_t>(skip));
-    return memory_.write(word_at, code_bytes(*word), stopped);
+    return memory_.write(word_at, bytes_of(*word), stopped);
   }
-  return memory_.write(site.address, int3(), stopped) &&
-         memory_.write(site.address + 1, code_bytes(bytes).subspan(1), stopped) &&
-         memory_.write(site.address, code_bytes(bytes).first(1), stopped);
+  return memory_.write(site.address, bytes_of(kInt3), stopped) &&
+         memory_.write(site.address + 1, bytes_of(bytes).subspan(1), stopped) &&
+         memory_.write(site.address, bytes_of(bytes).first(1), stopped);
 }
 
 bool SiteText::put_in(const Site& site, pid_t stopped) const {
   if (site.way == Way::Jump) return write_jump_bytes(site, jump_code(site.address, site.pad()), stopped);
-  return memory_.write(site.address, int3(), stopped);
+  return memory_.write(site.address, bytes_of(kInt3), stopped);
 }
 
 bool SiteText::put_in_first(const Site& site, pid_t stopped) const {
   if (site.way != Way::Jump) return put_in(site, stopped);
-  return memory_.write_at_once(site.address, code_bytes(jump_code(site.address, site.pad()))) || put_in(site, stopped);
+  return memory_.write_at_once(site.address, bytes_of(jump_code(site.address, site.pad()))) || put_in(site, stopped);
 }
 
 bool SiteText::put_back(const Site& site, pid_t stopped) const {
   if (site.way == Way::Jump) return write_jump_bytes(site, original_text(site), stopped);
-  return memory_.write(site.address, std::as_bytes(std::span(&site.original, 1)), stopped);
+  return memory_.write(site.address, bytes_of(site.original), stopped);
 }
 
 bool SiteText::is_set(const Site& site) const {

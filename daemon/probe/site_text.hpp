@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/relocate.hpp"
+#include "probe/safety_net.hpp"
 #include "probe/site.hpp"
 #include "ptrace/process_memory.hpp"
 

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "elf/maps.hpp"
 #include "probe/relocate.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - (1 << 20);  // of a jump with a 32-bit distance
 constexpr std::uint64_t kRoom = SlotAreas::kExtraArea / 2;
 
-bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kReach; }
+bool reaches(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < elf::kJumpReach; }
 bool reaches(const RemoteRange& area, RemoteAddr b) { return reaches(area.begin, b) && reaches(area.end, b); }
 
 std::uint64_t size_of(Way way) { return (way == Way::Trap ? 1 : 2) * kSlotSize; }

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "probe/safety_net.hpp"
+#include "probe/net_layout.hpp"
 
 namespace fade {
 

@@ -12,10 +12,6 @@
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-
-RemoteAddr page_of(RemoteAddr address) { return {address.value & ~(kPage - 1)}; }
-
 std::map<RemoteAddr, std::vector<RemoteAddr>> bytes_by_page(const SiteTable& sites) {
   std::map<RemoteAddr, std::vector<RemoteAddr>> out;
   for (const auto& [address, site] : sites.all())
@@ -27,11 +23,12 @@ std::map<RemoteAddr, std::vector<RemoteAddr>> bytes_by_page(const SiteTable& sit
 // Returns false if there is nothing to compare with.
 bool compare_page(const Memory& memory, RemoteAddr page, const elf::Mapping& mapping, const Fd& file,
                   const std::vector<RemoteAddr>& ours, TextCheck& check) {
-  std::array<std::byte, kPage> now{}, original{};  // after the end of the file there are zeros
+  std::array<std::byte, kPageSize> now{}, original{};  // after the end of the file there are zeros
   const auto at = static_cast<off_t>(mapping.offset + (page - mapping.range.begin));
-  if (!file || ::pread(file.get(), original.data(), kPage, at) <= 0 || !memory.read_exactly(page, now)) return false;
+  if (!file || ::pread(file.get(), original.data(), kPageSize, at) <= 0 || !memory.read_exactly(page, now))
+    return false;
   check.bytes += ours.size();
-  for (std::size_t i = 0; i < kPage; ++i) {
+  for (std::size_t i = 0; i < kPageSize; ++i) {
     if (now[i] == original[i]) continue;
     const bool is_ours = std::ranges::find(ours, page + i) != ours.end();
     ++(is_ours ? check.ours : check.others);

@@ -1,18 +1,16 @@
-// Sites whose breakpoint the program has overwritten: by madvise(2), by a new mapping over its text, or by bytes of its
-// own.
+#include "probe/vanished_sites.hpp"
+
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "base/clock.hpp"
-#include "probe/address_space.hpp"
+#include "probe/instruction.hpp"
+#include "probe/site_arming.hpp"
 
 namespace fade {
 namespace {
 
-constexpr std::uint64_t kTextPage = 4096;
-constexpr std::size_t kBuffer = ProcessMemory::kMostPieces * kTextPage;
-constexpr std::byte kTrapCode{0xCC};
+constexpr std::size_t kBuffer = ProcessMemory::kMostPieces * kPageSize;
 constexpr std::uint8_t kMostRepairs = 8;  // of one site
 
 using Sites = std::vector<const Site*>;
@@ -22,24 +20,24 @@ std::uint64_t end_of(const Site& site) { return site.address.value + (site.way =
 // The end of the sites from `first` on that one piece of memory holds: the sites of one page. A jump may reach into the
 // next page.
 Sites::const_iterator end_of_piece(Sites::const_iterator first, Sites::const_iterator end) {
-  const std::uint64_t page_end = ((*first)->address.value & ~(kTextPage - 1)) + kTextPage;
+  const std::uint64_t page_end = page_of((*first)->address).value + kPageSize;
   return std::find_if(first, end, [&](const Site* site) { return end_of(*site) > page_end && site != *first; });
 }
 
+}  // namespace
+
 bool is_in_place(const Site& site, std::span<const std::byte> text) {
   if (text.empty()) return false;
-  if (text[0] == kTrapCode) return true;
+  if (text[0] == std::byte{kInt3}) return true;
   if (site.way != Way::Jump || text.size() < kJumpSize) return false;
   const auto jump = jump_code(site.address, site.pad());
   return std::ranges::equal(text.first(kJumpSize), std::as_bytes(std::span(jump)));
 }
 
-}  // namespace
-
 // Sorted by address, so that a system call reads the sites of many pages.
-std::vector<AddressSpace::VanishedSite> AddressSpace::vanished() const {
+std::vector<VanishedSite> VanishedSites::all() const {
   std::vector<VanishedSite> out;
-  if (!net_ || is_put_back_) return out;
+  if (!ours_.net() || sites_.is_closed()) return out;
   Sites sites;
   sites.reserve(sites_.size());
   for (const auto& [address, site] : sites_.all())
@@ -48,12 +46,13 @@ std::vector<AddressSpace::VanishedSite> AddressSpace::vanished() const {
   std::vector<std::byte> buffer(kBuffer);
   for (auto next = sites.cbegin(); next != sites.cend();) next = look_at_some(next, sites.cend(), buffer, out);
   std::ranges::stable_partition(out, is_guard_of_libc, &VanishedSite::guard);
-  return memory_.is_gone() ? std::vector<VanishedSite>() : out;  // the bytes may be of the next program
+  return ours_.memory().is_gone() ? std::vector<VanishedSite>() : out;  // the bytes may be of the next program
 }
 
 // Checks as many sites as one system call reads. Returns the first site that is left.
-AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer,
-                                                      std::vector<VanishedSite>& out) const {
+VanishedSites::SiteIterator VanishedSites::look_at_some(SiteIterator first, SiteIterator end,
+                                                        std::span<std::byte> buffer,
+                                                        std::vector<VanishedSite>& out) const {
   std::vector<ProcessMemory::Piece> pieces;
   std::size_t used = 0;
   auto next = first;
@@ -65,7 +64,7 @@ AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIt
     used += size;
     next = behind;
   }
-  memory_.read_all(pieces);
+  ours_.memory().read_all(pieces);
   auto site = first;
   for (const ProcessMemory::Piece& piece : pieces)
     for (const auto behind = end_of_piece(site, end); site != behind; ++site) {
@@ -77,46 +76,47 @@ AddressSpace::SiteIterator AddressSpace::look_at_some(SiteIterator first, SiteIt
 }
 
 // Looks again closely, at one site: a part of a page may be unreadable, and the program may be writing there.
-std::optional<AddressSpace::Instead> AddressSpace::instead_of(const Site& site) const {
-  if (text().is_set(site)) return std::nullopt;
+std::optional<VanishedSite::Instead> VanishedSites::instead_of(const Site& site) const {
+  if (ours_.text().is_set(site)) return std::nullopt;
   std::array<std::uint8_t, 16> bytes;
-  const std::size_t got = memory_.read(site.address, std::as_writable_bytes(std::span(bytes)));
-  if (got == 0) return Instead::Nothing;
-  return text().is_of_slot(site, std::span(bytes).first(got)) ? Instead::Original : Instead::Other;
+  const std::size_t got = ours_.memory().read(site.address, std::as_writable_bytes(std::span(bytes)));
+  if (got == 0) return VanishedSite::Instead::Nothing;
+  return ours_.text().is_of_slot(site, std::span(bytes).first(got)) ? VanishedSite::Instead::Original
+                                                                    : VanishedSite::Instead::Other;
 }
 
 // A jump over several instructions is not repaired: threads may be among them by now. An int3 at the function's first
 // instruction is complete as soon as it is written. The jump's slots stay for threads that are still in them.
-Result<AddressSpace::Repair> AddressSpace::repair(RemoteAddr address, pid_t stopped) {
+Result<VanishedSites::Repair> VanishedSites::repair(RemoteAddr address, pid_t stopped) {
   Site* const known = sites_.at(address);
-  if (!known || known->is_lifted || text().is_set(*known)) return Repair::NotNeeded;
+  if (!known || known->is_lifted || ours_.text().is_set(*known)) return Repair::NotNeeded;
   Site& site = *known;
   if (++site.repairs > kMostRepairs) {
     give_up(site, stopped);
     return fail("the program takes them out again and again");
   }
   if (!site.is_entry_jump()) {
-    if (set_again(site, stopped)) return Repair::Done;
+    if (SiteArming(ours_, sites_).set_again(site, stopped)) return Repair::Done;
     give_up(site, stopped);
     return fail("the program's text cannot be written, or has changed");
   }
   site.is_lifted = true;
-  const auto again = arm(site.address - site.lead.length, stopped);
+  const auto again = SiteArming(ours_, sites_).arm(site.address - site.lead.length, stopped, Guard::None);
   if (!again) return tl::unexpected(again.error());
-  (*again)->entry = site.entry;
+  (*again)->use = site.use;
   (*again)->repairs = site.repairs;
   return Repair::Done;
 }
 
-void AddressSpace::drop(RemoteAddr address, pid_t stopped) {
+void VanishedSites::drop(RemoteAddr address, pid_t stopped) {
   if (Site* site = sites_.at(address); site && !site->is_lifted) give_up(*site, stopped);
 }
 
 // The slot stays, and the site stays known: a thread may have hit the breakpoint before it vanished.
-void AddressSpace::give_up(Site& site, pid_t stopped) {
+void VanishedSites::give_up(Site& site, pid_t stopped) {
   site.is_lifted = true;
-  is_copied_ |= site.is_entry_jump() && text().is_written_over(site);
-  if (site.guard == Guard::Sigaction || site.guard == Guard::Sigmask) set_guarded(false, stopped);
+  if (site.is_entry_jump() && ours_.text().is_written_over(site)) ours_.must_stay();
+  if (site.guard == Guard::Sigaction || site.guard == Guard::Sigmask) ours_.set_guarded(false, stopped);
 }
 
 }  // namespace fade

@@ -60,20 +60,20 @@ std::int64_t CpuFollower::waited() {
 }
 
 bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
-  const std::int64_t all = waited(), here = all - waited_ns_, length = now - std::exchange(window_, now);
-  waited_ns_ = all;
-  const bool together = here > kAtOnce * std::exchange(stops_, 0);
-  if (yields_) {
-    starved_ns_ = here * 10 > length * kStarving ? starved_ns_ + here : 0;
-    if (starved_ns_ >= kStarved) stop_yielding(now);
+  const std::int64_t all = waited(), here = all - window_.waited_ns, length = now - std::exchange(window_.begin, now);
+  window_.waited_ns = all;
+  const bool together = here > kAtOnce * std::exchange(window_.stops, 0);
+  if (yielding_.is_on) {
+    yielding_.starved_ns = here * 10 > length * kStarving ? yielding_.starved_ns + here : 0;
+    if (yielding_.starved_ns >= kStarved) stop_yielding(now);
   }
-  if (++still_ < (together ? kRarely : looks_after_) && has_looked_) return false;
-  has_looked_ = true;
-  still_ = 0;
+  if (++looks_.still < (together ? kRarely : looks_.after) && looks_.has_looked) return false;
+  looks_.has_looked = true;
+  looks_.still = 0;
   const bool moved = follow(tid);
-  if (!together) looks_after_ = moved ? 1 : std::min(2 * looks_after_, kRarely);
-  moves_ = (moves_ << 1 | moved) & kLooks;
-  if (!yields_ && std::popcount(moves_) >= kManyMoves && now >= not_before_) yield(now);
+  if (!together) looks_.after = moved ? 1 : std::min(2 * looks_.after, kRarely);
+  looks_.moves = (looks_.moves << 1 | moved) & kLooks;
+  if (!yielding_.is_on && std::popcount(looks_.moves) >= kManyMoves && now >= yielding_.not_before) yield(now);
   return moved;
 }
 
@@ -86,29 +86,30 @@ bool CpuFollower::follow(pid_t tid) {
 }
 
 void CpuFollower::yield(std::int64_t now) {
-  not_before_ = now + kLongestPause;  // if this is forbidden, or the waiting time is unknown, do not ask again soon
-  if (waited_ns_ == 0 || !may_come_back() || !set_policy(SCHED_IDLE)) return;
-  yields_ = true;
-  starved_ns_ = 0;
-  yields_since_ = now;
+  // If this is forbidden, or the waiting time is unknown, the tracer does not ask again soon.
+  yielding_.not_before = now + kLongestPause;
+  if (window_.waited_ns == 0 || !may_come_back() || !set_policy(SCHED_IDLE)) return;
+  yielding_.is_on = true;
+  yielding_.starved_ns = 0;
+  yielding_.since = now;
 }
 
 void CpuFollower::stop_yielding(std::int64_t now) {
   if (!set_policy(SCHED_OTHER)) return;
-  yields_ = false;
-  moves_ = 0;
-  const bool worth_it = now - yields_since_ > kWorthIt * starved_ns_;
-  pause_ns_ = worth_it ? kShortestPause : std::min(2 * pause_ns_, kLongestPause);
-  not_before_ = now + pause_ns_;
+  yielding_.is_on = false;
+  looks_.moves = 0;
+  const bool worth_it = now - yielding_.since > kWorthIt * yielding_.starved_ns;
+  yielding_.pause_ns = worth_it ? kShortestPause : std::min(2 * yielding_.pause_ns, kLongestPause);
+  yielding_.not_before = now + yielding_.pause_ns;
 }
 
 void CpuFollower::rest() {
-  if (std::exchange(yields_, false)) set_policy(SCHED_OTHER);
+  if (std::exchange(yielding_.is_on, false)) set_policy(SCHED_OTHER);
   cpus_.restore();
   cpu_ = -1;
-  has_looked_ = false;
-  moves_ = 0;
-  window_ = 0;
+  looks_.has_looked = false;
+  looks_.moves = 0;
+  window_.begin = 0;
 }
 
 }  // namespace fade

@@ -25,8 +25,8 @@ class CpuFollower {
   // Call at every stop of a call; `tid` is the stopped thread, `now` is in ns of any clock. Returns true if cpu() has
   // changed.
   bool saw(pid_t tid, std::int64_t now) {
-    ++stops_;
-    return now - window_ >= kWindow && end_window(tid, now);
+    ++window_.stops;
+    return now - window_.begin >= kWindow && end_window(tid, now);
   }
   int cpu() const { return cpu_; }  // the CPU of the tracer; -1: any
 
@@ -42,18 +42,31 @@ class CpuFollower {
   void stop_yielding(std::int64_t now);
   std::int64_t waited();
 
-  Fd schedstat_;                               // of this thread
-  std::int64_t waited_ns_ = 0;                 // waiting time for a CPU before the window
-  std::int64_t window_ = 0;                    // start time of the window
-  std::uint32_t stops_ = 0;                    // in this window
-  std::uint32_t still_ = 0, looks_after_ = 1;  // windows since the last look, and how many before the next one
-  bool has_looked_ = false;
+  // The time between two decisions.
+  struct Window {
+    std::int64_t begin = 0;
+    std::int64_t waited_ns = 0;  // waiting time for a CPU before the window
+    std::uint32_t stops = 0;     // in this window
+  };
+  // Looks at the CPU of the tracee.
+  struct Looks {
+    std::uint32_t still = 0, after = 1;  // windows since the last look, and how many before the next one
+    bool has_looked = false;
+    std::uint32_t moves = 0;  // one bit for each of the last looks: 1 if the tracee had moved
+  };
+  // The policy SCHED_IDLE of the tracer.
+  struct Yielding {
+    bool is_on = false;
+    std::int64_t starved_ns = 0;  // total of windows that were only waiting, up to now
+    std::int64_t since = 0, not_before = 0, pause_ns = kShortestPause;
+  };
+
+  Fd schedstat_;  // of this thread
   ThreadCpus cpus_;
   int cpu_ = -1;
-  std::uint32_t moves_ = 0;      // one bit for each of the last looks: 1 if the tracee had moved
-  bool yields_ = false;          // the tracer is SCHED_IDLE
-  std::int64_t starved_ns_ = 0;  // total of windows that were only waiting, up to now
-  std::int64_t yields_since_ = 0, not_before_ = 0, pause_ns_ = kShortestPause;
+  Window window_;
+  Looks looks_;
+  Yielding yielding_;
 };
 
 }  // namespace fade

@@ -11,11 +11,7 @@
 #include "ptrace/tracee.hpp"
 
 namespace fade {
-namespace {
-
-constexpr std::size_t kPage = 4096;
-
-}  // namespace
+namespace {}  // namespace
 
 ProcessMemory::ProcessMemory(pid_t pid, const ProcFiles& proc)
     : pid_(pid), mem_(::open(proc.path(living_thread(pid, proc), "mem").c_str(), O_RDWR | O_CLOEXEC)) {}
@@ -33,7 +29,8 @@ std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) cons
   const iovec local{into.data(), into.size()};
   const iovec remote{reinterpret_cast<void*>(from.value), into.size()};
   // Through the file each page takes the lock of the memory map, for which threads of the program may queue.
-  if (into.size() > kPage && ::process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size()))
+  if (into.size() > kPageSize &&
+      ::process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size()))
     return into.size();
   if (mem_) {
     const ssize_t got = ::pread(mem_.get(), into.data(), into.size(), static_cast<off_t>(from.value));
@@ -73,7 +70,7 @@ bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t
 
 // The kernel copies page by page and looks for a kill in between.
 bool ProcessMemory::write_at_once(RemoteAddr to, std::span<const std::byte> bytes) const {
-  return to.value % kPage + bytes.size() <= kPage && to.value >> 63 == 0 &&
+  return to.value % kPageSize + bytes.size() <= kPageSize && to.value >> 63 == 0 &&
          write_by_file(to, bytes) == std::ssize(bytes);
 }
 

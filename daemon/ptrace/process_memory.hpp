@@ -4,11 +4,23 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
+#include <span>
+
 #include "base/fd.hpp"
 #include "base/remote.hpp"
 #include "proc/proc_files.hpp"
 
 namespace fade {
+
+constexpr std::uint64_t kPageSize = 4096;
+constexpr RemoteAddr page_of(RemoteAddr address) { return {address.value & ~(kPageSize - 1)}; }
+
+// The bytes of a value that ProcessMemory::write() is to write.
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
 
 class ProcessMemory final : public Memory {
  public:

@@ -66,11 +66,6 @@ void fill_registers(mcontext_t& m, const Registers& r) {
   for (const auto& [index, value] : values) m.gregs[index] = static_cast<greg_t>(value);
 }
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-
 // One call by ptrace(2).
 class TracedCall {
  public:

@@ -6,6 +6,7 @@
 
 #include "ptrace/tracee.hpp"
 #include "session/code_images.hpp"
+#include "session/site_use.hpp"
 #include "session/thread_stack.hpp"
 
 namespace fade {
@@ -40,16 +41,16 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
 
 std::vector<Result<bool>> BreakpointCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
                                                    pid_t stopped) {
-  std::vector<AddressSpace::FunctionEntry> code;
+  std::vector<FunctionEntry> code;
   for (const WatchedFunction& function : functions) code.push_back(function.code);
-  const std::vector<Result<Site*>> sites = inferior.space().arm_entries(code, stopped);
+  const std::vector<Result<Site*>> sites = inferior.space().entries().arm(code, stopped);
   std::vector<Result<bool>> out;
   for (std::size_t i = 0; i < sites.size(); ++i) {
     if (!sites[i]) {
       out.push_back(tl::unexpected(sites[i].error()));
     } else {
-      const bool is_new = (*sites[i])->entry == 0;  // every call counts once
-      if (is_new) (*sites[i])->entry = functions[i].entry;
+      const bool is_new = SiteUse::of(**sites[i]).entry == 0;  // every call counts once
+      if (is_new) use_as_entry(**sites[i], functions[i].entry);
       out.push_back(is_new);
     }
   }
@@ -77,17 +78,18 @@ std::optional<std::uint32_t> BreakpointCapture::on_trap(Thread& thread, const Re
 
 std::uint32_t BreakpointCapture::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
                                      std::int64_t now) {
-  const std::uint32_t ended = site.call_site != 0 ? leave(thread, registers, site.address, now) : 0;
-  if (site.entry == 0) return ended;
-  const Entry& entry = functions_[site.entry];
-  if (!entry.is_call()) return site.entry;  // a guard: the session's matter
+  const SiteUse use = SiteUse::of(site);
+  const std::uint32_t ended = use.call_site != 0 ? leave(thread, registers, site.address, now) : 0;
+  if (use.entry == 0) return ended;
+  const Entry& entry = functions_[use.entry];
+  if (!entry.is_call()) return use.entry;  // a guard: the session's matter
   std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
   Registers at_entry = registers;  // the instructions before the site have moved nothing else
   at_entry.rsp += site.lead.depth;
   CallEffects::began(thread, entry);
-  enter(thread, site.entry, at_entry,
+  enter(thread, use.entry, at_entry,
         in_pad ? site.entry_pad().shown(registers, shown) : std::span<const std::uint64_t>(), now);
-  return site.entry;
+  return use.entry;
 }
 
 // ---------------------------------------------------------------- calls

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "ptrace/registers.hpp"
 #include "session/argument_reader.hpp"
 #include "session/call_effects.hpp"

@@ -2,6 +2,7 @@
 
 #include "ptrace/tracee.hpp"
 #include "session/return_rest.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 
@@ -65,7 +66,7 @@ void CallWatch::show_own_address(Thread& thread) {
   const RemoteAddr address = space.our_code().hit_again(registers->ip());
   if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
   const Site* const site = space.find(address);
-  if (site && site->entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
+  if (site && SiteUse::of(*site).entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
 }
 
 void CallWatch::set_recording(bool on) {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "ptrace/cpu_follower.hpp"
 #include "session/breakpoint_capture.hpp"
 #include "session/call_effects.hpp"

@@ -23,7 +23,7 @@ namespace fade {
 // A function of a loaded library whose calls are to be captured.
 struct WatchedFunction {
   std::uint32_t entry = 0;  // an index of the function table
-  AddressSpace::FunctionEntry code;
+  FunctionEntry code;
 };
 
 class Capture {

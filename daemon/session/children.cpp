@@ -83,8 +83,9 @@ void Children::mend_copy(Inferior& inferior, Thread& thread) {
   AddressSpace& copy = inferior.space();
   copy.forget_missing_net();
   if (const auto of_maker = std::exchange(inferior.guest_action, {}))
-    copy.set_program_trap_action(*of_maker, thread.tid);
-  const bool may_be_old = copy.has_net() && (copy.has_program_trap_action() || !catches_signal(inferior.pid, SIGTRAP));
+    copy.trap_signal().set_program_action(*of_maker, thread.tid);
+  const bool may_be_old =
+      copy.has_net() && (copy.trap_signal().has_program_action() || !catches_signal(inferior.pid, SIGTRAP));
   if (p_.calls.is_on() && !inferior.breakpoints_removed && may_be_old) TrapGuard::retake(thread);
   copy.mend_copy(thread.tid);
   if (!copy.has_net() && inferior.watched && p_.calls.is_on()) prepare_anew(inferior, thread);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "session/argument_reader.hpp"
 #include "session/inferior.hpp"
 

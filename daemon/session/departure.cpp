@@ -185,9 +185,10 @@ void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& 
   Inferior* inferior = p_.roster.process(program.pid);
   AddressSpace* space = inferior->program->space.get();
   if (inferior->slots_may_be_in_use || inferior->program.use_count() > 1 || !space->has_net()) return;
-  const bool uses_signal = space->has_program_trap_action() ||
-                           space->last_trap_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
-  auto done = space->give_signal_back(keeper, foothold.gadgets);
+  const bool uses_signal =
+      space->trap_signal().has_program_action() ||
+      space->trap_signal().last_program_action().handler != 0;  // it may run for the last time (SA_RESETHAND)
+  auto done = space->trap_signal().give_back(keeper, foothold.gadgets);
   if (done && uses_signal && inferior->threads.size() > 1) {
     look_again(program, keeper);
     if (!p_.roster.still_runs(program)) return;

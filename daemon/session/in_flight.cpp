@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "elf/dynamic_image.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 namespace {
@@ -73,7 +74,8 @@ std::string CallsInFlight::symbol_around(RemoteAddr inside, const Module& module
 
 std::string CallsInFlight::name(RemoteAddr return_address, RemoteAddr inside, const Module& module) const {
   const Site* site = program_.space->find(called_before(return_address));
-  if (site && site->entry != 0 && functions_[site->entry].probe) return functions_[site->entry].probe->symbol;
+  const std::uint32_t entry = site ? SiteUse::of(*site).entry : 0;
+  if (entry != 0 && functions_[entry].probe) return functions_[entry].probe->symbol;
   return symbol_around(inside, module);
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/page_cache.hpp"
 #include "proc/processes.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 namespace {
@@ -53,7 +54,7 @@ void ModuleArming::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynami
   AddressSpace& space = inferior.space();
   if (is_guarded) space.set_guarded(true, stopped);
   const auto system_call = image.lookup("syscall");
-  const auto place = system_call ? space.behind_system_call(image.address(*system_call)) : std::nullopt;
+  const auto place = system_call ? behind_system_call(space.memory(), image.address(*system_call)) : std::nullopt;
   if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
 }
 
@@ -61,8 +62,8 @@ bool ModuleArming::guard(const Inferior& inferior, pid_t stopped, RemoteAddr add
                          const std::string& name, Guard guard) {
   const auto site = inferior.space().arm(address, stopped, guard);
   if (!site) refuse(inferior, name, site.error().message);
-  if (!site || (*site)->entry != 0) return false;
-  (*site)->entry = entry;
+  if (!site || SiteUse::of(**site).entry != 0) return false;
+  use_as_entry(**site, entry);
   return true;
 }
 
@@ -77,7 +78,7 @@ std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, std::span<c
 }
 
 std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, RemoteAddr function, std::uint32_t entry) {
-  const WatchedFunction one{entry, AddressSpace::FunctionEntry::read(inferior.memory(), function, 0)};
+  const WatchedFunction one{entry, FunctionEntry::read(inferior.memory(), function, 0)};
   return watch(inferior, stopped, std::span(&one, 1));
 }
 
@@ -91,7 +92,7 @@ std::unordered_set<RemoteAddr> ModuleArming::branches_behind_entries(const Addre
   for (const auto& function : functions)
     if (!function.ifunc && wishes_.names(function.name))
       for (const RemoteAddr start :
-           space.under_jump(AddressSpace::FunctionEntry::read(text, image.address(function), kSlotSize)))
+           under_jump(FunctionEntry::read(text, image.address(function), kSlotSize), space.sites()))
         covered.insert(start);
   std::vector<std::uint8_t> piece(kPiece + kLongest);
   std::uint64_t seen = 0;
@@ -125,7 +126,7 @@ std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& sp
     const RemoteAddr address{image.bias() + code.offset};
     const std::uint64_t untouched =
         may_jump && !code.ifunc && !is_branched_to(address) ? up_to_next(functions, code.offset) : 0;
-    out.push_back({0, AddressSpace::FunctionEntry::read(text, address, untouched)});
+    out.push_back({0, FunctionEntry::read(text, address, untouched)});
     out.back().code.stack_words = code.probe->stack_words;
   }
   return out;

@@ -12,6 +12,7 @@
 #include "session/cuda_runtime.hpp"
 #include "session/library_names.hpp"
 #include "session/program_stacks.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 namespace {
@@ -62,7 +63,7 @@ Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const Auxilia
 Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const elf::Loader& loader) {
   const auto site = program.space->arm(loader.debug_state, stopped, Guard::Loader);
   if (!site) return tl::unexpected(site.error());
-  (*site)->entry = functions_.loader();
+  use_as_entry(**site, functions_.loader());
   program.link_map.emplace(loader.r_debug);
   return {};
 }
@@ -80,7 +81,7 @@ Result<void> ModuleWatch::lay_net(Inferior& inferior, const Thread& stopped, con
   } else if (auto net = space.install_net(stopped.tid, foothold.gadgets, foothold.loader_span); !net) {
     return net;
   }
-  space.set_restorer(foothold.gadgets.sigreturn, stopped.tid);
+  space.trap_signal().set_restorer(foothold.gadgets.sigreturn, stopped.tid);
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "probes/probe.hpp"
 
 namespace fade {

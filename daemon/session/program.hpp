@@ -13,7 +13,7 @@
 #include "elf/link_map.hpp"
 #include "elf/search_path.hpp"
 #include "probe/address_space.hpp"
-#include "probes/overrides_spec.hpp"
+#include "probes/overrides/spec.hpp"
 
 namespace fade {
 

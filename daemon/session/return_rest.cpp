@@ -7,9 +7,14 @@
 #include "proc/processes.hpp"
 #include "proc/signal_bits.hpp"
 #include "session/process_facts.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 namespace {
+
+bool serves_returns(const Site& site) {
+  return SiteUse::of(site).is_return() && site.guard == Guard::None && site.way == Way::Trap;
+}
 
 constexpr std::size_t kMostRested = 2048;  // at once: each costs a few reads and writes of the program's memory
 
@@ -48,11 +53,11 @@ void give_back_returns(const Roster& roster, std::int64_t rest_ns) {
     Program& program = *inferior->program;
     if (program.returns_rest_since != 0) {
       if (now - program.returns_rest_since < rest_ns || !are_all_elsewhere(roster, program)) continue;
-      program.space->forget_rested(program.returns_rest_since + 1);
+      program.space->returns().forget_rested(serves_returns, program.returns_rest_since + 1);
       program.returns_rest_since = 0;
     }
-    if (!inferior->watched || !program.space->returns_are_scarce()) continue;
-    if (program.space->rest_returns(open_returns(roster, program), kMostRested) > 0)
+    if (!inferior->watched || !program.space->returns().are_scarce()) continue;
+    if (program.space->returns().rest(serves_returns, open_returns(roster, program), kMostRested) > 0)
       program.returns_rest_since = boottime_ns();
   }
 }

@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "probe/instruction.hpp"
+#include "session/site_use.hpp"
+
 namespace fade {
-namespace {
-constexpr std::uint8_t kInt3 = 0xCC;
-}
 
 bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_address) {
   AddressSpace& space = thread.space();
@@ -15,14 +15,14 @@ bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_a
   Site* site = armed_already(thread, call_site, return_address);
   if (!site) {
     const auto armed =
-        may_arm(call_site, return_address).and_then([&] { return space.arm_return(return_address, thread.tid); });
+        may_arm(call_site, return_address).and_then([&] { return space.returns().arm(return_address, thread.tid); });
     if (!armed) {
       refuse(thread, call_site, armed.error());
       return false;
     }
     site = *armed;
   }
-  site->call_site = call_site.id;
+  use_as_return(*site, call_site.id);
   return true;
 }
 

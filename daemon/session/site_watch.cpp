@@ -4,19 +4,21 @@
 
 #include <algorithm>
 
+#include "session/site_use.hpp"
+
 namespace fade {
 namespace {
 
 constexpr std::int64_t kMostForALook = 5'000'000;  // ns of every 100 ms
 
-using Instead = AddressSpace::Instead;
+using Instead = VanishedSite::Instead;
 
 constexpr std::size_t kMostNamed = 3;
 
 // Generated code is written again all the time. The next call from there looks at its return itself
 // (BreakpointCapture).
 bool is_generated(const Program& program, const Site& site) {
-  if (site.entry != 0 || site.call_site == 0) return false;
+  if (!SiteUse::of(site).is_return()) return false;
   const auto it = program.call_sites.find(site.address);
   return it != program.call_sites.end() && it->second.changeable;
 }
@@ -62,8 +64,9 @@ struct SiteWatch::Lost {
 };
 
 std::string SiteWatch::name_of(const Site& site) const {
-  if (site.entry == 0) return site.call_site != 0 ? "" : name_of_guard(site.guard);
-  const auto& probe = functions_[site.entry].probe;
+  const SiteUse use = SiteUse::of(site);
+  if (use.entry == 0) return use.call_site != 0 ? "" : name_of_guard(site.guard);
+  const auto& probe = functions_[use.entry].probe;
   return probe ? probe->symbol : name_of_guard(site.guard);
 }
 
@@ -72,7 +75,7 @@ std::vector<SiteWatch::Vanished> SiteWatch::look(Program& program) const {
   const std::int64_t now = clock_.now(), before = looks.last;
   std::unordered_map<RemoteAddr, std::int64_t> doubtful;
   std::vector<Vanished> out;
-  for (const AddressSpace::VanishedSite& one : program.space->vanished()) {
+  for (const VanishedSite& one : program.space->vanished().all()) {
     const Site* const site = program.space->find(one.address);
     if (!site || is_generated(program, *site)) continue;
     const auto known = looks.doubtful.find(one.address);
@@ -93,10 +96,10 @@ void SiteWatch::mend(Program& program, ProcessId process, const std::vector<Vani
     if (!site) continue;
     const std::string name = name_of(*site);
     if (one.instead != Instead::Original) {
-      program.space->drop(one.address, stopped);
+      program.space->vanished().drop(one.address, stopped);
       (one.instead == Instead::Other ? replaced : unmapped).add(name, in_place);
-    } else if (const auto done = program.space->repair(one.address, stopped);
-               !done || *done == AddressSpace::Repair::Done) {
+    } else if (const auto done = program.space->vanished().repair(one.address, stopped);
+               !done || *done == VanishedSites::Repair::Done) {
       (done ? again : contested).add(name, in_place);
     }
   }

@@ -26,7 +26,7 @@ class SiteWatch {
 
   // A site that is to be mended.
   struct Vanished {
-    AddressSpace::VanishedSite site;
+    VanishedSite site;
     std::int64_t in_place = 0;  // session time at which its breakpoint was seen last
   };
   // Looks at all breakpoints of the program; none of its threads need be stopped. Returns those to be mended now. A

@@ -22,8 +22,10 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
 enum KindOfFrame : std::uint64_t {
   kOfPython = 1ULL << 32,
   kOfGap = 2ULL << 32,
-  kOfRunningPython = 3ULL << 32
-};  // others are a module's
+  kOfRunningPython = 3ULL << 32,
+  kByLibunwind = 4ULL << 32,   // and a module's
+};                             // others are a module's
+constexpr int kKindBits = 35;  // with the number of a module
 
 }  // namespace
 
@@ -125,7 +127,7 @@ void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegist
   why_ended_.clear();
   if (!policy_.choice().native) return;
   const std::size_t limit = std::max<std::size_t>(kMostNative, policy_.choice().depth);
-  NativeWalk native(stacks.code(), thread.tid, frame, snapshot_, is_caller, &evidence_);
+  NativeWalk native(stacks.code(), thread.tid, frame, snapshot_, is_caller, &evidence_, &libunwind_);
   while (native_.size() < limit) {
     const auto next = native.next();
     if (!next) break;
@@ -143,7 +145,7 @@ void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegist
 std::uint64_t StackCapture::hash(const ProgramStacks& stacks, PythonStacks* python) {
   std::uint64_t hash = stacks.number();
   hash = mix(hash, stacks.code().generation());
-  for (const NativeFrame& frame : native_) hash = mix(hash, frame.pc.value);
+  for (const NativeFrame& frame : native_) hash = mix(mix(hash, frame.pc.value), frame.by_libunwind);
   for (const PythonFrame& frame : python_)
     hash = mix(hash, std::uint64_t{python->place(frame, snapshot_, &evidence_).id} << 1 | (frame.entry ? 1U : 0U));
   return hash;
@@ -172,19 +174,22 @@ StackId StackCapture::build(const Thread& thread, ProgramStacks& stacks, PythonS
 FrameId StackCapture::frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python,
                                const MergedFrame& frame) {
   switch (frame.kind) {
-    case MergedFrame::Kind::Native: return native_frame(thread, stacks, frame.pc);
+    case MergedFrame::Kind::Native: return native_frame(thread, stacks, frame.native);
     case MergedFrame::Kind::Python: return python_frame(thread, stacks, *python, frame.python, kOfPython);
     case MergedFrame::Kind::Lost: break;
   }
   return gap(thread, stacks, "Python frames whose place between the native ones is not known");
 }
 
-FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc) {
+FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, const NativeFrame& frame) {
+  const RemoteAddr pc = frame.pc;
   const Module* module = thread.inferior->program->module_at(pc);
   const std::uint32_t id = module ? module->id : 0;
-  return table_.frame({std::uint64_t{stacks.number()} << 34 | id, pc.value}, [&] {
+  const std::uint64_t mark = frame.by_libunwind ? std::uint64_t{kByLibunwind} : 0;
+  return table_.frame({std::uint64_t{stacks.number()} << kKindBits | mark | id, pc.value}, [&] {
     const bool is_signal = stacks.code().at(pc, thread.tid).rule.is_signal;
     return FrameSeen{.process = thread.inferior->id,
+                     .by_libunwind = frame.by_libunwind,
                      .module = id,
                      .address = pc.value,
                      .offset = module ? pc.value - module->entry.l_addr : 0,
@@ -195,7 +200,7 @@ FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, 
 FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python,
                                    const PythonFrame& frame, std::uint64_t kind) {
   const PythonStacks::Place& place = python.place(frame, snapshot_);
-  return table_.frame({std::uint64_t{stacks.number()} << 34 | kind, place.id}, [&] {
+  return table_.frame({std::uint64_t{stacks.number()} << kKindBits | kind, place.id}, [&] {
     return FrameSeen{.process = thread.inferior->id,
                      .kind = FrameSeen::Kind::Python,
                      .address = frame.code,
@@ -206,7 +211,7 @@ FrameId StackCapture::python_frame(const Thread& thread, ProgramStacks& stacks, 
 }
 
 FrameId StackCapture::gap(const Thread& thread, ProgramStacks& stacks, const std::string& reason) {
-  return table_.frame({std::uint64_t{stacks.number()} << 34 | kOfGap, std::hash<std::string>{}(reason)}, [&] {
+  return table_.frame({std::uint64_t{stacks.number()} << kKindBits | kOfGap, std::hash<std::string>{}(reason)}, [&] {
     return FrameSeen{.process = thread.inferior->id, .kind = FrameSeen::Kind::Gap, .function = reason};
   });
 }

@@ -66,7 +66,7 @@ class StackCapture {
   std::uint64_t hash(const ProgramStacks& stacks, PythonStacks* python);
   StackId build(const Thread& thread, ProgramStacks& stacks, PythonStacks* python);
   FrameId frame_of(const Thread& thread, ProgramStacks& stacks, PythonStacks* python, const MergedFrame& frame);
-  FrameId native_frame(const Thread& thread, ProgramStacks& stacks, RemoteAddr pc);
+  FrameId native_frame(const Thread& thread, ProgramStacks& stacks, const NativeFrame& frame);
   FrameId python_frame(const Thread& thread, ProgramStacks& stacks, PythonStacks& python, const PythonFrame& frame,
                        std::uint64_t kind);
   std::vector<PythonFrame> running_frames(const Thread& thread, PythonStacks& python);
@@ -78,6 +78,7 @@ class StackCapture {
   StackTable table_;
   RememberedStacks remembered_;
   CodeFiles files_;
+  LibunwindStep libunwind_;
   std::uint32_t last_program_ = 0;
   Cost cost_;
   std::uint64_t reported_taken_ = 0, reported_not_kept_ = 0;

@@ -57,12 +57,34 @@ bool CodeMap::step(const Place& place, FrameRegisters& frame, const Memory& memo
 
 void CodeMap::read_maps(pid_t thread) {
   codes_.clear();
+  generated_.clear();
   is_read_ = true;
   const auto maps = elf::read_maps(thread);
   if (!maps) return;
   for (const elf::Mapping& mapping : maps->all())
     if (mapping.executable && (mapping.has_file() || mapping.path == kVdso))
       codes_.push_back({.range = mapping.range, .mapping = mapping});
+  read_generated(*maps);
+}
+
+void CodeMap::read_generated(const elf::Maps& maps) {
+  generated_.clear();
+  for (const elf::Mapping& mapping : maps.all())
+    if (mapping.executable && !mapping.has_file()) generated_.push_back(mapping.range);
+}
+
+bool CodeMap::is_generated(RemoteAddr pc) const {
+  const auto it = std::ranges::upper_bound(generated_, pc, {}, &RemoteRange::begin);
+  return it != generated_.begin() && std::prev(it)->contains(pc);
+}
+
+bool CodeMap::is_code(RemoteAddr pc, pid_t thread) {
+  if (!is_read_) read_maps(thread);
+  if (is_known_code(pc)) return true;
+  if (looks_ == kMostLooks) return false;
+  ++looks_;
+  if (const auto maps = elf::read_maps(thread)) read_generated(*maps);
+  return is_known_code(pc);
 }
 
 const CodeMap::Code* CodeMap::find(RemoteAddr pc) const {
@@ -119,6 +141,8 @@ void CodeMap::changed() {
   places_.assign(kFirstSize, {});
   used_ = 0;
   codes_.clear();
+  generated_.clear();
+  looks_ = 0;
   is_read_ = false;
   generation_ = next_generation();
 }

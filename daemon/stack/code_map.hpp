@@ -36,6 +36,11 @@ class CodeMap {
   std::optional<RemoteAddr> own_address(RemoteAddr pc) const { return own_address_ ? own_address_(pc) : std::nullopt; }
   // True if the pc is in executable memory, in a file or not; read again at each call.
   static bool is_executable(RemoteAddr pc, pid_t thread);
+  // True if the pc was in executable memory, in a file or not, when the mappings were read.
+  bool is_known_code(RemoteAddr pc) const { return find(pc) || is_generated(pc); }
+  // The same, after another look at the mappings if needed: generated code is mapped without notice. There are at most
+  // kMostLooks of these between two changes.
+  bool is_code(RemoteAddr pc, pid_t thread);
   // The reason for a missing rule at `pc`, for users.
   std::string why_missing(RemoteAddr pc) const;
 
@@ -53,11 +58,14 @@ class CodeMap {
     std::string problem;
   };
   static constexpr std::size_t kFirstSize = 1 << 10, kMostSlots = 1 << 17;
+  static constexpr int kMostLooks = 64;
 
   std::size_t slot(std::uint64_t pc) const;
   const Place& add(RemoteAddr pc, pid_t thread);
   void grow();
   void read_maps(pid_t thread);
+  void read_generated(const elf::Maps& maps);
+  bool is_generated(RemoteAddr pc) const;
   std::uint32_t code_at(RemoteAddr pc, pid_t thread);
   const Code* find(RemoteAddr pc) const;
   void open(Code& code, pid_t thread);
@@ -68,7 +76,9 @@ class CodeMap {
   OwnAddress own_address_;
   std::vector<Place> places_;  // by pc, open addressing; a free slot has pc 0
   std::size_t used_ = 0;
-  std::vector<Code> codes_;  // by address
+  std::vector<Code> codes_;             // by address
+  std::vector<RemoteRange> generated_;  // executable memory of no file, by address
+  int looks_ = 0;                       // by is_code()
   bool is_read_ = false;
   std::uint64_t generation_ = next_generation();
   static std::uint64_t next_generation();

@@ -11,7 +11,7 @@ namespace fade {
 struct MergedFrame {
   // Lost: Python frames follow whose place is unknown
   enum class Kind : std::uint8_t { Native, Python, Lost } kind = Kind::Native;
-  RemoteAddr pc;       // Native
+  NativeFrame native;  // Native
   PythonFrame python;  // Python
 };
 
@@ -49,7 +49,7 @@ void merge(std::span<const NativeFrame> native, bool is_whole, std::vector<Pytho
   for (const NativeFrame& frame : native) {
     const bool is_loop = is_evaluation(frame.pc);
     if (!is_loop || next == python.size() || without > 0) {
-      out.push_back({Kind::Native, frame.pc, {}});
+      out.push_back({Kind::Native, frame, {}});
       without -= is_loop && without > 0;
       continue;
     }

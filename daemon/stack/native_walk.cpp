@@ -1,18 +1,11 @@
 #include "stack/native_walk.hpp"
 
-#include <algorithm>
+#include <utility>
+
+#include "stack/call_instruction.hpp"
 
 namespace fade {
 namespace {
-
-// True if the instruction before a return address is a call: E8 rel32, or FF /2 with any form of address. `code` ends
-// at the return address.
-bool ends_with_call(std::span<const std::uint8_t> code) {
-  const auto from_end = [&](std::size_t n) { return code[code.size() - n]; };
-  if (from_end(5) == 0xE8) return true;
-  return std::ranges::any_of(std::array{2, 3, 4, 6, 7},
-                             [&](std::size_t n) { return from_end(n) == 0xFF && (from_end(n - 1) >> 3 & 7) == 2; });
-}
 
 // Memory that records each word that is read.
 class Witness final : public Memory {
@@ -45,16 +38,11 @@ RemoteAddr NativeWalk::shown(RemoteAddr pc) {
   return own.value_or(pc);
 }
 
-bool NativeWalk::is_behind_call(RemoteAddr pc) const {
-  std::array<std::uint8_t, 7> code{};
-  return stack_.read_exactly(pc - code.size(), std::as_writable_bytes(std::span(code))) && ends_with_call(code);
-}
-
 // For a thread that called a null or stray pointer: the call has left its return address at rsp, and changed nothing
 // else.
 bool NativeWalk::leave_what_is_no_code(RemoteAddr pc) {
   const auto back = stack_.value<std::uint64_t>(frame_.sp());
-  if (!back || CodeMap::is_executable(pc, thread_) || !is_behind_call({*back})) return false;
+  if (!back || CodeMap::is_executable(pc, thread_) || !is_behind_call(stack_, {*back})) return false;
   if (code_.at(RemoteAddr{*back} - 1, thread_).rule.kind == FrameRule::Kind::Missing) return false;
   frame_.return_to(*back, frame_.sp().value + sizeof *back);
   return is_return_ = true;
@@ -63,7 +51,7 @@ bool NativeWalk::leave_what_is_no_code(RemoteAddr pc) {
 // True for a function that was not called, but made the return target of the outermost function, as makecontext(3)
 // does.
 bool NativeWalk::is_put_there(RemoteAddr pc) const {
-  return !is_behind_call(pc) && code_.at(pc, thread_).rule.kind != FrameRule::Kind::Missing;
+  return !is_behind_call(stack_, pc) && code_.at(pc, thread_).rule.kind != FrameRule::Kind::Missing;
 }
 
 std::optional<NativeFrame> NativeWalk::next() {
@@ -77,17 +65,34 @@ std::optional<NativeFrame> NativeWalk::next() {
     place = &code_.at(pc, thread_);
   }
   last_ = pc;
-  if (place->rule.kind == FrameRule::Kind::Missing) return leave_without_rule(pc, place->code != 0);
-  go_out(*place);
-  return NativeFrame{pc};
+  const bool by_libunwind = std::exchange(by_libunwind_, false);
+  NativeFrame frame{pc};
+  if (place->rule.kind == FrameRule::Kind::Missing) frame = leave_without_rule(pc, place->code != 0);
+  else go_out(*place);
+  frame.by_libunwind = by_libunwind;
+  return frame;
 }
 
-std::optional<NativeFrame> NativeWalk::leave_without_rule(RemoteAddr pc, bool is_in_file) {
-  if (evidence_) evidence_->give_up();  // code decides, not the stack alone
-  if (!is_return_ && !is_in_file && leave_what_is_no_code(pc)) return NativeFrame{pc};
+NativeFrame NativeWalk::leave_without_rule(RemoteAddr pc, bool is_in_file) {
   const bool is_outermost = is_return_ && is_in_file && is_put_there(frame_.pc());
+  if (is_return_ && !is_outermost && fall_back()) return {pc};
+  if (evidence_ && !(fallback_ && fallback_->is_exhausted()))
+    evidence_->give_up();  // code decides, not the stack alone
+  if (!is_return_ && ((!is_in_file && leave_what_is_no_code(pc)) || fall_back())) return {pc};
   end_ = is_outermost ? End::Bottom : End::Missing;
-  return NativeFrame{is_outermost ? frame_.pc() : pc};
+  return {is_outermost ? frame_.pc() : pc};
+}
+
+// The evidence does not contain the code that was looked at: a call that returns there was executed, or the word on the
+// stack was taken for a return address before.
+bool NativeWalk::fall_back() {
+  if (!fallback_) return false;
+  if (evidence_) rest_on(FrameRegisters::kRbp);
+  const auto caller = fallback_->out_of(frame_, evidence_);
+  if (!caller) return false;
+  frame_ = *caller;
+  from_[FrameRegisters::kRbp] = kCertain;
+  return is_return_ = by_libunwind_ = true;
 }
 
 void NativeWalk::rest_on(std::size_t number) const {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stack/code_map.hpp"
+#include "stack/fallback_walk.hpp"
 #include "stack/stack_evidence.hpp"
 #include "stack/stack_snapshot.hpp"
 
@@ -12,6 +13,7 @@ namespace fade {
 
 struct NativeFrame {
   RemoteAddr pc;  // of the executing instruction; in a caller, inside the call instruction: the return address minus 1
+  bool by_libunwind = false;  // found by libunwind: the frame that it called has no call frame information
 };
 
 class NativeWalk {
@@ -20,10 +22,12 @@ class NativeWalk {
 
   // Begins with `frame`. `is_caller`: `frame` is of a caller and its pc is a return address. All arguments must outlive
   // the walk. `evidence` gets all facts that the frames depend on, except the pc and stack pointer at the beginning and
-  // the mappings of code.
+  // the mappings of code. With `libunwind` the walk goes on behind code without call frame information, where it can.
   NativeWalk(CodeMap& code, pid_t thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller,
-             StackEvidence* evidence = nullptr)
-      : code_(code), thread_(thread), stack_(stack), evidence_(evidence), frame_(frame), is_return_(is_caller) {}
+             StackEvidence* evidence = nullptr, LibunwindStep* libunwind = nullptr)
+      : code_(code), thread_(thread), stack_(stack), evidence_(evidence), frame_(frame), is_return_(is_caller) {
+    if (libunwind) fallback_.emplace(*libunwind, code, thread, stack);
+  }
 
   // nullopt: no more frames; end() gives the reason.
   std::optional<NativeFrame> next();
@@ -39,10 +43,10 @@ class NativeWalk {
  private:
   void go_out(const CodeMap::Place& place);
   RemoteAddr shown(RemoteAddr pc);
-  std::optional<NativeFrame> leave_without_rule(RemoteAddr pc, bool is_in_file);
+  NativeFrame leave_without_rule(RemoteAddr pc, bool is_in_file);
   bool leave_what_is_no_code(RemoteAddr pc);
+  bool fall_back();
   bool is_put_there(RemoteAddr pc) const;
-  bool is_behind_call(RemoteAddr pc) const;
   void rest_on(std::size_t number) const;
   void rest_on(const FrameRule& rule);
   bool evaluate(const CodeMap::Place& place);
@@ -57,6 +61,8 @@ class NativeWalk {
   std::array<RemoteAddr, FrameRegisters::kCount> from_{};
   FrameRegisters frame_;
   bool is_return_;
+  bool by_libunwind_ = false;  // of frame_
+  std::optional<FallbackWalk> fallback_;
   End end_ = End::NotYet;
   RemoteAddr last_;
   std::uint32_t evaluated_ = 0;

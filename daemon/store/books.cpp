@@ -15,6 +15,7 @@ Books::Books(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filte
       rollups(db, failure),
       codes(db, failure),
       kernels(db, failure, session, std::move(filter), codes),
+      launches(db, failure),
       graphs(db, failure),
       streams(db, failure),
       devices(db, failure),

@@ -17,6 +17,7 @@
 #include "store/idle_book.hpp"
 #include "store/keep.hpp"
 #include "store/kernel_book.hpp"
+#include "store/launch_table.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
@@ -48,6 +49,7 @@ struct Books {
   Rollups rollups;
   CodeBook codes;
   KernelBook kernels;
+  LaunchTable launches;
   GraphBook graphs;
   StreamBook streams;
   DeviceBook devices;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "probes/overrides_paths.hpp"
+#include "probes/overrides/paths.hpp"
 
 namespace fade::store {
 namespace {

@@ -76,60 +76,67 @@ Bases Bases::read(sqlite::Db& db) {
     return db.integer(fmt::format("SELECT max(id) FROM {}", table)).value_or(0);
   };
   const RowId stored = highest("call_"), used = db.integer("SELECT max(last_call) FROM session_").value_or(0);
-  return {std::max(stored, used), highest("process_"),  highest("thread_"), highest("module_"), highest("function_"),
-          highest("call_site_"),  highest("override_"), highest("frame_"),  highest("stack_")};
+  return {.call = std::max(stored, used),
+          .process = highest("process_"),
+          .thread = highest("thread_"),
+          .module = highest("module_"),
+          .function = highest("function_"),
+          .site = highest("call_site_"),
+          .rule = highest("override_"),
+          .frame = highest("frame_"),
+          .stack = highest("stack_")};
 }
 
-Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
-    : session_(session),
-      bases_(Bases::read(db)),
-      rules_(db, failure),
-      process_(db, failure,
-               "INSERT INTO process_ (id, session, parent, pid, ppid, uid, start_ticks, ts, exe, command, env) VALUES "
-               "(?,?,?,?,?,?,?,?,?,?,?)"),
-      process_exec_(db, failure, "UPDATE process_ SET exe = ?2, command = ?3, env = ?4 WHERE id = ?1"),
-      process_end_(db, failure, "UPDATE process_ SET ts_end = ?2, exit_code = ?3, exit_signal = ?4 WHERE id = ?1"),
-      thread_(db, failure, "INSERT INTO thread_ (id, process, tid, name, ts) VALUES (?,?,?,?,?)"),
-      thread_end_(db, failure, "UPDATE thread_ SET ts_end = ?2, name = coalesce(?3, name) WHERE id = ?1"),
-      module_(db, failure,
-              "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts) VALUES "
+Directory::Tables::Tables(sqlite::Db& db, Failure& failure)
+    : process(db, failure,
+              "INSERT INTO process_ (id, session, parent, pid, ppid, uid, start_ticks, ts, exe, command, env) VALUES "
               "(?,?,?,?,?,?,?,?,?,?,?)"),
-      module_end_(db, failure, "UPDATE module_ SET ts_end = ?2 WHERE id = ?1"),
-      function_(db, failure, "INSERT INTO function_ VALUES (?,?,?,?,?,?,?,?,?,?)"),
-      function_name_(db, failure, "INSERT OR IGNORE INTO function_name_ VALUES (?,?)"),
-      site_(db, failure, "INSERT INTO call_site_ VALUES (?,?,?,?,?,?)") {}
+      process_exec(db, failure, "UPDATE process_ SET exe = ?2, command = ?3, env = ?4 WHERE id = ?1"),
+      process_end(db, failure, "UPDATE process_ SET ts_end = ?2, exit_code = ?3, exit_signal = ?4 WHERE id = ?1"),
+      thread(db, failure, "INSERT INTO thread_ (id, process, tid, name, ts) VALUES (?,?,?,?,?)"),
+      thread_end(db, failure, "UPDATE thread_ SET ts_end = ?2, name = coalesce(?3, name) WHERE id = ?1"),
+      module(db, failure,
+             "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts) VALUES "
+             "(?,?,?,?,?,?,?,?,?,?,?)"),
+      module_end(db, failure, "UPDATE module_ SET ts_end = ?2 WHERE id = ?1"),
+      function(db, failure, "INSERT INTO function_ VALUES (?,?,?,?,?,?,?,?,?,?)"),
+      function_name(db, failure, "INSERT OR IGNORE INTO function_name_ VALUES (?,?)"),
+      site(db, failure, "INSERT INTO call_site_ VALUES (?,?,?,?,?,?)") {}
+
+Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
+    : session_(session), bases_(Bases::read(db)), rules_(db, failure), tables_(db, failure) {}
 
 void Directory::on(const ProcessStarted& n) {
   ++processes_;
   pids_[process_row(n.process)] = n.pid;
-  process_(process_row(n.process), session_, unless(process_row(n.parent), 0), n.pid, n.ppid, n.uid, n.start_ticks,
-           n.at, n.exe, command_line(n.command), json_of(n.environment));
+  tables_.process(process_row(n.process), session_, unless(process_row(n.parent), 0), n.pid, n.ppid, n.uid,
+                  n.start_ticks, n.at, n.exe, command_line(n.command), json_of(n.environment));
 }
 
 void Directory::on(const ProcessExec& n) {
-  process_exec_(process_row(n.process), n.exe, command_line(n.command), json_of(n.environment));
+  tables_.process_exec(process_row(n.process), n.exe, command_line(n.command), json_of(n.environment));
   for (ThreadEntry& thread : threads_)
     if (thread.process == n.process) thread.device = n.device;
 }
 
 void Directory::on(const ProcessEnded& n) {
-  process_end_(process_row(n.process), n.at, unless(n.exit_code, -1), unless(n.exit_signal, 0));
+  tables_.process_end(process_row(n.process), n.at, unless(n.exit_code, -1), unless(n.exit_signal, 0));
 }
 
 void Directory::on(const ThreadStarted& n) {
   ++thread_count_;
-  grown(threads_, n.thread) = {thread_row(n.thread), n.process, n.device};
-  thread_(thread_row(n.thread), process_row(n.process), n.tid, unless_empty(n.name), n.at);
+  grown(threads_, n.thread) = {.row = thread_row(n.thread), .process = n.process, .device = n.device};
+  tables_.thread(thread_row(n.thread), process_row(n.process), n.tid, unless_empty(n.name), n.at);
 }
 
-void Directory::on(const ThreadEnded& n) { thread_end_(thread_row(n.thread), n.at, unless_empty(n.name)); }
+void Directory::on(const ThreadEnded& n) { tables_.thread_end(thread_row(n.thread), n.at, unless_empty(n.name)); }
 
 void Directory::on(const ModuleLoaded& n) {
-  module_(module_row(n.module), process_row(n.process), n.path, unless_empty(n.soname), unless_empty(n.build_id),
-          unless_empty(n.role), unless_empty(n.version), n.base, n.size, n.sites, n.at);
+  tables_.module(module_row(n.module), process_row(n.process), n.path, unless_empty(n.soname), unless_empty(n.build_id),
+                 unless_empty(n.role), unless_empty(n.version), n.base, n.size, n.sites, n.at);
 }
 
-void Directory::on(const ModuleUnloaded& n) { module_end_(module_row(n.module), n.at); }
+void Directory::on(const ModuleUnloaded& n) { tables_.module_end(module_row(n.module), n.at); }
 
 // The C++ export of a function of C is that function: _Z24hipExtModuleLaunchKernelP... of hipExtModuleLaunchKernel.
 std::string plain_name(const std::string& symbol) {
@@ -148,7 +155,7 @@ void Directory::on(const FunctionDefined& n) {
   entry = {.row = same->second,
            .probe = n.probe,
            .name = name,
-           .memory = memory_action(*n.probe),
+           .memory = n.probe->memory_action(),
            .library_major = n.library_major};
   const probes::Probe& probe = *n.probe;
   entry.family = call_family(probe);
@@ -159,12 +166,12 @@ void Directory::on(const FunctionDefined& n) {
   entry.result = ResultWord::of(probe.result);
   entry.normal = rules_.normal(probe.symbol);
   const bool is_void = probe.result.cls == probes::TypeClass::Void;
-  if (name != probe.symbol) function_name_(entry.row, probe.symbol);
-  for (const std::string& other : n.other_names) function_name_(entry.row, other);
+  if (name != probe.symbol) tables_.function_name(entry.row, probe.symbol);
+  for (const std::string& other : n.other_names) tables_.function_name(entry.row, other);
   if (!is_new) return;
-  function_(entry.row, session_, name, probe.api, probe.group, probes::word_for(probe.kind), n.library,
-            argument_names(probe), is_void ? "void" : probe.result.name,
-            probe.has_success ? std::optional(probe.success) : std::nullopt);
+  tables_.function(entry.row, session_, name, probe.api, probe.group, probes::word_for(probe.kind), n.library,
+                   argument_names(probe), is_void ? "void" : probe.result.name,
+                   probe.has_success ? std::optional(probe.success) : std::nullopt);
 }
 
 void Directory::on(const CallSiteSeen& n) {
@@ -173,8 +180,8 @@ void Directory::on(const CallSiteSeen& n) {
   const std::string library = bridge ? std::string(kPython) : n.library,
                     symbol = bridge ? library : function_place(n.symbol);
   site_libraries_[n.site] = libraries_.id(library);
-  site_(site_row(n.site), process_row(n.process), unless_empty(library),
-        library.empty() ? std::nullopt : std::optional(n.offset), unless_empty(symbol), n.address);
+  tables_.site(site_row(n.site), process_row(n.process), unless_empty(library),
+               library.empty() ? std::nullopt : std::optional(n.offset), unless_empty(symbol), n.address);
 }
 
 std::string Directory::process_label(RowId row) const {

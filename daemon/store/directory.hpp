@@ -16,7 +16,6 @@
 #include "store/call_view.hpp"
 #include "store/launch_memo.hpp"
 #include "store/libraries.hpp"
-#include "store/memory_actions.hpp"
 #include "store/result_rules.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
@@ -34,7 +33,7 @@ struct FunctionEntry {
   probes::ProbePtr probe;
   std::string name{};  // as it is stored: without the additions of C++
   CallFamily family{};
-  MemoryAction memory;
+  probes::MemoryAction memory;
   int library_major = 0;
   std::uint64_t with_args = 0;  // calls with arguments that were stored as text
   bool is_marker = false;       // marks the begin or end of a range of the program
@@ -102,6 +101,12 @@ class Directory {
   std::string process_label(RowId row) const;  // "process 4242"
 
  private:
+  // The statements of the tables that notices fill. Passive.
+  struct Tables {
+    Tables(sqlite::Db& db, Failure& failure);
+    Write process, process_exec, process_end, thread, thread_end, module, module_end, function, function_name, site;
+  };
+
   const RowId session_;
   const Bases bases_;
   const ResultRules rules_;
@@ -112,8 +117,7 @@ class Directory {
   std::vector<LibraryId> site_libraries_;  // by id
   std::unordered_map<RowId, pid_t> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
-  Write process_, process_exec_, process_end_, thread_, thread_end_, module_, module_end_, function_, function_name_,
-      site_;
+  Tables tables_;
 };
 
 }  // namespace fade::store

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "base/event.hpp"
-#include "store/memory_actions.hpp"
+#include "probes/memory_action.hpp"
 
 namespace fade::store {
+
+using Space = probes::MemorySpace;
 
 struct Freed {
   std::int64_t alloc = 0;  // alloc_.id

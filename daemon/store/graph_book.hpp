@@ -3,55 +3,18 @@
 // Memory is bounded; a graph with unknown kernels is marked as incomplete.
 #pragma once
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "store/call_view.hpp"
-#include "store/copy_book.hpp"
+#include "store/graph_call.hpp"
+#include "store/graph_execs.hpp"
 #include "store/graph_memory.hpp"
-#include "store/rollups.hpp"
+#include "store/graph_set.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
-
-struct GraphKernel {
-  RowId kernel = 0, geometry = 0;
-  std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
-  bool enabled = true;
-  bool operator==(const GraphKernel&) const = default;
-};
-
-// A copy or fill that each launch of a graph does.
-struct GraphCopy {
-  RowId function = 0;  // that put it into the graph
-  std::int64_t kind = 0, bytes = 0;
-  Way way;
-  std::uint64_t source = 0, destination = 0;
-  std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
-  bool operator==(const GraphCopy&) const = default;
-};
-
-// A call about graphs.
-struct GraphCall {
-  ProcessId process = 0;
-  RowId process_row = 0, call = 0, stream = 0;
-  std::int64_t at = 0, end = 0, ns = 0;
-  bool failed = false;
-  bool stored = false;  // it has a row
-  const CallView& view;
-  std::vector<GraphKernel> kernels;     // that it names
-  std::optional<GraphMemory> memory{};  // that it puts into a graph; its node is not set
-  std::optional<GraphCopy> copy{};      // likewise
-
-  // The nth parameter of that type; 0: none. The next function gives the value that an out-parameter of that type
-  // received.
-  std::uint64_t given(std::string_view type, std::size_t nth = 0) const;
-  std::uint64_t made(std::string_view type) const;
-};
 
 class GraphBook {
  public:
@@ -86,35 +49,16 @@ class GraphBook {
   void flush();
 
  private:
-  struct Graph {
-    std::vector<GraphKernel> kernels;
-    GraphMemories memory;
-    std::vector<GraphCopy> copies;
-    bool complete = true;
-    bool operator==(const Graph&) const = default;
-    std::size_t pieces() const { return kernels.size() + memory.size() + copies.size(); }
-    void forget_nodes();  // its nodes have other handles
-  };
   struct Capture {
     Graph graph;
     std::uint64_t into = 0;    // hipStreamBeginCaptureToGraph
     std::uint64_t origin = 0;  // the stream that began it
     std::unordered_set<std::uint64_t> streams, events;
   };
-  struct Exec {
-    Graph graph;
-    bool frees_first = false;
-    RowId row = 0;              // 0: none for its present kernels
-    std::uint64_t kernels = 0;  // that one launch runs; known if there is a row
-    std::uint64_t launches = 0, errors = 0;
-    std::int64_t ns = 0, max = 0, first = 0, last = 0;
-    bool changed = false;
-  };
   struct Process {
-    std::unordered_map<std::uint64_t, Graph> graphs;
-    std::unordered_map<std::uint64_t, Exec> execs;
+    GraphSet graphs;
+    std::unordered_map<std::uint64_t, GraphExec> execs;
     std::vector<Capture> captures;
-    std::size_t pieces = 0;  // in all of them
   };
   using Action = void (GraphBook::*)(Process&, const GraphCall&);
   struct Row {
@@ -147,17 +91,8 @@ class GraphBook {
   void launch(Process& process, const GraphCall& call);
 
   static Capture* capture_of(Process& process, std::uint64_t stream);
-  Graph& known(Process& process, std::uint64_t graph);
-  static Exec& exec_of(Process& process, std::uint64_t exec);
-  void append(Process& process, Graph& to, const Graph& from);
-  void append(Process& process, Graph& to, const GraphKernel& kernel);
-  void append(Process& process, Graph& to, const GraphMemory& memory);
-  void append(Process& process, Graph& to, const GraphCopy& copy);
-  static bool has_room(Process& process, Graph& to);
+  static GraphExec& exec_of(Process& process, std::uint64_t exec);
   void forget(Process& process, std::uint64_t exec);
-  void change(Exec& exec, Graph graph);
-  void write(Exec& exec, const GraphCall& call);
-  void write_uses(Exec& exec);
 
   std::unordered_map<ProcessId, Process> processes_;
   std::size_t capturing_ = 0;  // captures under way, of all processes
@@ -165,8 +100,7 @@ class GraphBook {
   LaunchedMemory launched_;
   std::uint64_t launched_kernels_ = 0;
   const std::vector<GraphCopy>* launched_copies_ = nullptr;
-  RowId last_;
-  Write graph_, kernel_, uses_, launch_;
+  GraphExecRows rows_;
 };
 
 }  // namespace fade::store

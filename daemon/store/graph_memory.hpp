@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "store/allocation.hpp"
 #include "store/call_view.hpp"
-#include "store/memory_ledger.hpp"
 
 namespace fade::store {
 

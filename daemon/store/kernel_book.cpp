@@ -13,10 +13,6 @@ constexpr std::size_t kMostEntries = 100'000;     // of each map
 constexpr std::size_t kMostNameBytes = 64 << 20;  // a program says how many names there are, and how long
 constexpr std::size_t kMostMatched = 4'096;       // std::regex recurses once per character
 
-RowId last_id(sqlite::Db& db, std::string_view table) {
-  return db.integer(fmt::format("SELECT max(id) FROM {}", table)).value_or(0);
-}
-
 Result<std::vector<std::regex>> compiled(const std::vector<std::string>& patterns) {
   std::vector<std::regex> out;
   for (const std::string& pattern : patterns) {
@@ -58,26 +54,9 @@ KernelBook::KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFi
     : session_(session),
       filter_(std::move(filter)),
       codes_(codes),
-      last_kernel_(last_id(db, "kernel_")),
-      last_geometry_(last_id(db, "geometry_")),
-      last_launch_(last_id(db, "launch_")),
+      last_kernel_(db.integer("SELECT max(id) FROM kernel_").value_or(0)),
       kernel_(db, failure,
-              "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?,?,?,?,?,?)"),
-      geometry_(db, failure, "INSERT INTO geometry_ VALUES (?,?,?,?,?,?,?,?)"),
-      launch_(db, failure, "INSERT INTO launch_ VALUES (?,?,?,?,?)") {}
-
-std::size_t KernelBook::ShapeHash::operator()(const ShapeKey& k) const {
-  std::uint64_t h = k.shared * 0x9E3779B97F4A7C15u;
-  for (const std::uint64_t axis : {k.x, k.y, k.z}) h = (h ^ axis) * 0xC2B2AE3D27D4EB4Fu;
-  return h ^ (h >> 31);
-}
-
-std::size_t KernelBook::LaunchHash::operator()(const LaunchKey& k) const {
-  std::uint64_t h = static_cast<std::uint64_t>(k.kernel) * 0x9E3779B97F4A7C15u;
-  h = (h ^ static_cast<std::uint64_t>(k.geometry)) * 0xC2B2AE3D27D4EB4Fu;
-  h = (h ^ static_cast<std::uint64_t>(k.stream)) * 0x165667B19E3779F9u;
-  return h ^ (h >> 31) ^ k.captured;
-}
+              "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?,?,?,?,?,?)") {}
 
 void KernelBook::name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library,
                       std::uint64_t module) {
@@ -183,27 +162,6 @@ KernelBook::Kernel KernelBook::row_of(const Named& named, RowId call) {
   entry->second = {++last_kernel_, filter_.wants(named.name, readable.value_or(named.name))};
   kernel_(last_kernel_, session_, named.name, readable, unless_empty(named.library), call);
   return entry->second;
-}
-
-RowId KernelBook::geometry(const probes::LaunchShape& shape) {
-  const auto axis = [](std::uint32_t grid, std::uint32_t block) { return std::uint64_t{grid} << 32 | block; };
-  const auto& [grid, block, shared] = shape;
-  if (geometries_.size() >= kMostEntries) geometries_.clear();
-  const ShapeKey key{axis(grid.x, block.x), axis(grid.y, block.y), axis(grid.z, block.z), shared};
-  RowId& row = geometries_[key];
-  if (row != 0) return row;
-  row = ++last_geometry_;
-  geometry_(last_geometry_, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared);
-  return last_geometry_;
-}
-
-RowId KernelBook::launch(RowId kernel, RowId geometry, RowId stream, bool captured) {
-  if (launches_.size() >= kMostEntries) launches_.clear();
-  RowId& row = launches_[{kernel, geometry, stream, captured}];
-  if (row != 0) return row;
-  row = ++last_launch_;
-  launch_(last_launch_, kernel, geometry, unless(stream, 0), captured);
-  return last_launch_;
 }
 
 }  // namespace fade::store

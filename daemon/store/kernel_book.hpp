@@ -47,8 +47,6 @@ class KernelBook {
   void unload(ProcessId process, std::uint64_t module);
   // A handle without a name gets its number as name.
   const Kernel& kernel(ProcessId process, std::uint64_t handle, RowId call);
-  RowId geometry(const probes::LaunchShape& shape);
-  RowId launch(RowId kernel, RowId geometry, RowId stream, bool captured);
   void end_process(ProcessId process);
   std::uint64_t renamed() const { return renamed_; }  // changes when a handle may mean another kernel
 
@@ -56,21 +54,6 @@ class KernelBook {
   struct Named {
     std::string name, library;
     std::uint64_t module = 0;
-  };
-  struct ShapeKey {
-    std::uint64_t x = 0, y = 0, z = 0, shared = 0;  // grid and block of each axis in one word
-    bool operator==(const ShapeKey&) const = default;
-  };
-  struct ShapeHash {
-    std::size_t operator()(const ShapeKey& k) const;
-  };
-  struct LaunchKey {
-    RowId kernel = 0, geometry = 0, stream = 0;
-    bool captured = false;
-    bool operator==(const LaunchKey&) const = default;
-  };
-  struct LaunchHash {
-    std::size_t operator()(const LaunchKey& k) const;
   };
   struct Handle {  // the row is made at the first launch
     Named named;
@@ -99,11 +82,9 @@ class KernelBook {
       of_modules_;                                   // handles of each module
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
   std::size_t name_bytes_ = 0, by_name_bytes_ = 0;   // at most, of the names in handles_ and in by_name_
-  RecentMap<ShapeKey, RowId, ShapeHash> geometries_;
-  RecentMap<LaunchKey, RowId, LaunchHash> launches_;
   std::uint64_t renamed_ = 0;
-  RowId last_kernel_, last_geometry_, last_launch_;
-  Write kernel_, geometry_, launch_;
+  RowId last_kernel_;
+  Write kernel_;
 };
 
 }  // namespace fade::store

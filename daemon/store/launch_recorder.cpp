@@ -70,7 +70,7 @@ void LaunchRecorder::launch_listed(RecordedCall& call) {
 
 LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
   const KernelBook::Kernel kernel = books_.kernels.kernel(call.process_id(), use.kernel, call.call);
-  const RowId geometry = books_.kernels.geometry(use.shape.value_or(kUnknown));
+  const RowId geometry = books_.launches.geometry(use.shape.value_or(kUnknown));
   const bool captured =
       !call.failed && use.stream && books_.graphs.capture(call.process_id(), *use.stream, {kernel.row, geometry});
   call.ran = !captured;
@@ -79,7 +79,7 @@ LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& u
   if (!captured) sum.add(call.at, call.ns, call.failed);
   call.wanted = nth == 0 ? kernel.wanted : call.wanted || kernel.wanted;
   if (!books_.keep.calls || !kernel.wanted) return sum;
-  const RowId row = books_.kernels.launch(kernel.row, geometry, stream, captured);
+  const RowId row = books_.launches.launch(kernel.row, geometry, stream, captured);
   if (call.launch == BatchTable::kNull) call.launch = row;
   else more_launches_(call.call, nth, row);
   return sum;
@@ -87,7 +87,7 @@ LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& u
 
 GraphKernel LaunchRecorder::graph_kernel(const RecordedCall& call, const probes::KernelUse& use) {
   return {books_.kernels.kernel(call.process_id(), use.kernel, call.call).row,
-          books_.kernels.geometry(use.shape.value_or(kUnknown))};
+          books_.launches.geometry(use.shape.value_or(kUnknown))};
 }
 
 // ---------------------------------------------------------------- graphs
@@ -112,7 +112,7 @@ void GraphRecorder::describe(const RecordedCall& call, GraphCall& out) {
   if (GraphBook::names_kernels(probe.symbol))
     for (const probes::KernelUse& use : probes::kernels_used(probe, call.record, call.view.payload))
       out.kernels.push_back(launches_.graph_kernel(call, use));
-  if (call.function.memory.act == MemoryAct::Node) out.memory = memory_.graph_node(call);
+  if (call.function.memory.act == probes::MemoryAct::Node) out.memory = memory_.graph_node(call);
   if (GraphBook::adds_copy(probe.symbol)) out.copy = copies_.graph_node(call);
 }
 

@@ -1,53 +1,27 @@
-// The allocations of each process that are not freed, their sum over time, and the libraries that called for them. One
-// row per allocation when it is freed or when the process ends; memory is bounded by the live allocations. Children of
-// fork begin empty.
+// The allocations of each process that are not freed. One row per allocation when it is freed or when the process ends;
+// memory is bounded by the live allocations. Children of fork begin empty. MemorySums adds them up.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/event.hpp"
+#include "probes/memory_action.hpp"
+#include "store/allocation.hpp"
 #include "store/batch_table.hpp"
 #include "store/freed_memory.hpp"
-#include "store/libraries.hpp"
 #include "store/mapped_memory.hpp"
-#include "store/memory_actions.hpp"
+#include "store/memory_sums.hpp"
 #include "store/memory_trouble.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
 
 inline constexpr std::int64_t kOutOfMemory = 2;  // hipErrorOutOfMemory
-
-using DeviceRow = std::int64_t;  // device_.id
-
-// Memory of another process of the recording. process: its row; 0: not known.
-struct Owner {
-  std::int64_t process = 0;
-  std::uint64_t address = 0;  // there
-  bool operator==(const Owner&) const = default;
-};
-
-struct Allocation {
-  std::uint64_t address = 0;  // or the handle
-  std::uint64_t bytes = 0;    // of imported and mapped memory: 0 if it is not known
-  DeviceRow device = 0;
-  MemoryKind kind = MemoryKind::Device;
-  Space space = Space::Memory;
-  Cause cause{};
-  LibraryId library = Libraries::kUnknown;
-  Owner owner{};
-  std::uint32_t opened = 1;  // how often that of another process was opened: it takes as many closes
-};
-
-// The kind of memory at an address of a copy, as far as the ledger knows.
-enum class Place : std::uint8_t { Unknown, Device, Pinned, Managed };
 
 class MemoryLedger {
  public:
@@ -92,47 +66,17 @@ class MemoryLedger {
   void end_recording();
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
-  void end_timeline() { has_timeline_ = false; }  // its table gets no more rows
+  void end_timeline() { sums_.end_timeline(); }  // its table gets no more rows
   void set_room(Room room) { room_ = std::move(room); }
   std::uint64_t without_row() const { return without_row_; }  // never freed, and there was no room for their rows
   void flush();                                               // sums; the timeline goes to its table's rows
-  // Most bytes of device memory that were live at once, by device.
-  std::vector<std::pair<DeviceRow, std::uint64_t>> peaks() const;
-  struct InUse {
-    std::uint64_t bytes = 0, peak = 0;  // peak: the peaks of the devices added up
-  };
-  InUse in_use() const;
-  std::int64_t live_bytes(ProcessId process) const;  // of devices
-  struct Holding {
-    DeviceRow device = 0;
-    MemoryKind kind = MemoryKind::Device;
-    std::int64_t bytes = 0, peak = 0;
-  };
-  std::vector<Holding> held(ProcessId process) const;  // by that process, now
+  const MemorySums& sums() const { return sums_; }
 
  private:
-  using UseKey = std::pair<DeviceRow, MemoryKind>;
-  struct Sum {
-    ProcessId process = 0;
-    std::int64_t used = 0, peak = 0, peak_at = 0, allocs = 0, frees = 0, bytes = 0;
-    bool changed = false;
-    void change(std::int64_t by, std::int64_t at);
-  };
-  struct Use : Sum {  // one (device, kind)
-    std::int64_t unknown_frees = 0;
-    std::int64_t ms = 0, ms_peak = 0, ms_allocs = 0, ms_frees = 0;  // the open bucket of the timeline
-    bool ms_changed = false;
-  };
-  struct HolderKey {
-    DeviceRow device = 0;
-    MemoryClass memory{};
-    LibraryId library = Libraries::kAll;
-    auto operator<=>(const HolderKey&) const = default;
-  };
   using Key = std::pair<Space, std::uint64_t>;  // of physical memory: MappedMemory::Block
   struct Process {
     std::map<Key, Allocation> live;
-    std::array<std::size_t, kSpaces> count{};  // of live
+    std::array<std::size_t, probes::kMemorySpaces> count{};  // of live
     MappedMemory mapped;
   };
   struct Inside {
@@ -141,16 +85,6 @@ class MemoryLedger {
     std::int64_t oom = 0;  // oom_.id if it ran out of memory; 0: an allocation
   };
 
-  Use& use_at(ProcessId process, DeviceRow device, MemoryKind kind, std::int64_t at);
-  Sum& holder(ProcessId process, const HolderKey& key);
-  void count(ProcessId process, const Allocation& allocation, std::int64_t sign);
-  void change(ProcessId process, const Allocation& allocation, std::int64_t sign, std::int64_t at);
-  template <class Change>
-  void for_holders(ProcessId process, const Allocation& allocation, Change&& change);
-  void close_bucket(const UseKey& key, Use& use);
-  void fall_to_nothing(const UseKey& key, Use& use, std::int64_t at);
-  void write_sums(const UseKey& key, Use& use);
-  void write_holder(const HolderKey& key, Sum& sum);
   std::int64_t write_row(const Allocation& allocation, std::int64_t end, std::int64_t call_end);
   void write_live(ProcessId process);
   void free_one(ProcessId process, const Allocation& allocation, std::int64_t call, std::int64_t at);
@@ -162,35 +96,18 @@ class MemoryLedger {
   const Freed* freed(ProcessId process, Space space, std::uint64_t address) const;
   const Allocation* around(ProcessId process, Space space, std::uint64_t address) const;
   Fault fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& before) const;
-  std::int64_t used_on(DeviceRow device, MemoryClass memory) const;
 
-  const Libraries& libraries_;
   std::unordered_map<ProcessId, Process> live_;
-  std::map<UseKey, Use> uses_;
-  std::map<HolderKey, Sum> holders_;
-  // Most calls are like the one before.
-  UseKey last_use_key_;
-  Use* last_use_ = nullptr;
-  struct LastHolder {
-    HolderKey key;
-    Sum* sum = nullptr;
-  };
-  std::array<LastHolder, 2> last_holders_;  // of a library, of all
-  void forget_last();
-  struct Peak {
-    std::int64_t used = 0, peak = 0;
-  };
-  std::map<DeviceRow, Peak> devices_;                     // outlive their processes
   std::unordered_multimap<std::int64_t, Inside> inside_;  // by the call around it, which comes later
   FreedMemory freed_;
+  MemorySums sums_;
   MemoryTrouble trouble_;
   BatchTable& alloc_rows_;
-  BatchTable& bucket_rows_;  // of the timeline
   std::int64_t last_alloc_id_;
-  bool keep_rows_ = true, has_timeline_ = true;
+  bool keep_rows_ = true;
   Room room_ = room_without_end;
   std::uint64_t without_row_ = 0;
-  Write stat_, holder_, owner_;
+  Write owner_;
 };
 
 }  // namespace fade::store

@@ -25,13 +25,9 @@ void MemoryLedger::measure(ProcessId process, std::uint64_t address, std::uint64
     const auto found = owner->second.live.find({space, address});
     if (found == owner->second.live.end() || found->second.kind != MemoryKind::Imported || found->second.bytes != 0)
       continue;
-    Allocation& a = found->second;
-    const std::int64_t opened_at = a.cause.at;
-    count(process, a, -1);
-    a.bytes = std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max());
-    a.cause.at = std::max(opened_at, at);
-    count(process, a, 1);
-    a.cause.at = opened_at;
+    sums_.recount(process, found->second, at, [&](Allocation& a) {
+      a.bytes = std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max());
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 
 namespace fade::store {
 
+using probes::MemoryAct;
 using probes::Role;
 
 namespace {
@@ -36,7 +37,7 @@ void MemoryRecorder::record(const RecordedCall& call) {
 
 // Without address and bytes.
 Allocation MemoryRecorder::allocation_of(const RecordedCall& call) const {
-  const MemoryAction& what = call.function.memory;
+  const probes::MemoryAction& what = call.function.memory;
   return {.device = streams_.device_of(call),
           .kind = what.kind,
           .space = what.space,

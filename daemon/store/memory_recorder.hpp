@@ -20,7 +20,7 @@ class MemoryRecorder {
         handles_(books.handles),
         streams_(streams) {}
 
-  // Any call that may give or take memory: acts by the function's MemoryAction.
+  // Any call that may give or take memory: acts as the function's @memory note or kind says.
   void record(const RecordedCall& call);
   // Called after every call without an outer call.
   void outer_call(const RecordedCall& call) {

@@ -7,11 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "probes/memory_action.hpp"
 #include "store/freed_memory.hpp"
-#include "store/memory_actions.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
+
+using probes::MemoryKind;
 
 // The call that did it, by rows.
 struct Cause {

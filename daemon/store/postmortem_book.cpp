@@ -53,7 +53,7 @@ void PostmortemBook::on(const Postmortem& n) {
               n.sender == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(n.sender_uid)),
               unless_empty(n.sender_name), n.kind == Postmortem::Kind::Exit ? std::optional(n.exit_code) : std::nullopt,
               unless(n.quiet_ns, 0), unless_empty(n.cause), unless_empty(n.evidence));
-  for (const MemoryLedger::Holding& held : memory_.held(n.process))
+  for (const MemorySums::Holding& held : memory_.sums().held(n.process))
     held_(row(n.postmortem), held.device, static_cast<int>(held.kind), held.bytes, held.peak);
 }
 

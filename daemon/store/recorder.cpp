@@ -37,15 +37,9 @@ Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter fi
     : session_(session),
       books_(db, failure_, session, std::move(filter), std::move(step)),
       lanes_(books_),
-      streams_(books_),
-      memory_(books_, streams_),
-      copies_(books_, streams_),
-      launches_(db, failure_, books_, streams_),
-      graphs_(books_, streams_, launches_, copies_, memory_),
-      modules_(books_),
-      devices_(db, failure_, books_, memory_),
+      families_(db, failure_, books_),
       rows_(db, failure_, books_, detail),
-      notices_(db, failure_, session, books_, lanes_, devices_),
+      notices_(db, failure_, session, books_, lanes_, families_.devices),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1") {
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
 }
@@ -56,7 +50,7 @@ void Recorder::keep(Keep keep) {
 }
 
 void Recorder::apply_notice(const Notice& notice) {
-  if (books_.keep.sums || !adds_rows(notice)) notices_.record(notice, last_call_id_);
+  if (books_.keep.sums || !adds_rows(notice)) notices_.record(notice, tally_.last_id);
 }
 
 void Recorder::apply(const Batch& batch, const Look& look) {
@@ -79,11 +73,11 @@ void Recorder::apply(const Batch& batch, const Look& look) {
 }
 
 void Recorder::call(const CallRecord& record, std::span<const std::byte> payload) {
-  ++applied_;
+  ++tally_.applied;
   Lane* lane = books_.keep.sums ? lanes_.of(record) : nullptr;
   if (!lane) {
-    ++dropped_;
-    if (books_.keep.sums) ++unknown_;
+    ++tally_.dropped;
+    if (books_.keep.sums) ++tally_.unknown;
     else rows_.leave_out();
     return;
   }
@@ -107,68 +101,24 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
                    .failed = failed,
                    .is_failure = failed && !function.is_answer(result),
                    .result = result,
-                   .sec = second_of(record.entry_ns)};
+                   // Without a timeline everything belongs to its last second.
+                   .sec = books_.keep.timeline ? second_.of(record.entry_ns) : second_.last()};
   this->record(now, *lane);
 }
 
 void Recorder::record(RecordedCall& call, Lane& lane) {
-  ++calls_;
-  failed_ += call.is_failure;
-  last_call_id_ = std::max(last_call_id_, call.call);
-  last_call_ns_ = std::max(last_call_ns_, call.end);
+  ++tally_.calls;
+  tally_.failed += call.is_failure;
+  tally_.last_id = std::max(tally_.last_id, call.call);
+  tally_.last_ns = std::max(tally_.last_ns, call.end);
   const std::int64_t self = sum_up(call, lane);
-  record_family(call);
-  if (memory_.waits_for_outer() && call.function.probe->api != kUserApi) memory_.outer_call(call);
+  families_.record(call, lanes_.told());
+  if (families_.memory.waits_for_outer() && call.function.probe->api != kUserApi) families_.memory.outer_call(call);
   if (call.launched > 0) books_.copies.launch(call.process, call.launched);
   if (!call.function.is_marker) follow_work(call, lane, self);
   if (call.record.flags & (kReturned | kUnwound))
     lane.last->left({call.call, call.function.row, call.at, call.end, call.result, call.returned});
   rows_.write(call);
-}
-
-void Recorder::record_family(RecordedCall& call) {
-  switch (call.function.family) {
-    case CallFamily::Memory: return memory_.record(call);
-    case CallFamily::Launch: return launches_.record(call, lanes_.told());
-    case CallFamily::Graph: return graphs_.record(call);
-    case CallFamily::ModuleLoad: return modules_.load(call);
-    case CallFamily::ModuleUnload: return modules_.unload(call);
-    case CallFamily::KernelName: return modules_.name_kernel(call);
-    case CallFamily::Copy: return copies_.record(call);
-    case CallFamily::StreamCreate: return streams_.create(call);
-    case CallFamily::StreamDestroy: return streams_.destroy(call);
-    case CallFamily::StreamSync: return streams_.synchronize(call);
-    case CallFamily::SetDevice: return devices_.set_device(call);
-    case CallFamily::DeviceQuery: return devices_.query(call);
-    case CallFamily::Marker: return record_marker(call);
-  }
-}
-
-void Recorder::record_marker(const RecordedCall& call) {
-  if (!call.returned) return;
-  const CallView& view = call.view;
-  books_.ranges.call({.kind = view.probe.kind,
-                      .id = call.record.id,
-                      .parent = call.record.parent,
-                      .call = call.call,
-                      .process = call.process,
-                      .thread = call.thread.row,
-                      .entry = call.at,
-                      .exit = call.end,
-                      .result = view.result(),
-                      .range_id = view.value(probes::Role::RangeId).value_or(0),
-                      .domain = view.value(probes::Role::RangeDomain).value_or(0),
-                      .name = view.message()});
-}
-
-// Without a timeline everything belongs to its last second.
-std::int64_t Recorder::second_of(std::int64_t at) {
-  if (!books_.keep.timeline) return second_;
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  if (at >= second_begins_ && at - second_begins_ < kSecond) return second_;
-  second_ = at / kSecond;
-  second_begins_ = second_ * kSecond;
-  return second_;
 }
 
 // Returns the time of the call without watched calls inside.
@@ -180,7 +130,7 @@ std::int64_t Recorder::sum_up(RecordedCall& call, Lane& lane) {
     lanes_.come_from(lane, library);
   lane.from_library->add(call.ns, self, call.is_failure);
   if (record.stack == 0) return self;
-  const bool allocated = allocates(*call.function.probe) && call.succeeded() && !memory_.is_captured(call);
+  const bool allocated = allocates(*call.function.probe) && call.succeeded() && !families_.memory.is_captured(call);
   books_.stacks.count({record.stack, call.call, call.function.row, call.ns, self,
                        allocated ? call.view.bytes().value_or(0) : 0, call.is_failure});
   return self;
@@ -210,8 +160,18 @@ void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int6
   if (function.waits)
     books_.waits.call(call.call, call.process, function.row, books_.directory.site_row(record.caller), call.ns);
   if (!books_.steps.has_rule()) return;
-  const StepCall step{call.process_id(), call.call, call.process,    call.thread.row,    function.row,  call.end,
-                      call.ns,           self,      call.is_failure, record.parent == 0, call.launched, function.waits};
+  const StepCall step{.process_id = call.process_id(),
+                      .call = call.call,
+                      .process = call.process,
+                      .thread = call.thread.row,
+                      .function = function.row,
+                      .exit = call.end,
+                      .ns = call.ns,
+                      .self = self,
+                      .failed = call.is_failure,
+                      .outermost = record.parent == 0,
+                      .launches = call.launched,
+                      .waits = function.waits};
   books_.steps.call(step);
   if (function.separates_steps && call.returned) books_.steps.separated(step, function.probe->symbol);
 }
@@ -219,19 +179,19 @@ void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int6
 // ---------------------------------------------------------------- sums and ends
 
 // When the last thing happened that was recorded.
-std::int64_t Recorder::last_ns() const { return std::max(last_call_ns_, notices_.last_ns()); }
+std::int64_t Recorder::last_ns() const { return std::max(tally_.last_ns, notices_.last_ns()); }
 
 void Recorder::flush_sums() {
   lanes_.sums_written();
   books_.flush_sums();
-  last_call_(session_, last_call_id_);
+  last_call_(session_, tally_.last_id);
   write_unknown();
   books_.flush_rows(failure_);
 }
 
 void Recorder::write_unknown() {
-  if (unknown_ > 0) notices_.drop(last_ns(), unknown_, "nothing is known of their function or thread");
-  unknown_ = 0;
+  if (tally_.unknown > 0) notices_.drop(last_ns(), tally_.unknown, "nothing is known of their function or thread");
+  tally_.unknown = 0;
 }
 
 void Recorder::set_room(Room room) {
@@ -255,10 +215,10 @@ void Recorder::finish() {
 }
 
 LiveTotals Recorder::live() const {
-  const auto [used, peak] = books_.memory.in_use();
-  return {.calls = calls_,
-          .errors = failed_,
-          .dropped = dropped_ + notices_.never_came(),
+  const auto [used, peak] = books_.memory.sums().in_use();
+  return {.calls = tally_.calls,
+          .errors = tally_.failed,
+          .dropped = tally_.dropped + notices_.never_came(),
           .memory_bytes = used,
           .peak_bytes = peak};
 }
@@ -266,8 +226,8 @@ LiveTotals Recorder::live() const {
 Totals Recorder::totals() const {
   const DeviceBook& devices = books_.devices;
   Totals out;
-  out.calls = calls_;
-  out.errors = failed_;
+  out.calls = tally_.calls;
+  out.errors = tally_.failed;
   out.dropped = notices_.never_came();
   out.overrides = books_.overrides.hits();
   out.processes = books_.directory.processes();
@@ -280,7 +240,7 @@ Totals Recorder::totals() const {
     return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
   });
   if (out.top.size() > kTop) out.top.resize(kTop);
-  const auto peaks = books_.memory.peaks();
+  const auto peaks = books_.memory.sums().peaks();
   for (const auto& [device, bytes] : peaks) {
     const auto process = devices.process_of(device);
     const bool one_process =

@@ -11,14 +11,10 @@
 #include "store/books.hpp"
 #include "store/call_account.hpp"
 #include "store/call_rows.hpp"
-#include "store/copy_recorder.hpp"
-#include "store/device_recorder.hpp"
+#include "store/family_recorders.hpp"
 #include "store/lane_cache.hpp"
-#include "store/launch_recorder.hpp"
-#include "store/memory_recorder.hpp"
 #include "store/notice_recorder.hpp"
 #include "store/recorded_call.hpp"
-#include "store/stream_recorder.hpp"
 #include "store/totals.hpp"
 
 namespace fade::store {
@@ -44,19 +40,39 @@ class Recorder {
   void keep(Keep keep);
   void fail(const Error& error) { failure_.note(error); }           // no data are written from now on
   std::uint64_t rows_left_out() const { return rows_.left_out(); }  // calls that got no row because of keep()
-  Applied applied() const { return {rows_.written(), applied_ - rows_.written(), dropped_}; }
+  Applied applied() const { return {rows_.written(), tally_.applied - rows_.written(), tally_.dropped}; }
   const std::optional<Error>& failure() const { return failure_.error; }
   // The totals of the applied calls. `dropped` of the totals: only calls that the tracing side did not hand over.
   Totals totals() const;
   LiveTotals live() const;
 
  private:
+  // The second of a time. Calls come nearly in order, so most are in the second of the call before.
+  class Second {
+   public:
+    std::int64_t of(std::int64_t at) {
+      if (at >= begins_ && at - begins_ < kSecond) return second_;
+      second_ = at / kSecond;
+      begins_ = second_ * kSecond;
+      return second_;
+    }
+    std::int64_t last() const { return second_; }
+
+   private:
+    static constexpr std::int64_t kSecond = 1'000'000'000;
+    std::int64_t second_ = 0, begins_ = 0;
+  };
+  // The calls so far.
+  struct Tally {
+    RowId last_id = 0;
+    std::int64_t last_ns = 0;  // the latest end
+    std::uint64_t applied = 0, calls = 0, failed = 0, dropped = 0;
+    std::uint64_t unknown = 0;  // of an unknown function or thread; since the last flush
+  };
+
   void apply_notice(const Notice& notice);
   void call(const CallRecord& record, std::span<const std::byte> payload);
   void record(RecordedCall& call, Lane& lane);
-  void record_family(RecordedCall& call);
-  void record_marker(const RecordedCall& call);
-  std::int64_t second_of(std::int64_t at);
   std::int64_t sum_up(RecordedCall& call, Lane& lane);
   Rollups::Net add_time(const RecordedCall& call, Lane& lane);
   void follow_work(const RecordedCall& call, const Lane& lane, std::int64_t self);
@@ -67,22 +83,13 @@ class Recorder {
   Failure failure_;
   Books books_;
   LaneCache lanes_;
-  StreamRecorder streams_;
-  MemoryRecorder memory_;
-  CopyRecorder copies_;
-  LaunchRecorder launches_;
-  GraphRecorder graphs_;
-  ModuleRecorder modules_;
-  DeviceRecorder devices_;
+  FamilyRecorders families_;
   CallRows rows_;
   NoticeRecorder notices_;
   Write last_call_;
 
-  std::int64_t second_ = 0, second_begins_ = 0;  // of the calls that come now
-  RowId last_call_id_ = 0;
-  std::int64_t last_call_ns_ = 0;
-  std::uint64_t calls_ = 0, failed_ = 0, dropped_ = 0, applied_ = 0;
-  std::uint64_t unknown_ = 0;  // calls of an unknown function or thread; since the last flush
+  Second second_;  // of the calls that come now
+  Tally tally_;
 };
 
 }  // namespace fade::store

@@ -16,9 +16,6 @@
 
 namespace fade::store {
 
-// Numbers of rows in the database: ids of the session plus the number of rows of earlier sessions of the file.
-using RowId = std::int64_t;
-
 // The time that fade adds to a call on this machine; 0 until it is measured.
 struct CostOfCalls {
   std::int64_t call_ns = 0;  // within the call's duration, more or less

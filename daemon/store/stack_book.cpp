@@ -4,6 +4,11 @@
 #include <limits>
 
 namespace fade::store {
+namespace {
+
+constexpr int kByLibunwind = 3;  // frame_.kind, after the kinds of FrameSeen
+
+}  // namespace
 
 StackBook::StackBook(sqlite::Db& db, Failure& failure, const Directory& directory)
     : directory_(directory),
@@ -17,9 +22,10 @@ StackBook::StackBook(sqlite::Db& db, Failure& failure, const Directory& director
            "min(first_call, excluded.first_call)") {}
 
 void StackBook::on(const FrameSeen& n) {
-  frame_(directory_.frame_row(n.frame), directory_.process_row(n.process), static_cast<int>(n.kind),
-         unless(directory_.module_row(n.module), 0), static_cast<std::int64_t>(n.address),
-         static_cast<std::int64_t>(n.offset), unless_empty(n.function), unless_empty(n.file), unless(n.line, 0));
+  frame_(directory_.frame_row(n.frame), directory_.process_row(n.process),
+         n.by_libunwind ? kByLibunwind : static_cast<int>(n.kind), unless(directory_.module_row(n.module), 0),
+         static_cast<std::int64_t>(n.address), static_cast<std::int64_t>(n.offset), unless_empty(n.function),
+         unless_empty(n.file), unless(n.line, 0));
 }
 
 void StackBook::on(const StackSeen& n) {

@@ -41,7 +41,7 @@ void StepBook::open(RowId range, Where where, const std::string& name, RowId cal
   step.name = name;
   step.index = series.next++;
   step.at = at;
-  step.live = memory_.live_bytes(ids_[where.process]);
+  step.live = memory_.sums().live_bytes(ids_[where.process]);
   open_in_[where.process].push_back(where.thread);
   if (range != 0) by_range_[range] = where.thread;
 }
@@ -59,7 +59,7 @@ void StepBook::range_closed(RowId range, const End& end) {
 void StepBook::close(Series& series, const End& end) {
   if (!series.is_open) return;
   const Step& step = series.step;
-  write(step, end, memory_.live_bytes(ids_[step.where.process]) - step.live);
+  write(step, end, memory_.sums().live_bytes(ids_[step.where.process]) - step.live);
   std::erase(open_in_[step.where.process], step.where.thread);
   by_range_.erase(step.range);
   series.is_open = false;

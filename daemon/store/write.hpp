@@ -12,6 +12,9 @@
 
 namespace fade::store {
 
+// Numbers of rows in the database: ids of the session plus the number of rows of earlier sessions of the file.
+using RowId = std::int64_t;
+
 struct Failure {
   std::optional<Error> error;
 

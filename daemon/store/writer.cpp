@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -15,13 +13,14 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/secrets.hpp"
 #include "store/call_account.hpp"
 #include "store/coverage_rows.hpp"
 #include "store/database_file.hpp"
+#include "store/file_pages.hpp"
 #include "store/kfd_rows.hpp"
 #include "store/outage.hpp"
 #include "store/recorder.hpp"
+#include "store/session_row.hpp"
 #include "store/size_limit.hpp"
 
 namespace fade::store {
@@ -32,40 +31,9 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 100ms;                  // for a batch to fill
 constexpr std::int64_t kCommitAfter = 80'000'000;  // ns; with the patience, data put in are stored within 200 ms
 constexpr std::int64_t kSumsAfter = 1'000'000'000;
-constexpr int kPassivePages = 4'000;             // 64 MB of WAL
-constexpr int kRestartPages = 16'384;            // 256 MB
-constexpr int kRestartPatience = 50;             // ms that readers may hold a restart up
 constexpr int kLockPatience = 100;               // ms that one attempt waits for a lock; how many attempts says Outage
 constexpr std::uint64_t kLeastRoom = 256 << 10;  // bytes, beyond an empty recording
 constexpr int kClosePatience = 2'000;            // ms that readers may hold the last checkpoint up
-
-std::string boot_id() {
-  std::ifstream in("/proc/sys/kernel/random/boot_id");
-  std::string out;
-  std::getline(in, out);
-  return out;
-}
-
-const char* word_for(Detail detail) {
-  constexpr const char* kWords[] = {"stats", "calls", "full"};
-  return kWords[static_cast<std::size_t>(detail)];
-}
-
-Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail) {
-  Failure failure;
-  utsname host{};
-  ::uname(&host);
-  std::string command;
-  for (const std::string& word : without_secrets(session.command)) command += (command.empty() ? "" : " ") + word;
-  Write insert(db, failure,
-               "INSERT INTO session_ (kind, start_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version, "
-               "options, detail) "
-               "VALUES (?,?,?,?,?,?,?,?,?,?,?)");
-  insert(session.kind, session.clock.real_ns, session.clock.boot_ns, host.nodename, host.release, boot_id(),
-         session.cwd, command, session.fade_version, session.options, word_for(detail));
-  if (failure) return tl::unexpected(std::move(*failure.error));
-  return sqlite3_last_insert_rowid(db.get());
-}
 
 tl::unexpected<Error> too_small(std::uint64_t empty) {
   const std::uint64_t least = (empty + kLeastRoom + (1 << 20) - 1) >> 20;
@@ -75,6 +43,8 @@ tl::unexpected<Error> too_small(std::uint64_t empty) {
 
 }  // namespace
 
+// The life of the thread between queue and file: batches, transactions, the file's limits and failures, the end. Each
+// of these has a class of its own; which comes when is one thing.
 class Writer::Impl {
  public:
   Impl(WriterOptions options, SessionInfo session, EventQueue& queue, DatabaseFile file)
@@ -82,6 +52,7 @@ class Writer::Impl {
         session_(std::move(session)),
         queue_(queue),
         file_(std::move(file)),
+        pages_(file_),
         outage_(queue, session_.clock, file_.path),
         limit_(options_.max_bytes, options_.on_full, options_.detail) {}
 
@@ -104,8 +75,6 @@ class Writer::Impl {
   void commit();
   bool end_transaction();
   bool write_sums();
-  void checkpoint();
-  std::uint64_t bytes();
   std::uint64_t room();
   void look_at_size();
   void check_size();
@@ -119,21 +88,19 @@ class Writer::Impl {
   const SessionInfo session_;
   EventQueue& queue_;
   DatabaseFile file_;
+  FilePages pages_;
   RowId row_ = 0;
   std::unique_ptr<Recorder> recorder_;
   std::thread thread_;
 
   // Writer thread, from start() to its end.
   std::optional<sqlite::Txn> txn_;
-  sqlite::Stmt pages_;
   std::int64_t oldest_ = 0;   // when the first batch of this transaction may have begun
   std::int64_t sums_at_ = 0;  // when rollups were written last
   CallAccount account_;
   Outage outage_;
   std::vector<Outage::Report> outages_;  // which no row tells of yet
-  int wal_pages_ = 0;
   SizeLimit limit_;
-  std::uint64_t page_size_ = 0;
   bool gave_up_ = false;
 
   mutable std::mutex live_mutex_;
@@ -151,27 +118,17 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
   recorder_->names().look_for_debug_files_in(options_.debug_root);
-  Result<sqlite::Stmt> pages = db.prepare("PRAGMA page_count");
-  if (!pages) return tl::unexpected(std::move(pages.error()));
-  pages_ = std::move(*pages);
-  page_size_ = static_cast<std::uint64_t>(db.integer("PRAGMA page_size").value_or(0));
+  if (auto counted = pages_.prepare(); !counted) return counted;
   recorder_->set_room([this] { return room(); });
-  if (file_.is_new && !limit_.has_room(bytes(), kLeastRoom)) return too_small(bytes());
+  if (file_.is_new && !limit_.has_room(pages_.bytes(), kLeastRoom)) return too_small(pages_.bytes());
   sqlite3_busy_timeout(db.get(), kLockPatience);
-  sqlite3_wal_hook(
-      db.get(),
-      [](void* self, sqlite3*, const char*, int count) {
-        static_cast<Impl*>(self)->wal_pages_ = count;
-        return SQLITE_OK;
-      },
-      this);
   return {};
 }
 
 // Drops statements that could not be prepared; statements go before their connection.
 void Writer::Impl::abandon() {
   recorder_.reset();
-  pages_ = {};
+  pages_.close();
   store::abandon(file_);
 }
 
@@ -212,7 +169,8 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
       oldest_ = since;
       if (!begin()) return;
     }
-    recorder_->apply(batch, limit_.is_near(bytes()) ? Recorder::Look([this] { look_at_size(); }) : Recorder::Look());
+    recorder_->apply(batch,
+                     limit_.is_near(pages_.bytes()) ? Recorder::Look([this] { look_at_size(); }) : Recorder::Look());
     if (recorder_->failure()) return give_up(*recorder_->failure());
   }
   if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
@@ -303,7 +261,7 @@ void Writer::Impl::commit() {
   }
   if (!end_transaction()) return;
   check_size();
-  checkpoint();
+  pages_.checkpoint(kLockPatience);
 }
 
 // The recorder has written its sums; the data that belong to them go with them.
@@ -323,43 +281,25 @@ bool Writer::Impl::end_transaction() {
   return true;
 }
 
-// A reader may keep the log from being used again; beyond 256 MB we wait for it a moment.
-void Writer::Impl::checkpoint() {
-  if (!file_.wal || wal_pages_ < kPassivePages) return;
-  const bool restart = wal_pages_ > kRestartPages;
-  if (restart) sqlite3_busy_timeout(file_.db.get(), kRestartPatience);
-  sqlite3_wal_checkpoint_v2(file_.db.get(), nullptr, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
-                            nullptr, nullptr);
-  if (restart) sqlite3_busy_timeout(file_.db.get(), kLockPatience);
-}
-
-// The size of the file after the open transaction is committed.
-std::uint64_t Writer::Impl::bytes() {
-  const Result<bool> row = pages_.step();
-  const auto pages = row && *row ? static_cast<std::uint64_t>(pages_.integer(0)) : 0;
-  pages_.reset();
-  return pages * page_size_;
-}
-
 std::uint64_t Writer::Impl::room() {
   if (options_.max_bytes == 0) return room_without_end();
-  const std::uint64_t used = bytes();
+  const std::uint64_t used = pages_.bytes();
   return used < options_.max_bytes ? options_.max_bytes - used : 0;
 }
 
 // Within a transaction, while calls come: sums are written early enough to be counted.
 void Writer::Impl::look_at_size() {
   if (gave_up_ || recorder_->failure()) return;
-  if (limit_.wants_sums(bytes(), recorder_->sums_waiting())) {
+  if (limit_.wants_sums(pages_.bytes(), recorder_->sums_waiting())) {
     recorder_->flush_sums();
     if (!write_sums()) return;
-    limit_.sums_written(bytes());
+    limit_.sums_written(pages_.bytes());
   }
   check_size();
 }
 
 void Writer::Impl::check_size() {
-  const std::uint64_t now = bytes();
+  const std::uint64_t now = pages_.bytes();
   {
     const std::lock_guard lock(live_mutex_);
     live_.database_bytes = now;
@@ -424,7 +364,7 @@ Totals Writer::Impl::finish() {
   totals.calls = handed_over - dropped;
   totals.dropped += dropped;
   recorder_.reset();
-  pages_ = {};
+  pages_.close();
   file_.db.close();
   return totals;
 }

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "base/batch_reader.hpp"
-#include "base/clock.hpp"
-#include "base/coverage.hpp"
 #include "base/event_queue.hpp"
-#include "base/kfd.hpp"
 #include "base/recording.hpp"
 #include "base/result.hpp"
+#include "store/session_row.hpp"
 #include "store/totals.hpp"
 
 namespace fade::store {
@@ -29,17 +27,6 @@ struct WriterOptions {
   std::string debug_root = "/usr/lib/debug";                // where separate debug files lie, for the names of frames
   StepRule step;
   std::vector<BatchReader*> readers;  // they read the recorded batches, and outlive the writer
-};
-
-struct SessionInfo {
-  std::string kind = "run";  // run or attach
-  std::string cwd;
-  std::vector<std::string> command;
-  std::string fade_version = FADE_VERSION;
-  std::string options;  // as the user wrote them
-  Coverage coverage;
-  SessionClock clock;
-  KfdTopology kfd;  // not stored if its root is empty
 };
 
 class Writer {

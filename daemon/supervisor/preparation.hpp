@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "probes/catalogue.hpp"
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "probes/selection.hpp"
 #include "session/session.hpp"
 #include "supervisor/recording_options.hpp"

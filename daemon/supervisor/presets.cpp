@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "probes/overrides_facts.hpp"
-#include "probes/overrides_value.hpp"
+#include "probes/overrides/facts.hpp"
+#include "probes/overrides/value.hpp"
 
 namespace fade {
 namespace {

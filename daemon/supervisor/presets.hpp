@@ -5,7 +5,7 @@
 
 #include "base/kfd.hpp"
 #include "base/result.hpp"
-#include "probes/overrides_spec.hpp"
+#include "probes/overrides/spec.hpp"
 
 namespace fade {
 

@@ -10,7 +10,7 @@
 #include "base/coverage.hpp"
 #include "base/event_queue.hpp"
 #include "live/announcer.hpp"
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "session/session.hpp"
 #include "store/writer.hpp"
 #include "supervisor/recording_options.hpp"

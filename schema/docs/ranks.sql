@@ -1,6 +1,8 @@
 -- Ranks.
 INSERT INTO doc_ (view, "column", type, unit, text) VALUES
-('process_ranks', '', '', '', 'Processes of a distributed job: the rank that torchrun, mpirun or srun put into their environment. Other processes have no row'),
+('process_ranks', '', '', '',
+ 'Processes of a distributed job: the rank that torchrun, mpirun or srun put into their environment. Other processes '
+ || 'have no row'),
 ('process_ranks', 'process_id', 'integer', '', 'processes.id'),
 ('process_ranks', 'session', 'integer', '', 'sessions.id'),
 ('process_ranks', 'pid', 'integer', '', 'process id of the operating system'),

@@ -1,2 +1,4 @@
 -- LD_AUDIT in a program that loads the GPU stack.
-SELECT session, pid, NULL, kind, severity, subject, text, advice FROM environment_findings WHERE kind = 'audited'
+SELECT session, pid, NULL, kind, severity, subject, text, advice
+FROM environment_findings
+WHERE kind = 'audited'

@@ -1,2 +1,4 @@
 -- Something that is no HIP runtime answers for HIP.
-SELECT session, pid, NULL, kind, severity, subject, text, advice FROM environment_findings WHERE kind = 'interposed'
+SELECT session, pid, NULL, kind, severity, subject, text, advice
+FROM environment_findings
+WHERE kind = 'interposed'

@@ -1,7 +1,11 @@
 -- Frees of what HIP does not know.
 SELECT session, pid, NULL, 'unknown-pointer', 'warning', name || coalesce(' at ' || caller, ''),
-       printf('%s was called for %s, which %s; HIP refused it%s.', name, addr_hex, iif(fault = 'inside an allocation', 'is inside an allocation and not its beginning', 'no call that fade saw had allocated'),
+       printf('%s was called for %s, which %s; HIP refused it%s.', name, addr_hex,
+              iif(fault = 'inside an allocation', 'is inside an allocation and not its beginning',
+                  'no call that fade saw had allocated'),
               iif(repeats > 1, printf(' (%d times from that place)', repeats), '')),
-       iif(fault = 'inside an allocation', 'Free the address that was allocated, not one within it: the memory is still in use.',
+       iif(fault = 'inside an allocation',
+           'Free the address that was allocated, not one within it: the memory is still in use.',
            'The usual causes: memory of malloc() or new, of another device library, or a pointer that was never set.')
-FROM bad_frees WHERE fault IN ('never allocated', 'inside an allocation')
+FROM bad_frees
+WHERE fault IN ('never allocated', 'inside an allocation')

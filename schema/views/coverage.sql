@@ -1,125 +1,238 @@
--- ---------------------------------------------------------------- what was watched, and what was not
+-- What was watched, and what was not.
+
 -- Each limit on the known facts about a process, or (process_id NULL) about the session's processes without a row.
 -- Filters on functions are not included: they are the same for all processes (selection_). rank: the amount of loss: 3
 -- all, 2 calls or their results, 1 rows (counts are kept).
 CREATE VIEW narrowings AS
-WITH RECURSIVE
-  mark AS MATERIALIZED (SELECT * FROM lifecycle_ WHERE kind IN ('exec', 'attach', 'recording started', 'recording stopped', 'unwatched', 'vanished', 'untraced')),
-  ran(process, id) AS (SELECT process, max(id) FROM mark WHERE kind = 'exec' GROUP BY process),
-  image(process, holder) AS (
-    SELECT id, id FROM process_ WHERE parent IS NULL OR id IN (SELECT process FROM ran)
-    UNION ALL SELECT c.id, i.holder FROM image i JOIN process_ c ON c.parent = i.process WHERE c.id NOT IN (SELECT process FROM ran)),
-  came(process, ts) AS (
-    SELECT m.process, max(m.ts) FROM mark m LEFT JOIN ran r ON r.process = m.process WHERE m.kind = 'attach' AND m.id > coalesce(r.id, 0) GROUP BY m.process),
-  gap AS MATERIALIZED (
-    SELECT m.session, m.ts, (SELECT min(n.ts) FROM mark n WHERE n.session = m.session AND n.kind = 'recording started' AND n.id > m.id) AS ts_end
-    FROM mark m WHERE m.kind = 'recording stopped'),
-  life AS MATERIALIZED (
-    SELECT p.id, p.session, p.pid, p.ts, p.ts_end, coalesce(s.end_ns - s.start_ns, p.ts) AS session_end, s.clean FROM process_ p JOIN session_ s ON s.id = p.session),
-  loss AS MATERIALIZED (
-    SELECT d.session, d.ts, d.dur, d.n,
-           CASE WHEN d.reason GLOB 'size limit*' THEN 'size limit' WHEN d.reason GLOB 'results of calls*' THEN 'return sites' ELSE 'drops' END AS word,
-           CASE WHEN d.reason GLOB 'size limit reached: nothing more*' THEN 3 WHEN d.reason GLOB 'size limit*' THEN 1 ELSE 2 END AS rank,
-           d.reason, d.reason GLOB 'size limit*' OR d.reason GLOB 'another process*' AS has_time   -- else it is the time of the report
-    FROM drop_ d WHERE d.reason NOT GLOB 'stacks were not kept*')
+WITH RECURSIVE mark AS MATERIALIZED (
+  SELECT *
+  FROM lifecycle_
+  WHERE kind IN ('exec', 'attach', 'recording started', 'recording stopped', 'unwatched', 'vanished', 'untraced')),
+ran(process, id) AS (SELECT process, max(id) FROM mark WHERE kind = 'exec' GROUP BY process),
+image(process, holder) AS (
+  SELECT id, id
+  FROM process_
+  WHERE parent IS NULL OR id IN (SELECT process FROM ran)
+  UNION ALL
+  SELECT c.id, i.holder
+  FROM image i
+  JOIN process_ c ON c.parent = i.process
+  WHERE c.id NOT IN (SELECT process FROM ran)),
+came(process, ts) AS (
+  SELECT m.process, max(m.ts)
+  FROM mark m
+  LEFT JOIN ran r ON r.process = m.process
+  WHERE m.kind = 'attach' AND m.id > coalesce(r.id, 0)
+  GROUP BY m.process),
+gap AS MATERIALIZED (
+  SELECT m.session, m.ts,
+         (SELECT min(n.ts)
+          FROM mark n
+          WHERE n.session = m.session AND n.kind = 'recording started' AND n.id > m.id) AS ts_end
+  FROM mark m
+  WHERE m.kind = 'recording stopped'),
+life AS MATERIALIZED (
+  SELECT p.id, p.session, p.pid, p.ts, p.ts_end, coalesce(s.end_ns - s.start_ns, p.ts) AS session_end, s.clean
+  FROM process_ p
+  JOIN session_ s ON s.id = p.session),
+loss AS MATERIALIZED (
+  SELECT d.session, d.ts, d.dur, d.n,
+         CASE
+           WHEN d.reason GLOB 'size limit*' THEN 'size limit'
+           WHEN d.reason GLOB 'results of calls*' THEN 'return sites'
+           ELSE 'drops' END AS word,
+         CASE
+           WHEN d.reason GLOB 'size limit reached: nothing more*' THEN 3
+           WHEN d.reason GLOB 'size limit*' THEN 1
+           ELSE 2 END AS rank,
+         d.reason, d.reason GLOB 'size limit*' OR d.reason GLOB 'another process*' AS has_time
+  -- else it is the time of the report
+  FROM drop_ d
+  WHERE d.reason NOT GLOB 'stacks were not kept*')
 SELECT l.session, l.id AS process_id, l.pid, 'attach' AS word, l.ts AS start, c.ts AS "end", 2 AS rank,
        'fade came when the process was running already' AS why
-FROM life l JOIN image i ON i.process = l.id JOIN came c ON c.process = i.holder
+FROM life l
+JOIN image i ON i.process = l.id
+JOIN came c ON c.process = i.holder
 UNION ALL
-SELECT l.session, l.id, l.pid, 'delay', l.ts, g.ts_end, 2, printf('what it did before %.1f s was not recorded', g.ts_end / 1e9)
-FROM life l JOIN gap g ON g.session = l.session WHERE g.ts <= l.ts AND g.ts_end > l.ts
+SELECT l.session, l.id, l.pid, 'delay', l.ts, g.ts_end, 2,
+       printf('what it did before %.1f s was not recorded', g.ts_end / 1e9)
+FROM life l
+JOIN gap g ON g.session = l.session
+WHERE g.ts <= l.ts AND g.ts_end > l.ts
 UNION ALL
 SELECT l.session, l.id, l.pid, 'window', max(g.ts, l.ts), g.ts_end, iif(g.ts <= l.ts, 3, 2),
-       iif(g.ts_end IS NULL, iif(g.ts <= l.ts, 'it was not recorded', printf('what it did after %.1f s was not recorded', g.ts / 1e9)),
+       iif(g.ts_end IS NULL,
+           iif(g.ts <= l.ts, 'it was not recorded', printf('what it did after %.1f s was not recorded', g.ts / 1e9)),
            printf('what it did between %.1f s and %.1f s was not recorded', g.ts / 1e9, g.ts_end / 1e9))
-FROM life l JOIN gap g ON g.session = l.session
+FROM life l
+JOIN gap g ON g.session = l.session
 WHERE (g.ts > l.ts AND (l.ts_end IS NULL OR g.ts < l.ts_end)) OR (g.ts <= l.ts AND g.ts_end IS NULL)
 UNION ALL
-SELECT l.session, l.id, l.pid, 'window', l.session_end, NULL, 2, printf('the process ran on when fade left at %.1f s', l.session_end / 1e9)
-FROM life l WHERE l.ts_end IS NULL AND l.clean AND NOT EXISTS (SELECT 1 FROM gap g WHERE g.session = l.session AND g.ts_end IS NULL)
+SELECT l.session, l.id, l.pid, 'window', l.session_end, NULL, 2,
+       printf('the process ran on when fade left at %.1f s', l.session_end / 1e9)
+FROM life l
+WHERE l.ts_end IS NULL AND l.clean AND NOT EXISTS (SELECT 1 FROM gap g WHERE g.session = l.session AND g.ts_end IS NULL)
 UNION ALL
-SELECT l.session, l.id, l.pid, 'unclean', NULL, NULL, 2, 'the recording was not closed: fade was killed, or is still recording'
-FROM life l WHERE l.ts_end IS NULL AND NOT l.clean
+SELECT l.session, l.id, l.pid, 'unclean', NULL, NULL, 2,
+       'the recording was not closed: fade was killed, or is still recording'
+FROM life l
+WHERE l.ts_end IS NULL AND NOT l.clean
 UNION ALL
 SELECT p.session, m.process, p.pid,
-       CASE WHEN m.detail GLOB '*--exe*' THEN 'exe' WHEN m.detail GLOB '*--only-rank*' THEN 'rank' WHEN m.detail GLOB 'children are not followed*' THEN 'follow'
-            WHEN m.detail GLOB 'nothing is watched*' THEN 'window' ELSE 'unwatched' END,
-       m.ts, NULL, 3, 'it was not watched: ' || iif(m.detail GLOB 'children are not followed*', 'children are not followed (--no-follow)', m.detail)
-FROM mark m JOIN process_ p ON p.id = m.process LEFT JOIN ran r ON r.process = m.process
-WHERE m.kind = 'unwatched' AND m.id > coalesce(r.id, 0) AND m.detail NOT GLOB 'a static program*' AND m.detail NOT GLOB 'a 32-bit*'
+       CASE
+         WHEN m.detail GLOB '*--exe*' THEN 'exe'
+         WHEN m.detail GLOB '*--only-rank*' THEN 'rank'
+         WHEN m.detail GLOB 'children are not followed*' THEN 'follow'
+         WHEN m.detail GLOB 'nothing is watched*' THEN 'window'
+         ELSE 'unwatched' END,
+       m.ts, NULL, 3,
+       'it was not watched: '
+       || iif(m.detail GLOB 'children are not followed*', 'children are not followed (--no-follow)', m.detail)
+FROM mark m
+JOIN process_ p ON p.id = m.process
+LEFT JOIN ran r ON r.process = m.process
+WHERE m.kind = 'unwatched' AND m.id > coalesce(r.id, 0) AND m.detail NOT GLOB 'a static program*'
+  AND m.detail NOT GLOB 'a 32-bit*'
 UNION ALL
 SELECT p.session, m.process, p.pid, 'vanished', m.ts, NULL, 2, 'breakpoints were taken out by the program: ' || m.detail
-FROM mark m JOIN process_ p ON p.id = m.process WHERE m.kind = 'vanished'
+FROM mark m
+JOIN process_ p ON p.id = m.process
+WHERE m.kind = 'vanished'
 UNION ALL
 SELECT l.session, l.id, l.pid, d.word, d.ts, d.ts + d.dur, d.rank,
-       CASE d.word WHEN 'return sites' THEN d.n || iif(d.n = 1, ' call''s result was', ' calls'' results were') || ' not seen' ELSE d.n || iif(d.n = 1, ' call was', ' calls were') || ' not recorded: ' || d.reason END
-FROM life l JOIN loss d ON d.session = l.session
+       CASE d.word
+         WHEN 'return sites' THEN d.n || iif(d.n = 1, ' call''s result was', ' calls'' results were') || ' not seen'
+         ELSE d.n || iif(d.n = 1, ' call was', ' calls were') || ' not recorded: ' || d.reason END
+FROM life l
+JOIN loss d ON d.session = l.session
 WHERE NOT d.has_time OR (d.ts + d.dur >= l.ts AND (l.ts_end IS NULL OR d.ts <= l.ts_end))
 UNION ALL
 SELECT m.session, NULL, NULL, 'unwatched', m.ts, NULL, 3, 'process ' || m.value || ' was not watched: ' || m.detail
-FROM mark m WHERE m.kind = 'untraced' OR (m.kind = 'unwatched' AND m.process IS NULL);
+FROM mark m
+WHERE m.kind = 'untraced' OR (m.kind = 'unwatched' AND m.process IS NULL);
 
 -- The watched part of each process, by group of functions. Rows exist if the process loaded a library with such
 -- functions, or was not watched.
 CREATE VIEW coverage AS
-WITH
-  lost AS MATERIALIZED (SELECT * FROM narrowings WHERE process_id IS NOT NULL),
-  word AS MATERIALIZED (
-    SELECT process_id, group_concat(DISTINCT word) AS words, max(rank) AS rank,
-           max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since, min(CASE WHEN word = 'window' THEN start END) AS until
-    FROM lost GROUP BY process_id),
-  chosen AS MATERIALIZED (
-    SELECT session, api, grp, kind, sum(CASE WHEN why IS NULL THEN n ELSE 0 END) AS functions, sum(CASE WHEN why IS NOT NULL THEN n ELSE 0 END) AS left_out,
-           group_concat(why) AS words, group_concat(names, ' ') AS names
-    FROM selection_ GROUP BY session, api, grp, kind),
-  kernel_filter AS MATERIALIZED (SELECT DISTINCT session FROM filter_ WHERE kind IN ('kernel-include', 'kernel-exclude'))
-SELECT p.session, p.id AS process_id, p.pid, c.api, c.grp AS "group", c.kind, max(p.ts, coalesce(w.since, p.ts)) AS start,
-       coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS "end",
-       CASE WHEN c.functions = 0 OR w.rank = 3 THEN 'not' WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics' WHEN s.detail = 'full' THEN 'arguments' ELSE 'rows' END AS level,
-       nullif(trim(coalesce(w.words, '') || ',' || coalesce(c.words, '') || ',' || iif(k.session IS NOT NULL AND c.kind IN ('launch', 'graph'), 'kernel filter', '')
-                   || ',' || iif(s.detail = 'stats', 'detail', ''), ','), '') AS narrowed,
+WITH lost AS MATERIALIZED (SELECT * FROM narrowings WHERE process_id IS NOT NULL),
+word AS MATERIALIZED (
+  SELECT process_id, group_concat(DISTINCT word) AS words, max(rank) AS rank,
+         max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since,
+         min(CASE WHEN word = 'window' THEN start END) AS until
+  FROM lost
+  GROUP BY process_id),
+chosen AS MATERIALIZED (
+  SELECT session, api, grp, kind, sum(CASE WHEN why IS NULL THEN n ELSE 0 END) AS functions,
+         sum(CASE WHEN why IS NOT NULL THEN n ELSE 0 END) AS left_out, group_concat(why) AS words,
+         group_concat(names, ' ') AS names
+  FROM selection_
+  GROUP BY session, api, grp, kind),
+kernel_filter AS MATERIALIZED (SELECT DISTINCT session FROM filter_ WHERE kind IN ('kernel-include', 'kernel-exclude'))
+SELECT p.session, p.id AS process_id, p.pid, c.api, c.grp AS "group", c.kind,
+       max(p.ts, coalesce(w.since, p.ts)) AS start, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS "end",
+       CASE
+         WHEN c.functions = 0 OR w.rank = 3 THEN 'not'
+         WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics'
+         WHEN s.detail = 'full' THEN 'arguments'
+         ELSE 'rows' END AS level,
+       nullif(trim(coalesce(w.words, '') || ',' || coalesce(c.words, '') || ','
+                   || iif(k.session IS NOT NULL AND c.kind IN ('launch', 'graph'), 'kernel filter', '') || ','
+                   || iif(s.detail = 'stats', 'detail', ''),
+                   ','),
+              '') AS narrowed,
        c.functions, c.left_out, c.names AS left_out_names
-FROM process_ p JOIN session_ s ON s.id = p.session JOIN chosen c ON c.session = p.session LEFT JOIN word w ON w.process_id = p.id
+FROM process_ p
+JOIN session_ s ON s.id = p.session
+JOIN chosen c ON c.session = p.session
+LEFT JOIN word w ON w.process_id = p.id
 LEFT JOIN kernel_filter k ON k.session = p.session
 WHERE w.rank = 3 OR EXISTS (SELECT 1 FROM function_ f WHERE f.session = p.session AND f.api = c.api)
-   OR EXISTS (SELECT 1 FROM module_ m WHERE m.process = p.id AND m.role = c.api);
+  OR EXISTS (SELECT 1 FROM module_ m WHERE m.process = p.id AND m.role = c.api);
 
 -- Answers for report sentences: is everything known of a topic, from when to when, and if not, the reason.
 CREATE VIEW watched AS
-WITH
-  lost AS MATERIALIZED (SELECT DISTINCT session, process_id, word, start, "end", rank, why FROM narrowings),
-  word AS MATERIALIZED (
-    SELECT process_id, group_concat(DISTINCT word) AS words, group_concat(why, '; ') AS why, max(rank) AS rank,
-           max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since, min(CASE WHEN word = 'window' THEN start END) AS until
-    FROM (SELECT process_id, word, why, max(rank) AS rank, min(start) AS start, max("end") AS "end" FROM lost WHERE process_id IS NOT NULL GROUP BY process_id, word, why)
-    GROUP BY process_id),
-  loads AS MATERIALIZED (
-    SELECT DISTINCT p.id AS process, m.role AS api FROM process_ p JOIN module_ m ON m.process = p.id OR m.process = p.parent WHERE m.role IN ('hip', 'cuda', 'nvml', 'roctx', 'nvtx', 'zluda')),
-  missing AS MATERIALIZED (
-    SELECT x.session, t.topic, x.api, x.why, sum(x.n) AS n, min(x.names) AS names,
-           (SELECT coalesce(sum(y.n), 0) FROM selection_ y JOIN topic_ u ON u.topic = t.topic AND u.api IN (y.api, '*') AND u.kind IN (y.kind, '*') WHERE y.session = x.session AND y.api = x.api AND y.why IS NULL) AS rest
-    FROM selection_ x JOIN topic_ t ON t.api IN (x.api, '*') AND t.kind IN (x.kind, '*') WHERE x.why IN ('events', 'include', 'exclude') GROUP BY x.session, t.topic, x.api, x.why),
-  lack AS MATERIALIZED (
-    SELECT l.process, m.topic, group_concat(DISTINCT m.why) AS words, max(m.rest = 0) AS all_left_out,
-           group_concat(CASE WHEN m.rest = 0 THEN 'they were' WHEN m.n > 6 THEN m.n || ' functions were' ELSE m.names || iif(m.n = 1, ' was', ' were') END || ' left out by '
-                        || CASE m.why WHEN 'events' THEN '-e' ELSE '--' || m.why END, '; ') AS why
-    FROM missing m JOIN process_ p ON p.session = m.session JOIN loads l ON l.process = p.id AND (l.api = m.api OR (m.api = 'cuda' AND l.api = 'zluda')) GROUP BY l.process, m.topic),
-  refusal AS MATERIALIZED (
-    SELECT x.process, t.topic, min(x.detail) AS detail FROM lifecycle_ x JOIN topic_ t ON x.detail GLOB t.pattern
-    WHERE x.kind = 'refused' AND x.process IS NOT NULL AND x.detail NOT GLOB 'returns to *' AND t.topic NOT IN ('errors', 'calls', 'hip') GROUP BY x.process, t.topic),
-  kernel_filter AS MATERIALIZED (SELECT session, group_concat('--' || kind || '-regex ' || value, ' ') AS text FROM filter_ WHERE kind IN ('kernel-include', 'kernel-exclude') GROUP BY session),
-  topic AS MATERIALIZED (SELECT DISTINCT topic FROM topic_)
+WITH lost AS MATERIALIZED (SELECT DISTINCT session, process_id, word, start, "end", rank, why FROM narrowings),
+word AS MATERIALIZED (
+  SELECT process_id, group_concat(DISTINCT word) AS words, group_concat(why, '; ') AS why, max(rank) AS rank,
+         max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since,
+         min(CASE WHEN word = 'window' THEN start END) AS until
+  FROM (
+    SELECT process_id, word, why, max(rank) AS rank, min(start) AS start, max("end") AS "end"
+    FROM lost
+    WHERE process_id IS NOT NULL
+    GROUP BY process_id, word, why)
+  GROUP BY process_id),
+loads AS MATERIALIZED (
+  SELECT DISTINCT p.id AS process, m.role AS api
+  FROM process_ p
+  JOIN module_ m ON m.process = p.id OR m.process = p.parent
+  WHERE m.role IN ('hip', 'cuda', 'nvml', 'roctx', 'nvtx', 'zluda')),
+missing AS MATERIALIZED (
+  SELECT x.session, t.topic, x.api, x.why, sum(x.n) AS n, min(x.names) AS names,
+         (SELECT coalesce(sum(y.n), 0)
+          FROM selection_ y
+          JOIN topic_ u ON u.topic = t.topic AND u.api IN (y.api, '*') AND u.kind IN (y.kind, '*')
+          WHERE y.session = x.session AND y.api = x.api AND y.why IS NULL) AS rest
+  FROM selection_ x
+  JOIN topic_ t ON t.api IN (x.api, '*') AND t.kind IN (x.kind, '*')
+  WHERE x.why IN ('events', 'include', 'exclude')
+  GROUP BY x.session, t.topic, x.api, x.why),
+lack AS MATERIALIZED (
+  SELECT l.process, m.topic, group_concat(DISTINCT m.why) AS words, max(m.rest = 0) AS all_left_out,
+         group_concat(CASE
+                        WHEN m.rest = 0 THEN 'they were'
+                        WHEN m.n > 6 THEN m.n || ' functions were'
+                        ELSE m.names || iif(m.n = 1, ' was', ' were') END || ' left out by '
+                      || CASE m.why WHEN 'events' THEN '-e' ELSE '--' || m.why END,
+                      '; ') AS why
+  FROM missing m
+  JOIN process_ p ON p.session = m.session
+  JOIN loads l ON l.process = p.id AND (l.api = m.api OR (m.api = 'cuda' AND l.api = 'zluda'))
+  GROUP BY l.process, m.topic),
+refusal AS MATERIALIZED (
+  SELECT x.process, t.topic, min(x.detail) AS detail
+  FROM lifecycle_ x
+  JOIN topic_ t ON x.detail GLOB t.pattern
+  WHERE x.kind = 'refused' AND x.process IS NOT NULL AND x.detail NOT GLOB 'returns to *'
+    AND t.topic NOT IN ('errors', 'calls', 'hip')
+  GROUP BY x.process, t.topic),
+kernel_filter AS MATERIALIZED (
+  SELECT session, group_concat('--' || kind || '-regex ' || value, ' ') AS text
+  FROM filter_
+  WHERE kind IN ('kernel-include', 'kernel-exclude')
+  GROUP BY session),
+topic AS MATERIALIZED (SELECT DISTINCT topic FROM topic_)
 SELECT p.session, p.id AS process_id, p.pid, t.topic,
        coalesce(w.rank, 0) < 2 AND k.process IS NULL AND r.process IS NULL AS complete,
-       CASE WHEN w.rank = 3 OR k.all_left_out THEN 'not' WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics' WHEN s.detail = 'full' THEN 'arguments' ELSE 'rows' END AS level,
-       NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1 OR (t.topic = 'kernels' AND f.session IS NOT NULL)) AS has_rows,
+       CASE
+         WHEN w.rank = 3 OR k.all_left_out THEN 'not'
+         WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics'
+         WHEN s.detail = 'full' THEN 'arguments'
+         ELSE 'rows' END AS level,
+       NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1
+            OR (t.topic = 'kernels' AND f.session IS NOT NULL)) AS has_rows,
        max(p.ts, coalesce(w.since, p.ts)) AS since, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS until,
-       nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused') || iif(t.topic = 'kernels' AND f.session IS NOT NULL, ',kernel filter', '')
-                   || iif(s.detail = 'stats', ',detail', ''), ','), '') AS narrowed,
-       nullif(trim(coalesce(k.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '') || iif(t.topic = 'kernels', coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
-                   || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''), '; '), '') AS why
-FROM process_ p JOIN session_ s ON s.id = p.session JOIN topic t LEFT JOIN word w ON w.process_id = p.id
-LEFT JOIN lack k ON k.process = p.id AND k.topic = t.topic LEFT JOIN refusal r ON r.process = p.id AND r.topic = t.topic LEFT JOIN kernel_filter f ON f.session = p.session
+       nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused')
+                   || iif(t.topic = 'kernels' AND f.session IS NOT NULL, ',kernel filter', '')
+                   || iif(s.detail = 'stats', ',detail', ''),
+                   ','),
+              '') AS narrowed,
+       nullif(trim(coalesce(k.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '')
+                   || iif(t.topic = 'kernels', coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
+                   || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''),
+                   '; '),
+              '') AS why
+FROM process_ p
+JOIN session_ s ON s.id = p.session
+JOIN topic t
+LEFT JOIN word w ON w.process_id = p.id
+LEFT JOIN lack k ON k.process = p.id AND k.topic = t.topic
+LEFT JOIN refusal r ON r.process = p.id AND r.topic = t.topic
+LEFT JOIN kernel_filter f ON f.session = p.session
 UNION ALL
 SELECT session, NULL, NULL, t.topic, 0, 'not', 0, min(start), NULL, group_concat(DISTINCT word), group_concat(why, '; ')
-FROM lost JOIN topic t WHERE process_id IS NULL GROUP BY session, t.topic;
+FROM lost
+JOIN topic t
+WHERE process_id IS NULL
+GROUP BY session, t.topic;

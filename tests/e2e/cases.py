@@ -126,6 +126,7 @@ CASES = [
     Case("exceptions", SHAPES, holds=(HAS_UNWOUND, NO_OPEN_CALLS)),
     Case("recursion 100", SHAPES, holds=(NO_OPEN_CALLS,)),
     Case("fibers", SHAPES),
+    Case("generated", SHAPES),
     Case("stack_neighbours", SHAPES, holds=("SELECT count(*) = 20 FROM calls WHERE state = 'returned'",)),
     Case("fault_at_return", SHAPES, holds=("SELECT count(*) = 10 FROM calls WHERE state = 'returned'",)),
     Case("sandbox", SHAPES, holds=("SELECT count(*) = 3 FROM calls WHERE state = 'returned'",)),

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import pictures
 import transcripts
 
 PAGES = {str(page.relative_to(transcripts.ROOT)): page for page in transcripts.pages()}
@@ -36,6 +37,19 @@ def test_commands_print_what_the_page_says(build, tmp_path, name):
         PAGES[name].write_text(page)
     else:
         assert not wrong, "FADE_UPDATE_GOLDENS=1 writes this into the page:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("picture", sorted((transcripts.ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda path: path.stem)
+def test_pictures_show_what_their_commands_print(build, tmp_path, picture):
+    commands = pictures.commands_of(picture.read_text())
+    desk = transcripts.Desk(build, tmp_path)
+    del desk.environment["NO_COLOR"]
+    drawn = pictures.svg(commands, [line for command in commands for line in pictures.shown(command, desk.run(command))])
+    if transcripts.updating():
+        picture.write_text(drawn)
+    else:
+        said, shown = (transcripts.words(pictures.text_of(text)) for text in (picture.read_text(), drawn))
+        assert said == shown, "FADE_UPDATE_GOLDENS=1 draws it again"
 
 
 @pytest.mark.parametrize("name", SITUATIONS)

@@ -60,6 +60,33 @@ def test_memory_through_zluda_is_counted_once(record, tmp_path):
     assert libraries and not [library for library in libraries if "libcuda" in library or "libnvcuda" in library]
 
 
+POOL = """library "pool"
+int pool_take(out void **piece @address, size_t bytes @bytes) @success(0) @memory(allocate, managed)
+int pool_give(void *piece @address) @success(0) @memory(free)
+int pool_lend(void *piece @address, size_t bytes @bytes) @success(0) @memory(allocate, registered)
+int pool_take_back(void *piece @address) @success(0) @memory(free, registered)
+"""
+
+
+def test_a_users_allocator_is_in_the_ledger(build, tmp_path):
+    (tmp_path / "pool.probes").write_text(POOL)
+    ran = harness.run_supervised(build, "pool 3", "v6", tmp_path, options=("--probes", tmp_path / "pool.probes"))
+    assert ran.status == 0 and ran.stdout == b"0 failed\n", ran.stderr
+    rows = report(build, tmp_path, "leaks")  # one for each call site and stack
+    assert {(row["kind"], row["name"]) for row in rows} == {("managed", "pool_take")}
+    assert sum(row["n"] for row in rows) == 3 and sum(row["size_bytes"] for row in rows) == 3 << 20
+    stats = harness.Database(tmp_path / "run.db").rows("SELECT kind, allocs, frees FROM memory_stats ORDER BY 1")
+    assert stats == [("managed", 4, 1), ("registered", 1, 1)]
+
+
+def test_list_probes_shows_the_effect_on_memory(build, tmp_path):
+    (tmp_path / "pool.probes").write_text(POOL)
+    listed = subprocess.run([build.fade_run, "--probes", tmp_path / "pool.probes", "--list-probes"], capture_output=True, text=True, timeout=60)
+    assert listed.returncode == 0, listed.stderr
+    assert "int pool_take(out void **piece, size_t bytes) @memory(allocate, managed)\n" in listed.stdout
+    assert "hipHostUnregister(void *hostPtr) @memory(free, registered)\n" in listed.stdout
+
+
 def test_leaks_are_shown_where_they_came_from(build, record, tmp_path):
     record("memory leak")
     (row,) = report(build, tmp_path, "leaks")

@@ -9,7 +9,7 @@ import pytest
 import harness
 from programs import fade  # noqa: F401 (fixture)
 
-NATIVE, PYTHON, GAP = 0, 1, 2
+NATIVE, PYTHON, GAP, LIBUNWIND = 0, 1, 2, 3
 PYTHON3 = "/usr/bin/python3"
 
 
@@ -35,7 +35,7 @@ class Stacks:
         modules = dict(self.database.rows("SELECT id, path FROM modules"))
         self.frames = {}
         for number, kind, module, offset, function, line in self.database.rows("SELECT id, kind, module, offset, name, line FROM frame_"):
-            if kind != NATIVE:
+            if kind not in (NATIVE, LIBUNWIND):
                 self.frames[number] = f"{function}:{line}" if kind == PYTHON else f"({function})"
             elif modules.get(module) == str(program):
                 self.frames[number] = symbols.at(offset)
@@ -97,6 +97,19 @@ def test_stacks_of_fibers_end_where_makecontext_let_them_begin(build, tmp_path):
     assert of_fibers
     for names in of_fibers:
         assert names[-2:] == ["body", "libc"] and not [name for name in names if name.startswith("(")], names
+
+
+def test_libunwind_leads_out_of_generated_code(build, tmp_path):
+    """It knows no unwind information either, but follows frame pointers. Its frames say so; without a frame pointer the stack ends."""
+    _, stacks = supervised(build, tmp_path, "-k", "all", line="generated")
+    generated = "0x"  # shown by its address, as no file has it
+    chain = ["allocates", generated, generated, generated, "runs", "main", "libc", "libc", "_start"]
+    by_function = {name: names for name, names in stacks.of_calls()}
+    assert [generated if name == "?" else name for name in by_function["hipMalloc"]] == chain
+    assert by_function["hipDeviceSynchronize"] == ["synchronizes", "?", "(no unwind information in generated code)"]
+    kinds = "SELECT group_concat(kind, ' ') FROM (SELECT f.kind FROM calls c JOIN stack_frames f ON f.stack = c.stack WHERE c.name = '{}' ORDER BY f.depth)"
+    assert stacks.database.value(kinds.format("hipMalloc")) == "native native libunwind libunwind libunwind native native native native"
+    assert stacks.database.value(kinds.format("hipDeviceSynchronize")) == "native native gap"
 
 
 def test_the_same_place_is_not_the_same_stack(build, tmp_path):

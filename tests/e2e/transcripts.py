@@ -97,9 +97,9 @@ class Desk:
             "PYTHONDONTWRITEBYTECODE": "1", "FADE_CONFIG": "/dev/null", "FADE_SOURCE": str(ROOT),
         }
 
-    def run(self, command, more):
+    def run(self, command, more=None):
         """What a terminal of 80 columns shows; it is higher than any page, so that no pager comes."""
-        terminal = pexpect.spawn("bash", ["-c", command], cwd=str(self.folder), env={**self.environment, **more}, dimensions=(1000, 80), encoding="utf-8", timeout=120)
+        terminal = pexpect.spawn("bash", ["-c", command], cwd=str(self.folder), env={**self.environment, **(more or {})}, dimensions=(1000, 80), encoding="utf-8", timeout=120)
         output = terminal.read()
         terminal.close()
         return "".join(seen(line) + "\n" for line in output.replace(str(self.folder), HOME).split("\n")[:-1])

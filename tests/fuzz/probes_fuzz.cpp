@@ -8,7 +8,7 @@
 #include "probes/call_facts.hpp"
 #include "probes/decode.hpp"
 #include "probes/listing.hpp"
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 #include "probes/types.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -19,8 +19,6 @@ namespace {
 constexpr std::uint64_t kNeverBlocked =
     signal_bit(SIGKILL) | signal_bit(SIGSTOP);  // the kernel leaves them out of every mask
 
-std::span<const std::byte> bytes_of(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
-
 // A null pointer is a question, also in a program that has mapped address 0.
 template <class T>
 std::optional<T> behind(const Memory& memory, RemoteAddr pointer) {
@@ -79,8 +77,8 @@ void TrapGuard::on_sigaction(Thread& thread, const Registers& registers) const {
   if (wish && inferior.is_guest) {
     inferior.guest_action = to_kernel(*wish);
   } else if (wish) {
-    space.set_restorer(find_sigreturn(space.memory(), inferior.program->libc), thread.tid);
-    space.set_program_trap_action(to_kernel(*wish), thread.tid);
+    space.trap_signal().set_restorer(find_sigreturn(space.memory(), inferior.program->libc), thread.tid);
+    space.trap_signal().set_program_action(to_kernel(*wish), thread.tid);
   }
   return_from(thread, registers, 0);
 }
@@ -144,11 +142,12 @@ bool TrapGuard::holds_back(Thread& thread) const {
 }
 
 bool TrapGuard::is_action_lost(const Inferior& inferior) {
-  return inferior.space().has_program_trap_action() && !catches_signal(inferior.pid, SIGTRAP, inferior.proc());
+  return inferior.space().trap_signal().has_program_action() && !catches_signal(inferior.pid, SIGTRAP, inferior.proc());
 }
 
 void TrapGuard::retake(const Thread& thread) {
-  if (const auto taken = thread.space().retake_signal(thread.tid); !taken) log::debug("{}", taken.error().text());
+  if (const auto taken = thread.space().trap_signal().retake(thread.tid); !taken)
+    log::debug("{}", taken.error().text());
 }
 
 void TrapGuard::look_after(Inferior& inferior) {
@@ -203,11 +202,11 @@ void TrapGuard::let_go(Thread& thread) const {
 }
 
 KernelSigaction TrapGuard::action(const Inferior& inferior) {
-  return inferior.guest_action.value_or(inferior.space().program_trap_action());
+  return inferior.guest_action.value_or(inferior.space().trap_signal().program_action());
 }
 
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) const {
-  const KernelSigaction last = inferior.guest_action.value_or(inferior.space().last_trap_action());
+  const KernelSigaction last = inferior.guest_action.value_or(inferior.space().trap_signal().last_program_action());
   const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
   return {.blocked = thread && believes_blocked(*thread, threads_.signal_mask(inferior.pid)), .ignored = ignored};
 }
@@ -222,7 +221,7 @@ void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {
     threads_.set_signal_mask(
         thread.tid, thread.inferior->watched ? *mask & ~kTrapBit : *mask | (thread.trap.is_blocked ? kTrapBit : 0));
   if (inherited.ignored && thread.inferior->watched)
-    space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
+    space.trap_signal().set_program_action({.handler = reinterpret_cast<std::uint64_t>(SIG_IGN)}, thread.tid);
 }
 
 }  // namespace fade

@@ -58,7 +58,7 @@ void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* tak
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
   const Inferior& inferior = *stopped.inferior;
   const bool can_speak = read_own_pid(inferior.pid) == inferior.pid;
-  if (can_speak && inferior.space().send_signal(stopped.tid, taker ? taker->tid : 0, *info)) return;
+  if (can_speak && inferior.space().trap_signal().send(stopped.tid, taker ? taker->tid : 0, *info)) return;
   if (taker) guard_.send_to(*taker, *info);
   else guard_.send_to_process(inferior, *info);
 }
@@ -143,9 +143,9 @@ void WaitingTraps::give_back(Thread& stopped) {
   if (!roster_.thread(tid) || !roster_.still_runs(mark)) return;  // killed meanwhile, or it executed another program
   guard_.block_again(stopped);
   const auto foothold = foothold_of(pid, program->space->memory());
-  const bool is_given = foothold && program->space->give_signal_back(tid, foothold->gadgets);
+  const bool is_given = foothold && program->space->trap_signal().give_back(tid, foothold->gadgets);
   if (is_given && !is_shared)
-    program->space->set_program_trap_action({}, tid);  // traps of other processes still go through the net
+    program->space->trap_signal().set_program_action({}, tid);  // traps of other processes still go through the net
   for (const auto& [other, thread] : stopped.inferior->threads) send(stopped, *thread, nullptr);
   take_up(stopped);
 }

@@ -7,11 +7,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/query/engine.hpp"
+#include "cli/query/named_row.hpp"
+#include "cli/query/target.hpp"
 #include "cli/query_seed.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -210,6 +214,46 @@ TEST(ReportSql, ConditionsAppearOnlyWhereTheirOptionIsGiven) {
   EXPECT_TRUE(report->knows("pid"));
   EXPECT_TRUE(report->knows("errors"));
   EXPECT_FALSE(report->knows("tid"));
+}
+
+// "-- over: REPORT" in the head of a page's SQL names the rows that it knows as the table "report".
+std::string runnable(std::string_view page) {
+  constexpr std::string_view mark = "\n-- over: ";
+  const std::size_t at = page.find(mark);
+  if (at == page.npos) return std::string(page);
+  const std::string_view rest = page.substr(at + mark.size());
+  return over(whole_sql(rest.substr(0, rest.find('\n'))), page);
+}
+
+TEST(Pages, CanBeRunOnEachRecording) {
+  TemporaryDirectory directory;
+  auto recording = open_recording(make_recording(directory, "fade-pages.db"));
+  ASSERT_TRUE(recording) << recording.error().text();
+  for (const schema::Report& page : schema::pages()) {
+    EXPECT_TRUE(page.sql.starts_with("-- ")) << page.name << " needs a line that says what it is";
+    auto rows = named_rows(*recording, runnable(page.sql), {}, {{":most", std::int64_t{1}}});
+    EXPECT_TRUE(rows) << page.name << ": " << rows.error().text();
+  }
+}
+
+TEST(Pages, AreNoReports) {
+  for (const schema::Report& page : schema::pages()) {
+    EXPECT_TRUE(page.name.starts_with("page_"));
+    EXPECT_EQ(find_report(page.name), nullptr);
+    EXPECT_FALSE(is_known_name(std::string(page.name)));
+  }
+}
+
+TEST(NamedRow, GivesCellsByName) {
+  const auto names = std::make_shared<const NamedRow::Names>(NamedRow::Names{"n", "text", "nothing"});
+  const NamedRow row(names, {std::int64_t{3}, std::string("a\x1b"), std::monostate{}});
+  EXPECT_EQ(row.number("n"), 3);
+  EXPECT_TRUE(row.is("n"));
+  EXPECT_EQ(row.raw("text"), "a\x1b");
+  EXPECT_EQ(row.text("text"), table::printable("a\x1b"));
+  EXPECT_FALSE(row.has("nothing"));
+  EXPECT_FALSE(row.has("no such column"));
+  EXPECT_EQ(NamedRow().text("n"), "");
 }
 
 }  // namespace

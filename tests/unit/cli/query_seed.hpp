@@ -13,7 +13,7 @@
 
 namespace fade::query {
 
-inline std::filesystem::path data_directory() { return std::filesystem::path(__FILE__).parent_path() / "data"; }
+inline std::filesystem::path data_directory() { return std::filesystem::path(FADE_TEST_FOLDER) / "data"; }
 
 inline std::string slurp(const std::filesystem::path& path) {
   std::ifstream in(path);

@@ -158,7 +158,7 @@ TEST_P(Packed, TravelsAsItIs) {
 }
 
 std::string file(const std::string& name) {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "data" / name, std::ios::binary);
+  std::ifstream in(std::filesystem::path(FADE_TEST_FOLDER) / "data" / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

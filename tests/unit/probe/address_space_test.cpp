@@ -54,7 +54,7 @@ int ten_rounds() {
 TEST_F(AddressSpaceTest, EveryCallIsOneStopAndDoesWhatItDid) {
   start(ten_rounds);
   ASSERT_TRUE(test::arm_all(*space, pid()));
-  EXPECT_EQ(space->armed(), 4u);
+  EXPECT_EQ(space->sites().armed(), 4u);
   EXPECT_EQ(hits_to_end(0), 50);  // fade_test_jump goes on into fade_test_add
 }
 
@@ -64,7 +64,7 @@ TEST_F(AddressSpaceTest, ArmedTwiceIsTheSameSite) {
   const auto again = space->arm(test::address_of(kFunctions[0]), pid());
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, space->find(test::address_of(kFunctions[0])));
-  EXPECT_EQ(space->armed(), 4u);
+  EXPECT_EQ(space->sites().armed(), 4u);
 }
 
 TEST_F(AddressSpaceTest, NothingIsArmedWithoutANet) {
@@ -146,9 +146,9 @@ TEST_F(AddressSpaceTest, ProgramsActionIsKeptAndAnswered) {
     return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN ? 1 : 0;
   });
   ASSERT_TRUE(test::arm_all(*space, pid()));
-  EXPECT_EQ(space->program_trap_action().handler, 0u);
-  EXPECT_TRUE(space->set_program_trap_action({.handler = 1}, pid()));
-  EXPECT_EQ(space->program_trap_action().handler, 1u);
+  EXPECT_EQ(space->trap_signal().program_action().handler, 0u);
+  EXPECT_TRUE(space->trap_signal().set_program_action({.handler = 1}, pid()));
+  EXPECT_EQ(space->trap_signal().program_action().handler, 1u);
   hits_to_end(0);  // the kernel's is the net's
 }
 
@@ -168,7 +168,7 @@ TEST_F(AddressSpaceTest, CopyOfAForkIsAnAddressSpaceOfItsOwn) {
   ASSERT_EQ(tracer.next_of(forked).kind, Stop::Kind::Trap);
   const auto copy = space->fork_copy(forked);
   copy->mend_copy(forked);
-  EXPECT_EQ(copy->armed(), 4u);
+  EXPECT_EQ(copy->sites().armed(), 4u);
   copy->put_back(forked);
   EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
   EXPECT_THAT(test::changed_text(space->memory()), SizeIs(4));

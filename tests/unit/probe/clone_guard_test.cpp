@@ -16,7 +16,7 @@ using SystemCall = long (*)(long, ...);
 SystemCall libc_syscall() { return reinterpret_cast<SystemCall>(test::libc("syscall").value); }
 
 bool arm_clone(AddressSpace& space, pid_t stopped) {
-  const auto place = space.behind_system_call(test::libc("syscall"));
+  const auto place = behind_system_call(space.memory(), test::libc("syscall"));
   return place && space.arm(*place, stopped, Guard::Clone);
 }
 

@@ -156,19 +156,19 @@ bool call_entries(long n) {
 }
 
 Result<Site*> arm_entry(AddressSpace& space, RemoteAddr function, pid_t stopped, std::uint64_t untouched) {
-  const auto entry = AddressSpace::FunctionEntry::read(space.memory(), function, untouched);
-  return space.arm_entries(std::span(&entry, 1), stopped).front();
+  const auto entry = FunctionEntry::read(space.memory(), function, untouched);
+  return space.entries().arm(std::span(&entry, 1), stopped).front();
 }
 
 bool arm_entries(AddressSpace& space, pid_t stopped) {
   const RemoteAddr page{kEntries[0].value & ~std::uint64_t{0xfff}};
   if (!space.has_net() && !space.install_net(stopped, test::gadgets(), {page, page + 0x1000})) return false;
-  std::vector<AddressSpace::FunctionEntry> entries;
+  std::vector<FunctionEntry> entries;
   for (int i = 0; i < kEntryCount; ++i) {
-    entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), kEntries[i], 16));
+    entries.push_back(FunctionEntry::read(space.memory(), kEntries[i], 16));
     entries.back().stack_words = kWordsOf[i];
   }
-  return std::ranges::all_of(space.arm_entries(entries, stopped),
+  return std::ranges::all_of(space.entries().arm(entries, stopped),
                              [](const auto& site) { return site && (*site)->is_entry_jump(); });
 }
 
@@ -216,7 +216,7 @@ struct ArmedEntry {
 
 TEST(EntryJump, EveryCallIsOneStopAndRegistersAndFlagsAreKept) {
   ArmedEntry armed(10);
-  EXPECT_EQ(armed.space.armed(), kEntryCount);
+  EXPECT_EQ(armed.space.sites().armed(), kEntryCount);
   EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(5 * kEntryCount));
   EXPECT_EQ(armed.hits_to_end(), 10 * kEntryCount);
 }
@@ -290,7 +290,7 @@ TEST(EntryJump, IsPutBackUnderThreadsThatCome) {
 TEST(EntryJump, ACopyOfAForkHasThemToo) {
   ArmedEntry armed(3);
   const auto copy = armed.space.fork_copy(armed.pid());
-  EXPECT_EQ(copy->armed(), kEntryCount);
+  EXPECT_EQ(copy->sites().armed(), kEntryCount);
   copy->put_back(armed.pid());
   EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
   EXPECT_EQ(armed.hits_to_end(), 0);
@@ -302,7 +302,7 @@ TEST(EntryJump, ACopyOfAnEarlierForkGetsOrdinarySites) {
   ASSERT_TRUE(armed.write_originals());
   const auto copy = armed.space.fork_copy(armed.pid());
   copy->mend_copy(armed.pid());
-  EXPECT_EQ(copy->armed(), kEntryCount);
+  EXPECT_EQ(copy->sites().armed(), kEntryCount);
   EXPECT_THAT(test::changed_text(copy->memory()), SizeIs(kEntryCount));
   for (int i = 0; i < kEntryCount; ++i) {
     const Site* site = copy->find(kEntries[i]);
@@ -329,11 +329,11 @@ TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   ASSERT_TRUE(space.install_net(pid, test::gadgets(), {first, first + kMany * kSize}));
   const auto known = space.arm(first + 5 * kSize, pid);
   ASSERT_TRUE(known);
-  std::vector<AddressSpace::FunctionEntry> entries;
+  std::vector<FunctionEntry> entries;
   for (std::uint64_t i = 0; i < kMany; ++i)
-    entries.push_back(AddressSpace::FunctionEntry::read(space.memory(), first + i * kSize, i % 7 == 0 ? 0 : kSize));
+    entries.push_back(FunctionEntry::read(space.memory(), first + i * kSize, i % 7 == 0 ? 0 : kSize));
   entries.push_back(entries[1]);
-  const auto sites = space.arm_entries(entries, pid);
+  const auto sites = space.entries().arm(entries, pid);
   ASSERT_EQ(sites.size(), kMany + 1);
   std::set<RemoteAddr> slots;
   for (std::uint64_t i = 0; i < kMany; ++i) {
@@ -347,7 +347,7 @@ TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   EXPECT_EQ(slots.size(), kMany);
   const auto net = SafetyNet::find(space.memory(), *elf::read_maps(pid));
   ASSERT_TRUE(net && *net);
-  const auto table = (*net)->entries(space.memory());
+  const auto table = (*net)->table().entries(space.memory());
   ASSERT_TRUE(table);
   EXPECT_THAT(*table, SizeIs(kMany));
   program.go();

@@ -237,7 +237,7 @@ TEST(Guards, ActionIsKnownToWhoTakesOver) {
   ASSERT_EQ(tracer.next_of(program.pid()).kind, Stop::Kind::Group);
   const auto taken = space.take_over(program.pid());
   ASSERT_TRUE(taken && *taken);
-  EXPECT_EQ(space.program_trap_action().handler, 1u);
+  EXPECT_EQ(space.trap_signal().program_action().handler, 1u);
   EXPECT_EQ(space.find(test::libc("sigaction"))->guard, Guard::Sigaction);
   ::kill(program.pid(), SIGCONT);
   Tracee(program.pid()).detach();
@@ -254,7 +254,7 @@ TEST(Guards, CallsAreSeenButInTheChildOfSystem) {
   ASSERT_TRUE(test::arm_guarded(space, program.pid()));
   const auto masks = space.arm(test::libc("pthread_sigmask"), program.pid(), Guard::Sigmask);
   ASSERT_TRUE(masks);
-  EXPECT_EQ(space.armed(), 2u);
+  EXPECT_EQ(space.sites().armed(), 2u);
   int own = 0, of_the_child = 0;
   program.go();
   Tracee(program.pid()).resume();

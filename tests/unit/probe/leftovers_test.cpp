@@ -54,7 +54,7 @@ TEST(Leftovers, SitesAreKnownAndTheTextIsAsItWas) {
     EXPECT_EQ((*taken)->put_back, 4u);
     EXPECT_EQ((*taken)->foreign, 0u);
     EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty());
-    EXPECT_EQ(second.space.armed(), 0u);
+    EXPECT_EQ(second.space.sites().armed(), 0u);
     for (const auto f : kFunctions) {
       const Site* site = second.space.find(address_of(f));
       ASSERT_NE(site, nullptr);
@@ -73,7 +73,7 @@ TEST(Leftovers, AreArmedAgainInTheSameSlots) {
   const RemoteAddr slot = second.space.find(address_of(kFunctions[0]))->slot;
   ASSERT_TRUE(test::arm_all(second.space, program.pid()));
   EXPECT_EQ(second.space.find(address_of(kFunctions[0]))->slot, slot);
-  EXPECT_EQ(second.space.armed(), 4u);
+  EXPECT_EQ(second.space.sites().armed(), 4u);
   EXPECT_EQ(test::executable_anonymous(program.pid()), 1u);
   program.go();
   Tracee(program.pid()).resume();
@@ -137,7 +137,7 @@ TEST(Leftovers, TheProgramsOwnActionIsKnown) {
   {
     Second second(program.pid());
     ASSERT_TRUE(second.space.take_over(program.pid()));
-    EXPECT_EQ(second.space.program_trap_action().handler, reinterpret_cast<std::uint64_t>(ignore));
+    EXPECT_EQ(second.space.trap_signal().program_action().handler, reinterpret_cast<std::uint64_t>(ignore));
   }
   test::expect_exit(program.finish(), 0);
 }
@@ -223,16 +223,16 @@ TEST(Leftovers, SlotsThatAreNoneAreRefused) {
   const auto maps = elf::read_maps(program.pid());
   auto net = SafetyNet::find(memory, *maps);
   ASSERT_TRUE(net && *net);
-  const auto entries = (*net)->entries(memory);
+  const auto entries = (*net)->table().entries(memory);
   ASSERT_TRUE(entries);
   for (const RemoteAddr slot : {entries->front().slot + 1, RemoteAddr{0x1000}, (*net)->base()}) {
     auto wrong = entries->front();
     wrong.slot = slot;
-    ASSERT_TRUE((*net)->set(memory, program.pid(), wrong));
+    ASSERT_TRUE((*net)->table().set(memory, program.pid(), wrong));
     EXPECT_FALSE(second.space.take_over(program.pid()));
     EXPECT_FALSE(second.space.has_net());
   }
-  ASSERT_TRUE((*net)->set(memory, program.pid(), entries->front()));
+  ASSERT_TRUE((*net)->table().set(memory, program.pid(), entries->front()));
   EXPECT_TRUE(second.space.take_over(program.pid()));
   Tracee(program.pid()).detach();
   test::expect_exit(program.finish(), 0);
@@ -341,7 +341,8 @@ TEST(Leftovers, TracerKilledWhileItRewritesTheTable) {
       if (!test::seize_all(tracer, pid) || !test::arm_all(space, pid)) return;
       const auto maps = elf::read_maps(pid);
       auto net = maps ? SafetyNet::find(space.memory(), *maps) : std::nullopt;
-      for (int i = 0; i < 3; ++i) (void)(*net)->rewrite(space.memory(), pid, *(*net)->entries(space.memory()));
+      for (int i = 0; i < 3; ++i)
+        (void)(*net)->table().rewrite(space.memory(), pid, *(*net)->table().entries(space.memory()));
     });
     test::expect_exit(program.finish(), 0);
   }

@@ -96,7 +96,8 @@ TEST(Removal, TheProgramsHandlerIsTheKernelsAgain) {
 // One that libc never told the kernel of: it has no restorer.
 TEST(Removal, AHandlerThatWasSetWhileWatchedToo) {
   Armed armed(own_handler_works);
-  armed.space.set_program_trap_action({.handler = reinterpret_cast<std::uint64_t>(count), .restorer = 1}, armed.pid());
+  armed.space.trap_signal().set_program_action({.handler = reinterpret_cast<std::uint64_t>(count), .restorer = 1},
+                                               armed.pid());
   armed.space.put_back(armed.pid());
   ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
   armed.expect_end(33);
@@ -165,7 +166,7 @@ TEST(Removal, HasHappenedInACopyThatNeverHadANet) {
   const auto copy = armed.space.fork_copy(bare.pid());
   copy->mend_copy(bare.pid());
   EXPECT_FALSE(copy->has_net());
-  EXPECT_EQ(copy->armed(), 0u);
+  EXPECT_EQ(copy->sites().armed(), 0u);
   ASSERT_TRUE(test::arm_all(*copy, bare.pid())) << "it can have one of its own";
   copy->put_back(bare.pid());
   ASSERT_TRUE(copy->remove(bare.pid(), test::gadgets()));

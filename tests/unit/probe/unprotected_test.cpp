@@ -16,7 +16,7 @@ int status_of(const std::function<int()>& after) {
     EXPECT_TRUE(test::arm_all(space, stopped));
     EXPECT_TRUE(test::arm_guarded(space, stopped));
     EXPECT_TRUE(space.set_guarded(true, stopped));
-    const auto place = space.behind_system_call(test::libc("syscall"));
+    const auto place = behind_system_call(space.memory(), test::libc("syscall"));
     EXPECT_TRUE(place && space.arm(*place, stopped, Guard::Clone));
   };
   return test::status_once_abandoned(arm, after);

@@ -17,8 +17,8 @@ using test::Waiting;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Instead = AddressSpace::Instead;
-using Repair = AddressSpace::Repair;
+using Instead = VanishedSite::Instead;
+using Repair = VanishedSites::Repair;
 
 // A stopped program that has a net. It calls everything ten times when it goes on.
 struct Vanishing : ::testing::Test {
@@ -43,9 +43,9 @@ struct Vanishing : ::testing::Test {
   bool wipe(RemoteAddr at, std::size_t size = 1) {
     return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), size), pid());
   }
-  std::vector<Instead> instead() const {
+  std::vector<Instead> instead() {
     std::vector<Instead> out;
-    for (const auto& site : space.vanished()) out.push_back(site.instead);
+    for (const auto& site : space.vanished().all()) out.push_back(site.instead);
     return out;
   }
   int hits_to_end() {
@@ -58,8 +58,8 @@ struct Vanishing : ::testing::Test {
     return hits;
   }
   Site* arm_jump(RemoteAddr function) {
-    const auto entry = AddressSpace::FunctionEntry::read(space.memory(), function, 16);
-    const auto site = space.arm_entries(std::span(&entry, 1), pid()).front();
+    const auto entry = FunctionEntry::read(space.memory(), function, 16);
+    const auto site = space.entries().arm(std::span(&entry, 1), pid()).front();
     return site && (*site)->is_entry_jump() ? *site : nullptr;
   }
 };
@@ -68,17 +68,17 @@ TEST_F(Vanishing, NoneWhereAllStand) {
   ASSERT_TRUE(test::arm_all(space, pid()));
   ASSERT_TRUE(test::arm_guarded(space, pid()));
   ASSERT_NE(arm_jump(address_of(fade_entry_6)), nullptr);
-  EXPECT_THAT(space.vanished(), IsEmpty());
+  EXPECT_THAT(space.vanished().all(), IsEmpty());
 }
 
 TEST_F(Vanishing, WhatWasWipedIsSetAgainWithNobodyStopped) {
   ASSERT_TRUE(test::arm_all(space, pid()));
   for (const auto f : kFunctions) ASSERT_TRUE(wipe(address_of(f)));
-  const auto gone = space.vanished();
+  const auto gone = space.vanished().all();
   EXPECT_THAT(instead(), ElementsAre(Instead::Original, Instead::Original, Instead::Original, Instead::Original));
-  for (const auto& site : gone) EXPECT_EQ(space.repair(site.address, kNobody), Repair::Done);
-  EXPECT_THAT(space.vanished(), IsEmpty());
-  EXPECT_EQ(space.repair(gone[0].address, kNobody), Repair::NotNeeded);
+  for (const auto& site : gone) EXPECT_EQ(space.vanished().repair(site.address, kNobody), Repair::Done);
+  EXPECT_THAT(space.vanished().all(), IsEmpty());
+  EXPECT_EQ(space.vanished().repair(gone[0].address, kNobody), Repair::NotNeeded);
   EXPECT_EQ(hits_to_end(), 50);
 }
 
@@ -88,19 +88,19 @@ TEST_F(Vanishing, AJumpComesBackAsAnInt3WhereTheFunctionBegins) {
   for (const RemoteAddr function : functions) {
     Site* const jump = arm_jump(function);
     ASSERT_NE(jump, nullptr);
-    jump->entry = 7;
+    jump->use = 7;
     const RemoteAddr at = jump->address, trap = jump->pad_trap();
     ASSERT_TRUE(wipe(at, 5));
     EXPECT_THAT(instead(), ElementsAre(Instead::Original));
-    EXPECT_EQ(space.repair(at, kNobody), Repair::Done);
+    EXPECT_EQ(space.vanished().repair(at, kNobody), Repair::Done);
     EXPECT_EQ(space.memory().value<std::byte>(at), *reinterpret_cast<const std::byte*>(at.value));
     ASSERT_NE(space.find(function), nullptr);
     EXPECT_EQ(space.find(function)->way, Way::Trap);
-    EXPECT_EQ(space.find(function)->entry, 7u);
+    EXPECT_EQ(space.find(function)->use, 7u);
     EXPECT_EQ(space.find(trap), jump);  // a thread may still be on its way to it
-    EXPECT_THAT(space.vanished(), IsEmpty());
+    EXPECT_THAT(space.vanished().all(), IsEmpty());
   }
-  EXPECT_EQ(space.armed(), 4u);
+  EXPECT_EQ(space.sites().armed(), 4u);
   EXPECT_EQ(hits_to_end(), 40);
 }
 
@@ -108,7 +108,7 @@ TEST_F(Vanishing, NothingOfARepairedJumpIsLeftInTheText) {
   const Site* const jump = arm_jump(address_of(fade_entry_7));
   ASSERT_NE(jump, nullptr);
   ASSERT_TRUE(wipe(jump->address, 5));
-  ASSERT_TRUE(space.repair(jump->address, kNobody));
+  ASSERT_TRUE(space.vanished().repair(jump->address, kNobody));
   EXPECT_THAT(test::changed_text(space.memory()), SizeIs(1));
   space.put_back(pid());
   EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
@@ -121,10 +121,10 @@ TEST_F(Vanishing, OtherCodeIsLeftAloneAndLateTrapsAreKnown) {
   const std::byte nop{0x90};
   ASSERT_TRUE(space.memory().write(address, std::span(&nop, 1), pid()));
   EXPECT_THAT(instead(), ElementsAre(Instead::Other));
-  EXPECT_FALSE(space.repair(address, kNobody));  // it is asked to all the same
+  EXPECT_FALSE(space.vanished().repair(address, kNobody));  // it is asked to all the same
   EXPECT_EQ(space.memory().value<std::byte>(address), nop);
-  EXPECT_THAT(space.vanished(), IsEmpty());
-  EXPECT_EQ(space.armed(), 3u);
+  EXPECT_THAT(space.vanished().all(), IsEmpty());
+  EXPECT_EQ(space.sites().armed(), 3u);
   EXPECT_NE(space.find(address), nullptr);
 }
 
@@ -135,8 +135,8 @@ TEST_F(Vanishing, TheOriginalByteBeforeOtherBytesIsOtherCode) {
   const std::byte three{3};
   ASSERT_TRUE(space.memory().write(address + 4, std::span(&three, 1), pid()));  // the instruction's displacement
   EXPECT_THAT(instead(), ElementsAre(Instead::Other));
-  space.drop(address, kNobody);
-  EXPECT_EQ(space.armed(), 3u);
+  space.vanished().drop(address, kNobody);
+  EXPECT_EQ(space.sites().armed(), 3u);
   EXPECT_EQ(space.memory().value<std::byte>(address), *reinterpret_cast<const std::byte*>(address.value));
 }
 
@@ -151,10 +151,10 @@ TEST_F(Vanishing, ASiteThatIsTakenOutAgainAndAgainIsGivenUp) {
   ASSERT_TRUE(test::arm_all(space, pid()));
   const RemoteAddr address = address_of(kFunctions[0]);
   int repaired = 0;
-  for (; repaired < 100 && wipe(address) && space.repair(address, kNobody); ++repaired) continue;
+  for (; repaired < 100 && wipe(address) && space.vanished().repair(address, kNobody); ++repaired) continue;
   EXPECT_EQ(repaired, 8);
-  EXPECT_THAT(space.vanished(), IsEmpty());
-  EXPECT_EQ(space.armed(), 3u);
+  EXPECT_THAT(space.vanished().all(), IsEmpty());
+  EXPECT_EQ(space.sites().armed(), 3u);
   EXPECT_EQ(hits_to_end(), 40);
 }
 
@@ -164,17 +164,17 @@ TEST_F(Vanishing, GuardsOfLibcComeFirst) {
   const RemoteAddr guarded = test::libc("sigaction");
   ASSERT_TRUE(wipe(address_of(kFunctions[0])));
   ASSERT_TRUE(wipe(guarded, 16));
-  const auto gone = space.vanished();
+  const auto gone = space.vanished().all();
   ASSERT_THAT(gone, SizeIs(2));
   EXPECT_EQ(gone[0].guard, Guard::Sigaction);
-  for (const auto& site : gone) EXPECT_EQ(space.repair(site.address, kNobody), Repair::Done);
-  EXPECT_THAT(space.vanished(), IsEmpty());
+  for (const auto& site : gone) EXPECT_EQ(space.vanished().repair(site.address, kNobody), Repair::Done);
+  EXPECT_THAT(space.vanished().all(), IsEmpty());
 }
 
 TEST_F(Vanishing, NoneOnceTheTextIsPutBack) {
   ASSERT_TRUE(test::arm_all(space, pid()));
   space.put_back(pid());
-  EXPECT_THAT(space.vanished(), IsEmpty());
+  EXPECT_THAT(space.vanished().all(), IsEmpty());
 }
 
 // More pages than one system call reads, one of which is gone.
@@ -199,16 +199,32 @@ TEST(VanishedSites, AreFoundOnManyPages) {
     ASSERT_TRUE(space.memory().write(begin + i, std::span(&nop, 1), program.pid()));
     wiped.push_back(begin + i);
   }
-  for (const auto& site : space.vanished()) found.push_back(site.address);
+  for (const auto& site : space.vanished().all()) found.push_back(site.address);
   EXPECT_EQ(found, wiped);
   program.go();
   Tracee(program.pid()).resume();
   ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR1);
   const RemoteRange lost{begin + kLost * 4096, begin + (kLost + 1) * 4096};
-  for (const auto& site : space.vanished())
+  for (const auto& site : space.vanished().all())
     EXPECT_EQ(site.instead, lost.contains(site.address) ? Instead::Nothing : Instead::Original);
-  EXPECT_EQ(std::ranges::count(space.vanished(), Instead::Nothing, &AddressSpace::VanishedSite::instead), 4096 / kStep);
+  EXPECT_EQ(std::ranges::count(space.vanished().all(), Instead::Nothing, &VanishedSite::instead), 4096 / kStep);
   ::munmap(memory, kSize);
+}
+
+// Bytes that were read from the address of a site on, cut off anywhere.
+TEST(VanishedSite, IsInPlaceWithAnInt3OrItsWholeJump) {
+  const Site trap{.address = {0x1000}, .slot = {0x9000}};
+  const Site jump{.address = {0x1001}, .slot = {0x9000}, .length = 7, .way = Way::Jump};
+  const auto whole = jump_code(jump.address, jump.pad());
+  const std::span<const std::byte> text = std::as_bytes(std::span(whole));
+  const std::array other{std::byte{0x90}, std::byte{0xCC}}, int3{std::byte{0xCC}, std::byte{0x90}};
+  EXPECT_TRUE(is_in_place(trap, int3));
+  EXPECT_FALSE(is_in_place(trap, other));
+  EXPECT_FALSE(is_in_place(trap, text));
+  EXPECT_TRUE(is_in_place(jump, text));
+  EXPECT_TRUE(is_in_place(jump, int3));  // half-written
+  EXPECT_FALSE(is_in_place(jump, text.first(4)));
+  EXPECT_FALSE(is_in_place(jump, {}));
 }
 
 }  // namespace vanishing

@@ -17,7 +17,7 @@ namespace {
 
 std::map<std::string, std::string> expected_locations() {
   std::map<std::string, std::string> out;
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "data/abi_locations.tsv");
+  std::ifstream in(std::filesystem::path(FADE_TEST_FOLDER) / "data/abi_locations.tsv");
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with('#')) continue;
     const auto tab = line.find('\t');

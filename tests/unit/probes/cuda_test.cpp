@@ -31,7 +31,7 @@ const Probe& cuda_probe(const std::string& symbol) {
 TEST(Cuda, EveryFunctionThatZludaExportsFindsItsArguments) {
   auto probes = cuda_probes();
   EXPECT_EQ(probes.size(), 672U);
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "data/cuda_api.tsv");
+  std::ifstream in(std::filesystem::path(FADE_TEST_FOLDER) / "data/cuda_api.tsv");
   std::size_t rows = 0;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with('#')) continue;

@@ -20,7 +20,7 @@ using testing::Not;
 const Layout& layout_called(const std::string& name) { return name == "R0000" ? layout_r0000() : layout_r0600(); }
 
 std::vector<std::vector<std::string>> measured() {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "data" / "device_properties.tsv");
+  std::ifstream file(std::filesystem::path(FADE_TEST_FOLDER) / "data" / "device_properties.tsv");
   std::vector<std::vector<std::string>> rows;
   for (std::string line; std::getline(file, line);) {
     std::vector<std::string> cells;

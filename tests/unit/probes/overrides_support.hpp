@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 
 namespace fade::probes {
 

@@ -1,14 +1,16 @@
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "probes/listing.hpp"
 #include "probes/probe_fixtures.hpp"
+#include "probes/vocabulary.hpp"
 
 namespace fade::probes {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -85,6 +87,33 @@ TEST(Parser, ResultsSayWhatIsAFailure) {
   EXPECT_FALSE(probe_of("int g() @success(-1)").failed(0xffffffff));
 }
 
+TEST(Parser, ReadsTheEffectOnMemory) {
+  const auto action = [](const std::string& text) { return probe_of(text).memory_action(); };
+  using enum MemoryAct;
+  EXPECT_EQ(action("int f(out void **p @address, size_t n @bytes) @memory(allocate, managed)"),
+            (MemoryAction{Allocate, MemoryKind::Managed, MemorySpace::Memory}));
+  EXPECT_EQ(action("int f(out void **p @address) @alloc @memory(allocate, array)"),
+            (MemoryAction{Allocate, MemoryKind::Array, MemorySpace::Array}));
+  EXPECT_EQ(action("int f(out void **p @address) @memory(allocate, imported, physical)"),
+            (MemoryAction{Allocate, MemoryKind::Imported, MemorySpace::Physical}));
+  EXPECT_EQ(action("int f(void *p @address) @free @memory(free, registered)"),
+            (MemoryAction{Free, MemoryKind::Device, MemorySpace::Registered}));
+  EXPECT_EQ(action("int f(out void **p @address) @memory(open, ipc)"),
+            (MemoryAction{Open, MemoryKind::Imported, MemorySpace::Ipc}));
+  EXPECT_EQ(action("int f() @memory(reset)").act, Reset);
+  EXPECT_EQ(action("int f(out void **p @address) @host_alloc").kind, MemoryKind::Host);
+  EXPECT_EQ(action("int f()").act, None);
+}
+
+TEST(Parser, TheNoteOfMemoryIsWrittenAsItWasRead) {
+  for (const std::string note : {"@memory(allocate, managed)", "@memory(allocate, imported, external)", "@memory(free)",
+                                 "@memory(free, array)", "@memory(open)", "@memory(map)"})
+    EXPECT_EQ(memory_note(probe_of("int f(void *p @address) " + note).memory), note);
+  EXPECT_EQ(memory_note(probe_of("int f(void *p @address) @memory(allocate, array, array)").memory),
+            "@memory(allocate, array)");
+  EXPECT_EQ(memory_note({}), "");
+}
+
 TEST(Parser, ReadsTypesDeclaredInTheFile) {
   const Probe probe = probe_of(
       "enum mode 1 { FAST = 0, EXACT = -2 }\nflags bits {\n  A = 0x1\n  B = 0x80000000\n}\n"
@@ -114,6 +143,25 @@ TEST(Parser, SaysWhereAndWhatItExpected) {
       errors_in("api hip\nint f(size_t n @byte)"),
       ElementsAre("2:17: expected a role, text, flags(TYPE) or enum(TYPE), found '@byte'; did you mean '@bytes'?"));
   EXPECT_THAT(errors_in("api hip\nint f(int a) @lanch"), ElementsAre(HasSubstr("did you mean '@launch'?")));
+  EXPECT_THAT(errors_in("api hip\nint f() @memry(free)"), ElementsAre(HasSubstr("did you mean '@memory'?")));
+  EXPECT_THAT(errors_in("api hip\nint f(void *p @address) @memory(allocat, host)"),
+              ElementsAre(AllOf(HasSubstr("2:33: expected an effect on memory (allocate, free, map, "),
+                                HasSubstr("found 'allocat'; did you mean 'allocate'?"))));
+  EXPECT_THAT(errors_in("api hip\nint f(void *p @address) @memory(allocate)"),
+              ElementsAre(HasSubstr("expected ',' and a kind of memory after allocate")));
+  EXPECT_THAT(errors_in("api hip\nint f(void *p @address) @memory(allocate, manged)"),
+              ElementsAre(HasSubstr("found 'manged'; did you mean 'managed'?")));
+  EXPECT_THAT(errors_in("api hip\nint f(void *p @address) @memory(free, host)"),
+              ElementsAre(HasSubstr("expected the sort of value that names the memory (memory, registered, ")));
+  EXPECT_THAT(errors_in("api hip\nint f(void *p @address) @memory(map, array)"),
+              ElementsAre(HasSubstr("expected ')' after the effect on memory")));
+  EXPECT_THAT(errors_in("api hip\nint f(void *p) @memory(free)"),
+              ElementsAre(HasSubstr("expected a parameter with @address")));
+  EXPECT_THAT(errors_in("api hip\nint f() @memory(reset) @memory(reset)"),
+              ElementsAre(HasSubstr("expected one @memory note")));
+  EXPECT_THAT(errors_in("api hip\nint f() @memory(reset) @launch"),
+              ElementsAre(HasSubstr("expected no @memory beside @launch")));
+  EXPECT_THAT(errors_in("api hip\nint f() @memory(node)"), ElementsAre(HasSubstr("expected @graph beside")));
   EXPECT_THAT(errors_in("api hip\nint f(int a"),
               ElementsAre(HasSubstr("expected ',' or ')' after the parameter, found the end of the file")));
   EXPECT_THAT(errors_in("api hip\nint f(out int a)"),

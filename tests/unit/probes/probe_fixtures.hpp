@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/event.hpp"
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 #include "probes/types.hpp"
 
 namespace fade::probes {

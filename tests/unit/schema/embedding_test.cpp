@@ -32,7 +32,7 @@ TEST(Embedding, TellsTheViewsApart) {
   for (const View& view : views)
     EXPECT_TRUE(view.sql.starts_with("CREATE VIEW " + std::string(view.name)) && !view.sql.ends_with(';')) << view.name;
   EXPECT_EQ(views.front().name, "sessions");
-  EXPECT_EQ(views.back().name, "findings");
+  EXPECT_EQ(views.back().name, "checks");
 }
 
 TEST(Embedding, FindsReportsByName) {

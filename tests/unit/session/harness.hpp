@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 #include "ptrace/launch.hpp"
 #include "session/session.hpp"
 

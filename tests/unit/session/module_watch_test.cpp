@@ -6,6 +6,7 @@
 
 #include "session/fake_library.hpp"
 #include "session/harness.hpp"
+#include "session/site_use.hpp"
 
 namespace fade {
 namespace {
@@ -137,7 +138,7 @@ TEST_F(ModuleWatchTest, ABeginPutsTheNetAndTheLoadersSiteIn) {
   EXPECT_NE(kernel.trap_action.handler, 0u) << "the kernel calls the net for SIGTRAP";
   const Site* site = inferior.space().find({FakeLoader::kDebugState});
   ASSERT_NE(site, nullptr);
-  EXPECT_EQ(site->entry, functions.loader());
+  EXPECT_EQ(SiteUse::of(*site).entry, functions.loader());
   EXPECT_EQ(byte_at(FakeLoader::kDebugState), 0xE9) << "its guard is a jump";
   EXPECT_THAT(loaded(), IsEmpty());
 }
@@ -323,8 +324,8 @@ TEST_F(ModuleWatchTest, TheGuardsOfLibcStandBeforeAnyOtherSite) {
   const Site* action = inferior.space().find({libc + FakeLibrary::code(1)});
   const Site* mask = inferior.space().find({libc + FakeLibrary::code(2)});
   ASSERT_TRUE(action && mask);
-  EXPECT_EQ(action->entry, functions.set_action());
-  EXPECT_EQ(mask->entry, functions.set_mask());
+  EXPECT_EQ(SiteUse::of(*action).entry, functions.set_action());
+  EXPECT_EQ(SiteUse::of(*mask).entry, functions.set_mask());
   EXPECT_EQ(inferior.program->libc.value, libc);
   const auto& all = sink.notices;
   const auto refused = std::ranges::find_if(all, [](const Notice& one) { return std::get_if<Lifecycle>(&one); });

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "probes/parser.hpp"
+#include "probes/syntax/parser.hpp"
 #include "probes/types.hpp"
 
 namespace fade {

@@ -125,10 +125,10 @@ struct TrapGuardTest : ::testing::Test {
   }
   // Memory and belief of a program at its first instruction. The kernel's mask stays.
   void begin_anew() {
-    space().set_program_trap_action({}, kMainTid);
+    space().trap_signal().set_program_action({}, kMainTid);
     thread().trap = {};
   }
-  std::uint64_t program_handler() const { return space().program_trap_action().handler; }
+  std::uint64_t program_handler() const { return space().trap_signal().program_action().handler; }
 
   FakeProcess process;
   FakeLoader loader{process};
@@ -212,7 +212,7 @@ TEST_F(TrapGuardTest, AMaskThatLostAGivenSignalIsTheProgramsOwn) {
 TEST_F(TrapGuardTest, EveryOrderOfActionsIsKeptFromTheKernel) {
   constexpr std::size_t kActions = std::size(kHandlers);
   for (std::size_t number = 0; number < kActions * kActions * kActions; ++number) {
-    space().set_program_trap_action({}, kMainTid);
+    space().trap_signal().set_program_action({}, kMainTid);
     struct sigaction without_fade {};
     std::size_t rest = number;
     for (int step = 0; step < 3; ++step, rest /= kActions) {
@@ -329,7 +329,7 @@ TEST_F(TrapGuardTest, ADeliveryFindsTheNetsActionAgain) {
       {false, false, false},  // the net has put the default back itself, for the signal to do its work
   };
   for (const auto& [has_handler, is_caught, is_retaken] : cases) {
-    space().set_program_trap_action({}, kMainTid);
+    space().trap_signal().set_program_action({}, kMainTid);
     if (has_handler) set_action(SIGTRAP, &wish);
     show_caught(is_caught);
     kernel.calls.clear();

@@ -25,7 +25,7 @@ std::string merged(std::vector<std::uint64_t> native, const std::string& python,
       frames, is_whole, python_frames, [](RemoteAddr pc) { return pc.value >= kLoop; }, out);
   std::string text;
   for (const MergedFrame& frame : out) {
-    if (frame.kind == MergedFrame::Kind::Native) text += std::to_string(frame.pc.value);
+    if (frame.kind == MergedFrame::Kind::Native) text += std::to_string(frame.native.pc.value);
     if (frame.kind == MergedFrame::Kind::Python) text += static_cast<char>(frame.python.code);
     if (frame.kind == MergedFrame::Kind::Lost) text += "?";
     text += ' ';

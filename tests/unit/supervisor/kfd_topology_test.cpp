@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 std::string tree(const std::string& name) {
-  return (std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "sysfs" / name).string();
+  return (std::filesystem::path(FADE_TEST_FOLDER).parent_path().parent_path() / "sysfs" / name).string();
 }
 KfdTopology read(const std::string& name) { return KfdReader(tree(name)).read(); }
 

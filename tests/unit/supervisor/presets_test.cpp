@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "probes/overrides.hpp"
+#include "probes/overrides/overrides.hpp"
 
 namespace fade {
 namespace {

@@ -1,0 +1,84 @@
+#include "probe/leftovers.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+
+#include "probe/instruction.hpp"
+
+namespace fade {
+
+Result<std::optional<Leftovers>> Takeover::run(pid_t stopped) {
+  const auto maps = elf::read_maps(ours_.pid(), ours_.proc());
+  if (!maps) return tl::unexpected(maps.error());
+  auto net = SafetyNet::find(ours_.memory(), *maps);
+  if (!net) return tl::unexpected(net.error());
+  if (!*net) return std::nullopt;
+  const auto areas = (*net)->ranges(ours_.memory(), *maps);
+  const auto entries = (*net)->table().entries(ours_.memory());
+  if (!areas || !entries) return tl::unexpected(areas ? entries.error() : areas.error());
+  if (auto taken = take_signal(**net, *entries, stopped); !taken) return tl::unexpected(taken.error());
+  ours_.adopt_net(**net);
+  ours_.set_guarded(false, stopped);  // until libc's guards are armed again
+  if (!ours_.adopt_areas(*areas, *entries)) {
+    ours_.forget();
+    return damaged_net("its table names slots that are none");
+  }
+  for (const bool guards : {false, true})
+    for (const auto& entry : *entries)
+      if (is_guard_of_libc(entry.guard) == guards) adopt(entry, stopped);
+  return found_;
+}
+
+// The default action while sigaction(3) leads to the net: the kernel removed the net's action, and the program's
+// setting still counts.
+Result<void> Takeover::take_signal(SafetyNet& net, const std::vector<NetTable::Entry>& entries, pid_t stopped) const {
+  const auto before = net.take_signal(ours_.call_with(net.gadgets(), stopped), ours_.memory());
+  if (!before) return tl::unexpected(before.error());
+  const bool is_guarded = std::ranges::any_of(entries, [&](const NetTable::Entry& entry) {
+    return entry.guard == Guard::Sigaction && ours_.memory().value<std::uint8_t>(entry.site) == kInt3;
+  });
+  const bool is_taken_away = is_guarded && before->handler == reinterpret_cast<std::uint64_t>(SIG_DFL);
+  if (before->handler != net.handler().value && !is_taken_away)
+    net.set_program_action(ours_.memory(), stopped, *before);
+  return {};
+}
+
+void Takeover::adopt(const NetTable::Entry& entry, pid_t stopped) {
+  if (entry.way == Way::Pad) return;  // with its site
+  Site site{.address = entry.site,
+            .slot = entry.slot,
+            .original = entry.original,
+            .length = entry.length,
+            .guard = entry.guard,
+            .way = entry.way,
+            .is_lifted = true};
+  if (!ours_.memory().value<std::uint8_t>(site.address)) return;
+  const bool was_set = ours_.text().is_set(site);
+  if (!was_set && !ours_.slots().around(site.slot)) return (void)ours_.strike(site.address, stopped);
+  const bool believed = is_believed(site, was_set);
+  if (was_set && (!believed || !ours_.text().put_back(site, stopped))) {
+    ours_.net()->table().leave_alone(entry);
+    if (site.has_pad_entry()) ours_.net()->table().leave_alone(site.pad_entry());
+    ++found_.foreign;
+    return;
+  }
+  if (!believed) return;
+  sites_.keep(site);
+  ++found_.sites;
+  found_.put_back += was_set;
+}
+
+// An entry is believed if its instruction, moved, gives exactly the code of its slot. Otherwise its library is gone, or
+// the text around the int3 was changed: only the net can handle that.
+bool Takeover::is_believed(Site& site, bool was_set) const {
+  std::array<std::uint8_t, 16> bytes;
+  const std::size_t got = ours_.memory().read(site.address, std::as_writable_bytes(std::span(bytes)));
+  if (got == 0 || !ours_.text().recover(site)) return false;
+  if (was_set) bytes[0] = site.original;
+  if (was_set && site.way == Way::Jump) std::ranges::copy(site.behind, bytes.begin() + 1);
+  return ours_.text().is_of_slot(site, std::span(bytes).first(got));
+}
+
+}  // namespace fade

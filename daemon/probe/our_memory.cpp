@@ -1,0 +1,129 @@
+#include "probe/our_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include "proc/processes.hpp"
+
+namespace fade {
+
+OurMemory::OurMemory(const OurMemory& parent, pid_t child)
+    : pid_(child),
+      caller_(parent.caller_),
+      proc_(parent.proc_),
+      memory_(child, proc_),
+      net_(parent.net_),
+      slots_(parent.slots_),
+      seccomp_at_start_(parent.seccomp_at_start_),
+      must_stay_(parent.must_stay_) {}
+
+Result<void> OurMemory::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
+  auto net = SafetyNet::install(caller_, memory_, proc_, stopped, bootstrap, near);
+  if (!net) return tl::unexpected(with_context("cannot prepare the process", std::move(net.error())));
+  slots_.add(net->slots());
+  seccomp_at_start_ = read_seccomp(stopped, proc_);
+  net_ = std::move(*net);
+  return {};
+}
+
+void OurMemory::adopt_net(const SafetyNet& net) {
+  net_ = net;
+  seccomp_at_start_ = read_seccomp(pid_, proc_);
+}
+
+// If a removal was interrupted, areas may be gone.
+bool OurMemory::adopt_areas(const std::vector<RemoteRange>& areas, const std::vector<NetTable::Entry>& entries) {
+  slots_.add(net_->slots());
+  for (const RemoteRange& area : areas) slots_.add({area, area.begin});
+  return std::ranges::all_of(entries, [&](const NetTable::Entry& entry) {
+    if (slots_.around(entry.slot)) return slots_.occupy(entry.way, entry.slot);
+    const auto text = memory_.value<std::uint8_t>(entry.site);
+    return !text || *text == entry.original;
+  });
+}
+
+void OurMemory::forget() {
+  net_.reset();
+  slots_.clear();
+  must_stay_ = false;
+}
+
+void OurMemory::mend_areas(pid_t stopped) {
+  slots_.drop_unmapped(memory_);
+  if (net_ && !slots_.empty()) net_->mend_ranges(memory_, stopped, slots_.all().subspan(1));
+}
+
+Result<void> OurMemory::unmap(pid_t stopped, RemoteGadgets outside) {
+  if (must_stay_)
+    return fail("a function of the process was changed around our jump", "who did that may have copied it");
+  const RemoteCall call = call_with(outside, stopped);
+  while (!slots_.empty()) {  // the net itself last
+    const bool is_net = slots_.all().size() == 1;
+    const RemoteRange range = is_net ? net_->range() : slots_.all().back().range;
+    // If fade dies in the middle, a later fade finds a net without an area that is gone.
+    if (!is_net && !net_->drop_range(memory_, stopped)) return fail("cannot write into the process");
+    const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
+    if (!done) return fail("cannot unmap memory in the process", "the thread is gone");
+    if (*done != 0) return fail_errno("cannot unmap memory in the process", static_cast<int>(-*done));
+    slots_.drop_last();
+  }
+  forget();
+  return {};
+}
+
+// ---------------------------------------------------------------- slots
+
+Result<RemoteAddr> OurMemory::slot_for(Way way, RemoteAddr site, pid_t stopped) {
+  if (const auto slot = slots_.take(way, site)) return *slot;
+  const RemoteAddr page = page_of(site);
+  if (auto added = add_area({page, page + kPageSize}, stopped); !added) return tl::unexpected(added.error());
+  if (const auto slot = slots_.take(way, site)) return *slot;
+  return fail(fmt::format("no slot is within reach of {:#x}", site.value));
+}
+
+Result<void> OurMemory::reserve(RemoteRange range, pid_t stopped) {
+  if (!net_) return may_call(stopped);
+  return slots_.has_room_near(range) ? Result<void>() : add_area(range, stopped);
+}
+
+Result<void> OurMemory::add_area(RemoteRange near, pid_t stopped) {
+  if (stopped == kNobody)
+    return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
+  if (auto allowed = may_call(stopped); !allowed) return allowed;
+  const auto range = map_near(call_with(net_->gadgets(), stopped), stopped, proc_, near, SlotAreas::kExtraArea);
+  if (!range) return tl::unexpected(range.error());
+  if (!net_->add_range(memory_, stopped, *range)) return fail("too many separate code areas in the process");
+  slots_.add({*range, range->begin});
+  return {};
+}
+
+// ---------------------------------------------------------------- the net's table
+
+bool OurMemory::enter(const Site& site, pid_t stopped) {
+  return net_->table().set(memory_, stopped, site.table_entry()) &&
+         (!site.has_pad_entry() || net_->table().set(memory_, stopped, site.pad_entry()));
+}
+
+Result<void> OurMemory::make_room(const SiteTable& live, pid_t stopped) {
+  if (net_->table().is_full() && !rewrite_table(live, stopped)) return fail("too many breakpoints in the process");
+  return {};
+}
+
+bool OurMemory::rewrite_table(const SiteTable& live, pid_t stopped) {
+  std::vector<NetTable::Entry> entries;
+  for (const auto& [address, site] : live.all()) {
+    entries.push_back(site.table_entry());
+    if (site.has_pad_entry()) entries.push_back(site.pad_entry());
+  }
+  return net_->table().rewrite(memory_, stopped, std::move(entries));
+}
+
+Result<void> OurMemory::may_call(pid_t stopped) const {
+  if (!net_) return fail("the process was not prepared for breakpoints");
+  if (read_seccomp(stopped, proc_) == seccomp_at_start_) return {};
+  return fail("no system call can be made in the process", "it has installed a seccomp filter");
+}
+
+}  // namespace fade

@@ -1,0 +1,77 @@
+// Writes the few x86-64 instructions that a tap consists of (Intel SDM volume 2). Pure.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "base/remote.hpp"
+
+namespace fade::tap {
+
+// General registers by their numbers in an instruction.
+enum class Reg : std::uint8_t { ax, cx, dx, bx, sp, bp, si, di, r8, r9, r10, r11 };
+// Conditions of a jump, by their numbers in the instruction.
+enum class Condition : std::uint8_t { AboveOrEqual = 3, Equal = 4, NotEqual = 5 };
+
+// Code for one address. A label is a place in it; a jump may lead to a label that is placed later.
+class MachineCode {
+ public:
+  explicit MachineCode(RemoteAddr at) : at_(at) {}
+
+  using Label = std::size_t;
+  Label label();
+  void place(Label label) { places_[label] = here(); }
+  RemoteAddr address_of(Label label) const { return places_[label]; }
+  RemoteAddr here() const { return at_ + bytes_.size(); }
+  // The code, with all jumps to labels in place. Every label that a jump uses was placed.
+  const std::vector<std::uint8_t>& finish();
+
+  void raw(std::initializer_list<std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes); }
+  void move(Reg to, Reg from);                       // mov %from, %to
+  void move(Reg to, std::uint32_t value);            // mov $value, %to (upper half 0)
+  void load(Reg to, Reg base, std::int32_t offset);  // mov offset(%base), %to
+  void load32(Reg to, Reg base, std::int32_t offset);
+  void store(Reg base, std::int32_t offset, Reg from);  // mov %from, offset(%base)
+  void load_address(Reg to, RemoteAddr address);        // lea address(%rip), %to
+  void load_address(Reg to, Label label);
+  void load_thread_pointer(Reg to);  // mov %fs:0, %to
+  void add(Reg to, Reg from);
+  void add(Reg to, std::int32_t value);
+  void bit_and(Reg to, std::int32_t value);
+  void bit_or(Reg to, Reg from);
+  void multiply(Reg to, Reg from, std::int32_t value);  // imul $value, %from, %to
+  void shift_left(Reg reg, std::uint8_t bits);
+  void shift_right(Reg reg, std::uint8_t bits);
+  void compare(Reg left, Reg base, std::int32_t offset);      // cmp offset(%base), %left
+  void compare32(Reg left, std::int32_t value);               // cmp $value, %left (lower half)
+  void compare_byte(RemoteAddr address, std::uint8_t value);  // cmpb $value, address(%rip)
+  void store_byte(RemoteAddr address, std::uint8_t value);    // movb $value, address(%rip)
+  void test(Reg reg);                                         // test %reg, %reg
+  void exchange_add(Reg base, std::int32_t offset, Reg reg);  // xadd %reg, offset(%base)
+  void read_clock() { raw({0x0F, 0x31}); }                    // rdtsc
+  void jump(RemoteAddr to);
+  void jump(Label to);
+  void jump(Condition condition, Label to);
+  void call(RemoteAddr to);
+
+ private:
+  struct Reference {
+    std::size_t at;  // of a rel32, in bytes_
+    Label to;
+  };
+  void byte(std::uint64_t value) { bytes_.push_back(static_cast<std::uint8_t>(value)); }
+  void word32(std::uint64_t value);
+  void relative(RemoteAddr to, std::size_t behind = 0);  // `behind`: bytes of the instruction after the rel32
+  void relative(Label to);
+  void wide(Reg reg, Reg rm) { byte(0x48 | (static_cast<int>(reg) >> 3) << 2 | static_cast<int>(rm) >> 3); }
+  void registers(Reg reg, Reg rm) { byte(0xC0 | (static_cast<int>(reg) & 7) << 3 | (static_cast<int>(rm) & 7)); }
+  void memory(Reg reg, Reg base, std::int32_t offset);
+  void group(std::uint8_t opcode, std::uint8_t extension, Reg rm, std::int32_t value);
+
+  RemoteAddr at_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<RemoteAddr> places_;
+  std::vector<Reference> references_;
+};
+
+}  // namespace fade::tap

@@ -1,0 +1,74 @@
+#include "tap/ring_reader.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace fade::tap {
+namespace {
+
+// A word that the program may write at any moment. The fields of a record are read after its first word.
+std::uint64_t word_at(const std::byte* at) {
+  return std::atomic_ref(*const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(at)))
+      .load(std::memory_order_acquire);
+}
+
+std::uint64_t length_of(std::uint64_t word) { return (word & 0xF) * RingLayout::kGranule; }
+
+bool is_length_of(RecordKind kind, std::uint64_t length) {
+  switch (kind) {
+    case RecordKind::Entry: return length == EntryLayout::size(0) || length == EntryLayout::size(6);
+    case RecordKind::Exit: return length == ExitLayout::kSize || length == ExitLayout::kSizeWithOut;
+    case RecordKind::ExitWithOut: return length == ExitLayout::kSizeWithOut;
+  }
+  return false;
+}
+
+Record decode(std::uint64_t word, const std::byte* at) {
+  Record record{.kind = static_cast<RecordKind>(word >> 4 & 0xF), .function = static_cast<std::uint16_t>(word >> 8)};
+  const auto field = [at](std::int32_t offset, auto& into) { std::memcpy(&into, at + offset, sizeof into); };
+  field(EntryLayout::kTscAt, record.tsc);
+  field(EntryLayout::kStackPointerAt, record.sp);
+  if (record.kind == RecordKind::Entry) {
+    field(EntryLayout::kReturnAddressAt, record.return_address);
+    field(EntryLayout::kRegistersAt, record.registers);
+    if (length_of(word) == EntryLayout::size(EntryLayout::kMostStackWords)) {
+      field(EntryLayout::kStackAt, record.stack);
+    } else {
+      std::memcpy(record.stack.data(), at + EntryLayout::kStackAt, 16);
+    }
+    return record;
+  }
+  field(ExitLayout::kResultAt, record.result);
+  if (record.kind == RecordKind::ExitWithOut) field(ExitLayout::kOutAt, record.out);
+  return record;
+}
+
+}  // namespace
+
+RingReader::State RingReader::read(std::span<const std::byte> ring, std::vector<Record>& out, std::size_t most) {
+  const std::uint64_t head = word_at(ring.data() + RingLayout::kHeadAt);
+  for (std::size_t n = 0; n < most; ++n) {
+    while (pass_skipped()) {}
+    if (position_ == head) return State::Read;
+    if (head < position_ || head % RingLayout::kGranule != 0) return State::Broken;
+    const std::byte* at = ring.data() + RingLayout::kRecordsAt + (position_ & (size_ - 1));
+    const std::uint64_t word = word_at(at);
+    if (word >> 24 != (position_ / RingLayout::kGranule & 0xFF'FFFF'FFFF)) return State::Waiting;
+    const std::uint64_t length = length_of(word);
+    if (!is_length_of(static_cast<RecordKind>(word >> 4 & 0xF), length)) return State::Broken;
+    out.push_back(decode(word, at));
+    position_ += length;
+  }
+  return State::Read;
+}
+
+bool RingReader::pass_skipped() {
+  const auto found = std::ranges::find(skipped_, position_, &Skipped::position);
+  if (found == skipped_.end()) return false;
+  position_ += found->length;
+  skipped_.erase(found);
+  return true;
+}
+
+}  // namespace fade::tap

@@ -1,0 +1,55 @@
+// Reads the records of one thread's ring, in the order in which they were begun. Trusts nothing that the program wrote:
+// each record is copied and checked. Tracing thread only.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tap/layout.hpp"
+
+namespace fade::tap {
+
+struct Record {
+  RecordKind kind{};
+  std::uint16_t function = 0;
+  std::uint64_t tsc = 0;
+  std::uint64_t sp = 0;              // stack pointer at the entry of the function
+  std::uint64_t return_address = 0;  // of an entry
+  std::array<std::uint64_t, 6> registers{};
+  std::array<std::uint64_t, EntryLayout::kMostStackWords> stack{};
+  std::uint64_t result = 0, out = 0;  // of an exit
+};
+
+class RingReader {
+ public:
+  // The state of a ring after a read.
+  //   Read     everything up to the head was read
+  //   Waiting  the next record is not complete: its thread is in the middle of a tap, or left it by longjmp
+  //   Broken   the program overwrote the ring; nothing more can be read from it
+  enum class State : std::uint8_t { Read, Waiting, Broken };
+
+  // `size`: RingLayout::size.
+  explicit RingReader(std::uint64_t size) : size_(size) {}
+
+  // Appends the complete records to `out`, at most `most`. `ring`: the whole ring as it is now (RingLayout::mapped()).
+  State read(std::span<const std::byte> ring, std::vector<Record>& out, std::size_t most);
+  // The limit that lets the thread use all room that was read. To be stored at RingLayout::kLimitAt.
+  std::uint64_t limit() const { return position_ + size_ - RingLayout::kMostRecord; }
+  std::uint64_t position() const { return position_; }  // of the next record
+  // The room from `position` on will never be a record: read() passes over it.
+  void skip(std::uint64_t position, std::uint64_t length) { skipped_.push_back({position, length}); }
+
+ private:
+  struct Skipped {
+    std::uint64_t position, length;
+  };
+  bool pass_skipped();
+
+  std::uint64_t size_;
+  std::uint64_t position_ = 0;
+  std::vector<Skipped> skipped_;  // few
+};
+
+}  // namespace fade::tap

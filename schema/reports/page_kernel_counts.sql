@@ -1,0 +1,5 @@
+-- All launches of kernels together.
+SELECT coalesce(sum(launches), 0) AS launches, count(DISTINCT kernel_id) AS kernels,
+       coalesce(sum(in_graphs), 0) AS in_graphs
+FROM kernel_runs
+WHERE session = coalesce(:session, session)

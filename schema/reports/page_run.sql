@@ -1,0 +1,14 @@
+-- Each session with its size and the names of its GPUs. Ranks as launchers of parallel programs set them; 0 without
+-- any.
+SELECT s.id, s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,
+       (SELECT count(*) FROM processes x WHERE x.session = s.id) AS processes,
+       (SELECT count(DISTINCT r.rank) FROM process_ranks r WHERE r.session = s.id) AS ranks,
+       (SELECT group_concat(name, ', ')
+        FROM (
+          SELECT DISTINCT d.name
+          FROM devices d
+          WHERE d.session = s.id AND d.ordinal >= 0 AND d.name IS NOT NULL)) AS gpus
+FROM sessions s
+LEFT JOIN processes p ON p.id = (SELECT min(y.id) FROM processes y WHERE y.session = s.id)
+WHERE s.id = coalesce(:session, s.id)
+ORDER BY s.id

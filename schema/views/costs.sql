@@ -1,0 +1,54 @@
+-- The cost of fade itself.
+
+-- least: the smallest duration that exceeds fade's own cost. A session's calls cost up to a tenth more than the calls
+-- of the measured child.
+CREATE VIEW call_costs AS
+SELECT session, form, calls, call_ns, call_spread AS call_spread_ns, stop_ns, stop_spread AS stop_spread_ns,
+       iif(calls > 0, call_spread + call_ns / 10, NULL) AS least_ns, problem
+FROM call_cost_;
+
+-- The cost of fade for the programs of a session. Time is added up over threads; busiest is of the thread with the
+-- most, life is of the programs.
+CREATE VIEW slowdowns AS
+WITH k AS (SELECT session, stop_ns FROM call_cost_ WHERE form = 'jump' AND calls > 0),
+stop AS (
+  SELECT o.session, sum(iif(o.fn = 0, 0, o.stops)) AS call_stops, sum(iif(o.fn = 0, 0, o.held_ns)) AS call_held,
+         sum(o.stops) AS stops, sum(o.held_ns) AS held_ns
+  FROM overhead_ o
+  GROUP BY o.session),
+thread AS (
+  SELECT p.session, count(*) AS threads, max(c.held_ns + c.stops * coalesce(k.stop_ns, 0)) AS busiest_ns
+  FROM thread_cost_ c
+  JOIN thread_ t ON t.id = c.thread
+  JOIN process_ p ON p.id = t.process
+  LEFT JOIN k ON k.session = p.session
+  GROUP BY p.session),
+life AS (
+  SELECT session, max(coalesce(ts_end, 0)) AS until, min(ts) AS began, sum(ts_end IS NULL) AS running
+  FROM process_
+  GROUP BY session),
+call AS (
+  SELECT p.session, sum(x.n) AS calls
+  FROM call_stat_ x
+  JOIN thread_ t ON t.id = x.thread
+  JOIN process_ p ON p.id = t.process
+  GROUP BY p.session)
+SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops,
+       coalesce(x.held_ns, 0) AS held_ns, coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) AS calls_ns,
+       coalesce(x.held_ns - x.call_held + (x.stops - x.call_stops) * coalesce(k.stop_ns, 0), 0) AS other_ns,
+       coalesce(t.busiest_ns, 0) AS busiest_ns,
+       iif(l.running > 0, coalesce(s.end_ns - s.start_ns, l.until), l.until) - l.began AS life_ns,
+       k.stop_ns IS NOT NULL AS measured
+FROM session_ s
+LEFT JOIN k ON k.session = s.id
+LEFT JOIN stop x ON x.session = s.id
+LEFT JOIN thread t ON t.session = s.id
+LEFT JOIN life l ON l.session = s.id
+LEFT JOIN call c ON c.session = s.id;
+
+CREATE VIEW overhead AS
+SELECT o.session, coalesce(f.name, '(other stops)') AS name, o.stops, o.held_ns,
+       CASE WHEN o.stops > 0 THEN o.held_ns / o.stops END AS per_stop_ns, o.held_ns + o.stops * k.stop_ns AS cost_ns
+FROM overhead_ o
+LEFT JOIN function_ f ON f.id = o.fn
+LEFT JOIN call_cost_ k ON k.session = o.session AND k.form = 'jump' AND k.calls > 0;
