@@ -116,14 +116,14 @@ std::string Nothing::unwatched() const {
   if (report_.topic.empty()) return {};
   const auto rows = named_rows(recording_, schema::page_sql("watched"), session_, {{":topic", report_.topic}});
   if (!rows || rows->empty()) return {};
-  const bool only_counted = std::ranges::any_of(*rows, [](const NamedRow& row) { return row.is("only_counted"); });
-  if (report_.needs_rows && only_counted)
-    return "not stored: only counts and times were recorded; record with fade-run --detail calls";
   const NamedRow& worst = rows->front();
   const std::string why = worst.text("why");
+  const bool is_partial = !worst.is("complete") && !why.empty();
+  if (is_partial && !report_.partly.empty()) return report_.partly + ": " + why;
   if (worst.is("left_out")) return fmt::format("not recorded: {}; {}", why, how_to_record());
-  return !worst.is("complete") && !why.empty() ? fmt::format("{}, as far as fade saw: {}", report_.none, why)
-                                               : std::string();
+  const auto counted = std::ranges::find_if(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
+  if (report_.needs_rows && counted != rows->end()) return "not stored: " + counted->text("why");
+  return is_partial ? fmt::format("{}, as far as fade saw: {}", report_.none, why) : std::string();
 }
 
 std::string Nothing::reason() const {

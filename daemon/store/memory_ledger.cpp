@@ -360,12 +360,12 @@ Place MemoryLedger::place_of(ProcessId process, std::uint64_t address) const {
 
 // ---------------------------------------------------------------- ends
 
-void MemoryLedger::write_live(ProcessId process) {
+void MemoryLedger::write_live(ProcessId process, std::int64_t end) {
   const auto owner = live_.find(process);
   if (owner == live_.end()) return;
   const std::uint64_t fit = room_() / kRowBytes;
   for (const auto& [key, allocation] : owner->second.live) {
-    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, kNull, kNull);
+    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, end, kNull);
     else ++without_row_;
   }
   live_.erase(owner);
@@ -379,7 +379,7 @@ void MemoryLedger::fall_to_nothing(const UseKey& key, Use& use, std::int64_t at)
 }
 
 void MemoryLedger::exec_process(ProcessId process, std::int64_t at) {
-  write_live(process);
+  write_live(process, at);  // the driver frees all when another program begins
   for (auto& [key, use] : uses_) {
     if (use.process != process) continue;
     fall_to_nothing(key, use, at);
@@ -400,7 +400,7 @@ void MemoryLedger::forget_last() {
 
 // mem_stat_ and mem_holder_ keep the live allocations of the end; the timeline falls to 0.
 void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
-  write_live(process);
+  write_live(process, kNull);
   forget_last();
   for (auto entry = uses_.begin(); entry != uses_.end();) {
     auto& [key, use] = *entry;
@@ -420,7 +420,7 @@ void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
 }
 
 void MemoryLedger::end_recording() {
-  while (!live_.empty()) write_live(live_.begin()->first);
+  while (!live_.empty()) write_live(live_.begin()->first, kNull);
   trouble_.finish();
 }
 

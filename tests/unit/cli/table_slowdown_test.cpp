@@ -27,8 +27,8 @@ TEST(Slowdown, IsTheLifeByWhatIsLeftOfItWithoutTheCost) {
 }
 
 TEST(Slowdown, IsNotDividedByNextToNothing) {
-  EXPECT_THAT(slowdown_text(cost(390, 400), false), StartsWith("more than 5x: "));
-  EXPECT_THAT(slowdown_text(cost(500, 400), false), StartsWith("more than 5x: "));
+  EXPECT_THAT(slowdown_text(cost(390, 400), false), StartsWith("more than 3x: "));
+  EXPECT_THAT(slowdown_text(cost(500, 400), false), StartsWith("more than 3x: "));
 }
 
 TEST(Slowdown, OfSeveralThreadsIsARange) {
@@ -39,9 +39,9 @@ TEST(Slowdown, OfSeveralThreadsIsARange) {
   c.busiest_ns = 0;
   EXPECT_THAT(slowdown_text(c, false), StartsWith("up to 4x: "));
   c.calls_ns = 390 * kMs;
-  EXPECT_THAT(slowdown_text(c, false), StartsWith("up to more than 5x: "));
+  EXPECT_THAT(slowdown_text(c, false), StartsWith("up to more than 3x: "));
   c.busiest_ns = 370 * kMs;
-  EXPECT_THAT(slowdown_text(c, false), StartsWith("more than 5x: "));
+  EXPECT_THAT(slowdown_text(c, false), StartsWith("more than 3x: "));
   c.calls_ns = 80 * kMs;
   c.busiest_ns = 40 * kMs;
   EXPECT_THAT(slowdown_text(c, false), StartsWith("about 11 % to 25 % slower: "));

@@ -1,0 +1,4 @@
+-- The sums of each process, device and kind of memory.
+SELECT pid, device, kind, live_at_end, peak, peak_at, allocs, frees
+FROM memory_stats
+WHERE session = coalesce(:session, session)
