@@ -101,20 +101,20 @@ Result<void> read_columns(const Context& context, Recording& recording, const st
   return {};
 }
 
-// The sums of the whole recording know more than its timeline, which a size limit may have ended. A part of the time,
-// or several processes together, have no such sums.
+// The sums of the whole recording know more than its timeline, which a size limit may have ended. Of several processes
+// together only what is left adds up; a part of the time has no sums.
 Result<void> take_sums(const Context& context, Recording& recording, std::map<std::string, Series>& all) {
-  const Settings& s = context.settings;
-  if (s.merge || s.from_ns || s.to_ns) return {};
+  if (context.settings.from_ns || context.settings.to_ns) return {};
   auto sums = named_rows(context, recording, schema::page_sql("memory_sums"));
   if (!sums) return tl::unexpected(sums.error());
   for (const NamedRow& sum : *sums) {
-    const auto found = all.find(key_of(sum));
+    const bool merge = context.settings.merge;
+    const auto found = all.find(merge ? "/" + sum.text("device") + "/" + sum.text("kind") : key_of(sum));
     if (found == all.end()) continue;
     Series& series = found->second;
-    series.left = sum.number("live_at_end");
-    series.peak = sum.number("peak");
-    series.peak_at = sum.number("peak_at");
+    series.left += sum.number("live_at_end");
+    if (merge) continue;
+    if (sum.number("peak") > series.peak) series.peak = sum.number("peak"), series.peak_at = sum.number("peak_at");
     series.allocs = sum.number("allocs");
     series.frees = sum.number("frees");
   }

@@ -80,6 +80,11 @@ Settings without_filters(Settings s) {
   return s;
 }
 
+// How to record rows, if the reason is that only sums were wanted.
+std::string for_rows(std::string_view why) {
+  return why.find("--detail stats") == why.npos ? "" : "; record with fade-run --detail calls";
+}
+
 }  // namespace
 
 std::string unknown_value(Recording& recording, const Settings& settings, const table::Value& session) {
@@ -122,7 +127,8 @@ std::string Nothing::unwatched() const {
   if (is_partial && !report_.partly.empty()) return report_.partly + ": " + why;
   if (worst.is("left_out")) return fmt::format("not recorded: {}; {}", why, how_to_record());
   const auto counted = std::ranges::find_if(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
-  if (report_.needs_rows && counted != rows->end()) return "not stored: " + counted->text("why");
+  if (report_.needs_rows && counted != rows->end())
+    return "not stored: " + counted->text("why") + for_rows(counted->text("why"));
   return is_partial ? fmt::format("{}, as far as fade saw: {}", report_.none, why) : std::string();
 }
 
