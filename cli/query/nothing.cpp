@@ -124,7 +124,8 @@ std::string Nothing::unwatched() const {
   const NamedRow& worst = rows->front();
   const std::string why = worst.text("why");
   const bool is_partial = !worst.is("complete") && !why.empty();
-  if (is_partial && !report_.partly.empty()) return report_.partly + ": " + why;
+  const bool without_rows = std::ranges::any_of(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
+  if ((is_partial || without_rows) && !report_.partly.empty()) return report_.partly + ": " + why;
   if (worst.is("left_out")) return fmt::format("not recorded: {}; {}", why, how_to_record());
   const auto counted = std::ranges::find_if(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
   if (report_.needs_rows && counted != rows->end())

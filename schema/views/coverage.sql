@@ -215,15 +215,15 @@ SELECT p.session, p.id AS process_id, p.pid, t.topic,
          WHEN s.detail = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
        NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1
-            OR (t.topic = 'kernels' AND f.session IS NOT NULL)) AS has_rows,
+            OR (t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL)) AS has_rows,
        max(p.ts, coalesce(w.since, p.ts)) AS since, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS until,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused')
-                   || iif(t.topic = 'kernels' AND f.session IS NOT NULL, ',kernel filter', '')
+                   || iif(t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL, ',kernel filter', '')
                    || iif(s.detail = 'stats', ',detail', ''),
                    ','),
               '') AS narrowed,
        nullif(trim(coalesce(k.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '')
-                   || iif(t.topic = 'kernels', coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
+                   || iif(t.topic IN ('kernels', 'calls'), coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
                    || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''),
                    '; '),
               '') AS why

@@ -19,7 +19,7 @@ WHOLE = ("no calls dropped", "passed: used, no errors, no dropped calls, closed 
 LEAKS_MORE = ("2.00 MiB never freed", "2097152 bytes of GPU memory")  # one block was freed
 # Of each narrowing; these are whole sentences, which coverage completes.
 NARROWED = ("every event was recorded", "0 B at the end", "(nothing: no kernel was launched)", "held elsewhere", "No program was told", "nothing was stopped",
-            "the program did not use ZLUDA", "ran on when fade left at 0.0 s")
+            "ran on when fade left at 0.0 s")
 ALL = (*NO_MEMORY, *NO_FAILURE, *NO_USE, *WHOLE)
 
 NARROWINGS = {  # name: options, sentences that would be false
@@ -108,12 +108,13 @@ def sums_of(build, path):
 
 @pytest.mark.parametrize("name", NARROWINGS)
 def test_leaks_memory_and_check_agree_and_exceed_no_truth(build, tmp_path, name):
-    """The truth: 1 MiB leaks, the peak is 2 MiB. Without hipFree all that was allocated counts."""
+    """The truth: 1 MiB leaks, the peak is 2 MiB. Without hipFree all that was allocated counts, 8 bytes more."""
     options, _ = NARROWINGS[name]
     path = record(build, tmp_path, options)
     (left, peak), placed = sums_of(build, path)
     frees_missing = options in (["--exclude", "^hipFree$"], ["--include", "^hipMalloc$"])
-    assert left <= (2 << 20 if frees_missing else 1 << 20) and peak <= 2 << 20
+    more = (1 << 20) + 8 if frees_missing else 0
+    assert left <= (1 << 20) + more and peak <= (2 << 20) + 8
     assert placed in (left, 0)  # statistics have no rows
     check = ask(build, path, "check", "--fail-on", "leaks")
     assert check.returncode == (2 if left == 0 or frees_missing else 1), check.stdout
