@@ -83,8 +83,9 @@ SectionRows out_of_memory(const Context& context, Recording& recording, const Fo
   const std::string all = o.has("total") ? " of " + bytes_text(o.number("total")) : "";
   const std::string again = o.number("n") > 1 ? fmt::format(" ({} more)", o.number("n") - 1) : "";
   return Found{{"MEMORY",
-                fmt::format("OUT OF MEMORY: {}{} asked for {}, and the process held {}{}{}", who, o.text("name"),
-                            bytes_text(o.number("asked")), bytes_text(o.number("used")), all, again),
+                fmt::format("OUT OF MEMORY: {}{} asked for {}, and the process held {}{}{}{}", who, o.text("name"),
+                            bytes_text(o.number("asked")), o.has("bound") ? o.text("bound") + " " : "",
+                            bytes_text(o.number("used")), all, again),
                 o.text("user_line"), "oom", true}};
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/log.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/text.hpp"
 #include "schema/schema.hpp"
@@ -83,6 +84,15 @@ std::string paragraph(const Context& context, std::string_view text, std::size_t
   return fmt::format("{}", fmt::join(wrapped(text, room - indent), "\n" + std::string(indent, ' ')));
 }
 
+Result<void> say_no_finding(const Context& context, Recording& recording) {
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const std::string partial = why_partial(recording, *session, "calls");
+  const std::string text =
+      partial.empty() ? "nothing to report" : "nothing to report of what was recorded; not all was: " + partial;
+  return context.output.bytes->write("  " + paragraph(context, text, 2) + "\n");
+}
+
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
   // --name of devices is about devices, not about findings.
   auto rows = named_rows(context, recording, schema::page_sql("findings"),
@@ -90,7 +100,7 @@ Result<void> print_findings(Context& context, Recording& recording, Advice advic
   if (!rows) return tl::unexpected(rows.error());
   for (const NamedRow& finding : *rows)
     if (auto done = print_finding(context, finding, advice); !done) return done;
-  if (rows->empty()) return context.output.bytes->write("  nothing to report\n");
+  if (rows->empty()) return say_no_finding(context, recording);
   return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n"
                                                              : "  what to do about them: fade-query findings\n");
 }

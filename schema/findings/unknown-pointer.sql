@@ -6,6 +6,11 @@ SELECT session, pid, NULL, 'unknown-pointer', 'warning', name || coalesce(' at '
               iif(repeats > 1, printf(' (%d times from that place)', repeats), '')),
        iif(fault = 'inside an allocation',
            'Free the address that was allocated, not one within it: the memory is still in use.',
-           'The usual causes: memory of malloc() or new, of another device library, or a pointer that was never set.')
+           'The usual causes: memory of malloc() or new, of another device library, or a pointer that was never set.'
+           || iif(EXISTS (SELECT 1
+                          FROM narrowings w
+                          WHERE w.session = bad_frees.session AND w.pid = bad_frees.pid
+                            AND w.word IN ('attach', 'delay', 'window')),
+                  ' Or it was allocated before fade recorded, and this is its second free.', ''))
 FROM bad_frees
 WHERE fault IN ('never allocated', 'inside an allocation')

@@ -5,6 +5,7 @@
 -- leave: helper uid exe start_ns ppid threads
 -- none: no process was recorded
 -- question: processes
+-- topic: processes
 -- column: pid          id        process
 -- column: rank         count     of a distributed job (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID ...)
 -- column: ppid         id        its parent

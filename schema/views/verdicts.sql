@@ -156,22 +156,24 @@ SELECT session, process_id, pid, command, verdict, working,
                        iif(devices_offered = 1, '', 's'), iif(devices_offered = 1, 'it', 'them'))
          ELSE 'it asked about GPUs and did nothing with them' END AS reason,
        substr(iif(hip_library IS NULL, '; no HIP library mapped',
-                  printf('; %s: %d calls, %d of them failed', hip_library, calls, failures))
+                  printf('; %s: %d %s, %d of them failed', hip_library, calls, iif(calls = 1, 'call', 'calls'), failures))
               || iif(hip_library IS NULL AND torch_library IS NOT NULL,
                      '; mapped: ' || torch_library
                      || iif(torch_gpu_library IS NULL, ', and neither libtorch_hip nor libtorch_cuda',
                             ', ' || torch_gpu_library),
                      '') || iif(hip_library IS NULL AND cuda_library IS NOT NULL, '; mapped: ' || cuda_library, '')
               || iif(launches > 0,
-                     printf('; %d %s (%.3f to %.3f s); the process ran from %.3f to %.3f s', launches,
-                            iif(launches = 1, 'launch', 'launches'), first_launch / 1e9, last_launch / 1e9, start / 1e9,
-                            until / 1e9),
+                     printf('; %d %s (%.3f to %.3f s); %s from %.3f to %.3f s', launches,
+                            iif(launches = 1, 'launch', 'launches'), first_launch / 1e9, last_launch / 1e9,
+                            iif(coalesce(narrowed, '') GLOB '*attach*' OR narrowed GLOB '*delay*'
+                                OR narrowed GLOB '*window*' OR narrowed GLOB '*unclean*',
+                                'fade recorded the process', 'the process ran'), start / 1e9, until / 1e9),
                      '')
               || iif(failed_launches > 0,
                      printf('; %d %s failed', failed_launches, iif(failed_launches = 1, 'launch', 'launches')), '')
               || iif(verdict = 'STOPPED_USING', printf('; the failure was at %.3f s', failed_at / 1e9), '')
               || iif(cpu_after_launches_ns IS NOT NULL AND verdict IN ('USED', 'STOPPED_USING', 'FAILED')
-                     AND until - last_launch > 1000000000,
+                     AND until - last_launch > 1000000000 AND coalesce(narrowed, '') NOT GLOB '*size limit*',
                      printf('; about %.1f s of CPU time in the %.1f s after the last launch',
                             cpu_after_launches_ns / 1e9, (until - last_launch) / 1e9),
                      '') || iif(launches = 0 AND cpu_ns > 0, printf('; %.1f s of CPU time', cpu_ns / 1e9), '')
