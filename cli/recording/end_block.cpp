@@ -102,13 +102,14 @@ std::string shell_word(const std::string& word) {
   return table::printable(quoted + "'");
 }
 
-std::vector<std::string> must_say(const RunSummary& summary) {
+std::vector<std::string> must_say(const RunSummary& summary, const std::string& trouble) {
   std::vector<std::string> sentences;
   if (summary.dropped > 0)
     sentences.push_back(count(summary.dropped, "call was", "calls were") + " not stored: fade-query drops says why");
   for (const std::string& what : summary.postmortems)
-    sentences.push_back(
-        fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
+    if (trouble.empty())
+      sentences.push_back(
+          fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
   for (const std::string& note : summary.notes) sentences.push_back("note: " + table::printable(note));
   return sentences;
 }

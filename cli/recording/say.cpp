@@ -26,9 +26,10 @@ int print(const Result<std::vector<std::string>>& lines, int failure) {
 }
 
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
-               const std::vector<std::string>& sentences) {
+               const std::vector<std::string>& sentences, const std::string& trouble) {
   if (!wants_summary || log::level() < log::Level::Info) {
     for (const std::string& sentence : sentences) log::info("{}", sentence);
+    if (log::level() >= log::Level::Info) std::fwrite(trouble.data(), 1, trouble.size(), stderr);
     return;
   }
   const auto terminal = table::look_at_terminal(STDERR_FILENO, use_color(color, STDERR_FILENO));
