@@ -12,6 +12,7 @@ namespace fade::cli::recording {
 struct Style {
   bool color = false;
   bool utf8 = false;
+  unsigned width = 0;  // columns of the terminal; 0: lines are not broken
 };
 
 // A label of at most 10 characters and what stands behind it.

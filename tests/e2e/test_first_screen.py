@@ -200,3 +200,20 @@ def test_a_log_has_the_headline_and_a_crash_once(build, environment, tmp_path):
     assert line_to_find("swallowed") in errors("swallowed") and "ERRORS" not in errors("swallowed", "-q")
     crash = errors("crash")
     assert "CRASH" in crash and crash.count("fade-query run.db postmortem") == 1, crash
+
+
+def test_findings_name_the_line_and_sizes_with_units(screen, query):
+    screen("swallowed")
+    rows = query("findings", "--name", "double-free", "--columns", "subject,text", "--format", "tsv")
+    assert f"hipFree at {line_to_find('swallowed')}" in rows and "(it had 1.00 MiB)" in rows, rows
+
+
+def test_findings_of_memory_name_the_line(screen, query):
+    screen("oom")
+    assert line_to_find("oom") in query("findings", "--name", "out-of-memory", "--columns", "subject", "--format", "tsv")
+
+
+def test_an_empty_answer_in_a_pipe_says_why_on_stderr(screen, build, tmp_path, environment):
+    screen("swallowed")
+    done = subprocess.run([build.fade_query, "run.db", "copies"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert len(done.stdout.splitlines()) == 1 and "nothing: " in done.stderr
