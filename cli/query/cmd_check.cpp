@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 

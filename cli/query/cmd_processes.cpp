@@ -4,6 +4,7 @@
 
 #include "cli/query/command.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 #include "schema/schema.hpp"

@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "cli/query/headline_rows.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/prose.hpp"
 #include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
