@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -122,14 +123,17 @@ std::string with_human_bytes(const std::string& detail) {
   return table::human_bytes(bytes) + std::string(rest + kUnit.size(), end);
 }
 
+std::string told(const Context& context, std::string_view state, const Condition& c, const std::string& why) {
+  return with_recording(context,
+                        fmt::format("{}: {}: {}\n", state, spoken(c.name), table::printable(with_human_bytes(why))));
+}
+
 Result<void> print(Context& context, const Conditions& looked_at) {
   const Conditions met = those(looked_at, &Condition::is_met), unknown = those(looked_at, &Condition::is_unknown);
   if (context.settings.format && context.output.format != table::Format::Table) return print_all(context, met, unknown);
   std::string text;
-  for (const Condition& c : met)
-    text += fmt::format("failed: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.detail)));
-  for (const Condition& c : unknown)
-    text += fmt::format("unknown: {}: {}\n", spoken(c.name), table::printable(with_human_bytes(c.unknown)));
+  for (const Condition& c : met) text += told(context, "failed", c, c.detail);
+  for (const Condition& c : unknown) text += told(context, "unknown", c, c.unknown);
   if (met.empty() && unknown.empty()) text = "passed: " + opposites(looked_at) + "\n";
   if (auto done = context.output.bytes->write(text); !done) return done;
   return context.output.bytes->flush();

@@ -222,7 +222,8 @@ Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o
   const std::string sql = filtered_sql(context, recording, "oom_places");
   auto places = print_places(context, recording, over(sql, schema::page_sql("oom_holders")), {{":oom", o.at("id")}});
   if (!places) return tl::unexpected(places.error());
-  return out.write(*places == 0 ? "Places that held it: fade-query oom --format line\n\n" : "\n");
+  if (*places > 0) return out.write("\n");
+  return out.write(paragraph(context, "Places that held it: fade-query oom --format line", 0) + "\n\n");
 }
 
 }  // namespace
@@ -246,7 +247,9 @@ Result<void> show_oom(Context& context, Recording& recording) {
   for (const NamedRow& o : *ooms)
     if (auto done = print_oom(context, recording, o); !done) return done;
   if (const std::int64_t more = ooms->front().number("n") - kMostOoms; more > 0)
-    if (auto done = out.write(fmt::format("... and {} later: fade-query oom --limit 0\n", plural(more, "failure")));
+    if (auto done = out.write(
+            paragraph(context, fmt::format("... and {} later: fade-query oom --limit 0", plural(more, "failure")), 0) +
+            "\n");
         !done)
       return done;
   return out.write(paragraph(context, "At the peak: fade-query memory --peak; one by one: fade-query allocs.", 0) +

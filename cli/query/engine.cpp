@@ -340,6 +340,7 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   if (auto ended = sink->end(); !ended) return tl::unexpected(ended.error());
   recording.database.limit_time(std::nullopt);
   if (is_table && outcome->rows > 0) outcome->remark = remark(recording, *session, report.topic, report.needs_rows);
+  if (!is_table && outcome->rows == 0) outcome->why_nothing = nothing.reason();
   if (outcome->more)
     if (const auto all = count_rows(reader, *plan)) outcome->left_out = *all - outcome->rows;
   return outcome;

@@ -68,8 +68,9 @@ Settings part_settings(const Context& context) {
 }
 
 void tell_below(const Context& context, const std::string& message) {
-  if (!context.output.held_back) return log::info("{}", message);
-  if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + message + "\n");
+  const std::string words = with_recording(context, message);
+  if (!context.output.held_back) return log::info("{}", words);
+  if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + words + "\n");
 }
 
 std::string page_text(const table::Value& value) { return table::printable(table::raw_text(value)); }
@@ -81,7 +82,8 @@ std::string bold(const Context& context, std::string_view text) {
 std::string paragraph(const Context& context, std::string_view text, std::size_t indent) {
   const unsigned width = context.output.style.terminal.width;
   const std::size_t room = std::clamp<std::size_t>(width == 0 ? kUnlimited : width, kNarrowest, kWidest);
-  return fmt::format("{}", fmt::join(wrapped(text, room - indent), "\n" + std::string(indent, ' ')));
+  const auto lines = wrapped(with_recording(context, std::string(text)), room - indent);
+  return fmt::format("{}", fmt::join(lines, "\n" + std::string(indent, ' ')));
 }
 
 Result<void> say_no_finding(const Context& context, Recording& recording) {
@@ -101,8 +103,9 @@ Result<void> print_findings(Context& context, Recording& recording, Advice advic
   for (const NamedRow& finding : *rows)
     if (auto done = print_finding(context, finding, advice); !done) return done;
   if (rows->empty()) return say_no_finding(context, recording);
-  return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n"
-                                                             : "  what to do about them: fade-query findings\n");
+  const std::string below =
+      advice == Advice::Shown ? "man fade-findings says more about each" : "what to do about them: fade-query findings";
+  return context.output.bytes->write("  " + paragraph(context, below, 2) + "\n");
 }
 
 Result<void> show_findings(Context& context, Recording& recording) {

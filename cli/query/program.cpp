@@ -143,6 +143,7 @@ Result<void> answer_report(Context& context, Recording& recording, const Report&
   if (context.output.format == table::Format::Table && !context.settings.limit)
     tell_what_was_left_out(context, *outcome);
   if (!outcome->remark.empty()) tell_below(context, table::printable(outcome->remark));
+  if (!outcome->why_nothing.empty()) tell_below(context, "nothing: " + outcome->why_nothing);
   if (outcome->rows == 0)
     if (const std::string why = verdict(recording); !why.empty()) tell_below(context, why);
   return {};

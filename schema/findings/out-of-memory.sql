@@ -1,5 +1,5 @@
 -- Allocations that failed for want of memory, and who had it.
-SELECT session, pid, device, 'out-of-memory', 'error', name || coalesce(' at ' || caller, ''),
+SELECT session, pid, device, 'out-of-memory', 'error', name || coalesce(' at ' || coalesce(user_line, caller), ''),
        printf('%s asked for %s at %.3f s and got hipErrorOutOfMemory%s. The process itself held %s%s', name, asked_text,
               start / 1e9, iif(n > 1, printf(', as did %d later calls', n - 1), ''), coalesce(bound || ' ', ''),
               used_text)
@@ -64,5 +64,11 @@ FROM (
                      WHEN elsewhere < 1 << 20 THEN 'KiB'
                      WHEN elsewhere < 1 << 30 THEN 'MiB'
                      ELSE 'GiB' END AS u)) AS elsewhere_text
-  FROM ooms)
+  FROM (
+    SELECT o.*,
+         (SELECT u.user_line
+            FROM stack_calls k
+            JOIN user_lines u ON u.stack = k.stack
+            WHERE k.call_id = o.call_id) AS user_line
+    FROM ooms o))
 WHERE place = 1

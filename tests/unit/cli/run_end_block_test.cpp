@@ -141,5 +141,12 @@ TEST(Ending, DiesOfASignalThatIsBlocked) {
   EXPECT_EXIT(blocked(), ::testing::KilledBySignal(SIGUSR1), "");
 }
 
+TEST(EndBlock, BreaksLinesAtTheWidthOfTheTerminal) {
+  RunOutcome outcome;
+  outcome.summary.notes = {std::string(12, 'a') + " " + std::string(30, 'b') + " " + std::string(30, 'c')};
+  const std::string text = end_block(outcome, {.width = 60}, {});
+  EXPECT_THAT(text, HasSubstr("note       aaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n             cccc"));
+}
+
 }  // namespace
 }  // namespace fade::cli::run
