@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "cli/query/doubts.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
@@ -106,7 +107,8 @@ Result<void> print_callers(Context& context, Recording& recording, const std::ve
 }
 
 std::string place_of(const NamedRow& device) {
-  const std::string text = device.has("pci") ? "at " + device.text("pci") : "PCI address not asked for";
+  const std::string text =
+      device.has("pci") ? "at " + device.text("pci") : "no recorded call asked for its PCI address";
   if (!device.has("node")) return text + ", not found in what the driver says";
   return text + fmt::format(", node {} of the driver (found by {})", device.text("node"), device.text("matched_by"));
 }
@@ -114,7 +116,7 @@ std::string place_of(const NamedRow& device) {
 // One device of all processes that were told the same of it. Their ids come from the file: they are bound, not pasted.
 Result<void> print_device(Context& context, Recording& recording, const NamedRow& device) {
   const std::string pids = device.text("pids");
-  const std::string name = device.has("name") ? device.text("name") : "its name was not asked for";
+  const std::string name = device.has("name") ? device.text("name") : "no recorded call asked for its name";
   const std::string told = pids.find(',') == pids.npos ? ", told to process " : ", told to processes ";
   std::string text = bold(context, fmt::format("Device {}: {}", device.text("device"), name)) + "\n";
   text += "  " + paragraph(context, place_of(device) + told + pids, 2) + "\n";
@@ -177,6 +179,16 @@ Result<void> print_choices(Context& context, Recording& recording) {
   return context.output.bytes->write(text + "\n");
 }
 
+Result<void> say_no_device(Context& context, Recording& recording) {
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const std::string partial = why_partial(recording, *session, "queries");
+  context.told_doubts = !partial.empty();
+  const std::string text =
+      partial.empty() ? "No program was told about a device." : "No answer about a device was seen: " + partial + ".";
+  return context.output.bytes->write(paragraph(context, text, 0) + "\n\n");
+}
+
 }  // namespace
 
 Result<void> show_devices(Context& context, Recording& recording) {
@@ -184,7 +196,7 @@ Result<void> show_devices(Context& context, Recording& recording) {
   auto devices = print_devices(context, recording);
   if (!devices) return tl::unexpected(devices.error());
   if (*devices == 0)
-    if (auto done = context.output.bytes->write("No program was told about a device.\n\n"); !done) return done;
+    if (auto done = say_no_device(context, recording); !done) return done;
   if (auto done = print_others(context, recording); !done) return done;
   if (auto done = print_choices(context, recording); !done) return done;
   if (auto done = context.output.bytes->write(bold(context, "Findings") + "\n"); !done) return done;

@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "cli/query/command.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 
@@ -25,7 +26,7 @@ Result<table::Format> export_format(const Settings& settings) {
 }
 
 // What a reader of the lines alone could not know.
-void tell_what_is_missing(Recording& recording, const Outcome& outcome) {
+void tell_what_is_missing(Recording& recording, const table::Value& session, const Outcome& outcome) {
   const auto number = [&](const char* sql) {
     const auto value = recording.database.one(sql);
     const auto* n = value ? std::get_if<std::int64_t>(&*value) : nullptr;
@@ -37,6 +38,10 @@ void tell_what_is_missing(Recording& recording, const Outcome& outcome) {
     log::info("{} calls are not in the recording: fade-query drops says why", table::human_count(dropped));
   if (const std::int64_t missing = number("SELECT sum(missing) FROM arguments_kept"); outcome.rows > 0 && missing > 0)
     log::info("{} calls have no arguments in the recording: args is null there", table::human_count(missing));
+  const std::string partial = why_partial(recording, session, "calls"),
+                    rows = why_without_rows(recording, session, "kernels");
+  if (outcome.rows > 0 && !partial.empty()) log::info("not everything was recorded: {}", partial);
+  if (outcome.rows > 0 && !rows.empty() && rows != partial) log::info("not every call has a row: {}", rows);
   if (outcome.rows > 0) return;
   if (const std::string why = verdict(recording); !why.empty()) return log::info("{}", why);
   if (number("SELECT count(*) FROM sessions WHERE detail = 'stats'") > 0)
@@ -57,7 +62,9 @@ Result<void> export_calls(Context& context, Recording& recording) {
   output.format = *format;
   const auto outcome = run_report(recording, report, context.settings, {}, output);
   if (!outcome) return tl::unexpected(outcome.error());
-  tell_what_is_missing(recording, *outcome);
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  tell_what_is_missing(recording, *session, *outcome);
   return {};
 }
 

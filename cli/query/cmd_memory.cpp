@@ -26,7 +26,7 @@ struct Page {
   const char* nothing;         // to say where all was watched
   const char* topic;           // that this depends on
   const char* unseen;          // to say where it was not; the reason follows
-  const char* held;            // bytes by the totals, where the places are not known
+  const char* held;            // column of memory_totals: the sums may know of more than the places do
   const char* without_places;  // the words for bytes without a place
   const char* next;            // the same in other forms
 };
@@ -108,20 +108,46 @@ Result<void> print_section(Context& context, Recording& recording, const Page& p
                             : "\n");
 }
 
+// Bytes by one column of the page held; 0 if the user's filters are not those of the sums.
+Result<std::int64_t> held_by_sums(const Context& context, Recording& recording, const Page& page) {
+  auto rows = named_rows(context, recording, schema::page_sql("held"));
+  if (!rows) return tl::unexpected(rows.error());
+  return rows->empty() ? 0 : rows->front().number(page.held);
+}
+
 // The sentence for a report without rows.
 Result<void> say_nothing(Context& context, Recording& recording, const Page& page, const table::Value& session) {
   const std::string partial = why_partial(recording, session, page.topic),
                     rows = why_without_rows(recording, session, "allocations");
   if (const std::string unknown = unknown_value(recording, context.settings, session); !unknown.empty())
     return context.output.bytes->write(paragraph(context, unknown, 0) + "\n");
-  auto held = named_rows(recording, page.held, session);
+  const auto held = held_by_sums(context, recording, page);
   if (!held) return tl::unexpected(held.error());
+  context.told_doubts = true;
   std::string text = page.nothing;
-  if (const std::int64_t bytes = held->empty() ? 0 : held->front().number("bytes"); bytes > 0 && !rows.empty())
-    text = fmt::format("{} {}, and where they were allocated was not recorded: {}", table::human_bytes(bytes),
-                       page.without_places, rows);
+  if (*held > 0)
+    text = fmt::format("{} {}, and where they were allocated was not recorded{}{}", table::human_bytes(*held),
+                       page.without_places, rows.empty() && partial.empty() ? "" : ": ", rows.empty() ? partial : rows);
   else if (!partial.empty()) text = fmt::format("{}: {}", page.unseen, partial);
   return context.output.bytes->write(paragraph(context, text, 0) + "\n");
+}
+
+// The sums know of more memory than the places: a recording that was not closed, or was full, has no rows for what was
+// live then.
+Result<void> tell_without_place(Context& context, Recording& recording, const Page& page, const NamedRows& totals) {
+  const auto held = held_by_sums(context, recording, page);
+  if (!held) return tl::unexpected(held.error());
+  std::int64_t placed = 0;
+  for (const NamedRow& t : totals)
+    if (const std::string kind = t.text("kind"); kind != "reserved" && kind != "imported" && kind != "mapped")
+      placed += t.number("size_bytes");
+  if (*held <= placed) return {};
+  return context.output.bytes->write(
+      paragraph(context,
+                fmt::format("By the sums {} {}; where {} of them were allocated was not recorded.",
+                            table::human_bytes(*held), page.without_places, table::human_bytes(*held - placed)),
+                0) +
+      "\n\n");
 }
 
 Result<void> show(Context& context, Recording& recording, const Page& page) {
@@ -132,13 +158,10 @@ Result<void> show(Context& context, Recording& recording, const Page& page) {
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   if (totals->empty()) return say_nothing(context, recording, page, *session);
-  const std::string frees = why_open(recording, *session, "frees"),
-                    partial = why_partial(recording, *session, page.topic);
+  const std::string frees = why_open(recording, *session, "frees");
   for (const NamedRow& total : *totals)
     if (auto done = print_section(context, recording, page, sql, total, !frees.empty()); !done) return done;
-  if (!partial.empty())
-    if (auto done = out.write(paragraph(context, "Not everything was recorded: " + partial + ".", 0) + "\n"); !done)
-      return done;
+  if (auto done = tell_without_place(context, recording, page, *totals); !done) return done;
   return out.write(paragraph(context, page.next, 0) + "\n");
 }
 
@@ -149,10 +172,10 @@ constexpr Page kLeaks{
     "everything was freed",
     "memory",
     "no recorded allocation is left, and not everything was recorded",
-    "SELECT sum(live_at_end) AS bytes FROM memory_totals WHERE session = coalesce(:session, session)",
+    "live_at_end",
     "were not freed",
-    "Still allocated at the end. Many programs leave cleanup to the driver; a real leak grows with the number of "
-    "steps. "
+    "Still allocated when the process or the recording ended. Many programs leave cleanup to the driver; a real leak "
+    "grows with the number of steps. "
     "As a tree: fade-query flame --weight leaks; by your own line: fade-query leaks --by-line; one by one: fade-query "
     "allocs."};
 
@@ -163,7 +186,7 @@ constexpr Page kPeak{
     "nothing was allocated",
     "allocations",
     "no allocation was recorded, and not everything was recorded",
-    "SELECT max(peak) AS bytes FROM memory_totals WHERE session = coalesce(:session, session)",
+    "peak",
     "were in use at most",
     "As a tree: fade-query flame --weight peak; by your own line: fade-query memory --peak --by-line; over time: "
     "fade-query memory."};
@@ -179,14 +202,15 @@ std::string oom_line(const Context& context, const NamedRow& o) {
 
 std::string held_line(const NamedRow& o) {
   std::string text =
-      fmt::format("{}rocess {} ({}) held {} at that moment", o.has("rank") ? "Rank " + o.text("rank") + ", p" : "P",
-                  o.text("pid"), o.text("program"), table::human_bytes(o.number("used")));
+      fmt::format("{}rocess {} ({}) held {}{} at that moment", o.has("rank") ? "Rank " + o.text("rank") + ", p" : "P",
+                  o.text("pid"), o.text("program"), o.has("bound") ? o.text("bound") + " " : "",
+                  table::human_bytes(o.number("used")));
   if (o.has("total"))
     text += fmt::format(", of {}; {} were free by the last answer of hipMemGetInfo",
                         table::human_bytes(o.number("total")), table::human_bytes(o.number("free")));
   if (o.number("elsewhere") > 0)
-    text += fmt::format(", and {} were held elsewhere: by other processes, pools or the runtime",
-                        table::human_bytes(o.number("elsewhere")));
+    text +=
+        fmt::format(", and {} were in use besides: {}", table::human_bytes(o.number("elsewhere")), o.text("others"));
   return text + ".";
 }
 
@@ -198,7 +222,8 @@ Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o
   const std::string sql = filtered_sql(context, recording, "oom_places");
   auto places = print_places(context, recording, over(sql, schema::page_sql("oom_holders")), {{":oom", o.at("id")}});
   if (!places) return tl::unexpected(places.error());
-  return out.write(*places == 0 ? "Places that held it: fade-query oom --format line\n\n" : "\n");
+  if (*places > 0) return out.write("\n");
+  return out.write(paragraph(context, "Places that held it: fade-query oom --format line", 0) + "\n\n");
 }
 
 }  // namespace
@@ -208,11 +233,23 @@ Result<void> show_oom(Context& context, Recording& recording) {
   auto ooms = named_rows(context, recording, schema::page_sql("ooms"), {{":most", kMostOoms}});
   if (!ooms) return tl::unexpected(ooms.error());
   table::Bytes& out = *context.output.bytes;
-  if (ooms->empty()) return out.write("No recorded allocation failed for lack of memory.\n");
+  if (ooms->empty()) {
+    const auto session = chosen_session(context.settings, recording);
+    if (!session) return tl::unexpected(session.error());
+    context.told_doubts = true;
+    const std::string partial = why_partial(recording, *session, "allocations");
+    return out.write(paragraph(context,
+                               "No recorded allocation failed for lack of memory" +
+                                   (partial.empty() ? "." : "; not all were watched: " + partial + "."),
+                               0) +
+                     "\n");
+  }
   for (const NamedRow& o : *ooms)
     if (auto done = print_oom(context, recording, o); !done) return done;
   if (const std::int64_t more = ooms->front().number("n") - kMostOoms; more > 0)
-    if (auto done = out.write(fmt::format("... and {} later: fade-query oom --limit 0\n", plural(more, "failure")));
+    if (auto done = out.write(
+            paragraph(context, fmt::format("... and {} later: fade-query oom --limit 0", plural(more, "failure")), 0) +
+            "\n");
         !done)
       return done;
   return out.write(paragraph(context, "At the peak: fade-query memory --peak; one by one: fade-query allocs.", 0) +

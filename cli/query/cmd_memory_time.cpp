@@ -29,6 +29,7 @@ struct Series {
   std::string pid, device, kind;
   table::Value rank;
   std::int64_t peak = 0, peak_at = 0, end = 0, allocs = 0, frees = 0;
+  std::int64_t left = 0;  // when the process or the recording ended
   std::vector<std::int64_t> columns;
 
   bool of_host() const { return kind == "host" || kind == "registered"; }
@@ -72,6 +73,15 @@ Result<std::map<std::string, Series>> read_series(const Context& context, Record
   return out;
 }
 
+// To the end of the last process, though nothing changed any more.
+Result<void> extend_to_the_end(const Context& context, Recording& recording, Span& span) {
+  if (context.settings.to_ns) return {};
+  auto ends = named_rows(context, recording, schema::page_sql("memory_until"));
+  if (!ends) return tl::unexpected(ends.error());
+  if (!ends->empty() && span.last > span.first) span.last = std::max(span.last, ends->front().number("until"));
+  return {};
+}
+
 // Each column: the most that was in use in its time, or what was in use before it.
 Result<void> read_columns(const Context& context, Recording& recording, const std::string& rows, Span span,
                           std::map<std::string, Series>& all) {
@@ -91,30 +101,58 @@ Result<void> read_columns(const Context& context, Recording& recording, const st
   return {};
 }
 
+// The sums of the whole recording know more than its timeline, which a size limit may have ended. Of several processes
+// together only what is left adds up; a part of the time has no sums.
+Result<void> take_sums(const Context& context, Recording& recording, std::map<std::string, Series>& all) {
+  if (context.settings.from_ns || context.settings.to_ns) return {};
+  auto sums = named_rows(context, recording, schema::page_sql("memory_sums"));
+  if (!sums) return tl::unexpected(sums.error());
+  for (const NamedRow& sum : *sums) {
+    const bool merge = context.settings.merge;
+    const auto found = all.find(merge ? "/" + sum.text("device") + "/" + sum.text("kind") : key_of(sum));
+    if (found == all.end()) continue;
+    Series& series = found->second;
+    series.left += sum.number("live_at_end");
+    if (merge) continue;
+    if (sum.number("peak") > series.peak) series.peak = sum.number("peak"), series.peak_at = sum.number("peak_at");
+    series.allocs = sum.number("allocs");
+    series.frees = sum.number("frees");
+  }
+  return {};
+}
+
 std::string so_many(std::int64_t n, std::string_view word) {
   return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s");
 }
 
-std::string title(const Context& context, const Series& s) {
+// "at most 3.00 MiB at +0.10 s, 1.00 MiB never freed; 3 allocations, 2 frees"
+std::string figures(const Context& context, const Series& s, std::string_view left) {
+  if (s.allocs == 0) return "no allocation was seen";
+  const std::string rest = s.left > 0 ? fmt::format(", {} {}", table::human_bytes(s.left), left) : "";
+  return fmt::format("at most {} at {}{}; {}, {}", table::human_bytes(s.peak),
+                     table::human_time(s.peak_at, context.settings.units), rest, so_many(s.allocs, "allocation"),
+                     so_many(s.frees, "free"));
+}
+
+std::string title(const Context& context, const Series& s, std::string_view left) {
   const std::string who = s.pid.empty() ? "all processes" : process_words(s.rank, s.pid);
   const std::string device = s.device.empty() ? "an unknown device" : "device " + s.device;
   const std::string what = s.kind == "host"         ? "pinned memory"
                            : s.kind == "registered" ? "registered memory"
                            : s.kind == "device"     ? device
                                                     : fmt::format("{}, {} memory", device, s.kind);
-  const std::string at = table::human_time(s.peak_at, context.settings.units);
-  return fmt::format("{}, {}: at most {} at {}, {} at the end; {}, {}", who, what, table::human_bytes(s.peak), at,
-                     table::human_bytes(s.end), so_many(s.allocs, "allocation"), so_many(s.frees, "free"));
+  return fmt::format("{}, {}: {}", who, what, figures(context, s, left));
 }
 
-// The scale stands in front: the peak beside the topmost line.
+// The scale stands in front: the most that the plot shows beside the topmost line.
 std::string plot_text(const Context& context, const Series& s, std::size_t height) {
   const bool utf8 = context.output.style.terminal.utf8;
   std::string text;
   bool first = true;
+  const std::int64_t most = *std::ranges::max_element(s.columns);
   for (std::string line : plot(s.columns, height, utf8)) {
     line.resize(line.find_last_not_of(' ') + 1);
-    text += fmt::format("{:>{}} {}{}\n", first ? table::human_bytes(s.peak) : "", kScale - 2, utf8 ? "│" : "|", line);
+    text += fmt::format("{:>{}} {}{}\n", first ? table::human_bytes(most) : "", kScale - 2, utf8 ? "│" : "|", line);
     first = false;
   }
   return text;
@@ -128,18 +166,19 @@ std::string axis(const Context& context, Span span, std::size_t width) {
 }
 
 Result<void> print_part(Context& context, const char* heading, const std::vector<const Series*>& part, Span span,
-                        std::size_t height) {
+                        std::size_t height, std::string_view left) {
   if (part.empty()) return {};
   std::string text = bold(context, heading) + "\n";
   for (const Series* s : part) {
-    text += "  " + paragraph(context, title(context, *s), 4) + "\n";
+    text += "  " + paragraph(context, title(context, *s, left), 4) + "\n";
     if (s->columns.size() > 1) text += plot_text(context, *s, height);
   }
   if (span.last > span.first) text += axis(context, span, part.front()->columns.size());
   return context.output.bytes->write(text + "\n");
 }
 
-Result<void> print_all(Context& context, const std::map<std::string, Series>& all, Span span) {
+// `left`: the words for memory that was live at the end.
+Result<void> print_all(Context& context, const std::map<std::string, Series>& all, Span span, std::string_view left) {
   std::vector<const Series*> shown;
   for (const auto& [key, series] : all) shown.push_back(&series);
   std::ranges::stable_sort(shown, std::ranges::greater(), &Series::peak);
@@ -151,8 +190,8 @@ Result<void> print_all(Context& context, const std::map<std::string, Series>& al
   const std::size_t height = std::clamp<std::size_t>(kMostPlotLines / std::max<std::size_t>(1, shown.size()) - 1, 1, 6);
   std::vector<const Series*> device, host;
   for (const Series* s : shown) (s->of_host() ? host : device).push_back(s);
-  if (auto done = print_part(context, "Memory of the GPU", device, span, height); !done) return done;
-  if (auto done = print_part(context, "Memory of the host", host, span, height); !done) return done;
+  if (auto done = print_part(context, "Memory of the GPU", device, span, height, left); !done) return done;
+  if (auto done = print_part(context, "Memory of the host", host, span, height, left); !done) return done;
   return left_out == 0 ? Result<void>{}
                        : context.output.bytes->write(
                              fmt::format("... and {} with less: fade-query memory --limit 0\n",
@@ -162,6 +201,7 @@ Result<void> print_all(Context& context, const std::map<std::string, Series>& al
 Result<void> say_nothing(Context& context, Recording& recording) {
   const auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
+  context.told_doubts = true;
   const std::string partial = why_partial(recording, *session, "allocations");
   const std::string text =
       partial.empty() ? "Nothing was allocated." : "No allocation was seen, and not all were watched: " + partial + ".";
@@ -178,8 +218,13 @@ Result<void> show_memory(Context& context, Recording& recording) {
   auto all = read_series(context, recording, rows, span);
   if (!all) return tl::unexpected(all.error());
   if (all->empty()) return say_nothing(context, recording);
+  if (auto done = extend_to_the_end(context, recording, span); !done) return done;
   if (auto done = read_columns(context, recording, rows, span, *all); !done) return done;
-  if (auto done = print_all(context, *all, span); !done) return done;
+  if (auto done = take_sums(context, recording, *all); !done) return done;
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const bool open = !why_open(recording, *session, "frees").empty();
+  if (auto done = print_all(context, *all, span, open ? "not seen to be freed" : "never freed"); !done) return done;
   return context.output.bytes->write(
       paragraph(context,
                 "What was live at the peak: fade-query memory --peak; each moment: fade-query memory --limit 0.", 0) +

@@ -4,6 +4,7 @@
 
 #include "cli/query/command.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/page.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 #include "schema/schema.hpp"
@@ -46,8 +47,9 @@ Result<void> show_processes(Context& context, Recording& recording) {
   const std::int64_t folded = helpers->empty() ? 0 : helpers->front().number("whole");
   if (folded <= kFewHelpers) return print_those(context, recording, "true");
   if (auto done = print_those(context, recording, "NOT helper"); !done) return done;
-  return context.output.bytes->write(fmt::format("{} helpers folded ({}): fade-query processes --limit 0\n",
-                                                 table::human_count(folded), names_of(*helpers)));
+  const std::string words = fmt::format("{} helpers folded ({}): fade-query processes --limit 0",
+                                        table::human_count(folded), names_of(*helpers));
+  return context.output.bytes->write(paragraph(context, words, 0) + "\n");
 }
 
 }  // namespace fade::query

@@ -5,6 +5,7 @@
 #include "cli/query/named_row.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
+#include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "schema/schema.hpp"
 
@@ -28,14 +29,14 @@ std::string words_for(std::string_view verdict) {
   return std::string(verdict);
 }
 
-constexpr std::int64_t kManyProcesses = 8;  // from here on helpers and launchers are left out
+constexpr std::int64_t kManyProcesses = 8;  // if there are more, helpers are left out
 
 Result<void> print_processes(Context& context, Recording& recording, std::int64_t processes) {
   Settings settings = part_settings(context);
   settings.units = table::Units::Auto;
   settings.columns = {"pid", "rank", "verdict", "reason", "command"};
   settings.limit = 20;
-  if (processes > kManyProcesses) settings.where = "working AND reason NOT LIKE 'a helper that%'";
+  if (processes > kManyProcesses) settings.where = "NOT helper";
   auto outcome = print_part(context, recording, "verdict", std::move(settings));
   return outcome ? Result<void>{} : tl::unexpected(outcome.error());
 }
@@ -55,15 +56,17 @@ Result<void> show_session(Context& context, Recording& recording, const NamedRow
   const bool only_died = verdict == "FAILED" && v.raw("reason").starts_with("it died of ");  // no call had failed
   page.title(only_died ? "FAILED: the program died, and no GPU call had failed" : words_for(verdict),
              verdict != "USED");
-  page.entry("process", fmt::format("{} ({}pid {})", v.raw("command"),
+  page.entry("process", fmt::format("{} ({}pid {})", table::short_command(v.raw("command")),
                                     v.has("rank") ? fmt::format("rank {}, ", v.number("rank")) : "", v.number("pid")));
   page.entry("reason", v.at("reason"));
   page.entry("evidence", v.at("evidence"));
   page.entry("advice", v.at("advice"));
   if (auto told = tell_problems(recording, page, v.at("session")); !told) return told;
   if (const std::int64_t processes = v.number("processes"); processes > 1) {
-    page.heading(table::human_count(processes) + " processes" +
-                 (processes > kManyProcesses ? ", without launchers and helpers" : ""));
+    const std::string all = table::human_count(processes) + " processes";
+    page.heading(processes > kManyProcesses
+                     ? fmt::format("{} of {} (helpers hidden)", table::human_count(v.number("no_helpers")), all)
+                     : all);
     if (auto done = print_processes(context, recording, processes); !done) return done;
   }
   return page.finish();
@@ -80,10 +83,11 @@ std::string noticed(const NamedRow& e) {
 }
 
 std::string followed(const NamedRow& e) {
-  const std::string failures =
-      fmt::format("{} failed, {} of them with the same error", table::human_count(e.number("failures_after")),
-                  table::human_count(e.number("same_after")));
-  if (!e.has("calls_after")) return failures + " (number of calls unknown: --detail stats)";
+  const std::int64_t failed = e.number("failures_after"), same = e.number("same_after");
+  std::string failures = table::human_count(failed) + " of them failed";
+  if (same == failed && failed > 0) failures += " with the same error";
+  else if (same > 0) failures += fmt::format(", {} with the same error", table::human_count(same));
+  if (!e.has("calls_after")) return failures + " (the number of calls is unknown: --detail stats)";
   return fmt::format("{} more calls; {}", table::human_count(e.number("calls_after")), failures);
 }
 
@@ -91,7 +95,8 @@ void tell_error(Prose& page, const NamedRow& e) {
   page.title(fmt::format("{} returned {} ({}) at {}", e.raw("name"), e.has("error") ? e.raw("error") : "a failure",
                          e.number("code"), table::human_time(e.number("start"), table::Units::Auto)),
              true);
-  page.entry("process", fmt::format("{} (pid {}, thread {})", e.raw("command"), e.number("pid"), e.number("tid")));
+  page.entry("process", fmt::format("{} (pid {}, thread {})", table::short_command(e.raw("command")), e.number("pid"),
+                                    e.number("tid")));
   page.entry("means", e.at("meaning"));
   page.entry("arguments", e.at("args"));
   page.entry("caller", e.at("caller"));
@@ -145,9 +150,8 @@ Result<void> show_first_error(Context& context, Recording& recording) {
   if (errors->empty()) return tell_no_error(context, recording, *session);
   Prose page(context);
   for (const NamedRow& e : *errors) tell_error(page, e);
-  page.heading("Note");
-  page.entry("", std::string("fade cannot see whether the program checked the return value. Errors of kernels are "
-                             "reported late: the call that returns one may not be the call that caused it."));
+  page.entry("note", std::string("fade cannot see whether the program checked the return value. Errors of kernels are "
+                                 "reported late: the call that returns one may not be the call that caused it."));
   return page.finish();
 }
 

@@ -19,7 +19,8 @@ struct Context {
   std::string path;                // of the recording; empty where none was named and none is needed
   bool named = false;              // by the user, who must name it again for the next report
   Output output;
-  int status = 0;  // to end with where nothing went wrong
+  int status = 0;            // to end with where nothing went wrong
+  bool told_doubts = false;  // the page said what was not recorded, if anything was not
 };
 
 using RunOn = Result<void> (*)(Context&, Recording&);

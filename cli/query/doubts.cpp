@@ -48,6 +48,14 @@ std::string why_without_rows(Recording& recording, const table::Value& session, 
   return reasons(recording, session, "NOT has_rows", topic);
 }
 
+std::string remark(Recording& recording, const table::Value& session, std::string_view topic, bool rows) {
+  if (topic.empty()) return {};
+  const std::string partial = why_partial(recording, session, topic);
+  if (!partial.empty()) return "Not everything was recorded: " + partial + ".";
+  const std::string without = rows ? why_without_rows(recording, session, topic) : std::string();
+  return without.empty() ? without : "Not every call has a row: " + without + ".";
+}
+
 void add_watched_of_older(sqlite3* db) {
   bool is_older = false;
   const auto take = [](void* to, int, char** values, char**) {

@@ -18,6 +18,11 @@ std::string why_open(Recording& recording, const table::Value& session, std::str
 // Why calls of the topic that were seen may have no rows; empty: each has one.
 std::string why_without_rows(Recording& recording, const table::Value& session, std::string_view topic);
 
+// For a reader of rows or of a page: that not every call of the topic is known, and why; empty: all are. Of single
+// calls
+// (`rows`) also that some have no row.
+std::string remark(Recording& recording, const table::Value& session, std::string_view topic, bool rows);
+
 // A recording of an older fade has no view watched: gives the connection one that says so. Before it is locked down.
 void add_watched_of_older(sqlite3* db);
 

@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/query/column_names.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/nothing.hpp"
 #include "cli/query/ranks.hpp"
 
@@ -338,6 +339,8 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
   recording.database.tell_waiting(Database::Telling::No);
   if (auto ended = sink->end(); !ended) return tl::unexpected(ended.error());
   recording.database.limit_time(std::nullopt);
+  if (is_table && outcome->rows > 0) outcome->remark = remark(recording, *session, report.topic, report.needs_rows);
+  if (!is_table && outcome->rows == 0) outcome->why_nothing = nothing.reason();
   if (outcome->more)
     if (const auto all = count_rows(reader, *plan)) outcome->left_out = *all - outcome->rows;
   return outcome;

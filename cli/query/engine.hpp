@@ -24,9 +24,11 @@ struct Output {
 Result<table::Value> chosen_session(const Settings& settings, const Recording& recording);
 
 struct Outcome {
+  std::string why_nothing;  // of rows for programs, if there are no rows; the table says it itself
   std::int64_t rows = 0;
   bool more = false;                     // the limit cut the result
   std::optional<std::int64_t> left_out;  // how many rows, where that could be told quickly
+  std::string remark;                    // what the rows do not have, because it was not recorded; may be empty
   std::int64_t steps = 0;                // of SQLite's virtual machine that the rows took (SQLITE_STMTSTATUS_VM_STEP)
 };
 

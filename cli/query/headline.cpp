@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "cli/query/headline_rows.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/prose.hpp"
 #include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -75,8 +76,7 @@ std::vector<std::string> lines_of(const Context& context, const HeadlineRow& row
     const std::string label = fmt::format("{:<{}}", out.empty() ? row.label : "", kHeadlineLabel);
     out.push_back(painted(context, row.alarming ? "1;31" : "1", label) + line);
   }
-  const std::string path = context.named ? table::printable(context.path) + " " : "";
-  out.push_back(std::string(kHeadlineLabel, ' ') + "fade-query " + path + row.report);
+  out.push_back(std::string(kHeadlineLabel, ' ') + with_recording(context, "fade-query " + row.report));
   return out;
 }
 
@@ -112,7 +112,8 @@ std::string rows_text(const Context& context, const Headline& headline, std::siz
     const auto row = lines_of(context, headline.rows[i]);
     const bool is_last = i + 1 == headline.rows.size();
     if (lines + row.size() + (is_last ? 0 : 1) > most)
-      return text + fmt::format("... and {} more: fade-query summary\n", headline.rows.size() - i);
+      return text +
+             with_recording(context, fmt::format("... and {} more: fade-query summary\n", headline.rows.size() - i));
     text += fmt::format("{}\n", fmt::join(row, "\n"));
     lines += row.size();
   }

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "cli/query/named_row.hpp"
+#include "cli/query/step_samples.hpp"
 #include "cli/table/human.hpp"
 #include "schema/schema.hpp"
 
@@ -66,6 +67,18 @@ SectionRows ended_in_calls(const Context& context, Recording& recording, const F
   });
 }
 
+SectionRows stopped(const Context& context, Recording& recording, const Found& before) {
+  if (has(before, "HANG")) return Found{};
+  auto found = named_rows(context, recording, schema::page_sql("stopped"));
+  if (!found) return tl::unexpected(found.error());
+  if (found->empty()) return Found{};
+  const NamedRow& s = found->front();
+  return Found{{"STOPPED",
+                fmt::format("{}by {} while {} had run for {}", s.has("rank") ? process(s) + " " : "", s.text("signal"),
+                            s.text("call"), time(context, s.number("age_ns"))),
+                s.text("user_line"), "postmortem", true}};
+}
+
 SectionRows hangs(const Context& context, Recording& recording, const Found&) {
   return moments(context, recording, "hang", [&](const NamedRow& m) {
     if (!m.has("call")) return HeadlineRow{"HANG", process(m) + " " + m.text("what")};
@@ -83,8 +96,9 @@ SectionRows out_of_memory(const Context& context, Recording& recording, const Fo
   const std::string all = o.has("total") ? " of " + bytes_text(o.number("total")) : "";
   const std::string again = o.number("n") > 1 ? fmt::format(" ({} more)", o.number("n") - 1) : "";
   return Found{{"MEMORY",
-                fmt::format("OUT OF MEMORY: {}{} asked for {}, and the process held {}{}{}", who, o.text("name"),
-                            bytes_text(o.number("asked")), bytes_text(o.number("used")), all, again),
+                fmt::format("OUT OF MEMORY: {}{} asked for {}, and the process held {}{}{}{}", who, o.text("name"),
+                            bytes_text(o.number("asked")), o.has("bound") ? o.text("bound") + " " : "",
+                            bytes_text(o.number("used")), all, again),
                 o.text("user_line"), "oom", true}};
 }
 
@@ -122,13 +136,36 @@ SectionRows slow_steps(const Context& context, Recording& recording, const Found
   if (!found) return tl::unexpected(found.error());
   if (found->empty()) return Found{};
   const NamedRow& s = found->front();
-  std::string text = fmt::format("{} of {} slow: step {}{} took {}, the median is {}",
-                                 table::human_count(s.number("n")), counted(s.number("steps") + 1, "step"),
-                                 s.number("idx"), s.has("rank") ? " of rank " + s.text("rank") : "",
-                                 time(context, s.number("duration")), time(context, s.number("median_ns")));
+  const std::int64_t warm_ups = s.number("warm_ups");
+  std::string text =
+      fmt::format("{} of {} slow{}: step {}{} took {}, the median is {}", table::human_count(s.number("n")),
+                  counted(s.number("steps"), "step"), warm_ups > 0 ? fmt::format(" ({} in the warm-up)", warm_ups) : "",
+                  s.number("idx"), s.has("rank") ? " of rank " + s.text("rank") : "",
+                  time(context, s.number("duration")), time(context, s.number("median_ns")));
   if (s.has("after"))
     text += fmt::format("; {} of it outside HIP calls, before {}", time(context, s.number("idle_ns")), s.text("after"));
-  return Found{{"STEPS", text, s.text("user_line"), "steps", false}};
+  auto looks = step_samples(context, recording, s.at("thread_id"));
+  if (!looks) return tl::unexpected(looks.error());
+  const auto seen = std::ranges::find(*looks, s.number("idx"), &StepSamples::step);
+  if (seen == looks->end()) return Found{{"STEPS", text, s.text("user_line"), "steps", false}};
+  return Found{{"STEPS", text + "; most samples at " + seen->words, {}, "steps", false}};
+}
+
+SectionRows failed_itself(const Context& context, Recording& recording, const Found& before) {
+  if (!before.empty()) return Found{};
+  auto found = named_rows(context, recording, schema::page_sql("failed_itself"));
+  if (!found) return tl::unexpected(found.error());
+  if (found->empty()) return Found{};
+  const NamedRow& p = found->front();
+  std::string when;
+  if (p.number("not_loaded") != 0) when = " before HIP was loaded";
+  else if (p.number("calls") > 0)
+    when = fmt::format(" after {} without an error", counted(p.number("calls"), "recorded call"));
+  return Found{{"EXIT",
+                fmt::format("exit status {}{}: see the program's own output", p.text("exit_code"), when),
+                {},
+                "verdict",
+                true}};
 }
 
 // A failure that a row in front of it tells is not told twice.
@@ -138,6 +175,7 @@ SectionRows not_used(const Context& context, Recording& recording, const Found& 
   if (found->empty() || found->front().text("verdict") == "USED") return Found{};
   const std::string verdict = found->front().text("verdict");
   if (verdict == "FAILED" && (has(before, "CRASH") || has(before, "MEMORY") || has(before, "ERRORS"))) return Found{};
+  if (has(before, "EXIT") && found->front().number("explained") == 0) return Found{};
   const bool unused = verdict != "FAILED" && verdict != "UNWATCHED" && verdict != "STOPPED_USING";
   return Found{{unused ? "NOT USED" : "VERDICT",
                 verdict + ": " + found->front().text("reason"),
@@ -146,8 +184,8 @@ SectionRows not_used(const Context& context, Recording& recording, const Found& 
                 verdict != "UNWATCHED"}};
 }
 
-constexpr std::array<HeadlineSection, 8> kAllSections{crashes, hangs, ended_in_calls, out_of_memory,
-                                                      errors,  leaks, slow_steps,     not_used};
+constexpr std::array<HeadlineSection, 10> kAllSections{crashes, hangs,         stopped, ended_in_calls, out_of_memory,
+                                                       errors,  failed_itself, leaks,   slow_steps,     not_used};
 
 }  // namespace
 

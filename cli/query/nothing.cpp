@@ -80,6 +80,11 @@ Settings without_filters(Settings s) {
   return s;
 }
 
+// How to record rows, if the reason is that only sums were wanted.
+std::string for_rows(std::string_view why) {
+  return why.find("--detail stats") == why.npos ? "" : "; record with fade-run --detail calls";
+}
+
 }  // namespace
 
 std::string unknown_value(Recording& recording, const Settings& settings, const table::Value& session) {
@@ -116,14 +121,16 @@ std::string Nothing::unwatched() const {
   if (report_.topic.empty()) return {};
   const auto rows = named_rows(recording_, schema::page_sql("watched"), session_, {{":topic", report_.topic}});
   if (!rows || rows->empty()) return {};
-  const bool only_counted = std::ranges::any_of(*rows, [](const NamedRow& row) { return row.is("only_counted"); });
-  if (report_.needs_rows && only_counted)
-    return "not stored: only counts and times were recorded; record with fade-run --detail calls";
   const NamedRow& worst = rows->front();
   const std::string why = worst.text("why");
+  const bool is_partial = !worst.is("complete") && !why.empty();
+  const bool without_rows = std::ranges::any_of(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
+  if ((is_partial || without_rows) && !report_.partly.empty()) return report_.partly + ": " + why;
   if (worst.is("left_out")) return fmt::format("not recorded: {}; {}", why, how_to_record());
-  return !worst.is("complete") && !why.empty() ? fmt::format("{}, as far as fade saw: {}", report_.none, why)
-                                               : std::string();
+  const auto counted = std::ranges::find_if(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
+  if (report_.needs_rows && counted != rows->end())
+    return "not stored: " + counted->text("why") + for_rows(counted->text("why"));
+  return is_partial ? fmt::format("{}, as far as fade saw: {}", report_.none, why) : std::string();
 }
 
 std::string Nothing::reason() const {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/log.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/text.hpp"
 #include "schema/schema.hpp"
@@ -67,8 +68,9 @@ Settings part_settings(const Context& context) {
 }
 
 void tell_below(const Context& context, const std::string& message) {
-  if (!context.output.held_back) return log::info("{}", message);
-  if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + message + "\n");
+  const std::string words = with_recording(context, message);
+  if (!context.output.held_back) return log::info("{}", words);
+  if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + words + "\n");
 }
 
 std::string page_text(const table::Value& value) { return table::printable(table::raw_text(value)); }
@@ -80,7 +82,17 @@ std::string bold(const Context& context, std::string_view text) {
 std::string paragraph(const Context& context, std::string_view text, std::size_t indent) {
   const unsigned width = context.output.style.terminal.width;
   const std::size_t room = std::clamp<std::size_t>(width == 0 ? kUnlimited : width, kNarrowest, kWidest);
-  return fmt::format("{}", fmt::join(wrapped(text, room - indent), "\n" + std::string(indent, ' ')));
+  const auto lines = wrapped(with_recording(context, std::string(text)), room - indent);
+  return fmt::format("{}", fmt::join(lines, "\n" + std::string(indent, ' ')));
+}
+
+Result<void> say_no_finding(const Context& context, Recording& recording) {
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const std::string partial = why_partial(recording, *session, "calls");
+  const std::string text =
+      partial.empty() ? "nothing to report" : "nothing to report of what was recorded; not all was: " + partial;
+  return context.output.bytes->write("  " + paragraph(context, text, 2) + "\n");
 }
 
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
@@ -90,9 +102,10 @@ Result<void> print_findings(Context& context, Recording& recording, Advice advic
   if (!rows) return tl::unexpected(rows.error());
   for (const NamedRow& finding : *rows)
     if (auto done = print_finding(context, finding, advice); !done) return done;
-  if (rows->empty()) return context.output.bytes->write("  nothing to report\n");
-  return context.output.bytes->write(advice == Advice::Shown ? "  man fade-findings says more about each\n"
-                                                             : "  what to do about them: fade-query findings\n");
+  if (rows->empty()) return say_no_finding(context, recording);
+  const std::string below =
+      advice == Advice::Shown ? "man fade-findings says more about each" : "what to do about them: fade-query findings";
+  return context.output.bytes->write("  " + paragraph(context, below, 2) + "\n");
 }
 
 Result<void> show_findings(Context& context, Recording& recording) {

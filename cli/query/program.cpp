@@ -16,6 +16,7 @@
 #include "base/own_memory.hpp"
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
+#include "cli/query/doubts.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/pager.hpp"
 #include "cli/query/target.hpp"
@@ -141,6 +142,8 @@ Result<void> answer_report(Context& context, Recording& recording, const Report&
   if (!outcome) return tl::unexpected(outcome.error());
   if (context.output.format == table::Format::Table && !context.settings.limit)
     tell_what_was_left_out(context, *outcome);
+  if (!outcome->remark.empty()) tell_below(context, table::printable(outcome->remark));
+  if (!outcome->why_nothing.empty()) tell_below(context, "nothing: " + outcome->why_nothing);
   if (outcome->rows == 0)
     if (const std::string why = verdict(recording); !why.empty()) tell_below(context, why);
   return {};
@@ -153,6 +156,17 @@ void tell_of_unseen_results(Recording& recording) {
   if (n && *n > 0)
     log::info("the results of {} {} not seen, and what follows from them is missing here: fade-query drops says why",
               table::human_count(*n), *n == 1 ? "call were" : "calls were");
+}
+
+// Below a page: what its figures lack, because it was not recorded. A page without figures has said so.
+Result<void> tell_doubts(Context& context, Recording& recording, const Command& command) {
+  const Report* report = is_page(command) ? find_report(command.name) : nullptr;
+  if (!report || context.told_doubts || !context.settings.stack_format.empty()) return {};
+  const auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  const Report& shown = chosen_variant(*report, context.settings);
+  const std::string text = remark(recording, *session, shown.topic, shown.needs_rows);
+  return text.empty() ? Result<void>{} : context.output.bytes->write(paragraph(context, text, 0) + "\n");
 }
 
 Result<void> answer_once(Context& context, const Target& target, bool first) {
@@ -168,7 +182,8 @@ Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (first && target.report && target.report->name != "drops") tell_of_unseen_results(*recording);
   if (target.report && (!target.command || wants_rows(*target.command, context)))
     return answer_report(context, *recording, *target.report);
-  return target.command->on_recording(context, *recording);
+  if (auto done = target.command->on_recording(context, *recording); !done) return done;
+  return tell_doubts(context, *recording, *target.command);
 }
 
 Result<void> answer(Context& context, const Target& target) {

@@ -1,15 +1,23 @@
 #include "cli/query/prose.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "cli/query/report.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::query {
 namespace {
 
 constexpr std::size_t kLabel = 12, kNarrowestProse = 30;
+constexpr std::string_view kProgram = "fade-query ";
+
+bool reads_recording(std::string_view word) {
+  const Command* command = find_command(word);
+  return command ? command->on_recording != nullptr : find_report(word) != nullptr;
+}
 
 }  // namespace
 
@@ -25,6 +33,17 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     else lines.emplace_back(word);
   }
   return lines;
+}
+
+std::string with_recording(const Context& context, std::string text) {
+  if (!context.named) return text;
+  const std::string path = table::printable(context.path) + " ";
+  for (std::size_t at = 0; (at = text.find(kProgram, at)) != text.npos;) {
+    at += kProgram.size();
+    const std::size_t end = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-_", at), text.size());
+    if (reads_recording(std::string_view(text).substr(at, end - at))) text.insert(at, path);
+  }
+  return text;
 }
 
 std::int64_t integer(const table::Value& value) {
@@ -48,11 +67,15 @@ void Prose::title(const std::string& words, bool alarming) {
 
 void Prose::heading(const std::string& words) { put("\n" + colored(table::printable(words), "1") + "\n"); }
 
+// Columns beside a label; 0: no limit.
+std::size_t Prose::width_beside(std::size_t label) const {
+  const std::size_t width = context_.output.style.terminal.width;
+  return width == 0 ? 0 : std::max(width - std::min(width, label), kNarrowestProse);
+}
+
 void Prose::entry(std::string_view label, const std::string& words) {
   if (words.empty()) return;
-  const std::size_t width = context_.output.style.terminal.width;
-  const auto lines =
-      wrapped(table::printable(words), width == 0 ? 0 : std::max(width - std::min(width, kLabel), kNarrowestProse));
+  const auto lines = wrapped(table::printable(with_recording(context_, words)), width_beside(kLabel));
   for (std::size_t i = 0; i < lines.size(); ++i)
     put(fmt::format("  {:<{}}{}\n", i == 0 ? label : "", kLabel - 2, lines[i]));
 }
@@ -62,8 +85,9 @@ void Prose::entry(std::string_view label, const table::Value& words) {
 }
 
 void Prose::next(std::string_view report, std::string_view why) {
-  const std::string path = context_.named ? table::printable(context_.path) + " " : "";
-  put(fmt::format("  fade-query {}{}  {}\n", path, report, why));
+  const std::string command = with_recording(context_, fmt::format("{}{}", kProgram, report));
+  const auto lines = wrapped(why, width_beside(command.size() + 4));
+  put(fmt::format("  {}  {}\n", command, fmt::join(lines, "\n" + std::string(command.size() + 4, ' '))));
 }
 
 Result<void> Prose::finish() {

@@ -15,6 +15,9 @@ std::int64_t integer(const table::Value& value);  // a fraction is cut off; 0 wh
 // Lines of at most `width` columns, broken at spaces; a longer word stands alone. width 0: one line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
+// The same text with the recording named in each command of it ("fade-query run.db leaks"), if the user named it.
+std::string with_recording(const Context& context, std::string text);
+
 class Prose {
  public:
   explicit Prose(Context& context) : context_(context) {}
@@ -30,6 +33,7 @@ class Prose {
 
  private:
   void put(std::string_view words);
+  std::size_t width_beside(std::size_t label) const;
   std::string colored(const std::string& words, std::string_view color) const;
 
   Context& context_;

@@ -92,6 +92,11 @@ constexpr Key kKeys[] = {
        r.none = v;
        return true;
      }},
+    {"partly",
+     [](Report& r, std::string_view v) {
+       r.partly = v;
+       return true;
+     }},
     {"topic",
      [](Report& r, std::string_view v) {
        r.topic = v;

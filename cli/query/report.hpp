@@ -36,7 +36,8 @@ struct Report {
   bool hidden = false;
   std::string question;     // under which the help lists it: happened, time, memory ...
   std::string none;         // what an empty report means if everything was watched
-  std::string topic;        // of the view watched: what must be watched for it; may be empty
+  std::string partly;       // what it means if not everything was watched; empty: `none`, as far as fade saw
+  std::string topic;        // of the view watched: what must be watched for it; "file": nothing
   std::string events;       // groups of functions that fade-run -e must have for it
   std::string record;       // options of fade-run without which there are no rows
   bool needs_rows = false;  // of single calls: counts (--detail stats) are not enough

@@ -7,7 +7,8 @@
 #include "schema/schema.hpp"
 
 namespace fade::query {
-Result<std::vector<StepSamples>> step_samples(Context& context, Recording& recording, const table::Value& thread_id) {
+Result<std::vector<StepSamples>> step_samples(const Context& context, Recording& recording,
+                                              const table::Value& thread_id) {
   // Recordings of earlier builds have no such view.
   auto views = recording.database.one("SELECT count(*) FROM sqlite_master WHERE type = 'view' AND name = 'samples'");
   if (!views) return tl::unexpected(views.error());

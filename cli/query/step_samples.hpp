@@ -17,6 +17,7 @@ struct StepSamples {
 
 // Of the slowest steps, at most eight, slowest first; those without samples are left out. `thread_id`: of one thread;
 // NULL: of all.
-Result<std::vector<StepSamples>> step_samples(Context& context, Recording& recording, const table::Value& thread_id);
+Result<std::vector<StepSamples>> step_samples(const Context& context, Recording& recording,
+                                              const table::Value& thread_id);
 
 }  // namespace fade::query

@@ -78,8 +78,7 @@ class SummaryPage {
 
   // What to type for another report on the same recording.
   std::string command(std::string_view words) const {
-    const std::string path = context_.named ? table::printable(recording_.path) + " " : "";
-    return "fade-query " + path + std::string(words);
+    return with_recording(context_, "fade-query " + std::string(words));
   }
   std::string duration(std::int64_t ns) const {
     return table::human_duration(ns, context_.settings.units, terminal().utf8);
@@ -156,7 +155,7 @@ Result<void> run_section(SummaryPage& page) {
 }
 
 Result<void> verdict_section(SummaryPage& page) {
-  if (page.has_told("NOT USED") || page.has_told("VERDICT")) return {};
+  if (page.has_told("NOT USED") || page.has_told("EXIT") || page.has_told("VERDICT")) return {};
   const std::string words = verdict(page.recording());
   if (!words.empty()) {
     page.put("\n" + page.alarming(words) + "\n");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/slowdown.hpp"
 #include "cli/table/text.hpp"
@@ -28,7 +29,18 @@ std::string bold(const std::string& text, const Style& style) {
   return style.color ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
+constexpr std::size_t kBeside = 13, kNarrowest = 30;  // columns in front of the text, and of the text at least
+
 std::string line(std::string_view label, const std::string& text) { return fmt::format("  {:<10} {}\n", label, text); }
+
+// The same, broken at the width of the terminal.
+std::string line(std::string_view label, const std::string& text, const Style& style) {
+  const std::size_t room =
+      style.width == 0 ? 0 : std::max(style.width - std::min<std::size_t>(style.width, kBeside), kNarrowest);
+  std::string out;
+  for (const std::string& part : query::wrapped(text, room)) out += line(out.empty() ? label : "", part);
+  return out;
+}
 
 std::string slowdown(const RunSummary& s, const Style& style) {
   const CostSummary& c = s.cost;
@@ -102,13 +114,14 @@ std::string shell_word(const std::string& word) {
   return table::printable(quoted + "'");
 }
 
-std::vector<std::string> must_say(const RunSummary& summary) {
+std::vector<std::string> must_say(const RunSummary& summary, const std::string& trouble) {
   std::vector<std::string> sentences;
   if (summary.dropped > 0)
     sentences.push_back(count(summary.dropped, "call was", "calls were") + " not stored: fade-query drops says why");
   for (const std::string& what : summary.postmortems)
-    sentences.push_back(
-        fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
+    if (trouble.empty())
+      sentences.push_back(
+          fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
   for (const std::string& note : summary.notes) sentences.push_back("note: " + table::printable(note));
   return sentences;
 }
@@ -122,14 +135,14 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
   if (trouble.empty()) text += libraries(s);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
-  for (const auto& [label, what] : more) text += line(label, what);
-  text += line("slowdown", slowdown(s, style));
-  text += line("dropped", dropped(s, style));
+  for (const auto& [label, what] : more) text += line(label, what, style);
+  text += line("slowdown", slowdown(s, style), style);
+  text += line("dropped", dropped(s, style), style);
   if (trouble.empty()) text += top(s, style);
   for (const std::string& what : s.postmortems)
     if (trouble.empty())
-      text += line(what == s.postmortems.front() ? "problem" : "", red(table::printable(what), style));
-  for (const std::string& note : s.notes) text += line("note", table::printable(note));
+      text += line(what == s.postmortems.front() ? "problem" : "", red(table::printable(what), style), style);
+  for (const std::string& note : s.notes) text += line("note", table::printable(note), style);
   if (trouble.empty() && !s.postmortems.empty())
     text += line("details", "fade-query " + shell_word(s.database) + " postmortem");
   if (!trouble.empty()) text += "\n" + trouble + "\n";

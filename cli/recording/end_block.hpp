@@ -12,6 +12,7 @@ namespace fade::cli::recording {
 struct Style {
   bool color = false;
   bool utf8 = false;
+  unsigned width = 0;  // columns of the terminal; 0: lines are not broken
 };
 
 // A label of at most 10 characters and what stands behind it.
@@ -22,8 +23,9 @@ using Line = std::pair<std::string_view, std::string>;
 std::string end_block(const RunSummary& summary, std::string_view ending, const std::vector<Line>& more,
                       const Style& style, const std::string& trouble = {});
 
-// What has to be said even where no summary is wanted: notes and losses, one sentence each.
-std::vector<std::string> must_say(const RunSummary& summary);
+// What has to be said even if no summary is wanted: notes, losses and deaths, one sentence each. `trouble` as above:
+// if there is any, it tells the deaths.
+std::vector<std::string> must_say(const RunSummary& summary, const std::string& trouble = {});
 
 std::string duration(std::int64_t ns, const Style& style);                        // "12.3 µs"
 std::string count(std::uint64_t n, std::string_view one, std::string_view many);  // "1,234 calls"

@@ -26,13 +26,15 @@ int print(const Result<std::vector<std::string>>& lines, int failure) {
 }
 
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
-               const std::vector<std::string>& sentences) {
+               const std::vector<std::string>& sentences, const std::string& trouble) {
   if (!wants_summary || log::level() < log::Level::Info) {
     for (const std::string& sentence : sentences) log::info("{}", sentence);
+    if (!trouble.empty()) log::info("look here first:\n{}", trouble.substr(0, trouble.size() - 1));
     return;
   }
   const auto terminal = table::look_at_terminal(STDERR_FILENO, use_color(color, STDERR_FILENO));
-  const std::string text = block({.color = terminal.color, .utf8 = terminal.utf8});
+  const std::string text =
+      block({.color = terminal.color, .utf8 = terminal.utf8, .width = terminal.tty ? terminal.width : 0});
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

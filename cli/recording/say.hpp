@@ -16,7 +16,7 @@ int print(const Result<std::vector<std::string>>& lines, int failure);
 
 // `block` is written where a summary is wanted; otherwise `sentences` are messages.
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
-               const std::vector<std::string>& sentences);
+               const std::vector<std::string>& sentences, const std::string& trouble = {});
 
 // The rows of the headline, as text for stderr: what went wrong, your own line, the command that tells more. Empty
 // where nothing is wrong, and where the recording cannot be read.

@@ -23,12 +23,12 @@ void say_started(const std::string& name, int pid, const std::string& database) 
 }
 
 void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
+  const bool is_quiet = log::level() < log::Level::Info;
+  const std::string trouble = is_quiet ? std::string() : recording::trouble_text(outcome.summary.database, color);
   recording::say_ended(
       request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
-      [&](const Style& style) {
-        return end_block(outcome, style, recording::trouble_text(outcome.summary.database, color));
-      },
-      must_say(outcome.summary));
+      [&](const Style& style) { return end_block(outcome, style, trouble); }, must_say(outcome.summary, trouble),
+      request.summary.value_or(true) ? trouble : std::string());
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace fade::table {
 namespace {
 
-// Of the life. Beyond, what is left is too little to divide by: the cost is a few percent too low (BENCHMARKS.md).
-constexpr double kMostShare = 0.8;
+// Of the life. The cost can be a third too low on a loaded machine (BENCHMARKS.md): beyond, the rest may be nothing.
+constexpr double kMostShare = 2.0 / 3;
 
 std::string duration(std::int64_t ns, bool utf8) { return human_duration(ns, Units::Auto, utf8); }
 
@@ -30,10 +30,10 @@ std::string factor(double share) {
 std::string range(double low, double high) {
   const std::string least = factor(std::min(low, kMostShare)), most = factor(std::min(high, kMostShare));
   const char* unit = most.ends_with('%') ? " slower" : "";
-  if (low >= kMostShare) return "more than 5x";
+  if (low >= kMostShare) return "more than 3x";
   if (high >= kMostShare)
-    return least.empty() ? "up to more than 5x"
-                         : fmt::format("about {}{} to more than 5x", least, least.ends_with('%') ? " slower" : "");
+    return least.empty() ? "up to more than 3x"
+                         : fmt::format("about {}{} to more than 3x", least, least.ends_with('%') ? " slower" : "");
   if (most.empty()) return "less than 1 % slower";
   if (least.empty()) return fmt::format("up to {}{}", most, unit);
   if (least == most) return fmt::format("about {}{}", most, unit);
@@ -54,7 +54,9 @@ std::string parts(const Slowdown& c, bool utf8) {
 
 std::string slowdown_text(const Slowdown& c, bool utf8) {
   const std::int64_t total = c.calls_ns + c.other_ns;
-  if (c.life_ns <= 0 || total <= 0) return "nothing was stopped";
+  if (total <= 0) return "nothing was stopped";
+  if (c.life_ns <= 0)
+    return fmt::format("unknown, for the end was not recorded: {}{}", parts(c, utf8), duration(total, utf8));
   const double life = static_cast<double>(c.life_ns), high = static_cast<double>(total) / life;
   const double low = c.threads > 1 ? static_cast<double>(c.busiest_ns) / life : high;
   const std::string sum = fmt::format("{}{} of {}", parts(c, utf8), duration(total, utf8), duration(c.life_ns, utf8));

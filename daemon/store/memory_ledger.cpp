@@ -238,29 +238,29 @@ Place MemoryLedger::place_of(ProcessId process, std::uint64_t address) const {
 
 // ---------------------------------------------------------------- ends
 
-void MemoryLedger::write_live(ProcessId process) {
+void MemoryLedger::write_live(ProcessId process, std::int64_t end) {
   const auto owner = live_.find(process);
   if (owner == live_.end()) return;
   const std::uint64_t fit = room_() / kRowBytes;
   for (const auto& [key, allocation] : owner->second.live) {
-    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, kNull, kNull);
+    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, end, kNull);
     else ++without_row_;
   }
   live_.erase(owner);
 }
 
 void MemoryLedger::exec_process(ProcessId process, std::int64_t at) {
-  write_live(process);
+  write_live(process, at);  // the driver frees all when another program begins
   sums_.exec_process(process, at);
 }
 
 void MemoryLedger::end_process(ProcessId process, std::int64_t at) {
-  write_live(process);
+  write_live(process, kNull);
   sums_.end_process(process, at);
 }
 
 void MemoryLedger::end_recording() {
-  while (!live_.empty()) write_live(live_.begin()->first);
+  while (!live_.empty()) write_live(live_.begin()->first, kNull);
   trouble_.finish();
 }
 

@@ -86,7 +86,7 @@ class MemoryLedger {
   };
 
   std::int64_t write_row(const Allocation& allocation, std::int64_t end, std::int64_t call_end);
-  void write_live(ProcessId process);
+  void write_live(ProcessId process, std::int64_t end);  // end: of all that is live; kNull: not freed
   void free_one(ProcessId process, const Allocation& allocation, std::int64_t call, std::int64_t at);
   void erase(Process& process, std::map<Key, Allocation>::iterator entry);
   void free_block(ProcessId process, MappedMemory::Block block, const Cause& cause);

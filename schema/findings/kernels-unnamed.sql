@@ -6,11 +6,18 @@ SELECT k.session, NULL, NULL, 'kernels-unnamed', 'info', printf('%d kernel%s', k
                       FROM narrowings w
                       WHERE w.session = k.session AND w.word IN ('attach', 'delay', 'window')),
               'The program loaded them before fade recorded it, and the names are told only then.',
-              'The calls that tell their names were not recorded or were not understood.'),
-       'Start the program with fade-run and without --delay, or run fade-attach before it loads its kernels. Launches, '
-       || 'grids and times are complete without the names.'
+              iif(k.unasked, 'The calls that tell their names were left out by -e, --include or --exclude.',
+                  'The calls that tell their names were not recorded or were not understood.')),
+       iif(k.unasked, 'Record the group module, too: -e kernel,module. Launches, ',
+           'Start the program with fade-run and without --delay, or run fade-attach before it loads its kernels. '
+           || 'Launches, ') || 'grids and times are complete without the names.'
 FROM (
-  SELECT session, count(DISTINCT kernel_id) AS n, sum(launches) AS launches,
+  SELECT session,
+         EXISTS (SELECT 1
+                 FROM selection_ x
+                 WHERE x.session = kernel_stats.session AND x.kind IN ('module_load', 'get_function')
+                   AND x.why IN ('events', 'include', 'exclude')) AS unasked,
+         count(DISTINCT kernel_id) AS n, sum(launches) AS launches,
          count(DISTINCT iif(name GLOB '0x[0-9a-f]*', kernel_id, NULL)) AS unnamed,
          sum(iif(name GLOB '0x[0-9a-f]*', launches, 0)) AS unnamed_launches
   FROM kernel_stats

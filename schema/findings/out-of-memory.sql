@@ -1,11 +1,12 @@
 -- Allocations that failed for want of memory, and who had it.
-SELECT session, pid, device, 'out-of-memory', 'error', name || coalesce(' at ' || caller, ''),
-       printf('%s asked for %s at %.3f s and got hipErrorOutOfMemory%s. The process itself held %s', name, asked_text,
-              start / 1e9, iif(n > 1, printf(', as did %d later calls', n - 1), ''), used_text)
+SELECT session, pid, device, 'out-of-memory', 'error', name || coalesce(' at ' || coalesce(user_line, caller), ''),
+       printf('%s asked for %s at %.3f s and got hipErrorOutOfMemory%s. The process itself held %s%s', name, asked_text,
+              start / 1e9, iif(n > 1, printf(', as did %d later calls', n - 1), ''), coalesce(bound || ' ', ''),
+              used_text)
        || iif(free IS NULL, '',
               '; HIP said ' || free_text || ' of ' || total_text || ' were free'
               || iif(elsewhere * 20 > total,
-                     ', so ' || elsewhere_text || ' are held elsewhere: by other processes, pools or the runtime', '')
+                     ', so ' || elsewhere_text || ' are in use besides: ' || others, '')
               || iif(free >= asked, '. As much was free, but not in one piece, or the program has a limit of its own',
                      '')) || '.',
        'fade-query oom shows who held the memory at that moment; fade-query memory --peak what was allocated at the '
@@ -63,5 +64,11 @@ FROM (
                      WHEN elsewhere < 1 << 20 THEN 'KiB'
                      WHEN elsewhere < 1 << 30 THEN 'MiB'
                      ELSE 'GiB' END AS u)) AS elsewhere_text
-  FROM ooms)
+  FROM (
+    SELECT o.*,
+         (SELECT u.user_line
+            FROM stack_calls k
+            JOIN user_lines u ON u.stack = k.stack
+            WHERE k.call_id = o.call_id) AS user_line
+    FROM ooms o))
 WHERE place = 1

@@ -1,5 +1,5 @@
 -- Memory copies and fills by direction and kind of host memory
--- about: Pageable memory is copied through a buffer of the runtime, and its asynchronous copies wait. Pinned memory (hipHostMalloc, hipHostRegister) needs neither. Memory that was pinned before fade attached counts as pageable.
+-- about: Pageable memory is copied through a buffer of the runtime, and its asynchronous copies wait. Pinned memory (hipHostMalloc, hipHostRegister) needs neither. Empty: not all allocations were watched, and it may be pinned or pageable.
 -- sort: -bytes
 -- leave: small_lt_64k avg_bytes max_bytes
 -- none: no memory was copied or filled

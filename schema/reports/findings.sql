@@ -6,6 +6,7 @@
 -- leave: place device pids advice text
 -- none: there is nothing to report
 -- question: happened
+-- topic: calls
 -- column: place     id    errors first
 -- column: severity  text  error, warning or info
 -- column: finding   text  its name

@@ -8,6 +8,7 @@
 -- variant: weight=leaks flame_memory
 -- none: no call with a stack was recorded
 -- question: time
+-- topic: calls
 -- record: -k all
 -- column: frames   text      outermost first, separated by semicolons; the last is the watched function
 -- column: calls    count     calls with these frames

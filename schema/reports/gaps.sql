@@ -5,7 +5,9 @@
 -- limit: 40
 -- leave: first_ns args or_names pid
 -- none: no CUDA or NVML call was answered "not supported": the program did not use ZLUDA, or needed nothing that it lacks
+-- partly: no CUDA or NVML call that was recorded was answered "not supported"
 -- question: cuda
+-- topic: gaps
 -- column: name      text   function of CUDA or NVML
 -- column: or_more   count  further names of the same code; empty: the name is certain
 -- column: calls     count  how often it was answered so

@@ -1,5 +1,5 @@
--- The longest times without any GPU call, and what came before and after
--- about: No thread of the process was in a GPU call. What the GPU did meanwhile cannot be seen: it may have had work left from before.
+-- The longest times without any watched GPU call, and what came before and after
+-- about: No thread of the process was in a watched call. What the GPU did meanwhile cannot be seen: it may have had work left from before.
 -- about: At most a hundred are kept per process.
 -- sort: -duration_ns
 -- limit: 20

@@ -37,7 +37,7 @@ SELECT r.name, sum(launches) AS launches, sum(in_graphs) AS in_graphs, sum(error
        max(CASE place WHEN 1 THEN grid_x || 'x' || grid_y || 'x' || grid_z END) AS grid,
        max(CASE place WHEN 1 THEN block_x || 'x' || block_y || 'x' || block_z END) AS block,
        max(CASE place WHEN 1 THEN shared_bytes END) AS shared_bytes,
-       coalesce(p.streams, 0) AS streams, p.devices, c.mode, c.vgprs,
+       coalesce(p.streams, iif(sum(launches) > sum(in_graphs), NULL, 0)) AS streams, p.devices, c.mode, c.vgprs,
        nullif(sum(launch_total_ns), 0) AS launch_total_ns, sum(launch_total_ns) / nullif(sum(launches) - sum(in_graphs), 0) AS launch_avg_ns,
        max(launch_max_ns) AS launch_max_ns, min(first) AS first_ns, max(last) AS last_ns
 FROM ranked r LEFT JOIN code c ON c.kernel_id = r.kernel_id LEFT JOIN place p ON p.kernel_id = r.kernel_id GROUP BY r.kernel_id

@@ -3,6 +3,7 @@
 -- limit: 100
 -- none: no process was recorded
 -- question: processes
+-- topic: processes
 -- column: start_ns  time  when
 -- column: pid       id    process
 -- column: tid       id    thread

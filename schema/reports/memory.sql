@@ -7,7 +7,7 @@
 -- variant: merge memory_merged
 -- none: no memory was allocated
 -- question: memory
--- topic: allocations
+-- topic: memory
 -- rows: of single calls
 -- events: mem
 -- column: time_ns     time     end of what the row covers

@@ -5,7 +5,7 @@
 -- limit: 60
 -- leave: frees allocs
 -- none: no memory was allocated
--- topic: allocations
+-- topic: memory
 -- rows: of single calls
 -- events: mem
 -- column: time_ns     time     end of what the row covers

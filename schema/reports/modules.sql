@@ -4,6 +4,7 @@
 -- leave: base soname end_ns start_ns size_bytes pid build_id
 -- none: no program or library was recorded
 -- question: devices
+-- topic: processes
 -- column: path        text   as the process knows it
 -- column: role        text   hip, hiprtc, zluda, cuda, cudart, nvml, user, program, loader or empty
 -- column: version     text   of the library where it can be told

@@ -5,6 +5,7 @@
 -- limit: 30
 -- none: fade stopped no thread
 -- question: complete
+-- topic: processes
 -- column: name             text      function
 -- column: stops            count     how often a thread was stopped for it
 -- column: cost_ns          duration  what these stops cost, all together: held, and the kernel's share where it was measured

@@ -3,6 +3,7 @@
 -- leave: origin last_ns first_ns value target caller
 -- none: no rule overwrote a result
 -- question: devices
+-- topic: processes
 -- record: --set 'RULES'
 -- column: spec      text   the rule as it was given
 -- column: target    text   field that was written, or that the rule names

@@ -1,6 +1,6 @@
 -- The first allocations that failed for lack of memory.
-SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.free, o.total, o.elsewhere, o.start, o.caller,
-       k.stack, count(*) OVER () AS n, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,
+SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.bound, o.free, o.total, o.elsewhere,
+       o.others, o.start, o.caller, k.stack, count(*) OVER () AS n, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,
        (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command)
         FROM processes p
         WHERE p.pid = o.pid AND p.session = o.session) AS program,

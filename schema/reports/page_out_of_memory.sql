@@ -1,5 +1,5 @@
 -- The first allocation that failed for lack of memory, and how many there were.
-SELECT o.pid, o.name, o.asked, o.used, o.total, o.memory, o.device, count(*) OVER () AS n, p.rank,
+SELECT o.pid, o.name, o.asked, o.used, o.bound, o.total, o.memory, o.device, count(*) OVER () AS n, p.rank,
        (SELECT u.user_line
         FROM stack_calls k
         JOIN user_lines u ON u.stack = k.stack

@@ -5,6 +5,7 @@
 -- leave: evidence advice id code address cause sender_pid threads command host_bytes device_bytes exit_code quiet_ns tid
 -- none: no process crashed or hung, and no snapshot was taken
 -- question: happened
+-- topic: processes
 -- column: id             id        number, postmortem_id in the other views
 -- column: pid            id        process
 -- column: rank           count     of the process in a distributed job

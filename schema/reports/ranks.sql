@@ -6,6 +6,7 @@
 -- leave: usual_pid pid start_ns calls usual_calls name
 -- none: no steps of several ranks were recorded
 -- question: processes
+-- topic: calls
 -- record: --step 'range:*'
 -- column: step         count     counts from 1 in each rank
 -- column: name         text      the range, or the function between whose calls it lies

@@ -4,6 +4,7 @@
 -- leave: names read_ns build_id pid asked_by rocm module_path found_by
 -- none: no library that was loaded has imports of HIP or CUDA
 -- question: devices
+-- topic: processes
 -- column: module       text   program or library that calls
 -- column: api          text   hip, hiprtc, cu, cudart, nvml, roctx, rocblas ...
 -- column: functions    count  different functions that it imports and that are bound there

@@ -6,6 +6,7 @@
 -- leave: file first_ns last_ns threads
 -- none: no samples were taken
 -- question: time
+-- topic: file
 -- record: --sample 50
 -- column: line      text     the line, with the name of its file
 -- column: function  text     its function

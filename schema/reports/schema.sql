@@ -2,6 +2,7 @@
 -- about: schema VIEW shows one of them.
 -- none: there is no such view
 -- question: own
+-- topic: file
 -- column: view         text  name of the view
 -- column: column       text  empty: the view itself
 -- column: type         text  INTEGER, TEXT, REAL or BLOB

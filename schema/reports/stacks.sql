@@ -5,6 +5,7 @@
 -- leave: pid self_ns errors user_line bytes functions
 -- none: no call with a stack was recorded
 -- question: time
+-- topic: calls
 -- record: -k all
 -- column: stack      id        of the stack
 -- column: pid        id        process

@@ -6,6 +6,7 @@
 -- leave: usual_step name tid
 -- limit: 60
 -- none: no step was slow
+-- topic: calls
 -- column: step         count     the slow step
 -- column: name         text      its name
 -- column: rank         count     of the process in a distributed job

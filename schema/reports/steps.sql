@@ -7,6 +7,7 @@
 -- leave: pid complete errors copies copied_bytes growth_bytes tid calls start_ns
 -- none: no steps were recorded
 -- question: time
+-- topic: calls
 -- record: --step 'range:*'
 -- column: step          count     counts from 1 in each thread
 -- column: name          text      the range, or the function between whose calls it lies

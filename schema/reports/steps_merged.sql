@@ -5,6 +5,7 @@
 -- limit: 40
 -- leave: errors copies copied_bytes growth_bytes calls start_ns shortest_ns
 -- none: no steps were recorded
+-- topic: calls
 -- record: --step 'range:*'
 -- column: step          count     counts from 1 in each thread
 -- column: name          text      the range, or the function between whose calls it lies

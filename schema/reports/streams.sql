@@ -19,7 +19,7 @@
 -- column: cu_mask   text   compute units it may use, a bit each
 -- column: start_ns  time   when created, or first seen
 -- column: end_ns    time   when destroyed
-SELECT s.handle_hex AS stream, s.kind, s.pid, s.tid, s.device, s.launches, s.kernels, s.copies, s.syncs,
+SELECT s.handle_hex AS stream, s.kind, s.pid, s.tid, s.device, s.launches, iif(s.kernels = 0 AND s.launches > 0, NULL, s.kernels) AS kernels, s.copies, s.syncs,
        s.priority, s.cu_mask, s.start AS start_ns, s."end" AS end_ns
 FROM streams s
 WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */

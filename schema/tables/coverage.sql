@@ -11,8 +11,8 @@ CREATE TABLE selection_ (
   session INTEGER NOT NULL, api TEXT NOT NULL, grp TEXT NOT NULL, kind TEXT NOT NULL, why TEXT, n INTEGER NOT NULL,
   names TEXT) STRICT;
 
--- The functions that a topic of the view watched is about; '*' is any. pattern: their names, for messages about one
--- function.
+-- The functions that a topic of the view watched is about; '*' is any, '-' none: of processes only their life counts.
+-- pattern: their names, for messages about one function.
 CREATE TABLE topic_ (topic TEXT NOT NULL, api TEXT NOT NULL, kind TEXT NOT NULL, pattern TEXT NOT NULL) STRICT;
 INSERT INTO topic_ VALUES
 ('allocations', 'hip', 'alloc', '*[Aa]lloc*'), ('allocations', 'hip', 'host_alloc', '*[Aa]lloc*'),
@@ -28,4 +28,5 @@ INSERT INTO topic_ VALUES
 ('devices', 'hip', 'get_device', '*GetDevice*'), ('queries', 'hip', 'device_query', '*Device*'),
 ('ranges', '*', 'range_push', '*Push*'), ('ranges', '*', 'range_pop', '*Pop*'),
 ('ranges', '*', 'range_start', '*Start*'), ('ranges', '*', 'range_stop', '*Stop*'), ('hip', 'hip', '*', 'hip*'),
-('cuda', 'cuda', '*', 'cu*'), ('nvml', 'nvml', '*', 'nvml*'), ('errors', '*', '*', '*'), ('calls', '*', '*', '*');
+('cuda', 'cuda', '*', 'cu*'), ('nvml', 'nvml', '*', 'nvml*'), ('errors', '*', '*', '*'), ('calls', '*', '*', '*'),
+('gaps', 'cuda', '*', 'cu*'), ('gaps', 'nvml', '*', 'nvml*'), ('processes', '-', '-', '-');

@@ -21,7 +21,7 @@ failed AS (
   LEFT JOIN failures f ON f.session = s.id AND NOT f.normal
   GROUP BY s.id),
 live AS (
-  SELECT s.id AS session, coalesce(sum(m.live_at_end), 0) AS n
+  SELECT s.id AS session, coalesce(sum(m.live_at_end), 0) AS n, coalesce(sum(m.allocs), 0) AS allocs
   FROM session_ s
   LEFT JOIN memory_totals m ON m.session = s.id
   GROUP BY s.id),
@@ -67,7 +67,9 @@ UNION ALL
 SELECT x.session, 'leaks', iif(f.open_end, 0, x.n), x.n || ' bytes of GPU memory or pinned memory were never freed', 0,
        CASE
          WHEN x.n > 0 AND f.open_end THEN x.n || ' bytes were not seen to be freed; ' || f.why
-         WHEN x.n = 0 THEN 'all memory whose allocation was watched was freed; ' || m.why END
+         WHEN x.n = 0
+           THEN iif(x.allocs = 0, 'no allocation was seen; ', 'all memory whose allocation was watched was freed; ')
+                || m.why END
 FROM live x
 LEFT JOIN part f ON f.session = x.session AND f.topic = 'frees'
 LEFT JOIN part m ON m.session = x.session AND m.topic = 'memory'
@@ -86,7 +88,7 @@ GROUP BY s.id
 UNION ALL
 SELECT f.session, 'findings', f.n, f.detail, 0, iif(f.n = 0, 'nothing was found in what was watched; ' || p.why, NULL)
 FROM found f
-LEFT JOIN part p ON p.session = f.session AND p.topic = 'hip'
+LEFT JOIN part p ON p.session = f.session AND p.topic = 'calls'
 UNION ALL
 SELECT s.id, 'exit', coalesce(p.exit_signal, 0) > 0 OR coalesce(p.exit_code, 0) > 0,
        CASE

@@ -14,7 +14,15 @@ SELECT y.call AS id, p.session, c.ts AS start, c.ts + c.dur AS "end", c.dur AS d
        y.bytes AS size, y.src, iif(y.src IS NULL, NULL, printf('0x%x', y.src)) AS src_hex, y.dst,
        iif(y.dst IS NULL, NULL, printf('0x%x', y.dst)) AS dst_hex, st.handle AS stream, y.stream AS stream_id,
        CASE WHEN c.dur IS NULL THEN NULL ELSE coalesce(c.result, 0) END AS result, c.caller AS caller_id,
-       CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory, k.stack
+       CASE y.memory
+         WHEN 1 THEN iif(p.id IN (SELECT process_id
+                                  FROM watched
+                                  WHERE topic = 'allocations' AND NOT complete
+                                    AND (narrowed GLOB '*attach*' OR narrowed GLOB '*delay*' OR narrowed GLOB '*events*'
+                                         OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*'
+                                         OR narrowed GLOB '*refused*')), NULL, 'pageable')
+         WHEN 2 THEN 'pinned'
+         WHEN 3 THEN 'managed' END AS memory, k.stack
 FROM copy_ y
 JOIN call_ c ON c.id = y.call
 JOIN thread_ t ON t.id = c.thread
@@ -53,7 +61,15 @@ SELECT p.session, p.pid, y.process AS process_id, f.name,
          WHEN 4 THEN 'default'
          WHEN -1 THEN 'set'
          ELSE 'other' END AS direction,
-       CASE y.memory WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'managed' END AS memory,
+       CASE y.memory
+         WHEN 1 THEN iif(p.id IN (SELECT process_id
+                                  FROM watched
+                                  WHERE topic = 'allocations' AND NOT complete
+                                    AND (narrowed GLOB '*attach*' OR narrowed GLOB '*delay*' OR narrowed GLOB '*events*'
+                                         OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*'
+                                         OR narrowed GLOB '*refused*')), NULL, 'pageable')
+         WHEN 2 THEN 'pinned'
+         WHEN 3 THEN 'managed' END AS memory,
        instr(f.name, 'Async') > 0 AS async, iif(y.bucket = 0, 0, 1 << (y.bucket - 1)) AS smallest,
        iif(y.bucket = 0, 0, iif(y.bucket < 63, (1 << y.bucket) - 1, 9223372036854775807)) AS largest, y.n, y.bytes,
        y.max_bytes, iif(y.host_ns < y.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, y.host_ns) AS host_ns,

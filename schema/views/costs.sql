@@ -37,7 +37,7 @@ SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(t.threads, 0) AS
        coalesce(x.held_ns, 0) AS held_ns, coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) AS calls_ns,
        coalesce(x.held_ns - x.call_held + (x.stops - x.call_stops) * coalesce(k.stop_ns, 0), 0) AS other_ns,
        coalesce(t.busiest_ns, 0) AS busiest_ns,
-       iif(l.running > 0, coalesce(s.end_ns - s.start_ns, l.until), l.until) - l.began AS life_ns,
+       nullif(max(iif(l.running > 0, coalesce(s.end_ns - s.start_ns, l.until), l.until) - l.began, 0), 0) AS life_ns,
        k.stop_ns IS NOT NULL AS measured
 FROM session_ s
 LEFT JOIN k ON k.session = s.id

@@ -73,6 +73,10 @@ SELECT l.session, l.id, l.pid, 'window', l.session_end, NULL, 2,
        printf('the process ran on when fade left at %.1f s', l.session_end / 1e9)
 FROM life l
 WHERE l.ts_end IS NULL AND l.clean AND NOT EXISTS (SELECT 1 FROM gap g WHERE g.session = l.session AND g.ts_end IS NULL)
+  -- fade does not see the end of a child that is not followed
+  AND NOT EXISTS (SELECT 1
+                  FROM mark m
+                  WHERE m.process = l.id AND m.kind = 'unwatched' AND m.detail GLOB 'children are not followed*')
 UNION ALL
 SELECT l.session, l.id, l.pid, 'unclean', NULL, NULL, 2,
        'the recording was not closed: fade was killed, or is still recording'
@@ -181,7 +185,7 @@ missing AS MATERIALIZED (
 lack AS MATERIALIZED (
   SELECT l.process, m.topic, group_concat(DISTINCT m.why) AS words, max(m.rest = 0) AS all_left_out,
          group_concat(CASE
-                        WHEN m.rest = 0 THEN 'they were'
+                        WHEN m.rest = 0 THEN 'these calls were'
                         WHEN m.n > 6 THEN m.n || ' functions were'
                         ELSE m.names || iif(m.n = 1, ' was', ' were') END || ' left out by '
                       || CASE m.why WHEN 'events' THEN '-e' ELSE '--' || m.why END,
@@ -211,15 +215,15 @@ SELECT p.session, p.id AS process_id, p.pid, t.topic,
          WHEN s.detail = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
        NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1
-            OR (t.topic = 'kernels' AND f.session IS NOT NULL)) AS has_rows,
+            OR (t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL)) AS has_rows,
        max(p.ts, coalesce(w.since, p.ts)) AS since, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS until,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused')
-                   || iif(t.topic = 'kernels' AND f.session IS NOT NULL, ',kernel filter', '')
+                   || iif(t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL, ',kernel filter', '')
                    || iif(s.detail = 'stats', ',detail', ''),
                    ','),
               '') AS narrowed,
        nullif(trim(coalesce(k.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '')
-                   || iif(t.topic = 'kernels', coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
+                   || iif(t.topic IN ('kernels', 'calls'), coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
                    || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''),
                    '; '),
               '') AS why

@@ -74,7 +74,20 @@ SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p
                     max(coalesce((l.last_sec + 1) * 1000000000, 0), coalesce(c.ts, 0), p.ts)),
            coalesce(k.ts, 9223372036854775807)) AS until,
        p.exit_code, p.exit_signal, i.holder <> p.id AS is_copy,
-       EXISTS (SELECT 1 FROM process_ k WHERE k.parent = p.id AND k.id IN (SELECT process FROM ran)) AS starts_others,
+       EXISTS (SELECT 1
+               FROM process_ k
+               WHERE k.parent = p.id AND k.id IN (SELECT process FROM ran)
+                 AND k.ts >= coalesce((SELECT max(x.ts)
+                                       FROM lifecycle_ x
+                                       WHERE x.process = p.id AND x.kind = 'exec'), p.ts)) AS starts_others,
+       p.parent IS NOT NULL AND coalesce(p.exit_signal, 0) IN (0, 13, 15)
+       AND (p.ts_end - p.ts < 5000000000 OR p.exe GLOB '*/*sh') AND b.torch IS NULL AND b.cuda IS NULL
+       AND NOT EXISTS (SELECT 1 FROM module_ m WHERE m.process = p.id AND m.role = 'hip')
+       AND NOT EXISTS (SELECT 1
+                       FROM call_stat_ x
+                       JOIN thread_ t ON t.id = x.thread
+                       WHERE t.process = p.id) AS is_minor,
+       p.exe GLOB '*/*sh' AS is_shell,
        (SELECT x.detail
         FROM lifecycle_ x
         WHERE x.process = p.id AND x.kind = 'unwatched'

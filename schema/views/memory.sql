@@ -72,14 +72,34 @@ LEFT JOIN alloc_ a ON a.id = e.alloc
 LEFT JOIN call_ c ON c.id = e.call_free
 LEFT JOIN function_ g ON g.id = c.fn;
 
+-- bound: the ledger lacks allocations (at least), frees (at most) or both (about) that were not watched. others: the
+-- possible holders of elsewhere.
 CREATE VIEW ooms AS
+WITH doubt AS (
+  SELECT process_id,
+         CASE
+           WHEN narrowed GLOB '*attach*' OR narrowed GLOB '*delay*' THEN 'allocated before fade recorded'
+           WHEN narrowed GLOB '*events*' OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*'
+                OR narrowed GLOB '*return sites*' OR narrowed GLOB '*vanished*' OR narrowed GLOB '*refused*'
+             THEN 'allocated by calls that were not recorded' END AS more,
+         narrowed GLOB '*events*' OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*'
+         OR narrowed GLOB '*return sites*' OR narrowed GLOB '*vanished*' OR narrowed GLOB '*refused*' AS calls_missing,
+         topic
+  FROM watched
+  WHERE NOT complete AND topic IN ('allocations', 'frees')),
+moment AS (
+  SELECT o.*, (SELECT d.more FROM doubt d WHERE d.process_id = o.process AND d.topic = 'allocations') AS more,
+         (SELECT d.calls_missing FROM doubt d WHERE d.process_id = o.process AND d.topic = 'frees') AS less
+  FROM oom_ o)
 SELECT o.id, p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(o.memory = 0, 'device', 'host') AS memory,
        o.ts AS start, f.name,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)),
                 iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        s.library AS caller_library, o.call AS call_id, o.asked, o.used, o.free, o.total, o.told_ts AS told_at,
-       max(o.total - o.free - o.used, 0) AS elsewhere
-FROM oom_ o
+       max(o.total - o.free - o.used, 0) AS elsewhere,
+       CASE WHEN o.less AND o.more IS NOT NULL THEN 'about' WHEN o.less THEN 'at most' WHEN o.more IS NOT NULL THEN 'at least' END AS bound,
+       coalesce(o.more || ', ', '') || 'by other processes, pools or the runtime' AS others
+FROM moment o
 JOIN process_ p ON p.id = o.process
 JOIN device_ d ON d.id = o.device
 JOIN function_ f ON f.id = o.fn

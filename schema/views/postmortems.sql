@@ -130,6 +130,7 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
                 WHEN was_sent THEN 'died of a signal: a process sent ' || signal_name
                 ELSE 'died of ' || signal_name || coalesce(': ' || meaning, '')
                      || CASE
+                          WHEN cause = 'self' AND signal IN (1, 2, 15) THEN ', raised again by the program itself'
                           WHEN cause = 'self' THEN iif(signal = 6, '', ', sent by the program itself')
                           WHEN sender IS NOT NULL
                             THEN ', sent by process ' || sender || coalesce(' (' || sender_name || ')', '')
@@ -172,5 +173,8 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
                 || 'PROGRAM CORE show its variables.'
          WHEN signal = 4
            THEN 'The code was built for another processor, or it is code that must not be reached (__builtin_trap).'
-         WHEN signal IN (1, 2, 15) THEN 'Another process asked it to end: this is not a crash.' END AS advice
+         WHEN signal IN (1, 2, 15) AND cause = 'self'
+           THEN 'The program had handled the signal and then ended itself with it, as Python does after Ctrl-C: this is '
+                || 'not a crash.'
+         WHEN signal IN (1, 2, 15) THEN 'The terminal or another process asked it to end: this is not a crash.' END AS advice
 FROM m;

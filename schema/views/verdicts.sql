@@ -41,7 +41,9 @@ seen AS (
          OR (coalesce(u.exit_code, 0) > 0 AND u.exit_code NOT IN (129, 130, 137, 143)) AS failed_itself,
          -- not told to end
          u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
-         u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL AS is_launcher,
+         -- A shell is there to start programs; any other program may run a helper and work itself.
+         u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL
+         AND (u.is_shell OR EXISTS (SELECT 1 FROM u o WHERE o.parent_id = u.process_id AND NOT o.is_minor)) AS is_launcher,
          CASE
            WHEN u.launches > 0 THEN NULL
            WHEN EXISTS (SELECT 1
@@ -114,11 +116,13 @@ told AS (
                  WHERE t.process = j.process_id AND f.api = 'hiprtc') AS compiled,
          CASE
            WHEN hip_library IS NULL
-             THEN NOT is_launcher
+             THEN NOT is_launcher AND NOT is_minor
                   AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
            ELSE NOT (is_copy AND calls = 0) END AS working
   FROM judged j)
 SELECT session, process_id, pid, command, verdict, working,
+       coalesce(exit_signal, 0) IN (0, 13, 15)
+       AND (is_minor OR is_helper OR (verdict = 'LOADED_UNUSED' AND is_copy)) AS helper, is_launcher AS launcher,
        CASE
          WHEN verdict = 'UNWATCHED' AND blind IS NOT NULL THEN blind
          WHEN verdict = 'UNWATCHED' THEN 'it was not watched: ' || unwatched
@@ -145,9 +149,9 @@ SELECT session, process_id, pid, command, verdict, working,
          WHEN verdict = 'FAILED' AND failure_id IS NULL
            THEN 'it died of '
                 || coalesce((SELECT n.name FROM signal_name_ n WHERE n.signal = exit_signal), 'signal ' || exit_signal)
+         WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'memory was allocated or copied, but no kernel was launched'
          WHEN failure_id IS NOT NULL
            THEN printf('%s returned %s', failed_function, failed_result) || coalesce(': ' || failed_meaning, '')
-         WHEN verdict = 'ALLOCATED_NO_LAUNCH' THEN 'memory was allocated or copied, but no kernel was launched'
          WHEN is_helper AND compiled THEN 'a helper that compiled kernels; another process gave the GPU work'
          WHEN is_helper THEN 'a helper that asked about GPUs; another process gave the GPU work'
          WHEN compiled THEN 'it compiled kernels and gave the GPU no work'
@@ -156,22 +160,24 @@ SELECT session, process_id, pid, command, verdict, working,
                        iif(devices_offered = 1, '', 's'), iif(devices_offered = 1, 'it', 'them'))
          ELSE 'it asked about GPUs and did nothing with them' END AS reason,
        substr(iif(hip_library IS NULL, '; no HIP library mapped',
-                  printf('; %s: %d calls, %d of them failed', hip_library, calls, failures))
+                  printf('; %s: %d %s, %d of them failed', hip_library, calls, iif(calls = 1, 'call', 'calls'), failures))
               || iif(hip_library IS NULL AND torch_library IS NOT NULL,
                      '; mapped: ' || torch_library
                      || iif(torch_gpu_library IS NULL, ', and neither libtorch_hip nor libtorch_cuda',
                             ', ' || torch_gpu_library),
                      '') || iif(hip_library IS NULL AND cuda_library IS NOT NULL, '; mapped: ' || cuda_library, '')
               || iif(launches > 0,
-                     printf('; %d %s (%.3f to %.3f s); the process ran from %.3f to %.3f s', launches,
-                            iif(launches = 1, 'launch', 'launches'), first_launch / 1e9, last_launch / 1e9, start / 1e9,
-                            until / 1e9),
+                     printf('; %d %s (%.3f to %.3f s); %s from %.3f to %.3f s', launches,
+                            iif(launches = 1, 'launch', 'launches'), first_launch / 1e9, last_launch / 1e9,
+                            iif(coalesce(narrowed, '') GLOB '*attach*' OR narrowed GLOB '*delay*'
+                                OR narrowed GLOB '*window*' OR narrowed GLOB '*unclean*',
+                                'fade recorded the process', 'the process ran'), start / 1e9, until / 1e9),
                      '')
               || iif(failed_launches > 0,
                      printf('; %d %s failed', failed_launches, iif(failed_launches = 1, 'launch', 'launches')), '')
               || iif(verdict = 'STOPPED_USING', printf('; the failure was at %.3f s', failed_at / 1e9), '')
               || iif(cpu_after_launches_ns IS NOT NULL AND verdict IN ('USED', 'STOPPED_USING', 'FAILED')
-                     AND until - last_launch > 1000000000,
+                     AND until - last_launch > 1000000000 AND coalesce(narrowed, '') NOT GLOB '*size limit*',
                      printf('; about %.1f s of CPU time in the %.1f s after the last launch',
                             cpu_after_launches_ns / 1e9, (until - last_launch) / 1e9),
                      '') || iif(launches = 0 AND cpu_ns > 0, printf('; %.1f s of CPU time', cpu_ns / 1e9), '')
@@ -212,6 +218,9 @@ SELECT session, process_id, pid, command, verdict, working,
                 || 'print None.'
          WHEN verdict = 'NOT_LOADED' AND cuda_library IS NOT NULL
            THEN 'The program was built for CUDA: use a build for ROCm, or run it through ZLUDA.'
+         WHEN verdict IN ('NOT_LOADED', 'LOADED_UNUSED', 'QUERIED_ONLY', 'ALLOCATED_NO_LAUNCH') AND lack IS NULL
+              AND failure_id IS NULL AND exit_code > 0 AND failed_itself
+           THEN printf('The program failed by itself, with exit status %d: what it wrote last says why.', exit_code)
          WHEN verdict = 'NOT_LOADED'
            THEN 'fade-query modules shows what was loaded; use a build of the program for ROCm, and check whether it '
                 || 'needs an option to use the GPU.'
@@ -241,11 +250,11 @@ SELECT session, process_id, pid, command, verdict, working,
            THEN 'Look at the GPU with rocminfo as the same user; the HIP library may be too old for this GPU.'
          WHEN verdict = 'FAILED' AND failure_id IS NULL
            THEN 'fade-query calls --unfinished shows where it was; GPU faults are logged in dmesg.'
-         WHEN failure_id IS NOT NULL
-           THEN coalesce(failed_advice, 'fade-query first-error shows the call with its arguments and what followed.')
          WHEN verdict = 'ALLOCATED_NO_LAUNCH'
            THEN 'The data is on the GPU, but the work is not: check which device the program computes on'
                 || iif(torch_library IS NULL, '.', ' (PyTorch: model and tensors must both be on "cuda").')
+         WHEN failure_id IS NOT NULL
+           THEN coalesce(failed_advice, 'fade-query first-error shows the call with its arguments and what followed.')
          ELSE 'Tell the program to use the GPU; fade-query props shows what HIP said about the devices.'
               || iif(torch_library IS NULL, '',
                      ' PyTorch may distrust HIP''s count: compare torch.cuda.device_count().') END AS advice,
@@ -258,7 +267,7 @@ CREATE VIEW session_verdicts AS
 SELECT session, verdict, reason, evidence, advice, process_id, pid, command, working, processes
 FROM (
   SELECT v.*, count(*) OVER (PARTITION BY session) AS processes,
-         row_number() OVER (PARTITION BY session ORDER BY working DESC,
+         row_number() OVER (PARTITION BY session ORDER BY working DESC, launcher,
                             CASE iif(verdict = 'UNWATCHED' AND has_hip, 'UNKNOWN', verdict)
                               WHEN 'FAILED' THEN 1
                               WHEN 'STOPPED_USING' THEN 2

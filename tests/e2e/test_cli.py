@@ -275,7 +275,7 @@ def test_a_terminal_gets_a_summary(fade, tmp_path, demo):
 
 
 def test_no_summary_without_a_terminal(fade, tmp_path, demo):
-    assert "fade-query" not in run(fade, tmp_path, "-o", "x.db", demo / "fade-demo").stderr
+    assert "slowdown" not in run(fade, tmp_path, "-o", "x.db", demo / "fade-demo").stderr
     assert "fade-query y.db summary" in run(fade, tmp_path, "-c", "-o", "y.db", demo / "fade-demo").stderr
 
 

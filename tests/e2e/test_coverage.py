@@ -62,9 +62,9 @@ def test_naming_all_groups_narrows_nothing(recorded, parts):
 
 
 @pytest.mark.parametrize("options, topic, level, narrowed, why", [
-    (["-e", "mem"], "launches", "not", "events", "they were left out by -e"),
+    (["-e", "mem"], "launches", "not", "events", "these calls were left out by -e"),
     (["--exclude", "^hipFree$"], "frees", "rows", "exclude", "hipFree was left out by --exclude"),
-    (["--include", "^hipFree$"], "allocations", "not", "include", "they were left out by --include"),
+    (["--include", "^hipFree$"], "allocations", "not", "include", "these calls were left out by --include"),
     (["--delay", "1h"], "allocations", "not", "window", "it was not recorded"),
     (["--exe", "no-such-program"], "allocations", "not", "exe", "it was not watched: not chosen by --exe"),
 ], ids=lambda value: value[0].strip("-") if isinstance(value, list) else "")

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 import pexpect
 import pytest
@@ -133,3 +134,86 @@ def test_quiet_stays_quiet(build, environment, tmp_path):
     done = subprocess.run([build.fade_run, "-q", "-o", "run.db", "--", PYTHON, SITUATIONS / "swallowed.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert os.path.exists(tmp_path / "run.db")
+
+
+def row_of(rows, label):
+    """The words of the headline's row with this label."""
+    [at] = [number for number, row in enumerate(rows) if row.startswith(label + " ")]
+    end = next(number for number in range(at, len(rows)) if "fade-query" in rows[number])
+    return " ".join(" ".join(rows[at:end + 1]).split())
+
+
+@pytest.mark.parametrize("text, said", [
+    ("raise ImportError('no such model')", "EXIT exit status 1 before HIP was loaded: see the program's own output"),
+    ("import faketorch; faketorch.cuda.synchronize(); raise SystemExit(3)", "EXIT exit status 3"),
+])
+def test_a_program_that_failed_by_itself_is_not_told_to_use_the_gpu(build, environment, tmp_path, text, said):
+    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", PYTHON, "-c", text], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == int(said.split()[3]) and said in " ".join(ran.stderr.split()) and "NOT USED" not in ran.stderr
+
+
+def test_a_program_that_is_stopped_in_a_call_says_in_which(build, environment, tmp_path):
+    environment = {**environment, "FADE_STANDIN_DELAY": "hipDeviceSynchronize:3s"}
+    child = pexpect.spawn(str(build.fade_run), ["--hang-timeout", "1s", "-o", "run.db", "--", PYTHON, str(SITUATIONS / "hang.py")], cwd=str(tmp_path), env=environment,
+                          dimensions=(ROWS, COLUMNS), encoding="utf-8", timeout=60)
+    child.expect("hipDeviceSynchronize for")  # the hang was announced, so the call has run for a second
+    child.sendintr()
+    child.expect(pexpect.EOF)
+    child.close()
+    page = subprocess.run([build.fade_query, "run.db", "postmortem"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+    assert "Another process asked" not in page
+
+
+def test_the_headline_and_the_page_count_steps_alike(screen, query):
+    rows = screen("slow", STEPS)
+    page = " ".join(query("steps", "--format", "table").split())
+    told = re.search(r"(\d+) of 30 steps slow", row_of(rows, "STEPS")).group(1)
+    assert f"{told} step{'' if told == '1' else 's'} took more than 1.5 times the median" in page
+
+
+def test_commands_name_the_recording_that_was_named(screen, query, build, tmp_path, environment):
+    screen("swallowed")
+    for report in ("findings", "verdict", "first-error", "processes", "memory"):
+        page = query(report, "--format", "table")
+        for command in re.findall(r"fade-query (\S+)", page):
+            assert command.startswith("run.db"), page
+
+
+def test_a_stopped_call_is_named_without_a_hang_timeout(build, environment, tmp_path):
+    environment = {**environment, "FADE_STANDIN_DELAY": "hipDeviceSynchronize:12s"}
+    child = pexpect.spawn(str(build.fade_run), ["-o", "run.db", "--", PYTHON, str(SITUATIONS / "hang.py")], cwd=str(tmp_path), env=environment,
+                          dimensions=(ROWS, COLUMNS), encoding="utf-8", timeout=60)
+    child.expect("recording")
+    time.sleep(4)
+    child.sendintr()
+    rows = last_screen(child.read())
+    child.close()
+    told = row_of(rows, "STOPPED")
+    assert "by SIGINT while hipDeviceSynchronize had run for" in told and line_to_find("hang") in told, "\n".join(rows)
+
+
+def test_a_log_has_the_headline_and_a_crash_once(build, environment, tmp_path):
+    """stderr is no terminal: the rows of trouble stand there all the same, unless -q."""
+    def errors(name, *options):
+        return subprocess.run([build.fade_run, *options, "--force", "-o", "run.db", "--", PYTHON, str(SITUATIONS / f"{name}.py")], cwd=tmp_path, env=environment, capture_output=True,
+                              text=True, timeout=60).stderr
+    assert line_to_find("swallowed") in errors("swallowed") and "ERRORS" not in errors("swallowed", "-q")
+    crash = errors("crash")
+    assert "CRASH" in crash and crash.count("fade-query run.db postmortem") == 1, crash
+
+
+def test_findings_name_the_line_and_sizes_with_units(screen, query):
+    screen("swallowed")
+    rows = query("findings", "--name", "double-free", "--columns", "subject,text", "--format", "tsv")
+    assert f"hipFree at {line_to_find('swallowed')}" in rows and "(it had 1.00 MiB)" in rows, rows
+
+
+def test_findings_of_memory_name_the_line(screen, query):
+    screen("oom")
+    assert line_to_find("oom") in query("findings", "--name", "out-of-memory", "--columns", "subject", "--format", "tsv")
+
+
+def test_an_empty_answer_in_a_pipe_says_why_on_stderr(screen, build, tmp_path, environment):
+    screen("swallowed")
+    done = subprocess.run([build.fade_query, "run.db", "copies"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert len(done.stdout.splitlines()) == 1 and "nothing: " in done.stderr

@@ -83,7 +83,7 @@ def test_the_daemon_has_a_package_of_its_own(packages, tmp_path):
     daemon = contents(packages["fade-daemon"])
     assert {name.removesuffix(".gz") for name in daemon} == set(daemon_files())
     assert not {name for name in contents(packages["fade"]) if "faded" in name or "fadectl" in name or "systemd" in name}
-    assert "fade (= 0.1.0)" in sh("dpkg-deb", "--field", packages["fade-daemon"], "Depends")
+    assert "fade (= 0.2.0)" in sh("dpkg-deb", "--field", packages["fade-daemon"], "Depends")
     sh("dpkg-deb", "--extract", packages["fade-daemon"], tmp_path / "files")
     assert "ExecStart=/usr/bin/faded\n" in (tmp_path / "files/usr/lib/systemd/system/faded.service").read_text()
     sh("dpkg-deb", "--control", packages["fade-daemon"], tmp_path / "control")
@@ -92,7 +92,7 @@ def test_the_daemon_has_a_package_of_its_own(packages, tmp_path):
 
 
 def test_the_package_says_what_it_needs(package):
-    assert package.name.startswith("fade_0.1.0_")
+    assert package.name.startswith("fade_0.2.0_")
     fields = sh("dpkg-deb", "--field", package)
     for library in ("libsqlite3-0", "libdw1", "libsmartcols1", "libc6"):
         assert library in fields
@@ -117,7 +117,7 @@ def test_the_packages_install_run_and_leave_nothing(packages, fade, tmp_path):
     sh(*dpkg, "--install", *packages.values())
     assert [f for f in expected_files() + daemon_files() if not installed(root / "usr", f)] == []
     check_that_it_runs(root / "usr", tmp_path, fade)
-    assert sh(root / "usr/bin/faded", "--version").startswith("faded 0.1.0")
+    assert sh(root / "usr/bin/faded", "--version").startswith("faded 0.2.0")
     sh(*dpkg, "--remove", "fade-daemon", "fade")
     assert [path for path in root.rglob("*") if "var/lib/dpkg" not in str(path) and path.is_file()] == []
 

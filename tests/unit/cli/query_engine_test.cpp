@@ -157,7 +157,8 @@ TEST(EmptyReports, SayThatCallsWereOnlyCounted) {
   output.style.terminal.width = 0;
   ASSERT_TRUE(run_report(*recording, *find_report("calls"), {}, {}, output));
   EXPECT_EQ(out.text,
-            "(nothing: not stored: only counts and times were recorded; record with fade-run --detail calls)\n");
+            "(nothing: not stored: 12 calls were not recorded: the disk was full; only counts and times were recorded "
+            "(--detail stats); record with fade-run --detail calls)\n");
 }
 
 TEST_F(Engine, MachineFormatsCarryTheUnitInTheName) {

@@ -39,7 +39,7 @@ TEST(EndBlock, SaysWhatHappenedAndWhatToTypeNext) {
   EXPECT_THAT(text, HasSubstr("2.00 s, 12,345 calls, 3 errors, exit status 0\n"));
   EXPECT_THAT(text, HasSubstr("/opt/libamdhip64.so.6 (6.4.43484)"));
   EXPECT_THAT(text, HasSubstr("1.00 GiB on device 0"));
-  EXPECT_THAT(text, HasSubstr("slowdown   about 4x: 12,345 calls x 122 us = 1.50 s of 2.00 s\n"));
+  EXPECT_THAT(text, HasSubstr("slowdown   more than 3x: 12,345 calls x 122 us = 1.50 s of 2.00 s\n"));
   EXPECT_THAT(text, HasSubstr("dropped    nothing"));
   EXPECT_THAT(text, HasSubstr("hipMalloc"));
   EXPECT_THAT(text, ::testing::EndsWith("next       fade-query fade-app-7.db summary\n"));
@@ -139,6 +139,13 @@ TEST(Ending, DiesOfASignalThatIsBlocked) {
     end_as(o);
   };
   EXPECT_EXIT(blocked(), ::testing::KilledBySignal(SIGUSR1), "");
+}
+
+TEST(EndBlock, BreaksLinesAtTheWidthOfTheTerminal) {
+  RunOutcome outcome;
+  outcome.summary.notes = {std::string(12, 'a') + " " + std::string(30, 'b') + " " + std::string(30, 'c')};
+  const std::string text = end_block(outcome, {.width = 60}, {});
+  EXPECT_THAT(text, HasSubstr("note       aaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n             cccc"));
 }
 
 }  // namespace

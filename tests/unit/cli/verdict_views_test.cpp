@@ -283,6 +283,43 @@ TEST_F(Verdicts, OfSeveralThatLoadNothingTheCpuOnlyPyTorchIsNamed) {
   EXPECT_THAT(overall("reason"), HasSubstr("CPU-only"));
 }
 
+// #!/bin/sh, then mkdir, then exec python3 train.py.
+TEST_F(Verdicts, AScriptThatBecomesTheProgramIsNoLauncher) {
+  process(1, 0, 10);
+  ran_program(1);
+  process(2, 1, 2, 0, 0, 1);
+  ran_program(2);
+  write("INSERT INTO lifecycle_ (session, ts, process, kind) VALUES (1, 3000000000, 1, 'exec')");
+  EXPECT_EQ(overall("verdict || pid || working"), "NOT_LOADED1011");
+  EXPECT_EQ(verdict(1, "launcher || helper"), "00");
+  EXPECT_EQ(verdict(2, "launcher || helper"), "01");
+}
+
+TEST_F(Verdicts, AProgramThatRunsAHelperIsNotItsLauncher) {
+  process(1, 0, 60);
+  ran_program(1);
+  process(2, 1, 2, 0, 0, 1);
+  ran_program(2);
+  cpu(2, 2, 1);
+  EXPECT_EQ(overall("pid || working"), "1011") << "python3 that asks git for its version";
+  write("UPDATE process_ SET exe = '/bin/bash' WHERE id = 1");
+  EXPECT_EQ(overall("pid || working"), "1020") << "a shell that starts the program";
+}
+
+TEST_F(Verdicts, AFailureThatGivesTheGpuNoWorkIsNotWhyNothingWasLaunched) {
+  process(1, 0, 10);
+  hip(1);
+  calls(1, kMalloc, 1);
+  failure(1, kFree, 1, 5);
+  EXPECT_EQ(overall(), "ALLOCATED_NO_LAUNCH");
+  EXPECT_EQ(overall("reason"), "memory was allocated or copied, but no kernel was launched");
+}
+
+TEST_F(Verdicts, AProgramThatFailedByItselfIsNotAdvisedToUseTheGpu) {
+  process(1, 0, 10, 2);
+  EXPECT_EQ(overall("advice"), "The program failed by itself, with exit status 2: what it wrote last says why.");
+}
+
 TEST_F(Verdicts, AnEnvironmentThatIsNoJsonHarmsNothing) {
   process(1, 0, 10);
   hip(1);
