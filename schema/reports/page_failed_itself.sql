@@ -1,4 +1,4 @@
--- The program that was started ended with a status of its own, not one that stands for a signal.
+-- The program that was started ended with a status of its own, not one that is a signal.
 SELECT p.exit_code,
        (SELECT max(v.verdict = 'NOT_LOADED') FROM session_verdicts v WHERE v.session = p.session) AS not_loaded,
        (SELECT coalesce(sum(t.calls), 0) FROM threads t WHERE t.session = p.session) AS calls
