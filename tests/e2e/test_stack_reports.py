@@ -185,7 +185,7 @@ def test_the_pages_tell_the_same(build, record, tmp_path):
     record(MEMORY)
     for width in (60, 80, 200):
         pages = [on_terminal(build, [tmp_path / "run.db", *words, "--no-color"], width) for words in (["leaks"], ["memory", "--peak"])]
-        assert all(len(line) <= width for page in pages for line in page.splitlines())
+        assert all(len(line) <= width or str(tmp_path) in line for page in pages for line in page.splitlines()), "a path stays one word"
         leaks, peak = (" ".join(page.split()) for page in pages)
         assert "1.00 MiB on device 0 never freed: 5 allocations from 2 places" in leaks, leaks
         assert re.search(r"hipMalloc x 4, the largest [0-9.]+ KiB, at train\.py:\d+ malloc", leaks), leaks

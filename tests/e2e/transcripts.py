@@ -22,7 +22,7 @@ DIFFERENT = [  # (what differs from run to run, what stands for it)
     (r"\b__mem\w+", "MEMCPY"),
     (r"\+0x[0-9a-f]+\b", "+OFFSET"),
     (r"\bslowdown .*? dropped\b", "slowdown COST dropped"),
-    (r"\d+ of 30 steps slow\b", "N of 30 steps slow"),
+    (r"\d+ of 30 steps slow\b( \(\d+ in the warm-up\))?", "N of 30 steps slow"),
     (r"(~0|\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b)( \d+ s\b)?", "TIME"),
     (r"\d+(\.\d+)? %", "PERCENT"),
     (rf"({SIZE})|\b\d+\.\d+\b", lambda found: found[1] or "NUMBER"),
