@@ -13,6 +13,7 @@
 #include "cli/attach/supervise.hpp"
 #include "cli/run/ending.hpp"
 #include "cli/run/supervise.hpp"
+#include "cli/table/terminal.hpp"
 #include "cli/trace/options.hpp"
 #include "supervisor/targets.hpp"
 
@@ -43,7 +44,10 @@ int with_lines(const Request& request, const Invocation& invocation, std::functi
   auto fd = open_lines(request.lines_to);
   if (!fd) return refuse(fd.error());
   auto how = manner(request);
-  how.color = use_color(invocation.color, fd->get());
+  const auto terminal = table::look_at_terminal(fd->get(), use_color(invocation.color, fd->get()));
+  how.color = terminal.color;
+  how.utf8 = terminal.tty && terminal.utf8;
+  how.alone_unnamed = terminal.tty;  // lines in a file or a pipe have one form
   live::TraceLines lines(std::move(how), fd->get(), std::move(leaves));
   return work(lines);
 }

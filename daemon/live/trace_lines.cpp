@@ -41,20 +41,24 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.substr(0, end) + std::string(kCut);
 }
 
-// "4 MiB" if the number is a multiple, so that nothing is rounded.
+// "1.50 MiB", as reports have it; a size that two decimals would round stays a number of bytes.
 std::string exact_bytes(const std::string& text) {
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc{} || end != text.data() + text.size() || bytes == 0) return text;
-  constexpr std::array<const char*, 5> kUnits{"", " KiB", " MiB", " GiB", " TiB"};
-  std::size_t unit = 0;
-  for (; unit + 1 < kUnits.size() && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return std::to_string(bytes) + kUnits[unit];
+  if (error != std::errc{} || end != text.data() + text.size()) return text;
+  constexpr std::array<const char*, 4> kUnits{"TiB", "GiB", "MiB", "KiB"};
+  std::uint64_t size = std::uint64_t{1} << 40;
+  for (const char* unit : kUnits) {
+    const std::uint64_t hundredth = bytes % size * 100;
+    if (bytes >= size && hundredth % size == 0) return fmt::format("{}.{:02} {}", bytes / size, hundredth / size, unit);
+    size >>= 10;
+  }
+  return text;
 }
 
-std::string duration(std::int64_t ns) {
+std::string duration(std::int64_t ns, bool utf8) {
   if (ns < 1'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3);
+  if (ns < 1'000'000) return fmt::format("{:.1f} {}s", static_cast<double>(ns) * 1e-3, utf8 ? "\u00b5" : "u");
   return ns < 1'000'000'000 ? fmt::format("{:.2f} ms", static_cast<double>(ns) * 1e-6)
                             : fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
 }
@@ -66,7 +70,11 @@ bool is_unfinished(const CallRecord& record) {
 }  // namespace
 
 TraceLines::TraceLines(TraceManner manner, int fd, std::function<bool()> leaves)
-    : manner_(std::move(manner)), fd_(fd), leaves_(std::move(leaves)), names_(manner_.folder) {}
+    : manner_(std::move(manner)),
+      fd_(fd),
+      leaves_(std::move(leaves)),
+      names_(manner_.folder),
+      names_threads_(!manner_.alone_unnamed) {}
 
 std::string TraceLines::stamp(std::int64_t at) const {
   constexpr std::int64_t kSecond = 1'000'000'000;
@@ -102,10 +110,11 @@ std::string TraceLines::arguments(const FunctionNames& function, const CallRecor
 }
 
 std::string TraceLines::ending(const FunctionNames& function, const CallRecord& record) const {
-  if (record.flags & kUnwound) return fmt::format(" = ? <left after {}>", duration(record.exit_ns - record.entry_ns));
+  if (record.flags & kUnwound)
+    return fmt::format(" = ? <left after {}>", duration(record.exit_ns - record.entry_ns, manner_.utf8));
   if (record.flags & (kEntryOnly | kUnseen)) return " = ?";
   const std::string result = probes::result_text(*function.probe, record.result, function.library_major);
-  const std::string time = fmt::format(" <{}>", duration(record.exit_ns - record.entry_ns));
+  const std::string time = fmt::format(" <{}>", duration(record.exit_ns - record.entry_ns, manner_.utf8));
   if (result.empty()) return time;
   const bool is_red = manner_.color && (record.flags & kFailed);
   return fmt::format(" = {}{}{}{}", is_red ? kRed : "", printable(result), is_red ? kPlain : "", time);
@@ -116,11 +125,12 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
   const bool unfinished = is_unfinished(record);
   if (!function.probe || (manner_.failures_only && !unfinished && !(record.flags & kFailed))) return {};
   const ThreadNames thread = names_.thread(record.thread);
-  const std::string who = fmt::format("[{}/{}]", names_.process(thread.process).pid, thread.tid);
+  const std::string who =
+      names_threads_ ? fmt::format("[{}/{}] ", names_.process(thread.process).pid, thread.tid) : std::string();
   const std::string call =
       fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
   const std::string place = names_.line_of(record.stack);
-  return fmt::format("{} {} {}{}{}{}\n", who, stamp(record.entry_ns), call,
+  return fmt::format("{}{} {}{}{}{}\n", who, stamp(record.entry_ns), call,
                      unfinished ? " <unfinished ...>" : ")" + ending(function, record), place.empty() ? "" : "  ",
                      printable(place));
 }
@@ -133,6 +143,8 @@ void TraceLines::read(const Batch& batch) {
       names_.on(batch.notices[next].notice);
     if (i == batch.calls.size()) break;
     const CallRecord& record = batch.calls[i];
+    first_thread_ = first_thread_.value_or(record.thread);
+    names_threads_ |= *first_thread_ != record.thread;
     waiting_ += line(record, payload.subspan(record.payload_at, record.payload_size));
     if (waiting_.size() >= kAtOnce) write();
   }

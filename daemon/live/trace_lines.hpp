@@ -1,10 +1,11 @@
 // Prints a line for each call, as strace does:
-//   [5993/5994] 0.012345 hipMalloc(ptr=0x7f0000000000, size=4 MiB) = hipSuccess <12.3 us>  train.py:42 step
+//   [5993/5994] 0.012345 hipMalloc(ptr=0x7f0000000000, size=4.00 MiB) = hipSuccess <12.3 us>  train.py:42 step
 // Reads the batches of the tracing side, beside the database. One thread (the writer's), which waits for a slow reader
 // of the lines: no line is lost, and the program waits with it when the queue is full.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/batch_reader.hpp"
@@ -26,6 +27,8 @@ struct TraceManner {
   std::string folder;          // Python files below it are named relative to it
   bool failures_only = false;  // including calls that the end of the process cut off
   bool color = false;
+  bool utf8 = false;           // "12.3 µs", not "12.3 us"
+  bool alone_unnamed = false;  // no "[5993/5994]" until a second thread makes a call
   Stamp stamp = Stamp::SinceStart;
   std::size_t longest = 256;  // characters of one argument
 };
@@ -57,6 +60,8 @@ class TraceLines final : public BatchReader {
   SessionClock clock_;
   LiveNames names_;
   std::string waiting_;  // lines of this batch, not yet written
+  bool names_threads_;
+  std::optional<ThreadId> first_thread_;  // that made a call
   bool ended_ = false;
 };
 

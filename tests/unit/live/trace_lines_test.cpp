@@ -50,12 +50,23 @@ TEST_F(TraceTest, ACallIsALine) {
   malloc(4 << 20);
   EXPECT_EQ(
       written(),
-      "[5993/5993] 1.000000 hipMalloc(ptr=0x7f0000000000, size=4 MiB) = hipSuccess <12.3 us>  train.py:42 step\n");
+      "[5993/5993] 1.000000 hipMalloc(ptr=0x7f0000000000, size=4.00 MiB) = hipSuccess <12.3 us>  train.py:42 step\n");
 }
 
 TEST_F(TraceTest, SizesAreNotRounded) {
   malloc((4 << 20) + 1);
   EXPECT_THAT(written(), testing::HasSubstr("size=4194305)"));
+}
+
+TEST_F(TraceTest, SizesHaveTwoDecimals) {
+  malloc(3 << 19);
+  EXPECT_THAT(written(), testing::HasSubstr("size=1.50 MiB)"));
+}
+
+TEST_F(TraceTest, ATerminalHasMicroSignsAndNoNameOfTheOnlyThread) {
+  malloc(1);
+  EXPECT_EQ(written({.utf8 = true, .alone_unnamed = true}),
+            "1.000000 hipMalloc(ptr=0x7f0000000000, size=1) = hipSuccess <12.3 \u00b5s>  train.py:42 step\n");
 }
 
 TEST_F(TraceTest, FailuresAreRedWhereColoursAreWanted) {
