@@ -117,6 +117,16 @@ Result<std::string> expand_output_name(std::string_view pattern, const OutputNam
   return Expansion(pattern.empty() ? kDefaultOutputName : pattern, facts).all();
 }
 
+Result<std::string> free_default_name(const OutputNameFacts& facts) {
+  const auto name = expand_output_name(kDefaultOutputName, facts);
+  if (!name || !facts.exists(*name)) return name;
+  const std::string_view ending = kDefaultOutputName.substr(kDefaultOutputName.rfind('.'));
+  const std::string stem = name->substr(0, name->size() - ending.size());
+  for (int n = 2; n <= kMostNumbers; ++n)
+    if (std::string free = stem + "-" + std::to_string(n) + std::string(ending); !facts.exists(free)) return free;
+  return name;
+}
+
 Result<void> check_output_name(std::string_view pattern) {
   OutputNameFacts facts = output_name_facts("program", 1);
   facts.exists = [](const std::string&) { return false; };

@@ -27,6 +27,9 @@ OutputNameFacts output_name_facts(std::string program, int pid);  // of this mac
 
 Result<std::string> expand_output_name(std::string_view pattern, const OutputNameFacts& facts);
 
+// The default name; if a file has it, the name with the first free number from 2 on: fade-python3-4242-2.db.
+Result<std::string> free_default_name(const OutputNameFacts& facts);
+
 // Checks the parts that can be checked before there is a pid.
 Result<void> check_output_name(std::string_view pattern);
 

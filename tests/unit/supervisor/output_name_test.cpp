@@ -43,6 +43,16 @@ TEST(OutputName, ValuesFromOutsideStayInTheirDirectory) {
   EXPECT_EQ(*expand_output_name("%e", strange), "_rf");
 }
 
+TEST(OutputName, ADefaultNameThatIsTakenGetsANumber) {
+  OutputNameFacts taken = facts();
+  EXPECT_EQ(*free_default_name(taken), "fade-python3-4242.db");
+  std::set<std::string> there{"fade-python3-4242.db"};
+  taken.exists = [&](const std::string& path) { return there.contains(path); };
+  EXPECT_EQ(*free_default_name(taken), "fade-python3-4242-2.db");
+  there.insert("fade-python3-4242-2.db");
+  EXPECT_EQ(*free_default_name(taken), "fade-python3-4242-3.db");
+}
+
 TEST(OutputName, NumberIsTheFirstFree) {
   OutputNameFacts taken = facts();
   const std::set<std::string> there{"run-1.db", "run-2.db", "run-4.db"};
