@@ -120,6 +120,17 @@ std::string rows_text(const Context& context, const Headline& headline, std::siz
   return text;
 }
 
+// A text that has the word of its label ("OUT OF MEMORY: ...") stands without the label.
+std::vector<std::string> row_sentences(const Context& context, const Headline& headline) {
+  std::vector<std::string> out;
+  for (const HeadlineRow& row : headline.rows) {
+    const std::string label = row.text.find(row.label) == row.text.npos ? row.label + ": " : "";
+    const std::string place = row.line.empty() ? "" : ", at " + row.line;
+    out.push_back(with_recording(context, fmt::format("{}{}{}: fade-query {}", label, row.text, place, row.report)));
+  }
+  return out;
+}
+
 std::string headline_text(const Context& context, const Headline& headline) {
   const std::string command = table::shorten_middle(headline.command, kMostCommand, context.output.style.terminal.utf8);
   const std::size_t width = width_of(context);

@@ -29,5 +29,8 @@ Result<Headline> headline(const Context& context, Recording& recording);
 // `most` lines.
 std::string headline_text(const Context& context, const Headline& headline);
 std::string rows_text(const Context& context, const Headline& headline, std::size_t most);
+// A sentence for each row, without colours, for logs: "ERRORS: 3 calls failed ..., at train.py:42: fade-query
+// first-error".
+std::vector<std::string> row_sentences(const Context& context, const Headline& headline);
 
 }  // namespace fade::query

@@ -26,10 +26,9 @@ int print(const Result<std::vector<std::string>>& lines, int failure) {
 }
 
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
-               const std::vector<std::string>& sentences, const std::string& trouble) {
+               const std::vector<std::string>& sentences) {
   if (!wants_summary || log::level() < log::Level::Info) {
     for (const std::string& sentence : sentences) log::info("{}", sentence);
-    if (!trouble.empty()) log::info("look here first:\n{}", trouble.substr(0, trouble.size() - 1));
     return;
   }
   const auto terminal = table::look_at_terminal(STDERR_FILENO, use_color(color, STDERR_FILENO));
@@ -57,17 +56,17 @@ Result<void> print_page(const Page& page, int fd, const char* name, const std::s
 
 }  // namespace
 
-std::string trouble_text(const std::string& database, ColorWish color) {
-  std::string text;
+Trouble trouble_of(const std::string& database, ColorWish color) {
+  Trouble out;
   const auto read = [&](query::Context& context, query::Recording& recording) -> Result<void> {
     auto top = query::headline(context, recording);
     if (!top) return tl::unexpected(std::move(top.error()));
-    text = query::rows_text(context, *top, kMostTroubleLines);
+    out = {query::rows_text(context, *top, kMostTroubleLines), query::row_sentences(context, *top)};
     return {};
   };
   if (const auto done = print_page(read, STDERR_FILENO, "standard error", database, color); !done)
     log::debug("{}", done.error().text());
-  return text;
+  return out;
 }
 
 void say_verdict(const std::string& database, ColorWish color) {

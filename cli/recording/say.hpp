@@ -14,13 +14,17 @@ namespace fade::cli::recording {
 // where they cannot be written.
 int print(const Result<std::vector<std::string>>& lines, int failure);
 
-// `block` is written where a summary is wanted; otherwise `sentences` are messages.
+// `block` is written if a summary is wanted; otherwise each of `sentences` is a message.
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
-               const std::vector<std::string>& sentences, const std::string& trouble = {});
+               const std::vector<std::string>& sentences);
 
-// The rows of the headline, as text for stderr: what went wrong, your own line, the command that tells more. Empty
-// where nothing is wrong, and where the recording cannot be read.
-std::string trouble_text(const std::string& database, ColorWish color);
+// The rows of the headline: the fault, the user's own line, the command that tells more. Both are empty if there is no
+// fault, and if the recording cannot be read.
+struct Trouble {
+  std::string text;                    // for a terminal
+  std::vector<std::string> sentences;  // for a log: each makes sense by itself
+};
+Trouble trouble_of(const std::string& database, ColorWish color);
 
 // --verdict: what fade-query verdict says about the recording, on stderr.
 void say_verdict(const std::string& database, ColorWish color);

@@ -10,7 +10,7 @@ namespace fade::cli::run {
 using recording::must_say;
 using recording::Style;
 
-// `trouble`: the rows of the headline (trouble_text()); empty where nothing is wrong.
+// `trouble`: the rows of the headline (trouble_of()); empty where nothing is wrong.
 std::string end_block(const RunOutcome& outcome, const Style& style, const std::string& trouble = {});
 
 }  // namespace fade::cli::run

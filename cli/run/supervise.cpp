@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <string>
+#include <vector>
+
 #include "base/log.hpp"
 #include "cli/recording/reopen.hpp"
 #include "cli/recording/say.hpp"
@@ -24,11 +27,13 @@ void say_started(const std::string& name, int pid, const std::string& database) 
 
 void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
   const bool is_quiet = log::level() < log::Level::Info;
-  const std::string trouble = is_quiet ? std::string() : recording::trouble_text(outcome.summary.database, color);
+  const auto trouble = is_quiet ? recording::Trouble() : recording::trouble_of(outcome.summary.database, color);
+  std::vector<std::string> sentences = must_say(outcome.summary, trouble.text);
+  if (request.summary.value_or(true))
+    sentences.insert(sentences.end(), trouble.sentences.begin(), trouble.sentences.end());
   recording::say_ended(
       request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
-      [&](const Style& style) { return end_block(outcome, style, trouble); }, must_say(outcome.summary, trouble),
-      request.summary.value_or(true) ? trouble : std::string());
+      [&](const Style& style) { return end_block(outcome, style, trouble.text); }, sentences);
 }
 
 }  // namespace
