@@ -9,6 +9,7 @@
 -- events: mem
 -- column: id           id        of the allocation
 -- column: pid          id        process
+-- column: rank         count     of the process in a distributed job
 -- column: device       id        as the process numbers it
 -- column: kind         text      device, graph (by its launch), managed, array, physical (hipMemCreate), host (pinned), registered, reserved (addresses only), imported (another's) or mapped (a view of it)
 -- column: addr         text      address
@@ -22,7 +23,8 @@
 -- column: alloc_call   id        id of the call that allocated
 -- column: free_call    id        id of the call that freed
 -- column: owner        id        process whose memory it is, where that is another one of the recording
-SELECT a.id, a.pid, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, a.start AS start_ns, a.lifetime AS lifetime_ns,
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT a.id, a.pid, (SELECT r.rank FROM rank_of r WHERE r.session = a.session AND r.pid = a.pid) AS rank, a.device, a.kind, a.addr_hex AS addr, a.size AS size_bytes, a.start AS start_ns, a.lifetime AS lifetime_ns,
        a.name, a.caller_library AS library, a.caller, a.stack, a.alloc_call, a.free_call, a.owner
 FROM allocations a
 WHERE true /*? AND a.start >= :from */ /*? AND a.start < :to */

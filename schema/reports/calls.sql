@@ -11,6 +11,7 @@
 -- column: start_ns     time      entry
 -- column: duration_ns  duration  until return; empty where it never returned
 -- column: pid          id        process
+-- column: rank         count     of the process in a distributed job
 -- column: tid          id        thread
 -- column: api          text      hip, hiprtc, cuda or user
 -- column: name         text      function
@@ -20,7 +21,8 @@
 -- column: caller       text      symbol or library the call came from
 -- column: stack        id        from where: fade-query stacks --stack ID; empty where no stack was taken
 -- column: args         text      arguments
-SELECT id, start AS start_ns, duration AS duration_ns, pid, tid, category AS api, name, coalesce(result_name, result) AS result, state,
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT id, start AS start_ns, duration AS duration_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = calls.session AND r.pid = calls.pid) AS rank, tid, category AS api, name, coalesce(result_name, result) AS result, state,
        parent_id, CASE WHEN caller_id IS NOT NULL THEN caller END AS caller, stack, args
 FROM calls
 WHERE true /*? AND start >= :from */ /*? AND start < :to */

@@ -2,7 +2,7 @@
 -- about: Results that are an answer (a query that is not ready, an attribute that a device does not have) are no failures: fade-query sql 'SELECT * FROM failures WHERE normal'. The first failures of each function, code and caller have a row each; later ones are added up in one more row (repeats).
 -- sort: start_ns
 -- limit: 50
--- leave: frames stack last_ns call_id code tid pid caller user_line
+-- leave: frames stack last_ns call_id code tid pid caller args user_line
 -- none: no call failed
 -- question: happened
 -- topic: errors

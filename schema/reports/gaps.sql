@@ -14,9 +14,11 @@
 -- column: caller    text   library or program that asked
 -- column: first_ns  time   the first time
 -- column: pid       id     process
+-- column: rank      count  of the process in a distributed job
 -- column: or_names  text   these further names, up to 20
 -- column: args      text   arguments of the first call
-WITH asked AS (
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid),
+asked AS (
   SELECT name, session, pid, caller_library, sum(repeats) AS calls, min(start) AS first_ns, args
   FROM errors
   WHERE error IN ('CUDA_ERROR_NOT_SUPPORTED', 'NVML_ERROR_NOT_SUPPORTED') /*? AND session = :session */ /*? AND pid = :pid */
@@ -24,7 +26,7 @@ WITH asked AS (
   GROUP BY session, pid, name, caller_library
 )
 SELECT asked.name, nullif((SELECT count(DISTINCT other_name) FROM function_names n WHERE n.name = asked.name AND n.session = asked.session), 0) AS or_more,
-       asked.calls, coalesce(asked.caller_library, 'code without a file') AS caller, asked.first_ns, asked.pid,
+       asked.calls, coalesce(asked.caller_library, 'code without a file') AS caller, asked.first_ns, asked.pid, (SELECT r.rank FROM rank_of r WHERE r.session = asked.session AND r.pid = asked.pid) AS rank,
        (SELECT group_concat(other_name, ' ') FROM (SELECT DISTINCT other_name FROM function_names n
         WHERE n.name = asked.name AND n.session = asked.session ORDER BY other_name LIMIT 20)) AS or_names, asked.args
 FROM asked

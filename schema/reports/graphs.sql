@@ -10,6 +10,7 @@
 -- events: graph
 -- column: graph          id        number
 -- column: pid            id        process
+-- column: rank           count     of the process in a distributed job
 -- column: handle         text      hipGraphExec_t
 -- column: launches       count     how often it was launched
 -- column: kernels        count     that one launch runs
@@ -20,7 +21,8 @@
 -- column: complete       text      no: not all of its kernels are known
 -- column: launch_avg_ns  net       of one launching call on the host
 -- column: first_ns       time      first launch
-SELECT g.id AS graph, g.pid, g.handle_hex AS handle, g.launches, g.kernels, k.name, k.n, k.grid_x || 'x' || k.grid_y || 'x' || k.grid_z AS grid,
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT g.id AS graph, g.pid, (SELECT r.rank FROM rank_of r WHERE r.session = g.session AND r.pid = g.pid) AS rank, g.handle_hex AS handle, g.launches, g.kernels, k.name, k.n, k.grid_x || 'x' || k.grid_y || 'x' || k.grid_z AS grid,
        k.block_x || 'x' || k.block_y || 'x' || k.block_z AS block, iif(g.complete, 'yes', 'no') AS complete, g.launch_total_ns / nullif(g.launches, 0) AS launch_avg_ns, g.first AS first_ns
 FROM graphs g LEFT JOIN graph_kernels k ON k.graph_id = g.id
 WHERE true /*? AND g.session = :session */ /*? AND g.pid = :pid */

@@ -8,6 +8,7 @@
 -- topic: calls
 -- column: library          text      path of the calling library or program; (no library): memory that belongs to none
 -- column: pid              id        process
+-- column: rank             count     of the process in a distributed job
 -- column: calls            count     calls that it made
 -- column: errors           count     of them failed
 -- column: total_ns         net       time between entry and return
@@ -17,7 +18,8 @@
 -- column: most             text      the function that took most of the time
 -- column: allocated_bytes  bytes     memory of devices that it asked for (of CUDA too), all together
 -- column: peak_bytes       bytes     the most of it that was in use at one time, added up over devices
-WITH stat AS MATERIALIZED (
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid),
+stat AS MATERIALIZED (
   SELECT * FROM caller_stats
   WHERE true /*? AND session = :session */ /*? AND pid = :pid */
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */
@@ -31,7 +33,7 @@ WITH stat AS MATERIALIZED (
          count(DISTINCT name) AS functions
   FROM stat GROUP BY process_id, library
 )
-SELECT CASE c.library WHEN '' THEN '(no library)' ELSE c.library END AS library, c.pid, c.calls, c.errors, c.total_ns, c.self_ns, round(100.0 * c.self_ns / nullif(sum(c.self_ns) OVER (), 0), 2) AS percent, c.functions,
+SELECT CASE c.library WHEN '' THEN '(no library)' ELSE c.library END AS library, c.pid, (SELECT r.rank FROM rank_of r WHERE r.session = c.session AND r.pid = c.pid) AS rank, c.calls, c.errors, c.total_ns, c.self_ns, round(100.0 * c.self_ns / nullif(sum(c.self_ns) OVER (), 0), 2) AS percent, c.functions,
        (SELECT s.name FROM stat s WHERE s.session = c.session AND s.pid = c.pid AND coalesce(s.library, '') = c.library ORDER BY s.self_ns DESC, s.name LIMIT 1) AS most,
        m.allocated AS allocated_bytes, m.peak AS peak_bytes
 FROM caller c LEFT JOIN memory m ON m.session = c.session AND m.pid = c.pid AND m.library = c.library

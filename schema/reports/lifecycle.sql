@@ -6,11 +6,13 @@
 -- topic: processes
 -- column: start_ns  time  when
 -- column: pid       id    process
+-- column: rank      count of the process in a distributed job
 -- column: tid       id    thread
 -- column: kind      text  fork, exec, exit, signal, dlopen, unwatched, refused, note ...
 -- column: value     id    signal number, exit status, pid of the child ...
 -- column: detail    text  in words
-SELECT start AS start_ns, pid, tid, kind, value, detail
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT start AS start_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = lifecycle.session AND r.pid = lifecycle.pid) AS rank, tid, kind, value, detail
 FROM lifecycle
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */

@@ -10,6 +10,7 @@
 -- events: device
 -- column: start_ns          time     when it was asked
 -- column: pid               id       process
+-- column: rank              count    of the process in a distributed job
 -- column: device            id       as the process numbers it
 -- column: total_bytes       bytes    of the device
 -- column: free_bytes        bytes    as the runtime said
@@ -18,7 +19,8 @@
 -- column: difference_bytes  bytes    in use beyond that
 -- column: percent           percent  the difference, of the total
 -- column: call              id       id of the call
-SELECT start AS start_ns, pid, device, total AS total_bytes, free AS free_bytes, in_use AS in_use_bytes, ledger AS ledger_bytes, difference AS difference_bytes,
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT start AS start_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = memory_told.session AND r.pid = memory_told.pid) AS rank, device, total AS total_bytes, free AS free_bytes, in_use AS in_use_bytes, ledger AS ledger_bytes, difference AS difference_bytes,
        round(100.0 * difference / nullif(total, 0), 1) AS percent, call_id AS call
 FROM memory_told
 WHERE true /*? AND start >= :from */ /*? AND start < :to */

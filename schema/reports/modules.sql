@@ -12,11 +12,13 @@
 -- column: build_id    text   of the file
 -- column: soname      text   the name it was linked by
 -- column: pid         id     process
+-- column: rank        count  of the process in a distributed job
 -- column: base        text   address
 -- column: size_bytes  bytes  in memory
 -- column: start_ns    time   when loaded
 -- column: end_ns      time   when unloaded
-SELECT path, nullif(role, '') AS role, nullif(version, '') AS version, sites, nullif(build_id, '') AS build_id, nullif(soname, '') AS soname, pid,
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT path, nullif(role, '') AS role, nullif(version, '') AS version, sites, nullif(build_id, '') AS build_id, nullif(soname, '') AS soname, pid, (SELECT r.rank FROM rank_of r WHERE r.session = modules.session AND r.pid = modules.pid) AS rank,
        base_hex AS base, size AS size_bytes, start AS start_ns, "end" AS end_ns
 FROM modules
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */

@@ -18,9 +18,12 @@
 -- column: names        text   the functions
 -- column: read_ns      time   when the module was last looked at
 -- column: pid          id     process
+-- column: rank         count  of the process in a distributed job
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
 SELECT replace(module, rtrim(module, replace(module, '/', '')), '') AS module, api, functions,
        coalesce(library, iif(state = 'bound', '(memory without a file)', '(' || state || ')')) AS library, version, found_by, asked_by, rocm,
-       module AS module_path, build_id, names, read_at AS read_ns, pid
+       module AS module_path, build_id, names, read_at AS read_ns, pid,
+       (SELECT r.rank FROM rank_of r WHERE r.session = bindings.session AND r.pid = bindings.pid) AS rank
 FROM bindings
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND (module REGEXP :name OR library REGEXP :name) */

@@ -11,13 +11,15 @@
 -- column: line      text     the line, with the name of its file
 -- column: function  text     its function
 -- column: pid       id       process
+-- column: rank      count    of the process in a distributed job
 -- column: samples   count    looks that found a thread there
 -- column: percent   percent  of all samples of the process
 -- column: threads   count    threads that were found there
 -- column: first_ns  time     the first look that did
 -- column: last_ns   time     the last one
 -- column: file      text     path of the file
-SELECT user_line AS line, function, pid, count(*) AS samples, round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY process_id), 2) AS percent,
+WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
+SELECT user_line AS line, function, pid, (SELECT r.rank FROM rank_of r WHERE r.session = samples.session AND r.pid = samples.pid) AS rank, count(*) AS samples, round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY process_id), 2) AS percent,
        count(DISTINCT thread_id) AS threads, min(start) AS first_ns, max(start) AS last_ns, file
 FROM samples
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
