@@ -9,6 +9,7 @@
 #include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -20,6 +21,7 @@ struct Condition {
   std::int64_t n = 0;  // how often it is met, in all chosen sessions
   std::string detail;
   bool usual = false;
+  std::string title;    // of the condition if it is met; empty: its name
   std::string unknown;  // why it cannot be told; a condition that is met in one session is met
   bool is_met() const { return n > 0; }
   bool is_unknown() const { return n == 0 && !unknown.empty(); }
@@ -27,16 +29,19 @@ struct Condition {
 
 Result<std::vector<Condition>> read_conditions(Recording& recording, const table::Value& session) {
   // A recording of an older fade has no column unknown, which is NULL then.
-  auto rows = named_rows(recording, "SELECT * FROM checks WHERE session = coalesce(:session, session)", session);
+  auto rows = named_rows(recording, schema::page_sql("check"), session);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Condition> out;
   for (const NamedRow& row : *rows) {
     const std::string name = row.raw("condition");
     const std::int64_t n = row.number("n");
     auto known = std::ranges::find(out, name, &Condition::name);
-    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, row.is("usual"), {}});
+    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, row.is("usual"), {}, {}});
     if (known->unknown.empty()) known->unknown = row.raw("unknown");
-    if (n > 0 && known->detail.empty()) known->detail = row.raw("detail");
+    if (n > 0 && known->detail.empty()) {
+      known->title = row.has("title") ? row.raw("title") : "";
+      known->detail = row.raw("told");
+    }
     known->n += n;
   }
   return out;
@@ -124,8 +129,8 @@ std::string with_human_bytes(const std::string& detail) {
 }
 
 std::string told(const Context& context, std::string_view state, const Condition& c, const std::string& why) {
-  return with_recording(context,
-                        fmt::format("{}: {}: {}\n", state, spoken(c.name), table::printable(with_human_bytes(why))));
+  return with_recording(context, fmt::format("{}: {}: {}\n", state, c.title.empty() ? spoken(c.name) : c.title,
+                                             table::printable(with_human_bytes(why))));
 }
 
 Result<void> print(Context& context, const Conditions& looked_at) {
@@ -143,6 +148,7 @@ Result<void> print(Context& context, const Conditions& looked_at) {
 
 Result<void> check_recording(Context& context, Recording& recording) {
   const Settings& s = context.settings;
+  if (s.rank) return no_rank("check");
   if (s.sql || !s.where.empty() || !s.sort.empty() || !s.columns.empty() || s.limit || s.pid || s.rank ||
       !s.name.empty())
     return usage("check takes --fail-on, --session and --format only", {}, "fade-query sql 'SELECT * FROM checks'");

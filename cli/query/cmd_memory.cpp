@@ -115,6 +115,13 @@ Result<std::int64_t> held_by_sums(const Context& context, Recording& recording, 
   return rows->empty() ? 0 : rows->front().number(page.held);
 }
 
+// The reason if nothing could be freed; empty if memory was allocated.
+std::string why_never_allocated(const Context& context, Recording& recording) {
+  const auto rows = named_rows(context, recording, schema::page_sql("never_allocated"));
+  if (!rows || rows->empty()) return {};
+  return std::string("no memory was allocated") + (rows->front().is("not_loaded") ? ": HIP was never loaded" : "");
+}
+
 // The sentence for a report without rows.
 Result<void> say_nothing(Context& context, Recording& recording, const Page& page, const table::Value& session) {
   const std::string partial = why_partial(recording, session, page.topic),
@@ -129,6 +136,7 @@ Result<void> say_nothing(Context& context, Recording& recording, const Page& pag
     text = fmt::format("{} {}, and where they were allocated was not recorded{}{}", table::human_bytes(*held),
                        page.without_places, rows.empty() && partial.empty() ? "" : ": ", rows.empty() ? partial : rows);
   else if (!partial.empty()) text = fmt::format("{}: {}", page.unseen, partial);
+  else if (const std::string never = why_never_allocated(context, recording); !never.empty()) text = never;
   return context.output.bytes->write(paragraph(context, text, 0) + "\n");
 }
 

@@ -45,8 +45,16 @@ std::string yes_and_no_as_numbers(const Report& report, std::string text) {
 
 const ReportColumn* column_named(const Report& report, std::string_view name) {
   if (const ReportColumn* exact = report.column(name)) return exact;
-  const auto found = std::ranges::find(report.columns, folded(name), folded_heading);
+  const std::string wanted = folded(name);
+  const auto found = std::ranges::find(report.columns, wanted == "average" ? "avg" : wanted, folded_heading);
   return found == report.columns.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names_and_headings(const Report& report) {
+  std::vector<std::string> out = report.column_names();
+  for (const ReportColumn& c : report.columns)
+    if (std::string name = folded_heading(c); std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
+  return out;
 }
 
 std::string where_in_columns(const Report& report, std::string_view text) {

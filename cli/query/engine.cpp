@@ -30,10 +30,11 @@ std::string quoted(std::string_view name) {
 Result<void> check_column(const Report& report, std::string_view name, std::string_view option) {
   if (column_named(report, name)) return {};
   const std::vector<std::string> known = report.column_names();
-  const std::string near = nearest(name, known);
+  const std::vector<std::string> candidates = names_and_headings(report);
+  const std::string near = nearest(name, candidates);
   std::string all;
   for (const std::string& c : known) (all += all.empty() ? "" : ", ") += c;
-  return usage("report " + report.name + " has no column '" + std::string(name) + "'" + did_you_mean(name, known),
+  return usage("report " + report.name + " has no column '" + std::string(name) + "'" + did_you_mean(name, candidates),
                "it has " + all,
                near.empty() ? "" : "fade-query " + report.name + " " + std::string(option) + " " + near);
 }

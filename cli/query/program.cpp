@@ -8,15 +8,19 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/log.hpp"
 #include "base/output_file.hpp"
 #include "base/own_memory.hpp"
+#include "base/suggest.hpp"
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
 #include "cli/query/doubts.hpp"
+#include "cli/query/named_row.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/pager.hpp"
 #include "cli/query/target.hpp"
@@ -125,8 +129,21 @@ void tell_what_was_left_out(const Context& context, const Outcome& outcome) {
   tell_below(context, "there are more rows; --limit 0 shows all");
 }
 
+// `fade-query schema VIEW`: a view that the recording has.
+Result<void> check_view(Recording& recording, const std::string& view) {
+  const auto rows = named_rows(recording, "SELECT DISTINCT view FROM doc_ ORDER BY view", {});
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<std::string> known;
+  for (const NamedRow& row : *rows) known.push_back(row.raw("view"));
+  if (std::ranges::find(known, view) != known.end()) return {};
+  return usage("there is no view '" + table::printable(view) + "'" + did_you_mean(view, known), {},
+               "fade-query schema lists them");
+}
+
 Result<void> answer_report(Context& context, Recording& recording, const Report& report) {
   const std::string word = context.words.empty() ? "" : context.words[0];
+  if (report.name == "schema" && !word.empty())
+    if (auto known = check_view(recording, word); !known) return known;
   if (context.settings.sql) {
     auto sql = sql_of_report(recording, report, context.settings, word);
     if (!sql) return tl::unexpected(sql.error());

@@ -16,6 +16,8 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return out;
 }
 
+constexpr std::string_view kReportsByRank =
+    "fade-query processes --rank N; others by rank: top, calls, launches, errors, leaks, memory, steps, ranks";
 constexpr std::array<std::string_view, 2> kStackFormats{"collapsed", "speedscope"};
 
 std::vector<std::string_view> format_names() {
@@ -158,12 +160,18 @@ std::vector<Parameter> parameters(const Settings& s) {
   };
 }
 
+tl::unexpected<Error> no_rank(const std::string& report) {
+  return usage("report " + report + " has no --rank", "it is of all processes together",
+               "fade-query processes --rank N; also top, calls, launches, errors, leaks, memory, steps");
+}
+
 Result<void> check_filters(const Settings& settings, const Report& report) {
   std::vector<std::string> known;
   for (const Parameter& p : parameters(settings))
     if (report.knows(p.parameter)) known.emplace_back(p.option);
   for (const Parameter& p : parameters(settings)) {
     if (table::is_null(p.value) || report.knows(p.parameter)) continue;
+    if (p.parameter == "rank") return no_rank(report.name);
     return usage("report " + report.name + " has no " + std::string(p.option),
                  known.empty() ? "it has no filters" : "it has " + joined(known, ", "),
                  "filter any of its columns:  fade-query " + report.name + " --where '" + report.columns.front().name +

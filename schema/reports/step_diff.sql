@@ -15,9 +15,9 @@
 -- column: category     text      as in fade-query categories, or OUTSIDE
 -- column: calls        count     in the slow step
 -- column: usual_calls  count     in the usual one
--- column: time_ns      duration  in the slow step, without watched calls inside
--- column: usual_ns     duration  in the usual one
--- column: more_ns      duration  what the slow one took longer; less where negative
+-- column: time_ns      net       in the slow step, without watched calls inside
+-- column: usual_ns     net       in the usual one
+-- column: more_ns      net       what the slow one took longer; less where negative; 0: under 1 µs
 WITH mine AS MATERIALIZED (
   SELECT s.*, CASE WHEN complete THEN row_number() OVER (PARTITION BY thread_id, complete ORDER BY duration, idx) END AS place,
          sum(complete) OVER (PARTITION BY thread_id) AS n
@@ -35,5 +35,5 @@ part AS (
   UNION ALL SELECT s.id, d.category, 0, d.calls, 0, d.ns FROM slow s JOIN done d ON d.step_id = s.usual_id
   UNION ALL SELECT id, 'OUTSIDE', NULL, NULL, max(0, duration - in_calls_ns), max(0, usual_duration - usual_in_calls) FROM slow)
 SELECT s.idx AS step, s.name, s.rank, s.tid, s.usual_idx AS usual_step, p.category, sum(p.calls) AS calls, sum(p.usual_calls) AS usual_calls, sum(p.ns) AS time_ns, sum(p.usual_ns) AS usual_ns,
-       sum(p.ns) - sum(p.usual_ns) AS more_ns
+       iif(abs(sum(p.ns) - sum(p.usual_ns)) < 1000, 0, sum(p.ns) - sum(p.usual_ns)) AS more_ns
 FROM slow s JOIN part p ON p.id = s.id GROUP BY s.id, p.category ORDER BY s.duration DESC, s.id, more_ns DESC, p.category

@@ -199,6 +199,9 @@ def test_a_log_has_the_headline_and_a_crash_once(build, environment, tmp_path):
                               text=True, timeout=60).stderr
     assert line_to_find("swallowed") in errors("swallowed") and "ERRORS" not in errors("swallowed", "-q")
     crash = errors("crash")
+    for line in errors("swallowed").splitlines():
+        assert not line.startswith("fade: ") or not line.endswith(":"), line
+    assert re.search(r"^fade: ERRORS: .*failed.*, at .*swallowed.py:.*: fade-query run.db first-error$", errors("swallowed"), re.M)
     assert "CRASH" in crash and crash.count("fade-query run.db postmortem") == 1, crash
 
 
@@ -217,3 +220,29 @@ def test_an_empty_answer_in_a_pipe_says_why_on_stderr(screen, build, tmp_path, e
     screen("swallowed")
     done = subprocess.run([build.fade_query, "run.db", "copies"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert len(done.stdout.splitlines()) == 1 and "nothing: " in done.stderr
+
+
+def test_check_says_that_a_program_crashed(screen, build, tmp_path, environment):
+    screen("crash")
+    done = subprocess.run([build.fade_query, "run.db", "check"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "failed: crashed: SIGSEGV (verdict FAILED, process " in done.stdout, done.stdout
+
+
+def test_leaks_of_a_program_without_the_gpu(screen, query):
+    screen("cpu")
+    assert query("leaks").startswith("no memory was allocated: HIP was never loaded")
+
+
+def test_the_line_stays_at_80_columns(screen, query):
+    screen("swallowed")
+    for report in ("errors", "stacks"):
+        rows = query(report, "--format", "table", "--sort", "-user_line")
+        assert line_to_find("swallowed") in rows, rows
+
+
+def test_rank_is_a_column_of_a_distributed_job_only(screen, query):
+    screen("swallowed", [], {"RANK": "3"})
+    assert "rank" in query("streams", "--format", "table", "--columns", "pid,rank,stream").split("\n")[0]
+    assert " 3 " in query("calls", "--limit", "1", "--columns", "pid,rank,tid", "--format", "table")
+    screen("swallowed", ["--force"])
+    assert "rank" not in query("lifecycle", "--format", "table").split("\n")[0]
