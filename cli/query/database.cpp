@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/functions.hpp"
+#include "cli/table/human.hpp"
 
 namespace fade::query {
 namespace {
