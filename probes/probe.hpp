@@ -90,7 +90,7 @@ enum class Kind : std::uint8_t {
   Mark,
 };
 
-struct Probe {
+struct Probe {          // one line of a .probes file: a field is a part of it, or follows from its parts
   std::string symbol;   // as in .dynsym, mangled if C++
   std::string api;      // hip, hiprtc, cuda, user
   std::string group;    // memory, copy, launch ... for -e/--events

@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/functions.hpp"
+#include "cli/table/human.hpp"
 
 namespace fade::query {
 namespace {
@@ -78,9 +79,7 @@ int Database::on_progress(void* pointer) {
   if (!guard->deadline && !tells) return 0;
   const auto now = std::chrono::steady_clock::now();
   if (tells && now >= guard->next) tell(*guard, now);
-  if (!guard->deadline || now < *guard->deadline) return 0;
-  guard->timed_out = true;
-  return 1;
+  return guard->deadline && now >= *guard->deadline ? 1 : 0;
 }
 
 void Database::tell(Guard& guard, std::chrono::steady_clock::time_point now) {
@@ -164,7 +163,6 @@ Result<void> Database::lock_down() {
 }
 
 void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
-  guard_->timed_out = false;
   guard_->deadline.reset();
   if (!time) return;
   guard_->deadline =

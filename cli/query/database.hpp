@@ -65,7 +65,6 @@ class Database {
 
   // Everything from now on must end within `time`; nullopt lifts that.
   void limit_time(std::optional<std::chrono::nanoseconds> time);
-  bool out_of_time() const { return guard_->timed_out; }
   // From now on what takes long says on stderr that it is still at it; between rows only where they go elsewhere.
   enum class Telling { No, UntilRows, ThroughRows };
   void tell_waiting(Telling how);
@@ -86,7 +85,6 @@ class Database {
   };
   struct Guard {  // what SQLite's callbacks see; at a fixed address
     std::optional<std::chrono::steady_clock::time_point> deadline;
-    bool timed_out = false;
     ~Guard() { erase(); }
     void erase();
     Telling tells = Telling::No;

@@ -59,7 +59,8 @@ std::string remark(Recording& recording, const table::Value& session, std::strin
 void add_watched_of_older(sqlite3* db) {
   bool is_older = false;
   const auto take = [](void* to, int, char** values, char**) {
-    return *static_cast<bool*>(to) = values[0] && *values[0] == '1', 0;
+    *static_cast<bool*>(to) = values[0] && *values[0] == '1';
+    return SQLITE_OK;
   };
   if (sqlite3_exec(db, kIsOlder, take, &is_older, nullptr) == SQLITE_OK && is_older)
     sqlite3_exec(db, kOfOlder, nullptr, nullptr, nullptr);

@@ -30,8 +30,10 @@ const char* text_of(sqlite3_value* v) { return reinterpret_cast<const char*>(sql
 Regex* compile(sqlite3_context* context, sqlite3_value* pattern) {
   const char* text = text_of(pattern);
   const std::string_view view(text ? text : "");
-  if (view.size() > kMostPattern || std::count(view.begin(), view.end(), '(') > kMostNesting)
-    return sqlite3_result_error(context, "the regular expression is too long", -1), nullptr;
+  if (view.size() > kMostPattern || std::count(view.begin(), view.end(), '(') > kMostNesting) {
+    sqlite3_result_error(context, "the regular expression is too long", -1);
+    return nullptr;
+  }
   auto regex = std::make_unique<Regex>();
   const int code = regcomp(&regex->compiled, view.data(), REG_EXTENDED | REG_NOSUB);
   regex->usable = code == 0;

@@ -75,7 +75,9 @@ std::string listed(const NamedRows& rows, std::string_view column) {
 
 Settings without_filters(Settings s) {
   s.stack = s.pid = s.rank = s.tid = s.device = s.from_ns = s.to_ns = s.slower_than_ns = std::nullopt;
-  s.name.clear(), s.where.clear(), s.api.clear();
+  s.name.clear();
+  s.where.clear();
+  s.api.clear();
   s.errors = s.unfinished = false;
   return s;
 }

@@ -9,7 +9,6 @@
 #include "base/log.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/report.hpp"
-#include "cli/table/text.hpp"
 #include "schema/schema.hpp"
 
 namespace fade::query {
@@ -72,8 +71,6 @@ void tell_below(const Context& context, const std::string& message) {
   if (!context.output.held_back) return log::info("{}", words);
   if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + words + "\n");
 }
-
-std::string page_text(const table::Value& value) { return table::printable(table::raw_text(value)); }
 
 std::string bold(const Context& context, std::string_view text) {
   return context.output.style.terminal.color ? "\x1b[1m" + std::string(text) + "\x1b[0m" : std::string(text);

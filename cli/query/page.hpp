@@ -9,8 +9,6 @@
 
 namespace fade::query {
 
-std::string page_text(const table::Value& value);  // printable; empty for NULL
-
 // `text` in lines that fit the terminal, all but the first indented by `indent`; the first begins at that column too.
 std::string paragraph(const Context& context, std::string_view text, std::size_t indent);
 // A message about what was printed: on stderr, or below the text if that is held back for a pager.

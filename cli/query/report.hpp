@@ -23,7 +23,7 @@ struct Variant {
   std::string report;
 };
 
-struct Report {
+struct Report {  // one file of schema/reports: a field is a line of its head
   std::string name;
   std::string title;
   std::string about;                  // may be empty

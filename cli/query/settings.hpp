@@ -14,7 +14,7 @@
 
 namespace fade::query {
 
-struct Settings {
+struct Settings {  // one command line: a field is the value of one option, and a command reads those that it needs
   std::optional<table::Format> format;
   std::vector<std::string> columns;
   std::string sort, where, output;

@@ -89,12 +89,6 @@ std::string heading(const Column& column) {
   return text;
 }
 
-std::optional<Units> units_from_word(std::string_view word) {
-  for (const UnitRow& row : kUnits)
-    if (row.word == word) return row.units;
-  return std::nullopt;
-}
-
 std::string_view units_word(Units units) { return units == Units::Auto ? "ns" : row_of(units).word; }
 double units_per_ns(Units units) { return row_of(units).per_ns; }
 

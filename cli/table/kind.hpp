@@ -36,8 +36,7 @@ std::string_view kind_word(Kind kind);
 Kind kind_from_name(std::string_view column);  // by suffix: _ns, _bytes ...
 bool is_right_aligned(Kind kind);
 std::string heading(const Column& column);  // "total" for total_ns
-std::optional<Units> units_from_word(std::string_view word);
-std::string_view units_word(Units units);  // "us"; "ns" for Auto
-double units_per_ns(Units units);          // 1e-3 for Us
+std::string_view units_word(Units units);   // "us"; "ns" for Auto
+double units_per_ns(Units units);           // 1e-3 for Us
 
 }  // namespace fade::table

@@ -205,7 +205,10 @@ class Table : public RowSink {
     scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);  // the widths are ours
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < laid_.size(); ++i)
-      if (laid_[i].shown) shown.push_back(i), add_column(table.get(), i);
+      if (laid_[i].shown) {
+        shown.push_back(i);
+        add_column(table.get(), i);
+      }
     std::vector<libscols_line*> path;
     for (std::size_t r = 0; r < rows_; ++r) add_line(table.get(), shown, r, path);
     if (rows_ == 0) return print_empty();

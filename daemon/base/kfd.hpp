@@ -8,8 +8,8 @@
 
 namespace fade {
 
-struct KfdNode {
-  int node = 0;  // number of its folder
+struct KfdNode {  // one folder of the driver's topology: a field is a line of its files
+  int node = 0;   // number of its folder
   bool gpu = false;
   std::string name;     // of the chip, printable: navi21
   std::string problem;  // why its facts are missing; empty: all were read

@@ -75,7 +75,10 @@ std::string DwarfTypes::text_of(Dwarf_Die die) {
   for (int i = 0; at && i < kMaxStars; ++i) {
     const int tag = ::dwarf_tag(&*at);
     if (is_pointer(tag)) {
-      if (prefix == "const ") suffix.insert(0, " const"), prefix.clear();
+      if (prefix == "const ") {
+        suffix.insert(0, " const");
+        prefix.clear();
+      }
       suffix.insert(0, tag == DW_TAG_pointer_type ? "*" : "&");
     } else if (tag == DW_TAG_const_type) {
       prefix = "const ";

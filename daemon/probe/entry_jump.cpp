@@ -77,7 +77,7 @@ std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::
 
 }  // namespace
 
-std::optional<EntryLead> entry_lead(Bytes function) {
+std::optional<EntryLead> entry_lead(Bytes function) {  // the jump is behind this lead: DECISIONS 65
   if (is_endbr64(function)) return EntryLead{.length = kEndbr64.size(), .depth = 0};
   const auto in = decode_instruction(function);
   if (!in || !is_legacy(*in, function) || in->opcode < 0x50 || in->opcode > 0x57) return std::nullopt;

@@ -9,7 +9,7 @@
 namespace fade {
 
 // Offsets from the base.
-struct NetLayout {
+struct NetLayout {  // the map of one area: most offsets follow from the one before
   static constexpr std::uint64_t kMagic = 0x33'54'45'4e'45'44'41'46;  // "FADENET3"
   static constexpr std::uint64_t kProgramActionAt = 0x0, kScratchAt = 0x40, kDataSize = 0x1000;
   static constexpr std::uint64_t kHeaderAt = kDataSize, kMagicAt = kHeaderAt, kGeometryAt = kHeaderAt + 0x8;

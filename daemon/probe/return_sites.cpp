@@ -13,7 +13,7 @@ constexpr std::uint64_t kWorthRewriting = 256;  // entries
 
 }  // namespace
 
-Result<Site*> ReturnSites::arm(RemoteAddr address, pid_t stopped) {
+Result<Site*> ReturnSites::arm(RemoteAddr address, pid_t stopped) {  // in the caller's text: DECISIONS 4
   const bool is_new = ours_.net() && !sites_.contains(address);
   if (is_new && !make_room(stopped))
     return fail("calls come from more places than there is room for breakpoints", {}, {}, ENOSPC);

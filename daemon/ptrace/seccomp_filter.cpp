@@ -59,9 +59,18 @@ class Machine {
 
   bool load(const sock_filter& i) { return take(a_, source(i)); }
   bool load_x(const sock_filter& i) { return take(x_, source(i)); }
-  bool store(const sock_filter& i) { return i.k < memory_.size() && (memory_[i.k] = a_, true); }
-  bool store_x(const sock_filter& i) { return i.k < memory_.size() && (memory_[i.k] = x_, true); }
-  bool move(const sock_filter& i) { return BPF_MISCOP(i.code) == BPF_TXA ? (a_ = x_, true) : (x_ = a_, true); }
+  bool store(const sock_filter& i) { return put(i.k, a_); }
+  bool store_x(const sock_filter& i) { return put(i.k, x_); }
+  bool put(std::size_t at, Word word) {
+    if (at >= memory_.size()) return false;
+    memory_[at] = word;
+    return true;
+  }
+  bool move(const sock_filter& i) {
+    if (BPF_MISCOP(i.code) == BPF_TXA) a_ = x_;
+    else x_ = a_;
+    return true;
+  }
 
   bool compute(const sock_filter& i) {
     static constexpr Word (*kOperations[])(Word, Word) = {
@@ -84,8 +93,8 @@ class Machine {
         [](Word a, Word b) { return a >= b; }, [](Word a, Word b) { return (a & b) != 0; }};
     const auto condition = BPF_OP(i.code);
     if (condition > BPF_JSET) return false;
-    if (condition == BPF_JA) return at_ += i.k, true;
-    at_ += kConditions[condition >> 4](a_, operand(i)) ? i.jt : i.jf;
+    if (condition == BPF_JA) at_ += i.k;
+    else at_ += kConditions[condition >> 4](a_, operand(i)) ? i.jt : i.jf;
     return true;
   }
 

@@ -167,7 +167,7 @@ class Calls {
 
 }  // namespace
 
-Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {
+Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {  // with a child: DECISIONS 97
   const std::int64_t since = boottime_ns();
   const auto child = CallingChild::start();
   if (!child) return tl::unexpected(child.error());

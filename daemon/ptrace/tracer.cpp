@@ -111,7 +111,7 @@ Stop taken(const siginfo_t& info) {
   return stop;
 }
 
-constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;
+constexpr int kLook = WEXITED | WSTOPPED | WNOWAIT | __WALL;  // the stop is not reaped: DECISIONS 13
 
 // The tick interrupts waits, also the wait of PTRACE_SEIZE.
 void on_tick(int, siginfo_t*, void* context) {

@@ -75,7 +75,7 @@ Result<void> still_allowed(const ipc::Peer& peer, const Target& target, const st
   if (!now) return tl::unexpected(now.error());
   if (auto allowed = may_trace(peer, *now, *ours, yama_scope(proc)); !allowed) return allowed;
   // The number may have been given to another process while we looked; this one was alive until here if it is now.
-  if (now->start_ticks == 0 || now->start_ticks != target.status.start_ticks || has_ended(target.pidfd))
+  if (now->start_ticks == 0 || now->start_ticks != target.status.start_ticks || has_exited(target.pidfd))
     return refuse(target.status, "it ended meanwhile", {}, ESRCH);
   return {};
 }

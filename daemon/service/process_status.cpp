@@ -68,7 +68,7 @@ Result<Fd> open_pidfd(pid_t pid) {
   return fd;
 }
 
-bool has_ended(const Fd& pidfd) {
+bool has_exited(const Fd& pidfd) {
   pollfd readable{pidfd.get(), POLLIN, 0};
   return ::poll(&readable, 1, 0) != 0;
 }

@@ -38,6 +38,7 @@ int yama_scope(const std::string& proc = "/proc");
 std::uint64_t start_ticks(pid_t pid, const std::string& proc = "/proc");
 
 Result<Fd> open_pidfd(pid_t pid);
-bool has_ended(const Fd& pidfd);
+// True as soon as all threads of the process have ended. Safe against reuse of its number, unlike fade::has_ended().
+bool has_exited(const Fd& pidfd);
 
 }  // namespace fade::service

@@ -23,7 +23,7 @@ struct ServiceOptions {
   std::string socket;                // only to be shown
 };
 
-class Service final : public ipc::Handler {
+class Service final : public ipc::Handler {  // one table of sessions, and the clients that wait for them
  public:
   using OnReload = std::function<void()>;
   Service(ipc::asio::io_context& loop, StateDir& state, ServiceOptions options, OnReload on_reload);

@@ -29,7 +29,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void abandon(const std::string& why);  // what was attached to is not what was meant: no recording is left of it
 
   const SessionRecord& record() const { return record_; }
-  bool steerable() const { return worker_.control.get() >= 0 || control_.is_open(); }
   bool abandoned() const { return abandoned_; }
   std::optional<Error> refusal;  // as the worker reported it
   std::optional<Target> target;  // what was allowed, until it is attached to

@@ -16,7 +16,7 @@ enum class State : std::uint8_t { Attaching, Recording, Paused, Stopping, Ended,
 const char* state_word(State state);
 std::optional<State> state_from(const std::string& word);
 
-struct SessionRecord {
+struct SessionRecord {  // one saved object: to_json() and record_from() handle every field
   std::uint64_t id = 0;
   uid_t uid = 0;  // whose it is
   gid_t gid = 0;

@@ -124,7 +124,7 @@ Result<Worker> start_worker(const WorkerCommand& command) {
 Result<Worker> find_worker(pid_t pid, std::uint64_t start) {
   auto pidfd = open_pidfd(pid);
   if (!pidfd) return tl::unexpected(std::move(pidfd.error()));
-  if (start == 0 || start_ticks(pid) != start || has_ended(*pidfd))
+  if (start == 0 || start_ticks(pid) != start || has_exited(*pidfd))
     return fail(fmt::format("process {} is no worker any more", pid), {}, {}, ESRCH);
   Fd control = take_back(*pidfd);
   return Worker{pid, start, std::move(*pidfd), std::move(control)};

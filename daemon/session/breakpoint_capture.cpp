@@ -69,7 +69,7 @@ std::optional<std::uint32_t> BreakpointCapture::on_trap(Thread& thread, const Re
   const bool in_pad = site.is_entry_pad(trap);
   thread.trap.passed = in_pad ? trap : RemoteAddr{};
   if (thread.inferior->program->returns_rest_since != 0) thread.last_hit = boottime_ns();
-  if (!in_pad) Tracee(thread.tid).set_ip(site.slot);
+  if (!in_pad) Tracee(thread.tid).set_ip(site.slot);  // the site is not lifted: DECISIONS 3
   thread.thread_pointer = registers.fs_base;
   const RemoteAddr sp = registers.sp();
   const bool again = thread.shown.hit(site.address, sp, [&] { return stack_of(thread, sp); });

@@ -18,7 +18,7 @@
 
 namespace fade {
 
-class ModuleWatch {
+class ModuleWatch {  // the steps of one module, in order: its file, the wishes, the arming, the imports
  public:
   using Wishes = fade::Wishes;
   ModuleWatch(EventSink& sink, const SessionClock& clock, FunctionTable& functions, const Engines& engines,

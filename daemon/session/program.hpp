@@ -68,7 +68,7 @@ struct SiteLooks {
       doubtful;  // sites that had no breakpoint at the last look -> when they had one
 };
 
-struct Program {
+struct Program {  // all fields have one lifetime: an exec replaces them together
   Program(const SystemCaller& caller, pid_t pid, ProcFiles proc = ProcFiles())
       : space(std::make_shared<AddressSpace>(caller, pid, std::move(proc))) {}
   explicit Program(std::shared_ptr<AddressSpace> s) : space(std::move(s)) {}

@@ -25,7 +25,7 @@
 
 namespace fade {
 
-class Session {
+class Session {  // the fields are the classes that stops are given to; this one only connects them
  public:
   Session(const Tracer& tracer, EventSink& sink, SessionClock clock, const probes::Overrides& overrides,
           SessionOptions options);

@@ -16,7 +16,7 @@
 
 namespace fade {
 
-class StackCapture {
+class StackCapture {  // one stack passes all fields in turn: policy, look, walk, table; its buffers stay for the next
  public:
   StackCapture(EventSink& sink, const SessionClock& clock, StackChoice choice)
       : sink_(sink), clock_(clock), policy_(choice), table_(sink) {}

@@ -39,6 +39,11 @@ class Machine {
     words_.push_back(*word);
     return true;
   }
+  // A register is a value itself, not the address of one.
+  bool push_register(std::size_t number) {
+    is_value_ = true;
+    return push(frame_.get(number));
+  }
   std::optional<std::uint64_t> pop() { return pick(0, true); }
   std::optional<std::uint64_t> pick(std::uint64_t depth, bool take = false) {
     if (depth >= words_.size()) return std::nullopt;
@@ -72,10 +77,9 @@ bool Machine::execute(const Dwarf_Op& op) {
     const auto base = frame_.get(atom - std::size_t{DW_OP_breg0});
     return base && push(*base + op.number);
   }
-  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31)
-    return is_value_ = true, push(frame_.get(atom - std::size_t{DW_OP_reg0}));
+  if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) return push_register(atom - std::size_t{DW_OP_reg0});
   switch (atom) {
-    case DW_OP_regx: return is_value_ = true, push(frame_.get(op.number));
+    case DW_OP_regx: return push_register(op.number);
     case DW_OP_bregx: {
       const auto base = frame_.get(op.number);
       return base && push(*base + op.number2);
@@ -111,7 +115,10 @@ bool Machine::control(const Dwarf_Op& op) {
 bool Machine::on_one(const Dwarf_Op& op) {
   const auto a = pick(0);
   if (!a) return false;
-  const auto replace = [&](std::optional<std::uint64_t> by) { return pop(), push(by); };
+  const auto replace = [&](std::optional<std::uint64_t> by) {
+    pop();
+    return push(by);
+  };
   switch (op.atom) {
     case DW_OP_deref: return replace(read(*a, 8));
     case DW_OP_deref_size: return replace(read(*a, op.number));
@@ -126,7 +133,11 @@ bool Machine::on_one(const Dwarf_Op& op) {
 bool Machine::on_two(const Dwarf_Op& op) {
   const auto b = pick(0), a = pick(1);
   if (!a || !b) return false;
-  const auto replace = [&](std::uint64_t by) { return pop(), pop(), push(by); };
+  const auto replace = [&](std::uint64_t by) {
+    pop();
+    pop();
+    return push(by);
+  };
   const auto sa = static_cast<std::int64_t>(*a), sb = static_cast<std::int64_t>(*b);
   switch (op.atom) {
     case DW_OP_and: return replace(*a & *b);
@@ -146,7 +157,7 @@ bool Machine::on_two(const Dwarf_Op& op) {
     case DW_OP_le: return replace(sa <= sb);
     case DW_OP_gt: return replace(sa > sb);
     case DW_OP_ge: return replace(sa >= sb);
-    case DW_OP_swap: return pop(), pop(), push(*b) && push(*a);
+    case DW_OP_swap: return replace(*b) && push(*a);
     default: return false;
   }
 }

@@ -57,8 +57,10 @@ bool NativeWalk::is_put_there(RemoteAddr pc) const {
 std::optional<NativeFrame> NativeWalk::next() {
   if (end_ != End::NotYet) return std::nullopt;
   RemoteAddr pc = is_return_ ? frame_.pc() - 1 : frame_.pc();
-  if (is_return_ && frame_.pc() == RemoteAddr{})
-    return end_ = End::Bottom, std::nullopt;  // a return address of 0 ends a stack, too (ABI, 3.4.1)
+  if (is_return_ && frame_.pc() == RemoteAddr{}) {  // a return address of 0 ends a stack, too (ABI, 3.4.1)
+    end_ = End::Bottom;
+    return std::nullopt;
+  }
   const CodeMap::Place* place = &code_.at(pc, thread_);
   if (place->rule.kind == FrameRule::Kind::Missing && !is_return_) {
     pc = shown(pc);

@@ -11,7 +11,7 @@
 
 namespace fade {
 
-struct PythonLayout {
+struct PythonLayout {  // one row of a table with a row for each version: a field is an offset
   // how the first frame of an evaluation loop is recognised
   enum class Entry : std::uint8_t { EveryFrame, Flag, Shim };
   // counts two-byte units, or points into the code object

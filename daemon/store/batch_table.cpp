@@ -158,7 +158,7 @@ Result<sqlite::Stmt*> BatchTable::insert_of(const Shape& shape) {
   return &(inserts_[shape] = std::move(*insert));
 }
 
-Result<void> BatchTable::insert(const Shape& shape) {
+Result<void> BatchTable::insert(const Shape& shape) {  // an equal column is bound once: DECISIONS 73
   const Result<sqlite::Stmt*> insert = insert_of(shape);
   if (!insert) return tl::unexpected(insert.error());
   for (std::size_t column = 0; column < columns_; ++column)

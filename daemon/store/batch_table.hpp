@@ -15,7 +15,7 @@
 
 namespace fade::store {
 
-class BatchTable {
+class BatchTable {  // all fields describe one batch: its cells, its equal columns, and the statements that insert it
  public:
   static constexpr std::int64_t kNull = std::numeric_limits<std::int64_t>::min();
 

@@ -159,7 +159,7 @@ Result<void> connect(DatabaseFile& file) {
 
 // Only readers use views. SQLite's work for a CREATE VIEW (it parses the SELECT, copies it, and parses the stored copy
 // once more) takes four times as long as all other work that a program waits for here. So the rows of the views are
-// written directly, as SQLite would write them.
+// written directly, as SQLite would write them (DECISIONS 66).
 Result<void> insert_views(sqlite::Stmt& insert) {
   for (const schema::View& view : schema::each_view()) {
     insert.bind_text(1, view.name);

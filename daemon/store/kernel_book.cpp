@@ -154,7 +154,10 @@ const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t han
 }
 
 KernelBook::Kernel KernelBook::row_of(const Named& named, RowId call) {
-  if (by_name_.size() >= kMostEntries || by_name_bytes_ >= kMostNameBytes) by_name_.clear(), by_name_bytes_ = 0;
+  if (by_name_.size() >= kMostEntries || by_name_bytes_ >= kMostNameBytes) {
+    by_name_.clear();
+    by_name_bytes_ = 0;
+  }
   const auto [entry, fresh] = by_name_.try_emplace(named.name + '\0' + named.library);
   if (!fresh) return entry->second;
   by_name_bytes_ += entry->first.size();

@@ -65,7 +65,7 @@ class StepBook {
     std::uint64_t n = 0, errors = 0;
     std::int64_t self = 0;
   };
-  struct Step {
+  struct Step {  // one row of step_, while it is added up
     RowId id = 0, range = 0, call = 0;
     Where where;
     std::string name;

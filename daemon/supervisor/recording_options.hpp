@@ -10,7 +10,7 @@
 
 namespace fade {
 
-struct RecordingOptions {
+struct RecordingOptions {          // one command line: a field is the value of one option
   std::vector<std::string> typed;  // the options as the user typed them, for the recording to tell
 
   std::string output;  // template with %p %h %t %n %e %q{ENV}; empty: fade-%e-%p.db

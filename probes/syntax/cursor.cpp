@@ -42,12 +42,6 @@ bool Cursor::accept(char mark) {
   return true;
 }
 
-bool Cursor::accept_word(std::string_view word) {
-  if (!sees_word(word)) return false;
-  take();
-  return true;
-}
-
 bool Cursor::expect(char mark, std::string_view where) {
   return accept(mark) || expected(fmt::format("'{}' {}", mark, where));
 }

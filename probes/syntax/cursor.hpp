@@ -23,7 +23,6 @@ class Cursor {
   bool sees(char mark, std::size_t ahead = 0) const;
   bool sees_word(std::string_view word, std::size_t ahead = 0) const;
   bool accept(char mark);
-  bool accept_word(std::string_view word);
 
   // Each complains, and returns false or nothing, if another token is next. `what` completes "expected ...".
   bool expect(char mark, std::string_view where);
