@@ -298,7 +298,7 @@ def test_each_condition_has_a_line(steps, query):
     database = steps("count launch=5 alloc exit=3", "--set", "device.*.warpSize=32", **FAIL_THIRD_LAUNCH)
     done = query(database, "check", "--fail-on", "not-used,errors,overwritten,dropped,leaks,exit")
     assert done.returncode == 1
-    assert [line.split(": ")[:2] for line in done.stdout.splitlines()] == [["failed", name] for name in ("not used", "errors", "leaks", "exit")]
+    assert [line.split(": ")[:2] for line in done.stdout.splitlines()] == [["failed", name] for name in ("GPU work failed", "errors", "leaks", "exit")]
     assert "failed: leaks: 4.00 KiB of GPU memory" in done.stdout
     assert "3 calls failed; the first: hipLaunchKernel returned hipErrorIllegalAddress" in done.stdout
     assert query(database, "check", "--fail-on", "overwritten,dropped").returncode == 0
