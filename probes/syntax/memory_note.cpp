@@ -21,7 +21,7 @@ constexpr MemoryAct kWithAddress[] = {MemoryAct::Allocate, MemoryAct::Free,   Me
 constexpr MemoryAct kWithSpace[] = {MemoryAct::Allocate, MemoryAct::Free, MemoryAct::Open};
 // The ledger looks at calls of these kinds.
 constexpr Kind kLedgerKinds[] = {Kind::Other,    Kind::Alloc, Kind::HostAlloc,  Kind::Free,
-                           Kind::HostFree, Kind::Error, Kind::DeviceQuery};
+                                 Kind::HostFree, Kind::Error, Kind::DeviceQuery};
 
 template <class T, std::size_t N>
 bool is_in(const T (&all)[N], T one) {

@@ -53,8 +53,7 @@ TEST_F(MemoryPage, KeepsRanksApartUnlessTheyAreMerged) {
   Settings settings;
   settings.merge = true;
   EXPECT_THAT(page(ranks, settings),
-              AllOf(HasSubstr("all processes, device 0: at most 7.00 MiB at 0.350000 s, "),
-                    Not(HasSubstr("rank"))));
+              AllOf(HasSubstr("all processes, device 0: at most 7.00 MiB at 0.350000 s, "), Not(HasSubstr("rank"))));
   settings.merge = false;
   settings.rank = 0;
   EXPECT_THAT(page(ranks, settings), AllOf(HasSubstr("rank 0"), Not(HasSubstr("rank 1"))));

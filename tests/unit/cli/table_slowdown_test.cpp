@@ -35,7 +35,8 @@ TEST(Slowdown, OfSeveralThreadsIsARange) {
   Slowdown c = cost(300, 400);
   c.threads = 4;
   c.busiest_ns = 100 * kMs;
-  EXPECT_EQ(slowdown_text(c, false), "about 33 % slower to more than 3x: 20,001 calls of 4 threads x 15.0 us = 300 ms of 400 ms");
+  EXPECT_EQ(slowdown_text(c, false),
+            "about 33 % slower to more than 3x: 20,001 calls of 4 threads x 15.0 us = 300 ms of 400 ms");
   c.busiest_ns = 0;
   EXPECT_THAT(slowdown_text(c, false), StartsWith("up to more than 3x: "));
   c.calls_ns = 390 * kMs;
