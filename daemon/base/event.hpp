@@ -268,10 +268,14 @@ struct ThreadCost {
   ThreadId thread = 0;
   std::uint64_t stops = 0;
   std::int64_t held_ns = 0;
+  std::uint64_t crossed = 0;  // of the stops, while the thread was on another CPU than the tracer; an estimate
 };
-// The cost of a stop on this machine, once for each form of entry (ptrace/stop_cost.hpp). Sent before the first call.
+
+// The cost of a stop on this machine, once for each form of entry (ptrace/stop_cost.hpp), and once
+// for each other condition.
+// Sent before the first call.
 struct CostMeasured {
-  std::string form;                              // jump or int3
+  std::string form;                              // jump, int3 or apart (ptrace/stop_cost.hpp)
   std::uint32_t calls = 0;                       // number of measured calls, 0: none
   std::int64_t call_ns = 0, call_spread_ns = 0;  // within each duration
   std::int64_t stop_ns = 0, stop_spread_ns = 0;  // of each stop, beyond the time for which fade held the thread

@@ -1,7 +1,6 @@
 #include "ptrace/cpu_follower.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,18 +8,31 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <string_view>
 #include <utility>
-
-#include "proc/proc_files.hpp"
 
 namespace fade {
 namespace {
 
 // The CPU it was last executed on; -1: not known.
-int last_cpu(pid_t tid) {
-  const auto cpu = ProcFiles().stat(tid).number(StatFile::LastCpu);
+int last_cpu(const ProcFiles& proc, pid_t tid) {
+  const auto cpu = proc.stat(tid).number(StatFile::LastCpu);
   return cpu ? static_cast<int>(*cpu) : -1;
+}
+
+// The times of a thread, in ns (Documentation/scheduler/sched-stats.rst).
+struct CpuTimes {
+  std::int64_t ran = 0;
+  std::int64_t waited = 0;  // for a CPU, while runnable
+};
+CpuTimes cpu_times(const Fd& schedstat) {
+  char text[128];
+  const ssize_t n = ::pread(schedstat.get(), text, sizeof text, 0);
+  CpuTimes times;
+  if (n <= 0) return times;
+  const char* const end = text + n;
+  const char* const space = std::from_chars(text, end, times.ran).ptr;
+  if (space != end) std::from_chars(space + 1, end, times.waited);
+  return times;
 }
 
 bool set_policy(int policy) {
@@ -35,10 +47,13 @@ bool may_come_back() {
 }
 
 constexpr std::uint32_t kLooks = 0xf;  // the last four looks
-constexpr int kManyMoves = 3;          // among these looks
-constexpr std::uint32_t kRarely = 64;  // windows between two looks if the tracee stays
-// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it sleeps.
+constexpr int kManyMoves = 2;          // among these looks
+constexpr std::uint32_t kRarely = 16;  // windows between two looks if the tracee stays
+constexpr std::uint32_t kSeldom = 3;   // the same if it may be elsewhere
+// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it sleeps. On an idle CPU
+// of a virtual machine it waits longer, until that CPU is awake.
 constexpr std::int64_t kAtOnce = 150;         // ns
+constexpr std::int64_t kAwake = 8'000;        // ns
 constexpr std::int64_t kStarving = 9;         // tenths of a window
 constexpr std::int64_t kStarved = 4'000'000;  // ns
 constexpr std::int64_t kWorthIt = 20;         // times the cost
@@ -46,32 +61,36 @@ constexpr std::int64_t kLongestPause = 60'000'000'000;
 
 }  // namespace
 
-// The time that this thread waited for a CPU while runnable (Documentation/scheduler/sched-stats.rst).
 std::int64_t CpuFollower::waited() {
-  if (!schedstat_) schedstat_ = Fd(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
-  char text[128];
-  const ssize_t n = schedstat_ ? ::pread(schedstat_.get(), text, sizeof text, 0) : -1;
-  if (n <= 0) return 0;
-  const std::string_view all(text, static_cast<std::size_t>(n));
-  const auto space = all.find(' ');
-  std::int64_t waited = 0;
-  if (space != std::string_view::npos) std::from_chars(all.data() + space + 1, all.data() + all.size(), waited);
-  return waited;
+  if (!schedstat_) schedstat_ = Fd(::open(proc_.path("thread-self/schedstat").c_str(), O_RDONLY | O_CLOEXEC));
+  return schedstat_ ? cpu_times(schedstat_).waited : 0;
+}
+
+// Whether the tracee was executed for most of the time since the last call for it. Then no stop was kept waiting.
+bool CpuFollower::was_busy(pid_t tid, std::int64_t now) {
+  const Fd file(::open(proc_.path(tid, "schedstat").c_str(), O_RDONLY | O_CLOEXEC));
+  const Busy last = std::exchange(busy_, {tid, file ? cpu_times(file).ran : 0, now});
+  return last.tid == tid && 2 * (busy_.ran_ns - last.ran_ns) > now - last.at;
 }
 
 bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
   const std::int64_t all = waited(), here = all - window_.waited_ns, length = now - std::exchange(window_.begin, now);
   window_.waited_ns = all;
-  const bool together = here > kAtOnce * std::exchange(window_.stops, 0);
+  const auto stops = static_cast<std::int64_t>(std::exchange(window_.stops, 0));
+  const bool together = here > kAtOnce * stops && here < kAwake * stops;
+  looks_.stops += static_cast<std::uint32_t>(stops);
   if (yielding_.is_on) {
-    yielding_.starved_ns = here * 10 > length * kStarving ? yielding_.starved_ns + here : 0;
+    const bool starves = here * 10 > length * kStarving && !was_busy(tid, now);
+    yielding_.starved_ns = starves ? yielding_.starved_ns + here : 0;
     if (yielding_.starved_ns >= kStarved) stop_yielding(now);
   }
   if (++looks_.still < (together ? kRarely : looks_.after) && looks_.has_looked) return false;
   looks_.has_looked = true;
   looks_.still = 0;
-  const bool moved = follow(tid);
-  if (!together) looks_.after = moved ? 1 : std::min(2 * looks_.after, kRarely);
+  const bool knew = cpu_ >= 0, moved = follow(tid);
+  const std::uint32_t since = std::exchange(looks_.stops, 0);
+  if (knew && moved) crossed_ += since;
+  if (!together) looks_.after = moved ? 1 : std::min(2 * looks_.after, kSeldom);
   looks_.moves = (looks_.moves << 1 | moved) & kLooks;
   if (!yielding_.is_on && std::popcount(looks_.moves) >= kManyMoves && now >= yielding_.not_before) yield(now);
   return moved;
@@ -79,7 +98,7 @@ bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
 
 // Returns true if the tracee had moved.
 bool CpuFollower::follow(pid_t tid) {
-  const int cpu = last_cpu(tid);
+  const int cpu = last_cpu(proc_, tid);
   if (cpu == cpu_ || !cpus_.only(cpu)) return false;
   cpu_ = cpu;
   return true;

@@ -19,8 +19,8 @@
 #include "ptrace/tracee.hpp"
 
 // The child asks for a tracer, then stops at its entry and at its return for ever. Without a tracer the next int3 kills
-// the child, so it never outlives the tracer. It uses no stack, no libc and no thread-local data, because its memory is
-// the tracer's.
+// the child, so it never outlives the tracer. It uses no stack, no libc and no thread-local data, because another
+// thread of the tracer may hold libc's locks while the child is made.
 asm(R"(
         .text
         .type fade_calling_child, @function
@@ -74,8 +74,9 @@ class CallingChild {
   static Result<CallingChild> start() {
     alignas(16) static std::byte stack[1024];  // clone(3) puts its arguments there
     const NoSignals meanwhile;  // the child keeps this mask: no handler of this process may run in the child
-    // No signal reports its end. It keeps no descriptor open, because it shares the descriptors of this process.
-    const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_VM | CLONE_FILES | CLONE_FS, nullptr);
+    // Memory of its own, as a program has: a stop includes the switch of address spaces. No signal reports its end. It
+    // keeps no descriptor open, because it shares the descriptors of this process.
+    const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_FILES | CLONE_FS, nullptr);
     if (pid < 0) return fail_errno("cannot make a child");
     return CallingChild(pid);
   }
@@ -96,16 +97,18 @@ class CallingChild {
 // Both threads stay on the CPU of the caller, as the tracer of a session stays on its program's CPU.
 class OneCpu {
  public:
-  explicit OneCpu(pid_t child) : theirs_(child) {
-    const int cpu = ::sched_getcpu();
-    if (cpu >= 0 && ours_.only(cpu)) theirs_.only(cpu);
+  explicit OneCpu(pid_t child) : theirs_(child), cpu_(::sched_getcpu()) {
+    if (cpu_ >= 0 && ours_.only(cpu_)) theirs_.only(cpu_);
   }
   ~OneCpu() { ours_.restore(); }
   OneCpu(const OneCpu&) = delete;
   OneCpu& operator=(const OneCpu&) = delete;
+  // The child may use all CPUs but this one. Returns false if there is no other.
+  bool separate() { return cpu_ >= 0 && theirs_.all_but(cpu_); }
 
  private:
   ThreadCpus ours_, theirs_;
+  const int cpu_;
 };
 
 Measured measured(std::vector<std::int64_t>& samples) {
@@ -171,7 +174,7 @@ Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {  
   const std::int64_t since = boottime_ns();
   const auto child = CallingChild::start();
   if (!child) return tl::unexpected(child.error());
-  const OneCpu together(child->pid());
+  OneCpu together(child->pid());
   Calls calls(tracer, child->pid());
   const auto both = [&] { return calls.one(EntryForm::Jump) && calls.one(EntryForm::Int3); };
   for (std::uint32_t i = 0; i < kWarmUp; ++i)
@@ -180,7 +183,13 @@ Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {  
   for (std::uint32_t made = 0; made < limits.calls && (made < kFewest || boottime_ns() - since < limits.time.count());
        ++made)
     if (!both()) return fail("a signal came to the child that measures");
-  return CallCosts{calls.costs(EntryForm::Jump), calls.costs(EntryForm::Int3)};
+  CallCosts costs{calls.costs(EntryForm::Jump), calls.costs(EntryForm::Int3), {}};
+  if (!together.separate()) return costs;
+  calls.forget();
+  for (std::uint32_t made = 0; made < limits.calls_apart; ++made)
+    if (!calls.one(EntryForm::Jump)) return costs;
+  costs.apart = calls.costs(EntryForm::Jump);
+  return costs;
 }
 
 }  // namespace fade

@@ -29,17 +29,19 @@ enum class EntryForm : std::uint8_t {
 };
 
 struct StopCostLimits {
-  std::uint32_t calls = 100;                 // of each form, after some warm-up calls
-  std::chrono::nanoseconds time{4'000'000};  // then fewer calls are enough
+  std::uint32_t calls = 200;                  // of each form, after some warm-up calls
+  std::chrono::nanoseconds time{10'000'000};  // then fewer calls are enough
+  std::uint32_t calls_apart = 40;
 };
 
 struct CallCosts {
   StopCosts jump, int3;  // by EntryForm; calls of both forms alternate
+  StopCosts apart;       // as jump, on another CPU than the tracer. calls = 0: there is no other CPU
 };
 
-// Tracing thread only. Runs a child that shares this process's memory, pins it with the calling thread to one CPU, and
-// ends it. The child leaves nothing behind, and only the child is waited for. Returns an Error if the child cannot be
-// made or traced, or if it gets a signal.
+// Tracing thread only. Runs a child with a copy of this process's memory, pins it to the calling thread's CPU, then to
+// another, and ends it. The child leaves nothing behind, and only the child is waited for. Returns an Error if the
+// child cannot be made or traced, or if it gets a signal.
 Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits = {});
 
 }  // namespace fade

@@ -63,12 +63,14 @@ void CallBook::close(OpenCall call, std::uint16_t flags) {
   complete(std::move(call));
 }
 
-void CallBook::flush(std::int64_t held_ns) {
+bool CallBook::flush(std::int64_t held_ns) {
+  const bool any = !complete_.empty();
   for (Complete& call : complete_) {
     call.record.held_ns = held_time(call.record.held_ns + held_ns);
     sink_.call(call.record, call.payload);
   }
   complete_.clear();
+  return any;
 }
 
 void CallBook::thread_ended(Thread& thread, bool process_ended) {

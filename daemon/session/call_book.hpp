@@ -34,7 +34,8 @@ class CallBook {
   // The same without a return; `flags` say why.
   void close(OpenCall call, std::uint16_t flags);
   // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
-  void flush(std::int64_t held_ns = 0);
+  // Returns true if there were any.
+  bool flush(std::int64_t held_ns = 0);
   // Closes the open calls of the thread.
   void thread_ended(Thread& thread, bool process_ended);
 

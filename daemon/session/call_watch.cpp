@@ -35,8 +35,10 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   const std::int64_t end = account(*charged, now);  // the request to resume is the kernel's share (CostMeasured)
   tally_.hit(thread, end - now);
   tracee.resume();
-  books_.book.flush(end - now);
-  if (follower_.saw(thread.tid, now)) sink_.keeps_to(follower_.cpu());
+  // The follower takes its time behind a return: at an entry, that would be a part of the call's duration.
+  const bool returned = books_.book.flush(end - now);
+  if (follower_.saw(thread.tid, now, returned)) sink_.keeps_to(follower_.cpu());
+  if (const std::uint32_t crossed = follower_.take_crossed()) tally_.crossed(thread, crossed);
   return end;
 }
 

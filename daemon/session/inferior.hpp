@@ -53,6 +53,7 @@ struct TrapState {
 struct HeldTimes {
   std::uint64_t stops = 0;
   std::int64_t held_ns = 0;
+  std::uint64_t crossed = 0;
   ThreadCost unreported;  // the part that the storing side does not know yet
 };
 

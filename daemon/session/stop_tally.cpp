@@ -22,6 +22,13 @@ void StopTally::hit(Thread& thread, std::int64_t held) {
   if (thread.held.held_ns < totals_.busiest_held_ns) return;
   totals_.busiest_stops = thread.held.stops;
   totals_.busiest_held_ns = thread.held.held_ns;
+  totals_.busiest_crossed = thread.held.crossed;
+}
+
+void StopTally::crossed(Thread& thread, std::uint32_t stops) {
+  totals_.crossed_stops += stops;
+  thread.held.crossed += stops;
+  thread.held.unreported.crossed += stops;
 }
 
 void StopTally::report(Thread& thread) {

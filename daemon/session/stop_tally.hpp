@@ -13,7 +13,9 @@ struct StopTotals {
   std::uint64_t call_stops = 0;  // of these, at breakpoints of recorded functions
   std::int64_t call_held_ns = 0;
   std::uint64_t stopped_threads = 0;  // at breakpoints
-  std::uint64_t busiest_stops = 0;    // of the thread that was held longest
+  std::uint64_t crossed_stops = 0;    // at breakpoints, of threads on another CPU than the tracer; an estimate
+  // Of the thread that was held longest.
+  std::uint64_t busiest_stops = 0, busiest_crossed = 0;
   std::int64_t busiest_held_ns = 0;
 };
 
@@ -25,6 +27,8 @@ class StopTally {
   void stopped(Entry& entry, std::int64_t held);
   // A stop at a breakpoint of the thread.
   void hit(Thread& thread, std::int64_t held);
+  // So many stops of the thread, counted by hit(), crossed from one CPU to another (CpuFollower).
+  void crossed(Thread& thread, std::uint32_t stops);
   // Sends ThreadCost: the cost of the thread's stops since the last time.
   void report(Thread& thread);
   const StopTotals& totals() const { return totals_; }

@@ -17,11 +17,12 @@ NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, 
       drop_(db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       cpu_(db, failure, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"),
       sample_(db, failure, "INSERT INTO sample_ VALUES (?,?,?,?)"),
-      cost_(db, failure, "INSERT INTO call_cost_ VALUES (?,?,?,?,?,?,?,?)"),
+      cost_(db, failure, "INSERT INTO call_cost_ VALUES (?,?,?,?,?,?,?,?,?)"),
+      set_least_(db, failure, "UPDATE call_cost_ SET least = ?2 WHERE session = ?1 AND form = 'jump'"),
       thread_cost_(
           db, failure,
-          "INSERT INTO thread_cost_ VALUES (?1,?2,?3) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
-          "held_ns = held_ns + excluded.held_ns") {}
+          "INSERT INTO thread_cost_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
+          "held_ns = held_ns + excluded.held_ns, crossed = crossed + excluded.crossed") {}
 
 void NoticeRecorder::record(const Notice& notice, RowId last_call) {
   last_call_ = last_call;
@@ -146,11 +147,22 @@ void NoticeRecorder::on(const Drop& n) {
   drop_(session_, n.at, n.duration, n.n, n.reason);
 }
 
-// Forms differ only while the thread is held, which is counted for each stop. So the first cost serves all.
+// Forms differ only while the thread is held, which is counted for each stop. So one cost serves all.
 void NoticeRecorder::on(const CostMeasured& n) {
-  cost_(session_, n.form, n.calls, n.call_ns, n.call_spread_ns, n.stop_ns, n.stop_spread_ns, unless_empty(n.problem));
-  if (n.calls == 0 || call_cost_.call_ns != 0) return;
-  books_.rollups.cost(call_cost_ = {n.call_ns, n.call_spread_ns + n.call_ns / 10, n.stop_ns});
+  least_.measured(n);
+  const bool is_it = n.form == "jump" && n.calls > 0;
+  cost_(session_, n.form, n.calls, n.call_ns, n.call_spread_ns, n.stop_ns, n.stop_spread_ns,
+        is_it ? std::optional(least_.ns()) : std::nullopt, unless_empty(n.problem));
+  if (is_it) books_.rollups.cost(call_cost_ = {n.call_ns, least_.ns(), n.stop_ns});
+}
+
+void NoticeRecorder::on(const ThreadCost& n) {
+  thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns, n.crossed);
+  least_.stopped(n);
+  if (call_cost_.call_ns == 0 || call_cost_.least_ns == least_.ns()) return;
+  call_cost_.least_ns = least_.ns();
+  books_.rollups.cost(call_cost_);
+  set_least_(session_, call_cost_.least_ns);
 }
 
 }  // namespace fade::store

@@ -5,6 +5,7 @@
 #include "store/books.hpp"
 #include "store/device_recorder.hpp"
 #include "store/lane_cache.hpp"
+#include "store/least_duration.hpp"
 
 namespace fade::store {
 
@@ -49,7 +50,7 @@ class NoticeRecorder {
   void on(const Lifecycle& n);
   void on(const Drop& n);
   void on(const CpuUsed& n);
-  void on(const ThreadCost& n) { thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns); }
+  void on(const ThreadCost& n);
   void on(const CostMeasured& n);
   void on(const StopCost& n) {
     books_.rollups.stops(session_, books_.directory.function_row(n.function), n.stops, n.held_ns);
@@ -60,8 +61,9 @@ class NoticeRecorder {
   Books& books_;
   LaneCache& lanes_;
   DeviceRecorder& devices_;
-  Write lifecycle_, drop_, cpu_, sample_, cost_, thread_cost_;
+  Write lifecycle_, drop_, cpu_, sample_, cost_, set_least_, thread_cost_;
   CostOfCalls call_cost_;
+  LeastDuration least_;
   RowId last_call_ = 0;  // before the notice at hand
   std::int64_t last_ns_ = 0;
   std::uint64_t never_came_ = 0;

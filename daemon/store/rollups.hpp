@@ -19,8 +19,7 @@ namespace fade::store {
 // The time that fade adds to a call on this machine; 0 until it is measured.
 struct CostOfCalls {
   std::int64_t call_ns = 0;  // within the call's duration, more or less
-  // smallest measurable time: the spread of call_ns, and the cost of a session's own calls beyond those of the child
-  std::int64_t least_ns = 0;
+  std::int64_t least_ns = 0;  // smallest measurable mean (LeastDuration)
   std::int64_t stop_ns = 0;  // of each of its two stops, beyond the time for which it was held
 
   // `ns` of `calls` together; 0 if that is less than can be measured.

@@ -17,17 +17,19 @@ CostMeasured told(const char* form, const StopCosts& costs) {
 
 }  // namespace
 
-std::int64_t measure_call_cost(const Tracer& tracer, EventSink& sink) {
+CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink) {
   const auto costs = measure_stops(tracer);
   if (!costs) {
     const Error& why = costs.error();
     sink.notice(
         CostMeasured{.form = "jump", .problem = why.cause.empty() ? why.message : why.message + ": " + why.cause});
-    return 0;
+    return {};
   }
   sink.notice(told("jump", costs->jump));
   sink.notice(told("int3", costs->int3));
-  return costs->jump.stop.median;
+  if (costs->apart.calls == 0) return {costs->jump.stop.median, costs->jump.stop.median};
+  sink.notice(told("apart", costs->apart));
+  return {costs->jump.stop.median, costs->apart.stop.median};
 }
 
 }  // namespace fade

@@ -7,9 +7,14 @@
 
 namespace fade {
 
-// Measures both forms of entry with a child, which takes a few milliseconds, and sends the result, or the reason for
-// none. Returns the time of a stop beyond the time for which fade holds the thread, in ns; 0: not known. Tracing thread
-// only, while no stop waits to be handled.
-std::int64_t measure_call_cost(const Tracer& tracer, EventSink& sink);
+// The time of a stop beyond the time for which fade holds the thread, in ns; 0: not known.
+struct CostOfStops {
+  std::int64_t here_ns = 0;   // of a thread on the tracer's CPU
+  std::int64_t apart_ns = 0;  // of a thread on another CPU
+};
+
+// Measures both forms of entry, and a thread on another CPU, with a child. That takes some 15 ms. Sends the results, or
+// the reason for none. Tracing thread only, while no stop waits to be handled.
+CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink);
 
 }  // namespace fade

@@ -59,7 +59,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
 }
 
 void Recording::begin(Session& session, const Tracer& tracer) {
-  stop_ns_ = measure_call_cost(tracer, queue_);
+  stop_ = measure_call_cost(tracer, queue_);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
@@ -133,14 +133,15 @@ RunSummary Recording::finish(Session& session) {
                  .peak_memory = totals.peak_memory,
                  .postmortems = seen.postmortems,
                  .notes = seen.notes};
-  const auto whole = [&](std::uint64_t stops, std::int64_t held_ns) {
-    return held_ns + static_cast<std::int64_t>(stops) * stop_ns_;
+  const auto whole = [&](std::uint64_t stops, std::int64_t held_ns, std::uint64_t crossed = 0) {
+    return held_ns + static_cast<std::int64_t>(stops - crossed) * stop_.here_ns +
+           static_cast<std::int64_t>(crossed) * stop_.apart_ns;
   };
-  out.cost = {.is_measured = stop_ns_ > 0,
+  out.cost = {.is_measured = stop_.here_ns > 0,
               .threads = seen.stopped_threads,
-              .calls_ns = whole(seen.call_stops, seen.call_held_ns),
+              .calls_ns = whole(seen.call_stops, seen.call_held_ns, seen.crossed_stops),
               .other_ns = whole(seen.stops - seen.call_stops, seen.stopped_ns - seen.call_held_ns),
-              .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns),
+              .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns, seen.busiest_crossed),
               .life_ns = seen.main_life_ns > 0 ? seen.life_ns : clock_.now()};
   if (seen.main_life_ns > 0) out.duration_ns = seen.main_life_ns;
   for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});

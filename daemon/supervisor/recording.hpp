@@ -13,6 +13,7 @@
 #include "probes/overrides/overrides.hpp"
 #include "session/session.hpp"
 #include "store/writer.hpp"
+#include "supervisor/call_cost.hpp"
 #include "supervisor/recording_options.hpp"
 
 namespace fade {
@@ -56,7 +57,7 @@ class Recording {
   std::unique_ptr<live::Announcer> announcer_;
   std::unique_ptr<store::Writer> writer_;  // reads for the announcer, so it goes first
   std::string database_;
-  std::int64_t stop_ns_ = 0;  // measure_call_cost()
+  CostOfStops stop_;
   std::int64_t last_memory_look_ = 0, last_samples_ = 0;
   bool recording_ = true, paused_ = false, runs_short_ = false;
 };

@@ -7,13 +7,15 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('overhead', 'held_ns', 'integer', 'ns', 'how long it was held, all added up'),
 ('overhead', 'per_stop_ns', 'integer', 'ns', 'mean'),
 ('overhead', 'cost_ns', 'integer', 'ns',
- 'what these stops cost in all: held_ns, and for each call_costs.stop_ns; NULL where that was not measured'),
+ 'what these stops cost in all: held_ns, and for each call_costs.stop_ns of a thread on fade''s CPU; NULL where that was '
+ || 'not measured'),
 ('call_costs', '', '', '',
  'What a call costs on this machine, measured with a child when the session began. Sums of durations (call_stats, '
  || 'kernel_stats, copy_stats, waits, steps, stacks ...) are without it; durations of single calls are as measured'),
 ('call_costs', 'session', 'integer', '', 'sessions.id'),
 ('call_costs', 'form', 'text', '',
- 'how functions are entered: jump (the breakpoint lies behind a jump) or int3 (it is the entry)'),
+ 'how functions are entered: jump (the breakpoint lies behind a jump) or int3 (it is the entry); apart: a jump of a '
+ || 'thread on another CPU than fade'),
 ('call_costs', 'calls', 'integer', '', 'how many calls were measured; 0: none, and sums are as measured too'),
 ('call_costs', 'call_ns', 'integer', 'ns', 'what lies in each duration: median'),
 ('call_costs', 'call_spread_ns', 'integer', 'ns', 'four of five lay within call_ns - this and call_ns + this'),
@@ -30,7 +32,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('slowdowns', 'stops', 'integer', '', 'how often threads were stopped'),
 ('slowdowns', 'held_ns', 'integer', 'ns', 'for how long fade held them'),
 ('slowdowns', 'calls_ns', 'integer', 'ns',
- 'what stops of recorded functions cost, with the kernel''s share where it was measured'),
+ 'what stops of recorded functions cost, with the kernel''s share where it was measured; more for stops that crossed '
+ || 'from one CPU to another, whose number is an estimate'),
 ('slowdowns', 'other_ns', 'integer', 'ns', 'what other stops cost: programs that start, libraries that are loaded'),
 ('slowdowns', 'busiest_ns', 'integer', 'ns', 'what the stops at breakpoints cost the thread with most'),
 ('slowdowns', 'life_ns', 'integer', 'ns',

@@ -50,7 +50,7 @@ FROM (
 
 CREATE VIEW call_rate AS
 SELECT f.session, b.sec, b.fn AS function_id, f.name, b.n AS calls,
-       iif(b.total < b.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, b.total) AS total_ns,
+       iif(b.total < b.n * coalesce(k.least, 0), 0, b.total) AS total_ns,
        b.first_call AS first_call_id
 FROM call_bucket_ b
 JOIN function_ f ON f.id = b.fn
@@ -60,12 +60,12 @@ CREATE VIEW call_stats AS
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name,
        x.parent_fn AS parent_function_id, pf.name AS parent, x.n AS calls, x.errors,
        iif(x.max IS NULL, NULL,
-           iif(x.total < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.total)) AS total_ns,
-       iif(x.max IS NULL, NULL, iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self)) AS self_ns,
-       iif(x.min < 1 * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.min) AS min_ns,
-       iif(x.max < 1 * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.max) AS max_ns, x.hist, x.leaves AS leaf_calls,
+           iif(x.total < x.n * coalesce(k.least, 0), 0, x.total)) AS total_ns,
+       iif(x.max IS NULL, NULL, iif(x.self < x.n * coalesce(k.least, 0), 0, x.self)) AS self_ns,
+       iif(x.min < 1 * coalesce(k.least, 0), 0, x.min) AS min_ns,
+       iif(x.max < 1 * coalesce(k.least, 0), 0, x.max) AS max_ns, x.hist, x.leaves AS leaf_calls,
        iif(x.max IS NULL, NULL, x.total + x.cost) AS raw_total_ns,
-       coalesce(k.call_spread + k.call_ns / 10, 0) AS least_ns
+       coalesce(k.least, 0) AS least_ns
 FROM call_stat_ x
 JOIN thread_ t ON t.id = x.thread
 JOIN process_ p ON p.id = t.process
@@ -99,8 +99,8 @@ GROUP BY x.parent_function_id, x.function_id;
 CREATE VIEW caller_stats AS
 SELECT p.session, p.pid, x.process AS process_id, nullif(x.library, '') AS library, f.api AS category, f.name,
        x.fn AS function_id, x.n AS calls, x.errors,
-       iif(x.total < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.total) AS total_ns,
-       iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns
+       iif(x.total < x.n * coalesce(k.least, 0), 0, x.total) AS total_ns,
+       iif(x.self < x.n * coalesce(k.least, 0), 0, x.self) AS self_ns
 FROM caller_stat_ x
 JOIN process_ p ON p.id = x.process
 JOIN function_ f ON f.id = x.fn

@@ -44,7 +44,7 @@ SELECT p.session, p.pid, f.name, y.kind,
          ELSE 'other' END AS direction,
        instr(f.name, 'Async') > 0 AS async, y.n, y.bytes, y.bytes / y.n AS avg_bytes, y.max_bytes,
        y.small AS small_lt_64k,
-       iif(y.host_ns < y.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, y.host_ns) AS host_ns
+       iif(y.host_ns < y.n * coalesce(k.least, 0), 0, y.host_ns) AS host_ns
 FROM copy_stat_ y
 JOIN process_ p ON p.id = y.process
 JOIN function_ f ON f.id = y.fn
@@ -72,7 +72,7 @@ SELECT p.session, p.pid, y.process AS process_id, f.name,
          WHEN 3 THEN 'managed' END AS memory,
        instr(f.name, 'Async') > 0 AS async, iif(y.bucket = 0, 0, 1 << (y.bucket - 1)) AS smallest,
        iif(y.bucket = 0, 0, iif(y.bucket < 63, (1 << y.bucket) - 1, 9223372036854775807)) AS largest, y.n, y.bytes,
-       y.max_bytes, iif(y.host_ns < y.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, y.host_ns) AS host_ns,
+       y.max_bytes, iif(y.host_ns < y.n * coalesce(k.least, 0), 0, y.host_ns) AS host_ns,
        y.bucket <= 16 AS small
 FROM copy_size_ y
 JOIN process_ p ON p.id = y.process
@@ -82,7 +82,7 @@ LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 CREATE VIEW copy_trips AS
 SELECT p.session, p.pid, t.device_addr, printf('0x%x', t.device_addr) AS device_addr_hex, t.host_addr,
        printf('0x%x', t.host_addr) AS host_addr_hex, t.bytes AS size, t.trips, t.launches,
-       iif(t.host_ns < 2 * t.trips * coalesce(k.call_spread + k.call_ns / 10, 0), 0, t.host_ns) AS host_ns,
+       iif(t.host_ns < 2 * t.trips * coalesce(k.least, 0), 0, t.host_ns) AS host_ns,
        t.ts AS first, t.ts_last AS last, t.call AS call_id
 FROM copy_trip_ t
 JOIN process_ p ON p.id = t.process

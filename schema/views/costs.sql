@@ -1,23 +1,26 @@
 -- The cost of fade itself.
 
--- least: the smallest duration that exceeds fade's own cost. A session's calls cost up to a tenth more than the calls
--- of the measured child.
 CREATE VIEW call_costs AS
 SELECT session, form, calls, call_ns, call_spread AS call_spread_ns, stop_ns, stop_spread AS stop_spread_ns,
-       iif(calls > 0, call_spread + call_ns / 10, NULL) AS least_ns, problem
+       least AS least_ns, problem
 FROM call_cost_;
 
 -- The cost of fade for the programs of a session. Time is added up over threads; busiest is of the thread with the
 -- most, life is of the programs.
 CREATE VIEW slowdowns AS
-WITH k AS (SELECT session, stop_ns FROM call_cost_ WHERE form = 'jump' AND calls > 0),
+WITH k AS (
+  SELECT j.session, j.stop_ns, coalesce(a.stop_ns - j.stop_ns, 0) AS crossing_ns
+  FROM call_cost_ j
+  LEFT JOIN call_cost_ a ON a.session = j.session AND a.form = 'apart' AND a.calls > 0
+  WHERE j.form = 'jump' AND j.calls > 0),
 stop AS (
   SELECT o.session, sum(iif(o.fn = 0, 0, o.stops)) AS call_stops, sum(iif(o.fn = 0, 0, o.held_ns)) AS call_held,
          sum(o.stops) AS stops, sum(o.held_ns) AS held_ns
   FROM overhead_ o
   GROUP BY o.session),
 thread AS (
-  SELECT p.session, count(*) AS threads, max(c.held_ns + c.stops * coalesce(k.stop_ns, 0)) AS busiest_ns
+  SELECT p.session, count(*) AS threads, sum(c.crossed * coalesce(k.crossing_ns, 0)) AS crossings_ns,
+         max(c.held_ns + c.stops * coalesce(k.stop_ns, 0) + c.crossed * coalesce(k.crossing_ns, 0)) AS busiest_ns
   FROM thread_cost_ c
   JOIN thread_ t ON t.id = c.thread
   JOIN process_ p ON p.id = t.process
@@ -34,7 +37,7 @@ call AS (
   JOIN process_ p ON p.id = t.process
   GROUP BY p.session)
 SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops,
-       coalesce(x.held_ns, 0) AS held_ns, coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) AS calls_ns,
+       coalesce(x.held_ns, 0) AS held_ns, coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) + coalesce(t.crossings_ns, 0) AS calls_ns,
        coalesce(x.held_ns - x.call_held + (x.stops - x.call_stops) * coalesce(k.stop_ns, 0), 0) AS other_ns,
        coalesce(t.busiest_ns, 0) AS busiest_ns,
        nullif(max(iif(l.running > 0, coalesce(s.end_ns - s.start_ns, l.until), l.until) - l.began, 0), 0) AS life_ns,

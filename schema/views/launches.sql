@@ -42,8 +42,8 @@ CREATE VIEW kernel_stats AS
 SELECT x.kernel AS kernel_id, k.session, coalesce(k.demangled, k.name) AS name, k.name AS mangled, k.library,
        g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y, g.bz AS block_z,
        g.shared AS shared_bytes, x.n - x.errors AS launches, x.errors,
-       iif(x.launch_ns < x.n * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0, x.launch_ns) AS launch_total_ns,
-       iif(x.launch_ns < x.n * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0, x.launch_ns) / x.n AS launch_avg_ns,
+       iif(x.launch_ns < x.n * coalesce(kc.least, 0), 0, x.launch_ns) AS launch_total_ns,
+       iif(x.launch_ns < x.n * coalesce(kc.least, 0), 0, x.launch_ns) / x.n AS launch_avg_ns,
        x.max_ns AS launch_max_ns, x.first_ts AS first, x.last_ts AS last
 FROM kernel_stat_ x
 JOIN kernel_ k ON k.id = x.kernel
@@ -68,7 +68,7 @@ LEFT JOIN thread_ t ON t.id = s.thread;
 CREATE VIEW graphs AS
 SELECT g.id, p.session, p.pid, g.handle, printf('0x%x', g.handle) AS handle_hex, g.ts AS start, g.kernels, g.complete,
        g.launches, g.errors,
-       iif(g.launch_ns < g.launches * coalesce(k.call_spread + k.call_ns / 10, 0), 0, g.launch_ns) AS launch_total_ns,
+       iif(g.launch_ns < g.launches * coalesce(k.least, 0), 0, g.launch_ns) AS launch_total_ns,
        g.max_ns AS launch_max_ns, g.first_ts AS first, g.last_ts AS last
 FROM graph_ g
 JOIN process_ p ON p.id = g.process
@@ -124,9 +124,9 @@ SELECT r.kernel AS kernel_id, r.session,
        k.name AS mangled, k.library, g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y,
        g.bz AS block_z, g.shared AS shared_bytes, sum(r.direct) + sum(r.in_graphs) AS launches, sum(r.errors) AS errors,
        sum(r.in_graphs) AS in_graphs,
-       iif(sum(r.launch_ns) < sum(r.calls) * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0,
+       iif(sum(r.launch_ns) < sum(r.calls) * coalesce(kc.least, 0), 0,
            sum(r.launch_ns)) AS launch_total_ns,
-       iif(sum(r.launch_ns) < sum(r.calls) * coalesce(kc.call_spread + kc.call_ns / 10, 0), 0,
+       iif(sum(r.launch_ns) < sum(r.calls) * coalesce(kc.least, 0), 0,
            sum(r.launch_ns)) / nullif(sum(r.calls), 0) AS launch_avg_ns,
        max(r.max_ns) AS launch_max_ns, min(r.first_ts) AS first, max(r.last_ts) AS last
 FROM run r

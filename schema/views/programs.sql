@@ -10,7 +10,7 @@ LEFT JOIN process_ranks r ON r.process_id = p.id;
 CREATE VIEW threads AS
 SELECT t.id, p.session, t.process AS process_id, p.pid, t.tid, t.name, t.ts AS start, t.ts_end AS "end",
        coalesce(s.calls, 0) AS calls, coalesce(s.errors, 0) AS errors,
-       coalesce(iif(s.total < s.outer * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.total), 0) AS total_ns, r.rank
+       coalesce(iif(s.total < s.outer * coalesce(k.least, 0), 0, s.total), 0) AS total_ns, r.rank
 FROM thread_ t
 JOIN process_ p ON p.id = t.process
 LEFT JOIN process_ranks r ON r.process_id = p.id

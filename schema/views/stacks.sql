@@ -182,8 +182,8 @@ FROM user_frames u;
 
 CREATE VIEW stack_stats AS
 SELECT x.stack, f.session, x.fn AS function_id, f.api AS category, f.name, x.n AS calls, x.errors,
-       iif(x.total < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.total) AS total_ns,
-       iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns, x.bytes,
+       iif(x.total < x.n * coalesce(k.least, 0), 0, x.total) AS total_ns,
+       iif(x.self < x.n * coalesce(k.least, 0), 0, x.self) AS self_ns, x.bytes,
        x.first_call AS first_call_id
 FROM stack_stat_ x
 JOIN function_ f ON f.id = x.fn

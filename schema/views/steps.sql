@@ -67,8 +67,8 @@ SELECT s.id, p.session, p.id AS process_id, p.pid, t.tid, s.idx, s.name, s.ts AS
        s.dur AS duration, s.complete, u.median AS median_ns, round(1.0 * s.dur / nullif(u.median, 0), 3) AS vs_median,
        s.complete AND u.n >= 3 AND s.dur > 1.5 * u.median AS slow, s.calls, s.errors, s.launches, s.copies,
        s.copied AS copied_bytes, s.growth AS growth_bytes,
-       iif(s.in_calls < s.calls * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.in_calls) AS in_calls_ns,
-       iif(s.waited < s.calls * coalesce(k.call_spread + k.call_ns / 10, 0), 0, s.waited) AS waited_ns,
+       iif(s.in_calls < s.calls * coalesce(k.least, 0), 0, s.in_calls) AS in_calls_ns,
+       iif(s.waited < s.calls * coalesce(k.least, 0), 0, s.waited) AS waited_ns,
        s.call AS first_call_id, s.call_end AS last_call_id, s.thread AS thread_id, r.rank
 FROM step_ s
 JOIN process_ p ON p.id = s.process
@@ -79,7 +79,7 @@ LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
 
 CREATE VIEW step_calls AS
 SELECT x.step AS step_id, f.name, c.category, x.n AS calls, x.errors,
-       iif(x.self < x.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, x.self) AS self_ns, x.fn AS function_id
+       iif(x.self < x.n * coalesce(k.least, 0), 0, x.self) AS self_ns, x.fn AS function_id
 FROM step_stat_ x
 JOIN function_ f ON f.id = x.fn
 JOIN function_categories c ON c.function_id = x.fn
@@ -90,7 +90,7 @@ SELECT p.session, p.id AS process_id, p.pid, f.name, CASE f.kind WHEN 'sync' THE
        s.library AS caller_library,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)),
                 iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
-       w.n AS calls, iif(w.total < w.n * coalesce(k.call_spread + k.call_ns / 10, 0), 0, w.total) AS blocked_ns,
+       w.n AS calls, iif(w.total < w.n * coalesce(k.least, 0), 0, w.total) AS blocked_ns,
        w.max AS max_ns, w.longest AS longest_call_id, w.fn AS function_id
 FROM wait_ w
 JOIN process_ p ON p.id = w.process

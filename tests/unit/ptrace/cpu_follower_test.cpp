@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <thread>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -29,31 +31,37 @@ std::vector<int> numbers(const cpu_set_t& set) {
 
 int policy() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
 
-// A thread that is never off its CPU, and goes where it is told.
-class Busy {
+// A /proc folder with the tracer's and the tracee's times.
+class Proc {
  public:
-  Busy() {
-    while (tid_ == 0) std::this_thread::yield();
-  }
-  ~Busy() {
-    ends_ = true;
-    thread_.join();
-  }
-  pid_t tid() const { return tid_; }
-  void go_to(int cpu) {
-    ThreadCpus cpus(tid_);
-    ASSERT_TRUE(cpus.only(cpu));
-    while (cpu_ != cpu) std::this_thread::yield();
+  static constexpr pid_t kTracee = 77;
+  Proc() { tracee_on(0); }
+  ~Proc() { std::filesystem::remove_all(folder_); }
+  ProcFiles files() const { return ProcFiles(folder_); }
+  void tracee_on(int cpu) const { write("77/stat", "77 (tracee) t" + repeated(" 0", 35) + ' ' + std::to_string(cpu)); }
+  // The tracer waited for a CPU meanwhile, and the tracee was executed.
+  void pass(std::int64_t waited, std::int64_t ran) {
+    write("thread-self/schedstat", "1 " + std::to_string(waited_ += waited) + " 1");
+    write("77/schedstat", std::to_string(ran_ += ran) + " 1 1");
   }
 
  private:
-  std::atomic<pid_t> tid_ = 0;
-  std::atomic<int> cpu_ = -1;
-  std::atomic<bool> ends_ = false;
-  std::thread thread_{[this] {
-    tid_ = ::gettid();
-    while (!ends_) cpu_ = ::sched_getcpu();
-  }};
+  static std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  }
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = folder_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  static std::filesystem::path make_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "fade-proc-XXXXXX").string();
+    return ::mkdtemp(name.data());
+  }
+  const std::filesystem::path folder_ = make_folder();
+  std::int64_t waited_ = 1, ran_ = 0;
 };
 
 TEST(CpuFollower, GoesWhereTheTraceeIsAndGivesTheCpusBack) {
@@ -90,25 +98,64 @@ TEST(CpuFollower, BeginsAgainAfterARest) {
   follower.rest();
 }
 
-TEST(CpuFollower, YieldsToATraceeThatIsMovedAgainAndAgainUntilItStarves) {
+class Yielding : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (all.size() < 2) GTEST_SKIP() << "one CPU";
+    if (::geteuid() != 0) GTEST_SKIP() << "may not come back from SCHED_IDLE";
+    for (; policy() != SCHED_IDLE && window < 2000; ++window) {
+      proc.tracee_on(follower.cpu() == all[0] ? all[1] : all[0]);
+      pass(kLater / 20, 0);
+    }
+    ASSERT_EQ(policy(), SCHED_IDLE) << "the tracee moved again and again";
+  }
+  void TearDown() override {
+    follower.rest();
+    EXPECT_EQ(numbers(cpus()), all);
+    EXPECT_EQ(policy(), SCHED_OTHER);
+  }
+  void pass(std::int64_t waited, std::int64_t ran) {
+    proc.pass(waited, ran);
+    follower.saw(Proc::kTracee, ++window * kLater);
+  }
+
+  Proc proc;
+  const std::vector<int> all = numbers(cpus());
+  CpuFollower follower{proc.files()};
+  std::int64_t window = 1;
+};
+
+TEST_F(Yielding, LastsWhileTheTraceeItselfHasTheCpu) {
+  for (int i = 0; i < 50; ++i) pass(kLater * 19 / 20, kLater * 19 / 20);
+  EXPECT_EQ(policy(), SCHED_IDLE);
+}
+
+TEST_F(Yielding, EndsWhereAnotherProgramHasTheCpu) {
+  for (int i = 0; i < 6; ++i) pass(kLater * 19 / 20, 0);
+  EXPECT_EQ(policy(), SCHED_OTHER);
+}
+
+TEST(CpuFollower, CountsStopsOfATraceeOnAnotherCpu) {
   const std::vector<int> all = numbers(cpus());
   if (all.size() < 2) GTEST_SKIP() << "one CPU";
-  if (::geteuid() != 0) GTEST_SKIP() << "may not come back from SCHED_IDLE";
-  CpuFollower follower;
-  Busy tracee;
-  for (std::int64_t window = 1; policy() != SCHED_IDLE && window < 2000; ++window) {
-    tracee.go_to(follower.cpu() == all[0] ? all[1]
-                                          : all[0]);  // away, however many windows it lets pass between its looks
-    follower.saw(tracee.tid(), window * kLater);
-  }
-  ASSERT_EQ(policy(), SCHED_IDLE);
-  tracee.go_to(follower.cpu());  // where we are: it leaves us next to nothing
-  while (policy() == SCHED_IDLE) {
-    ::usleep(200);  // as a tracer does between stops
-    follower.saw(tracee.tid(), boottime_ns());
-  }
-  follower.rest();
-  EXPECT_EQ(numbers(cpus()), all);
+  Proc proc;
+  proc.tracee_on(all[0]);
+  CpuFollower follower(proc.files());
+  auto stops_of_a_window = [&, now = kLater]() mutable {
+    now += kLater;
+    for (int i = 0; i < 10; ++i) follower.saw(Proc::kTracee, now, false);
+    follower.saw(Proc::kTracee, now);
+  };
+  stops_of_a_window();
+  EXPECT_EQ(follower.take_crossed(), 0u) << "the tracer had no CPU before";
+  for (int i = 0; i < 20; ++i) stops_of_a_window();
+  EXPECT_EQ(follower.take_crossed(), 0u);
+  proc.tracee_on(all[1]);
+  for (int i = 0; i < 20; ++i) stops_of_a_window();
+  const std::uint32_t crossed = follower.take_crossed();
+  EXPECT_GE(crossed, 11u);
+  EXPECT_LE(crossed, 20u * 11u);
+  EXPECT_EQ(follower.take_crossed(), 0u);
 }
 
 }  // namespace

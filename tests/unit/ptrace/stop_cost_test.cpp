@@ -25,6 +25,26 @@ TEST_F(StopCostTest, MeasuresBothFormsOfEntry) {
   }
 }
 
+TEST_F(StopCostTest, MeasuresAThreadOnAnotherCpu) {
+  const auto costs = measure_stops(tracer, {.calls = 20, .time = std::chrono::seconds(60), .calls_apart = 10});
+  ASSERT_TRUE(costs.has_value()) << costs.error().text();
+  cpu_set_t cpus;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof cpus, &cpus), 0);
+  EXPECT_EQ(costs->apart.calls, CPU_COUNT(&cpus) > 1 ? 10u : 0u);
+}
+
+TEST_F(StopCostTest, MeasuresNoOtherCpuIfThereIsNone) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  const auto costs = measure_stops(tracer, {.calls = 20, .time = std::chrono::seconds(60)});
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  ASSERT_TRUE(costs.has_value()) << costs.error().text();
+  EXPECT_EQ(costs->apart.calls, 0u);
+}
+
 TEST_F(StopCostTest, IsContentWithFewerCallsWhereTimeIsShort) {
   const auto costs = measure_stops(tracer, {.calls = 1'000'000, .time = std::chrono::nanoseconds(1)});
   ASSERT_TRUE(costs.has_value()) << costs.error().text();

@@ -41,12 +41,15 @@ TEST(StopTallyTest, AThreadsCostIsToldOnce) {
   tally.report(thread);
   tally.hit(thread, 30);
   tally.hit(thread, 12);
+  tally.crossed(thread, 2);
   tally.report(thread);
   tally.report(thread);
   ASSERT_EQ(sink.all<ThreadCost>().size(), 1u);
   EXPECT_EQ(sink.all<ThreadCost>()[0].thread, 4u);
   EXPECT_EQ(sink.all<ThreadCost>()[0].stops, 2u);
   EXPECT_EQ(sink.all<ThreadCost>()[0].held_ns, 42);
+  EXPECT_EQ(sink.all<ThreadCost>()[0].crossed, 2u);
+  EXPECT_EQ(tally.totals().crossed_stops, 2u);
 }
 
 }  // namespace
