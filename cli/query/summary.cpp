@@ -14,6 +14,7 @@
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
+#include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 #include "schema/schema.hpp"
@@ -325,9 +326,9 @@ Result<void> postmortem_section(SummaryPage& page) {
   page.heading("Crashes and hangs");
   for (std::size_t i = 0; i < std::min<std::size_t>(moments->size(), 3); ++i) {
     const NamedRow& m = (*moments)[i];
-    const std::string exe = m.text("exe"), call = m.has("call") ? ", in " + m.text("call") : "";
-    page.line(fmt::format("{} (pid {}) {}", exe.substr(exe.rfind('/') + 1), m.text("pid"),
-                          page.alarming(m.text("what") + call)));
+    const std::string name = table::printable(table::short_command(m.raw("command")));
+    const std::string call = m.has("call") ? ", in " + m.text("call") : "";
+    page.line(fmt::format("{} (pid {}) {}", name, m.text("pid"), page.alarming(m.text("what") + call)));
   }
   page.line("what each thread was doing, and the last calls: " + page.command("postmortem"));
   return {};

@@ -46,6 +46,7 @@ std::string slowdown(const RunSummary& s, const Style& style) {
   const CostSummary& c = s.cost;
   return table::slowdown_text({.calls = static_cast<std::int64_t>(s.calls),
                                .threads = static_cast<std::int64_t>(c.threads),
+                               .callers = static_cast<std::int64_t>(c.callers),
                                .calls_ns = c.calls_ns,
                                .other_ns = c.other_ns,
                                .busiest_ns = c.busiest_ns,
@@ -75,6 +76,12 @@ std::string top(const RunSummary& s, const Style& style) {
                         net(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), style),
                         table::printable(f.name));
   return text;
+}
+
+std::string ran(const RunSummary& s) {
+  const std::string text =
+      fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads"));
+  return s.helpers > 0 ? fmt::format("{}, and {}", text, count(s.helpers, "helper", "helpers")) : text;
 }
 
 std::string libraries(const RunSummary& s) {
@@ -130,8 +137,7 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
                       const std::string& trouble) {
   std::string text =
       bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending), style) + '\n';
-  text += line(
-      "ran", fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads")));
+  text += line("ran", ran(s));
   if (trouble.empty()) text += libraries(s);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));

@@ -143,6 +143,22 @@ def row_of(rows, label):
     return " ".join(" ".join(rows[at:end + 1]).split())
 
 
+def test_helpers_are_counted_apart(build, environment, tmp_path):
+    """A script starts programs before it becomes the one that uses the GPU: neither figure nor name is theirs."""
+    script = tmp_path / "run.sh"
+    script.write_text(f"#!/bin/sh\nfor i in 1 2 3 4 5; do /bin/true; done\nexec {PYTHON} {SITUATIONS / 'crash.py'}\n")
+    script.chmod(0o755)
+    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert "ran        1 process, 1 thread, and 5 helpers\n" in ran.stderr
+    [cost] = [line for line in ran.stderr.splitlines() if line.startswith("  slowdown")]
+    assert " calls x " in cost, cost
+
+    def page(*words):
+        return subprocess.run([build.fade_query, "run.db", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+    assert "1 process, 5 helpers" in page("summary", "--format", "table")
+    assert page("postmortem", "--format", "table").startswith("python3 crash.py (pid ")
+
+
 @pytest.mark.parametrize("text, said", [
     ("raise ImportError('no such model')", "EXIT exit status 1 before HIP was loaded: see the program's own output"),
     ("import faketorch; faketorch.cuda.synchronize(); raise SystemExit(3)", "EXIT exit status 3"),
