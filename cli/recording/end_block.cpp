@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/hanging.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/slowdown.hpp"
@@ -84,11 +85,11 @@ std::string ran(const RunSummary& s) {
   return s.helpers > 0 ? fmt::format("{}, and {}", text, count(s.helpers, "helper", "helpers")) : text;
 }
 
-std::string libraries(const RunSummary& s) {
-  if (s.libraries.empty()) return line("libraries", "the program loaded no HIP library");
+std::string libraries(const RunSummary& s, const Style& style) {
+  if (s.libraries.empty()) return line("libraries", "the program loaded no HIP library", style);
   std::string text;
   for (const std::string& library : s.libraries)
-    text += line(text.empty() ? "libraries" : "", table::printable(library));
+    text += line(text.empty() ? "libraries" : "", table::printable(library), style);
   return text;
 }
 
@@ -135,10 +136,10 @@ std::vector<std::string> must_say(const RunSummary& summary, const std::string& 
 
 std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style,
                       const std::string& trouble) {
-  std::string text =
-      bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending), style) + '\n';
+  const std::string first = fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending);
+  std::string text = bold(hanging(first, style.width), style) + '\n';
   text += line("ran", ran(s));
-  if (trouble.empty()) text += libraries(s);
+  if (trouble.empty()) text += libraries(s, style);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
   for (const auto& [label, what] : more) text += line(label, what, style);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/hanging.hpp"
 #include "base/log.hpp"
 #include "cli/options/output.hpp"
 #include "cli/options/program.hpp"
@@ -23,7 +24,7 @@ int print(const Result<std::vector<std::string>>& lines, int failure) {
     return kUsageStatus;
   }
   std::string text;
-  for (const std::string& line : *lines) text += table::printable(line) + '\n';
+  for (const std::string& line : *lines) text += hanging(table::printable(line), columns_of(STDOUT_FILENO)) + '\n';
   return print_result(text, failure);
 }
 
