@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hanging.hpp"
 #include "cli/attach/ending.hpp"
 #include "cli/table/text.hpp"
 
@@ -17,17 +18,14 @@ struct Mark {
 // In the order of Check::Verdict.
 constexpr std::array<Mark, 3> kMarks{{{"✓", "ok ", "\x1b[32m"}, {"✗", "NO ", "\x1b[31m"}, {"?", "?  ", "\x1b[33m"}}};
 
-std::string mark(Check::Verdict verdict, const recording::Style& style) {
-  const Mark& m = kMarks[static_cast<std::size_t>(verdict)];
-  const std::string_view sign = style.utf8 ? m.utf8 : m.ascii;
-  return style.color ? fmt::format("{}{}\x1b[0m", m.color, sign) : std::string(sign);
-}
-
 std::string line(const Check& check, const recording::Style& style) {
-  std::string text = fmt::format("  {} {}\n", mark(check.verdict, style), table::printable(check.what));
+  const Mark& mark = kMarks[static_cast<std::size_t>(check.verdict)];
+  const std::string_view sign = style.utf8 ? mark.utf8 : mark.ascii;
+  std::string text = fmt::format("  {} {}\n", sign, table::printable(check.what));
   if (!check.cause.empty()) text += fmt::format("      cause: {}\n", table::printable(check.cause));
   if (!check.fix.empty()) text += fmt::format("      fix:   {}\n", table::printable(check.fix));
-  return text;
+  text = hanging(text, style.width);
+  return style.color ? text.replace(2, sign.size(), fmt::format("{}{}\x1b[0m", mark.color, sign)) : text;
 }
 
 bool is_bad(const Check& check) { return check.verdict == Check::Verdict::Bad; }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/hanging.hpp"
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
 #include "cli/attach/capability.hpp"
@@ -41,7 +42,8 @@ int check(const std::vector<pid_t>& pids, ColorWish color) {
   std::string text;
   for (const pid_t pid : pids) {
     const auto checks = check_attach(pid, Asker::self());
-    text += check_table(pid, name_of(pid), checks, {.color = terminal.color, .utf8 = terminal.utf8});
+    text += check_table(pid, name_of(pid), checks,
+                        {.color = terminal.color, .utf8 = terminal.utf8, .width = columns_of(STDOUT_FILENO)});
     if (status == 0) status = status_of(checks);
   }
   return print_result(text, kFailed) == 0 ? status : kFailed;

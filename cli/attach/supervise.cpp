@@ -47,7 +47,7 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
               HeldSignals& held) {
   log::set_program("fade");
   ::signal(SIGTTOU, SIG_IGN);  // a message from the background must not stop us, at the end neither (stty tostop)
-  const auto [outcome, watched] = watch(request, invocation, control, held);
+  auto [outcome, watched] = watch(request, invocation, control, held);
   if (!outcome) {
     log::set_program(name);
     return report(outcome.error(), control);
@@ -55,7 +55,11 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
   if (control != nullptr) control->ended(*outcome);
   recording::say_ended(
       request.summary.value_or(!request.options.snapshot), invocation.color,
-      [&](const Style& style) { return end_block(watched, *outcome, style); }, must_say(watched, *outcome));
+      [&](const Style& style) {
+        recording::fold_helpers(outcome->summary);
+        return end_block(watched, *outcome, style);
+      },
+      must_say(watched, *outcome));
   if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color))
     return kFailed;
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);

@@ -49,7 +49,7 @@ Result<void> print_facts(const std::vector<std::pair<std::string, std::string>>&
 
 recording::Style style_of_stdout(const Context& context) {
   const auto terminal = table::look_at_terminal(STDOUT_FILENO, use_color(context.color, STDOUT_FILENO));
-  return {.color = terminal.color, .utf8 = terminal.utf8};
+  return {.color = terminal.color, .utf8 = terminal.utf8, .width = terminal.tty ? terminal.width : 0};
 }
 
 std::string user_name(std::int64_t uid) {

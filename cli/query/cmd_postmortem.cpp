@@ -8,13 +8,15 @@
 #include "cli/query/frame_list.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
+#include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
+#include "cli/table/text.hpp"
 #include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kMostTold = 5;
+constexpr std::size_t kMostTold = 5, kWidestName = 60;
 constexpr std::int64_t kTerminated = 15;  // SIGTERM
 constexpr std::int64_t kMostThreads = 20, kMostCalls = 12;
 
@@ -120,10 +122,17 @@ Result<void> tell_memory(Context& context, Recording& recording, Prose& page, co
   return {};
 }
 
-std::string title_of(const NamedRow& moment) {
+// As the other pages name the process; the file of its program if its command line is unknown.
+std::string name_of(const Context& context, const NamedRow& moment) {
   const std::string exe = moment.raw("exe");
+  const std::string name =
+      moment.has("command") ? table::short_command(moment.raw("command")) : exe.substr(exe.rfind('/') + 1);
+  return table::shorten_end(name, kWidestName, context.output.style.terminal.utf8);
+}
+
+std::string title_of(const Context& context, const NamedRow& moment) {
   const std::string rank = moment.has("rank") ? fmt::format("rank {}, ", moment.number("rank")) : "";
-  const std::string process = fmt::format("{} ({}pid {})", exe.substr(exe.rfind('/') + 1), rank, moment.number("pid"));
+  const std::string process = fmt::format("{} ({}pid {})", name_of(context, moment), rank, moment.number("pid"));
   return moment.raw("kind") == "snapshot" ? "Snapshot of " + process : process + " " + moment.raw("what");
 }
 
@@ -146,9 +155,9 @@ Result<void> print_tables(Context& context, Recording& recording, Prose& page, c
 
 Result<void> tell_one(Context& context, Recording& recording, const NamedRow& moment) {
   Prose page(context);
-  page.title(title_of(moment), moment.raw("kind") != "snapshot");
+  page.title(title_of(context, moment), moment.raw("kind") != "snapshot");
   page.entry("when", table::human_time(moment.number("start"), context.settings.units));
-  page.entry("command", moment.at("command"));
+  if (moment.raw("command") != name_of(context, moment)) page.entry("command", moment.at("command"));
   page.entry("signal", signal_line(moment));
   page.entry("known by", moment.at("evidence"));
   if (auto done = tell_thread(context, recording, page, moment); !done) return done;

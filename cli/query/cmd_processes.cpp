@@ -49,7 +49,7 @@ Result<void> show_processes(Context& context, Recording& recording) {
   if (auto done = print_those(context, recording, "NOT helper"); !done) return done;
   const std::string words = fmt::format("{} helpers folded ({}): fade-query processes --limit 0",
                                         table::human_count(folded), names_of(*helpers));
-  return context.output.bytes->write(paragraph(context, words, 0) + "\n");
+  return context.output.bytes->write(paragraph(context, words, 2) + "\n");
 }
 
 }  // namespace fade::query

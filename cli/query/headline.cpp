@@ -36,6 +36,8 @@ std::string how_it_ended(const NamedRow& session) {
 std::string size_of(const NamedRow& run) {
   std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")),
                                  run.number("processes") == 1 ? "" : "es");
+  if (const std::int64_t helpers = run.number("helpers"); helpers > 0)
+    text += fmt::format(", {} helper{}", table::human_count(helpers), helpers == 1 ? "" : "s");
   if (const std::int64_t ranks = run.number("ranks"); ranks > 0)
     text += fmt::format(", {} rank{}", ranks, ranks == 1 ? "" : "s");
   if (run.has("gpus")) text += ", " + run.text("gpus");

@@ -13,6 +13,7 @@ Result<std::string> overhead_line(Recording& recording, const table::Value& sess
   const NamedRow& r = rows->front();
   const table::Slowdown cost{.calls = r.number("calls"),
                              .threads = r.number("threads"),
+                             .callers = r.number("callers"),
                              .calls_ns = r.number("calls_ns"),
                              .other_ns = r.number("other_ns"),
                              .busiest_ns = r.number("busiest_ns"),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hanging.hpp"
 #include "base/log.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/report.hpp"
@@ -69,7 +70,8 @@ Settings part_settings(const Context& context) {
 void tell_below(const Context& context, const std::string& message) {
   const std::string words = with_recording(context, message);
   if (!context.output.held_back) return log::info("{}", words);
-  if (log::level() >= log::Level::Info) (void)context.output.bytes->write("fade-query: " + words + "\n");
+  if (log::level() < log::Level::Info) return;
+  (void)context.output.bytes->write(hanging("fade-query: " + words, context.output.style.terminal.width) + "\n");
 }
 
 std::string bold(const Context& context, std::string_view text) {

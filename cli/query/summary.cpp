@@ -14,6 +14,7 @@
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
+#include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 #include "schema/schema.hpp"
@@ -43,9 +44,26 @@ class SummaryPage {
   std::string without_rows(std::string_view topic) { return why_without_rows(recording_, session_, topic); }
 
   void heading(std::string_view title) { put("\n" + bold(title) + "\n"); }
+  // The rest of a line that is too long stands two columns further right.
   void line(std::string_view words) {
     const unsigned width = terminal().width;
-    for (const std::string& part : wrapped(words, width < 40 ? 0 : width - 2)) put("  " + part + "\n");
+    std::string_view indent = "  ";
+    for (const std::string& part : wrapped(words, width < 40 ? 0 : width - 4)) {
+      put(fmt::format("{}{}\n", indent, part));
+      indent = "    ";
+    }
+  }
+  // A command, and beside it in a column of its own why one would type it.
+  void offer(std::string_view report, std::string_view why, std::size_t column) {
+    const std::string typed = fmt::format("  {:<{}}  ", command(report), column);
+    const unsigned width = terminal().width;
+    const std::size_t room =
+        width < 40 ? 0 : std::max<std::size_t>(width - std::min<std::size_t>(width, typed.size()), 20);
+    std::string begin = typed;
+    for (const std::string& part : wrapped(why, room)) {
+      put(begin + part + "\n");
+      begin.assign(typed.size(), ' ');
+    }
   }
   // The rows of the headline: what they tell, the sections need not tell again.
   void told(Headline headline) { headline_ = std::move(headline); }
@@ -325,9 +343,9 @@ Result<void> postmortem_section(SummaryPage& page) {
   page.heading("Crashes and hangs");
   for (std::size_t i = 0; i < std::min<std::size_t>(moments->size(), 3); ++i) {
     const NamedRow& m = (*moments)[i];
-    const std::string exe = m.text("exe"), call = m.has("call") ? ", in " + m.text("call") : "";
-    page.line(fmt::format("{} (pid {}) {}", exe.substr(exe.rfind('/') + 1), m.text("pid"),
-                          page.alarming(m.text("what") + call)));
+    const std::string name = table::printable(table::short_command(m.raw("command")));
+    const std::string call = m.has("call") ? ", in " + m.text("call") : "";
+    page.line(fmt::format("{} (pid {}) {}", name, m.text("pid"), page.alarming(m.text("what") + call)));
   }
   page.line("what each thread was doing, and the last calls: " + page.command("postmortem"));
   return {};
@@ -387,8 +405,7 @@ Result<void> next_section(SummaryPage& page) {
   page.heading("Next");
   int shown = 0;
   for (const Next& n : all)
-    if (n.useful && ++shown <= 5)
-      page.line(fmt::format("{:<{}}  {}", page.command(n.report), page.command("memory --peak").size(), n.why));
+    if (n.useful && ++shown <= 5) page.offer(n.report, n.why, page.command("memory --peak").size());
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/hanging.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/slowdown.hpp"
@@ -46,6 +47,7 @@ std::string slowdown(const RunSummary& s, const Style& style) {
   const CostSummary& c = s.cost;
   return table::slowdown_text({.calls = static_cast<std::int64_t>(s.calls),
                                .threads = static_cast<std::int64_t>(c.threads),
+                               .callers = static_cast<std::int64_t>(c.callers),
                                .calls_ns = c.calls_ns,
                                .other_ns = c.other_ns,
                                .busiest_ns = c.busiest_ns,
@@ -77,11 +79,17 @@ std::string top(const RunSummary& s, const Style& style) {
   return text;
 }
 
-std::string libraries(const RunSummary& s) {
-  if (s.libraries.empty()) return line("libraries", "the program loaded no HIP library");
+std::string ran(const RunSummary& s) {
+  const std::string text =
+      fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads"));
+  return s.helpers > 0 ? fmt::format("{}, and {}", text, count(s.helpers, "helper", "helpers")) : text;
+}
+
+std::string libraries(const RunSummary& s, const Style& style) {
+  if (s.libraries.empty()) return line("libraries", "the program loaded no HIP library", style);
   std::string text;
   for (const std::string& library : s.libraries)
-    text += line(text.empty() ? "libraries" : "", table::printable(library));
+    text += line(text.empty() ? "libraries" : "", table::printable(library), style);
   return text;
 }
 
@@ -128,11 +136,10 @@ std::vector<std::string> must_say(const RunSummary& summary, const std::string& 
 
 std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style,
                       const std::string& trouble) {
-  std::string text =
-      bold(fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending), style) + '\n';
-  text += line(
-      "ran", fmt::format("{}, {}", count(s.processes, "process", "processes"), count(s.threads, "thread", "threads")));
-  if (trouble.empty()) text += libraries(s);
+  const std::string first = fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending);
+  std::string text = bold(hanging(first, style.width), style) + '\n';
+  text += line("ran", ran(s));
+  if (trouble.empty()) text += libraries(s, style);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
   for (const auto& [label, what] : more) text += line(label, what, style);

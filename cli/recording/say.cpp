@@ -4,14 +4,17 @@
 
 #include <cstdio>
 
+#include "base/hanging.hpp"
 #include "base/log.hpp"
 #include "cli/options/output.hpp"
 #include "cli/options/program.hpp"
 #include "cli/query/command.hpp"
 #include "cli/query/headline.hpp"
+#include "cli/query/named_row.hpp"
 #include "cli/table/bytes.hpp"
 #include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::cli::recording {
 
@@ -21,7 +24,7 @@ int print(const Result<std::vector<std::string>>& lines, int failure) {
     return kUsageStatus;
   }
   std::string text;
-  for (const std::string& line : *lines) text += table::printable(line) + '\n';
+  for (const std::string& line : *lines) text += hanging(table::printable(line), columns_of(STDOUT_FILENO)) + '\n';
   return print_result(text, failure);
 }
 
@@ -55,6 +58,23 @@ Result<void> print_page(const Page& page, int fd, const char* name, const std::s
 }
 
 }  // namespace
+
+void fold_helpers(RunSummary& summary) {
+  const auto read = [&](query::Context& context, query::Recording& recording) -> Result<void> {
+    auto rows = query::named_rows(context, recording, schema::page_sql("ran"));
+    if (!rows) return tl::unexpected(std::move(rows.error()));
+    const query::NamedRow& ran = rows->front();
+    const auto number = [&](std::string_view column) { return static_cast<std::uint64_t>(ran.number(column)); };
+    summary.helpers = number("helpers");
+    summary.cost.callers = number("callers");
+    if (summary.helpers == 0) return {};
+    summary.processes = number("processes");
+    summary.threads = number("threads");
+    return {};
+  };
+  if (const auto done = print_page(read, STDERR_FILENO, "standard error", summary.database, ColorWish::Never); !done)
+    log::debug("{}", done.error().text());
+}
 
 Trouble trouble_of(const std::string& database, ColorWish color) {
   Trouble out;

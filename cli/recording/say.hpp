@@ -18,6 +18,10 @@ int print(const Result<std::vector<std::string>>& lines, int failure);
 void say_ended(bool wants_summary, ColorWish color, const std::function<std::string(const Style&)>& block,
                const std::vector<std::string>& sentences);
 
+// Leaves helpers out of the counts of processes and threads, as the report processes does. Changes nothing if the
+// recording cannot be read.
+void fold_helpers(RunSummary& summary);
+
 // The rows of the headline: the fault, the user's own line, the command that tells more. Both are empty if there is no
 // fault, and if the recording cannot be read.
 struct Trouble {

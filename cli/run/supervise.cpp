@@ -25,7 +25,7 @@ void say_started(const std::string& name, int pid, const std::string& database) 
   log::info("recording {} (pid {}) to {}", table::printable(file), pid, table::printable(database));
 }
 
-void say_ended(const Request& request, const RunOutcome& outcome, ColorWish color) {
+void say_ended(const Request& request, RunOutcome outcome, ColorWish color) {
   const bool is_quiet = log::level() < log::Level::Info;
   const auto trouble = is_quiet ? recording::Trouble() : recording::trouble_of(outcome.summary.database, color);
   std::vector<std::string> sentences = must_say(outcome.summary, trouble.text);
@@ -33,7 +33,11 @@ void say_ended(const Request& request, const RunOutcome& outcome, ColorWish colo
     sentences.insert(sentences.end(), trouble.sentences.begin(), trouble.sentences.end());
   recording::say_ended(
       request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
-      [&](const Style& style) { return end_block(outcome, style, trouble.text); }, sentences);
+      [&](const Style& style) {
+        recording::fold_helpers(outcome.summary);
+        return end_block(outcome, style, trouble.text);
+      },
+      sentences);
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ std::string range(double low, double high) {
 std::string parts(const Slowdown& c, bool utf8) {
   if (c.calls == 0 || c.calls_ns == 0) return {};
   std::string text = counted(c.calls, "call", "calls");
-  if (c.threads > 1) text += fmt::format(" of {} threads", human_count(c.threads));
+  const std::int64_t callers = c.callers > 0 ? c.callers : c.threads;
+  if (callers > 1) text += fmt::format(" of {} threads", human_count(callers));
   text += " x " + duration(c.calls_ns / c.calls, utf8);
   if (c.other_ns * 20 > c.calls_ns) text += " + " + duration(c.other_ns, utf8) + " for loading and starting";
   return text + " = ";

@@ -9,6 +9,7 @@ namespace fade::table {
 struct Slowdown {
   std::int64_t calls = 0;       // recorded
   std::int64_t threads = 0;     // that were stopped
+  std::int64_t callers = 0;     // threads that made these calls; 0: as many as were stopped
   std::int64_t calls_ns = 0;    // what the calls' stops cost
   std::int64_t other_ns = 0;    // what other stops cost: the start of programs, loading of libraries
   std::int64_t busiest_ns = 0;  // what the stops of one thread cost, of the thread with most

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <string>
 
+#include "base/hanging.hpp"
+
 namespace fade::log {
 namespace {
 std::atomic<Level> current{Level::Info};
@@ -49,6 +51,18 @@ std::string begin_of_line(int fd) {
   return std::string(size.ws_col, ' ') + '\r';
 }
 
+// As the reader of `fd` sees it: on a terminal no line is wider than that.
+std::string message(int fd, std::string_view text) {
+  return hanging(fmt::format("{}: {}", program, harmless(text)), columns_of(fd));
+}
+
+// Terminals that the program has set to raw need a return for each line.
+std::string with_returns(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '\n' ? "\r\n" : std::string(1, c);
+  return out;
+}
+
 bool takes_now(int fd) {
   pollfd asked{.fd = fd, .events = POLLOUT, .revents = 0};
   return ::poll(&asked, 1, 0) == 1 && (asked.revents & POLLOUT) != 0;
@@ -62,8 +76,7 @@ void set_program(std::string_view name) { program = name; }
 
 void write(Level level, std::string_view text) {
   if (current < level) return;
-  const std::string line =
-      fmt::format("{}: {}\n", program, harmless(text));            // one write: lines of two processes do not mix
+  const std::string line = message(destination, text) + '\n';      // one write: lines of two processes do not mix
   if (::write(destination, line.data(), line.size()) < 0) return;  // no reader for an error message is left
 }
 
@@ -72,8 +85,8 @@ void announce_to(int fd) { announcements = fd; }
 void announce(std::string_view text) {
   const int fd = announcements >= 0 ? announcements.load() : destination.load();
   if (current < Level::Info || !takes_now(fd)) return;
-  const std::string begin = begin_of_line(fd);
-  const std::string line = fmt::format("{}{}: {}{}", begin, program, harmless(text), begin.empty() ? "\n" : "\r\n");
+  const std::string begin = begin_of_line(fd), lines = message(fd, text) + '\n';
+  const std::string line = begin.empty() ? lines : begin + with_returns(lines);
   if (::write(fd, line.data(), line.size()) < 0) return;  // no reader is left
 }
 

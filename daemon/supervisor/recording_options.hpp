@@ -60,6 +60,7 @@ struct TopFunction {
 struct CostSummary {
   bool is_measured = false;     // the kernel's share of a stop; if not, the figures are without it
   std::uint64_t threads = 0;    // that were stopped
+  std::uint64_t callers = 0;    // threads that made recorded calls; 0: not counted
   std::int64_t calls_ns = 0;    // by recorded calls
   std::int64_t other_ns = 0;    // by other stops: the start of programs, loading of libraries
   std::int64_t busiest_ns = 0;  // of the thread that was stopped longest
@@ -75,6 +76,7 @@ struct RunSummary {
   std::int64_t stopped_ns = 0;  // threads held by stops, all threads added up
   CostSummary cost;
   std::uint64_t processes = 0, threads = 0;
+  std::uint64_t helpers = 0;  // processes that are left out of both (the column `helper` of the report processes)
   std::uint64_t functions_armed = 0;
   bool is_filtered = false;    // functions, launches, processes or times were left out on purpose
   std::uint64_t vanished = 0;  // breakpoints that the program took out: calls are missing, and nothing says how many

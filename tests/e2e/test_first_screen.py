@@ -143,6 +143,47 @@ def row_of(rows, label):
     return " ".join(" ".join(rows[at:end + 1]).split())
 
 
+def on_a_terminal(columns, command, cwd, environment):
+    """The lines that a command writes to a terminal, without what clears the line of an announcement."""
+    child = pexpect.spawn(str(command[0]), [str(word) for word in command[1:]], cwd=str(cwd), env=environment, dimensions=(ROWS, columns), encoding="utf-8", timeout=60)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", child.read())
+    child.close()
+    return [line.rsplit("\r", 1)[-1] for line in text.replace("\r\n", "\n").split("\n")]
+
+
+@pytest.mark.parametrize("words", [
+    ["fade-run", "-o", "run.db", "--", PYTHON, SITUATIONS / "crash.py"],
+    ["fade-run", "--set", "device.0.multiProcessorCount=72", "--dry-run"],
+    ["fade-run", "-o", "is/not/there.db", "--", "true"],
+    ["fade-attach", "--check", "1"],
+    ["fade-attach", "999999999"],
+])
+def test_no_line_is_wider_than_the_terminal(build, environment, tmp_path, words):
+    program = {"fade-run": build.fade_run, "fade-attach": build.folder / "cli" / "attach" / "fade-attach"}[words[0]]
+    narrow = on_a_terminal(60, [program, *words[1:]], tmp_path, environment)
+    too_wide = [line for line in narrow if len(line) > 60 and " " in line.strip()]
+    assert len(narrow) > 1 and not too_wide, too_wide
+    if "--dry-run" in words:
+        piped = subprocess.run([program, *words[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+        assert max(map(len, piped.splitlines())) > 100
+
+
+def test_helpers_are_counted_apart(build, environment, tmp_path):
+    """A script starts programs before it becomes the one that uses the GPU: neither figure nor name is theirs."""
+    script = tmp_path / "run.sh"
+    script.write_text(f"#!/bin/sh\nfor i in 1 2 3 4 5; do /bin/true; done\nexec {PYTHON} {SITUATIONS / 'crash.py'}\n")
+    script.chmod(0o755)
+    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert "ran        1 process, 1 thread, and 5 helpers\n" in ran.stderr
+    [cost] = [line for line in ran.stderr.splitlines() if line.startswith("  slowdown")]
+    assert " calls x " in cost, cost
+
+    def page(*words):
+        return subprocess.run([build.fade_query, "run.db", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+    assert "1 process, 5 helpers" in page("summary", "--format", "table")
+    assert page("postmortem", "--format", "table").startswith("python3 crash.py (pid ")
+
+
 @pytest.mark.parametrize("text, said", [
     ("raise ImportError('no such model')", "EXIT exit status 1 before HIP was loaded: see the program's own output"),
     ("import faketorch; faketorch.cuda.synchronize(); raise SystemExit(3)", "EXIT exit status 3"),

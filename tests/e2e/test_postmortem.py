@@ -322,7 +322,7 @@ def test_what_is_refused(build, tmp_path, program, words, status, says):
 def test_the_page(record, page, tmp_path, columns):
     record("thread", **IN_A_CALL)
     text = page(tmp_path / "run.db", columns)
-    assert re.search(r"^crash \(pid \d+\) died of SIGABRT: it gave up by itself: abort\(\)", text)
+    assert re.search(r"^crash thread \(pid \d+\) died of SIGABRT: it gave up by itself: abort\(\)", text)
     for words in ("thread ", "memory ", "1.00 MiB on device 0", "advice ", "3 threads", "hipStreamSynchronize", "Stack of thread", "give_up", "The last calls"):
         assert words in text, text
     assert all(len(line) <= columns for line in text.splitlines())

@@ -106,6 +106,11 @@ TEST(Announcements, BeginALineOnATerminalAndKeepTheProgramsOwn) {
   const ssize_t n = ::read(terminal.get(), text.data(), text.size());
   ASSERT_GT(n, 0);
   EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(n)), std::string(20, ' ') + "\rfade: it hangs\r\n");
+  log::announce("it hangs in a call of some length");
+  const ssize_t more = ::read(terminal.get(), text.data(), text.size());
+  ASSERT_GT(more, 0);
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(more)),
+            std::string(20, ' ') + "\rfade: it hangs in a call\r\n      of some length\r\n");
 }
 
 }  // namespace

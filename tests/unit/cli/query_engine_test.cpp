@@ -357,7 +357,7 @@ TEST_F(Summary, TellsWhatANewcomerAsks) {
         "8 failed calls", "hipErrorOutOfMemory hipMalloc x 1", "device.0.multiProcessorCount=72: 2 times 36 -> 72",
         "device.1.warpSize=64: never applied", "12 not recorded: the disk was full",
         "set-user-id program runs on unwatched",
-        "fade's own cost: unknown, fade's own part alone is 17 calls x 8.82 µs", "fade-query errors"})
+        "fade's own cost: unknown, fade's own part alone is 17 calls of 2 threads x 8.82 µs", "fade-query errors"})
     EXPECT_THAT(text, HasSubstr(words));
 }
 

@@ -46,6 +46,16 @@ TEST(EndBlock, SaysWhatHappenedAndWhatToTypeNext) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST(EndBlock, CountsHelpersApart) {
+  RunOutcome o = outcome();
+  o.summary.helpers = 43;
+  o.summary.cost.threads = 44;
+  o.summary.cost.callers = 1;
+  const std::string text = end_block(o, {});
+  EXPECT_THAT(text, HasSubstr("ran        1 process, 1 thread, and 43 helpers\n"));
+  EXPECT_THAT(text, HasSubstr("12,345 calls x 122 us"));
+}
+
 TEST(EndBlock, NumbersLookAsOnTheRestOfTheTerminal) {
   const std::string text = end_block(outcome(), {.color = true, .utf8 = true});
   EXPECT_THAT(text, HasSubstr("12.0 µs"));

@@ -37,6 +37,8 @@ TEST(Slowdown, OfSeveralThreadsIsARange) {
   c.busiest_ns = 100 * kMs;
   EXPECT_EQ(slowdown_text(c, false),
             "about 33 % slower to more than 3x: 20,001 calls of 4 threads x 15.0 us = 300 ms of 400 ms");
+  c.callers = 1;  // stops of threads that call nothing hold the program up too
+  EXPECT_EQ(slowdown_text(c, false), "about 33 % slower to more than 3x: 20,001 calls x 15.0 us = 300 ms of 400 ms");
   c.busiest_ns = 0;
   EXPECT_THAT(slowdown_text(c, false), StartsWith("up to more than 3x: "));
   c.calls_ns = 390 * kMs;
