@@ -64,21 +64,27 @@ checker=$!
 set +m
 trap 'kill -- "-$checker" 2>/dev/null || true' EXIT
 
+# Tests of programs wait more than they compute, so they run as three lists side by side. Each list takes shares of the
+# files of tests/e2e; a share has every fifth file.
+share() { ls tests/e2e/test_*.py | awk -v share="$1" 'NR % 5 == share'; }
 pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@" --build-dir build/release; }
-# Tests of programs wait more than they compute, so the files of tests/e2e run as two lists side by side.
-e2e_files() { ls tests/e2e/test_*.py | awk -v half="$1" 'NR % 2 == half'; }
-step "AMD's own runtimes"
-pytest -rs tests/real
-step "The programs end to end, two lists at a time"
+first() { pytest $(share 0) $(share 1); }
+second() { pytest $(share 2) $(share 3); }
+third() { pytest -rs tests/real && pytest $(share 4); }
+
+step "The programs end to end, and AMD's own runtimes: three lists side by side"
 set -m
-(e2e_files 1 | xargs /usr/bin/python3 -m pytest -q -p no:cacheprovider --build-dir build/release) >build/e2e.log 2>&1 &
-other=$!
+second >build/second.log 2>&1 &
+lists=($!)
+third >build/third.log 2>&1 &
+lists+=($!)
 set +m
-trap 'kill -- "-$checker" "-$other" 2>/dev/null || true' EXIT
-e2e_files 0 | xargs /usr/bin/python3 -m pytest -q -p no:cacheprovider --build-dir build/release
-wait "$other" || { cat build/e2e.log >&2; exit 1; }
-cat build/e2e.log
-rm build/e2e.log
+trap 'kill -- "-$checker" "${lists[@]/#/-}" 2>/dev/null || true' EXIT
+first
+wait "${lists[0]}" || { cat build/second.log >&2; exit 1; }
+wait "${lists[1]}" || { cat build/third.log >&2; exit 1; }
+cat build/second.log build/third.log
+rm build/second.log build/third.log
 
 step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer, queue and store under ThreadSanitizer"
 wait "$checker" || { cat build/checked.log >&2; exit 1; }
