@@ -6,7 +6,7 @@ exec </dev/null
 
 export COLUMNS=${COLUMNS:-110}
 build=build/release
-tools=("$build/cli/run" "$build/cli/attach" "$build/cli/query" "$build/cli/ctl" "$build/cli/fade")
+tools=("$build/cli/run" "$build/cli/attach" "$build/cli/query" "$build/cli/doctor" "$build/cli/ctl" "$build/cli/fade")
 demo=$build/demo
 try=$build/try
 
@@ -26,21 +26,11 @@ step "Build into $build"
 cmake --preset release -DFADE_TESTS=OFF -DPython3_EXECUTABLE=/usr/bin/python3 "${launcher[@]}" >/dev/null
 cmake --build --preset release
 
-step "What fade can see on this machine"
-if [[ -e /dev/kfd ]]; then
-  if [[ -r /dev/kfd && -w /dev/kfd ]]; then echo "GPU driver:  /dev/kfd can be opened"
-  else echo "GPU driver:  /dev/kfd cannot be opened: sudo usermod -aG render,video $(id -un), then log in again"; fi
-else
-  echo "GPU driver:  no /dev/kfd: HIP programs find no GPU here; the bundled programs bring a runtime that needs none"
-fi
-scope=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)
-case $scope in
-  0 | 1) echo "ptrace:      allowed for programs that fade starts" ;;
-  2) echo "ptrace:      only for root (kernel.yama.ptrace_scope is 2): use sudo" ;;
-  *) echo "ptrace:      off until reboot (kernel.yama.ptrace_scope is $scope): fade cannot work" ;;
-esac
-
 for folder in "${tools[@]}"; do PATH=$PWD/$folder:$PATH; done
+
+step "What works on this machine"
+show fade doctor || true
+
 mkdir -p "$try"
 
 step "Run the bundled HIP program (C++) under fade"

@@ -39,7 +39,6 @@ constexpr Missing kMissing[] = {
     {"compare", "fade-run --ab RULES -- PROGRAM      compares a program with and without an override"},
     {"live", "fade-query top --watch      prints it again and again; fade-trace writes each call as it happens"},
     {"serve", "fade-query flame -f speedscope      writes a file for a viewer in the browser"},
-    {"doctor", "fade-attach --check PID      says whether a process can be attached to"},
 };
 
 std::string report_for(const std::string& word) {

@@ -100,15 +100,15 @@ bool may_open(const std::string& path, const struct stat& node, const Credential
   return (node.st_mode & kReadWrite) == kReadWrite;
 }
 
-// "group 109 (render)", by the names of this machine: a file of the process' own root may be anything.
-std::string group_words(gid_t gid) {
+// By the names of this machine: a file of the process' own root may be anything. Empty: it has no name.
+std::string group_name(gid_t gid) {
   const std::string wanted = std::to_string(gid);
   for (const std::string& line : lines_of("/etc/group")) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1), third = line.find(':', second + 1);
     if (third != std::string::npos && line.substr(second + 1, third - second - 1) == wanted)
-      return fmt::format("group {} ({})", gid, line.substr(0, std::min<std::size_t>(first, 64)));
+      return line.substr(0, std::min<std::size_t>(first, 64));
   }
-  return fmt::format("group {}", gid);
+  return {};
 }
 
 std::string who_words(const Credentials& who) {
@@ -145,15 +145,19 @@ std::vector<std::string> node_names(const std::string& root) {
 }
 
 GpuNode look_at(const std::string& name, const std::string& process, const Credentials& who, bool is_open) {
-  if (is_open) return {"device-open", name + " is open"};
+  if (is_open) return {"device-open", name + " is open", name};
   const std::string path = process + "/root" + name;
   struct stat node {};
-  if (::lstat(path.c_str(), &node) != 0) return {"device-missing", name + " does not exist where the process looks"};
-  const std::string rights =
-      fmt::format("mode {:04o}, user {}, {}", node.st_mode & 07777, node.st_uid, group_words(node.st_gid));
+  if (::lstat(path.c_str(), &node) != 0)
+    return {"device-missing", name + " does not exist where the process looks", name};
+  const std::string group = group_name(node.st_gid);
+  const std::string rights = fmt::format("mode {:04o}, user {}, group {}{}", node.st_mode & 07777, node.st_uid,
+                                         node.st_gid, group.empty() ? "" : fmt::format(" ({})", group));
   if (may_open(path, node, who))
-    return {"device-closed", fmt::format("{} is not open, though its {} would allow it", name, rights)};
-  return {"device-refused", fmt::format("{} may not be opened by this process: {}; {}", name, rights, who_words(who))};
+    return {"device-closed", fmt::format("{} is not open, though its {} would allow it", name, rights), name, rights,
+            group.empty() ? std::to_string(node.st_gid) : group};
+  return {"device-refused", fmt::format("{} may not be opened by this process: {}; {}", name, rights, who_words(who)),
+          name, rights, group.empty() ? std::to_string(node.st_gid) : group};
 }
 
 }  // namespace

@@ -12,8 +12,11 @@
 namespace fade {
 
 struct GpuNode {
-  std::string state;   // device-open, device-refused, device-closed (it might have opened it) or device-missing
-  std::string detail;  // a sentence that begins with the node's path
+  std::string state;     // device-open, device-refused, device-closed (it might have opened it) or device-missing
+  std::string detail;    // a sentence that begins with the node's path
+  std::string path{};    // /dev/kfd
+  std::string rights{};  // "mode 0660, user 0, group 109 (render)"; empty: missing, or open
+  std::string group{};   // "render", or its number if it has no name here; empty as above
 };
 // /dev/kfd first, then the existing render nodes. `proc`: the mount point of procfs. Empty if the process is gone or
 // may not be looked at.

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "proc/memory_group.hpp"
+
 namespace fade {
 namespace {
 
@@ -25,16 +27,11 @@ std::optional<std::uint64_t> read_count(const std::string& path) {
   return std::nullopt;
 }
 
-// "0::/path" (version 2) or "N:...,memory,...:/path" (version 1): the file that counts, below /sys/fs/cgroup.
+// The file that counts for a line of /proc/PID/cgroup; empty: the line is another controller's.
 std::string counter_of(std::string_view line) {
-  const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-  if (first == line.npos || second == line.npos) return {};
-  const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
-  std::string path(line.substr(second + 1));
-  if (path == "/") path.clear();
-  if (controllers == ",,") return "/sys/fs/cgroup" + path + "/memory.events";
-  return controllers.find(",memory,") == std::string::npos ? std::string()
-                                                           : "/sys/fs/cgroup/memory" + path + "/memory.oom_control";
+  const auto group = memory_group_of(line);
+  if (!group) return {};
+  return group->mount + group->path + (group->is_unified ? "/memory.events" : "/memory.oom_control");
 }
 
 }  // namespace

@@ -42,6 +42,14 @@ std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string
   return out;
 }
 
+Check check_tracing(const Asker& asker, const std::string& proc, const KernelAnswers& kernel) {
+  const ProcFiles files(proc);
+  const Subject subject{
+      asker.pid, asker, kernel, files, files.status(asker.pid), UserNamespace::Same, container_sign(files)};
+  auto [verdict, cause, fix, code, for_lack] = is_tracing_allowed(subject);
+  return {"ptrace is allowed here", verdict, std::move(cause), std::move(fix), code};
+}
+
 Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc,
                       const KernelAnswers& kernel) {
   if (refusal.code != EPERM && refusal.code != EACCES && refusal.code != ESRCH) return refusal;

@@ -40,6 +40,10 @@ struct Asker {
 std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc = "/proc",
                                 const KernelAnswers& kernel = KernelAnswers::real());
 
+// The one rule that concerns no process: whether ptrace is allowed here at all.
+Check check_tracing(const Asker& asker, const std::string& proc = "/proc",
+                    const KernelAnswers& kernel = KernelAnswers::real());
+
 // `refusal` (EPERM, EACCES or ESRCH of coming to the process) with the cause, the fix and the code of the first bad
 // check, and the name of the process in its message; other errors stay as they are. `program`: as in Asker; "fade-run"
 // for its own child.

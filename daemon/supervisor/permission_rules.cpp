@@ -123,13 +123,8 @@ bool descends(const Subject& s, pid_t ancestor) {
   return false;
 }
 
-char yama_level(const Subject& s) {
-  const std::string text = s.proc.read("sys/kernel/yama/ptrace_scope");
-  return text.empty() ? '0' : text[0];
-}
-
 Finding is_allowed_by_yama(const Subject& s) {
-  const char level = yama_level(s);
+  const char level = yama_level(s.proc);
   if (level == '3')
     return bad("kernel.yama.ptrace_scope is 3: tracing is off until the next boot",
                "set kernel.yama.ptrace_scope to 0, 1 or 2 in /etc/sysctl.d and reboot");
@@ -176,19 +171,6 @@ Finding has_no_more_capabilities(const Subject& s) {
   const std::uint64_t more = s.status.mask("CapPrm") & ~s.asker.capabilities;
   if (more == 0 || s.privileged()) return good();
   return lacking(fmt::format("it holds capabilities that we lack ({:#x})", more), s.more_privilege());
-}
-
-Finding is_tracing_allowed(const Subject& s) {
-  const std::optional<int> answer = s.kernel.trace_me();
-  if (!answer) return unknown(s.asker.program + " is itself being traced, so it cannot be tried");
-  if (*answer == 0) return good();
-  if (yama_level(s) >= '2') return unknown("not to be told from what Yama forbids");
-  const std::string what = fmt::format("ptrace is forbidden here altogether ({}): ", std::strerror(*answer));
-  const StatusFile ours(s.proc.read("self/status"));
-  if (ours.empty() || ours.mask("Seccomp") != 0)
-    return bad(what + "a seccomp filter, such as a container's profile",
-               "docker run --cap-add=SYS_PTRACE ...   (Docker before 19.03 or a custom profile)");
-  return bad(what + a_security_module(s.kernel), "sudo setsebool deny_ptrace off   (SELinux)");
 }
 
 Finding has_the_capability(const Subject& s) {
@@ -269,6 +251,24 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+
+Finding is_tracing_allowed(const Subject& s) {
+  const std::optional<int> answer = s.kernel.trace_me();
+  if (!answer) return unknown(s.asker.program + " is itself being traced, so it cannot be tried");
+  if (*answer == 0) return good();
+  if (yama_level(s.proc) >= '2') return unknown("not to be told from what Yama forbids");
+  const std::string what = fmt::format("ptrace is forbidden here altogether ({}): ", std::strerror(*answer));
+  const StatusFile ours(s.proc.read("self/status"));
+  if (ours.empty() || ours.mask("Seccomp") != 0)
+    return bad(what + "a seccomp filter, such as a container's profile",
+               "docker run --cap-add=SYS_PTRACE ...   (Docker before 19.03 or a custom profile)");
+  return bad(what + a_security_module(s.kernel), "sudo setsebool deny_ptrace off   (SELinux)");
+}
+
+char yama_level(const ProcFiles& proc) {
+  const std::string text = proc.read("sys/kernel/yama/ptrace_scope");
+  return text.empty() ? '0' : text[0];
+}
 
 std::span<const Rule> permission_rules() { return kRules; }
 

@@ -46,6 +46,10 @@ struct Rule {
 };
 
 std::span<const Rule> permission_rules();
+Finding is_tracing_allowed(const Subject& subject);  // the rule that looks at no process
+
+// kernel.yama.ptrace_scope: '0' to '3'. '0' if the kernel has no Yama.
+char yama_level(const ProcFiles& proc);
 
 // "a security module (AppArmor, Landlock)": those that are active here and can forbid tracing.
 std::string a_security_module(const KernelAnswers& kernel);

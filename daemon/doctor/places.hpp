@@ -1,0 +1,29 @@
+// Where libraries of the GPU stack and Python's packages are, for the checks of programs and libraries.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "doctor/check.hpp"
+#include "elf/library_search.hpp"
+
+namespace fade::doctor {
+
+elf::LibrarySearch library_search(const Examined& x);
+
+// The program that the kernel would execute: for a script, its interpreter. Without the root. Empty: unknown.
+std::string executed(const Examined& x);
+
+struct Copy {
+  std::string path, real_path;  // as found, and behind symbolic links
+  std::string soname, version;  // version: of the real file's name; may be empty
+};
+// Copies of libamdhip64, each once: in LD_LIBRARY_PATH, the loader's folders, /opt/rocm*, ROCM_PATH, HIP_PATH, and in
+// packages of the program's Python.
+std::vector<Copy> hip_copies_on(const Examined& x, const elf::LibrarySearch& search);
+
+// The folders of PyTorch that the program's Python would import from; empty if the program is no Python.
+std::vector<std::string> torch_folders(const Examined& x);
+
+std::string version_of(const elf::LibrarySearch& search, const std::string& path);
+
+}  // namespace fade::doctor
