@@ -13,8 +13,9 @@ namespace {
 
 using fade::doctor::Verdict;
 
-constexpr std::size_t kVerdictWidth = 9, kNameWidth = 14, kLongestName = 24, kNarrowest = 30;
-constexpr std::string_view kColors[] = {"32", "33", "31", "2"};  // in the order of Verdict
+constexpr std::size_t kVerdictWidth = 9, kNameWidth = 16, kNarrowest = 30;
+constexpr std::size_t kColumn = 2 + kVerdictWidth + kNameWidth + 2;  // of the texts
+constexpr std::string_view kColors[] = {"32", "33", "31", "2"};      // in the order of Verdict
 constexpr std::string_view kJsonWords[] = {"ok", "warning", "problem", "none"};
 
 std::string colored(const std::string& text, std::string_view color, const Style& style) {
@@ -33,20 +34,15 @@ std::string beside(const std::string& text, std::size_t column, const Style& sty
   return out;
 }
 
-std::size_t name_width(const std::vector<Line>& lines) {
-  std::size_t out = kNameWidth;
-  for (const Line& line : lines) out = std::max(out, std::min(line.name.size(), kLongestName));
-  return out;
-}
-
-std::string text_of(const Line& line, std::size_t names, const Style& style) {
-  const std::size_t column = 2 + kVerdictWidth + names + 2;
+// A longer name has a line of its own.
+std::string text_of(const Line& line, const Style& style) {
   const std::string word = fmt::format("{:<{}}", fade::doctor::word_for(line.verdict), kVerdictWidth);
-  const std::string name = table::printable(line.name);
-  std::string out = fmt::format("  {}{:<{}}  ", colored(word, kColors[index_of(line.verdict)], style), name, names);
-  if (name.size() > names) out += "\n" + std::string(column, ' ');
-  out += beside(line.text, column, style);
-  if (!line.fix.empty()) out += std::string(column, ' ') + "fix: " + beside(line.fix, column + 5, style);
+  const std::string name = table::printable(line.name), indent(kColumn, ' ');
+  std::string out =
+      fmt::format("  {}{:<{}}  ", colored(word, kColors[index_of(line.verdict)], style), name, kNameWidth);
+  if (name.size() > kNameWidth) out = out.substr(0, out.find_last_not_of(' ') + 1) + "\n" + indent;
+  out += beside(line.text, kColumn, style);
+  if (!line.fix.empty()) out += indent + "fix: " + beside(line.fix, kColumn + 5, style);
   return out;
 }
 
@@ -68,12 +64,11 @@ Totals totals_of(const std::vector<Line>& lines) {
 
 std::string page(const std::string& title, const std::vector<Line>& lines, const Style& style) {
   std::string out = colored(table::printable(title), "1", style) + "\n";
-  const std::size_t names = name_width(lines);
   std::string_view group;
   for (const Line& line : lines) {
     if (line.group != group) out += fmt::format("\n{}\n", colored(std::string(line.group), "1", style));
     group = line.group;
-    out += text_of(line, names, style);
+    out += text_of(line, style);
   }
   return out + totals_text(totals_of(lines));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/glob.hpp"
 #include "doctor/checks.hpp"
 #include "session/gpu_nodes.hpp"
 #include "supervisor/kfd_topology.hpp"
@@ -77,9 +78,10 @@ Answers gpu_driver(const Examined& x) {
     return {ok(fmt::format("amdgpu {}", version.empty() ? "of the kernel" : version))};
   }
   if (x.exists("/sys/class/kfd")) return {ok("amdgpu is part of the kernel")};
+  if (x.exists("/dev/dxg")) return {ok("Windows has it (WSL): HIP uses /dev/dxg instead of /dev/kfd")};
   if (gpus.empty())
-    return {problem("this machine shows no AMD GPU (no PCI device of vendor 1002), and amdgpu is not loaded",
-                    "use a machine with an AMD GPU; fade run -- fade-demo tries fade without one")};
+    return {problem("no AMD GPU is on the PCI bus, and amdgpu is not loaded",
+                    "use a machine with an AMD GPU; recordings can be read on any")};
   return {problem(fmt::format("amdgpu is not loaded for the AMD GPU at {}", fmt::join(gpus, ", ")),
                   "sudo modprobe amdgpu      and: sudo dmesg | grep -i amdgpu")};
 }
@@ -99,7 +101,7 @@ Answers render_nodes(const Examined& x) {
       continue;
     }
     out.push_back(from_node(node, x));
-    out.back().name = node.path;
+    out.back().name = base_name(node.path);
   }
   if (!out.empty()) return out;
   if (!has_kfd) return {none("none, and no /dev/kfd")};

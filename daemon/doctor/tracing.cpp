@@ -105,8 +105,8 @@ Answers tap_clock(const Examined& x) {
   const std::string source =
       read_bounded(x.root + "/sys/devices/system/clocksource/clocksource0/current_clocksource", 64).value_or("");
   const auto usable = tap::TscClock::usable(cpu, source);
-  if (usable) return {ok(fmt::format("the time stamp counter is usable by taps ({})", first_line_of(source)))};
-  return {warning(fmt::format("no taps: {}", usable.error().cause),
+  if (usable) return {ok(fmt::format("the time stamp counter is a usable clock ({})", first_line_of(source)))};
+  return {warning(fmt::format("no taps, the cheaper way to record: {}", usable.error().cause),
                   usable.error().fix + "; journalctl -k -g clocksource shows why the kernel gave the counter up")};
 }
 

@@ -94,14 +94,14 @@ Gpus gpus_of(const Examined& x) {
 
 // What one variable does to the GPUs that are visible so far.
 Answer applied(const std::string& name, const std::string& value, Gpus& gpus) {
-  const std::string shown = fmt::format("{}={}", name, value);
+  const std::string shown = value.empty() ? "empty" : value;
   const bool is_known = !gpus.empty();
   const std::size_t before = gpus.size();
   gpus = left_by(value, gpus);
   const bool hides_all = value.empty() || value.starts_with('-') || (is_known && gpus.empty());
-  Answer out = hides_all  ? problem(shown + " hides every GPU from HIP", "unset " + name)
-               : is_known ? ok(fmt::format("{} leaves {} of {} GPUs", shown, gpus.size(), before))
-                          : ok(shown + " chooses among the GPUs");
+  Answer out = hides_all  ? problem(shown + ": hides every GPU from HIP", "unset " + name)
+               : is_known ? ok(fmt::format("{}: leaves {} of {} GPUs", shown, gpus.size(), before))
+                          : ok(shown + ": chooses among the GPUs");
   out.name = name;
   return out;
 }
@@ -121,7 +121,7 @@ Answers visible_devices(const Examined& x) {
   if (!hip.empty() && !is_hidden) out.push_back(applied("HIP_VISIBLE_DEVICES", hip, gpus));
   if (hip.empty() && !cuda.empty() && !is_hidden) out.push_back(applied("CUDA_VISIBLE_DEVICES", cuda, gpus));
   if (!hip.empty() && !cuda.empty() && hip != cuda) {
-    out.push_back(warning(fmt::format("CUDA_VISIBLE_DEVICES={} has no effect: HIP_VISIBLE_DEVICES comes first", cuda),
+    out.push_back(warning(fmt::format("{}: has no effect, because HIP_VISIBLE_DEVICES comes first", cuda),
                           "set one of the two, or both alike"));
     out.back().name = "CUDA_VISIBLE_DEVICES";
   }
@@ -136,7 +136,7 @@ Answers other_variables(const Examined& x) {
     const std::string name = one.substr(0, one.find('=')), value = one.substr(std::min(name.size() + 1, one.size()));
     for (const Variable& variable : kVariables) {
       if (!is_named(variable, name) || !holds(variable.condition, value)) continue;
-      out.push_back(warning(fmt::format("{}={}: {}", name, value, variable.effect), "unset " + name));
+      out.push_back(warning(fmt::format("{}: {}", value, variable.effect), "unset " + name));
       out.back().name = name;
     }
   }
