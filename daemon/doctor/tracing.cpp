@@ -87,7 +87,8 @@ Answers container(const Examined& x) {
   return {sign.empty() ? none("no sign of one") : ok("fade is in a container: " + sign)};
 }
 
-// The rules that allow it are one line: fade-attach --check lists them.
+// The rules that allow it are one line: fade-attach --check lists them. If rules forbid it, these count alone, and of
+// those that the same step mends the first.
 Answers attaching(const Examined& x) {
   const std::vector<Check> checks = check_attach(x.pid, x.asker, x.root + "/proc", x.kernel);
   const auto good = std::ranges::count(checks, Check::Verdict::Good, &Check::verdict);
@@ -95,8 +96,12 @@ Answers attaching(const Examined& x) {
   if (good > 0)
     out.push_back(
         ok(fmt::format("{} of {} rules allow it (fade-attach --check {} lists them)", good, checks.size(), x.pid)));
-  for (const Check& check : checks)
-    if (check.verdict != Check::Verdict::Good) out.push_back(from_check(check));
+  const bool is_forbidden = std::ranges::count(checks, Check::Verdict::Bad, &Check::verdict) > 0;
+  const auto is_said = [&](const Check& check) { return std::ranges::count(out, check.fix, &Answer::fix) > 0; };
+  for (const Check& check : checks) {
+    const bool counts = is_forbidden ? check.verdict == Check::Verdict::Bad : check.verdict != Check::Verdict::Good;
+    if (counts && (check.fix.empty() || !is_said(check))) out.push_back(from_check(check));
+  }
   return out;
 }
 

@@ -113,6 +113,15 @@ TEST_F(FakeMachine, RulesForAProcess) {
   EXPECT_THAT(line("attach"), Refuses("it has ended, or it lives in another PID namespace", "ps -e"));
 }
 
+TEST_F(FakeMachine, RulesThatOneStepMendsAreOneLine) {
+  process(kProcess);
+  x.pid = kProcess;
+  x.asker.uid = x.asker.gid = 7;
+  const auto found = lines("attach");
+  ASSERT_EQ(found.size(), 2u) << "the rules that allow it, and the first that does not";
+  EXPECT_THAT(found[1], Refuses("it belongs to", "sudo fade-attach 42"));
+}
+
 TEST_F(FakeMachine, Versions) {
   EXPECT_THAT(line("kernel"), Ok("6.8.0, Debian GNU/Linux 12"));
   EXPECT_THAT(line("ROCm"), Ok("6.4.3-128 in /opt/rocm-6.4.3"));
