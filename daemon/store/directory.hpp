@@ -84,11 +84,11 @@ class Directory {
     if (id < functions_.size() && functions_[id].row != 0) return functions_[id].row;
     return id == 0 ? 0 : static_cast<RowId>(id) + bases_.function;
   }
-  RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.module; }
+  RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.module; }
   RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.site; }
-  RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.rule; }
-  RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.frame; }
-  RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.stack; }
+  RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.rule; }
+  RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.frame; }
+  RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.stack; }
 
   const Libraries& libraries() const { return libraries_; }
   LibraryId library_of(CallSiteId site) const {

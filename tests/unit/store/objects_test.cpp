@@ -465,7 +465,7 @@ class Bindings : public Recording {
   void module(ModuleId id, const std::string& file, const std::string& role) {
     tracee->notice(ModuleLoaded{.module = id,
                                 .process = 1,
-                                .at = id,
+                                .at = id.value(),
                                 .path = file,
                                 .build_id = "ab",
                                 .role = role,

@@ -50,7 +50,7 @@ class Stacks : public Recording {
     tracee->notice(FrameSeen{.frame = id,
                              .process = 1,
                              .kind = FrameSeen::Kind::Python,
-                             .address = 0x1000 + id,
+                             .address = 0x1000 + id.value(),
                              .function = function,
                              .file = file,
                              .line = line});
@@ -139,7 +139,8 @@ TEST_F(Stacks, TheUsersLineIsTheInnermostOutsideOfPackages) {
   python(5, "empty", "/usr/lib/python3/dist-packages/fakelib/__init__.py", 5);
   python(6, "run", "/usr/lib/python3.11/threading.py", 975);
   python(7, "main", "/usr/local/bin/torchrun", 8);
-  for (const StackId frame : {1u, 2u, 3u, 4u, 5u}) tracee->notice(StackSeen{frame, frame - 1, frame});
+  for (const std::uint32_t n : {1u, 2u, 3u, 4u, 5u})
+    tracee->notice(StackSeen{StackId::of(n), StackId::of(n - 1), FrameId::of(n)});
   tracee->notice(StackSeen{6, 0, 7});
   tracee->notice(StackSeen{7, 6, 6});
   tracee->notice(StackSeen{8, 7, 5});
