@@ -35,7 +35,8 @@ void LiveNames::on(const Notice& notice) {
         else if constexpr (std::is_same_v<N, ProcessExec>)
           take_process(n.process, process(n.process).pid, n.command, n.environment);
         else if constexpr (std::is_same_v<N, ThreadStarted>) at(threads_, n.thread) = {n.tid, n.process};
-        else if constexpr (std::is_same_v<N, FunctionDefined>) at(functions_, n.function) = {n.probe, n.library_major};
+        else if constexpr (std::is_same_v<N, FunctionDefined>)
+          at(functions_, n.function.value()) = {n.probe, n.library_major};
       },
       notice);
 }

@@ -46,7 +46,8 @@ class Ledger : public Recording {
     tracee->call("hipMemcpy", {to, from, bytes, kind});
   }
   void site(CallSiteId id, const std::string& library) {
-    tracee->notice(CallSiteSeen{id, 1, 0x7f0000000000u + id, library, id, "f" + std::to_string(id)});
+    tracee->notice(
+        CallSiteSeen{id, 1, 0x7f0000000000u + id.value(), library, id.value(), "f" + std::to_string(id.value())});
   }
   void malloc_from(CallSiteId caller, std::uint64_t address, std::uint64_t bytes, CallId parent = 0) {
     CallRecord record = tracee->begin("hipMalloc", {0x7ffd1000, bytes});
@@ -310,7 +311,7 @@ TEST_F(Ledger, RefusedFreesAreToldApart) {
 
 TEST_F(Ledger, FaultsOfOneProgramAreBounded) {
   open();
-  for (CallSiteId caller = 1; caller <= MemoryTrouble::kMostFaults + 50; ++caller) {
+  for (CallSiteId caller = 1; caller.value() <= MemoryTrouble::kMostFaults + 50; ++caller) {
     site(caller, "/a.so");
     CallRecord record = tracee->begin("hipFree", {0xbad});
     record.result = 1;
