@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/id.hpp"
 
 namespace fade::probes {
 struct Probe;
@@ -30,13 +31,13 @@ namespace fade {
 using CallId = std::uint64_t;
 using ProcessId = std::uint32_t;
 using ThreadId = std::uint32_t;
-using ModuleId = std::uint32_t;
-using FunctionId = std::uint32_t;
-using CallSiteId = std::uint32_t;
-using RuleId = std::uint32_t;
-using FrameId = std::uint32_t;
-using StackId = std::uint32_t;
-using PostmortemId = std::uint32_t;
+using ModuleId = Id<struct ModuleTag, std::uint32_t>;
+using FunctionId = Id<struct FunctionTag, std::uint32_t>;
+using CallSiteId = Id<struct CallSiteTag, std::uint32_t>;
+using RuleId = Id<struct RuleTag, std::uint32_t>;
+using FrameId = Id<struct FrameTag, std::uint32_t>;
+using StackId = Id<struct StackTag, std::uint32_t>;
+using PostmortemId = Id<struct PostmortemTag, std::uint32_t>;
 
 // ---------------------------------------------------------------- the raw call record
 enum CallFlag : std::uint16_t {

@@ -35,7 +35,8 @@ void LiveNames::on(const Notice& notice) {
         else if constexpr (std::is_same_v<N, ProcessExec>)
           take_process(n.process, process(n.process).pid, n.command, n.environment);
         else if constexpr (std::is_same_v<N, ThreadStarted>) at(threads_, n.thread) = {n.tid, n.process};
-        else if constexpr (std::is_same_v<N, FunctionDefined>) at(functions_, n.function) = {n.probe, n.library_major};
+        else if constexpr (std::is_same_v<N, FunctionDefined>)
+          at(functions_, n.function.value()) = {n.probe, n.library_major};
       },
       notice);
 }
@@ -49,12 +50,12 @@ void LiveNames::take(const FrameSeen& frame) {
 
 // A stack is one frame on top of another stack, so the innermost user line is the frame's own or the rest's.
 void LiveNames::take(const StackSeen& stack) {
-  Lines lines = stack.parent < lines_.size() ? lines_[stack.parent] : Lines{};
+  Lines lines = stack.parent.value() < lines_.size() ? lines_[stack.parent.value()] : Lines{};
   if (const auto python = frames_.find(stack.frame); python != frames_.end()) {
     lines.python = stack.frame;
     if (python->second.is_user) lines.user = stack.frame;
   }
-  at(lines_, stack.stack) = lines;
+  at(lines_, stack.stack.value()) = lines;
 }
 
 ProcessNames LiveNames::process(ProcessId id) const {
@@ -63,8 +64,8 @@ ProcessNames LiveNames::process(ProcessId id) const {
 }
 
 std::string LiveNames::line_of(StackId stack) const {
-  if (stack == 0 || stack >= lines_.size()) return {};
-  const Lines& lines = lines_[stack];
+  if (stack == 0 || stack.value() >= lines_.size()) return {};
+  const Lines& lines = lines_[stack.value()];
   const auto frame = frames_.find(lines.user != 0 ? lines.user : lines.python);
   return frame == frames_.end() ? std::string() : texts_[frame->second.text];
 }

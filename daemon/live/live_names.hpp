@@ -33,7 +33,9 @@ class LiveNames {
   // Default values for an unknown id.
   ProcessNames process(ProcessId id) const;
   ThreadNames thread(ThreadId id) const { return id < threads_.size() ? threads_[id] : ThreadNames{}; }
-  FunctionNames function(FunctionId id) const { return id < functions_.size() ? functions_[id] : FunctionNames{}; }
+  FunctionNames function(FunctionId id) const {
+    return id.value() < functions_.size() ? functions_[id.value()] : FunctionNames{};
+  }
   // "train.py:42 step" of the innermost Python frame in the user's own code, else of the innermost Python frame; empty:
   // there is none.
   std::string line_of(StackId stack) const;

@@ -19,7 +19,7 @@ PythonStacks* ProgramStacks::python(const Program& program, std::string& problem
   if (python_) return &*python_;
   const Memory& memory = program.space->memory();
   const PageCache looked(memory);
-  const std::uint32_t looked_at = last_module_;
+  const ModuleId looked_at = last_module_;
   for (const Module& module : program.modules) {
     if (module.id <= looked_at) continue;
     last_module_ = std::max(last_module_, module.id);

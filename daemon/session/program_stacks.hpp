@@ -28,7 +28,7 @@ class ProgramStacks {
  private:
   CodeMap code_;
   std::uint32_t number_;
-  std::uint32_t last_module_ = 0;  // all up to it have been looked at
+  ModuleId last_module_ = 0;  // all up to it have been looked at
   std::optional<PythonStacks> python_, running_python_;
   RemoteAddr python_at_;  // where its module begins
 };

@@ -22,7 +22,7 @@ bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_a
     }
     site = *armed;
   }
-  use_as_return(*site, call_site.id);
+  use_as_return(*site, call_site.id.value());
   return true;
 }
 

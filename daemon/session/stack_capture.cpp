@@ -184,9 +184,9 @@ FrameId StackCapture::frame_of(const Thread& thread, ProgramStacks& stacks, Pyth
 FrameId StackCapture::native_frame(const Thread& thread, ProgramStacks& stacks, const NativeFrame& frame) {
   const RemoteAddr pc = frame.pc;
   const Module* module = thread.inferior->program->module_at(pc);
-  const std::uint32_t id = module ? module->id : 0;
+  const ModuleId id = module ? module->id : ModuleId{};
   const std::uint64_t mark = frame.by_libunwind ? std::uint64_t{kByLibunwind} : 0;
-  return table_.frame({std::uint64_t{stacks.number()} << kKindBits | mark | id, pc.value}, [&] {
+  return table_.frame({std::uint64_t{stacks.number()} << kKindBits | mark | id.value(), pc.value}, [&] {
     const bool is_signal = stacks.code().at(pc, thread.tid).rule.is_signal;
     return FrameSeen{.process = thread.inferior->id,
                      .by_libunwind = frame.by_libunwind,

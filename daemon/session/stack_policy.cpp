@@ -70,7 +70,7 @@ std::string words_of(const StackChoice& choice) {
 
 bool StackPolicy::is_first(FunctionId function, CallSiteId caller) {
   if (caller == 0 || seen_.size() >= kMostPlaces) return false;  // 0: one of more places than are kept apart
-  return seen_.insert(std::uint64_t{function} << 32 | caller).second;
+  return seen_.insert(std::uint64_t{function.value()} << 32 | caller.value()).second;
 }
 
 bool StackPolicy::wants_every(const probes::Probe& probe) const {

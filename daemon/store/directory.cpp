@@ -149,7 +149,7 @@ std::string plain_name(const std::string& symbol) {
 
 void Directory::on(const FunctionDefined& n) {
   if (!n.probe) return;
-  FunctionEntry& entry = grown(functions_, n.function);
+  FunctionEntry& entry = grown(functions_, n.function.value());
   const std::string name = plain_name(n.probe->symbol);
   const auto [same, is_new] = function_rows_.try_emplace({name, n.library}, function_row(n.function));
   entry = {.row = same->second,
@@ -175,11 +175,11 @@ void Directory::on(const FunctionDefined& n) {
 }
 
 void Directory::on(const CallSiteSeen& n) {
-  if (site_libraries_.size() <= n.site) site_libraries_.resize(n.site + 1, Libraries::kUnknown);
+  if (site_libraries_.size() <= n.site.value()) site_libraries_.resize(n.site.value() + 1, Libraries::kUnknown);
   const bool bridge = is_bridge(n.library);
   const std::string library = bridge ? std::string(kPython) : n.library,
                     symbol = bridge ? library : function_place(n.symbol);
-  site_libraries_[n.site] = libraries_.id(library);
+  site_libraries_[n.site.value()] = libraries_.id(library);
   tables_.site(site_row(n.site), process_row(n.process), unless_empty(library),
                library.empty() ? std::nullopt : std::optional(n.offset), unless_empty(symbol), n.address);
 }

@@ -73,7 +73,7 @@ class Directory {
 
   // nullptr for an id that was never announced.
   FunctionEntry* function(FunctionId id) {
-    return id < functions_.size() && functions_[id].probe ? &functions_[id] : nullptr;
+    return id.value() < functions_.size() && functions_[id.value()].probe ? &functions_[id.value()] : nullptr;
   }
   ThreadEntry* thread(ThreadId id) { return id < threads_.size() && threads_[id].row ? &threads_[id] : nullptr; }
 
@@ -81,18 +81,18 @@ class Directory {
   RowId process_row(ProcessId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.process; }
   RowId thread_row(ThreadId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.thread; }
   RowId function_row(FunctionId id) const {
-    if (id < functions_.size() && functions_[id].row != 0) return functions_[id].row;
-    return id == 0 ? 0 : static_cast<RowId>(id) + bases_.function;
+    if (id.value() < functions_.size() && functions_[id.value()].row != 0) return functions_[id.value()].row;
+    return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.function;
   }
-  RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.module; }
-  RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.site; }
-  RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.rule; }
-  RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.frame; }
-  RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.stack; }
+  RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.module; }
+  RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.site; }
+  RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.rule; }
+  RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.frame; }
+  RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.stack; }
 
   const Libraries& libraries() const { return libraries_; }
   LibraryId library_of(CallSiteId site) const {
-    return site < site_libraries_.size() ? site_libraries_[site] : Libraries::kUnknown;
+    return site.value() < site_libraries_.size() ? site_libraries_[site.value()] : Libraries::kUnknown;
   }
 
   std::uint64_t processes() const { return processes_; }

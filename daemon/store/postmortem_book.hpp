@@ -34,7 +34,7 @@ class PostmortemBook {
   void on(const ThreadSeen& notice);
 
  private:
-  RowId row(PostmortemId id) const { return static_cast<RowId>(id) + base_; }
+  RowId row(PostmortemId id) const { return static_cast<RowId>(id.value()) + base_; }
   void write_call(RowId postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call);
 
   Directory& directory_;

@@ -108,7 +108,7 @@ Result<Overrides> Overrides::parse(std::span<const RuleText> rules) {
   for (const RuleText& text : rules) {
     auto parsed = parse_rule(text);
     if (!parsed) return tl::unexpected(parsed.error());
-    parsed->rule.id = static_cast<RuleId>(out.rules_.size() + 1);
+    parsed->rule.id = RuleId::of(static_cast<std::uint32_t>(out.rules_.size() + 1));
     out.need_slots_ |= parsed->rule.slot.has_value() || !parsed->rule.among.empty();
     out.note_hidden_rules(parsed->rule, parsed->assignments);
     out.note_odd_width(parsed->rule, parsed->assignments);
@@ -125,7 +125,7 @@ Result<Overrides> Overrides::parse(std::span<const RuleText> rules) {
 void Overrides::note_hidden_rules(const Rule& rule, std::span<const Assignment> assignments) {
   RuleId noted = 0;
   for (const Assignment& earlier : assignments_) {
-    const Rule& hidden = rules_[earlier.rule - 1];
+    const Rule& hidden = rule_of(earlier.rule);
     const bool hides = std::any_of(assignments.begin(), assignments.end(),
                                    [&](const Assignment& a) { return a.target.overlaps(earlier.target); });
     if (!hides || hidden.id == noted || !same_reach(rule, hidden)) continue;
@@ -196,9 +196,9 @@ const Rule* Overrides::first_rule(const DeviceCall& call, Fits fits) const {
   if (path == nullptr) return nullptr;
   const int device = device_of(*path, call);
   const auto found = std::find_if(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
-    return tells(*path, call.arguments, a.target) && fits(rules_[a.rule - 1], device);
+    return tells(*path, call.arguments, a.target) && fits(rule_of(a.rule), device);
   });
-  return found == assignments_.end() ? nullptr : &rules_[found->rule - 1];
+  return found == assignments_.end() ? nullptr : &rule_of(found->rule);
 }
 
 const Rule* Overrides::elsewhere(const DeviceCall& call) const {
@@ -219,7 +219,7 @@ bool Overrides::applies(const DeviceCall& call) const {
   if (path == nullptr) return false;
   const int device = device_of(*path, call);
   return std::any_of(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
-    const Rule& rule = rules_[a.rule - 1];
+    const Rule& rule = rule_of(a.rule);
     return tells(*path, call.arguments, a.target) && counts(rule, device, call.caller) &&
            is_there(rule, device, call.slot);
   });
@@ -230,10 +230,10 @@ const Rule* Overrides::unplaced(const DeviceCall& call) const {
   if (path == nullptr || !need_slots_ || call.slot) return nullptr;
   const int device = device_of(*path, call);
   const auto found = std::find_if(assignments_.begin(), assignments_.end(), [&](const Assignment& a) {
-    const Rule& rule = rules_[a.rule - 1];
+    const Rule& rule = rule_of(a.rule);
     return rule.slot && tells(*path, call.arguments, a.target) && counts(rule, device, call.caller);
   });
-  return found == assignments_.end() ? nullptr : &rules_[found->rule - 1];
+  return found == assignments_.end() ? nullptr : &rule_of(found->rule);
 }
 
 std::optional<std::pair<int, PciSlot>> Overrides::slot_told(const DeviceCall& call, std::span<const Found> found) {
@@ -256,7 +256,7 @@ std::vector<Patch> Overrides::patches(const DeviceCall& call, std::span<const Fo
   std::vector<const Assignment*> active;
   for (const Assignment& assignment : assignments_) {
     if (!tells(*path, call.arguments, assignment.target)) continue;
-    const Rule& rule = rules_[assignment.rule - 1];
+    const Rule& rule = rule_of(assignment.rule);
     if (counts(rule, device, call.caller) && is_there(rule, device, call.slot)) active.push_back(&assignment);
   }
   auto out = patches_of(*path, call.arguments, active, found);

@@ -81,6 +81,7 @@ class Overrides {
   static bool counts(const Rule& rule, int device, const std::string& caller);
   // True if the rule is about the device at `slot`. A rule with an address never matches an unknown address.
   static bool is_there(const Rule& rule, int device, const std::optional<PciSlot>& slot);
+  const Rule& rule_of(RuleId id) const { return rules_[id.value() - 1]; }
   template <class Fits>
   const Rule* first_rule(const DeviceCall& call, Fits fits) const;
   // The device ordinal of the call, -1 if unknown.

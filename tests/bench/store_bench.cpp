@@ -34,8 +34,8 @@ class Program {
     queue_.notice(ProcessStarted{.process = 1, .pid = 4242, .exe = "/usr/bin/train", .command = {"train"}});
     for (ThreadId t = 1; t <= kThreads; ++t)
       queue_.notice(ThreadStarted{.thread = t, .process = 1, .tid = pid_t(4241 + t), .name = "train"});
-    for (CallSiteId s = 1; s <= kSites; ++s)
-      queue_.notice(CallSiteSeen{s, 1, 0x7f0000000000u + s * 64, "/opt/torch/libtorch_hip.so", s * 64,
+    for (std::uint32_t s = 1; s <= kSites; ++s)
+      queue_.notice(CallSiteSeen{CallSiteId::of(s), 1, 0x7f0000000000u + s * 64, "/opt/torch/libtorch_hip.so", s * 64,
                                  fmt::format("_ZN2at4call{}Ev+12", s)});
     for (std::uint64_t k = 0; k < kKernels; ++k)
       queue_.notice(KernelNamed{1, kKernelBase + k * 16, fmt::format("_ZN2at6native12kernel_{:03}EPfS1_i", k),
@@ -52,7 +52,7 @@ class Program {
 
  private:
   static constexpr ThreadId kThreads = 4;
-  static constexpr CallSiteId kSites = 60;
+  static constexpr std::uint32_t kSites = 60;
   static constexpr std::uint64_t kKernels = 40, kKernelBase = 0x7f1200000000u;
 
   FunctionId function(const char* symbol) {
@@ -60,7 +60,7 @@ class Program {
     if (known != functions_.end()) return known->second;
     for (const probes::ProbePtr& probe : probes::built_in_probes())
       if (probe->symbol == symbol) {
-        const auto id = static_cast<FunctionId>(functions_.size() + 1);
+        const auto id = FunctionId::of(static_cast<std::uint32_t>(functions_.size() + 1));
         queue_.notice(FunctionDefined{id, probe, "/opt/rocm/lib/libamdhip64.so.6", 6});
         return functions_[symbol] = id;
       }

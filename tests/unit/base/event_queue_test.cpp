@@ -94,7 +94,7 @@ const Full kFull[] = {
     {{.calls = 1000, .payload_bytes = 100, .notices = 1000},
      [](EventQueue& q, CallId n) { q.call(record(n), bytes(500)); }},
     {{.calls = 1000, .payload_bytes = 1000, .notices = 2},
-     [](EventQueue& q, CallId n) { q.notice(ModuleUnloaded{ModuleId(n)}); }},
+     [](EventQueue& q, CallId n) { q.notice(ModuleUnloaded{ModuleId::of(static_cast<std::uint32_t>(n))}); }},
 };
 
 TEST_P(EventQueueFull, WriterWaitsForRoomAndNothingIsLost) {
@@ -179,7 +179,7 @@ TEST(EventQueue, AStallKeepsNoticesWhereCallsHaveNoRoom) {
   EventQueue queue(kSmall);
   queue.stall(kNow);
   for (CallId n = 1; n <= 20; ++n) queue.call(record(n), {});
-  for (ModuleId n = 1; n <= 2 * EventQueue::kStallRoom; ++n) queue.notice(ModuleUnloaded{n});
+  for (ModuleId n = 1; n.value() <= 2 * EventQueue::kStallRoom; ++n) queue.notice(ModuleUnloaded{n});
   Batch batch;
   queue.take(batch, kForEver);
   EXPECT_THAT(batch.notices, SizeIs(2 * EventQueue::kStallRoom));
@@ -190,7 +190,7 @@ TEST(EventQueue, ANoticeWithoutRoomEndsTheRecording) {
   EventQueue queue(kSmall);
   queue.stall(kNow);
   queue.call(record(1), {});
-  for (ModuleId n = 0; n <= 2 * EventQueue::kStallRoom; ++n) queue.notice(ModuleUnloaded{n});
+  for (ModuleId n = 0; n.value() <= 2 * EventQueue::kStallRoom; ++n) queue.notice(ModuleUnloaded{n});
   EXPECT_TRUE(queue.discards());
   EXPECT_EQ(queue.handed_over(), 1u);
 }

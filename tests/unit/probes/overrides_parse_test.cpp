@@ -19,7 +19,7 @@ std::string target_of(const std::string& rule) { return rules({rule}).rules()[0]
 TEST(OverridesParse, ARuleKnowsWhatItWasMadeFrom) {
   const auto overrides = rules({"device.*.computeUnits=0x48@libtorch_hip*"});
   const Rule& rule = overrides.rules()[0];
-  EXPECT_EQ(rule.id, 1u);
+  EXPECT_EQ(rule.id.value(), 1u);
   EXPECT_EQ(rule.spec, "device.*.computeUnits=0x48@libtorch_hip*");
   EXPECT_EQ(rule.target, "device.*.multiProcessorCount");
   EXPECT_EQ(rule.value, "72");

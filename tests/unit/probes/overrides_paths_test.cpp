@@ -53,7 +53,7 @@ TEST(OverridesPaths, FreeMemoryIsNeverMoreThanTheTotal) {
   EXPECT_EQ(cut.get<std::uint64_t>(1), 8ull << 30);
   ASSERT_EQ(patches.size(), 2u);
   EXPECT_EQ(patches[1].field, "memory.free");
-  EXPECT_EQ(patches[1].rule, 1u);
+  EXPECT_EQ(patches[1].rule.value(), 1u);
 
   TestCall free = memory_call(15ull << 30, 16ull << 30);
   EXPECT_EQ(free.apply(rules({"device.0.memory.free=64G"})).at(0).became, std::to_string(16ull << 30));
@@ -138,9 +138,9 @@ TEST(OverridesPaths, PciAddressFromItsNumbers) {
   const auto patches = text.apply(overrides);
   EXPECT_EQ(text.text(0), "0010:0b:00.1");
   ASSERT_EQ(patches.size(), 2u);
-  EXPECT_EQ(patches[0].rule, 1u);
+  EXPECT_EQ(patches[0].rule.value(), 1u);
   EXPECT_EQ(patches[0].became, "0000:0b:00.1");
-  EXPECT_EQ(patches[1].rule, 2u);
+  EXPECT_EQ(patches[1].rule.value(), 2u);
   EXPECT_EQ(patches[1].was, "0000:0b:00.1");
   EXPECT_EQ(patches[1].field, "pciBusId");
 }
@@ -211,7 +211,7 @@ TEST(OverridesPaths, AnAttributeAloneLeavesTheMemberAlone) {
 TEST(OverridesPaths, BetweenMemberAndAttributeTheLaterRuleWins) {
   TestCall call = attribute_call(87, 64);
   EXPECT_THAT(call.apply(rules({"device.0.warpSize=16", "device.0.attribute.87=32"})),
-              ElementsAre(testing::Field(&Patch::rule, 2u)));
+              ElementsAre(testing::Field(&Patch::rule, RuleId{2})));
   EXPECT_EQ(call.get<std::int32_t>(0), 32);
   TestCall again = attribute_call(87, 64);
   again.apply(rules({"device.0.attribute.87=32", "device.0.warpSize=16"}));

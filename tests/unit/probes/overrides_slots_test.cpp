@@ -80,7 +80,7 @@ TEST(OverridesSlots, WhereTheAddressIsUnknownNothingIsWrittenAndThatIsTold) {
   TestCall attribute = attribute_call(63, 36);
   EXPECT_THAT(apply_at(attribute, overrides, std::nullopt), IsEmpty());
   ASSERT_NE(overrides.unplaced(attribute.call()), nullptr);
-  EXPECT_EQ(overrides.unplaced(attribute.call())->id, 1u);
+  EXPECT_EQ(overrides.unplaced(attribute.call())->id.value(), 1u);
   EXPECT_EQ(overrides.unplaced(attribute_call(87, 32, 0).call()), nullptr) << "the rule is about device 1";
   DeviceCall known = attribute.call();
   known.slot = kTenth;

@@ -19,7 +19,7 @@ TEST(OverridesStruct, TheLayoutIsThatOfTheSymbol) {
     const auto patches = call.apply(overrides);
     ASSERT_EQ(patches.size(), 1u) << symbol;
     EXPECT_EQ(call.get<std::int32_t>(0, offset), 72) << symbol;
-    EXPECT_EQ(patches[0].rule, 1u);
+    EXPECT_EQ(patches[0].rule.value(), 1u);
     EXPECT_EQ(patches[0].device, 0);
     EXPECT_EQ(patches[0].parameter, 0);
     EXPECT_EQ(patches[0].offset, offset);
@@ -98,7 +98,7 @@ TEST(OverridesStruct, ALaterRuleWinsElementByElement) {
   const auto patches = call.apply(rules(
       {"device.0.maxGridSize=[1,2,3]", "device.*.maxGridSize[1]=9", "device.0.warpSize=32", "device.0.warpSize=64"}));
   std::vector<std::string> said;
-  for (const Patch& p : patches) said.push_back(std::to_string(p.rule) + " " + p.field + " " + p.became);
+  for (const Patch& p : patches) said.push_back(std::to_string(p.rule.value()) + " " + p.field + " " + p.became);
   EXPECT_THAT(said,
               testing::ElementsAre("1 maxGridSize[0] 1", "1 maxGridSize[2] 3", "2 maxGridSize[1] 9", "4 warpSize 64"));
   EXPECT_EQ(call.get<std::int32_t>(0, 340), 9);

@@ -449,17 +449,17 @@ TEST_F(BlackBoxTest, APlaceIsSentWithItsModule) {
   box.tell(9, {.thread = 1, .address = 0x40}, *inferior.program, kHelper);
   const auto all = sink.all<ThreadSeen>();
   ASSERT_THAT(all, SizeIs(2));
-  EXPECT_EQ(all[0].postmortem, 9u);
-  EXPECT_EQ(all[0].module, 5u);
+  EXPECT_EQ(all[0].postmortem.value(), 9u);
+  EXPECT_EQ(all[0].module.value(), 5u);
   EXPECT_EQ(all[0].offset, 0x40u);
-  EXPECT_EQ(all[1].module, 0u);
+  EXPECT_EQ(all[1].module.value(), 0u);
 }
 
 TEST_F(BlackBoxTest, StacksAreTakenOfStoppedThreadsOnly) {
   box.take_stacks_with([](Thread&, const Registers&) { return StackId{77}; });
   const Registers registers = *threads.registers(kHelper);
-  EXPECT_EQ(box.look(thread(kHelper), &registers).stack, 77u);
-  EXPECT_EQ(box.look(thread(kHelper), nullptr).stack, 0u);
+  EXPECT_EQ(box.look(thread(kHelper), &registers).stack.value(), 77u);
+  EXPECT_EQ(box.look(thread(kHelper), nullptr).stack.value(), 0u);
 }
 
 }  // namespace

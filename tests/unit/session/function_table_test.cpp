@@ -19,9 +19,9 @@ TEST_F(FunctionTableTest, IdsAreDenseAndOnePerNameAndLibrary) {
   const auto second = table.function(release, "/a", 6);
   const auto elsewhere = table.function(allocate, "/b", 7);
   EXPECT_EQ(table.function(allocate, "/a", 6), first);
-  EXPECT_EQ(table[first].function, 1u);
-  EXPECT_EQ(table[second].function, 2u);
-  EXPECT_EQ(table[elsewhere].function, 3u);
+  EXPECT_EQ(table[first].function.value(), 1u);
+  EXPECT_EQ(table[second].function.value(), 2u);
+  EXPECT_EQ(table[elsewhere].function.value(), 3u);
   const auto defined = sink.all<FunctionDefined>();
   ASSERT_EQ(defined.size(), 3u);
   EXPECT_EQ(defined[2].library, "/b");
@@ -31,7 +31,7 @@ TEST_F(FunctionTableTest, IdsAreDenseAndOnePerNameAndLibrary) {
 TEST_F(FunctionTableTest, ResolversAreNoFunctions) {
   const auto resolver = table.resolver(allocate, "/a", 6);
   EXPECT_EQ(table.resolver(allocate, "/a", 6), resolver);
-  EXPECT_EQ(table[resolver].function, 0u);
+  EXPECT_EQ(table[resolver].function.value(), 0u);
   EXPECT_EQ(table[resolver].what, Entry::What::Resolver);
   EXPECT_NE(table.function(allocate, "/a", 6), resolver);
   EXPECT_EQ(sink.all<FunctionDefined>().size(), 1u);
@@ -66,7 +66,7 @@ TEST_F(FunctionTableTest, CostsAreSentOnce) {
   table.report_costs();
   const auto costs = sink.all<StopCost>();
   ASSERT_EQ(costs.size(), 2u);
-  EXPECT_EQ(costs[0].function, 0u);
+  EXPECT_EQ(costs[0].function.value(), 0u);
   EXPECT_EQ(costs[1].function, table[index].function);
   EXPECT_EQ(costs[1].stops, 3u);
   EXPECT_EQ(costs[1].held_ns, 500);

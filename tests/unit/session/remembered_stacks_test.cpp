@@ -38,13 +38,13 @@ class Remembered : public ::testing::Test {
 };
 
 TEST_F(Remembered, ByWhatItRestsOn) {
-  EXPECT_EQ(found(place_), 0u);
+  EXPECT_EQ(found(place_).value(), 0u);
   put(place_, 7);
-  EXPECT_EQ(found(place_), 7u);
+  EXPECT_EQ(found(place_).value(), 7u);
   words_[1] = 5;
-  EXPECT_EQ(found(place_), 7u);
+  EXPECT_EQ(found(place_).value(), 7u);
   words_[0] = 5;
-  EXPECT_EQ(found(place_), 0u) << "the same place, another caller";
+  EXPECT_EQ(found(place_).value(), 0u) << "the same place, another caller";
 }
 
 TEST_F(Remembered, ForThatPlaceOnly) {
@@ -54,33 +54,33 @@ TEST_F(Remembered, ForThatPlaceOnly) {
     change(place);
     return found(place);
   };
-  EXPECT_EQ(other([](auto& p) { p.program = 2; }), 0u);
-  EXPECT_EQ(other([](auto& p) { p.generation = 2; }), 0u) << "other code may be mapped there";
-  EXPECT_EQ(other([](auto& p) { p.fs_base = 0x8000; }), 0u);
-  EXPECT_EQ(other([](auto& p) { p.pc += 1; }), 0u);
-  EXPECT_EQ(other([](auto& p) { p.sp += 8; }), 0u);
-  EXPECT_EQ(other([](auto& p) { p.is_caller = false; }), 0u);
-  EXPECT_EQ(other([](auto& p) { p.with_python = true; }), 0u);
-  EXPECT_EQ(other([](auto&) {}), 7u);
+  EXPECT_EQ(other([](auto& p) { p.program = 2; }).value(), 0u);
+  EXPECT_EQ(other([](auto& p) { p.generation = 2; }).value(), 0u) << "other code may be mapped there";
+  EXPECT_EQ(other([](auto& p) { p.fs_base = 0x8000; }).value(), 0u);
+  EXPECT_EQ(other([](auto& p) { p.pc += 1; }).value(), 0u);
+  EXPECT_EQ(other([](auto& p) { p.sp += 8; }).value(), 0u);
+  EXPECT_EQ(other([](auto& p) { p.is_caller = false; }).value(), 0u);
+  EXPECT_EQ(other([](auto& p) { p.with_python = true; }).value(), 0u);
+  EXPECT_EQ(other([](auto&) {}).value(), 7u);
 }
 
 TEST_F(Remembered, SeveralOfOnePlaceAndTheOldestGoes) {
   for (StackId id = 1; id <= 4; ++id) {
-    words_[0] = id;
+    words_[0] = id.value();
     put(place_, id);
     put(place_, id);  // again, as where its time had passed
   }
   for (StackId id = 1; id <= 4; ++id) {
-    words_[0] = id;
+    words_[0] = id.value();
     EXPECT_EQ(found(place_), id);
   }
   words_[0] = 5;
   put(place_, 5);
-  EXPECT_EQ(found(place_), 5u);
+  EXPECT_EQ(found(place_).value(), 5u);
   words_[0] = 1;
-  EXPECT_EQ(found(place_), 0u);
+  EXPECT_EQ(found(place_).value(), 0u);
   words_[0] = 2;
-  EXPECT_EQ(found(place_), 2u);
+  EXPECT_EQ(found(place_).value(), 2u);
 }
 
 }  // namespace

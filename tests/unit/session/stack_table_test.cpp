@@ -27,28 +27,28 @@ TEST_F(Table, EachIsToldOnceBeforeWhatNeedsIt) {
   const auto& seen = std::get<StackSeen>(sink.notices[3]);
   EXPECT_EQ(seen.stack, inner);
   EXPECT_EQ(seen.parent, outer);
-  EXPECT_EQ(seen.frame, 2U);
+  EXPECT_EQ(seen.frame.value(), 2U);
 }
 
 TEST_F(Table, AFullTableTakesNoMoreAndKeepsWhatItHas) {
   StackId stack = 0;
   for (std::uint64_t i = 1; i <= 4; ++i) stack = table.on_top(stack, frame(i));
-  EXPECT_EQ(stack, 4U);
-  EXPECT_EQ(frame(99), 0U);
-  EXPECT_EQ(table.on_top(stack, frame(1)), 0U);
-  EXPECT_EQ(table.on_top(0, frame(99)), 0U);
-  EXPECT_EQ(table.on_top(0, frame(1)), 1U) << "known ones are still told apart";
+  EXPECT_EQ(stack.value(), 4U);
+  EXPECT_EQ(frame(99).value(), 0U);
+  EXPECT_EQ(table.on_top(stack, frame(1)).value(), 0U);
+  EXPECT_EQ(table.on_top(0, frame(99)).value(), 0U);
+  EXPECT_EQ(table.on_top(0, frame(1)).value(), 1U) << "known ones are still told apart";
   EXPECT_EQ(sink.notices.size(), 8U);
 }
 
 TEST_F(Table, HashesAreRememberedForAWhile) {
   table.remember(7, 3);
-  EXPECT_EQ(table.remembered(7), 3U);
-  EXPECT_EQ(table.remembered(8), 0U);
+  EXPECT_EQ(table.remembered(7).value(), 3U);
+  EXPECT_EQ(table.remembered(8).value(), 0U);
   table.remember(8, 4);
   table.remember(9, 5);
-  EXPECT_EQ(table.remembered(9), 5U);
-  EXPECT_EQ(table.remembered(7), 0U) << "forgotten, not full";
+  EXPECT_EQ(table.remembered(9).value(), 5U);
+  EXPECT_EQ(table.remembered(7).value(), 0U) << "forgotten, not full";
 }
 
 }  // namespace

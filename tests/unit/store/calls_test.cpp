@@ -202,12 +202,12 @@ TEST_F(Calls, WithAFloatingPointResultShowItsValue) {
   open();
   probes::Catalogue catalogue;
   ASSERT_TRUE(catalogue.add_text("library \"libmy.so\"\ndouble scale(double x)\nfloat half(float x)", "my.probes"));
-  const std::tuple<FunctionId, const char*, std::uint64_t> results[] = {
+  const std::tuple<std::uint32_t, const char*, std::uint64_t> results[] = {
       {8, "scale", std::bit_cast<std::uint64_t>(-2.5)}, {9, "half", std::bit_cast<std::uint32_t>(0.75f)}};
   for (const auto& [id, name, result] : results) {
-    tracee->notice(FunctionDefined{id, catalogue.by_symbol(name).at(0), "/opt/libmy.so", 0});
+    tracee->notice(FunctionDefined{FunctionId::of(id), catalogue.by_symbol(name).at(0), "/opt/libmy.so", 0});
     CallRecord record = tracee->begin("hipDeviceSynchronize");
-    record.function = id;
+    record.function = FunctionId::of(id);
     record.result = result;
     tracee->put(record);
   }

@@ -50,7 +50,7 @@ class Stacks : public Recording {
     tracee->notice(FrameSeen{.frame = id,
                              .process = 1,
                              .kind = FrameSeen::Kind::Python,
-                             .address = 0x1000 + id,
+                             .address = 0x1000 + id.value(),
                              .function = function,
                              .file = file,
                              .line = line});
@@ -139,7 +139,8 @@ TEST_F(Stacks, TheUsersLineIsTheInnermostOutsideOfPackages) {
   python(5, "empty", "/usr/lib/python3/dist-packages/fakelib/__init__.py", 5);
   python(6, "run", "/usr/lib/python3.11/threading.py", 975);
   python(7, "main", "/usr/local/bin/torchrun", 8);
-  for (const StackId frame : {1u, 2u, 3u, 4u, 5u}) tracee->notice(StackSeen{frame, frame - 1, frame});
+  for (const std::uint32_t n : {1u, 2u, 3u, 4u, 5u})
+    tracee->notice(StackSeen{StackId::of(n), StackId::of(n - 1), FrameId::of(n)});
   tracee->notice(StackSeen{6, 0, 7});
   tracee->notice(StackSeen{7, 6, 6});
   tracee->notice(StackSeen{8, 7, 5});
@@ -154,14 +155,18 @@ TEST_F(Stacks, TheUsersLineIsTheInnermostOutsideOfPackages) {
 
 TEST_F(Stacks, CallsThatPythonMakesThroughCtypesComeFromPython) {
   open();
-  for (const auto& [site, library] : {std::pair{CallSiteId{1}, "/lib/x86_64-linux-gnu/libffi.so.8"},
-                                      {2, "/usr/lib/libffi-a1b2.so.7.1.0"},
-                                      {3, "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"},
-                                      {4, "/usr/bin/python3.11"},
-                                      {5, "/lib/libpython3.11.so.1.0"},
-                                      {6, "/opt/libtorch_python.so"}})
-    tracee->notice(CallSiteSeen{
-        .site = site, .process = 1, .address = 0x100, .library = library, .offset = 16, .symbol = "ffi_call+0x10"});
+  for (const auto& [site, library] : {std::pair{1u, "/lib/x86_64-linux-gnu/libffi.so.8"},
+                                      {2u, "/usr/lib/libffi-a1b2.so.7.1.0"},
+                                      {3u, "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so"},
+                                      {4u, "/usr/bin/python3.11"},
+                                      {5u, "/lib/libpython3.11.so.1.0"},
+                                      {6u, "/opt/libtorch_python.so"}})
+    tracee->notice(CallSiteSeen{.site = CallSiteId::of(site),
+                                .process = 1,
+                                .address = 0x100,
+                                .library = library,
+                                .offset = 16,
+                                .symbol = "ffi_call+0x10"});
   finish();
   EXPECT_THAT(rows("SELECT library, symbol FROM callers"),
               ElementsAre("Python (ctypes)|Python (ctypes)", "Python (ctypes)|Python (ctypes)",
@@ -231,9 +236,9 @@ TEST_F(Stacks, CallsAreCountedByTheLibraryThatMadeThem) {
   tracee->notice(CallSiteSeen{1, 1, 0x7f0000001234, "/lib/libtorch.so", 0x1234, ""});
   tracee->notice(CallSiteSeen{2, 1, 0x7f0000005678, "/lib/libtorch.so", 0x5678, ""});
   tracee->notice(CallSiteSeen{3, 1, 0x1000, "", 0, ""});
-  for (const CallSiteId site : {1u, 2u, 2u, 3u, 0u}) {
+  for (const std::uint32_t site : {1u, 2u, 2u, 3u, 0u}) {
     CallRecord record = tracee->begin("hipDeviceSynchronize");
-    record.caller = site;
+    record.caller = CallSiteId::of(site);
     tracee->put(record);
   }
   CallRecord outer = tracee->begin("hipMemcpy"), inner = tracee->begin("hipDeviceSynchronize");

@@ -72,7 +72,7 @@ class Tracee {
     if (known != functions_.end()) return known->second;
     for (const probes::ProbePtr& probe : probes::built_in_probes()) {
       if (probe->symbol != symbol) continue;
-      const auto id = static_cast<FunctionId>(functions_.size() + 1);
+      const auto id = FunctionId::of(static_cast<std::uint32_t>(functions_.size() + 1));
       sink_.notice(FunctionDefined{id, probe, "/opt/rocm/lib/libamdhip64.so.6", 6});
       return functions_[symbol] = id;
     }
