@@ -6,6 +6,7 @@
 
 #include "probe/entry_jump.hpp"
 #include "probe/instruction.hpp"
+#include "tap/unwind.hpp"
 
 namespace fade {
 namespace {
@@ -34,6 +35,7 @@ TapArea TapArea::fork_copy() const {
   out.give_up_ = give_up_;
   out.cells_ = cells_;
   out.next_ = next_;
+  out.unwinders_ = unwinders_;
   return out;
 }
 
@@ -41,7 +43,11 @@ bool TapArea::write_questions(const ProcessMemory& memory, pid_t stopped) {
   const tap::Traps traps = tap::traps_code(at_, data());
   traps_ = traps.trap;
   give_up_ = traps.give_up;
-  return memory.write(at_, std::as_bytes(std::span(traps.code)), stopped);
+  const auto unwind = tap::unwind_information(code());
+  const auto registers = tap::registration_code(registration(), at_ + kUnwindAt);
+  return memory.write(at_, std::as_bytes(std::span(traps.code)), stopped) &&
+         memory.write(at_ + kUnwindAt, std::as_bytes(std::span(unwind)), stopped) &&
+         memory.write(registration(), std::as_bytes(std::span(registers)), stopped);
 }
 
 bool TapArea::write_name(const ProcessMemory& memory, pid_t stopped) const {

@@ -25,6 +25,7 @@ class TapArea {
  public:
   static constexpr std::uint64_t kCodeSize = 640 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
   static constexpr std::uint64_t kCellsAt = 4096, kCellSize = 1280, kCells = (kCodeSize - kCellsAt) / kCellSize;
+  static constexpr std::uint64_t kRegistrationAt = 512, kUnwindAt = 1024;
   static constexpr std::uint64_t kNameAt = 16;  // of the data: a text for TapRings
 
   struct Cell {
@@ -42,7 +43,16 @@ class TapArea {
   RemoteRange code() const { return {at_, at_ + kCodeSize}; }
   RemoteAddr data() const { return at_ + kCodeSize; }
   RemoteAddr name() const { return data() + kNameAt; }
-  // Writes the code of the questions. The area is off.
+  // Code that registers the area's unwind information (tap/unwind.hpp). From its first use on the area must stay,
+  // because an unwinder may look at it at any time.
+  RemoteAddr registration() const { return at_ + kRegistrationAt; }
+  struct Unwinders {
+    std::uint32_t last_module = 0;   // the last one that was looked at, by its number
+    std::vector<RemoteAddr> untold;  // functions of unwinders that do not know the area yet
+    bool is_told = false;            // one of them knows it
+  };
+  Unwinders& unwinders() { return unwinders_; }
+  // Writes the code of the questions, and the unwind information. The area is off.
   bool write_questions(const ProcessMemory& memory, pid_t stopped);
   bool write_name(const ProcessMemory& memory, pid_t stopped) const;
   // The net's entries: without fade a thread at a question turns the taps off, and goes on.
@@ -74,7 +84,9 @@ class TapArea {
   // room in the rings from now on begins one more.
   void close(std::shared_ptr<const TapRings> rings, bool is_used);
   // A call may be under way through a tap, so the area must not go.
-  bool is_used() const { return is_used_ || is_enabled_ || (rings_ && rings_->taken() != taken_); }
+  bool is_used() const {
+    return is_used_ || unwinders_.is_told || is_enabled_ || (rings_ && rings_->taken() != taken_);
+  }
 
  private:
   RemoteAddr cell_at(std::size_t index) const { return at_ + kCellsAt + index * kCellSize; }
@@ -89,6 +101,7 @@ class TapArea {
   std::vector<Cell> cells_;
   std::size_t next_ = 0;
   bool is_enabled_ = false, is_used_ = false;
+  Unwinders unwinders_;
   std::shared_ptr<const TapRings> rings_;  // since close()
   std::uint64_t taken_ = 0;
 };

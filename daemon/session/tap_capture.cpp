@@ -7,7 +7,10 @@
 #include <array>
 #include <utility>
 
+#include "base/page_cache.hpp"
+#include "elf/dynamic_image.hpp"
 #include "proc/proc_files.hpp"
+#include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/tappable.hpp"
 #include "session/thread_stack.hpp"
@@ -208,9 +211,9 @@ std::optional<std::uint32_t> TapCapture::on_trap(Thread& thread, const Registers
   // At any other place the program has come here by ways of its own, and goes on as it likes.
   if (!cell || !frame || !thread_pointer || !thread.inferior->program->taps) return 0;
   thread.thread_pointer = registers.fs_base;
-  answer({thread, *area, *thread.inferior->program->taps, *cell, registers, now, (*frame)[0], (*frame)[1],
-          *thread_pointer},
-         *question);
+  const Asking asking{thread,      *area,          *thread.inferior->program->taps, *cell, registers, now, (*frame)[0],
+                      (*frame)[1], *thread_pointer};
+  answer(asking, *question);
   return cell->entry;
 }
 
@@ -223,12 +226,8 @@ void TapCapture::answer(const Asking& asking, tap::Question question) {
     return;
   }
   switch (question) {
-    case tap::Question::NewSite:
-      if (!learn_site(asking)) fall_back(asking);
-      return;
-    case tap::Question::UnknownThread:
-      if (!ring_of(asking)) fall_back(asking);
-      return;
+    case tap::Question::NewSite: return learn_site(asking) ? tell_unwinder(asking) : fall_back(asking);
+    case tap::Question::UnknownThread: return ring_of(asking) ? tell_unwinder(asking) : fall_back(asking);
     case tap::Question::Full:
       ring = asking.threads.at(asking.thread_pointer);
       if (!ring || ring->is_broken) return fall_back(asking);
@@ -274,6 +273,29 @@ TapThread* TapCapture::ring_of(const Asking& asking) {
   if (!words.empty() && TapArea::write(thread.memory(), words, thread.tid)) return ring;
   threads.remove(*ring);
   return nullptr;
+}
+
+// A thread in front of its call registers the unwind information of taps with an unwinder that does not know it yet, on
+// its way. Not in a signal handler, which may have interrupted the allocator.
+void TapCapture::tell_unwinder(const Asking& asking) {
+  Thread& thread = asking.thread;
+  TapArea::Unwinders& unwinders = asking.area.unwinders();
+  const PageCache text(thread.memory());
+  for (const Module& module : thread.inferior->program->modules) {
+    if (module.id <= unwinders.last_module) continue;
+    unwinders.last_module = module.id;
+    const auto image = elf::DynamicImage::open(text, module.span.begin);
+    const auto symbol = image ? image->lookup("__register_frame") : std::nullopt;
+    if (symbol) unwinders.untold.push_back(image->address(*symbol));
+  }
+  if (unwinders.untold.empty() || !asking.is_before_call()) return;
+  if (!signal_frames(thread.memory(), asking.sp()).empty()) return;
+  Registers registers = asking.registers;
+  registers.rip = asking.area.registration().value;
+  registers.r11 = unwinders.untold.back().value;
+  if (!Tracee(thread.tid).set_registers(registers)) return;
+  unwinders.is_told = true;
+  unwinders.untold.pop_back();
 }
 
 void TapCapture::take_failed_stack(const Asking& asking) {
