@@ -14,6 +14,7 @@ using ipc::Json;
 
 constexpr std::chrono::minutes kAttachTime{2};  // a big program takes a while to look at
 constexpr std::array<const char*, 3> kDetails{"stats", "calls", "full"}, kOnFull{"stop", "stats", "drop-calls"};
+constexpr std::array<const char*, 2> kEngines{"breakpoints", "taps"};
 
 void put(Json& json, const char* key, const std::vector<std::string>& values) {
   if (!values.empty()) json[key] = values;
@@ -43,6 +44,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (!o.native_stacks) json["native_stacks"] = false;
   if (!o.python_stacks) json["python_stacks"] = false;
   if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
+  if (o.engine != usual.engine) json["engine"] = kEngines[static_cast<std::size_t>(o.engine)];
   if (o.on_full != usual.on_full) json["on_full"] = kOnFull[static_cast<std::size_t>(o.on_full)];
   if (o.max_bytes != usual.max_bytes) json["max_size"] = o.max_bytes;
   if (o.duration_ns) json["duration_ns"] = static_cast<std::uint64_t>(*o.duration_ns);

@@ -48,6 +48,7 @@ enum CallFlag : std::uint16_t {
   kOverridden = 16,  // an override rule changed what the caller received
   kEntryOnly = 32,   // recorded at its entry alone, as its probe says: without result and duration
   kUnseen = 64,      // its return could not be watched: result and duration are unknown
+  kTapped = 128,     // recorded by its own thread: no stop is in its duration, and none around it
 };
 
 struct CallRecord {

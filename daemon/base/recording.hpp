@@ -11,6 +11,10 @@ enum class Detail : std::uint8_t {
   Calls,  // one row per call, arguments of launches, copies, allocations, errors and rare calls
   Full,   // and the arguments of every call
 };
+enum class CaptureEngine : std::uint8_t {  // how calls are seen
+  Breakpoints,
+  Taps,  // and breakpoints for what they cannot see
+};
 enum class OnFull : std::uint8_t { Stop, Stats, DropCalls };  // the action when the database reaches its size limit
 enum class OpenMode : std::uint8_t { Create, Overwrite, Append };
 

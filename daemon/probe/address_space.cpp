@@ -83,6 +83,11 @@ void AddressSpace::put_back_all(bool guards, pid_t stopped) {
   }
 }
 
+void AddressSpace::untap_all() {
+  for (auto& [address, site] : sites_.all())
+    if (site.is_tapped) TapArea::untap(memory(), site, kNobody);
+}
+
 Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
   if (!has_net()) return {};
   if (auto given = trap_signal().give_back(stopped, outside); !given) return given;

@@ -58,6 +58,8 @@ class AddressSpace {
 
   // The site of the int3 at `address`, in the text or in the site's pad.
   Site* find(RemoteAddr address) { return sites_.find(address); }
+  // The site of a function: in its first instruction, or the jump after it. Null: none.
+  Site* of_function(RemoteAddr function) { return sites_.of_function(function); }
   // The armed site at `address`: an existing or a new one. `stopped` is any stopped thread, or kNobody; the thread may
   // run an mmap if no slot is within reach. Pointers stay valid until forget(). A guard is only for the beginning of a
   // function: its site may be behind the first instruction, and registers that are free there are lost.
@@ -76,6 +78,15 @@ class AddressSpace {
   ReturnSites returns() { return {ours_, sites_}; }
   VanishedSites vanished() { return {ours_, sites_}; }
   TrapSignal trap_signal() { return {ours_, sites_}; }
+  // Null: the process has no taps.
+  TapArea* taps() { return ours_.taps(); }
+  const TapArea* taps() const { return ours_.taps(); }
+  // Maps the area of taps within reach of `near`; once per address space. It is off.
+  Result<void> place_taps(RemoteRange near, pid_t stopped) { return ours_.place_taps(near, sites_, stopped); }
+  // Every tap becomes a breakpoint again.
+  void untap_all();
+  // Memory for the rings of taps. The stopped thread maps it.
+  Result<std::shared_ptr<TapRings>> make_rings(pid_t stopped) const { return ours_.make_rings(stopped); }
   // Slots, pads and the net, with the program's own address for threads in them.
   OurCode our_code() const { return {memory(), ours_.net(), ours_.slots(), sites_}; }
   // A `ret` for a thread at the entry of a function: used as instruction pointer, with no other change. Unlike the

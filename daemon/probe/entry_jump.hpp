@@ -18,6 +18,7 @@ namespace fade {
 
 constexpr std::array<std::uint8_t, 4> kEndbr64{0xF3, 0x0F, 0x1E, 0xFA};
 constexpr std::uint64_t kJumpSize = 5;
+constexpr std::uint8_t kJumpOpcode = 0xE9;
 
 // The first instruction of a function, an endbr64 or the push of a register, and its change of the stack pointer.
 struct EntryLead {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "probe/instruction.hpp"
+#include "probe/tap_area.hpp"
 
 namespace fade {
 
@@ -46,7 +47,8 @@ Result<void> Takeover::take_signal(SafetyNet& net, const std::vector<NetTable::E
 }
 
 void Takeover::adopt(const NetTable::Entry& entry, pid_t stopped) {
-  if (entry.way == Way::Pad) return;  // with its site
+  if (TapArea::is_of_taps(entry)) return ours_.net()->table().leave_alone(entry);  // a thread may still ask there
+  if (entry.way == Way::Pad) return;                                               // with its site
   Site site{.address = entry.site,
             .slot = entry.slot,
             .original = entry.original,
@@ -65,6 +67,7 @@ void Takeover::adopt(const NetTable::Entry& entry, pid_t stopped) {
     return;
   }
   if (!believed) return;
+  if (site.is_tapped && !TapArea::untap(ours_.memory(), site, stopped)) ours_.must_stay();
   sites_.keep(site);
   ++found_.sites;
   found_.put_back += was_set;

@@ -17,6 +17,12 @@ OpenCall* OpenCalls::find(RemoteAddr return_address, RemoteAddr sp) {
   return it == calls_.rend() ? nullptr : &*it;
 }
 
+OpenCall* OpenCalls::of_function(std::uint32_t entry, RemoteAddr sp) {
+  const auto it = std::find_if(calls_.rbegin(), calls_.rend(),
+                               [&](const OpenCall& call) { return call.sp == sp && call.entry == entry; });
+  return it == calls_.rend() ? nullptr : &*it;
+}
+
 OpenCall OpenCalls::remove(const OpenCall& call) {
   const auto index = &call - calls_.data();
   FADE_CHECK(index >= 0 && static_cast<std::size_t>(index) < calls_.size());

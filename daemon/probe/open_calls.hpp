@@ -54,6 +54,8 @@ class OpenCalls {
   bool has_frame_at(RemoteAddr sp) const;
   // The innermost call that returns to `return_address` with the stack pointer `sp` (of its return address).
   OpenCall* find(RemoteAddr return_address, RemoteAddr sp);
+  // The innermost call of the function `entry` with that stack pointer.
+  OpenCall* of_function(std::uint32_t entry, RemoteAddr sp);
   OpenCall remove(const OpenCall& call);
 
   // Removes and returns the calls that cannot be open when the thread is at a call or return in `frame`, outermost

@@ -51,6 +51,8 @@ std::optional<RemoteAddr> OurCode::own_address(RemoteAddr in_slot) const {
   if (!site || !code || !is_boundary(*code, offset)) return std::nullopt;
   const bool in_pad = site->way == Way::Jump && slot == site->pad();
   if (in_pad && site->is_entry_jump()) return site->address;
+  if (site->is_tapped && offset == 0)
+    return std::nullopt;  // the tap has called it: at the site it would be called twice
   if (is_before_instruction(*site, in_pad, offset)) return site->address;
   // Bytes of a slot after the jump are executed elsewhere: a thread at the jump has finished here.
   const auto to = jump_target(*code, offset, in_slot);

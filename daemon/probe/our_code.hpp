@@ -20,7 +20,8 @@ class OurCode {
     return (net_ && net_->range().contains(address)) || areas_.around(address);
   }
   // The program's own address for a thread at `in_slot`: the site if the moved instruction has not begun, the next
-  // instruction if it is done. nullopt: inside the moved instruction, in the net's own code, or not fade's code.
+  // instruction if it is done. nullopt: inside the moved instruction, in the net's own code, in a tap or called by
+  // one, or not fade's code.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
   // The registers that the thread would have without fade; nullopt as own_address().
   std::optional<Registers> own_registers(const Registers& registers) const;

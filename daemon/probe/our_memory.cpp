@@ -1,9 +1,11 @@
 #include "probe/our_memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "proc/processes.hpp"
 
@@ -16,6 +18,7 @@ OurMemory::OurMemory(const OurMemory& parent, pid_t child)
       memory_(child, proc_),
       net_(parent.net_),
       slots_(parent.slots_),
+      taps_(parent.taps_ ? std::optional(parent.taps_->fork_copy()) : std::nullopt),
       seccomp_at_start_(parent.seccomp_at_start_),
       must_stay_(parent.must_stay_) {}
 
@@ -35,9 +38,17 @@ void OurMemory::adopt_net(const SafetyNet& net) {
 
 // If a removal was interrupted, areas may be gone.
 bool OurMemory::adopt_areas(const std::vector<RemoteRange>& areas, const std::vector<NetTable::Entry>& entries) {
+  const auto is_for_taps = [&](const RemoteRange& area) {
+    return std::ranges::any_of(
+        entries, [&](const auto& entry) { return TapArea::is_of_taps(entry) && area.contains(entry.site); });
+  };
   slots_.add(net_->slots());
-  for (const RemoteRange& area : areas) slots_.add({area, area.begin});
+  for (const RemoteRange& area : areas) {
+    must_stay_ |= is_for_taps(area);  // calls may be under way through its taps
+    slots_.add({area, is_for_taps(area) ? area.end : area.begin});
+  }
   return std::ranges::all_of(entries, [&](const NetTable::Entry& entry) {
+    if (TapArea::is_of_taps(entry)) return true;
     if (slots_.around(entry.slot)) return slots_.occupy(entry.way, entry.slot);
     const auto text = memory_.value<std::uint8_t>(entry.site);
     return !text || *text == entry.original;
@@ -47,21 +58,25 @@ bool OurMemory::adopt_areas(const std::vector<RemoteRange>& areas, const std::ve
 void OurMemory::forget() {
   net_.reset();
   slots_.clear();
+  taps_.reset();
   must_stay_ = false;
 }
 
 void OurMemory::mend_areas(pid_t stopped) {
   slots_.drop_unmapped(memory_);
+  if (taps_ && !slots_.around(taps_->code().begin)) taps_.reset();
   if (net_ && !slots_.empty()) net_->mend_ranges(memory_, stopped, slots_.all().subspan(1));
 }
 
 Result<void> OurMemory::unmap(pid_t stopped, RemoteGadgets outside) {
   if (must_stay_)
     return fail("a function of the process was changed around our jump", "who did that may have copied it");
+  if (taps_ && taps_->is_used()) return fail("calls may be under way through fade's code");
   const RemoteCall call = call_with(outside, stopped);
   while (!slots_.empty()) {  // the net itself last
     const bool is_net = slots_.all().size() == 1;
-    const RemoteRange range = is_net ? net_->range() : slots_.all().back().range;
+    RemoteRange range = is_net ? net_->range() : slots_.all().back().range;
+    if (taps_ && range.begin == taps_->code().begin) range.end = range.begin + TapArea::kSize;
     // If fade dies in the middle, a later fade finds a net without an area that is gone.
     if (!is_net && !net_->drop_range(memory_, stopped)) return fail("cannot write into the process");
     const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
@@ -99,6 +114,44 @@ Result<void> OurMemory::add_area(RemoteRange near, pid_t stopped) {
   return {};
 }
 
+// ---------------------------------------------------------------- taps
+
+// The rear part is for data: it may be written, and is empty in the child of a fork.
+Result<RemoteRange> OurMemory::map_taps(RemoteRange near, pid_t stopped) const {
+  const RemoteCall call = call_with(net_->gadgets(), stopped);
+  const auto range = map_near(call, stopped, proc_, near, TapArea::kSize);
+  if (!range) return range;
+  const std::uint64_t data = range->begin.value + TapArea::kCodeSize, size = tap::DataLayout::kSize;
+  const auto opened = call.syscall(SYS_mprotect, {data, size, PROT_READ | PROT_WRITE, 0, 0, 0});
+  const auto wiped = call.syscall(SYS_madvise, {data, size, MADV_WIPEONFORK, 0, 0, 0});
+  if (opened == 0 && wiped == 0) return range;
+  call.syscall(SYS_munmap, {range->begin.value, range->size(), 0, 0, 0, 0});
+  return fail("no memory for taps can be mapped in the process");
+}
+
+Result<void> OurMemory::place_taps(RemoteRange near, const SiteTable& live, pid_t stopped) {
+  if (auto allowed = may_call(stopped); !allowed) return allowed;
+  if (!memory_.writes_without_stop())
+    return fail("the memory of the process can only be written while it stands still");
+  if (auto room = make_room(live, stopped); !room) return room;
+  const auto range = map_taps(near, stopped);
+  if (!range) return tl::unexpected(range.error());
+  TapArea taps(range->begin);
+  if (!net_->add_range(memory_, stopped, taps.code())) return fail("too many separate code areas in the process");
+  slots_.add({taps.code(), taps.code().end});
+  if (!taps.write_questions(memory_, stopped) || !net_->table().set_all(memory_, stopped, taps.net_entries()))
+    return fail("cannot write into the process");
+  taps_ = std::move(taps);
+  return {};
+}
+
+// The text that names the rings is empty in the child of a fork.
+Result<std::shared_ptr<TapRings>> OurMemory::make_rings(pid_t stopped) const {
+  if (auto allowed = may_call(stopped); !allowed) return tl::unexpected(allowed.error());
+  if (!taps_->write_name(memory_, stopped)) return fail("cannot write into the process");
+  return TapRings::make(call_with(net_->gadgets(), stopped), proc_, stopped, taps_->name());
+}
+
 // ---------------------------------------------------------------- the net's table
 
 bool OurMemory::enter(const Site& site, pid_t stopped) {
@@ -117,6 +170,7 @@ bool OurMemory::rewrite_table(const SiteTable& live, pid_t stopped) {
     entries.push_back(site.table_entry());
     if (site.has_pad_entry()) entries.push_back(site.pad_entry());
   }
+  if (taps_) std::ranges::copy(taps_->net_entries(), std::back_inserter(entries));
   return net_->table().rewrite(memory_, stopped, std::move(entries));
 }
 

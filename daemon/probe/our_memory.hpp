@@ -11,6 +11,8 @@
 #include "probe/site_table.hpp"
 #include "probe/site_text.hpp"
 #include "probe/slot_areas.hpp"
+#include "probe/tap_area.hpp"
+#include "probe/tap_rings.hpp"
 #include "proc/proc_files.hpp"
 #include "ptrace/remote_call.hpp"
 
@@ -36,6 +38,9 @@ class OurMemory {
   SafetyNet* net() { return net_ ? &*net_ : nullptr; }
   const SafetyNet* net() const { return net_ ? &*net_ : nullptr; }
   const SlotAreas& slots() const { return slots_; }
+  // Null: the process has no taps.
+  TapArea* taps() { return taps_ ? &*taps_ : nullptr; }
+  const TapArea* taps() const { return taps_ ? &*taps_ : nullptr; }
   // Writes and compares the text of sites. Only with a net; sites exist only with one.
   SiteText text() const { return {memory_, *net_}; }
 
@@ -48,7 +53,7 @@ class OurMemory {
   void forget();
   // For the memory copy of a fork: an area that the copy lacks is forgotten, and the net's list of areas is repaired.
   void mend_areas(pid_t stopped);
-  // Unmaps all areas, and the net last. Refused after must_stay().
+  // Unmaps all areas, and the net last. Refused after must_stay(), and while a call may be under way through a tap.
   Result<void> unmap(pid_t stopped, RemoteGadgets outside);
   // A copy of a jump may lead into a pad, so the memory can never be unmapped.
   void must_stay() { must_stay_ = true; }
@@ -61,6 +66,10 @@ class OurMemory {
   void give_back(Way way, RemoteAddr slot) { slots_.give_back(way, slot); }
   // Ensures that later sites in `range` find many slots within reach.
   Result<void> reserve(RemoteRange range, pid_t stopped);
+
+  // Maps the area of taps within reach of `near`. It is off.
+  Result<void> place_taps(RemoteRange near, const SiteTable& live, pid_t stopped);
+  Result<std::shared_ptr<TapRings>> make_rings(pid_t stopped) const;
 
   // The net's entries of a site, and of its pad.
   bool enter(const Site& site, pid_t stopped);
@@ -76,6 +85,7 @@ class OurMemory {
 
  private:
   Result<void> add_area(RemoteRange near, pid_t stopped);
+  Result<RemoteRange> map_taps(RemoteRange near, pid_t stopped) const;
 
   pid_t pid_;
   const SystemCaller& caller_;
@@ -83,6 +93,7 @@ class OurMemory {
   ProcessMemory memory_;
   std::optional<SafetyNet> net_;
   SlotAreas slots_;
+  std::optional<TapArea> taps_;  // its code is one of the areas, without room for slots
   std::string seccomp_at_start_;
   bool must_stay_ = false;
 };

@@ -19,6 +19,7 @@ struct Site {
   std::uint8_t length = 0;               // of the instruction, or of all instructions, in the slot
   EntryLead lead;                        // for a jump at an entry: the instruction before the site
   bool shows_words = false;              // its pad loads the words on the stack
+  bool is_tapped = false;                // its pad leads to a tap, which calls what is in the slot (TapArea)
   Guard guard = Guard::None;
   Way way = Way::Trap;
   bool is_lifted = false;      // no int3 is there now; the site still identifies late traps. arm() sets it again

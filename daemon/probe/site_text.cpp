@@ -53,7 +53,12 @@ bool SiteText::recover(Site& site) const {
   const auto wanted = pad_code(site);
   std::vector<std::uint8_t> pad(wanted.size());
   if (!moved || (*moved)[0] != site.original ||
-      !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))) || pad != wanted)
+      !memory_.read_exactly(site.pad(), std::as_writable_bytes(std::span(pad))))
+    return false;
+  site.is_tapped = site.is_entry_jump() && pad[0] == kJumpOpcode;
+  const std::size_t skip = site.is_tapped ? kJumpSize : 0;
+  if (!std::equal(pad.begin() + static_cast<std::ptrdiff_t>(skip), pad.end(),
+                  wanted.begin() + static_cast<std::ptrdiff_t>(skip)))
     return false;
   std::copy_n(moved->begin() + 1, site.behind.size(), site.behind.begin());
   return true;

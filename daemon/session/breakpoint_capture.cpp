@@ -92,6 +92,11 @@ std::uint32_t BreakpointCapture::hit(Thread& thread, const Site& site, bool in_p
   return use.entry;
 }
 
+void BreakpointCapture::take(Thread& thread, std::uint32_t index, const Registers& at_entry, std::int64_t now) {
+  CallEffects::began(thread, functions_[index]);
+  enter(thread, index, at_entry, {}, now);
+}
+
 // ---------------------------------------------------------------- calls
 
 // The stopped thread is at the entry of function `index` at time `now`. `on_stack`: as much of the stack as is known
@@ -111,11 +116,11 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   if (is_recorded(entry) && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
   if (!entry.needs.result || !returns_.watch(thread, site, call.return_address)) {
-    call.record.entry_ns = clock_.now();
+    call.record.entry_ns = book_.entry_time(clock_.now());
     return book_.close(std::move(call), entry.needs.result ? kUnseen : kEntryOnly);
   }
   CallRecord& record = book_.open(thread, std::move(call));
-  record.entry_ns = clock_.now();  // fade's own work until now is not the call's time
+  record.entry_ns = book_.entry_time(clock_.now());  // fade's own work until now is not the call's time
   record.held_ns = held_time(record.entry_ns - now);
 }
 

@@ -33,17 +33,23 @@ class BreakpointCapture final : public Capture {
   };
   explicit BreakpointCapture(const Parts& parts);
 
-  bool can(const Needs&) const override { return true; }
+  bool can(const Entry&) const override { return true; }
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,
                                   pid_t stopped) override;
   // Takes the traps of all breakpoints, also of those that guard libc and the loader. Calls that the stop completes are
   // in the CallBook, for a flush() with the time for which the stop held the thread.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override { book_.flush(); }
+  // The thread is at the entry of a function whose calls another engine sees, but not this one. The thread goes on in
+  // the function by the way of the other engine.
+  void take(Thread& thread, std::uint32_t index, const Registers& at_entry, std::int64_t now);
   void forget(Inferior& inferior, RemoteRange range, pid_t stopped) override;
   void leave(Inferior& inferior, pid_t stopped) override { inferior.space().put_back(stopped); }
   void thread_ended(Thread& thread, bool process_ended) override { book_.thread_ended(thread, process_ended); }
   void set_recording(bool on) override { recording_ = on; }
+
+  // The call was of a function that sets its thread's device, and has succeeded.
+  void follow_device(Thread& thread, const probes::Probe& probe, const OpenCall& call);
 
   const Corrector& corrector() const { return corrector_; }
   ReturnWatch& returns() { return returns_; }
@@ -60,7 +66,6 @@ class BreakpointCapture final : public Capture {
   EndedCall returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now);
   void take_result(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
   void succeeded(Thread& thread, const Entry& entry, OpenCall& call);
-  void follow_device(Thread& thread, const probes::Probe& probe, const OpenCall& call);
 
   EventSink& sink_;
   const SessionClock& clock_;

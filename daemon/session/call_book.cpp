@@ -53,6 +53,18 @@ std::span<OpenCall> CallBook::take_returned(Thread& thread, RemoteAddr return_ad
   return returned_;
 }
 
+std::optional<OpenCall> CallBook::take_left(Thread& thread, std::uint32_t entry, RemoteAddr sp, const Memory& memory) {
+  auto& open_by_sp = thread.inferior->open_by_sp;
+  const auto found = open_by_sp.find(sp);
+  Thread& owner = found == open_by_sp.end() ? thread : *found->second;  // a fiber may have moved
+  OpenCall* const open = owner.calls.of_function(entry, sp);
+  if (!open) return std::nullopt;
+  OpenCall call = owner.calls.remove(*open);
+  if (!owner.calls.has_frame_at(sp)) forget_open(owner, sp);
+  close_unwound(owner, {.sp = sp, .return_address = call.return_address}, memory);
+  return call;
+}
+
 void CallBook::complete(OpenCall call) {
   if (call.record.id != 0) complete_.push_back({call.record, std::move(call.payload)});
 }

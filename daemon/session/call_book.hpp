@@ -2,6 +2,8 @@
 // complete calls that wait to be sent. Pure bookkeeping: asks the target only for words of a stack, through a Memory.
 // Tracing thread only.
 #pragma once
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +31,11 @@ class CallBook {
   // returned there, innermost first: several if a function jumped into another one, none if no open call returns there.
   // The calls may be another thread's if a fiber has moved. Valid until the next call.
   std::span<OpenCall> take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp, const Memory& memory);
+  // A call of the function `entry` with that stack pointer has returned, as its own thread has recorded. Takes it out;
+  // nullopt: no such call is open. `memory`: the stacks as they were then.
+  std::optional<OpenCall> take_left(Thread& thread, std::uint32_t entry, RemoteAddr sp, const Memory& memory);
+  // The time of a call that begins now, from a clock that shows `ns`: not before that of a call with a lower id.
+  std::int64_t entry_time(std::int64_t ns) { return last_entry_ns_ = std::max(last_entry_ns_, ns); }
   // A call has ended. Calls without an id (resolvers, and calls while nothing is recorded) are dropped.
   void complete(OpenCall call);
   // The same without a return; `flags` say why.
@@ -53,6 +60,7 @@ class CallBook {
   std::vector<Complete> complete_;
   std::vector<OpenCall> returned_;
   CallId last_ = 0;
+  std::int64_t last_entry_ns_ = 0;
 };
 
 // A time for CallRecord::held_ns.

@@ -19,7 +19,10 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
       breakpoints_({sink, clock, functions_, overrides, stacks_, books_, effects_}),
+      taps_({sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_,
+             options.engine == CaptureEngine::Taps}),
       tally_(sink) {
+  engines_.add(taps_);
   engines_.add(breakpoints_);
 }
 

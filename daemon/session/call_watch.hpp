@@ -16,6 +16,7 @@
 #include "session/sigtrap/trap_guard.hpp"
 #include "session/stack_capture.hpp"
 #include "session/stop_tally.hpp"
+#include "session/tap_capture.hpp"
 
 namespace fade {
 
@@ -57,6 +58,7 @@ class CallWatch {
   const StopTally& tally() const { return tally_; }
   const TrapGuard& guard() const { return guard_; }
   const BreakpointCapture& breakpoints() const { return breakpoints_; }
+  const TapCapture& taps() const { return taps_; }
 
  private:
   void answer(Thread& thread, const Entry& entry, const Registers& registers);
@@ -72,6 +74,7 @@ class CallWatch {
   CallBooks books_;
   CallEffects effects_;
   BreakpointCapture breakpoints_;
+  TapCapture taps_;
   StopTally tally_;
   TrapGuard guard_;
   CpuFollower follower_;

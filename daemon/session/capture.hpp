@@ -14,9 +14,9 @@
 #include "ptrace/registers.hpp"
 #include "session/call_book.hpp"
 #include "session/call_sites.hpp"
+#include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
-#include "session/needs.hpp"
 
 namespace fade {
 
@@ -31,7 +31,7 @@ class Capture {
   virtual ~Capture() = default;
 
   // True if this engine sees all that such calls need. The session asks once for each function that is loaded.
-  virtual bool can(const Needs& needs) const = 0;
+  virtual bool can(const Entry& entry) const = 0;
   // Captures the calls of these functions from now on. Returns a result for each, in the same order. False: another
   // name of the same function is watched already. `stopped`: a stopped thread of the process, or kNobody.
   virtual std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,
@@ -41,7 +41,7 @@ class Capture {
   // nothing was changed.
   virtual std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) = 0;
   // Sends all calls that are known to have ended. Called about ten times a second, and before an end of a thread, a
-  // program or a recording is sent.
+  // program or a recording is sent, and before the state of a process is looked at.
   virtual void drain() = 0;
   // The memory was unmapped (dlclose): its functions are no longer watched, and nothing is written there.
   virtual void forget(Inferior& inferior, RemoteRange range, pid_t stopped) = 0;
@@ -49,6 +49,10 @@ class Capture {
   virtual void leave(Inferior& inferior, pid_t stopped) = 0;
   // The thread has ended, or runs unwatched from now on: closes its open calls. drain() sends them.
   virtual void thread_ended(Thread& thread, bool process_ended) = 0;
+  // The process is the fresh copy of its parent that a fork makes. The thread has yet to run.
+  virtual void copied(Inferior&, pid_t) {}
+  // The thread is about to end, and stands still for the last time.
+  virtual void thread_exits(Thread&) {}
   // While recording is off, calls get no numbers and no rows; rules are applied all the same.
   virtual void set_recording(bool on) = 0;
 };

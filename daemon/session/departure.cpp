@@ -24,6 +24,12 @@ bool is_end(Stop::Kind kind) {
   return kind == Stop::Kind::Exited || kind == Stop::Kind::Killed || kind == Stop::Kind::Gone;
 }
 
+// The thread is behind the int3 with which a tap asks the tracer.
+bool is_question(const Thread& thread, RemoteAddr trap) {
+  const TapArea* const taps = thread.space().taps();
+  return taps && taps->question_at(trap);
+}
+
 // A stop that fade asked for comes before the trap of an int3 that the thread has just executed.
 bool is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrapBit) != 0; }
 
@@ -80,7 +86,8 @@ bool Departure::try_detach(const Stop& stop) {
   }
   if (std::exchange(thread->inferior->is_fresh_copy, false)) thread->space().mend_copy(stop.tid);
   const Site* site = thread->space().find(registers->ip() - 1);
-  if (site && !is_signal && is_owed_trap(stop.tid)) {
+  const bool may_owe = site || is_question(*thread, registers->ip() - 1);
+  if (may_owe && !is_signal && is_owed_trap(stop.tid)) {
     tracee.resume();
     tracee.interrupt();
     return false;
@@ -89,6 +96,11 @@ bool Departure::try_detach(const Stop& stop) {
   const RemoteAddr trap = registers->ip() - 1;
   if (site && (site->needs_proof() || site->is_entry_pad(trap)))
     if (const auto info = tracee.siginfo(); info && info->si_code != SI_KERNEL) site = nullptr;
+  if (is_signal && stop.signal == SIGTRAP && is_question(*thread, trap)) {  // the taps are off: it goes on without one
+    tracee.interrupt();
+    tracee.resume();
+    return false;
+  }
   if (site) {  // the trap is not delivered yet: should fade die here, the thread must continue in the slot
     tracee.set_ip(site->beyond(trap));
     tracee.interrupt();

@@ -4,8 +4,8 @@
 
 namespace fade {
 
-Capture& Engines::of(const Needs& needs) const {
-  const auto it = std::ranges::find_if(all_, [&](const Capture* engine) { return engine->can(needs); });
+Capture& Engines::of(const Entry& entry) const {
+  const auto it = std::ranges::find_if(all_, [&](const Capture* engine) { return engine->can(entry); });
   return it == all_.end() ? *all_.back() : **it;
 }
 
@@ -16,7 +16,7 @@ std::vector<Result<bool>> Engines::watch(Inferior& inferior, std::span<const Wat
     std::vector<WatchedFunction> own;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < functions.size(); ++i) {
-      if (&of(functions_[functions[i].entry].needs) != engine) continue;
+      if (&of(functions_[functions[i].entry]) != engine) continue;
       own.push_back(functions[i]);
       places.push_back(i);
     }
@@ -43,6 +43,14 @@ void Engines::forget(Inferior& inferior, RemoteRange range, pid_t stopped) const
 
 void Engines::leave(Inferior& inferior, pid_t stopped) const {
   for (Capture* const engine : all_) engine->leave(inferior, stopped);
+}
+
+void Engines::copied(Inferior& inferior, pid_t stopped) const {
+  for (Capture* const engine : all_) engine->copied(inferior, stopped);
+}
+
+void Engines::thread_exits(Thread& thread) const {
+  for (Capture* const engine : all_) engine->thread_exits(thread);
 }
 
 void Engines::set_recording(bool on) const {

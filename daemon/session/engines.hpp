@@ -16,8 +16,8 @@ class Engines {
 
   // A further engine, asked after those before it. The last one must be able to capture every function.
   void add(Capture& engine) { all_.push_back(&engine); }
-  // The first engine that can see such calls; the last engine if none says so.
-  Capture& of(const Needs& needs) const;
+  // The first engine that can see the calls of the function; the last engine if none says so.
+  Capture& of(const Entry& entry) const;
 
   // As Capture::watch(): each function by its own engine. One result for each function, in the same order.
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, pid_t stopped) const;
@@ -27,6 +27,8 @@ class Engines {
   void drain() const;
   void forget(Inferior& inferior, RemoteRange range, pid_t stopped) const;
   void leave(Inferior& inferior, pid_t stopped) const;
+  void copied(Inferior& inferior, pid_t stopped) const;
+  void thread_exits(Thread& thread) const;
   void set_recording(bool on) const;
   // Nothing is watched from now on. The caller has the engines leave each process.
   void stop() { is_on_ = false; }

@@ -29,6 +29,7 @@ Lookouts::Lookouts(EventSink& sink, const SessionClock& clock, const Roster& ros
 
 void Lookouts::look_for_hangs() {
   if (!calls_.is_on()) return;
+  calls_.engines().drain();
   for (const pid_t pid : hangs_.look(roster_.processes(), clock_.now()))
     if (Inferior* const inferior = roster_.process(pid)) look_at(*inferior, Postmortem::Kind::Hang);
 }
@@ -66,6 +67,7 @@ void Lookouts::look_at(Inferior& inferior, Postmortem::Kind kind) {
   const pid_t pid = inferior.pid;
   const ProgramMark mark = inferior.mark();
   const std::shared_ptr<Program> program = inferior.program;
+  calls_.engines().drain();
   const PostmortemId postmortem =
       black_box_.begin(inferior, kind, kind == Postmortem::Kind::Hang ? inferior.hang.quiet_ns : 0);
   std::vector<pid_t> tids;

@@ -18,6 +18,7 @@
 namespace fade {
 
 class ProgramStacks;
+class TapThreads;
 
 // The imports of a module from the GPU stack, and the words with their bindings when last read.
 struct ModuleImports {
@@ -105,6 +106,7 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
   bool has_reported_no_room = false;      // that there is no room for more places to return to
   bool has_reported_unplaced = false;     // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
+  std::shared_ptr<TapThreads> taps;       // null: no function is tapped
   std::vector<RemoteRange> code;          // the executable ranges at the last look
   SiteLooks site_looks;
   RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound

@@ -9,10 +9,12 @@ namespace fade {
 
 // The space is the program's, and outlives the program's other parts.
 ProgramStacks::ProgramStacks(CodeFiles& files, const Program& program, std::uint32_t number)
-    : code_(files, program.space->memory(),
-            [space = program.space.get()](RemoteAddr pc) {
-              return space->our_code().contains(pc) ? space->our_code().own_address(pc) : std::nullopt;
-            }),
+    : code_(
+          files, program.space->memory(),
+          [space = program.space.get()](RemoteAddr pc) {
+            return space->our_code().contains(pc) ? space->our_code().own_address(pc) : std::nullopt;
+          },
+          [space = program.space.get()](RemoteAddr pc) { return space->taps() && space->taps()->code().contains(pc); }),
       number_(number) {}
 
 PythonStacks* ProgramStacks::python(const Program& program, std::string& problem) {

@@ -101,6 +101,7 @@ void Session::deliver(const Stop& stop) {
   if (Thread* const thread = roster_.thread(stop.tid)) {
     if (is_reported(stop.signal)) roster_.note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     CallWatch::show_own_address(*thread);
+    if (is_reported(stop.signal)) calls_.engines().drain();
     lookouts_.black_box().signalled(*thread, stop.signal);
     if (stop.signal == SIGCHLD) population_.untraced().child_ended(*thread);
   }
@@ -141,7 +142,9 @@ void Session::on_end(const Stop& stop) {
 
 void Session::on_exit(const Stop& stop) {
   if (Thread* const thread = roster_.thread(stop.tid)) {
+    calls_.engines().drain();
     lookouts_.black_box().dying(*thread, static_cast<int>(stop.message));
+    calls_.engines().thread_exits(*thread);
     if (calls_.is_on()) population_.untraced().look_at_thread(*thread->inferior, stop.tid);
   }
   Tracee(stop.tid).resume();
@@ -233,6 +236,7 @@ std::vector<std::string> Session::notes() const {
   append(out, calls_.modules().notes());
   append(out, lookouts_.sites().notes());
   append(out, calls_.breakpoints().corrector().left_alone());
+  append(out, calls_.taps().notes());
   append(out, traps_.notes());
   if (const auto untraced = population_.untraced().reported(); untraced > 0)
     out.push_back(

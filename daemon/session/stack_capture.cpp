@@ -128,10 +128,10 @@ void StackCapture::walk(Thread& thread, ProgramStacks& stacks, const FrameRegist
   if (!policy_.choice().native) return;
   const std::size_t limit = std::max<std::size_t>(kMostNative, policy_.choice().depth);
   NativeWalk native(stacks.code(), thread.tid, frame, snapshot_, is_caller, &evidence_, &libunwind_);
-  while (native_.size() < limit) {
+  for (std::size_t seen = 0; seen < 2 * limit && native_.size() < limit; ++seen) {
     const auto next = native.next();
     if (!next) break;
-    native_.push_back(*next);
+    if (!stacks.code().is_own_frame(next->pc)) native_.push_back(*next);
   }
   why_ended_ =
       native.end() == NativeWalk::End::NotYet ? fmt::format("deeper than {} native frames", limit) : native.why_ended();

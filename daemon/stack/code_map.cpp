@@ -35,6 +35,16 @@ void CodeMap::grow() {
       if (place.pc != 0) places_[slot(place.pc)] = place;
 }
 
+// The call frame address is %rbp + 16; below it are the return address and the caller's %rbp.
+FrameRule CodeMap::own_frame_rule() {
+  FrameRule out{
+      .kind = FrameRule::Kind::Offsets, .cfa_register = FrameRegisters::kRbp, .cfa_offset = 16, .return_at = -8};
+  static_assert(FrameRegisters::kSaved[1] == FrameRegisters::kRbp);
+  out.saved = 1 << 1;
+  out.saved_at[1] = -16;
+  return out;
+}
+
 const CodeMap::Place& CodeMap::add(RemoteAddr pc, pid_t thread) {
   static constexpr Place kNowhere;
   if (!pc) return kNowhere;
@@ -45,6 +55,7 @@ const CodeMap::Place& CodeMap::add(RemoteAddr pc, pid_t thread) {
     open(code, thread);
     if (code.file) place.rule = code.file->rule(pc.value - code.bias);
   }
+  if (place.code == 0 && is_own_frame(pc)) place.rule = own_frame_rule();
   ++used_;
   return places_[slot(pc.value)] = place;
 }

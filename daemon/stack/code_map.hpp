@@ -23,9 +23,16 @@ class CodeMap {
   // Maps a pc in fade's own code to the pc that the thread would have without fade; nullopt: not fade's code.
   using OwnAddress = std::function<std::optional<RemoteAddr>(RemoteAddr)>;
 
+  // True for a pc in a frame of fade's own, which %rbp leads out of.
+  using IsOwnFrame = std::function<bool(RemoteAddr)>;
+
   // `files` and `memory` must outlive the map.
-  CodeMap(CodeFiles& files, const Memory& memory, OwnAddress own_address = {})
-      : files_(files), memory_(memory), own_address_(std::move(own_address)), places_(kFirstSize) {}
+  CodeMap(CodeFiles& files, const Memory& memory, OwnAddress own_address = {}, IsOwnFrame is_own_frame = {})
+      : files_(files),
+        memory_(memory),
+        own_address_(std::move(own_address)),
+        is_own_frame_(std::move(is_own_frame)),
+        places_(kFirstSize) {}
 
   // `thread` is any living thread of the process. The reference is good until the next call.
   const Place& at(RemoteAddr pc, pid_t thread) {
@@ -34,6 +41,7 @@ class CodeMap {
   }
   bool step(const Place& place, FrameRegisters& frame, const Memory& memory);
   std::optional<RemoteAddr> own_address(RemoteAddr pc) const { return own_address_ ? own_address_(pc) : std::nullopt; }
+  bool is_own_frame(RemoteAddr pc) const { return is_own_frame_ && is_own_frame_(pc); }
   // True if the pc is in executable memory, in a file or not; read again at each call.
   static bool is_executable(RemoteAddr pc, pid_t thread);
   // True if the pc was in executable memory, in a file or not, when the mappings were read.
@@ -60,6 +68,7 @@ class CodeMap {
   static constexpr std::size_t kFirstSize = 1 << 10, kMostSlots = 1 << 17;
   static constexpr int kMostLooks = 64;
 
+  static FrameRule own_frame_rule();
   std::size_t slot(std::uint64_t pc) const;
   const Place& add(RemoteAddr pc, pid_t thread);
   void grow();
@@ -74,6 +83,7 @@ class CodeMap {
   CodeFiles& files_;
   const Memory& memory_;
   OwnAddress own_address_;
+  IsOwnFrame is_own_frame_;
   std::vector<Place> places_;  // by pc, open addressing; a free slot has pc 0
   std::size_t used_ = 0;
   std::vector<Code> codes_;             // by address

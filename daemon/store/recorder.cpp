@@ -143,6 +143,7 @@ Rollups::Net Recorder::add_time(const RecordedCall& call, Lane& lane) {
                                    .sec = call.sec,
                                    .raw_ns = call.timed ? std::optional(call.end - call.at) : std::nullopt,
                                    .held_ns = record.held_ns,
+                                   .tapped = (record.flags & kTapped) != 0,
                                    .failed = call.is_failure};
   if (!(record.flags & (kEntryOnly | kUnseen))) return books_.rollups.call(lane.sums, measured);
   books_.rollups.untimed(lane.sums, measured);

@@ -72,11 +72,12 @@ Rollups::Inside Rollups::take_inside(RowId call) {
 
 Rollups::Net Rollups::nested(const Lane& lane, const Measured& call) {
   const Inside inside = take_inside(call.call);
-  const std::int64_t cost = inside.cost + (call.raw_ns ? cost_.call_ns : 0), ns = call.raw_ns ? *call.raw_ns - cost : 0;
+  const std::int64_t own = call.tapped ? 0 : cost_.call_ns;
+  const std::int64_t cost = inside.cost + (call.raw_ns ? own : 0), ns = call.raw_ns ? *call.raw_ns - cost : 0;
   count(lane, call.call, call.sec, ns, call.failed);
-  CallSum& sum = call.parent == 0
-                     ? *lane.from_outside
-                     : sum_within(call.parent, lane.thread, lane.function, ns, cost + cost_.around(call.held_ns));
+  CallSum& sum = call.parent == 0 ? *lane.from_outside
+                                  : sum_within(call.parent, lane.thread, lane.function, ns,
+                                               cost + (call.tapped ? 0 : cost_.around(call.held_ns)));
   const std::int64_t self = cost_.call_ns == 0 ? std::max<std::int64_t>(0, ns - inside.ns) : ns - inside.ns;
   sum.add(ns, self, call.raw_ns ? cost : 0, call.failed, inside.by_function.empty());
   for (const auto& [callee, calls] : inside.by_function) calls_[{lane.thread, callee, lane.function}].add(calls);

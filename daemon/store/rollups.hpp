@@ -110,6 +110,7 @@ class Rollups {
     std::int64_t sec = 0;                // of its entry
     std::optional<std::int64_t> raw_ns;  // nullopt: it never returned
     std::int64_t held_ns = 0;            // at its stops, outside of its duration
+    bool tapped = false;                 // it had no stops
     bool failed = false;
   };
   struct Net {                         // without fade's own cost; less than 0 if the call was faster than usual
@@ -119,7 +120,7 @@ class Rollups {
   void untimed(const Lane& lane, const Measured& call);
   Net call(const Lane& lane, const Measured& call) {
     if (call.parent != 0 || !inside_.empty()) return nested(lane, call);
-    const std::int64_t cost = call.raw_ns ? cost_.call_ns : 0, ns = call.raw_ns.value_or(0) - cost;
+    const std::int64_t cost = call.raw_ns && !call.tapped ? cost_.call_ns : 0, ns = call.raw_ns.value_or(0) - cost;
     count(lane, call.call, call.sec, ns, call.failed);
     lane.from_outside->add(ns, ns, cost, call.failed, true);
     return {ns, ns};

@@ -13,6 +13,11 @@ std::uint64_t word_at(const std::byte* at) {
       .load(std::memory_order_acquire);
 }
 
+// The word names its position: that of an earlier round is no word of a record here, nor is a ring that is still empty.
+bool is_word_of(std::uint64_t word, std::uint64_t position) {
+  return word != 0 && word >> 24 == (position / RingLayout::kGranule & 0xFF'FFFF'FFFF);
+}
+
 std::uint64_t length_of(std::uint64_t word) { return (word & 0xF) * RingLayout::kGranule; }
 
 bool is_length_of(RecordKind kind, std::uint64_t length) {
@@ -54,13 +59,28 @@ RingReader::State RingReader::read(std::span<const std::byte> ring, std::vector<
     if (head < position_ || head % RingLayout::kGranule != 0) return State::Broken;
     const std::byte* at = ring.data() + RingLayout::kRecordsAt + (position_ & (size_ - 1));
     const std::uint64_t word = word_at(at);
-    if (word >> 24 != (position_ / RingLayout::kGranule & 0xFF'FFFF'FFFF)) return State::Waiting;
+    if (!is_word_of(word, position_)) return State::Waiting;
     const std::uint64_t length = length_of(word);
     if (!is_length_of(static_cast<RecordKind>(word >> 4 & 0xF), length)) return State::Broken;
     out.push_back(decode(word, at));
     position_ += length;
   }
   return State::Read;
+}
+
+void RingReader::pass_gap(std::span<const std::byte> ring, std::uint64_t until) {
+  until = std::min(until, position_ + size_);
+  while (position_ < until) {
+    const std::uint64_t word = word_at(ring.data() + RingLayout::kRecordsAt + (position_ & (size_ - 1)));
+    if (is_word_of(word, position_)) return;
+    position_ += RingLayout::kGranule;
+  }
+}
+
+void RingReader::give_up(std::span<const std::byte> ring) {
+  const std::uint64_t head = word_at(ring.data() + RingLayout::kHeadAt);
+  if (head > position_ && head % RingLayout::kGranule == 0) position_ = head;
+  skipped_.clear();
 }
 
 bool RingReader::pass_skipped() {

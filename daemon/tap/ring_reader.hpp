@@ -38,6 +38,11 @@ class RingReader {
   // The limit that lets the thread use all room that was read. To be stored at RingLayout::kLimitAt.
   std::uint64_t limit() const { return position_ + size_ - RingLayout::kMostRecord; }
   std::uint64_t position() const { return position_; }  // of the next record
+  // The thread stands still, and its next record is to begin at `until`: room before it that has not become a record is
+  // passed over. Such room is left by a longjmp out of a signal handler that met the thread in a tap.
+  void pass_gap(std::span<const std::byte> ring, std::uint64_t until);
+  // The thread has ended: what was not complete will never be.
+  void give_up(std::span<const std::byte> ring);
   // The room from `position` on will never be a record: read() passes over it.
   void skip(std::uint64_t position, std::uint64_t length) { skipped_.push_back({position, length}); }
 

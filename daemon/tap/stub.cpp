@@ -32,7 +32,7 @@ class Writer {
     code_.raw({0x5D});  // pop %rbp
     code_.jump(moved_);
     for (const auto& [question, here, again] : questions_) ask(question, here, again);
-    return {code_.finish(), calls_from};
+    return {code_.finish(), calls_from, code_.address_of(pass), code_.address_of(done)};
   }
 
  private:

@@ -58,6 +58,9 @@ struct Surroundings {
 struct Stub {
   std::vector<std::uint8_t> code;
   RemoteAddr calls_from;  // the return address of its call, which is in every backtrace through it
+  // Ways out for a thread at a question: before the call it goes on in the function as if there were no tap, after the
+  // call it returns without a record.
+  RemoteAddr pass, done;
 };
 // `moved`: the slot with the function's first instructions, which goes on in the function.
 Stub stub_code(const Tapped& function, const Surroundings& surroundings, RemoteAddr at, RemoteAddr moved);

@@ -53,9 +53,18 @@ bool SiteTable::contains(std::uint16_t function, RemoteAddr return_address) cons
 
 std::vector<Word> SiteTable::forget(RemoteRange range) {
   constexpr std::uint64_t kAddress = (std::uint64_t{1} << kAddressBits) - 1;
+  return forget_if([&](std::uint64_t key) { return range.contains({key & kAddress}); });
+}
+
+std::vector<Word> SiteTable::forget(std::uint16_t function) {
+  return forget_if([&](std::uint64_t key) { return key >> kAddressBits == function; });
+}
+
+template <class IsGone>
+std::vector<Word> SiteTable::forget_if(IsGone&& is_gone) {
   std::vector<Word> out;
   for (auto it = places_.begin(); it != places_.end();) {
-    if (!range.contains({it->first & kAddress})) {
+    if (!is_gone(it->first)) {
       ++it;
       continue;
     }

@@ -45,12 +45,16 @@ class SiteTable {
   bool contains(std::uint16_t function, RemoteAddr return_address) const;
   // Forgets the call sites in code that is gone.
   std::vector<Word> forget(RemoteRange range);
+  // Forgets the call sites of a function that is tapped no longer.
+  std::vector<Word> forget(std::uint16_t function);
   std::size_t size() const { return places_.size(); }
 
   static constexpr int kAddressBits = 48;
 
  private:
   std::optional<std::uint64_t> free_place(std::uint64_t bucket) const;
+  template <class IsGone>
+  std::vector<Word> forget_if(IsGone&& is_gone);
 
   RemoteAddr table_;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // key -> offset

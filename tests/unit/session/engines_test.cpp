@@ -15,7 +15,8 @@ using ::testing::IsEmpty;
 struct NotedCapture final : Capture {
   explicit NotedCapture(bool takes_all) : all(takes_all) {}
 
-  bool can(const Needs& needs) const override {
+  bool can(const Entry& entry) const override {
+    const Needs& needs = entry.needs;
     return all || (needs.strings.empty() && needs.ins.empty() && !needs.always());
   }
   std::vector<Result<bool>> watch(Inferior&, std::span<const WatchedFunction> functions, pid_t) override {
@@ -64,13 +65,13 @@ struct EnginesTest : ::testing::Test {
 
 TEST_F(EnginesTest, TheFirstEngineThatCanCapturesAFunction) {
   EXPECT_EQ(&engines.of({}), &fast);
-  EXPECT_EQ(&engines.of({.strings = {0}}), &slow);
-  EXPECT_EQ(&engines.of({.rule = true}), &slow);
+  EXPECT_EQ(&engines.of({.needs = {.strings = {0}}}), &slow);
+  EXPECT_EQ(&engines.of({.needs = {.rule = true}}), &slow);
 }
 
 TEST_F(EnginesTest, AResolverNeedsAStop) {
   const auto resolver = functions.resolver(test::simple_probe("hipMalloc", 2), "/a", 6);
-  EXPECT_EQ(&engines.of(functions[resolver].needs), &slow);
+  EXPECT_EQ(&engines.of(functions[resolver]), &slow);
 }
 
 TEST_F(EnginesTest, EachFunctionIsWatchedByItsEngineAndResultsKeepTheirOrder) {

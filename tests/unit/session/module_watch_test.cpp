@@ -33,7 +33,7 @@ struct NotingEngine final : Capture {
   std::vector<RemoteRange> forgotten;
   std::string refusal;
 
-  bool can(const Needs&) const override { return true; }
+  bool can(const Entry&) const override { return true; }
   std::vector<Result<bool>> watch(Inferior&, std::span<const WatchedFunction> functions, pid_t) override {
     std::vector<Result<bool>> out;
     for (const WatchedFunction& one : functions) {

@@ -1,0 +1,168 @@
+#include "probe/tap_area.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "probe/entry_jump.hpp"
+#include "probe/instruction.hpp"
+#include "tap/unwind.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::uint64_t kTapReach = (std::uint64_t{1} << 31) - 4096;
+constexpr std::array<std::uint8_t, 5> kUndoPush{0x48, 0x8D, 0x64, 0x24, 0x08};  // lea 8(%rsp), %rsp
+constexpr std::string_view kName = "fade";
+
+bool is_in_reach(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kTapReach; }
+
+void append_code(std::vector<std::uint8_t>& to, const auto& bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
+
+// The pad's first bytes, in one write: threads behind them go on in the breakpoint's pad.
+bool write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, pid_t stopped) {
+  auto word = memory.value<std::array<std::uint8_t, 8>>(pad);
+  if (!word) return false;
+  std::ranges::copy(first, word->begin());
+  return memory.write(pad, bytes_of(*word), stopped);
+}
+
+}  // namespace
+
+TapArea TapArea::fork_copy() const {
+  TapArea out(at_);
+  out.traps_ = traps_;
+  out.give_up_ = give_up_;
+  out.cells_ = cells_;
+  out.next_ = next_;
+  out.unwinders_ = unwinders_;
+  return out;
+}
+
+bool TapArea::write_questions(const ProcessMemory& memory, pid_t stopped) {
+  const tap::Traps traps = tap::traps_code(at_, data());
+  traps_ = traps.trap;
+  give_up_ = traps.give_up;
+  const auto unwind = tap::unwind_information(code());
+  const auto registers = tap::registration_code(registration(), at_ + kUnwindAt);
+  return memory.write(at_, std::as_bytes(std::span(traps.code)), stopped) &&
+         memory.write(at_ + kUnwindAt, std::as_bytes(std::span(unwind)), stopped) &&
+         memory.write(registration(), std::as_bytes(std::span(registers)), stopped);
+}
+
+bool TapArea::write_name(const ProcessMemory& memory, pid_t stopped) const {
+  return memory.write(name(), std::as_bytes(std::span(kName)), stopped);
+}
+
+std::vector<NetTable::Entry> TapArea::net_entries() const {
+  std::vector<NetTable::Entry> out;
+  for (std::size_t i = 0; i < tap::kQuestions; ++i)
+    out.push_back({.site = traps_[i], .slot = give_up_[i], .original = kInt3, .length = 1, .way = Way::Pad});
+  return out;
+}
+
+std::optional<tap::Question> TapArea::question_at(RemoteAddr trap) const {
+  const auto it = std::ranges::find(traps_, trap);
+  if (it == traps_.end()) return std::nullopt;
+  return static_cast<tap::Question>(it - traps_.begin());
+}
+
+const TapArea::Cell* TapArea::numbered(std::uint16_t number) const {
+  return number < cells_.size() && cells_[number].entry != 0 ? &cells_[number] : nullptr;
+}
+
+const TapArea::Cell* TapArea::around(RemoteAddr in_cell) const {
+  if (in_cell < cell_at(0) || !code().contains(in_cell)) return nullptr;
+  return numbered(static_cast<std::uint16_t>((in_cell - cell_at(0)) / kCellSize));
+}
+
+// A cell that was freed is used again as late as possible.
+std::optional<std::size_t> TapArea::free_cell() {
+  for (std::size_t i = 0; i < kCells; ++i) {
+    const std::size_t index = (next_ + i) % kCells;
+    if (cells_[index].entry != 0) continue;
+    next_ = index + 1;
+    return index;
+  }
+  return std::nullopt;
+}
+
+// The jump in the entry is behind the first instruction. If that is a push, the tap takes it back, and what it calls
+// begins with it.
+Result<std::vector<std::uint8_t>> TapArea::code_of(const Site& site, RemoteAddr at, const tap::Tapped& tapped,
+                                                   tap::Stub& stub) const {
+  const tap::Surroundings around{data(), TapRings::kLayout.size, traps_};
+  std::vector<std::uint8_t> code;
+  RemoteAddr moved = site.slot;
+  if (site.lead.depth != 0) {
+    append_code(code, kUndoPush);
+    code.resize(16, 0x90);
+    moved = at + code.size() + tap::stub_code(tapped, around, at + code.size(), site.slot).code.size();
+  }
+  stub = tap::stub_code(tapped, around, at + code.size(), moved);
+  append_code(code, stub.code);
+  stub.code.clear();
+  if (code.size() + site.lead.length + kJumpSize > kCellSize) return fail("the code of a tap is too long");
+  return code;
+}
+
+Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped,
+                          pid_t stopped) {
+  if (!is_in_reach(site.pad(), at_) || !is_in_reach(site.pad(), at_ + kSize))
+    return fail("the area of taps is too far away");
+  const auto index = free_cell();
+  if (!index) return fail("too many functions are tapped");
+  tapped.number = static_cast<std::uint16_t>(*index);
+  const RemoteAddr at = cell_at(*index);
+  Cell cell{.entry = entry, .site = site.address, .function = site.address - site.lead.length, .stub = {}};
+  auto code = code_of(site, at, tapped, cell.stub);
+  if (!code) return tl::unexpected(std::move(code.error()));
+  if (site.lead.depth != 0) {
+    std::vector<std::uint8_t> lead(site.lead.length);
+    if (!memory.read_exactly(cell.function, std::as_writable_bytes(std::span(lead))))
+      return fail("the code of a function cannot be read");
+    append_code(*code, lead);
+    append_code(*code, jump_code(at + code->size(), site.slot));
+  }
+  if (!memory.write(at, std::as_bytes(std::span(*code)), stopped)) return fail("cannot write into the process");
+  cells_[*index] = cell;
+  site.is_tapped = true;  // before the text: a thread may be there at once
+  if (write_pad(memory, site.pad(), jump_code(site.pad(), at), stopped)) return {};
+  site.is_tapped = false;
+  cells_[*index] = {};
+  return fail("cannot write into the process");
+}
+
+bool TapArea::untap(const ProcessMemory& memory, Site& site, pid_t stopped) {
+  const auto pad = site.entry_pad().code(site.pad(), site.slot);
+  if (!write_pad(memory, site.pad(), std::span(pad).first(kJumpSize), stopped)) return false;
+  site.is_tapped = false;
+  return true;
+}
+
+void TapArea::forget(const ProcessMemory& memory, RemoteRange range, pid_t stopped) {
+  write(memory, sites_.forget(range), stopped);
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (cells_[i].entry == 0 || !range.contains(cells_[i].site)) continue;
+    write(memory, sites_.forget(static_cast<std::uint16_t>(i)), stopped);
+    cells_[i] = {};
+  }
+}
+
+bool TapArea::enable(const ProcessMemory& memory, bool on, pid_t stopped) {
+  is_enabled_ = on;
+  return memory.write(data() + tap::DataLayout::kEnabledAt, bytes_of(static_cast<std::uint8_t>(on)), stopped);
+}
+
+void TapArea::close(std::shared_ptr<const TapRings> rings, bool is_used) {
+  rings_ = std::move(rings);
+  taken_ = rings_ ? rings_->taken() : 0;
+  is_used_ = is_used;
+}
+
+bool TapArea::write(const ProcessMemory& memory, std::span<const tap::Word> words, pid_t stopped) {
+  return std::ranges::all_of(
+      words, [&](const tap::Word& word) { return memory.write(word.at, bytes_of(word.value), stopped); });
+}
+
+}  // namespace fade

@@ -1,0 +1,109 @@
+// The code and the data of taps in one address space (tap/stub.hpp): an area of code (r-x) with the int3s of the
+// questions and a cell for each tapped function, and behind it an area of data (rw-), both within reach of a library.
+// The data is empty in the child of a fork, and then the taps only call their functions.
+//
+// A function is tapped at the jump in its entry: the jump's pad then begins with a jump to the cell. One write of a
+// word makes it a tap or a breakpoint. A value, as the net. Tracing thread only.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "probe/net_table.hpp"
+#include "probe/site.hpp"
+#include "probe/tap_rings.hpp"
+#include "ptrace/process_memory.hpp"
+#include "tap/stub.hpp"
+#include "tap/tables.hpp"
+
+namespace fade {
+
+class TapArea {
+ public:
+  static constexpr std::uint64_t kCodeSize = 640 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
+  static constexpr std::uint64_t kCellsAt = 4096, kCellSize = 1280, kCells = (kCodeSize - kCellsAt) / kCellSize;
+  static constexpr std::uint64_t kRegistrationAt = 512, kUnwindAt = 1024;
+  static constexpr std::uint64_t kNameAt = 16;  // of the data: a text for TapRings
+
+  struct Cell {
+    std::uint32_t entry = 0;  // index of the function; 0: the cell is free
+    RemoteAddr site;          // of the jump
+    RemoteAddr function;
+    tap::Stub stub;  // without its code
+  };
+
+  // `at`: mapped by the caller, kSize bytes of readable and executable memory whose rear part may be written.
+  explicit TapArea(RemoteAddr at) : at_(at), threads_(data()), sites_(data()), cells_(kCells) {}
+  // The area in the memory copy of a fork: the same code, with empty data.
+  TapArea fork_copy() const;
+
+  RemoteRange code() const { return {at_, at_ + kCodeSize}; }
+  RemoteAddr data() const { return at_ + kCodeSize; }
+  RemoteAddr name() const { return data() + kNameAt; }
+  // Code that registers the area's unwind information (tap/unwind.hpp). From its first use on the area must stay,
+  // because an unwinder may look at it at any time.
+  RemoteAddr registration() const { return at_ + kRegistrationAt; }
+  struct Unwinders {
+    std::uint32_t last_module = 0;   // the last one that was looked at, by its number
+    std::vector<RemoteAddr> untold;  // functions of unwinders that do not know the area yet
+    bool is_told = false;            // one of them knows it
+  };
+  Unwinders& unwinders() { return unwinders_; }
+  // Writes the code of the questions, and the unwind information. The area is off.
+  bool write_questions(const ProcessMemory& memory, pid_t stopped);
+  bool write_name(const ProcessMemory& memory, pid_t stopped) const;
+  // The net's entries: without fade a thread at a question turns the taps off, and goes on.
+  std::vector<NetTable::Entry> net_entries() const;
+  static bool is_of_taps(const NetTable::Entry& entry) { return entry.way == Way::Pad && entry.guard == Guard::None; }
+
+  // The question of the int3 at `trap`.
+  std::optional<tap::Question> question_at(RemoteAddr trap) const;
+  // The tapped function with that number, or with that address in its cell; null: none.
+  const Cell* numbered(std::uint16_t number) const;
+  const Cell* around(RemoteAddr in_cell) const;
+  std::uint16_t number_of(const Cell& cell) const { return static_cast<std::uint16_t>(&cell - cells_.data()); }
+
+  // From now on calls of the function go through a tap. `site` is a jump at its entry. `tapped.number` is given here.
+  Result<void> tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped, pid_t stopped);
+  // Calls meet the breakpoint of the site again.
+  static bool untap(const ProcessMemory& memory, Site& site, pid_t stopped);
+  // The functions in that range, and the callers there, are gone.
+  void forget(const ProcessMemory& memory, RemoteRange range, pid_t stopped);
+
+  // Turns all taps of the address space on or off.
+  bool enable(const ProcessMemory& memory, bool on, pid_t stopped);
+  bool is_enabled() const { return is_enabled_; }
+  tap::ThreadTable& threads() { return threads_; }
+  tap::SiteTable& sites() { return sites_; }
+  static bool write(const ProcessMemory& memory, std::span<const tap::Word> words, pid_t stopped);
+
+  // The taps are off, and only calls that are under way come back to them. `is_used`: there is one. A thread that takes
+  // room in the rings from now on begins one more.
+  void close(std::shared_ptr<const TapRings> rings, bool is_used);
+  // A call may be under way through a tap, so the area must not go.
+  bool is_used() const {
+    return is_used_ || unwinders_.is_told || is_enabled_ || (rings_ && rings_->taken() != taken_);
+  }
+
+ private:
+  RemoteAddr cell_at(std::size_t index) const { return at_ + kCellsAt + index * kCellSize; }
+  std::optional<std::size_t> free_cell();
+  Result<std::vector<std::uint8_t>> code_of(const Site& site, RemoteAddr at, const tap::Tapped& tapped,
+                                            tap::Stub& stub) const;
+
+  RemoteAddr at_;
+  std::array<RemoteAddr, tap::kQuestions> traps_{}, give_up_{};
+  tap::ThreadTable threads_;
+  tap::SiteTable sites_;
+  std::vector<Cell> cells_;
+  std::size_t next_ = 0;
+  bool is_enabled_ = false, is_used_ = false;
+  Unwinders unwinders_;
+  std::shared_ptr<const TapRings> rings_;  // since close()
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace fade

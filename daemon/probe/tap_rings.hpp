@@ -1,0 +1,53 @@
+// The rings of one process's taps: one piece of memory that the process and fade both map, cut into rings of one size.
+// The process keeps no descriptor of it. It outlives an exec and the end of the process on fade's side, so that the
+// last records can be read. It is not in the child of a fork. Tracing thread only.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/remote.hpp"
+#include "base/result.hpp"
+#include "proc/proc_files.hpp"
+#include "ptrace/remote_call.hpp"
+#include "tap/layout.hpp"
+
+namespace fade {
+
+class TapRings {
+ public:
+  static constexpr tap::RingLayout kLayout{256 * 1024};
+  static constexpr std::uint64_t kStride = kLayout.size + 4096;  // from ring to ring
+  static constexpr std::uint64_t kWhole = std::uint64_t{64} << 20;
+  static constexpr std::size_t kMost = kWhole / kStride;
+  static_assert(kLayout.mapped() <= kStride);
+
+  // Maps the memory in the process of the stopped thread, and here. `name`: a text in the process, which its maps show.
+  static Result<std::shared_ptr<TapRings>> make(const RemoteCall& call, const ProcFiles& proc, pid_t stopped,
+                                                RemoteAddr name);
+  TapRings(const TapRings&) = delete;
+  TapRings& operator=(const TapRings&) = delete;
+  ~TapRings();
+
+  // The number of a ring that no thread has; nullopt: all are taken. A ring goes on where its last thread left it.
+  std::optional<std::size_t> take();
+  void give_back(std::size_t ring) { free_.push_back(ring); }
+  RemoteAddr at(std::size_t ring) const { return there_ + ring * kStride; }  // in the process
+  std::span<std::byte> memory(std::size_t ring) const { return {here_ + ring * kStride, kLayout.mapped()}; }
+  // The sum of all that threads have ever taken of the rings: it grows with each record.
+  std::uint64_t taken() const;
+  // Records may begin below this position of the ring.
+  void allow(std::size_t ring, std::uint64_t limit) const;
+
+ private:
+  TapRings(RemoteAddr there, std::byte* here) : there_(there), here_(here) {}
+
+  RemoteAddr there_;
+  std::byte* here_;
+  std::size_t used_ = 0;
+  std::vector<std::size_t> free_;
+};
+
+}  // namespace fade

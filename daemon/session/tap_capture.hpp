@@ -1,0 +1,98 @@
+// The engine that records calls with taps: code in the program that writes each call into a ring of its thread
+// (tap/stub.hpp). A call costs no stop. A thread stops only if its tap has a question, or if its ring is full. The
+// rings are read at each of these stops, at each stop of a breakpoint, and at a drain().
+//
+// A function is tapped at the jump in its entry, which the engine of breakpoints has set. All that a tap cannot do
+// stays with that engine: functions without such a jump, and calls of threads that have no ring. Tracing thread only.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "session/breakpoint_capture.hpp"
+#include "session/call_effects.hpp"
+#include "session/called_kernels.hpp"
+#include "session/capture.hpp"
+#include "session/roster.hpp"
+#include "session/stack_capture.hpp"
+#include "session/tap_threads.hpp"
+#include "tap/tsc_clock.hpp"
+
+namespace fade {
+
+class TapCapture final : public Capture {
+ public:
+  struct Parts {
+    EventSink& sink;
+    const SessionClock& clock;
+    const Roster& roster;
+    FunctionTable& functions;
+    StackCapture& stacks;
+    CallBooks& books;
+    CallEffects& effects;
+    BreakpointCapture& breakpoints;
+    bool is_wanted = false;
+  };
+  explicit TapCapture(const Parts& parts);
+
+  bool can(const Entry& entry) const override;
+  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,
+                                  pid_t stopped) override;
+  // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
+  std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
+  void drain() override;
+  void forget(Inferior& inferior, RemoteRange range, pid_t stopped) override;
+  void leave(Inferior& inferior, pid_t stopped) override;
+  void thread_ended(Thread& thread, bool process_ended) override;
+  void copied(Inferior& inferior, pid_t stopped) override;
+  void thread_exits(Thread& thread) override { thread_ended(thread, false); }
+  void set_recording(bool on) override;
+
+  // Sentences for the user at the end of the recording.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Asking;
+  struct Source;
+
+  void tap(Inferior& inferior, const WatchedFunction& function, pid_t stopped);
+  bool place(Inferior& inferior, RemoteAddr function, pid_t stopped);
+  void answer(const Asking& asking, tap::Question question);
+  bool learn_site(const Asking& asking);
+  TapThread* ring_of(const Asking& asking);
+  void tell_unwinder(const Asking& asking);
+  void take_failed_stack(const Asking& asking);
+  void fall_back(const Asking& asking);
+  void give_up(Inferior& inferior, const std::string& why);
+
+  void say_breakpoints(const Inferior& inferior, const std::string& why);
+
+  std::vector<Source> sources();
+  void handle(const Source& source);
+  void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
+  void left(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
+  CallSiteId caller_of(const Thread& thread, RemoteAddr return_address);
+  std::int64_t time_of(std::uint64_t tsc) const { return time_->at(tsc); }
+  void keep_time();
+  void lose(const std::string& why);
+
+  EventSink& sink_;
+  const SessionClock& clock_;
+  const Roster& roster_;
+  FunctionTable& functions_;
+  StackCapture& stacks_;
+  CallBook& book_;
+  CallSites& sites_;
+  CallEffects& effects_;
+  BreakpointCapture& breakpoints_;
+  CalledKernels kernels_;
+  std::optional<tap::TscClock> time_;  // nullopt: no function is tapped
+  std::int64_t time_kept_ = 0;
+  std::vector<std::weak_ptr<TapThreads>> programs_;
+  std::vector<std::string> notes_;
+  bool recording_ = true;
+};
+
+}  // namespace fade

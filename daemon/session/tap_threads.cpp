@@ -1,0 +1,67 @@
+#include "session/tap_threads.hpp"
+
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace fade {
+
+TapThread* TapThreads::of(ThreadId thread) {
+  const auto it =
+      std::ranges::find_if(threads_, [&](const auto& each) { return each->tid != 0 && each->thread == thread; });
+  return it == threads_.end() ? nullptr : it->get();
+}
+
+TapThread* TapThreads::at(std::uint64_t thread_pointer) {
+  const auto it = std::ranges::find_if(
+      threads_, [&](const auto& each) { return each->tid != 0 && each->thread_pointer == thread_pointer; });
+  return it == threads_.end() ? nullptr : it->get();
+}
+
+TapThread* TapThreads::add(pid_t tid, ThreadId thread, std::uint64_t thread_pointer) {
+  const auto ring = rings_->take();
+  if (!ring) return nullptr;
+  if (*ring == threads_.size()) threads_.push_back(std::make_unique<TapThread>(*ring));
+  TapThread& out = *threads_[*ring];
+  out.tid = tid;
+  out.thread = thread;
+  out.thread_pointer = thread_pointer;
+  rings_->allow(*ring, out.reader.limit());
+  return &out;
+}
+
+void TapThreads::remove(TapThread& thread) {
+  thread.tid = 0;
+  thread.stacks.clear();
+  if (thread.is_broken) return;  // nobody gets such a ring again
+  thread.reader.give_up(rings_->memory(thread.ring));
+  rings_->give_back(thread.ring);
+}
+
+bool TapThreads::read(TapThread& thread, std::size_t most) {
+  if (thread.is_broken) return false;
+  thread.records.clear();
+  thread.next = 0;
+  const auto state = thread.reader.read(rings_->memory(thread.ring), thread.records, most);
+  thread.is_broken = state == tap::RingReader::State::Broken;
+  const std::uint64_t now = __rdtsc();
+  for (tap::Record& record : thread.records)
+    record.tsc = thread.last_tsc = std::max(thread.last_tsc, std::min(record.tsc, now));
+  if (!thread.is_broken) rings_->allow(thread.ring, thread.reader.limit());
+  return thread.records.size() == most;
+}
+
+void TapThreads::pass_gap(TapThread& thread, std::uint64_t position) {
+  thread.reader.pass_gap(rings_->memory(thread.ring), position);
+}
+
+bool TapThreads::is_idle() const {
+  return std::ranges::all_of(threads_, [&](const auto& thread) {
+    std::uint64_t head = 0;
+    std::memcpy(&head, rings_->memory(thread->ring).data() + tap::RingLayout::kHeadAt, sizeof head);
+    return !thread->has_record() && head == thread->reader.position();
+  });
+}
+
+}  // namespace fade

@@ -1,0 +1,81 @@
+// The rings of one program's taps: which thread has which one, and what was read from them. Tracing thread only.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/event.hpp"
+#include "probe/open_calls.hpp"
+#include "probe/tap_rings.hpp"
+#include "tap/ring_reader.hpp"
+
+namespace fade {
+
+// A ring, and the thread that has it.
+struct TapThread {
+  explicit TapThread(std::size_t number) : ring(number), reader(TapRings::kLayout.size) {}
+
+  const std::size_t ring;
+  tap::RingReader reader;
+  pid_t tid = 0;  // 0: no thread has the ring
+  ThreadId thread = 0;
+  std::uint64_t thread_pointer = 0;
+  bool is_broken = false;  // the program has overwritten it
+
+  // Records that were read and not yet handled, from `next` on. A record has no earlier time than the one before it.
+  std::vector<tap::Record> records;
+  std::size_t next = 0;
+  std::uint64_t last_tsc = 0;
+
+  // A stack that was taken at a question, for the record that follows.
+  struct EntryStack {
+    std::uint64_t sp = 0;
+    std::uint32_t entry = 0;
+    StackId stack = 0;
+  };
+  std::vector<EntryStack> stacks;
+  std::vector<OpenCall> failed;  // calls whose thread is about to ask, for their stack
+
+  bool has_record() const { return next < records.size(); }
+};
+
+class TapThreads {
+ public:
+  explicit TapThreads(std::string why_not = {}) : why_not_(std::move(why_not)) {}
+
+  // Not empty: the program's functions cannot be tapped.
+  const std::string& why_not() const { return why_not_; }
+  bool has_rings() const { return rings_ != nullptr; }
+  void use(std::shared_ptr<TapRings> rings) { rings_ = std::move(rings); }
+  // Null: none yet.
+  const std::shared_ptr<TapRings>& rings() const { return rings_; }
+
+  // The thread of that number, or with that thread pointer, and its ring; null: it has none.
+  TapThread* of(ThreadId thread);
+  TapThread* at(std::uint64_t thread_pointer);
+  // Gives a thread a ring. Null: there is none left.
+  TapThread* add(pid_t tid, ThreadId thread, std::uint64_t thread_pointer);
+  RemoteAddr address(const TapThread& thread) const { return rings_->at(thread.ring); }
+  // The thread is gone, and its records were handled.
+  void remove(TapThread& thread);
+
+  // Reads what the ring has, at most `most` records, and lets its thread use the room. True: there is more. Only if no
+  // record waits to be handled. No record is later than now.
+  bool read(TapThread& thread, std::size_t most);
+  // The thread stands still in front of its next record, which is at `position`: what it has left behind incomplete is
+  // passed over.
+  void pass_gap(TapThread& thread, std::uint64_t position);
+  // Tests if the rings hold anything that was not handled, or room that a thread has taken and not filled.
+  bool is_idle() const;
+
+  const std::vector<std::unique_ptr<TapThread>>& all() const { return threads_; }
+
+ private:
+  const std::string why_not_;
+  std::shared_ptr<TapRings> rings_;
+  std::vector<std::unique_ptr<TapThread>> threads_;  // one for each ring that was used
+};
+
+}  // namespace fade

@@ -1,0 +1,16 @@
+// Which functions a tap can record (tap/stub.hpp), and how. Pure.
+#pragma once
+#include "probes/probe.hpp"
+#include "session/needs.hpp"
+#include "tap/stub.hpp"
+
+namespace fade {
+
+// A tap records registers, the known words on the stack, and one out-parameter of at most 8 bytes. It calls the
+// function with a copy of those words, so their number must be known.
+bool tappable(const Needs& needs, const probes::Probe& probe);
+
+// What the tap of a tappable function does. Its number is left open.
+tap::Tapped tapped(const Needs& needs, const probes::Probe& probe);
+
+}  // namespace fade
