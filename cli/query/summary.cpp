@@ -391,7 +391,7 @@ Result<void> next_section(SummaryPage& page) {
     std::string_view report, why;
   };
   const Next all[] = {
-      {found->number("failures") > 0, "errors", "each failed call with its arguments"},
+      {found->number("failures") > 0, "errors", "failed calls by function, error and place"},
       {steps, "steps", "how long steps took, and slow ones"},
       {found->is("ranges") && !steps, "ranges", "what the program marks of its own work (roctx, NVTX)"},
       {calls, "top", "all functions with percentiles"},

@@ -276,9 +276,25 @@ def test_leaks_of_a_program_without_the_gpu(screen, query):
 
 def test_the_line_stays_at_80_columns(screen, query):
     screen("swallowed")
-    for report in ("errors", "stacks"):
+    for report in ("errors", "stacks", "calls"):
         rows = query(report, "--format", "table", "--sort", "-user_line")
         assert line_to_find("swallowed") in rows, rows
+
+
+def test_equal_failures_are_one_row(screen, query):
+    screen("swallowed")
+    [row] = [line.split("\t") for line in query("errors", "--columns", "name,repeats,user_line,start_ns,last_ns", "--format", "tsv").splitlines()[1:]]
+    assert row[:2] == ["hipFree", "3"] and row[2].startswith(line_to_find("swallowed")) and int(row[3]) < int(row[4])
+
+
+def test_all_reports_and_commands_are_listed_by_question(screen, query):
+    screen("healthy")
+    page = query("reports", "--format", "table")
+    for word in ("what happened?", "  summary ", "  verdict ", "  first-error ", "  check ", "  sql ", "  probes "):
+        assert word in page, page
+    assert all(len(line) <= COLUMNS for line in page.splitlines()) and "\u2026" not in page
+    words = " ".join(query("reports", "verdict", "--format", "table").split())
+    assert "verdict NOT_LOADED, LOADED_UNUSED," in words and "UNWATCHED" in words
 
 
 def test_rank_is_a_column_of_a_distributed_job_only(screen, query):
