@@ -95,6 +95,13 @@ def test_the_summary_begins_with_it(screen, query, name):
     assert any(row.strip() == f"fade-query run.db {report}" for row in rows[at:20])
 
 
+def test_a_slow_range_is_told_without_step(screen, query):
+    rows = screen("slow")
+    for words in (row_of(rows, "RANGES"), " ".join(query("summary", "--format", "table").split())):
+        assert re.search(r"RANGES range 'train_step 17' took 3\d\d ms, the median of 30 ranges is ", words), words
+        assert "--step 'range:train_step *' to see why fade-query run.db ranges" in words
+
+
 def test_a_healthy_program_is_not_accused(screen, tmp_path):
     rows = screen("healthy")
     assert not [row for row in rows if re.match(r"(CRASH|HANG|EXIT|MEMORY|LEAK|ERRORS|STEPS|NOT USED|VERDICT)\b", row)], "\n".join(rows)
