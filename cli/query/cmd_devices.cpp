@@ -81,13 +81,15 @@ Result<void> print_facts(Context& context, Recording& recording, const std::vect
                                 {"reference_table", Kind::Text}});
       !begun)
     return begun;
+  bool is_known = false;
   for (const NamedRow& fact : *facts) {
     const auto cells = fact_cells(fact);
     const bool empty = std::all_of(cells.begin() + 1, cells.end(), [](const Value& v) { return table::is_null(v); });
     if (empty) continue;
+    is_known = true;
     if (auto done = sink->row(cells); !done) return done;
   }
-  return sink->end();
+  return is_known ? sink->end() : Result<void>{};
 }
 
 Result<void> print_callers(Context& context, Recording& recording, const std::vector<Binding>& devices) {

@@ -71,20 +71,4 @@ bool is_page(const Command& command) {
   return report && !report->hidden;
 }
 
-Result<void> list_reports(Context& context) {
-  using table::Kind;
-  std::vector<std::vector<table::Value>> rows;
-  if (context.words.empty()) {
-    for (const Report& r : reports())
-      if (!r.hidden) rows.push_back({r.name, r.title, static_cast<std::int64_t>(r.columns.size())});
-    return print_rows(context, "reports", {{"report", Kind::Text}, {"title", Kind::Text}, {"columns", Kind::Count}},
-                      rows);
-  }
-  const Report* report = find_report(context.words[0]);
-  if (!report) return usage("there is no report '" + context.words[0] + "'", {}, "fade-query reports");
-  for (const ReportColumn& c : report->columns) rows.push_back({c.name, std::string(table::kind_word(c.kind)), c.help});
-  return print_rows(context, "reports", {{"column", Kind::Text}, {"kind", Kind::Text}, {"description", Kind::Text}},
-                    rows);
-}
-
 }  // namespace fade::query

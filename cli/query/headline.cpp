@@ -30,7 +30,7 @@ std::string how_it_ended(const NamedRow& session) {
   }
   if (session.has("exit_code") && session.number("exit_code") >= 0)
     return fmt::format("exit status {}", session.number("exit_code"));
-  return "not ended yet";
+  return session.is("detached") ? "detached" : "not ended yet";
 }
 
 std::string size_of(const NamedRow& run) {

@@ -151,6 +151,20 @@ SectionRows slow_steps(const Context& context, Recording& recording, const Found
   return Found{{"STEPS", text + "; most samples at " + seen->words, {}, "steps", false}};
 }
 
+// Ranges of the program that could be steps.
+SectionRows slow_ranges(const Context& context, Recording& recording, const Found&) {
+  auto found = named_rows(context, recording, schema::page_sql("slowest_range"));
+  if (!found) return tl::unexpected(found.error());
+  if (found->empty()) return Found{};
+  const NamedRow& r = found->front();
+  const bool is_numbered = r.number("names") > 1;
+  const std::string words = fmt::format(
+      "{}'{}' took {}, the median of {} is {}: record with --step 'range:{}{}' to see why",
+      is_numbered ? "range " : "one range ", r.text("name"), time(context, r.number("max_ns")),
+      counted(r.number("n"), "range"), time(context, r.number("median_ns")), r.text("kind"), is_numbered ? "*" : "");
+  return Found{{"RANGES", words, {}, "ranges", false}};
+}
+
 SectionRows failed_itself(const Context& context, Recording& recording, const Found& before) {
   if (!before.empty()) return Found{};
   auto found = named_rows(context, recording, schema::page_sql("failed_itself"));
@@ -184,8 +198,9 @@ SectionRows not_used(const Context& context, Recording& recording, const Found& 
                 verdict != "UNWATCHED"}};
 }
 
-constexpr std::array<HeadlineSection, 10> kAllSections{crashes, hangs,         stopped, ended_in_calls, out_of_memory,
-                                                       errors,  failed_itself, leaks,   slow_steps,     not_used};
+constexpr std::array<HeadlineSection, 11> kAllSections{crashes,       hangs,       stopped,       ended_in_calls,
+                                                       out_of_memory, errors,      failed_itself, leaks,
+                                                       slow_steps,    slow_ranges, not_used};
 
 }  // namespace
 

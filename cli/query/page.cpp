@@ -85,23 +85,22 @@ std::string paragraph(const Context& context, std::string_view text, std::size_t
   return fmt::format("{}", fmt::join(lines, "\n" + std::string(indent, ' ')));
 }
 
-Result<void> say_no_finding(const Context& context, Recording& recording) {
+Result<void> say_no_finding(const Context& context, Recording& recording, std::string_view what) {
   const auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   const std::string partial = why_partial(recording, *session, "calls");
-  const std::string text =
-      partial.empty() ? "nothing to report" : "nothing to report of what was recorded; not all was: " + partial;
+  const std::string nothing = fmt::format("nothing to report{}", what);
+  const std::string text = partial.empty() ? nothing : nothing + " of what was recorded; not all was: " + partial;
   return context.output.bytes->write("  " + paragraph(context, text, 2) + "\n");
 }
 
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
-  // --name of devices is about devices, not about findings.
-  auto rows = named_rows(context, recording, schema::page_sql("findings"),
-                         {{":by_name", std::int64_t{advice == Advice::Shown}}});
+  auto rows =
+      named_rows(context, recording, schema::page_sql("findings"), {{":all", std::int64_t{advice == Advice::Shown}}});
   if (!rows) return tl::unexpected(rows.error());
   for (const NamedRow& finding : *rows)
     if (auto done = print_finding(context, finding, advice); !done) return done;
-  if (rows->empty()) return say_no_finding(context, recording);
+  if (rows->empty()) return say_no_finding(context, recording, advice == Advice::Shown ? "" : " about devices");
   const std::string below =
       advice == Advice::Shown ? "man fade-findings says more about each" : "what to do about them: fade-query findings";
   return context.output.bytes->write("  " + paragraph(context, below, 2) + "\n");

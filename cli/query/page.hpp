@@ -23,7 +23,7 @@ Result<Outcome> print_part(Context& context, Recording& recording, std::string_v
 // For a part that has not the page's filters: the session and the units alone.
 Settings part_settings(const Context& context);
 
-// As many findings as there are, errors first; prints that there is nothing where there are none.
+// The findings, errors first, or that there are none. Without advice: those about devices.
 enum class Advice { Shown, LeftOut };
 Result<void> print_findings(Context& context, Recording& recording, Advice advice);
 

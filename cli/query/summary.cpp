@@ -125,7 +125,8 @@ std::string ended(const NamedRow& run) {
   if (const std::int64_t signal = run.number("exit_signal"); signal > 0)
     return "killed by " + signal_name(static_cast<int>(signal));
   const std::int64_t code = run.number("exit_code");
-  return run.has("exit_code") && code >= 0 ? fmt::format("exit status {}", code) : "not ended yet";
+  if (run.has("exit_code") && code >= 0) return fmt::format("exit status {}", code);
+  return run.is("detached") ? "detached" : "not ended yet";
 }
 
 std::string started(const NamedRow& session) {
@@ -391,7 +392,7 @@ Result<void> next_section(SummaryPage& page) {
     std::string_view report, why;
   };
   const Next all[] = {
-      {found->number("failures") > 0, "errors", "each failed call with its arguments"},
+      {found->number("failures") > 0, "errors", "failed calls by function, error and place"},
       {steps, "steps", "how long steps took, and slow ones"},
       {found->is("ranges") && !steps, "ranges", "what the program marks of its own work (roctx, NVTX)"},
       {calls, "top", "all functions with percentiles"},

@@ -114,7 +114,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kStacks,
        "-k,--stacks",
        "LIST",
-       "stacks of which calls: off, all, sample=N, or some of alloc,errors,first [these three]",
+       "which calls get a stack: off, all, sample=N, or any of alloc,errors,first [alloc,errors,first]",
        List{&o.stacks},
        help,
        none,

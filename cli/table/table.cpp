@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "cli/table/bars.hpp"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t kBarWidth = 10;
 constexpr std::size_t kTrendWidth = 20;
 constexpr std::size_t kComfortableText = 28;
+constexpr std::size_t kCloseText = 16;
 constexpr std::size_t kSmallestText = 12;
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kMostRows = 200000;
@@ -163,12 +165,31 @@ class Table : public RowSink {
     grow_texts(width);
   }
 
+  // A column with one word in all rows says less than any other.
+  static bool is_uniform(const Laid& l) {
+    return !is_right_aligned(l.column.kind) || l.column.kind == Kind::Id
+               ? std::adjacent_find(l.cells.begin(), l.cells.end(), std::not_equal_to<>()) == l.cells.end()
+               : is_empty(l);
+  }
+
+  // Columns with one word in all rows go first and do not come back. In front of the last column the texts become
+  // shorter still: it is the one that a reader looks for.
   void leave_columns(std::size_t width) {
+    if (rows_ > 1) leave_named(width, is_uniform);
+    auto left = leave_named(width, [&](const Laid& l) { return l.column.name != style_.leave_first.back(); });
+    shrink_texts(width, kCloseText);
+    for (Laid* l : leave_named(width, [](const Laid&) { return true; })) left.push_back(l);
+    for (auto l = left.rbegin(); l != left.rend(); ++l) (*l)->shown = total() + kGap + (*l)->width <= width;
+  }
+
+  // Leaves out columns that the report names and that `may_go`, one after the other until the rest fits.
+  template <class MayGo>
+  std::vector<Laid*> leave_named(std::size_t width, MayGo&& may_go) {
     std::vector<Laid*> left;
     for (const std::string& name : style_.leave_first)
       for (Laid& l : laid_)
-        if (l.column.name == name && l.shown && total() > width) l.shown = false, left.push_back(&l);
-    for (auto l = left.rbegin(); l != left.rend(); ++l) (*l)->shown = total() + kGap + (*l)->width <= width;
+        if (l.column.name == name && l.shown && total() > width && may_go(l)) l.shown = false, left.push_back(&l);
+    return left;
   }
 
   void shrink_texts(std::size_t width, std::size_t smallest) {
@@ -286,7 +307,8 @@ class Table : public RowSink {
     for (std::size_t c = 0; c < shown.size(); ++c) {
       const Laid& l = laid_[shown[c]];
       const std::size_t room = l.width - std::min(l.width, extra(shown[c], r));
-      const auto shorten = l.column.kind == Kind::Command ? shorten_end : shorten_middle;
+      const bool begins_well = l.column.kind == Kind::Command || l.column.name == "user_line";  // "train.py:31 step"
+      const auto shorten = begins_well ? shorten_end : shorten_middle;
       const std::string text = shorten(l.cells[r], l.shrinks() ? room : l.width, style_.terminal.utf8);
       scols_line_set_data(line, c, text.c_str());
       if (style_.terminal.color)

@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,7 +102,7 @@ Result<DwarfFile> DwarfFile::open(const ElfFile& file, const std::string& debug_
   if (!source || !has_dwarf(*source))
     return fail("there is no debug information for " + file.name(),
                 fmt::format("it has none and {} has no debug file of it", debug_root),
-                "compile it with -g, or install its debug symbols (-dbgsym package)");
+                "compile it with -g, or install its debug symbols (-dbgsym package)", ENODATA);
   DwarfFile out;
   out.dwarf_.reset(::dwarf_begin_elf(source->handle(), DWARF_C_READ, nullptr));
   if (!out.dwarf_) return fail("cannot read the debug information of " + source->name(), ::dwarf_errmsg(-1));

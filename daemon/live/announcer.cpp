@@ -16,6 +16,7 @@ namespace fade::live {
 namespace {
 
 constexpr std::size_t kMostMoments = 256;  // that wait for their threads
+constexpr std::size_t kMostFailures = 64;  // kinds that are told
 constexpr std::array<std::string_view, 3> kOutOfMemory{"hipErrorOutOfMemory", "cudaErrorMemoryAllocation",
                                                        "CUDA_ERROR_OUT_OF_MEMORY"};
 // Other signals are the usual ways to end a program.
@@ -141,7 +142,19 @@ void Announcer::look_at(const CallRecord& record, probes::Payload payload) {
   end_of_hang(record);
   if (!(record.flags & kFailed)) return;
   const FunctionNames function = names_.function(record.function);
-  if (function.probe && function.probe->result.cls == probes::TypeClass::Enum) out_of_memory(record, function, payload);
+  if (!function.probe || function.probe->result.cls != probes::TypeClass::Enum) return;
+  const std::string result = probes::result_text(*function.probe, record.result, function.library_major);
+  if (!out_of_memory(record, function, result, payload) && failures_ == Failures::FirstOfEachKind)
+    failure(record, function, result);
+}
+
+// Some results are an answer (an attribute that a device does not have), so the sentence says what came, not that it is
+// wrong.
+void Announcer::failure(const CallRecord& record, const FunctionNames& function, const std::string& result) {
+  if (failed_.size() >= kMostFailures || !failed_.emplace(function.probe->symbol, result).second) return;
+  say_(fmt::format("{}: {} returned {} for the first time{}",
+                   names_.process(names_.thread(record.thread).process).label, function.probe->symbol, result,
+                   place(names_.line_of(record.stack))));
 }
 
 void Announcer::end_of_hang(const CallRecord& record) {
@@ -153,14 +166,15 @@ void Announcer::end_of_hang(const CallRecord& record) {
                    seconds_text(record.exit_ns - hang.since)));
 }
 
-void Announcer::out_of_memory(const CallRecord& record, const FunctionNames& function, probes::Payload payload) {
-  const std::string result = probes::result_text(*function.probe, record.result, function.library_major);
-  if (std::ranges::find(kOutOfMemory, result) == kOutOfMemory.end()) return;
+bool Announcer::out_of_memory(const CallRecord& record, const FunctionNames& function, const std::string& result,
+                              probes::Payload payload) {
+  if (std::ranges::find(kOutOfMemory, result) == kOutOfMemory.end()) return false;
   const ProcessId process = names_.thread(record.thread).process;
-  if (!is_first(process, Kind::OutOfMemory)) return;
+  if (!is_first(process, Kind::OutOfMemory)) return true;
   const auto bytes = probes::byte_count(*function.probe, record, payload);
   say_(fmt::format("{} is out of memory: {}{} = {}{}", names_.process(process).label, function.probe->symbol,
                    bytes ? " of " + bytes_text(*bytes) : std::string(), result, place(names_.line_of(record.stack))));
+  return true;
 }
 
 }  // namespace fade::live

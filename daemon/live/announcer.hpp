@@ -1,5 +1,6 @@
 // Messages that a user needs at once: a hang and its end, the first out-of-memory of a process, a crash. One sentence
-// each, once per process and kind. Reads the batches of the tracing side; one thread (the writer's).
+// each, once per process and kind. If they are wanted, the first failure of each function and error as well. Reads the
+// batches of the tracing side; one thread (the writer's).
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,7 +19,9 @@ class Announcer final : public BatchReader {
  public:
   // `say` gets a sentence without an end of line. It must not wait.
   using Say = std::function<void(const std::string&)>;
-  Announcer(std::string folder, Say say) : names_(std::move(folder)), say_(std::move(say)) {}
+  enum class Failures { OutOfMemory, FirstOfEachKind };
+  Announcer(std::string folder, Say say, Failures failures = Failures::OutOfMemory)
+      : names_(std::move(folder)), say_(std::move(say)), failures_(failures) {}
 
   void read(const Batch& batch) override;
 
@@ -49,7 +52,9 @@ class Announcer final : public BatchReader {
   void add(const ThreadSeen& seen);
   Witness witness_of(const Postmortem& what, const ThreadSeen& seen) const;
   void look_at(const CallRecord& record, probes::Payload payload);
-  void out_of_memory(const CallRecord& record, const FunctionNames& function, probes::Payload payload);
+  void failure(const CallRecord& record, const FunctionNames& function, const std::string& result);
+  bool out_of_memory(const CallRecord& record, const FunctionNames& function, const std::string& result,
+                     probes::Payload payload);
   void end_of_hang(const CallRecord& record);
   void tell_complete();
   void tell(const Moment& moment);
@@ -59,9 +64,11 @@ class Announcer final : public BatchReader {
 
   LiveNames names_;
   Say say_;
+  Failures failures_;
   std::set<std::pair<ProcessId, Kind>> told_;
-  std::unordered_map<PostmortemId, Moment> moments_;  // not reported yet
-  std::unordered_map<CallId, Hang> hangs_;            // reported, and not over
+  std::set<std::pair<std::string, std::string>> failed_;  // function and result, told
+  std::unordered_map<PostmortemId, Moment> moments_;      // not reported yet
+  std::unordered_map<CallId, Hang> hangs_;                // reported, and not over
 };
 
 }  // namespace fade::live

@@ -22,7 +22,12 @@ constexpr Name kNames[] = {{"alloc", &StackChoice::allocations},
 
 tl::unexpected<Error> refused(const std::string& word) {
   const std::vector<std::string> known{"off", "all", "alloc", "errors", "first", "sample"};
-  return fail(fmt::format("--stacks: '{}' is not understood{}", word, did_you_mean(word, known)), {},
+  std::string hint = did_you_mean(word, known);
+  if (hint.empty() && word.size() > 1)  // a word that was begun
+    for (const std::string& name : known)
+      if (name.starts_with(word)) hint += (hint.empty() ? " (did you mean '" : "' or '") + name;
+  if (!hint.empty() && !hint.ends_with(")")) hint += "'?)";
+  return fail(fmt::format("--stacks: '{}' is not understood{}", word, hint), {},
               "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
 }
 

@@ -30,7 +30,10 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   auto step = parse_step(options_.step);
   if (!step) return tl::unexpected(std::move(step.error()));
   const std::string folder = std::filesystem::current_path(ignored).string();
-  announcer_ = std::make_unique<live::Announcer>(folder, [](const std::string& sentence) { log::announce(sentence); });
+  using live::Announcer;
+  announcer_ = std::make_unique<Announcer>(
+      folder, [](const std::string& sentence) { log::announce(sentence); },
+      log::level() >= log::Level::Debug ? Announcer::Failures::FirstOfEachKind : Announcer::Failures::OutOfMemory);
   std::vector<BatchReader*> readers = options_.readers;
   readers.push_back(announcer_.get());
   for (BatchReader* reader : readers) reader->begins(clock_);

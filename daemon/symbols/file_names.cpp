@@ -1,5 +1,6 @@
 #include "symbols/file_names.hpp"
 
+#include <errno.h>
 #include <gelf.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ Result<FileNames> FileNames::open(Fd fd, std::string name, const std::string& de
   state->functions.finish();
   if (wanted == Lines::Unwanted) return FileNames(std::move(state));
   if (auto lines = SourceLines::open(state->file, debug_root)) state->lines = std::move(*lines);
-  else log::debug("{}", lines.error().text());
+  else if (lines.error().code != ENODATA) log::debug("{}", lines.error().text());  // most files have none
   return FileNames(std::move(state));
 }
 

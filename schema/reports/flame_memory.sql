@@ -18,5 +18,5 @@ held AS (
     /*? AND (a.session, a.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND a.stack = :stack */ /*? AND a.name REGEXP :name */ /*? AND a.device = :device */
   GROUP BY who, a.stack, a.name, place
 )
-SELECT who || place || ';' || coalesce(fade_frames(stack, :word = 'own'), '[no stack was taken]') || ';' || replace(coalesce(name, '?'), ';', ':') AS frames, sum(n) AS n, sum(size_bytes) AS size_bytes
+SELECT who || place || ';' || coalesce(fade_frames(stack, :word = 'own'), '[no stack; record with -k all]') || ';' || replace(coalesce(name, '?'), ';', ':') AS frames, sum(n) AS n, sum(size_bytes) AS size_bytes
 FROM held GROUP BY 1

@@ -30,8 +30,8 @@ marked AS MATERIALIZED (
   CROSS JOIN mine i ON i.process_id = r.process AND 2 * (min(i."end", r.ts + r.dur) - max(i.start, r.ts)) >= i.duration)
 SELECT i.pid, (SELECT r.rank FROM rank_of r WHERE r.session = i.session AND r.pid = i.pid) AS rank, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns,
        round(100.0 * i.duration / nullif((SELECT coalesce(p."end", s.end_ns - s.start_ns) - p.start FROM processes p JOIN sessions s ON s.id = p.session WHERE p.id = i.process_id), 0), 2) AS percent,
-       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(begin)' ELSE coalesce(b.name, '(no row)') END AS before, q.library AS before_from,
-       CASE WHEN i.after_call_id IS NULL THEN '(end)' ELSE coalesce(a.name, '(no row)') END AS after, s.library AS after_from,
+       i.cpu_ns, CASE WHEN i.before_call_id IS NULL THEN '(begin)' ELSE coalesce(b.name, '(not stored)') END AS before, q.library AS before_from,
+       CASE WHEN i.after_call_id IS NULL THEN '(end)' ELSE coalesce(a.name, '(not stored)') END AS after, s.library AS after_from,
        (SELECT n.name FROM marked m JOIN range_name_ n ON n.id = m.name WHERE m.process_id = i.process_id AND m.start = i.start AND m.place = 1) AS in_range,
        (SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack WHERE k.call = i.after_call_id) AS line
 FROM mine i

@@ -1,6 +1,7 @@
 -- How the first process ended.
-SELECT exit_code, exit_signal, duration
-FROM processes
-WHERE session = coalesce(:session, session)
-ORDER BY id
+SELECT p.exit_code, p.exit_signal, p.duration, s.clean AND s.kind = 'attach' AS detached
+FROM processes p
+JOIN sessions s ON s.id = p.session
+WHERE p.session = coalesce(:session, p.session)
+ORDER BY p.id
 LIMIT 1

@@ -1,6 +1,6 @@
 -- Where the program waited for the GPU, by your own line
 -- about: Only calls whose stack was recorded have a line. By default that is the first call of each function from each place; record
--- about: with fade-run --stacks all to have all of them. "(no stack was taken)" adds up the others.
+-- about: with fade-run --stacks all to have all of them. "(no stack; record with -k all)" adds up the others.
 -- hidden: a variant of waits
 -- sort: -blocked_ns
 -- limit: 30
@@ -33,6 +33,6 @@ line AS (
   SELECT p.line, p.function, w.name, sum(w.calls) AS calls, iif(h.blocked_ns = 0, 0, max(sum(w.blocked_ns), 0)) AS blocked_ns, iif(h.blocked_ns = 0, 0, max(w.max_ns)) AS max_ns
   FROM waited w LEFT JOIN python p ON p.stack = w.stack JOIN whole h ON h.name = w.name GROUP BY p.line, p.function, w.name
   UNION ALL
-  SELECT '(no stack was taken)', NULL, h.name, h.calls - coalesce(sum(w.calls), 0), iif(h.blocked_ns = 0, 0, max(h.blocked_ns - coalesce(sum(w.blocked_ns), 0), 0)), NULL
+  SELECT '(no stack; record with -k all)', NULL, h.name, h.calls - coalesce(sum(w.calls), 0), iif(h.blocked_ns = 0, 0, max(h.blocked_ns - coalesce(sum(w.blocked_ns), 0), 0)), NULL
   FROM whole h LEFT JOIN waited w ON w.name = h.name GROUP BY h.name HAVING h.calls > coalesce(sum(w.calls), 0))
 SELECT line, function, name, calls, blocked_ns, round(100.0 * blocked_ns / nullif(sum(blocked_ns) OVER (), 0), 2) AS percent, max_ns FROM line

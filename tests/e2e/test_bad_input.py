@@ -46,6 +46,7 @@ def beside(build, name):
     ("query", ["run", "verdict"], "there is no file or report 'run' (did you mean 'run.db'?)"),
     ("query", ["top", "--limti", "3"], "unknown option '--limti' (did you mean '--limit'?)"),
     ("run", ["--detail", "ful", "true"], "'ful' is not one of stats, calls, full (did you mean 'full'?)"),
+    ("run", ["--stacks", "al", "true"], "'al' is not understood (did you mean 'all' or 'alloc'?)"),
     ("run", ["--stacks", "aloc", "true"], "'aloc' is not understood (did you mean 'alloc'?)"),
 ])
 def test_the_first_line_says_what_was_meant(build, say, program, words, first):

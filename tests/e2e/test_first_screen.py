@@ -95,6 +95,13 @@ def test_the_summary_begins_with_it(screen, query, name):
     assert any(row.strip() == f"fade-query run.db {report}" for row in rows[at:20])
 
 
+def test_a_slow_range_is_told_without_step(screen, query):
+    rows = screen("slow")
+    for words in (row_of(rows, "RANGES"), " ".join(query("summary", "--format", "table").split())):
+        assert re.search(r"RANGES range 'train_step 17' took 3\d\d ms, the median of 30 ranges is ", words), words
+        assert "--step 'range:train_step *' to see why fade-query run.db ranges" in words
+
+
 def test_a_healthy_program_is_not_accused(screen, tmp_path):
     rows = screen("healthy")
     assert not [row for row in rows if re.match(r"(CRASH|HANG|EXIT|MEMORY|LEAK|ERRORS|STEPS|NOT USED|VERDICT)\b", row)], "\n".join(rows)
@@ -276,9 +283,25 @@ def test_leaks_of_a_program_without_the_gpu(screen, query):
 
 def test_the_line_stays_at_80_columns(screen, query):
     screen("swallowed")
-    for report in ("errors", "stacks"):
+    for report in ("errors", "stacks", "calls"):
         rows = query(report, "--format", "table", "--sort", "-user_line")
         assert line_to_find("swallowed") in rows, rows
+
+
+def test_equal_failures_are_one_row(screen, query):
+    screen("swallowed")
+    [row] = [line.split("\t") for line in query("errors", "--columns", "name,repeats,user_line,start_ns,last_ns", "--format", "tsv").splitlines()[1:]]
+    assert row[:2] == ["hipFree", "3"] and row[2].startswith(line_to_find("swallowed")) and int(row[3]) < int(row[4])
+
+
+def test_all_reports_and_commands_are_listed_by_question(screen, query):
+    screen("healthy")
+    page = query("reports", "--format", "table")
+    for word in ("what happened?", "  summary ", "  verdict ", "  first-error ", "  check ", "  sql ", "  probes "):
+        assert word in page, page
+    assert all(len(line) <= COLUMNS for line in page.splitlines()) and "\u2026" not in page
+    words = " ".join(query("reports", "verdict", "--format", "table").split())
+    assert "verdict NOT_LOADED, LOADED_UNUSED," in words and "UNWATCHED" in words
 
 
 def test_rank_is_a_column_of_a_distributed_job_only(screen, query):

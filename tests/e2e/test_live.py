@@ -103,6 +103,13 @@ def test_out_of_memory_is_said(build, job):
     assert said(ran.stderr) == [f"fade: python3 job.py (pid N) is out of memory: hipMalloc of 17.0 GiB = hipErrorOutOfMemory, at job.py:{LINE} train_step"]
 
 
+def test_verbose_says_the_first_failure_of_each_kind(build, job):
+    ran = run(build, job, "empty", "4096", options=("-v",), FADE_STANDIN_FAIL="hipMalloc:1:1")
+    [failed] = [line for line in said(ran.stderr) if "for the first time" in line]
+    assert failed == f"fade: python3 job.py (pid N): hipMalloc returned hipErrorInvalidValue for the first time, at job.py:{LINE} train_step"
+    assert b"compile it with -g" not in ran.stderr
+
+
 def test_a_crash_is_said(build, job):
     ran = run(build, job, "fault", RANK="3")
     assert ran.status == -signal.SIGSEGV

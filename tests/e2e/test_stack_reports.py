@@ -133,7 +133,7 @@ def test_lines_add_up_to_all_waits(record, rows, stacks):
     for name in DELAY_NS:
         for column in ("calls", "blocked_ns"):
             assert sum(row[column] for row in by_line if row["name"] == name) == sum(row[column] for row in by_caller if row["name"] == name)
-    without = [row for row in by_line if row["line"] == "(no stack was taken)"]
+    without = [row for row in by_line if row["line"] == "(no stack; record with -k all)"]
     assert {"all": 0, "first": 3, "off": 3}[stacks] == len(without)
     assert all(row["function"] is None and row["max_ns"] is None for row in without)
 
@@ -198,7 +198,7 @@ def test_without_stacks_the_place_is_told(build, record, rows, tmp_path):
     assert all(row["stack"] is None and row["frames"] is None for row in rows("leaks"))
     page = on_terminal(build, [tmp_path / "run.db", "leaks", "--no-color"], 120)
     assert "(no stack; record with -k all)" in page and "Python (ctypes)" in page and "libffi" not in page
-    assert all("[no stack was taken]" in row["frames"] for row in rows("flame", "--weight", "leaks"))
+    assert all("[no stack; record with -k all]" in row["frames"] for row in rows("flame", "--weight", "leaks"))
 
 
 def test_the_first_error_names_the_line(build, record, rows, tmp_path):

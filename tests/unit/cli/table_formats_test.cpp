@@ -165,6 +165,24 @@ TEST_F(InUtf8, ANarrowTerminalLeavesOutTheColumnsThatTheReportNames) {
   EXPECT_THAT(print(Format::Table, style, columns, rows), HasSubstr("1,234,567,890  1,234,567,890  1\n"));
 }
 
+TEST_F(InUtf8, ANarrowTerminalLeavesOutWhatIsTheSameInAllRowsFirst) {
+  Style style = terminal(20);
+  style.leave_first = {"a", "pid"};
+  const std::vector<Column> columns{{"name", Kind::Text}, {"a", Kind::Count}, {"pid", Kind::Id}};
+  const Rows rows{{std::string("hipMalloc"), std::int64_t{1}, std::int64_t{4711}},
+                  {std::string("hipFree"), std::int64_t{1234567}, std::int64_t{4711}}};
+  EXPECT_THAT(print(Format::Table, style, columns, rows), AllOf(HasSubstr("1,234,567"), Not(HasSubstr("4711"))));
+}
+
+TEST_F(InUtf8, TheUsersLineIsTheLastToGo) {
+  Style style = terminal(44);
+  style.leave_first = {"user_line"};
+  const std::vector<Column> columns{{"name", Kind::Text}, {"user_line", Kind::Text}};
+  const Rows rows{{std::string("hipModuleLaunchKernelExtended"), std::string("train.py:42 Trainer.step")},
+                  {std::string("hipFree"), std::string("other.py:7 main")}};
+  EXPECT_THAT(print(Format::Table, style, columns, rows), HasSubstr("train.py:42 Tra"));
+}
+
 TEST_F(InUtf8, PercentagesAreDrawnAsBars) {
   EXPECT_EQ(bar(0.5, 4, true), "██  ");
   EXPECT_EQ(bar(0.0001, 4, true), "▏   ");

@@ -89,6 +89,23 @@ TEST_F(AnnouncerTest, SaysNothingOfOtherErrors) {
   EXPECT_THAT(said_, IsEmpty());
 }
 
+TEST_F(AnnouncerTest, SaysTheFirstFailureOfEachKindIfWanted) {
+  Announcer wordy(
+      "/home/me", [this](const std::string& sentence) { said_.push_back(sentence); },
+      Announcer::Failures::FirstOfEachKind);
+  for (const std::uint64_t result : {1, 1, 2, 2}) {
+    CallRecord record = told_.begin("hipMalloc", {0x7ffd1000, 1024}, user_stack());
+    record.result = result;
+    record.flags |= kFailed;
+    told_.put(record);
+  }
+  wordy.read(told_.batch());
+  EXPECT_THAT(said_, ElementsAre("python3 train.py (rank 1, pid 5993): hipMalloc returned hipErrorInvalidValue for the "
+                                 "first time, at train.py:99 train_step",
+                                 "python3 train.py (rank 1, pid 5993) is out of memory: hipMalloc of 1.0 KiB = "
+                                 "hipErrorOutOfMemory, at train.py:99 train_step"));
+}
+
 TEST_F(AnnouncerTest, SaysACrashWithTheThreadThatTheSignalCameTo) {
   CallRecord record = told_.begin("hipMemcpy");
   record.flags = 0;
