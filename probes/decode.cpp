@@ -21,6 +21,14 @@ struct Marks {
   bool overridden = false;
 };
 
+Marks append_string(std::string& out, const Piece& piece, Style style) {
+  const bool cut = piece.header.cut;
+  if (cut && style == Style::Json) out += "{\"cut\":";
+  append_quoted(out, {reinterpret_cast<const char*>(piece.bytes.data()), piece.bytes.size()}, style);
+  if (cut) out += style == Style::Json ? "}" : "...";
+  return {.cut = cut};
+}
+
 // The values of one call, written one at a time in one style.
 class CallView {
  public:
@@ -45,7 +53,10 @@ class CallView {
       append_marked(out, "at", parameter);
       return {};
     }
-    if (!became) return append_pointee(out, parameter, *was);
+    if (!became) {
+      const auto given = find(PieceKind::ReturnedString, parameter);
+      return given ? append_string(out, *given, display_.style) : append_pointee(out, parameter, *was);
+    }
     out += json() ? "{\"was\":" : "";
     Marks marks = append_pointee(out, parameter, *was);
     out += json() ? ",\"became\":" : " -> ";
@@ -95,11 +106,7 @@ class CallView {
       append_marked(out, "unreadable", parameter);
       return {.unreadable = true};
     }
-    const bool cut = piece->header.cut;
-    if (cut && json()) out += "{\"cut\":";
-    append_quoted(out, {reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size()}, display_.style);
-    if (cut) out += json() ? "}" : "...";
-    return {.cut = cut};
+    return append_string(out, *piece, display_.style);
   }
 
   Marks append_pointee(std::string& out, const Parameter& parameter, const Piece& piece) const {
@@ -193,6 +200,13 @@ void append_args_json(std::string& out, const Probe& probe, const CallRecord& re
 std::string args_json(const Probe& probe, const CallRecord& record, Payload payload, int major, int minor) {
   std::string out;
   append_args_json(out, probe, record, payload, major, minor);
+  return out;
+}
+
+std::string returned_text(Payload payload) {
+  std::string out;
+  if (const auto piece = find_piece(payload, PieceKind::ReturnedString, kResultParam))
+    append_string(out, *piece, Style::Text);
   return out;
 }
 

@@ -37,5 +37,7 @@ void append_args_json(std::string& out, const Probe& probe, const CallRecord& re
 
 // The result as text: hipErrorOutOfMemory, 3, 0x7f..; empty for void.
 std::string result_text(const Probe& probe, std::uint64_t result, int major, int minor = -1);
+// The text that the result points to, in quotes: "hipErrorOutOfMemory"; empty if none was read.
+std::string returned_text(Payload payload);
 
 }  // namespace fade::probes

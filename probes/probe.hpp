@@ -31,7 +31,7 @@ enum class TypeClass : std::uint8_t {
   Double,
   Pointer,  // an address whose memory is not read
   Handle,   // opaque pointer or integer that names an object: hipStream_t
-  CString,  // const char *: text is read at entry; a result is shown as address
+  CString,  // const char *: text is read at entry, that of a result and of an out-parameter at return
   Enum,     // names by library major version
   Flags,    // or-ed bits with names
   Dim3,     // three 32-bit numbers
@@ -59,6 +59,7 @@ struct Parameter {
 
   bool read_at_entry() const { return pointee.cls != TypeClass::Void && direction != Direction::Out; }
   bool read_at_return() const { return pointee.cls != TypeClass::Void && direction != Direction::In; }
+  bool gives_text() const { return pointee.cls == TypeClass::CString && direction == Direction::Out && count == 1; }
 };
 
 // The effect of a call on the stored side tables.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,14 @@ std::optional<Wish> order_in(const std::string& line) {
   return {};
 }
 
+// The worker cannot see that the daemon is gone: it holds both ends of the socket. So the last report is a file as
+// well, for a daemon that starts later; a daemon that hears the report removes the file.
+void leave_last_word(const std::string& database, const std::string& line) {
+  const Fd file(::open((database + ".end").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    log::debug("the last report to the daemon is not kept in a file");
+}
+
 }  // namespace
 
 Result<Control> Control::open(int fd) {
@@ -75,15 +84,18 @@ void Control::tick(const LiveNumbers& now) {
 
 void Control::ended(const AttachOutcome& outcome) {
   const RunSummary& s = outcome.summary;
-  send({{"event", "ended"},
-        {"ended", outcome.ended},
-        {"calls", s.calls},
-        {"errors", s.errors},
-        {"dropped", s.dropped},
-        {"duration_ns", s.duration_ns},
-        {"database", s.database},
-        {"bytes_differing", outcome.bytes_differing},
-        {"holds", to_json(outcome.detach_holds)}});
+  const json message{{"event", "ended"},
+                     {"at_ns", realtime_ns()},
+                     {"ended", outcome.ended},
+                     {"calls", s.calls},
+                     {"errors", s.errors},
+                     {"dropped", s.dropped},
+                     {"duration_ns", s.duration_ns},
+                     {"database", s.database},
+                     {"bytes_differing", outcome.bytes_differing},
+                     {"holds", to_json(outcome.detach_holds)}};
+  leave_last_word(s.database, line_of(message));
+  send(message);
   flush_at_the_end();
 }
 

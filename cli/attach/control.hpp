@@ -20,8 +20,8 @@ class Control {
   static Result<Control> open(int fd);
 
   void attached(const Attached& attached);
-  void tick(const LiveNumbers& now);  // dropped where the daemon has not taken what came before
-  void ended(const AttachOutcome& outcome);
+  void tick(const LiveNumbers& now);         // dropped where the daemon has not taken what came before
+  void ended(const AttachOutcome& outcome);  // also into the file DATABASE.end, if the daemon is not there to hear it
   void failed(const Error& error);
 
   AttachObserver::Wish wish();  // what the daemon asked for, one at a time

@@ -70,13 +70,15 @@ struct CallRecord {
 
 // One piece of a call's payload: this header, then `size` bytes, then padding to a multiple of 8.
 enum class PieceKind : std::uint8_t {
-  Stack,   // argument words on the stack at entry: [rsp+8], [rsp+16], ...  (param = 0)
-  Sse,     // low 8 bytes of xmm0.. at entry (param = 0)
-  String,  // the C string that parameter `param` pointed to at entry, without NUL; cut at the limit if `cut`
-  In,      // bytes that pointer parameter `param` pointed to at entry
-  Out,     // bytes that pointer parameter `param` pointed to at return, before any override
-  Became,  // the same bytes after an override changed them
+  Stack,           // argument words on the stack at entry: [rsp+8], [rsp+16], ...  (param = 0)
+  Sse,             // low 8 bytes of xmm0.. at entry (param = 0)
+  String,          // the C string that parameter `param` pointed to at entry, without NUL; cut at the limit if `cut`
+  In,              // bytes that pointer parameter `param` pointed to at entry
+  Out,             // bytes that pointer parameter `param` pointed to at return, before any override
+  Became,          // the same bytes after an override changed them
+  ReturnedString,  // the C string that out-parameter `param`, or the result (kResultParam), points to at return
 };
+inline constexpr std::uint8_t kResultParam = 255;
 struct PieceHeader {
   PieceKind kind{};
   std::uint8_t param = 0;       // index into Probe::parameters

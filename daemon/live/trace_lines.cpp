@@ -109,11 +109,12 @@ std::string TraceLines::arguments(const FunctionNames& function, const CallRecor
   return out;
 }
 
-std::string TraceLines::ending(const FunctionNames& function, const CallRecord& record) const {
+std::string TraceLines::ending(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const {
   if (record.flags & kUnwound)
     return fmt::format(" = ? <left after {}>", duration(record.exit_ns - record.entry_ns, manner_.utf8));
   if (record.flags & (kEntryOnly | kUnseen)) return " = ?";
-  const std::string result = probes::result_text(*function.probe, record.result, function.library_major);
+  std::string result = probes::returned_text(payload);
+  if (result.empty()) result = probes::result_text(*function.probe, record.result, function.library_major);
   const std::string time = fmt::format(" <{}>", duration(record.exit_ns - record.entry_ns, manner_.utf8));
   if (result.empty()) return time;
   const bool is_red = manner_.color && (record.flags & kFailed);
@@ -131,8 +132,8 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
       fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
   const std::string place = names_.line_of(record.stack);
   return fmt::format("{}{} {}{}{}{}\n", who, stamp(record.entry_ns), call,
-                     unfinished ? " <unfinished ...>" : ")" + ending(function, record), place.empty() ? "" : "  ",
-                     printable(place));
+                     unfinished ? " <unfinished ...>" : ")" + ending(function, record, payload),
+                     place.empty() ? "" : "  ", printable(place));
 }
 
 void TraceLines::read(const Batch& batch) {

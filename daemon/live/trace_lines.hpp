@@ -51,7 +51,7 @@ class TraceLines final : public BatchReader {
   std::string stamp(std::int64_t at) const;
   std::string arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
   std::string argument(const probes::Probe& probe, std::string_view name, const std::string& text) const;
-  std::string ending(const FunctionNames& function, const CallRecord& record) const;
+  std::string ending(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
   void write();
 
   const TraceManner manner_;

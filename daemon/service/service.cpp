@@ -69,9 +69,12 @@ void Service::recover(SessionRecord record) {
   }
   auto worker = find_worker(record.worker, record.worker_start_ticks);
   if (!worker) {
-    record.state = State::Unknown;
-    record.ending = fmt::format("the daemon was restarted; fade-query {} tells", record.database_path());
-    record.until_ns = realtime_ns();
+    take_last_word(record);
+    if (record.live()) {
+      record.state = State::Unknown;
+      record.ending = fmt::format("the daemon was restarted; fade-query {} tells", record.database_path());
+      record.until_ns = realtime_ns();
+    }
     save(record);
     ended_.emplace(id, std::move(record));
     return;
@@ -82,6 +85,12 @@ void Service::recover(SessionRecord record) {
                                                  [this](Session& s, std::string_view what) { changed(s, what); });
   running_.emplace(id, session);
   session->start();
+}
+
+void Service::take_last_word(SessionRecord& record) const {
+  const auto report = ipc::parse_object(state_.take_last_word(record.uid, record.database));
+  const bool heard = !record.live() && record.state != State::Lost;
+  if (!heard && report && ipc::text(*report, "event") == "ended") take_report(record, *report);
 }
 
 void Service::stop_all(std::function<void()> done) {
@@ -185,7 +194,8 @@ void Service::attached(Session& session) {
 }
 
 void Service::ended(Session& session) {
-  const SessionRecord record = session.record();
+  SessionRecord record = session.record();
+  take_last_word(record);
   const auto keep_alive = running_[record.id];
   running_.erase(record.id);
   const bool never_began = record.state == State::Failed;

@@ -83,6 +83,7 @@ class Service final : public ipc::Handler {  // one table of sessions, and the c
   std::vector<SessionRecord> records_of(const ipc::Peer& peer) const;  // by id
   void save(const SessionRecord& record);
   void recover(SessionRecord record);
+  void take_last_word(SessionRecord& record) const;  // removes its file; an end that was not heard is taken from it
 
   void look_for_programs();
   void attach_match(const Match& match);

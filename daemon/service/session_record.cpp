@@ -70,6 +70,8 @@ void take_ended(const Json& report, SessionRecord& record) {
   take_counts(report, record);
   take(report, "duration_ns", record.elapsed_ns);
   end(record, State::Ended);
+  const auto at = ipc::integer(report, "at_ns");
+  if (at && *at > record.since_ns && *at < record.until_ns) record.until_ns = *at;  // told later than it was
   record.calls_per_second = 0;
   record.ending = ipc::boolean(report, "ended").value_or(false) ? "the program ended" : "detached";
   if (const auto differing = ipc::natural(report, "bytes_differing"); differing && *differing > 0)

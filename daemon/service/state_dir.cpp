@@ -19,7 +19,9 @@ namespace {
 
 constexpr mode_t kEveryoneMayPass = 0711, kOwnerOnly = 0700;
 constexpr std::size_t kLargestFile = 1 << 20;
-constexpr std::array<std::string_view, 4> kCompanions{"", "-wal", "-shm", "-journal"};  // of a recording, by SQLite
+constexpr std::string_view kLastWord = ".end";  // beside a recording, by its worker
+constexpr std::array kCompanions{std::string_view(), std::string_view("-wal"), std::string_view("-shm"),
+                                 std::string_view("-journal"), kLastWord};  // the others are SQLite's
 
 // The folder `name` in `parent`, made if it is missing. Fails for a link and for anything but a folder.
 Result<Fd> open_folder(int parent, const std::string& name, mode_t mode) {
@@ -41,6 +43,17 @@ Result<void> check_owner(const Fd& fd, const std::string& name, uid_t owner) {
   if ((what.st_mode & 0022) != 0 && owner == ::geteuid())
     return fail("cannot use the folder " + name, "others may write it", "chmod go-w " + name, EPERM);
   return {};
+}
+
+// At most kLargestFile bytes; empty if there is no such file.
+std::string read_small(int folder, const std::string& name) {
+  const Fd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  std::string out(kLargestFile, '\0');
+  std::size_t size = 0;
+  for (ssize_t n; file && size < out.size() && (n = ::read(file.get(), out.data() + size, out.size() - size)) > 0;)
+    size += static_cast<std::size_t>(n);
+  out.resize(size);
+  return out;
 }
 
 bool is_plain(std::string_view name) {
@@ -102,6 +115,15 @@ std::uint64_t StateDir::recording_bytes(uid_t uid, std::string_view name) const 
   return static_cast<std::uint64_t>(what.st_size);
 }
 
+std::string StateDir::take_last_word(uid_t uid, std::string_view name) const {
+  if (!is_plain(name)) return {};
+  const Fd folder = user_folder(uid);
+  const std::string file = fmt::format("{}{}", name, kLastWord);
+  std::string text = read_small(folder.get(), file);
+  ::unlinkat(folder.get(), file.c_str(), 0);
+  return text;
+}
+
 bool StateDir::remove_recording(uid_t uid, std::string_view name) const {
   if (!is_plain(name)) return false;
   const Fd folder = user_folder(uid);
@@ -135,15 +157,7 @@ Result<void> StateDir::save(const std::string& name, std::string_view text) cons
   return {};
 }
 
-std::string StateDir::load(const std::string& name) const {
-  const Fd file(::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  std::string out(kLargestFile, '\0');
-  std::size_t size = 0;
-  for (ssize_t n; file && size < out.size() && (n = ::read(file.get(), out.data() + size, out.size() - size)) > 0;)
-    size += static_cast<std::size_t>(n);
-  out.resize(size);
-  return out;
-}
+std::string StateDir::load(const std::string& name) const { return read_small(folder_.get(), name); }
 
 void StateDir::remove(const std::string& name) const { ::unlinkat(folder_.get(), name.c_str(), 0); }
 

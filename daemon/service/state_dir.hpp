@@ -28,6 +28,8 @@ class StateDir {
   // Lets the owner read a new recording (and SQLite's files beside it), if it is ours.
   void open_recording(uid_t uid, std::string_view name) const;
   std::uint64_t recording_bytes(uid_t uid, std::string_view name) const;
+  // The worker's last report, and removes its file. Empty if there is none. The user may have written it.
+  std::string take_last_word(uid_t uid, std::string_view name) const;
   bool remove_recording(uid_t uid, std::string_view name) const;  // with its companions; true: it was there
 
   Result<std::uint64_t> next_id();  // never the same twice

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <optional>
+#include <string>
 
 #include "ptrace/tracee.hpp"
 
@@ -18,6 +21,21 @@ std::size_t longest_text(const probes::Probe& probe, const probes::Parameter& pa
 std::uint64_t elements(const probes::Probe& probe, const probes::Parameter& parameter, const OpenCall& call) {
   if (parameter.length_param < 0) return parameter.count;
   return argument(probe, probe.parameters[static_cast<std::size_t>(parameter.length_param)], call);
+}
+
+void read_returned_string(RemoteAddr at, std::uint8_t param, const Memory& memory, OpenCall& call) {
+  bool cut = false;
+  if (const auto text = at ? memory.c_string(at, kMaxString, &cut) : std::nullopt)
+    append_piece(call.payload, {.kind = PieceKind::ReturnedString, .param = param, .cut = cut},
+                 std::as_bytes(std::span(*text)));
+}
+
+// The address that the function wrote, read before; null if it could not be read.
+RemoteAddr given_address(std::uint8_t param, const OpenCall& call) {
+  const auto piece = probes::find_piece(call.payload, PieceKind::Out, param);
+  RemoteAddr out;
+  if (piece && piece->bytes.size() == sizeof out.value) std::memcpy(&out.value, piece->bytes.data(), sizeof out.value);
+  return out;
 }
 
 void append_words(PieceKind kind, std::span<const std::uint64_t> words, OpenCall& call) {
@@ -57,6 +75,10 @@ void ArgumentReader::read_inputs(const Entry& entry, const Memory& memory, OpenC
 
 void ArgumentReader::read_outputs(const Entry& entry, const Memory& memory, OpenCall& call) {
   for (const std::uint8_t index : entry.needs.outs) read_pointed(entry, index, PieceKind::Out, memory, call);
+  if (call.record.flags & kFailed) return;
+  for (const std::uint8_t index : entry.needs.out_strings)
+    read_returned_string(given_address(index, call), index, memory, call);
+  if (entry.needs.result_string) read_returned_string({call.record.result}, kResultParam, memory, call);
 }
 
 void ArgumentReader::read_pointed(const Entry& entry, std::uint8_t index, PieceKind kind, const Memory& memory,

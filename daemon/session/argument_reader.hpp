@@ -28,7 +28,8 @@ class ArgumentReader {
                                pid_t tid, const Memory& memory, OpenCall& call);
   // At the entry, after read_entry(): strings, and memory that the function reads.
   void read_inputs(const Entry& entry, const Memory& memory, OpenCall& call);
-  // At the return: memory that the function has written.
+  // At the return, after the result: memory that the function has written, and texts that it gives if it succeeded. A
+  // text that cannot be read leaves no piece: its address is shown.
   void read_outputs(const Entry& entry, const Memory& memory, OpenCall& call);
 
  private:

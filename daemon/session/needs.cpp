@@ -19,12 +19,14 @@ Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides) {
     if (parameter.type.cls == probes::TypeClass::CString) out.strings.push_back(index);
     if (parameter.read_at_entry()) out.ins.push_back(index);
     if (parameter.read_at_return()) out.outs.push_back(index);
+    if (parameter.gives_text()) out.out_strings.push_back(index);
   }
   out.kernel_names = names_kernels(probe);
   out.code_object = probe.kind == Kind::ModuleLoad;
   out.device = probe.kind == Kind::SetDevice;
   out.table = probe.with_role(probes::Role::Table) != nullptr;
   out.rule = !overrides.empty() && overrides.touches(probe.symbol);
+  out.result_string = probe.result.cls == probes::TypeClass::CString;
   out.result = !probe.entry_only || out.always();
   return out;
 }

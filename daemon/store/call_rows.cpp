@@ -43,6 +43,7 @@ void CallRows::write_arguments(const RecordedCall& call) {
 
 void CallRows::note_result(const RecordedCall& call) {
   const FunctionEntry& function = call.function;
+  if (call.view.returns_text()) books_.errors.name_text(function.row, call.result, call.view.result_name());
   const bool is_number = function.probe->returns_sse();
   if (!call.failed && function.probe->result.cls != probes::TypeClass::Enum && !is_number) return;
   if (!books_.errors.knows_result(function.row, call.result) && (!is_number || books_.errors.has_room_for_numbers()))

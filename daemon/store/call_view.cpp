@@ -68,6 +68,7 @@ ResultWord ResultWord::of(const probes::Type& type) {
 
 std::string CallView::result_name() const {
   if (probe.returns_sse()) return probes::result_text(probe, record.result, library_major);
+  if (returns_text()) return probes::returned_text(payload);
   if (probe.result.cls != TypeClass::Enum) return {};
   const auto name = probes::types_of(probe).enum_name(probe.result.name, result(), probes::version_of(library_major));
   return name ? std::string(*name) : std::string();

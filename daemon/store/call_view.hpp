@@ -50,8 +50,9 @@ struct CallView {
   std::optional<std::string> message() const;
   std::string args_json() const { return probes::args_json(probe, record, payload, library_major); }
   std::int64_t result() const { return ResultWord::of(probe.result).value(record.result); }
-  // Empty if the result's type has no name for it.
+  // Empty if the result's type has no name for it, and is not a text that was read.
   std::string result_name() const;
+  bool returns_text() const { return probe.result.cls == probes::TypeClass::CString; }
 };
 
 }  // namespace fade::store

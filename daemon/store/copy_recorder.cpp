@@ -85,12 +85,13 @@ Way CopyRecorder::way_of(ProcessId process, const Copy& copy) const {
 
 void CopyRecorder::record(RecordedCall& call) {
   const bool ended = call.returned || (call.record.flags & kUnseen);
-  const Copy copy = Copy::of(call);
+  Copy copy = Copy::of(call);
   const bool captured = ended && !call.failed && capture(call, copy);
   const bool done = ended && !call.failed && !captured;
   StreamBook::Stream* stream = streams_.used(call, call.view.value(Role::Stream));
   if (stream) stream->copies += done;
   const Way way = way_of(call.process_id(), copy);
+  copy.resolve(way);
   if (done) add_up(call, copy, way);
   if (call.record.parent != 0) call.thread.copied_inside = books_.directory.call_row(call.record.parent);
   if (books_.keep.calls && ended && !captured) write(call, copy, way, stream);
@@ -111,11 +112,13 @@ void CopyRecorder::write(const RecordedCall& call, const Copy& copy, Way way, co
                        way.host == HostSide::None ? BatchTable::kNull : static_cast<std::int64_t>(way.host));
 }
 
-GraphCopy CopyRecorder::graph_copy(const RecordedCall& call, const Copy& copy) const {
+GraphCopy CopyRecorder::graph_copy(const RecordedCall& call, Copy copy) const {
+  const Way way = way_of(call.process_id(), copy);
+  copy.resolve(way);
   return {.function = call.function.row,
           .kind = copy.kind,
           .bytes = stored_bytes(copy.bytes),
-          .way = way_of(call.process_id(), copy),
+          .way = way,
           .source = copy.source.value_or(0),
           .destination = copy.destination.value_or(0)};
 }

@@ -31,9 +31,10 @@ class CopyRecorder {
 
     static Copy of(const RecordedCall& call);
     void take_sides_from_kind();
+    void resolve(Way way) { kind = kind == copy_kind::kDefault ? way.kind : kind; }
   };
   Way way_of(ProcessId process, const Copy& copy) const;
-  GraphCopy graph_copy(const RecordedCall& call, const Copy& copy) const;
+  GraphCopy graph_copy(const RecordedCall& call, Copy copy) const;
   bool capture(const RecordedCall& call, const Copy& copy);
   void add_up(const RecordedCall& call, const Copy& copy, Way way);
   void write(const RecordedCall& call, const Copy& copy, Way way, const StreamBook::Stream* stream);

@@ -9,7 +9,8 @@ ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)
     : last_(db.integer("SELECT max(id) FROM error_").value_or(0)),
       insert_(db, failure, "INSERT INTO error_ VALUES (?1,?2,?3,?3,?4,?5,?6,?7,?8,?9,1)"),
       fold_(db, failure, "UPDATE error_ SET n = ?2, ts_last = ?3 WHERE id = ?1"),
-      name_(db, failure, "INSERT OR IGNORE INTO result_name_ VALUES (?,?,?,?)") {}
+      name_(db, failure, "INSERT OR IGNORE INTO result_name_ VALUES (?,?,?,?)"),
+      unname_(db, failure, "DELETE FROM result_name_ WHERE fn = ? AND code = ?") {}
 
 bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& args) {
   const bool crowded = seen_.size() >= kMostKeys;
@@ -33,6 +34,18 @@ bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& 
 void ErrorBook::name_result(RowId function, std::int64_t code, const std::string& name, bool failed) {
   if (named_.size() >= kMostResults || !named_.insert({function, code}).second) return;
   if (!name.empty()) name_(function, code, name, failed);
+}
+
+void ErrorBook::name_text(RowId function, std::int64_t code, const std::string& text) {
+  const auto known = texts_.find({function, code});
+  if (known == texts_.end()) {
+    if (!has_room_for_numbers()) return;
+    texts_.emplace(ResultKey{function, code}, text);
+    return name_result(function, code, text, false);
+  }
+  if (known->second.empty() || known->second == text) return;
+  known->second.clear();
+  unname_(function, code);
 }
 
 void ErrorBook::flush() {

@@ -28,6 +28,8 @@ class ErrorBook {
   // True: has a row of its own, and `args` was asked for.
   bool add(const FailedCall& call, const std::function<std::string()>& args);
   void name_result(RowId function, std::int64_t code, const std::string& name, bool failed);
+  // The text at the address `code`. An address with different texts, one after the other, has no name.
+  void name_text(RowId function, std::int64_t code, const std::string& text);
   bool knows_result(RowId function, std::int64_t code) const { return named_.count({function, code}) > 0; }
   // Numbers are as many as the program likes: half of the room is for names.
   bool has_room_for_numbers() const { return named_.size() < kMostResults / 2; }
@@ -63,8 +65,9 @@ class ErrorBook {
 
   std::unordered_map<Key, Seen, Hash> seen_;
   std::unordered_set<ResultKey, Hash> named_;
+  std::unordered_map<ResultKey, std::string, Hash> texts_;  // empty: there were different ones
   RowId last_;
-  Write insert_, fold_, name_;
+  Write insert_, fold_, name_, unname_;
 };
 
 }  // namespace fade::store

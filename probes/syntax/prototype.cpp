@@ -119,6 +119,8 @@ bool set_types(Cursor& cursor, const Types& types, Draft& draft) {
     return cursor.complain(draft.written.at,
                            "expected a type that has a size, found 'void'; bytes are read as uint8_t name[LENGTH]");
   parameter.pointee = *pointee;
+  const bool gives_text = draft.written.pointed_to().is_text() && !draft.is_array;
+  if (gives_text && parameter.direction == Direction::Out) parameter.pointee.cls = TypeClass::CString;
   return true;
 }
 

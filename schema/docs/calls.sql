@@ -27,8 +27,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('calls', 'parent_id', 'integer', '', 'calls.id of the watched call that made this call, NULL where none did'),
 ('calls', 'result', 'integer', '', 'what the call returned; 0 is success for hipError_t'),
 ('calls', 'result_name', 'text', '',
- 'name of a result other than 0; of a floating-point result, whose bits stand in result, its value (of the first 5,000 '
- || 'different ones)'),
+ 'name of a result other than 0; of the address of a text, the text in quotes, unless different ones stood there; of a '
+ || 'floating-point result, whose bits stand in result, its value (of the first 5,000 different ones)'),
 ('calls', 'failed', 'integer', '', '1: the result means failure; an answer is none (result_rules, class normal)'),
 ('calls', 'state', 'text', '',
  'returned; unwound: left by an exception, longjmp or the end of the thread; open: running when the recording ended; '

@@ -1,8 +1,8 @@
 -- Copies between host and device.
 
--- In the order of returns; no key, because SQLite would search each row's place. kind: hipMemcpyKind, or -1 for fills
--- (memset). memory: of the host's side: 1 pageable as far as fade saw, 2 pinned, 3 managed; NULL: no such side, or
--- unknown.
+-- In the order of returns; no key, because SQLite would search each row's place. kind: hipMemcpyKind, by the addresses
+-- if the call says default, or -1 for fills (memset). memory: of the host's side: 1 pageable as far as fade saw, 2
+-- pinned, 3 managed; NULL: no such side, or unknown.
 CREATE TABLE copy_ (
   call INTEGER, kind INTEGER, bytes INTEGER, src INTEGER, dst INTEGER, stream INTEGER, memory INTEGER) ;
 

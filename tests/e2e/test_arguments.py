@@ -3,6 +3,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import sys
 import time
 
 import pytest
@@ -129,3 +130,22 @@ def test_a_damaged_block_is_no_answer(build, recording, tmp_path):
         db.execute("UPDATE arg_signature_ SET text = '[7]' WHERE fn = (SELECT min(fn) FROM arg_signature_)")
     done = ask(build, copy, "sql", "SELECT count(args) FROM calls", "-f", "tsv", "--no-header")
     assert done.returncode == 0 and done.stdout.strip() == "1000", done.stderr
+
+
+def test_texts_that_functions_return_are_shown(build, tmp_path):
+    """As the result: in the row, the export and the trace."""
+    command = [build.fade_run, "-q", "-o", tmp_path / "a.db", "--", build.tracees / "errors"]
+    assert harness.run(command, build.environment("v6"), tmp_path).status == 0
+    calls, _ = exported(build, tmp_path / "a.db")
+    names = [c["result_name"] for c in calls if c["function"] == "hipGetErrorName"]
+    assert names[0] == '"hipErrorOutOfMemory"' and names[4] == '"hipErrorInvalidDevice"'
+    assert '"out of memory"' in ask(build, tmp_path / "a.db", "calls", "--name", "hipGetErrorString").stdout
+    traced = subprocess.run([build.folder / "cli" / "trace" / "fade-trace", build.tracees / "errors"], env={**ENVIRONMENT, **build.environment("v6")}, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert '= "hipErrorOutOfMemory"' in traced.stderr
+
+def test_a_text_behind_an_out_parameter_is_shown(build, tmp_path):
+    program = "import ctypes; name = ctypes.c_char_p(); print(ctypes.CDLL('libamdhip64.so.6').hipDrvGetErrorName(1, ctypes.byref(name)), name.value)"
+    done = harness.run([build.fade_run, "-q", "-o", tmp_path / "a.db", "--", sys.executable, "-c", program], build.environment("v6"), tmp_path)
+    assert done.stdout == b"0 b'hipErrorInvalidValue'\n", done
+    calls, _ = exported(build, tmp_path / "a.db")
+    assert [c["args"]["errorString"] for c in calls] == ["hipErrorInvalidValue"]

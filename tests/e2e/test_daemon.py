@@ -1,6 +1,7 @@
 """faded and fadectl: sessions that outlive their clients, runs, watches, and permissions."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -168,9 +169,31 @@ def test_what_ended_while_no_daemon_ran_is_known(daemon):
     faded = daemon.start()
     target = daemon.target()
     session = daemon.attach(target.pid)
+    wait_until(lambda: daemon.json("show", session["id"])["calls"] > 0, "recorded calls")
     faded.kill()
     faded.wait()
     target.kill()
+    wait_until(lambda: not alive(session["worker"]), "the worker's end")
+    daemon.start()
+    after = daemon.sessions()[session["id"]]
+    database = pathlib.Path(after["folder"], after["database"])
+    calls = sum(harness.summed(harness.Database(database).counts("call_stats")).values())
+    assert (after["state"], after["ending"], after["calls"]) == ("ended", "the program ended", calls) and calls > 0
+    assert f"\t{calls}\t" in daemon.ctl("list").stdout
+    assert [path.name for path in database.parent.iterdir()] == [database.name]  # the worker's last word is taken in
+    daemon.process.kill()
+    daemon.process.wait()
+    daemon.start()
+    assert daemon.sessions()[session["id"]] == after
+
+
+def test_a_worker_killed_while_no_daemon_ran_has_an_unknown_end(daemon):
+    faded = daemon.start()
+    target = daemon.target()
+    session = daemon.attach(target.pid)
+    faded.kill()
+    faded.wait()
+    os.kill(session["worker"], signal.SIGKILL)
     wait_until(lambda: not alive(session["worker"]), "the worker's end")
     daemon.start()
     after = daemon.sessions()[session["id"]]

@@ -53,6 +53,14 @@ TEST_F(TraceTest, ACallIsALine) {
       "[5993/5993] 1.000000 hipMalloc(ptr=0x7f0000000000, size=4.00 MiB) = hipSuccess <12.3 us>  train.py:42 step\n");
 }
 
+TEST_F(TraceTest, AResultThatIsATextIsShown) {
+  CallRecord record = told_.begin("hipGetErrorName", {2});
+  record.result = 0x7f0000000000;
+  told_.text(PieceKind::ReturnedString, kResultParam, "hipErrorOutOfMemory");
+  told_.put(record);
+  EXPECT_THAT(written(), testing::HasSubstr(") = \"hipErrorOutOfMemory\" <12.3 us>"));
+}
+
 TEST_F(TraceTest, SizesAreNotRounded) {
   malloc((4 << 20) + 1);
   EXPECT_THAT(written(), testing::HasSubstr("size=4194305)"));

@@ -96,6 +96,24 @@ TEST(Decode, OutParametersShowWhatCameBack) {
   EXPECT_EQ(texts(probe, call), "ptr => 0x7fabc; name => \"AMD Radeon\"; len = 16; type => hipMemoryTypeDevice");
 }
 
+TEST(Decode, ATextThatAnOutParameterGivesIsShown) {
+  const Probe probe = probe_of("hipError_t f(hipError_t error, out const char **name, out const char *const *other)");
+  Call call;
+  call.word(0, 1).word(1, 0x1000).piece(PieceKind::Out, 1, bytes_of(std::uint64_t{0x7fabc}));
+  EXPECT_EQ(texts(probe, call).substr(0, 50),
+            "error = hipErrorInvalidValue; name => 0x7fabc; oth");  // it was not readable
+  call.piece(PieceKind::ReturnedString, 1, bytes_of(std::string("a \"b\"")));
+  EXPECT_THAT(texts(probe, call), testing::HasSubstr(R"(name => "a \"b\"";)"));
+  EXPECT_THAT(json(probe, call), testing::HasSubstr(R"("name":"a \"b\"",)"));
+}
+
+TEST(Decode, ATextThatIsTheResultIsShown) {
+  Call call;
+  EXPECT_EQ(returned_text(call.payload), "");
+  call.piece({.kind = PieceKind::ReturnedString, .param = kResultParam, .cut = 1}, bytes_of(std::string("hipErr")));
+  EXPECT_EQ(returned_text(call.payload), "\"hipErr\"...");
+}
+
 TEST(Decode, MarksWhatCouldNotBeReadAndWhatDidNotReturn) {
   const Probe probe = probe_of("hipError_t f(const char *name, out int *a, out int *b, inout int *c)");
   Call call;

@@ -52,7 +52,8 @@ TEST(Parser, ConstCharIsTextUnlessItIsReadOtherwise) {
   const Probe probe = probe_of("void f(const char *a, char *b @text, out const char **c, out char d[len], int len)");
   EXPECT_EQ(probe.parameters[0].type.cls, TypeClass::CString);
   EXPECT_EQ(probe.parameters[1].type.cls, TypeClass::CString);
-  EXPECT_EQ(probe.parameters[2].pointee.cls, TypeClass::Pointer);
+  EXPECT_EQ(probe.parameters[2].pointee.cls, TypeClass::CString);
+  EXPECT_TRUE(probe.parameters[2].gives_text());
   EXPECT_EQ(probe.parameters[3].pointee.cls, TypeClass::Char);
   EXPECT_EQ(probe.parameters[3].length_param, 4);
 }

@@ -58,6 +58,34 @@ TEST_F(StateDirTest, NumbersAreNeverGivenTwice) {
   EXPECT_EQ(state->saved_sessions(), std::vector<std::uint64_t>{9});
 }
 
+TEST_F(StateDirTest, TheLastWordOfAWorkerIsReadOnce) {
+  auto state = StateDir::open(path);
+  const auto own = state->recordings_of(::geteuid(), ::getegid());
+  ASSERT_TRUE(own) << own.error().text();
+  test::write(*own + "/a.db.end", "word");
+  test::write(path + "/outside.end", "precious");
+  fs::create_symlink(path + "/outside.end", *own + "/b.db.end");
+  EXPECT_EQ(state->take_last_word(::geteuid(), "a.db"), "word");
+  for (const char* none : {"a.db", "b.db", "../outside", ""})
+    EXPECT_EQ(state->take_last_word(::geteuid(), none), "") << none;
+  EXPECT_TRUE(fs::exists(path + "/outside.end"));
+  test::write(*own + "/c.db.end", "word");
+  state->remove_recording(::geteuid(), "c.db");
+  EXPECT_FALSE(fs::exists(*own + "/c.db.end"));
+}
+
+TEST(SessionRecord, AnEndThatIsToldLaterHasItsOwnTime) {
+  SessionRecord record;
+  record.state = State::Recording;
+  record.since_ns = 1'000;
+  ASSERT_TRUE(take_report(record, {{"event", "ended"}, {"at_ns", 2'000}, {"calls", 7}, {"ended", true}}));
+  EXPECT_EQ(record.state, State::Ended);
+  EXPECT_EQ(record.until_ns, 2'000);
+  EXPECT_EQ(record.calls, 7u);
+  ASSERT_TRUE(take_report(record, {{"event", "ended"}, {"at_ns", -5}}));  // no time of this session
+  EXPECT_GT(record.until_ns, 2'000);
+}
+
 TEST_F(StateDirTest, ARecordingGoesWithItsCompanionsAndNothingElse) {
   auto state = StateDir::open(path);
   const auto own = state->recordings_of(::geteuid(), ::getegid());

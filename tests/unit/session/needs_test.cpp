@@ -30,6 +30,14 @@ TEST_F(NeedsTest, AnAllocationNeedsTheAddressThatItGives) {
   EXPECT_FALSE(needs.always() || needs.kernel_names);
 }
 
+TEST_F(NeedsTest, TextsThatAFunctionGivesAreRead) {
+  EXPECT_TRUE(of("hipGetErrorName").result_string);
+  EXPECT_FALSE(of("hipMalloc").result_string);
+  EXPECT_EQ(of("cuGetErrorName").out_strings, std::vector<std::uint8_t>{1});
+  EXPECT_EQ(of("hiprtcGetLoweredName").out_strings, std::vector<std::uint8_t>{2});
+  EXPECT_TRUE(of("__hipGetPCH").out_strings.empty());  // bytes
+}
+
 TEST_F(NeedsTest, ALaunchNeedsItsStackWordsAndItsKernelsName) {
   const Needs needs = of("hipLaunchKernel");
   EXPECT_GT(needs.stack_words, 0u);

@@ -50,6 +50,36 @@ TEST_F(Calls, InsideCallsKnowTheirParentAndTakeFromItsOwnTime) {
               ElementsAre("hipMemcpy|1|50000|49000", "hipDeviceSynchronize|1|1000|1000"));
 }
 
+TEST_F(Calls, HaveTheTextThatTheyReturned) {
+  open();
+  const auto put_with = [&](std::uint64_t address, std::string_view text) {
+    CallRecord record = tracee->begin("hipGetErrorName");
+    record.result = address;
+    if (!text.empty()) tracee->text(PieceKind::ReturnedString, kResultParam, text);
+    tracee->put(record);
+  };
+  put_with(0x1000, "hipErrorInvalidValue");
+  put_with(0x1000, "hipErrorInvalidValue");
+  put_with(0x2000, "");
+  finish();
+
+  EXPECT_THAT(rows("SELECT result, result_name, failed FROM calls"),
+              ElementsAre("4096|\"hipErrorInvalidValue\"|0", "4096|\"hipErrorInvalidValue\"|0", "8192||0"));
+}
+
+TEST_F(Calls, HaveNoTextIfDifferentOnesStoodAtTheAddress) {
+  open();
+  for (const char* text : {"first", "second", "first"}) {
+    CallRecord record = tracee->begin("hipKernelNameRef");
+    record.result = 0x1000;
+    tracee->text(PieceKind::ReturnedString, kResultParam, text);
+    tracee->put(record);
+  }
+  finish();
+
+  EXPECT_THAT(rows("SELECT DISTINCT result, result_name FROM calls"), ElementsAre("4096|"));
+}
+
 TEST_F(Calls, WithoutAKnownDurationHaveNone) {
   open();
   const auto put_with = [&](const std::string& symbol, std::uint16_t flags) {

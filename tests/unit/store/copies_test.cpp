@@ -68,6 +68,8 @@ TEST_F(Ledger, CopiesOfABlockOfParametersHaveItsDirection) {
                           "hipMemcpyParam2D|d2h|pageable|1|256", "hipDrvMemcpy3D|h2d|pinned|1|512",
                           "hipMemcpy3D|h2d|pageable|1|2048"));
   EXPECT_EQ(value("SELECT src_hex, dst_hex FROM copies WHERE size = 64"), "0x100000|0xb");
+  EXPECT_EQ(value("SELECT direction FROM copies WHERE size = 256"), "d2h");  // a row says what the sums say
+  EXPECT_EQ(value("SELECT direction FROM copy_stats WHERE max_bytes = 256"), "d2h");
 }
 
 TEST_F(Ledger, ACopyInsideACopyIsCountedOnce) {
