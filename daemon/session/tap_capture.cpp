@@ -282,8 +282,8 @@ void TapCapture::tell_unwinder(const Asking& asking) {
   TapArea::Unwinders& unwinders = asking.area.unwinders();
   const PageCache text(thread.memory());
   for (const Module& module : thread.inferior->program->modules) {
-    if (module.id <= unwinders.last_module) continue;
-    unwinders.last_module = module.id;
+    if (module.id.value() <= unwinders.last_module) continue;
+    unwinders.last_module = module.id.value();
     const auto image = elf::DynamicImage::open(text, module.span.begin);
     const auto symbol = image ? image->lookup("__register_frame") : std::nullopt;
     if (symbol) unwinders.untold.push_back(image->address(*symbol));

@@ -72,7 +72,7 @@ class Program {
     record.id = ++id_;
     record.function = function(symbol);
     record.thread = 1 + random() % kThreads;
-    record.caller = 1 + random() % kSites;
+    record.caller = CallSiteId::of(1 + random() % kSites);
     now_ += 20'000 + random() % 8'000;
     record.entry_ns = now_;
     record.exit_ns = now_ + 2'000 + random() % 30'000;

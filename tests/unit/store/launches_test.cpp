@@ -1,6 +1,7 @@
 // Launches: their kernels, streams and devices; and failures that are answers.
 #include <gmock/gmock.h>
 
+#include "store/directory.hpp"
 #include "store_fixture.hpp"
 
 namespace fade::store {
