@@ -12,63 +12,23 @@ SELECT session, pid, device, 'out-of-memory', 'error', name || coalesce(' at ' |
        'fade-query oom shows who held the memory at that moment; fade-query memory --peak what was allocated at the '
        || 'peak.'
 FROM (
-  SELECT *, count(*) OVER (PARTITION BY session, pid, device, memory) AS n,
-         row_number() OVER (PARTITION BY session, pid, device, memory ORDER BY id) AS place,
-         (SELECT printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, u)
-          FROM (
-            SELECT CASE
-                     WHEN asked < 1 << 20 THEN asked / 1024.0
-                     WHEN asked < 1 << 30 THEN asked / 1048576.0
-                     ELSE asked / 1073741824.0 END AS v,
-                   CASE
-                     WHEN asked < 1 << 20 THEN 'KiB'
-                     WHEN asked < 1 << 30 THEN 'MiB'
-                     ELSE 'GiB' END AS u)) AS asked_text,
-         (SELECT printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, u)
-          FROM (
-            SELECT CASE
-                     WHEN used < 1 << 20 THEN used / 1024.0
-                     WHEN used < 1 << 30 THEN used / 1048576.0
-                     ELSE used / 1073741824.0 END AS v,
-                   CASE
-                     WHEN used < 1 << 20 THEN 'KiB'
-                     WHEN used < 1 << 30 THEN 'MiB'
-                     ELSE 'GiB' END AS u)) AS used_text,
-         (SELECT printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, u)
-          FROM (
-            SELECT CASE
-                     WHEN free < 1 << 20 THEN free / 1024.0
-                     WHEN free < 1 << 30 THEN free / 1048576.0
-                     ELSE free / 1073741824.0 END AS v,
-                   CASE
-                     WHEN free < 1 << 20 THEN 'KiB'
-                     WHEN free < 1 << 30 THEN 'MiB'
-                     ELSE 'GiB' END AS u)) AS free_text,
-         (SELECT printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, u)
-          FROM (
-            SELECT CASE
-                     WHEN total < 1 << 20 THEN total / 1024.0
-                     WHEN total < 1 << 30 THEN total / 1048576.0
-                     ELSE total / 1073741824.0 END AS v,
-                   CASE
-                     WHEN total < 1 << 20 THEN 'KiB'
-                     WHEN total < 1 << 30 THEN 'MiB'
-                     ELSE 'GiB' END AS u)) AS total_text,
-         (SELECT printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, u)
-          FROM (
-            SELECT CASE
-                     WHEN elsewhere < 1 << 20 THEN elsewhere / 1024.0
-                     WHEN elsewhere < 1 << 30 THEN elsewhere / 1048576.0
-                     ELSE elsewhere / 1073741824.0 END AS v,
-                   CASE
-                     WHEN elsewhere < 1 << 20 THEN 'KiB'
-                     WHEN elsewhere < 1 << 30 THEN 'MiB'
-                     ELSE 'GiB' END AS u)) AS elsewhere_text
-  FROM (
-    SELECT o.*,
+  SELECT o.*, count(*) OVER same AS n, row_number() OVER (same ORDER BY id) AS place,
          (SELECT u.user_line
-            FROM stack_calls k
-            JOIN user_lines u ON u.stack = k.stack
-            WHERE k.call_id = o.call_id) AS user_line
-    FROM ooms o))
+          FROM stack_calls k
+          JOIN user_lines u ON u.stack = k.stack
+          WHERE k.call_id = o.call_id) AS user_line
+  FROM ooms o
+  WINDOW same AS (PARTITION BY session, pid, device, memory)) o
+JOIN (
+  SELECT id, max(iif(what = 0, text, '')) AS asked_text, max(iif(what = 1, text, '')) AS used_text,
+         max(iif(what = 2, text, '')) AS free_text, max(iif(what = 3, text, '')) AS total_text,
+         max(iif(what = 4, text, '')) AS elsewhere_text
+  FROM (
+    SELECT id, what, printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, unit) AS text
+    FROM (
+      SELECT o.id, e.key AS what,
+             iif(value < 1 << 20, value / 1024.0, iif(value < 1 << 30, value / 1048576.0, value / 1073741824.0)) AS v,
+             iif(value < 1 << 20, 'KiB', iif(value < 1 << 30, 'MiB', 'GiB')) AS unit
+      FROM ooms o, json_each(printf('[%d,%d,%d,%d,%d]', asked, used, free, total, elsewhere)) e))
+  GROUP BY id) size ON size.id = o.id
 WHERE place = 1
