@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "base/log.hpp"
 #include "cli/query/doubts.hpp"
@@ -19,22 +21,35 @@ constexpr std::size_t kMostBars = 200, kFigures = 20, kSmallestLabel = 20;
 
 bool is_held(Weight weight) { return weight == Weight::Peak || weight == Weight::Leaks; }
 
+// The stacks, and the amount in calls whose own stack was taken. The rest of their weight is an estimate: it belongs to
+// calls without a stack.
+struct Folded {
+  std::vector<FoldedStack> stacks;
+  std::array<std::int64_t, kWeights> seen{};
+};
+
+void add_row(const NamedRow& row, Weight weight, Folded& out) {
+  FoldedStack& stack = out.stacks.emplace_back();
+  stack.frames = row.raw("frames");
+  if (is_held(weight)) {
+    stack.weights[static_cast<std::size_t>(weight)] = row.number("size_bytes");
+    return;
+  }
+  stack.weights = {row.number("est_time_ns"), row.number("est_calls"), row.number("bytes")};
+  out.seen[static_cast<std::size_t>(Weight::Time)] += row.number("time_ns");
+  out.seen[static_cast<std::size_t>(Weight::Calls)] += row.number("calls");
+}
+
 // For people without what every program has around its own code.
-Result<std::vector<FoldedStack>> read_stacks(const Context& context, Recording& recording) {
+Result<Folded> read_stacks(const Context& context, Recording& recording) {
   const Report& report = chosen_variant(*find_report("flame"), context.settings);
   if (auto fine = check_filters(context.settings, report); !fine) return tl::unexpected(fine.error());
   const std::string own = context.settings.stack_format.empty() ? "own" : "";
   auto rows = named_rows(context, recording, filtered_sql(context, recording, report.name), {{":word", own}});
   if (!rows) return tl::unexpected(rows.error());
-  std::vector<FoldedStack> out;
-  const Weight weight = weight_from_word(context.settings.weight);
-  out.reserve(rows->size());
-  for (const NamedRow& row : *rows) {
-    FoldedStack& stack = out.emplace_back();
-    stack.frames = row.raw("frames");
-    if (is_held(weight)) stack.weights[static_cast<std::size_t>(weight)] = row.number("size_bytes");
-    else stack.weights = {row.number("time_ns"), row.number("calls"), row.number("bytes")};
-  }
+  Folded out;
+  out.stacks.reserve(rows->size());
+  for (const NamedRow& row : *rows) add_row(row, weight_from_word(context.settings.weight), out);
   return out;
 }
 
@@ -46,7 +61,7 @@ std::string amount(std::int64_t value, Weight weight, const table::Style& style)
 
 // What is added up; the others can be chosen with --weight.
 constexpr const char* kTitles[kWeights] = {
-    "{} in calls whose stack was taken", "{} calls whose stack was taken",
+    "{} in calls of functions with stacks", "{} calls of functions with stacks",
     "{} allocated by calls whose stack was taken",
     "{} held when the most memory was in use (of each device, and of pinned memory)", "{} never freed"};
 constexpr const char* kNothing[kWeights] = {"no call has a stack: fade-run --stacks chooses which calls do\n",
@@ -54,27 +69,23 @@ constexpr const char* kNothing[kWeights] = {"no call has a stack: fade-run --sta
                                             "no call with a stack allocated anything\n", "nothing was allocated\n",
                                             "nothing was left allocated\n"};
 
-// How much of all calls the tree is made of; empty where a filter chose some, and where it is all.
-std::string share(const Context& context, Recording& recording, const FlameTree& tree, Weight weight) {
-  const Settings& s = context.settings;
-  if ((weight != Weight::Time && weight != Weight::Calls) || s.pid || s.rank || s.stack || !s.name.empty() ||
-      !s.api.empty())
-    return {};
-  auto sums = named_rows(
-      context, recording,
-      "SELECT sum(self_ns) AS self_ns, sum(calls) AS calls FROM top WHERE session = coalesce(:session, session)");
-  if (!sums || sums->empty()) return {};
-  const std::int64_t all = sums->front().number(weight == Weight::Time ? "self_ns" : "calls");
-  const double percent = all > 0 ? 100.0 * static_cast<double>(tree.total) / static_cast<double>(all) : 100.0;
-  if (percent > 99) return {};
+// Which part of the whole is an estimate; empty if each call has its own stack.
+std::string estimate(const Folded& folded, Weight weight) {
+  if (weight != Weight::Time && weight != Weight::Calls) return {};
+  const auto i = static_cast<std::size_t>(weight);
+  std::int64_t all = 0;
+  for (const FoldedStack& stack : folded.stacks) all += stack.weights[i];
+  const double percent = all > 0 ? 100.0 * (1 - static_cast<double>(folded.seen[i]) / static_cast<double>(all)) : 0;
+  if (percent < 1) return {};
   return fmt::format(
-      ": {:.0f} % of {}. Shares below are of this part; fade-run --stacks all takes the stack of every call", percent,
-      weight == Weight::Time ? "the time in calls" : "all calls");
+      "{:.0f} % is an estimate: a call without a stack counts with the calls of its function that have one. fade-run "
+      "--stacks all takes the stack of every call",
+      percent);
 }
 
-std::string title(const FlameTree& tree, Weight weight, const table::Style& style, const std::string& covered) {
+std::string title(const FlameTree& tree, Weight weight, const table::Style& style, const std::string& estimated) {
   return fmt::format(fmt::runtime(kTitles[static_cast<std::size_t>(weight)]), amount(tree.total, weight, style)) +
-         covered + (covered.empty() ? ", f" : ". F") +
+         (estimated.empty() ? ", f" : "; " + estimated + ". F") +
          "rom the outermost frame to the called function (--weight time, calls, bytes, peak or leaks)";
 }
 
@@ -107,14 +118,14 @@ std::size_t most_lines(const Context& context) {
   return limit == 0 ? static_cast<std::size_t>(-1) : limit;
 }
 
-Result<void> print_tree(Context& context, Recording& recording, const std::vector<FoldedStack>& stacks, Weight weight) {
+Result<void> print_tree(Context& context, Recording& recording, const Folded& folded, Weight weight) {
   const table::Style& style = context.output.style;
-  const FlameTree tree = flame_tree(stacks, weight, kLeast, style.terminal.utf8);
+  const FlameTree tree = flame_tree(folded.stacks, weight, kLeast, style.terminal.utf8);
   table::Bytes& out = *context.output.bytes;
   if (tree.total == 0) return out.write(nothing_text(context, recording, weight));
   const auto session = chosen_session(context.settings, recording);
   const std::string frees = weight == Weight::Leaks && session ? why_open(recording, *session, "frees") : "";
-  std::string head = title(tree, weight, style, share(context, recording, tree, weight));
+  std::string head = title(tree, weight, style, estimate(folded, weight));
   if (constexpr std::string_view never = "never freed"; !frees.empty() && head.find(never) != head.npos)
     head.replace(head.find(never), never.size(), "not seen to be freed") +=
         " (not all frees were watched: " + frees + ")";
@@ -130,13 +141,15 @@ Result<void> print_tree(Context& context, Recording& recording, const std::vecto
 }  // namespace
 
 Result<void> show_flame(Context& context, Recording& recording) {
-  auto stacks = read_stacks(context, recording);
-  if (!stacks) return tl::unexpected(stacks.error());
+  auto folded = read_stacks(context, recording);
+  if (!folded) return tl::unexpected(folded.error());
   const Weight weight = weight_from_word(context.settings.weight);
-  if (context.settings.stack_format == "collapsed") return write_collapsed(*stacks, weight, *context.output.bytes);
-  if (context.settings.stack_format == "speedscope")
-    return write_speedscope(*stacks, weight, recording.path, *context.output.bytes);
-  return print_tree(context, recording, *stacks, weight);
+  const std::string& format = context.settings.stack_format;
+  if (format.empty()) return print_tree(context, recording, *folded, weight);
+  // These formats have no place for a remark.
+  if (const std::string estimated = estimate(*folded, weight); !estimated.empty()) log::info("of the weights, {}", estimated);
+  if (format == "collapsed") return write_collapsed(folded->stacks, weight, *context.output.bytes);
+  return write_speedscope(folded->stacks, weight, recording.path, *context.output.bytes);
 }
 
 }  // namespace fade::query

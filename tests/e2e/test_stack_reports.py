@@ -214,3 +214,18 @@ def test_what_is_held_is_no_sum_of_calls(build, record, query, tmp_path):
     done = subprocess.run([build.fade_query, tmp_path / "run.db", "stacks", "--weight", "peak", "--format", "table"], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "flame --weight peak" in done.stderr
     assert "never freed" in query("flame", "--weight", "leaks", "--format", "table")
+
+
+def test_calls_without_a_stack_count_with_their_function(build, tmp_path):
+    """By default the first call of a place has a stack. The function's share is that of all its calls, and is called an estimate."""
+    harness.run([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", build.tracees / "arguments", "300"], build.environment("v6"), tmp_path)
+
+    def flame(*words):
+        return subprocess.run([build.fade_query, tmp_path / "run.db", "flame", "--weight", "calls", *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+
+    folded = flame("--format", "collapsed")
+    shares = {line.rsplit(" ", 1)[0].rsplit(";", 1)[1]: int(line.rsplit(" ", 1)[1]) for line in folded.stdout.splitlines()}
+    calls = dict(harness.Database(tmp_path / "run.db").rows("SELECT name, sum(calls) FROM call_stats GROUP BY name"))
+    assert shares["hipMemset"] == calls["hipMemset"] == 300
+    assert "% is an estimate" in folded.stderr
+    assert "% is an estimate" in " ".join(flame("--format", "table").stdout.split())
