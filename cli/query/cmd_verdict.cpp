@@ -87,7 +87,7 @@ std::string followed(const NamedRow& e) {
   std::string failures = table::human_count(failed) + " of them failed";
   if (same == failed && failed > 0) failures += " with the same error";
   else if (same > 0) failures += fmt::format(", {} with the same error", table::human_count(same));
-  if (!e.has("calls_after")) return failures + " (the number of calls is unknown: --detail stats)";
+  if (!e.has("calls_after")) return failures + " (the number of calls is unknown: not each call has a row)";
   return fmt::format("{} more calls; {}", table::human_count(e.number("calls_after")), failures);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <string.h>
 
 #include <algorithm>
 
@@ -10,6 +9,7 @@
 #include "cli/query/headline_rows.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/query/prose.hpp"
+#include "cli/query/run_end.hpp"
 #include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -21,17 +21,6 @@ namespace {
 constexpr std::size_t kMostSessions = 4;
 constexpr std::size_t kHeadlineLabel = 10, kHeadlineLines = 20, kNarrowestScreen = 40, kUnlimitedScreen = 100,
                       kMostCommand = 120;
-
-std::string how_it_ended(const NamedRow& session) {
-  const std::int64_t signal = session.number("exit_signal");
-  if (signal > 0) {
-    const char* name = ::sigabbrev_np(static_cast<int>(signal));
-    return name ? fmt::format("ended by SIG{}", name) : fmt::format("ended by signal {}", signal);
-  }
-  if (session.has("exit_code") && session.number("exit_code") >= 0)
-    return fmt::format("exit status {}", session.number("exit_code"));
-  return session.is("detached") ? "detached" : "not ended yet";
-}
 
 std::string size_of(const NamedRow& run) {
   std::string text = fmt::format("{} process{}", table::human_count(run.number("processes")),
@@ -46,18 +35,19 @@ std::string size_of(const NamedRow& run) {
 
 std::string command_of(const NamedRow& run) { return table::printable(table::short_command(run.text("command"))); }
 
-std::string end_of(const Context& context, const NamedRow& run) {
-  const std::string after =
-      table::human_duration(run.number("duration"), context.settings.units, context.output.style.terminal.utf8);
-  return how_it_ended(run) + (run.has("duration") ? " after " + after : "");
+std::string end_of(const Context& context, const Recording& recording, const NamedRow& run) {
+  return run_end(run, recording, [&](std::int64_t ns) {
+    return table::human_duration(ns, context.settings.units, context.output.style.terminal.utf8);
+  });
 }
 
 // Of --session all: each session by its number.
-void tell_sessions(const Context& context, const std::vector<NamedRow>& runs, Headline& out) {
+void tell_sessions(const Context& context, const Recording& recording, const std::vector<NamedRow>& runs,
+                   Headline& out) {
   out.command = fmt::format("{} sessions", runs.size());
   for (std::size_t i = 0; i < runs.size() && i < kMostSessions; ++i)
     out.ended += fmt::format("{}session {}: {}, {}, {}", i ? "; " : "", runs[i].number("id"), command_of(runs[i]),
-                             end_of(context, runs[i]), size_of(runs[i]));
+                             end_of(context, recording, runs[i]), size_of(runs[i]));
   if (runs.size() > kMostSessions) out.ended += fmt::format("; and {} more", runs.size() - kMostSessions);
 }
 
@@ -91,10 +81,10 @@ Result<Headline> headline(const Context& context, Recording& recording) {
   if (run->empty()) return out;
   if (run->size() == 1) {
     out.command = command_of(run->front());
-    out.ended = end_of(context, run->front());
+    out.ended = end_of(context, recording, run->front());
     out.size = size_of(run->front());
   } else {
-    tell_sessions(context, *run, out);
+    tell_sessions(context, recording, *run, out);
   }
   for (const HeadlineSection section : headline_sections()) {
     auto rows = section(context, recording, out.rows);

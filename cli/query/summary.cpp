@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/signal_name.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/gpu_use.hpp"
 #include "cli/query/headline.hpp"
@@ -14,6 +13,7 @@
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
+#include "cli/query/run_end.hpp"
 #include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -120,17 +120,15 @@ class SummaryPage {
   Headline headline_;
 };
 
-// A session or a process.
-std::string ended(const NamedRow& run) {
-  if (const std::int64_t signal = run.number("exit_signal"); signal > 0)
-    return "killed by " + signal_name(static_cast<int>(signal));
-  const std::int64_t code = run.number("exit_code");
-  if (run.has("exit_code") && code >= 0) return fmt::format("exit status {}", code);
-  return run.is("detached") ? "detached" : "not ended yet";
+std::string ended(const SummaryPage& page, const NamedRow& run) {
+  return run_end(run, page.recording(), [&](std::int64_t ns) { return page.duration(ns); });
 }
 
-std::string started(const NamedRow& session) {
-  return session.has("start_ns") ? table::wall_clock(session.number("start_ns")).substr(0, 19) + " UTC" : "";
+// ", started 2026-11-24T03:34:24 UTC"; empty if it is not known.
+std::string started(const NamedRow& run) {
+  if (!run.has("start_ns")) return {};
+  return fmt::format(", {} {} UTC", run.is("attached") ? "attached" : "started",
+                     table::wall_clock(run.number("start_ns")).substr(0, 19));
 }
 
 std::string counted(std::int64_t n, std::string_view one, std::string_view several) {
@@ -141,15 +139,12 @@ bool is_all(const SummaryPage& page) { return table::is_null(page.session()) && 
 
 // All sessions of a file, each on a line.
 Result<void> runs_section(SummaryPage& page) {
-  auto sessions = page.rows("sessions");
+  auto sessions = page.rows("run");
   if (!sessions) return tl::unexpected(sessions.error());
   page.heading("Runs");
-  for (const NamedRow& s : *sessions) {
-    const std::string after = s.has("duration") ? " after " + page.duration(s.number("duration")) : "";
-    const std::string date = s.has("start_ns") ? ", started " + started(s) : "";
-    page.line(fmt::format("session {}: {}: {}{}{} on {}", s.number("id"), s.text("command"), ended(s), after, date,
+  for (const NamedRow& s : *sessions)
+    page.line(fmt::format("session {}: {}: {}{} on {}", s.number("id"), s.text("command"), ended(page, s), started(s),
                           s.text("host")));
-  }
   page.line("recorded to " + table::printable(page.recording().path));
   if (const std::string state = state_text(page.recording()); !state.empty()) page.line(page.alarming(state));
   return {};
@@ -157,17 +152,15 @@ Result<void> runs_section(SummaryPage& page) {
 
 Result<void> run_section(SummaryPage& page) {
   if (is_all(page)) return runs_section(page);
-  auto session = page.row("session"), first = page.row("end_of_first");
-  if (!session || !first) return tl::unexpected(session ? first.error() : session.error());
+  auto run = page.row("run");
+  if (!run) return tl::unexpected(run.error());
   page.heading("Run");
-  page.line(session->text("command"));
-  // How long the program lived, not the recording.
-  const std::string life = first->has("duration") ? " after " + page.duration(first->number("duration")) : "";
-  page.line(fmt::format("{}{}, started {} on {}", ended(*first), life, started(*session), session->text("host")));
+  page.line(run->text("command"));
+  page.line(fmt::format("{}{} on {}", ended(page, *run), started(*run), run->text("host")));
   page.line(
-      fmt::format("recorded by fade {} to {}", session->text("fade_version"), table::printable(page.recording().path)));
+      fmt::format("recorded by fade {} to {}", run->text("fade_version"), table::printable(page.recording().path)));
   if (page.recording().sessions.size() > 1)
-    page.line(fmt::format("session {} of {} in this file (--session N, --session all)", session->text("id"),
+    page.line(fmt::format("session {} of {} in this file (--session N, --session all)", run->text("id"),
                           page.recording().sessions.size()));
   if (const std::string state = state_text(page.recording()); !state.empty()) page.line(page.alarming(state));
   return {};
@@ -249,10 +242,7 @@ Result<void> findings_section(SummaryPage& page) {
 }
 
 Result<void> time_section(SummaryPage& page) {
-  auto total = page.row_of(
-      "SELECT sum(calls) AS calls, sum(errors) AS errors, sum(self_ns) AS ns FROM top WHERE session = "
-      "coalesce(:session, "
-      "session)");
+  auto total = page.row("call_totals");
   if (!total) return tl::unexpected(total.error());
   if (total->number("calls") == 0) return {};
   auto busiest = page.row("busiest_thread");
@@ -283,17 +273,26 @@ std::string_view direction(std::string_view word) {
   return word;
 }
 
+// A launch of a graph whose creation was not recorded counts as one launch; its kernels are not known.
+void tell_launches(SummaryPage& page, const NamedRow& kernels) {
+  const std::int64_t unknown = kernels.number("unknown_graphs"), launches = kernels.number("launches") - unknown,
+                     in_graphs = kernels.number("in_graphs") - unknown;
+  if (launches > 0)
+    page.line(fmt::format("{} of {}{}", counted(launches, "launch", "launches"),
+                          counted(kernels.number("kernels"), "kernel", "kernels"),
+                          in_graphs > 0 ? fmt::format(", {} of them in graphs", human_count(in_graphs)) : ""));
+  if (unknown > 0)
+    page.line(fmt::format("{} of graphs whose creation was not recorded: their kernels are not known",
+                          counted(unknown, "launch", "launches")));
+}
+
 Result<void> work_section(SummaryPage& page) {
   auto kernels = page.row("kernel_counts");
   auto copies = page.rows("copy_totals");
   if (!kernels || !copies) return tl::unexpected(kernels ? copies.error() : kernels.error());
-  const std::int64_t launches = kernels->number("launches"), in_graphs = kernels->number("in_graphs");
-  if (launches == 0 && copies->empty()) return {};
+  if (kernels->number("launches") == 0 && copies->empty()) return {};
   page.heading("Work given to the GPU");
-  if (launches > 0)
-    page.line(fmt::format("{} of {}{}", counted(launches, "launch", "launches"),
-                          counted(kernels->number("kernels"), "kernel", "kernels"),
-                          in_graphs > 0 ? fmt::format(", {} of them in graphs", human_count(in_graphs)) : ""));
+  tell_launches(page, *kernels);
   for (const NamedRow& c : *copies)
     page.line(fmt::format("{} written {} in {}", human_bytes(c.number("bytes")), direction(c.text("direction")),
                           counted(c.number("n"), "call", "calls")));

@@ -109,7 +109,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('graph_launches', 'caller_id', 'integer', '', 'callers.id of the call instruction'),
 ('kernel_runs', '', '', '', 'Kernels by geometry: launched one by one and by graphs'),
 ('kernel_runs', 'session', 'integer', '', 'sessions.id'),
-('kernel_runs', 'kernel_id', 'integer', '', 'kernel; NULL: kernels of a graph that was made before the recording'),
+('kernel_runs', 'kernel_id', 'integer', '', 'kernel; NULL: kernels of a graph whose creation was not recorded'),
 ('kernel_runs', 'name', 'text', '', 'name of the kernel, demangled'),
 ('kernel_runs', 'mangled', 'text', '', 'name of the kernel as the compiler wrote it'),
 ('kernel_runs', 'library', 'text', '', 'path of the library'),

@@ -10,7 +10,7 @@
 -- column: code            id     result
 -- column: error           text   name of the result
 -- column: sticky          yesno  whether nothing works any more after such a result
--- column: calls_after     count  calls of the process after it; empty where calls have no rows (--detail stats)
+-- column: calls_after     count  calls of the process after it; empty where not each call has a row
 -- column: failures_after  count  failures of the process after it
 -- column: same_after      count  of them with the same result
 -- column: meaning         text   of the result, where known

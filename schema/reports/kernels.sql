@@ -1,5 +1,6 @@
 -- Kernels by the number of launches
 -- about: Times are those of the launching call on the host, not of the kernel on the GPU. Grid and block are the most frequent ones.
+-- about: A kernel whose code was loaded before fade recorded the program has no name, and its handle (0x...) stands instead.
 -- about: What launches of graphs ran is counted; their time is in the report graphs. What the code needs is in the report code.
 -- sort: -launches
 -- limit: 40

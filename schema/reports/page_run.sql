@@ -1,7 +1,7 @@
--- Each session with its size and the names of its GPUs. Ranks as launchers of parallel programs set them; 0 without
--- any.
+-- Each session with the end of its first process, its size and the names of its GPUs. Ranks as launchers of parallel
+-- programs set them; 0 without any.
 SELECT s.id, s.command, coalesce(p.duration, s.duration) AS duration, p.exit_code, p.exit_signal,
-       s.clean AND s.kind = 'attach' AS detached,
+       s.kind = 'attach' AS attached, s.clean, s.start_ns, s.host, s.fade_version,
        (SELECT count(*) FROM verdicts x WHERE x.session = s.id AND NOT x.helper) AS processes,
        (SELECT count(*) FROM verdicts x WHERE x.session = s.id AND x.helper) AS helpers,
        (SELECT count(DISTINCT r.rank) FROM process_ranks r WHERE r.session = s.id) AS ranks,

@@ -14,7 +14,7 @@ SELECT 'run' AS section, x.item AS item, x.value AS value, x.unit AS unit FROM (
   UNION ALL SELECT 7, 'processes', count(*), '' FROM processes WHERE true /*? AND session = :session */
   ORDER BY n) x
 UNION ALL SELECT 'calls', 'calls', coalesce(sum(calls), 0), '' FROM top WHERE true /*? AND session = :session */
-UNION ALL SELECT 'calls', 'errors', coalesce(sum(errors), 0), '' FROM top WHERE true /*? AND session = :session */
+UNION ALL SELECT 'calls', 'errors', coalesce(sum(repeats), 0), '' FROM failures WHERE NOT normal /*? AND session = :session */
 UNION ALL SELECT 'calls', 'time in calls', coalesce(sum(self_ns), 0), 'ns' FROM top WHERE true /*? AND session = :session */
 UNION ALL SELECT 'group', "group", coalesce(sum(s.self_ns), 0), 'ns' FROM functions f JOIN call_stats s ON s.function_id = f.id
   WHERE true /*? AND f.session = :session */ GROUP BY "group"

@@ -120,7 +120,7 @@ WITH run AS (
   JOIN process_ p ON p.id = g.process
   WHERE g.launches > g.errors AND g.kernels = 0 AND NOT g.complete)
 SELECT r.kernel AS kernel_id, r.session,
-       coalesce(k.demangled, k.name, '(kernels of a graph that was made before the recording)') AS name,
+       coalesce(k.demangled, k.name, '(kernels of a graph whose creation was not recorded)') AS name,
        k.name AS mangled, k.library, g.gx AS grid_x, g.gy AS grid_y, g.gz AS grid_z, g.bx AS block_x, g.by AS block_y,
        g.bz AS block_z, g.shared AS shared_bytes, sum(r.direct) + sum(r.in_graphs) AS launches, sum(r.errors) AS errors,
        sum(r.in_graphs) AS in_graphs,

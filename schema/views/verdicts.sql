@@ -248,8 +248,11 @@ SELECT session, process_id, pid, command, verdict, working,
                 || 'too old for this GPU. rocminfo as the same user, in the same container, says more.'
          WHEN lack = 'no device'
            THEN 'Look at the GPU with rocminfo as the same user; the HIP library may be too old for this GPU.'
-         WHEN verdict = 'FAILED' AND failure_id IS NULL
+         WHEN verdict = 'FAILED' AND failure_id IS NULL AND exit_signal = 6  -- as the runtime ends after a GPU fault
            THEN 'fade-query calls --unfinished shows where it was; GPU faults are logged in dmesg.'
+         WHEN verdict = 'FAILED' AND failure_id IS NULL
+           THEN 'fade-query postmortem shows where each thread was; fade-query calls --unfinished the calls that had not '
+                || 'returned.'
          WHEN verdict = 'ALLOCATED_NO_LAUNCH'
            THEN 'The data is on the GPU, but the work is not: check which device the program computes on'
                 || iif(torch_library IS NULL, '.', ' (PyTorch: model and tensors must both be on "cuda").')
@@ -325,6 +328,7 @@ SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code
                WHERE g.session = e.session AND g.name = 'hipGetLastError') AS asking_is_watched,
        CASE
          WHEN s.detail <> 'stats'
+           AND NOT EXISTS (SELECT 1 FROM drop_ d WHERE d.session = e.session AND d.reason GLOB 'size limit*')
            THEN (SELECT count(*)
                  FROM call_ y
                  JOIN thread_ t ON t.id = y.thread

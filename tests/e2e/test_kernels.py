@@ -1,5 +1,6 @@
 """Kernel names on every way to launch: what fade reports equals what the runtime counted, by name, grid and block."""
 import collections
+import subprocess
 
 import pytest
 
@@ -63,6 +64,14 @@ def test_what_is_captured_does_not_run(build, tmp_path):
     assert database.rows("SELECT kernels, launches, complete FROM graphs ORDER BY id") == [(3, 4, 1), (3, 1, 1)]
     assert database.rows("SELECT n, runs FROM graph_kernels WHERE graph_id = 1") == [(1, 4)] * 3
     assert database.value("SELECT count(*) FROM graph_launches") == 5
+
+
+def test_launches_of_unknown_graphs_are_told_apart(build, tmp_path):
+    """A launch of a graph whose creation was not recorded is no launch of a kernel."""
+    record(build, tmp_path, "launches 1 plain capture", options=("--include", "^hip(GraphLaunch|LaunchKernel)$"))
+    summary = subprocess.run([build.fade_query, tmp_path / "run.db", "summary", "-f", "table"], capture_output=True, text=True, timeout=120).stdout
+    assert "5 launches of graphs whose creation was not recorded: their kernels are not known" in summary, summary
+    assert "in graphs" not in summary
 
 
 def test_a_changed_graph_is_another_graph(build, tmp_path):

@@ -177,7 +177,7 @@ TEST_F(Kernels, OfGraphsFromBeforeTheRecordingAreNotGuessed) {
   finish();
   EXPECT_THAT(rows("SELECT kernels, launches, complete FROM graphs"), ElementsAre("0|1|0"));
   EXPECT_THAT(rows("SELECT name, launches FROM kernel_runs"),
-              ElementsAre("(kernels of a graph that was made before the recording)|1"));
+              ElementsAre("(kernels of a graph whose creation was not recorded)|1"));
   EXPECT_EQ(value("SELECT sum(launches) FROM process_use"), "1");
 }
 
