@@ -57,15 +57,24 @@ LOSSES = {  # name: what happens to the recording of the whole program, sentence
 }
 
 
+FULL = {  # what --on-full says; the sentences that would be false of a recording that was full after its first calls
+    "stop": (*NO_MEMORY, *NO_FAILURE, *WHOLE, *NARROWED, *LEAKS_MORE, "no recorded allocation is left"),
+    "stats": (*NO_MEMORY, *NO_USE, "no calls dropped", "(nothing: no kernel was launched)", *LEAKS_MORE),
+    "drop-calls": (*NO_MEMORY, *NO_USE, "no calls dropped", "(nothing: no kernel was launched)", *LEAKS_MORE),
+}
+FULL_WORDS = "alloc alloc launch=60000 free fail fail copy sync launch=4"  # 1 MiB leaks, two calls fail
+
+
 def reports_of(build, path):
     """All reports as pages, as one text."""
     names = re.findall(r"^([a-z][a-z-]*)\t.*\t\d+$", ask(build, path, "reports", "-f", "tsv").stdout, re.M)
     names.remove("schema")  # its sentences are about columns
-    texts = [ask(build, path, *words).stdout for words in
+    answers = [ask(build, path, *words) for words in
              [*([name, "-f", "table"] for name in names), ["memory", "--peak", "-f", "table"], ["flame", "--weight", "leaks", "-f", "table"], ["flame", "--weight", "peak", "-f", "table"],
               ["check"], ["check", "--fail-on", "leaks"], ["check", "--fail-on", "errors"], ["verdict", "-f", "table"], ["summary", "-f", "table"], ["first-error", "-f", "table"]]]
     assert len(names) > 30
-    return "\n".join(texts)
+    assert not [answer.stderr for answer in answers if "cause:" in answer.stderr]
+    return "\n".join(answer.stdout for answer in answers)
 
 
 def ask(build, path, *words):
@@ -79,9 +88,15 @@ def record(build, folder, options, words=WORDS):
     return path
 
 
+def flat(text):
+    """Without line ends: pages wrap their sentences."""
+    return " ".join(text.split())
+
+
 def expect_none(text, forbidden):
-    false = [sentence for sentence in forbidden if sentence in text]
-    assert not false, "\n".join(line for line in text.splitlines() if any(sentence in line for sentence in false))
+    told = flat(text)
+    false = [sentence for sentence in forbidden if sentence in told]
+    assert not false, [told[max(0, told.find(sentence) - 100):][:250] for sentence in false]
 
 
 @pytest.mark.parametrize("name", NARROWINGS)
@@ -161,6 +176,111 @@ def test_a_window_of_a_healthy_program_is_not_its_life(build, tmp_path):
     assert checked.returncode == 2 and "fade came when the process was running already" in checked.stdout
 
 
+class Attached:
+    """fade-attach to a program that waits; each with go_on() and the rest of the program's words."""
+
+    def __init__(self, build, folder, words, *options):
+        self.build, self.path = build, folder / "run.db"
+        self.program = Waiting(build, folder, words)
+        self.fade = subprocess.Popen([build.folder / "cli" / "attach" / "fade-attach", "-q", *options, "-o", self.path, str(self.program.process.pid)], cwd=folder,
+                                     stdin=subprocess.DEVNULL)
+        wait_until(lambda: self.path.exists() and ask(build, self.path, "sql", "SELECT 'came' FROM lifecycle WHERE kind = 'attach'").stdout.splitlines()[1:] == ["came"])
+
+    def reports_after_the_programs_end(self):
+        assert self.program.end() == 0
+        assert self.fade.wait(60) == 0
+        return reports_of(self.build, self.path)
+
+
+def test_out_of_memory_after_attach_blames_nobody(build, tmp_path):
+    """1 MiB of the 2 MiB that the program holds was allocated before fade came."""
+    text = Attached(build, tmp_path, "alloc wait alloc oom").reports_after_the_programs_end()
+    expect_none(text, (*NO_USE, *NO_MEMORY, *WHOLE, *NARROWED, "the process held 1.00 MiB", "The process itself held 1.00 MiB", "Process held 1.00 MiB", "2.00 MiB never freed"))
+    assert "held at least 1.00 MiB" in flat(text) and "allocated before fade recorded" in flat(text)
+
+
+def test_attach_to_a_holder_of_memory(build, tmp_path):
+    attached = Attached(build, tmp_path, "alloc alloc wait free refree")
+    text = attached.reports_after_the_programs_end()
+    expect_none(text, (*NO_USE, *NO_MEMORY, *WHOLE, *NARROWED))
+    assert "Or it was allocated before fade recorded, and this is its second free." in flat(text)
+    summary = ask(build, attached.path, "summary", "-f", "table").stdout
+    assert " after fade came" in summary and ", attached 2" in summary and "exit status 0 after" not in summary
+    assert ask(build, attached.path, "check", "--fail-on", "leaks").returncode == 2
+
+
+def test_what_ran_on_when_fade_left_has_no_end(build, tmp_path):
+    attached = Attached(build, tmp_path, "wait alloc wait")
+    attached.program.go_on()
+    attached.program.wait()
+    attached.fade.terminate()
+    attached.fade.wait(60)
+    summary = ask(build, attached.path, "summary", "-f", "table").stdout
+    assert attached.program.end() == 0
+    assert summary.count("ran on when fade left, ") == 2 and "not ended" not in summary and "exit status" not in summary
+
+
+@pytest.mark.parametrize("on_full", FULL)
+def test_a_full_recording_says_what_it_lacks(build, tmp_path, on_full):
+    path = record(build, tmp_path, ["--max-size", "2M", "--on-full", on_full], FULL_WORDS)
+    assert ask(build, path, "drops", "-f", "tsv").stdout.count("\n") > 1  # it was full
+    expect_none(reports_of(build, path), FULL[on_full])
+    (left, _), _ = sums_of(build, path)
+    assert left == (2 << 20 if on_full == "stop" else 1 << 20)
+    if on_full == "stop":
+        assert "2.00 MiB" in ask(build, path, "leaks", "-f", "table").stdout and ask(build, path, "check", "--fail-on", "leaks").returncode == 2
+    else:
+        assert ask(build, path, "check", "--fail-on", "leaks").returncode == 1
+
+
+@pytest.mark.parametrize("on_full", ["stats", "drop-calls"])
+def test_one_number_of_failed_calls(build, tmp_path, on_full):
+    path = record(build, tmp_path, ["--max-size", "2M", "--on-full", on_full], FULL_WORDS)
+    for words in ("summary", "first-error", "check"):
+        told = ask(build, path, words, *([] if words == "check" else ["-f", "table"])).stdout
+        assert re.search(r"\b2 (failed|calls failed|failed calls)|1 of them failed|2 calls", told), told
+    assert "more calls;" not in ask(build, path, "first-error", "-f", "table").stdout  # not each call has a row
+
+
+def test_exec_frees_the_memory_of_the_former_program(build, tmp_path):
+    path = record(build, tmp_path, [], "alloc exec count launch=4 alloc free")
+    text = reports_of(build, path)
+    expect_none(text, ("never freed", "not seen to be freed", *NO_USE))
+    assert ask(build, path, "check", "--fail-on", "leaks").returncode == 0
+
+
+def test_zluda_without_cuda_says_nothing_of_cuda(build, tmp_path):
+    path = tmp_path / "run.db"
+    harness.run([build.fade_run, "-q", "-e", "all,-cuda", "-o", path, "--", build.tracees / "cuda", "gaps"],
+                build.environment("zluda"), tmp_path)
+    expect_none(reports_of(build, path), ('(nothing: no CUDA or NVML call was answered "not supported"', "did not use ZLUDA", *WHOLE))
+
+
+def test_memory_that_was_not_watched_is_not_called_pageable(build, tmp_path):
+    path = record(build, tmp_path, ["-e", "copy"], "pin")
+    assert ask(build, path, "sql", "SELECT DISTINCT direction, memory FROM copies", "-f", "tsv").stdout.splitlines()[1:] == ["h2d\t"]
+    assert "pageable" not in ask(build, path, "copies", "-f", "tsv").stdout
+    everything = record(build, tmp_path, ["--append"], "pin")
+    assert "pinned" in ask(build, everything, "copies", "-f", "tsv").stdout
+
+
+def test_a_child_that_is_not_followed_did_not_run_on(build, tmp_path):
+    path = record(build, tmp_path, ["--no-follow"], "alloc")
+    expect_none(reports_of(build, path), ("ran on when fade left",))
+
+
+def test_check_of_a_running_recording_cannot_tell(build, tmp_path):
+    path = tmp_path / "run.db"
+    program = Waiting(build, tmp_path, "alloc free count wait launch=4", build.fade_run, "-q", "-o", path, "--")
+    wait_until(lambda: ask(build, path, "sql", "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 2").stdout.count("\n") > 1)
+    running = ask(build, path, "check")
+    summary = ask(build, path, "summary", "-f", "table").stdout
+    assert program.end() == 0
+    assert running.returncode == 2 and "still being recorded" in running.stdout and "failed: " not in running.stdout
+    assert "not ended yet" in summary
+    assert ask(build, path, "check").returncode == 0
+
+
 def test_a_recording_that_was_cut_off_does_not_speak_of_the_end(build, tmp_path):
     path = tmp_path / "run.db"
     program = Waiting(build, tmp_path, "alloc free count wait alloc launch=4", build.fade_run, "-q", "-o", path, "--")
@@ -168,5 +288,19 @@ def test_a_recording_that_was_cut_off_does_not_speak_of_the_end(build, tmp_path)
     program.process.kill()
     program.process.stdin.close()
     program.process.wait(60)
-    expect_none(reports_of(build, path), (*NO_MEMORY, *NO_USE, *WHOLE))
+    expect_none(reports_of(build, path), (*NO_MEMORY, *NO_USE, *WHOLE, *NARROWED, "not ended yet"))
+    assert "its end was not recorded" in ask(build, path, "summary", "-f", "table").stdout
     assert ask(build, path, "check", "--fail-on", "leaks").returncode == 2
+
+
+def test_what_was_held_when_fade_was_killed_is_told(build, tmp_path):
+    """Rows of allocations that nothing freed are written at the end alone; the sums know of them."""
+    path = tmp_path / "run.db"
+    program = Waiting(build, tmp_path, "alloc alloc free count wait", build.fade_run, "-q", "-o", path, "--")
+    wait_until(lambda: ask(build, path, "sql", "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 3").stdout.count("\n") > 1)
+    program.process.kill()
+    program.process.stdin.close()
+    program.process.wait(60)
+    leaks = flat(ask(build, path, "leaks", "-f", "table").stdout)
+    assert "1.00 MiB" in leaks and "no recorded allocation is left" not in leaks and "fade was killed" in leaks, leaks
+    assert "1.00 MiB" in flat(ask(build, path, "summary", "-f", "table").stdout)

@@ -1,6 +1,10 @@
 // Does what its words say, one after the other, so that a test knows what is true of it: parts alloc launch=3 wait free
-// alloc, free: 1 MiB; free frees what was allocated last. launch=N: N launches of first() and second() by turns. copy,
-// count, sync: a call each. fail: a call that fails. wait: says "waiting", and goes on after a line on standard input.
+// alloc, free: 1 MiB; free frees what was allocated last, refree the same again. launch=N: N launches of first() and
+// second() by turns. copy, count, sync: a call each; pin: a copy from pinned memory. fail: a call that fails; oom: one
+// that asks for more memory than there is. exec: the words behind it are for a new image of the program. wait: says
+// "waiting", and goes on after a line on standard input.
+#include <unistd.h>
+
 #include "tracee.h"
 
 enum { kBytes = 1 << 20, kMost = 64 };
@@ -25,6 +29,20 @@ static void allocate(void) {
   HIP_OK(hipMalloc(&blocks[held++], kBytes));
 }
 
+static void copy_from_pinned(void) {
+  void *from = NULL, *to = NULL;
+  HIP_OK(hipHostMalloc(&from, 64, hipHostMallocDefault));
+  HIP_OK(hipMalloc(&to, 64));
+  HIP_OK(hipMemcpy(to, from, 64, hipMemcpyHostToDevice));
+  HIP_OK(hipFree(to));
+  HIP_OK(hipHostFree(from));
+}
+
+static void ask_for_too_much(void) {
+  void* p = NULL;
+  MUST(hipMalloc(&p, (size_t)1 << 45) == hipErrorOutOfMemory);
+}
+
 static void wait_for_line(void) {
   printf("waiting\n");
   fflush(stdout);
@@ -37,6 +55,9 @@ static void obey(const char* word) {
   int n = 0;
   if (!strcmp(word, "alloc")) allocate();
   if (!strcmp(word, "free")) HIP_OK(hipFree(blocks[--held]));
+  if (!strcmp(word, "refree")) MUST(hipFree(blocks[held]) != hipSuccess);
+  if (!strcmp(word, "pin")) copy_from_pinned();
+  if (!strcmp(word, "oom")) ask_for_too_much();
   if (!strncmp(word, "launch=", 7)) launch(strtol(word + 7, NULL, 10));
   if (!strcmp(word, "count")) HIP_OK(hipGetDeviceCount(&n));
   if (!strcmp(word, "fail")) MUST(hipSetDevice(99) != hipSuccess);
@@ -49,6 +70,12 @@ static void obey(const char* word) {
 }
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) obey(argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    if (!strcmp(argv[i], "exec")) {
+      argv[i] = argv[0];
+      execv("/proc/self/exe", argv + i);
+    }
+    obey(argv[i]);
+  }
   return 0;
 }
