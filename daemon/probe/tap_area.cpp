@@ -36,6 +36,7 @@ TapArea TapArea::fork_copy() const {
   out.cells_ = cells_;
   out.next_ = next_;
   out.unwinders_ = unwinders_;
+  out.unwinders_.teller = 0;  // it is told once more: that does no harm
   return out;
 }
 

@@ -49,7 +49,9 @@ class TapArea {
   struct Unwinders {
     std::uint32_t last_module = 0;   // the last one that was looked at, by its number
     std::vector<RemoteAddr> untold;  // functions of unwinders that do not know the area yet
-    bool is_told = false;            // one of them knows it
+    bool is_told = false;            // one of them knows it, or is being told
+    pid_t teller = 0;                // the thread that tells the last of them, and its stack pointer; 0: none does
+    RemoteAddr teller_sp;
   };
   Unwinders& unwinders() { return unwinders_; }
   // Writes the code of the questions, and the unwind information. The area is off.

@@ -43,6 +43,17 @@ Result<void> clock_is_usable() {
 
 std::int64_t begin_of(const SessionClock& clock) { return clock.boot_ns; }
 
+void look_for_unwinders(const Program& program, TapArea::Unwinders& unwinders) {
+  const PageCache text(program.space->memory());
+  for (const Module& module : program.modules) {
+    if (module.id.value() <= unwinders.last_module) continue;
+    unwinders.last_module = module.id.value();
+    const auto image = elf::DynamicImage::open(text, module.span.begin);
+    if (const auto symbol = image ? image->lookup("__register_frame") : std::nullopt)
+      unwinders.untold.push_back(image->address(*symbol));
+  }
+}
+
 }  // namespace
 
 // A thread that stands at a question of a tap.
@@ -226,8 +237,12 @@ void TapCapture::answer(const Asking& asking, tap::Question question) {
     return;
   }
   switch (question) {
-    case tap::Question::NewSite: return learn_site(asking) ? tell_unwinder(asking) : fall_back(asking);
-    case tap::Question::UnknownThread: return ring_of(asking) ? tell_unwinder(asking) : fall_back(asking);
+    case tap::Question::NewSite:
+      if (is_known_to_unwinders(asking) && !learn_site(asking)) fall_back(asking);
+      return;
+    case tap::Question::UnknownThread:
+      if ((!asking.is_before_call() || is_known_to_unwinders(asking)) && !ring_of(asking)) fall_back(asking);
+      return;
     case tap::Question::Full:
       ring = asking.threads.at(asking.thread_pointer);
       if (!ring || ring->is_broken) return fall_back(asking);
@@ -275,27 +290,29 @@ TapThread* TapCapture::ring_of(const Asking& asking) {
   return nullptr;
 }
 
-// A thread in front of its call registers the unwind information of taps with an unwinder that does not know it yet, on
-// its way. Not in a signal handler, which may have interrupted the allocator.
-void TapCapture::tell_unwinder(const Asking& asking) {
-  Thread& thread = asking.thread;
+// Tests if all unwinders that are loaded know the frames of taps; an exception through any other frame would end the
+// program. If not, one thread tells an unwinder on its way, and then asks again; breakpoints record the calls of others
+// meanwhile. Not in a signal handler, which may have interrupted the allocator.
+bool TapCapture::is_known_to_unwinders(const Asking& asking) {
+  const Thread& thread = asking.thread;
   TapArea::Unwinders& unwinders = asking.area.unwinders();
-  const PageCache text(thread.memory());
-  for (const Module& module : thread.inferior->program->modules) {
-    if (module.id.value() <= unwinders.last_module) continue;
-    unwinders.last_module = module.id.value();
-    const auto image = elf::DynamicImage::open(text, module.span.begin);
-    const auto symbol = image ? image->lookup("__register_frame") : std::nullopt;
-    if (symbol) unwinders.untold.push_back(image->address(*symbol));
+  look_for_unwinders(*thread.inferior->program, unwinders);
+  if (unwinders.teller == thread.tid && unwinders.teller_sp == asking.sp()) {
+    unwinders.untold.pop_back();
+    unwinders.teller = 0;
   }
-  if (unwinders.untold.empty() || !asking.is_before_call()) return;
-  if (!signal_frames(thread.memory(), asking.sp()).empty()) return;
+  if (unwinders.untold.empty()) return true;
+  const bool is_being_told = unwinders.teller != 0 && roster_.thread(unwinders.teller);
   Registers registers = asking.registers;
   registers.rip = asking.area.registration().value;
   registers.r11 = unwinders.untold.back().value;
-  if (!Tracee(thread.tid).set_registers(registers)) return;
-  unwinders.is_told = true;
-  unwinders.untold.pop_back();
+  if (is_being_told || !signal_frames(thread.memory(), asking.sp()).empty()) {
+    fall_back(asking);
+  } else if (unwinders.is_told = true; Tracee(thread.tid).set_registers(registers)) {
+    unwinders.teller = thread.tid;
+    unwinders.teller_sp = asking.sp();
+  }
+  return false;
 }
 
 void TapCapture::take_failed_stack(const Asking& asking) {

@@ -62,7 +62,7 @@ class TapCapture final : public Capture {
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
-  void tell_unwinder(const Asking& asking);
+  bool is_known_to_unwinders(const Asking& asking);
   void take_failed_stack(const Asking& asking);
   void fall_back(const Asking& asking);
   void give_up(Inferior& inferior, const std::string& why);

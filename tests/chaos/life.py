@@ -90,7 +90,8 @@ class Life:
     def launch(self):
         """By a fade-run, which is killed; that may be before it has executed its program."""
         plan = make_plan(self.random, self.row)
-        prefix = [self.build.fade_run, "-qq", "-o", self.folder / "run.db", "--"]
+        engine = ["--engine", "taps"] if self.row.taps else []
+        prefix = [self.build.fade_run, "-qq", *engine, "-o", self.folder / "run.db", "--"]
         self.tell(f"fade-run: {plan}")
         self.target = Target(self.build, self.row, self.folder, prefix)
         began, ready = time.monotonic(), False

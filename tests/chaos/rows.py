@@ -8,11 +8,12 @@ class Row:
     modes: str
     threads: int
     launched: bool = False  # its first fade is a fade-run
+    taps: bool = False      # that fade-run records with taps
     faults: bool = False    # fade has too little of something: descriptors, memory, disk
 
     @property
     def name(self):
-        more = ("+run" if self.launched else "") + ("+faults" if self.faults else "")
+        more = ("+run" if self.launched else "") + ("+taps" if self.taps else "") + ("+faults" if self.faults else "")
         return f"{self.runtime}/{self.modes}/{self.threads}{more}"
 
 
@@ -22,6 +23,10 @@ ROWS = [
     Row("v5", "sfx", 1, launched=True), Row("v6", "sfxp", 4, launched=True), Row("hard", "s", 64, launched=True),
     Row("v6", "sfxlcg", 4, launched=True), Row("v5", "sfpbBcg", 4, launched=True),
     Row("v6", "sfx", 4, faults=True), Row("v5", "sfxpbBlcgm", 4),
+    # with taps
+    Row("v6", "sfx", 1, launched=True, taps=True), Row("v5", "sfx", 4, launched=True, taps=True),
+    Row("hard", "sfx", 64, launched=True, taps=True), Row("v6", "sfxe", 4, launched=True, taps=True),
+    Row("v6", "sfxlcg", 4, launched=True, taps=True), Row("v5", "sfpbBcg", 4, launched=True, taps=True),
     # executes itself
     Row("v6", "se", 1), Row("v5", "sxpe", 4), Row("hard", "sfbe", 4), Row("v6", "slBe", 4), Row("v6", "sce", 16),
     Row("v6", "sfxe", 4, launched=True), Row("v5", "splBe", 4, launched=True),

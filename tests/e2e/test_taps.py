@@ -1,7 +1,12 @@
-"""The engine of taps: programs behave as if fade were not there, and every call is counted once."""
+"""The engine of taps: programs behave as if fade were not there, every call is counted once, and few calls stop."""
+import os
+import signal
+import time
+
 import pytest
 
 import harness
+from attaching import Target, differing_text, until
 from cases import CASES
 
 PAIRS = [pytest.param(case, runtime, id=f"{case.line.replace('{tracees}/', '')}@{runtime}".replace(" ", "_"))
@@ -39,3 +44,105 @@ def test_same_behaviour_and_nothing_lost(case, runtime, build, tmp_path):
     assert database.value("SELECT min(clean) FROM sessions") == 1
     for sql in case.holds:
         assert database.value(sql) == 1, sql
+
+
+# ---------------------------------------------------------------- what is recorded
+def stops(database, name):
+    return database.value(f"SELECT sum(stops) FROM overhead WHERE name = '{name}'")
+
+
+@pytest.mark.parametrize("threads, rounds", [(1, 5000), (4, 5000), (64, 200), (400, 20)])
+def test_calls_of_all_threads_are_counted_with_few_stops(threads, rounds, build, tmp_path):
+    supervised = harness.run_supervised(build, f"threads {threads} {rounds}", "v6", tmp_path, options=TAPS)
+    database = harness.Database(tmp_path / "run.db")
+    assert not harness.differences(supervised.total, harness.summed(database.counts("calls")))
+    assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
+    assert database.value("SELECT count(*) FROM calls WHERE name = 'hipDeviceSynchronize' AND state = 'returned'") == threads * rounds
+    if threads <= 250:  # more have no ring: breakpoints record them
+        assert stops(database, "hipDeviceSynchronize") <= 4 * threads + 16
+
+
+def test_ids_are_in_order_of_entry_whatever_saw_the_call(build, tmp_path):
+    harness.run_supervised(build, "threads 8 300", "v6", tmp_path, options=TAPS)
+    database = harness.Database(tmp_path / "run.db")
+    begins = [begin for begin, in database.rows("SELECT start FROM calls ORDER BY id")]
+    assert len(begins) == 8 * 300 * 6 and begins == sorted(begins)
+
+
+def test_results_arguments_and_out_values_are_those_of_breakpoints(build, tmp_path):
+    def told(name, options):
+        harness.run_supervised(build, "errors", "v6", tmp_path / name, options=options)
+        database = harness.Database(tmp_path / name / "run.db")
+        return database.rows("SELECT name, result_name, failed, state, json_extract(args, '$.deviceId'), caller FROM calls ORDER BY id")
+
+    assert told("taps", TAPS) == told("breakpoints", ("-e", harness.EVERYTHING))
+
+
+@pytest.mark.parametrize("line", ["errors", "threads 2 3"])
+def test_stacks_are_taken_as_with_breakpoints(line, build, tmp_path):
+    def with_stack(name, options):
+        harness.run_supervised(build, line, "v6", tmp_path / name, options=options)
+        database = harness.Database(tmp_path / name / "run.db")
+        return database.rows("SELECT name, failed, count(*), count(stack) FROM calls GROUP BY name, failed ORDER BY 1, 2")
+
+    assert with_stack("taps", TAPS) == with_stack("breakpoints", ("-e", harness.EVERYTHING))
+
+
+def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
+    harness.run_supervised(build, "fork 4", "v6", tmp_path, options=TAPS)
+    database = harness.Database(tmp_path / "run.db")
+    calls = database.value("SELECT count(*) FROM calls WHERE name = 'hipMemset'")
+    assert stops(database, "hipMemset") < calls
+
+
+# ---------------------------------------------------------------- how fade goes
+class Tapped:
+    """A program under fade-run that calls until it is told to stop."""
+
+    def __init__(self, build, folder):
+        self.database = folder / "run.db"
+        command = [build.fade_run, "-qq", *TAPS, "-o", self.database, "--", "env", "--ignore-signal=TERM", *build.command("steady 4")]
+        self.target = Target(command, build.environment("v6"), folder / "target")
+        assert self.target.hear() == "ready"
+        self.fade = self.target.process
+        self.target.pid = next(pid for pid in harness.descendants(self.fade.pid) if pid != self.fade.pid)
+        assert self.target.ask("go") == "going"
+        self.target.calls_on(2000)
+
+    def runs_on(self):
+        self.target.calls_on(2000)
+        assert self.target.tracers() == {0}
+        assert self.target.ask("quiet").startswith("quiet ")
+
+    def end(self):
+        self.target.process.stdin.close()
+        until(lambda: not self.target.threads(), "the end")
+        os.set_blocking(self.fade.stdout.fileno(), True)
+        self.fade.stdout.close()
+
+
+@pytest.fixture
+def tapped(build, tmp_path):
+    program = Tapped(build, tmp_path)
+    yield program
+    program.target.kill()
+
+
+def test_the_program_lives_if_fade_is_killed(tapped):
+    tapped.fade.kill()
+    tapped.fade.wait()
+    tapped.runs_on()
+    tapped.end()
+
+
+def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
+    tapped.fade.send_signal(signal.SIGTERM)
+    time.sleep(0.4)  # sooner it would be one request, sent twice
+    tapped.fade.send_signal(signal.SIGTERM)
+    until(lambda: tapped.fade.poll() is not None, "fade-run's end")
+    tapped.runs_on()
+    assert differing_text(tapped.target)[0] == 0
+    tapped.end()
+    database = harness.Database(tapped.database)
+    assert database.value("SELECT count(*) FROM calls WHERE state = 'returned'") > 2000
+    assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
