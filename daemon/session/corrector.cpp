@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "base/path.hpp"
+#include "base/glob.hpp"
 
 namespace fade {
 namespace {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/event.hpp"
 #include "stack/code_map.hpp"
 #include "stack/python_stacks.hpp"
 
