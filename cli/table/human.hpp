@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/human.hpp"
 #include "cli/table/kind.hpp"
 
 namespace fade::table {
@@ -13,8 +14,8 @@ inline constexpr std::string_view kBelowMeasure = "~0";
 
 std::string human_duration(std::int64_t ns, Units units, bool utf8);  // "12.3 µs"
 std::string human_time(std::int64_t ns, Units units);                 // "1.234567 s" since the start of the session
-std::string human_bytes(std::int64_t bytes);                          // "1.50 GiB"
-std::string human_count(std::int64_t n);                              // "1,234,567"
+using fade::human_bytes;
+using fade::human_count;
 // RFC 3339 in UTC with nanoseconds, from nanoseconds since 1970.
 std::string wall_clock(std::int64_t epoch_ns);
 

@@ -51,8 +51,7 @@ std::string number_text(const Value& value, Kind kind, const Style& style) {
   switch (kind) {
     case Kind::Count: return human_count(as_int(value));
     case Kind::Number:
-      return std::holds_alternative<double>(value) ? fmt::format("{:.2f}", as_double(value))
-                                                   : human_count(as_int(value));
+      return std::holds_alternative<double>(value) ? human_ratio(as_double(value)) : human_count(as_int(value));
     case Kind::Duration: return human_duration(as_int(value), style.units, style.terminal.utf8);
     case Kind::Net:
       return as_int(value) == 0 ? std::string(kBelowMeasure)

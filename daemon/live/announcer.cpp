@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "live/words.hpp"
+#include "base/human.hpp"
 #include "probes/call_facts.hpp"
 #include "probes/decode.hpp"
 
@@ -121,13 +121,13 @@ void Announcer::tell_hang(const Moment& moment) {
   const Witness& witness = moment.witness;
   const std::string who = names_.process(moment.what.process).label;
   if (witness.id == 0) {
-    say_(fmt::format("{} has been in {} for more than {}{}", who, witness.call, seconds_text(moment.what.quiet_ns),
-                     place(witness.line)));
+    say_(fmt::format("{} has been in {} for more than {}{}", who, witness.call,
+                     human_duration(moment.what.quiet_ns, false), place(witness.line)));
     return;
   }
   hangs_[witness.id] = {witness.call, witness.since, moment.what.process};
-  say_(fmt::format("{} has been in {} for {}{}", who, witness.call, seconds_text(moment.what.at - witness.since),
-                   place(witness.line)));
+  say_(fmt::format("{} has been in {} for {}{}", who, witness.call,
+                   human_duration(moment.what.at - witness.since, false), place(witness.line)));
 }
 
 void Announcer::tell_death(const Moment& moment) {
@@ -163,7 +163,7 @@ void Announcer::end_of_hang(const CallRecord& record) {
   const Hang& hang = node.mapped();
   if (!is_first(hang.process, Kind::HangEnded)) return;
   say_(fmt::format("{}: {} returned after {}", names_.process(hang.process).label, hang.call,
-                   seconds_text(record.exit_ns - hang.since)));
+                   human_duration(record.exit_ns - hang.since, false)));
 }
 
 bool Announcer::out_of_memory(const CallRecord& record, const FunctionNames& function, const std::string& result,
@@ -173,7 +173,8 @@ bool Announcer::out_of_memory(const CallRecord& record, const FunctionNames& fun
   if (!is_first(process, Kind::OutOfMemory)) return true;
   const auto bytes = probes::byte_count(*function.probe, record, payload);
   say_(fmt::format("{} is out of memory: {}{} = {}{}", names_.process(process).label, function.probe->symbol,
-                   bytes ? " of " + bytes_text(*bytes) : std::string(), result, place(names_.line_of(record.stack))));
+                   bytes ? " of " + human_bytes(static_cast<std::int64_t>(*bytes)) : std::string(), result,
+                   place(names_.line_of(record.stack))));
   return true;
 }
 

@@ -11,8 +11,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/human.hpp"
 #include "base/log.hpp"
-#include "live/words.hpp"
 #include "probes/decode.hpp"
 
 namespace fade::live {
@@ -54,13 +54,6 @@ std::string exact_bytes(const std::string& text) {
     size >>= 10;
   }
   return text;
-}
-
-std::string duration(std::int64_t ns, bool utf8) {
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} {}s", static_cast<double>(ns) * 1e-3, utf8 ? "\u00b5" : "u");
-  return ns < 1'000'000'000 ? fmt::format("{:.2f} ms", static_cast<double>(ns) * 1e-6)
-                            : fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9);
 }
 
 bool is_unfinished(const CallRecord& record) {
@@ -111,11 +104,11 @@ std::string TraceLines::arguments(const FunctionNames& function, const CallRecor
 
 std::string TraceLines::ending(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const {
   if (record.flags & kUnwound)
-    return fmt::format(" = ? <left after {}>", duration(record.exit_ns - record.entry_ns, manner_.utf8));
+    return fmt::format(" = ? <left after {}>", human_duration(record.exit_ns - record.entry_ns, manner_.utf8));
   if (record.flags & (kEntryOnly | kUnseen)) return " = ?";
   std::string result = probes::returned_text(payload);
   if (result.empty()) result = probes::result_text(*function.probe, record.result, function.library_major);
-  const std::string time = fmt::format(" <{}>", duration(record.exit_ns - record.entry_ns, manner_.utf8));
+  const std::string time = fmt::format(" <{}>", human_duration(record.exit_ns - record.entry_ns, manner_.utf8));
   if (result.empty()) return time;
   const bool is_red = manner_.color && (record.flags & kFailed);
   return fmt::format(" = {}{}{}{}", is_red ? kRed : "", printable(result), is_red ? kPlain : "", time);

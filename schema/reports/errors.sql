@@ -1,5 +1,5 @@
 -- Calls that failed, by function, error and place
--- about: Results that are an answer (a query that is not ready, an attribute that a device does not have) are no failures: fade-query sql 'SELECT * FROM failures WHERE normal'. Failures of a process with the same function, error and place are one row, with the number of them and the first and the last time. A row for each: fade-query calls --errors.
+-- about: Results that are an answer (a query that is not ready, an attribute that a device does not have) are no failures: fade-query sql 'SELECT * FROM failures WHERE normal'. Failures of a process with the same function, error and place are one row. It has their number, the first and the last time. A row for each: fade-query calls --errors.
 -- sort: start_ns
 -- limit: 50
 -- leave: frames stack call_id code tid pid caller args last_ns user_line
