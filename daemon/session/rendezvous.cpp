@@ -68,8 +68,11 @@ Thread* Rendezvous::stop_one_of(std::vector<pid_t> tids, ProgramMark program) {
       tids.push_back(tid);
       continue;
     }
-    Thread* thread = roster_.thread(tid);  // may have ended while another was waited for
-    if (thread && thread->inferior->pid == program.pid && stop(*thread, kPatience)) return roster_.thread(tid);
+    const auto stops = [&](std::chrono::milliseconds patience) {
+      Thread* thread = roster_.thread(tid);  // may have ended while another was waited for
+      return thread && thread->inferior->pid == program.pid && stop(*thread, patience);
+    };
+    if (stops(kPatience) || (read_state(tid) == 'R' && stops(kPatienceOnBusyMachine))) return roster_.thread(tid);
   }
   return nullptr;
 }
@@ -154,7 +157,9 @@ Result<void> Rendezvous::with_guide(Inferior& inferior, const std::function<Resu
                                     HoldClock& holds) {
   const std::int64_t since = clock_.now();
   Thread* guide = stop_any(inferior);
-  if (!guide) return fail("all its threads are in system calls that nothing interrupts", {}, "try again later", EAGAIN);
+  if (!guide)
+    return fail("none of its threads stops: system calls that nothing interrupts, or no CPU for it", {},
+                "try again later", EAGAIN);
   const auto registers = Tracee(guide->tid).registers();
   Result<void> done = registers && registers->is_64_bit()
                           ? work(*guide)

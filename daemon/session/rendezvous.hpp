@@ -55,6 +55,8 @@ class Rendezvous {
   static void take_up_call(const Tracee& tracee);
 
   static constexpr std::chrono::milliseconds kPatience{300};  // a thread in a driver or in vfork does not stop
+  // A thread that is ready to run stops as soon as the system gives it a CPU.
+  static constexpr std::chrono::milliseconds kPatienceOnBusyMachine{10'000};
 
  private:
   std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);

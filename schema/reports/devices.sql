@@ -1,7 +1,7 @@
 -- Devices: what programs received, what the driver says, what the reference table says
 -- about: On a terminal a page. Counts: HIP's multiprocessors are compute units (CU), on RDNA work-group processors (WGP) of two compute units
 -- about: each: 36 WGP = 72 CU. The driver's GPU is found by PCI address or unique id, never by number. A process that did not ask for a fact
--- about: stands in the row of those that asked the same GPU for it.
+-- about: is in the row of processes that asked the same GPU for it.
 -- sort: ordinal
 -- leave: was uuid overwritten visible_to reference driver_memory_bytes driver_arch warp_size node pci
 -- none: no program asked about a device
