@@ -73,7 +73,7 @@ def reports_of(build, path):
              [*([name, "-f", "table"] for name in names), ["memory", "--peak", "-f", "table"], ["flame", "--weight", "leaks", "-f", "table"], ["flame", "--weight", "peak", "-f", "table"],
               ["check"], ["check", "--fail-on", "leaks"], ["check", "--fail-on", "errors"], ["verdict", "-f", "table"], ["summary", "-f", "table"], ["first-error", "-f", "table"]]]
     assert len(names) > 30
-    assert not [answer.stderr for answer in answers if "cause:" in answer.stderr]
+    assert not [answer.stderr for answer in answers if "cannot run this SQL" in answer.stderr]
     return "\n".join(answer.stdout for answer in answers)
 
 
