@@ -34,7 +34,7 @@ TapThread* TapThreads::add(pid_t tid, ThreadId thread, std::uint64_t thread_poin
 void TapThreads::remove(TapThread& thread) {
   thread.tid = 0;
   thread.stacks.clear();
-  if (thread.is_broken) return;  // nobody gets such a ring again
+  if (thread.is_broken) return;  // no thread gets such a ring again
   thread.reader.give_up(rings_->memory(thread.ring));
   rings_->give_back(thread.ring);
 }

@@ -100,6 +100,22 @@ TEST_F(CallBookTest, AFiberMayEndItsCallOnAnotherThread) {
   EXPECT_THAT(leave(other, 0x7f00, 0x100), ElementsAre(call));
 }
 
+TEST_F(CallBookTest, AReturnThatTheThreadRecordedEndsItsCallAlone) {
+  const CallId outer = enter(thread, 0x7f00, 0x100, 1), inner = enter(thread, 0x7e00, 0x200, 2);
+  enter(thread, 0x7d00, 0x300, 3);  // left by a longjmp
+  EXPECT_FALSE(book.take_left(thread, 1, {0x7e00}, memory));
+  EXPECT_EQ(book.take_left(thread, 2, {0x7e00}, memory)->record.id, inner);
+  EXPECT_THAT(sent(kUnwound), testing::SizeIs(1));
+  EXPECT_EQ(book.take_left(other, 1, {0x7f00}, memory)->record.id, outer);  // a fiber that moved
+  EXPECT_THAT(inferior.open_by_sp, IsEmpty());
+}
+
+TEST_F(CallBookTest, NoCallBeginsBeforeOneWithALowerId) {
+  EXPECT_EQ(book.entry_time(100), 100);
+  EXPECT_EQ(book.entry_time(90), 100);
+  EXPECT_EQ(book.entry_time(110), 110);
+}
+
 TEST_F(CallBookTest, TheEndOfAThreadClosesItsCalls) {
   const CallId mine = enter(thread, 0x7f00, 0x100), others = enter(other, 0x7a00, 0x100);
   book.thread_ended(thread, false);

@@ -65,6 +65,33 @@ TEST_F(RingTest, RoomThatIsNoRecordIsPassedOver) {
   EXPECT_EQ(records.size(), 2u);
 }
 
+TEST_F(RingTest, TheFirstRecordMayBeIncompleteToo) {
+  head(96);
+  EXPECT_EQ(read(), RingReader::State::Waiting);
+}
+
+TEST_F(RingTest, AGapIsPassedOverUpToTheNextRecord) {
+  exit_at(0, 1);
+  exit_at(128, 2);
+  head(192);
+  ASSERT_EQ(read(), RingReader::State::Waiting);
+  reader.pass_gap(memory, 160);
+  EXPECT_EQ(reader.position(), 128u);
+  ASSERT_EQ(read(), RingReader::State::Waiting);
+  EXPECT_EQ(records.back().result, 2u);
+  reader.pass_gap(memory, 160);  // the record that is to come is no gap
+  EXPECT_EQ(reader.position(), 160u);
+}
+
+TEST_F(RingTest, AThreadThatEndedLeavesNothingBehind) {
+  exit_at(0, 1);
+  head(96);
+  ASSERT_EQ(read(), RingReader::State::Waiting);
+  reader.give_up(memory);
+  EXPECT_EQ(read(), RingReader::State::Read);
+  EXPECT_EQ(reader.position(), 96u);
+}
+
 TEST_F(RingTest, NoMoreThanAskedForIsRead) {
   for (std::uint64_t i = 0; i < 10; ++i) exit_at(32 * i, i);
   head(320);

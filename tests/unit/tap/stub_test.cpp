@@ -273,6 +273,25 @@ TEST_F(TapTest, EveryThreadHasItsOwnRing) {
   EXPECT_EQ(rig.asked[static_cast<std::size_t>(Question::UnknownThread)], 16);
 }
 
+// ---------------------------------------------------------------- unwinders
+std::uint64_t told = 0;
+void is_told(std::uint64_t information) { told = information; }
+
+TEST(Registration, TellsTheUnwinderAndKeepsTheRegistersOfAnEntry) {
+  void* const at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const RemoteAddr begin{reinterpret_cast<Word64>(at)}, information = begin + 1024;
+  const auto code = registration_code(begin, information);
+  std::memcpy(at, code.data(), code.size());
+  Word64 first = 1, second = 2, third = 3, fourth = 4;
+  asm volatile("lea 1f(%%rip), %%r10\n mov %[function], %%r11\n jmp *%[code]\n 1:\n"
+               : "+D"(first), "+S"(second), "+d"(third), "+c"(fourth)
+               : [function] "r"(&is_told), [code] "a"(at)
+               : "r8", "r9", "r10", "r11", "memory", "cc");
+  EXPECT_EQ(told, information.value);
+  EXPECT_EQ((std::array{first, second, third, fourth}), (std::array<Word64, 4>{1, 2, 3, 4}));
+  ::munmap(at, 4096);
+}
+
 // ---------------------------------------------------------------- signal handlers in the middle of a tap
 Word64 (*tap_in_handler)(Word64, Word64, Word64) = nullptr;
 std::atomic<int> in_handler = 0;

@@ -86,6 +86,14 @@ TEST(SiteTable, ForgetsCodeThatIsGone) {
   EXPECT_EQ(left, 8u);
 }
 
+TEST(SiteTable, ForgetsAFunction) {
+  SiteTable table(kData);
+  EXPECT_TRUE(table.add(1, {0x5000}) && table.add(2, {0x5000}) && table.add(2, {0x6000}));
+  EXPECT_EQ(table.forget(2).size(), 2u);
+  EXPECT_TRUE(table.contains(1, {0x5000}));
+  EXPECT_FALSE(table.contains(2, {0x6000}));
+}
+
 TEST(SiteTable, IsFullAtSomeTime) {
   SiteTable table(kData);
   std::size_t known = 0;
