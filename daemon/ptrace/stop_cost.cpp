@@ -2,7 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,9 +18,9 @@
 #include "base/thread_cpus.hpp"
 #include "ptrace/tracee.hpp"
 
-// The child asks for a tracer, then stops at its entry and at its return for ever. Without a tracer the next int3 kills
-// the child, so it never outlives the tracer. It uses no stack, no libc and no thread-local data, because another
-// thread of the tracer may hold libc's locks while the child is made.
+// The child asks for a tracer, forbids a core file of itself, then stops at its entry and at its return for ever.
+// Without a tracer the next int3 kills the child, so it never outlives the tracer. It uses no stack, no libc and no
+// thread-local data, because another thread of the tracer may hold libc's locks while the child is made.
 asm(R"(
         .text
         .type fade_calling_child, @function
@@ -33,6 +33,10 @@ fade_calling_child:
         syscall
         test    %rax, %rax
         jnz     2f
+        xor     %esi, %esi
+        mov     $4, %edi
+        mov     $157, %eax
+        syscall
 1:      int3
         nop
         int3
@@ -43,7 +47,7 @@ fade_calling_child:
         ud2
         .size fade_calling_child, . - fade_calling_child
 )");
-static_assert(SYS_ptrace == 101 && PTRACE_TRACEME == 0 && SYS_exit == 60);
+static_assert(SYS_ptrace == 101 && PTRACE_TRACEME == 0 && SYS_exit == 60 && SYS_prctl == 157 && PR_SET_DUMPABLE == 4);
 extern "C" int fade_calling_child(void*);
 
 namespace fade {
