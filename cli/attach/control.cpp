@@ -43,8 +43,10 @@ std::optional<Wish> order_in(const std::string& line) {
 }
 
 // The worker cannot see that the daemon is gone: it holds both ends of the socket. So the last report is a file as
-// well, for a daemon that starts later; a daemon that hears the report removes the file.
+// well, for a daemon that starts later; a daemon that hears the report removes the file. A daemon names databases by
+// absolute paths.
 void leave_last_word(const std::string& database, const std::string& line) {
+  if (!database.starts_with('/')) return;
   const Fd file(::open((database + ".end").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
     log::debug("the last report to the daemon is not kept in a file");

@@ -147,7 +147,8 @@ Result<void> show_flame(Context& context, Recording& recording) {
   const std::string& format = context.settings.stack_format;
   if (format.empty()) return print_tree(context, recording, *folded, weight);
   // These formats have no place for a remark.
-  if (const std::string estimated = estimate(*folded, weight); !estimated.empty()) log::info("of the weights, {}", estimated);
+  if (const std::string estimated = estimate(*folded, weight); !estimated.empty())
+    log::info("of the weights, {}", estimated);
   if (format == "collapsed") return write_collapsed(folded->stacks, weight, *context.output.bytes);
   return write_speedscope(folded->stacks, weight, recording.path, *context.output.bytes);
 }

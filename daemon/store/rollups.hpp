@@ -18,9 +18,9 @@ namespace fade::store {
 
 // The time that fade adds to a call on this machine; 0 until it is measured.
 struct CostOfCalls {
-  std::int64_t call_ns = 0;  // within the call's duration, more or less
+  std::int64_t call_ns = 0;   // within the call's duration, more or less
   std::int64_t least_ns = 0;  // smallest measurable mean (LeastDuration)
-  std::int64_t stop_ns = 0;  // of each of its two stops, beyond the time for which it was held
+  std::int64_t stop_ns = 0;   // of each of its two stops, beyond the time for which it was held
 
   // `ns` of `calls` together; 0 if that is less than can be measured.
   std::int64_t measurable(std::int64_t ns, std::uint64_t calls) const {

@@ -1,8 +1,10 @@
 // The worker's end of the socket to the daemon, with the test as the daemon.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+
 #include <sys/socket.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -81,6 +83,7 @@ TEST_F(ControlTest, TellsWhatHappens) {
   EXPECT_EQ(all[2]["ended"], true);
   EXPECT_EQ(all[2]["calls"], 12);
   EXPECT_EQ(all[2]["bytes_differing"], 9);
+  EXPECT_FALSE(std::filesystem::exists("x.db.end")) << "a relative path is none of a daemon's";
 }
 
 TEST_F(ControlTest, TellsWhyItFailed) {
