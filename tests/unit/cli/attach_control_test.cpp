@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <filesystem>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
