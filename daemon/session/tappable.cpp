@@ -22,8 +22,8 @@ bool has_small_outs(const Needs& needs, const Probe& probe) {
 }
 
 bool only_registers_and_stack(const Needs& needs) {
-  return needs.strings.empty() && needs.ins.empty() && needs.sse_words == 0 && !needs.sse_result &&
-         needs.stack_words <= tap::EntryLayout::kMostStackWords;
+  return needs.strings.empty() && needs.ins.empty() && needs.out_strings.empty() && !needs.result_string &&
+         needs.sse_words == 0 && !needs.sse_result && needs.stack_words <= tap::EntryLayout::kMostStackWords;
 }
 
 // Things that are done while the thread stands still.

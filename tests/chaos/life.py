@@ -175,6 +175,9 @@ class Life:
         if not self.fade.go_to_the_moment():
             raise Wrong(f"fade-attach ended with {self.fade.wait_end()}: {self.fade.errors.read_text()}")
         self.target.goes_on()
+        end = time.monotonic() + 30  # a new program's first calls come late on a busy machine
+        while self.target.executes() and not self.fade.query("SELECT count(*) FROM calls") and time.monotonic() < end:
+            time.sleep(0.05)
         self.fade.ask_to_detach()
         status = self.fade.wait_end()
         self.fade.has_detached()

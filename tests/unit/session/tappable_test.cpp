@@ -35,7 +35,7 @@ TEST_F(TappableTest, LaunchesCopiesStreamsAndDevicesAre) {
 
 TEST_F(TappableTest, FunctionsThatNeedMoreThanRegistersAreNot) {
   for (const char* symbol : {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo",
-                             "__hipRegisterFunction", "hipGraphLaunch"})
+                             "__hipRegisterFunction", "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName"})
     EXPECT_FALSE(can(symbol)) << symbol;
 }
 
