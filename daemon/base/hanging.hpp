@@ -10,7 +10,7 @@ namespace fade {
 // alone. width 0: no limit.
 std::string hanging(std::string_view text, std::size_t width);
 
-// The columns of a terminal; 0 if `fd` is none, or is not known to be one.
+// The width of the terminal `fd`, in columns; 0 if `fd` is no terminal or its width is unknown.
 unsigned columns_of(int fd);
 
 }  // namespace fade

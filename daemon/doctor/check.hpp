@@ -35,7 +35,7 @@ inline Answer warning(std::string text, std::string fix) { return {Verdict::Warn
 inline Answer problem(std::string text, std::string fix) { return {Verdict::Problem, std::move(text), std::move(fix)}; }
 using Answers = std::vector<Answer>;
 
-// What is examined besides the machine decides which checks are made.
+// The subject of an examination; each check belongs to some subjects.
 inline constexpr unsigned kMachine = 1, kProcess = 2, kProgram = 4, kAlways = kMachine | kProcess | kProgram;
 
 struct Space {

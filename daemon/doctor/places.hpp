@@ -1,4 +1,4 @@
-// Where libraries of the GPU stack and Python's packages are, for the checks of programs and libraries.
+// The folders of GPU libraries and of Python's packages, for the checks of programs and libraries.
 #pragma once
 #include <string>
 #include <vector>

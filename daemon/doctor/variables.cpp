@@ -92,7 +92,7 @@ Gpus gpus_of(const Examined& x) {
   return out;
 }
 
-// What one variable does to the GPUs that are visible so far.
+// Applies one variable to the GPUs that are visible so far.
 Answer applied(const std::string& name, const std::string& value, Gpus& gpus) {
   const std::string shown = value.empty() ? "empty" : value;
   const bool is_known = !gpus.empty();

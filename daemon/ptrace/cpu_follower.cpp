@@ -50,8 +50,8 @@ constexpr std::uint32_t kLooks = 0xf;  // the last four looks
 constexpr int kManyMoves = 2;          // among these looks
 constexpr std::uint32_t kRarely = 16;  // windows between two looks if the tracee stays
 constexpr std::uint32_t kSeldom = 3;   // the same if it may be elsewhere
-// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it sleeps. On an idle CPU
-// of a virtual machine it waits longer, until that CPU is awake.
+// On one CPU the tracer waits a microsecond or more at every stop, until the tracee that woke it sleeps. An idle CPU of
+// a virtual machine has to wake up first, so the tracer waits longer there.
 constexpr std::int64_t kAtOnce = 150;         // ns
 constexpr std::int64_t kAwake = 8'000;        // ns
 constexpr std::int64_t kStarving = 9;         // tenths of a window

@@ -28,7 +28,7 @@ class StateDir {
   // Lets the owner read a new recording (and SQLite's files beside it), if it is ours.
   void open_recording(uid_t uid, std::string_view name) const;
   std::uint64_t recording_bytes(uid_t uid, std::string_view name) const;
-  // The worker's last report, and removes its file. Empty if there is none. The user may have written it.
+  // Returns the worker's last report and removes its file. Empty: there is none. Untrusted: the user may write there.
   std::string take_last_word(uid_t uid, std::string_view name) const;
   bool remove_recording(uid_t uid, std::string_view name) const;  // with its companions; true: it was there
 

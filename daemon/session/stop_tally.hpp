@@ -14,7 +14,7 @@ struct StopTotals {
   std::int64_t call_held_ns = 0;
   std::uint64_t stopped_threads = 0;  // at breakpoints
   std::uint64_t crossed_stops = 0;    // at breakpoints, of threads on another CPU than the tracer; an estimate
-  // Of the thread that was held longest.
+  // These three belong to the thread that was held longest.
   std::uint64_t busiest_stops = 0, busiest_crossed = 0;
   std::int64_t busiest_held_ns = 0;
 };

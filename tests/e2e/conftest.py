@@ -7,6 +7,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+pytest.register_assert_rewrite("same_behaviour")
+
 from harness import Build  # noqa: E402  (needs the path above)
 
 os.environ["FADE_PAGER"] = "cat"  # a terminal in a test has nobody who quits less

@@ -1,10 +1,8 @@
 // The worker's end of the socket to the daemon, with the test as the daemon.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-
 #include <sys/socket.h>
 #include <unistd.h>
-#include <filesystem>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
