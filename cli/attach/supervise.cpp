@@ -53,13 +53,15 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
     return report(outcome.error(), control);
   }
   if (control != nullptr) control->ended(*outcome);
+  std::vector<std::string> sentences = must_say(watched, *outcome);
+  if (request.says_counts) sentences.push_back(recording::counts_sentence(outcome->summary));
   recording::say_ended(
       request.summary.value_or(!request.options.snapshot), invocation.color,
       [&](const Style& style) {
         recording::fold_helpers(outcome->summary);
         return end_block(watched, *outcome, style);
       },
-      must_say(watched, *outcome));
+      sentences);
   if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color))
     return kFailed;
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);

@@ -134,6 +134,10 @@ std::vector<std::string> must_say(const RunSummary& summary, const std::string& 
   return sentences;
 }
 
+std::string counts_sentence(const RunSummary& summary) {
+  return fmt::format("{}: fade-query {} summary", calls(summary, {}), shell_word(summary.database));
+}
+
 std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style,
                       const std::string& trouble) {
   const std::string first = fmt::format("fade: {}, {}, {}", duration(s.duration_ns, style), calls(s, style), ending);

@@ -27,6 +27,9 @@ std::string end_block(const RunSummary& summary, std::string_view ending, const 
 // if there is any, it tells the deaths.
 std::vector<std::string> must_say(const RunSummary& summary, const std::string& trouble = {});
 
+// "13 calls, 2 errors: fade-query FILE summary"
+std::string counts_sentence(const RunSummary& summary);
+
 std::string duration(std::int64_t ns, const Style& style);                        // "12.3 µs"
 std::string count(std::uint64_t n, std::string_view one, std::string_view many);  // "1,234 calls"
 std::string shell_word(const std::string& word);  // in quotes where a shell needs them; safe for a terminal

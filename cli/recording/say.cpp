@@ -76,11 +76,12 @@ void fold_helpers(RunSummary& summary) {
     log::debug("{}", done.error().text());
 }
 
-Trouble trouble_of(const std::string& database, ColorWish color) {
+Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verdict) {
   Trouble out;
   const auto read = [&](query::Context& context, query::Recording& recording) -> Result<void> {
     auto top = query::headline(context, recording);
     if (!top) return tl::unexpected(std::move(top.error()));
+    if (tells_verdict) std::erase_if(top->rows, [](const query::HeadlineRow& row) { return row.report == "verdict"; });
     out = {query::rows_text(context, *top, kMostTroubleLines), query::row_sentences(context, *top)};
     return {};
   };

@@ -28,7 +28,8 @@ struct Trouble {
   std::string text;                    // for a terminal
   std::vector<std::string> sentences;  // for a log: each makes sense by itself
 };
-Trouble trouble_of(const std::string& database, ColorWish color);
+// `tells_verdict`: the verdict follows on a page of its own, so rows that it tells are left out.
+Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verdict);
 
 // --verdict: what fade-query verdict says about the recording, on stderr.
 void say_verdict(const std::string& database, ColorWish color);

@@ -27,10 +27,12 @@ void say_started(const std::string& name, int pid, const std::string& database) 
 
 void say_ended(const Request& request, RunOutcome outcome, ColorWish color) {
   const bool is_quiet = log::level() < log::Level::Info;
-  const auto trouble = is_quiet ? recording::Trouble() : recording::trouble_of(outcome.summary.database, color);
+  const auto trouble =
+      is_quiet ? recording::Trouble() : recording::trouble_of(outcome.summary.database, color, request.verdict);
   std::vector<std::string> sentences = must_say(outcome.summary, trouble.text);
   if (request.summary.value_or(true))
     sentences.insert(sentences.end(), trouble.sentences.begin(), trouble.sentences.end());
+  if (request.says_counts) sentences.push_back(recording::counts_sentence(outcome.summary));
   recording::say_ended(
       request.summary.value_or(::isatty(STDERR_FILENO) == 1), color,
       [&](const Style& style) {

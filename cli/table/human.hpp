@@ -2,20 +2,17 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "base/human.hpp"
 #include "cli/table/kind.hpp"
 
 namespace fade::table {
 
-// For a time that fade's own cost leaves nothing of.
-inline constexpr std::string_view kBelowMeasure = "~0";
-
 std::string human_duration(std::int64_t ns, Units units, bool utf8);  // "12.3 µs"
 std::string human_time(std::int64_t ns, Units units);                 // "1.234567 s" since the start of the session
 using fade::human_bytes;
 using fade::human_count;
+using fade::kBelowMeasure;
 // RFC 3339 in UTC with nanoseconds, from nanoseconds since 1970.
 std::string wall_clock(std::int64_t epoch_ns);
 

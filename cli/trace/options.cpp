@@ -82,6 +82,7 @@ Result<run::Request> run_request(const Request& request, const char* default_out
   static_cast<recording::Request&>(out) = request;
   static_cast<RecordingOptions&>(out.options) = request.options;
   out.summary = false;
+  out.says_counts = true;
   if (auto finished = run::finish(out, request.words, default_output); !finished)
     return tl::unexpected(std::move(finished.error()));
   return out;
@@ -92,6 +93,7 @@ Result<attach::Request> attach_request(const Request& request, const char* defau
   static_cast<recording::Request&>(out) = request;
   static_cast<RecordingOptions&>(out.options) = request.options;
   out.summary = false;
+  out.says_counts = true;
   out.live_line = false;
   out.pid_words = request.pid_words;
   if (auto finished = attach::finish(out, request.words, default_output); !finished)

@@ -2,8 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fade {
+
+// For a time that fade's own cost leaves nothing of.
+inline constexpr std::string_view kBelowMeasure = "~0";
 
 std::string human_bytes(std::int64_t bytes);             // "1.50 GiB"
 std::string human_count(std::int64_t n);                 // "1,234,567"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/human.hpp"
+#include "base/signal_name.hpp"
 #include "probes/call_facts.hpp"
 #include "probes/decode.hpp"
 
@@ -24,11 +25,6 @@ constexpr std::array kCrashes{SIGILL, SIGTRAP, SIGABRT, SIGBUS,  SIGFPE, SIGSEGV
                               SIGSYS, SIGKILL, SIGQUIT, SIGXCPU, SIGXFSZ};
 
 std::string place(const std::string& line) { return line.empty() ? std::string() : ", at " + line; }
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
-}
 
 std::string origin(const Postmortem& what) {
   if (what.cause == "oom") return " (the kernel's out-of-memory killer)";

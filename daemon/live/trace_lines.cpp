@@ -13,6 +13,7 @@
 
 #include "base/human.hpp"
 #include "base/log.hpp"
+#include "base/signal_name.hpp"
 #include "probes/decode.hpp"
 
 namespace fade::live {
@@ -103,12 +104,11 @@ std::string TraceLines::arguments(const FunctionNames& function, const CallRecor
 }
 
 std::string TraceLines::ending(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const {
-  if (record.flags & kUnwound)
-    return fmt::format(" = ? <left after {}>", human_duration(record.exit_ns - record.entry_ns, manner_.utf8));
+  if (record.flags & kUnwound) return fmt::format(" = ? <left after {}>", time_.text(record, manner_.utf8));
   if (record.flags & (kEntryOnly | kUnseen)) return " = ?";
   std::string result = probes::returned_text(payload);
   if (result.empty()) result = probes::result_text(*function.probe, record.result, function.library_major);
-  const std::string time = fmt::format(" <{}>", human_duration(record.exit_ns - record.entry_ns, manner_.utf8));
+  const std::string time = fmt::format(" <{}>", time_.text(record, manner_.utf8));
   if (result.empty()) return time;
   const bool is_red = manner_.color && (record.flags & kFailed);
   return fmt::format(" = {}{}{}{}", is_red ? kRed : "", printable(result), is_red ? kPlain : "", time);
@@ -119,8 +119,7 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
   const bool unfinished = is_unfinished(record);
   if (!function.probe || (manner_.failures_only && !unfinished && !(record.flags & kFailed))) return {};
   const ThreadNames thread = names_.thread(record.thread);
-  const std::string who =
-      names_threads_ ? fmt::format("[{}/{}] ", names_.process(thread.process).pid, thread.tid) : std::string();
+  const std::string who = thread_text(names_.process(thread.process).pid, thread.tid);
   const std::string call =
       fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
   const std::string place = names_.line_of(record.stack);
@@ -129,18 +128,42 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
                      place.empty() ? "" : "  ", printable(place));
 }
 
+std::string TraceLines::thread_text(pid_t pid, pid_t tid) const {
+  return names_threads_ ? fmt::format("[{}/{}] ", pid, tid) : std::string();
+}
+
+// strace(1) ends a process so. Processes that made no call are left out: shells and helpers.
+void TraceLines::ends(const ProcessEnded& ended) {
+  if (callers_.erase(ended.process) == 0) return;
+  const std::string how = ended.exit_signal != 0 ? "killed by " + signal_name(ended.exit_signal)
+                          : ended.exit_code >= 0 ? fmt::format("exited with {}", ended.exit_code)
+                                                 : "no longer watched";
+  const pid_t pid = names_.process(ended.process).pid;
+  waiting_ += fmt::format("{}{} +++ {} +++\n", thread_text(pid, pid), stamp(ended.at), how);
+}
+
+void TraceLines::on(const Notice& notice) {
+  names_.on(notice);
+  time_.on(notice);
+  if (const auto* ended = std::get_if<ProcessEnded>(&notice)) ends(*ended);
+}
+
+void TraceLines::take(const CallRecord& record, probes::Payload payload) {
+  first_thread_ = first_thread_.value_or(record.thread);
+  names_threads_ |= *first_thread_ != record.thread;
+  callers_.insert(names_.thread(record.thread).process);
+  waiting_ += line(record, payload);
+  if (waiting_.size() >= kAtOnce) write();
+}
+
 void TraceLines::read(const Batch& batch) {
   std::size_t next = 0;
   const std::span<const std::byte> payload(batch.payload);
   for (std::size_t i = 0; i <= batch.calls.size() && !ended_; ++i) {
-    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next)
-      names_.on(batch.notices[next].notice);
+    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next) on(batch.notices[next].notice);
     if (i == batch.calls.size()) break;
     const CallRecord& record = batch.calls[i];
-    first_thread_ = first_thread_.value_or(record.thread);
-    names_threads_ |= *first_thread_ != record.thread;
-    waiting_ += line(record, payload.subspan(record.payload_at, record.payload_size));
-    if (waiting_.size() >= kAtOnce) write();
+    take(record, payload.subspan(record.payload_at, record.payload_size));
   }
   write();
 }

@@ -1,16 +1,19 @@
 // Prints a line for each call, as strace does:
 //   [5993/5994] 0.012345 hipMalloc(ptr=0x7f0000000000, size=4.00 MiB) = hipSuccess <12.3 us>  train.py:42 step
+//   [5993/5993] 0.034567 +++ exited with 0 +++
 // Reads the batches of the tracing side, beside the database. One thread (the writer's), which waits for a slow reader
 // of the lines: no line is lost, and the program waits with it when the queue is full.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/batch_reader.hpp"
 #include "base/clock.hpp"
 #include "base/fd.hpp"
+#include "live/call_time.hpp"
 #include "live/live_names.hpp"
 #include "probes/arguments.hpp"
 
@@ -48,6 +51,10 @@ class TraceLines final : public BatchReader {
   std::string line(const CallRecord& record, probes::Payload payload) const;
 
  private:
+  void on(const Notice& notice);
+  void ends(const ProcessEnded& ended);
+  void take(const CallRecord& record, probes::Payload payload);
+  std::string thread_text(pid_t pid, pid_t tid) const;
   std::string stamp(std::int64_t at) const;
   std::string arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
   std::string argument(const probes::Probe& probe, std::string_view name, const std::string& text) const;
@@ -59,9 +66,11 @@ class TraceLines final : public BatchReader {
   const std::function<bool()> leaves_;
   SessionClock clock_;
   LiveNames names_;
+  CallTime time_;
   std::string waiting_;  // lines of this batch, not yet written
   bool names_threads_;
   std::optional<ThreadId> first_thread_;  // that made a call
+  std::set<ProcessId> callers_;           // living processes that made a call
   bool ended_ = false;
 };
 

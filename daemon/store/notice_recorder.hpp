@@ -2,10 +2,10 @@
 #pragma once
 #include <cstdint>
 
+#include "base/least_duration.hpp"
 #include "store/books.hpp"
 #include "store/device_recorder.hpp"
 #include "store/lane_cache.hpp"
-#include "store/least_duration.hpp"
 
 namespace fade::store {
 

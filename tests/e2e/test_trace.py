@@ -11,7 +11,7 @@ import harness
 from attaching import start  # noqa: F401  (fixture)
 
 HEAD = re.compile(r"\[\d+/\d+\] \d+\.\d{6} ")
-CALL = re.compile(r"\[(\d+)/(\d+)\] (\d+\.\d{6}) (\w+)\((.*)\) = (\S+)(?: <[\d.]+ [munµ]?s>)?(?:  \S.*)?")
+CALL = re.compile(r"\[(\d+)/(\d+)\] (\d+\.\d{6}) (\w+)\((.*)\) = (\S+)(?: <(?:~0|[\d.]+ [munµ]?s)>)?(?:  \S.*)?")
 
 
 @pytest.fixture
@@ -30,9 +30,14 @@ def trace(build, fade_trace, folder, line, *options, **more):
     return ran, (folder / "lines").read_text().splitlines()
 
 
+def calls(lines):
+    """All lines but those at the ends of processes."""
+    return [line for line in lines if "+++" not in line]
+
+
 def names(lines):
     assert all(HEAD.match(line) for line in lines), lines
-    return [re.match(r"\w+", HEAD.sub("", line))[0] for line in lines]
+    return [re.match(r"\w+", HEAD.sub("", line))[0] for line in calls(lines)]
 
 
 def test_every_call_has_its_line(build, fade_trace, tmp_path):
@@ -51,14 +56,27 @@ def test_the_recording_has_the_options_as_typed(build, fade_trace, tmp_path):
 
 
 def test_the_program_is_as_alone(build, fade_trace, tmp_path):
-    alone = harness.run_alone(build, "exits 7", "v6", tmp_path)
-    ran, _ = trace(build, fade_trace, tmp_path / "traced", "exits 7")
+    alone = harness.run_alone(build, "exits code 7", "v6", tmp_path)
+    ran, _ = trace(build, fade_trace, tmp_path / "traced", "exits code 7")
     assert (ran.status, ran.stdout, ran.stderr) == (alone.status, alone.stdout, alone.stderr)
 
 
 def test_only_failures(build, fade_trace, tmp_path):
     ran, lines = trace(build, fade_trace, tmp_path, "loop 10", "-z", FADE_STANDIN_FAIL="hipMalloc:*:2")
-    assert lines and all("= hipErrorOutOfMemory" in line for line in lines)
+    assert calls(lines) and all("= hipErrorOutOfMemory" in line for line in calls(lines))
+
+
+def test_the_end_of_a_process_is_a_line(build, fade_trace, tmp_path):
+    ran, lines = trace(build, fade_trace, tmp_path, "exits code 7")
+    assert re.search(r" \+\+\+ exited with 7 \+\+\+$", lines[-1]) and ran.status == 7
+    ran, lines = trace(build, fade_trace, tmp_path / "crash", "crash in")
+    assert re.search(r" \+\+\+ killed by SIGSEGV \+\+\+$", lines[-1])
+
+
+def test_the_last_message_has_the_counts(build, fade_trace, tmp_path):
+    command = [fade_trace, "-o", "lines", "--recording", "run.db", "--", *build.command("loop 2")]
+    ended = subprocess.run(command, env=environment(build), cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert re.fullmatch(r"fade: \d+ calls, 0 errors: fade-query run.db summary", ended.stderr.splitlines()[-1]), ended.stderr
 
 
 def test_groups_choose_the_calls(build, fade_trace, tmp_path):

@@ -104,6 +104,49 @@ TEST_F(TraceTest, CallsWithoutAReturnSaySo) {
             "[5993/5993] 1.000000 hipDeviceSynchronize() = ?\n");
 }
 
+TEST_F(TraceTest, TimesAreWithoutFadesOwn) {
+  told_.notice(CostMeasured{.form = "jump", .calls = 100, .call_ns = 4000, .call_spread_ns = 100});
+  told_.put(told_.begin("hipDeviceSynchronize"));
+  EXPECT_THAT(written(), testing::EndsWith("= hipSuccess <8.30 us>\n"));
+}
+
+TEST_F(TraceTest, ATimeBelowFadesOwnSpreadIsAboutNothing) {
+  told_.notice(CostMeasured{.form = "jump", .calls = 100, .call_ns = 12'000, .call_spread_ns = 100});
+  told_.put(told_.begin("hipDeviceSynchronize"));
+  EXPECT_THAT(written(), testing::EndsWith("= hipSuccess <~0>\n"));
+}
+
+TEST_F(TraceTest, ATappedCallHasNoStopsInItsTime) {
+  told_.notice(CostMeasured{.form = "jump", .calls = 100, .call_ns = 12'000, .call_spread_ns = 100});
+  CallRecord tapped = told_.begin("hipDeviceSynchronize");
+  tapped.flags |= kTapped;
+  told_.put(tapped);
+  EXPECT_THAT(written(), testing::EndsWith("= hipSuccess <12.3 us>\n"));
+}
+
+TEST_F(TraceTest, AProcessThatMadeCallsEndsWithALine) {
+  told_.put(told_.begin("hipDeviceSynchronize"));
+  told_.notice(ProcessEnded{.process = 1, .at = 2'000'000'000, .exit_code = 3});
+  EXPECT_THAT(written(), testing::EndsWith("\n[5993/5993] 2.000000 +++ exited with 3 +++\n"));
+}
+
+TEST_F(TraceTest, ASignalThatEndsAProcessIsNamed) {
+  told_.put(told_.begin("hipDeviceSynchronize"));
+  told_.notice(ProcessEnded{.process = 1, .at = 2'000'000'000, .exit_signal = SIGKILL});
+  EXPECT_THAT(written(), testing::EndsWith("+++ killed by SIGKILL +++\n"));
+}
+
+TEST_F(TraceTest, AProcessThatIsLeftAliveDoesNotEnd) {
+  told_.put(told_.begin("hipDeviceSynchronize"));
+  told_.notice(ProcessEnded{.process = 1, .at = 2'000'000'000});
+  EXPECT_THAT(written(), testing::EndsWith("+++ no longer watched +++\n"));
+}
+
+TEST_F(TraceTest, AProcessWithoutCallsHasNoLine) {
+  told_.notice(ProcessEnded{.process = 1, .at = 2'000'000'000, .exit_code = 0});
+  EXPECT_EQ(written(), "");
+}
+
 TEST_F(TraceTest, LongArgumentsAreCut) {
   const CallRecord record = told_.begin("roctxRangePushA");
   told_.text(PieceKind::String, 0, "a\nb" + std::string(100, 'x'));

@@ -1,8 +1,8 @@
-#include "store/least_duration.hpp"
+#include "base/least_duration.hpp"
 
 #include <gtest/gtest.h>
 
-namespace fade::store {
+namespace fade {
 namespace {
 
 LeastDuration measured() {
@@ -42,4 +42,4 @@ TEST(LeastDuration, IsNeverZeroOnceMeasured) {
 }
 
 }  // namespace
-}  // namespace fade::store
+}  // namespace fade

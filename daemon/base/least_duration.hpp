@@ -5,7 +5,7 @@
 
 #include "base/event.hpp"
 
-namespace fade::store {
+namespace fade {
 
 class LeastDuration {
  public:
@@ -38,4 +38,4 @@ class LeastDuration {
   std::uint64_t stops_ = 0, crossed_ = 0;
 };
 
-}  // namespace fade::store
+}  // namespace fade
