@@ -43,7 +43,7 @@ Result<std::string> slow_ones(const Context& context, Recording& recording, cons
   if (!slow) return tl::unexpected(slow.error());
   std::string text = fmt::format("{} took more than 1.5 times the median: ", counted(series.at("slow"), "step"));
   for (std::size_t i = 0; i < slow->size() && i < kMostSlow; ++i)
-    text += fmt::format("{}step {} ({}{} at {})", i ? ", " : "", (*slow)[i].number("idx"),
+    text += fmt::format("{}{} ({}{} at {})", i ? ", " : "", step_words((*slow)[i]),
                         (*slow)[i].number("idx") == 1 ? "the first: warm-up; " : "",
                         time(context, (*slow)[i].at("duration")),
                         table::human_time((*slow)[i].number("start"), table::Units::Auto));

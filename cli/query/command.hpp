@@ -32,6 +32,7 @@ enum class PageKind {
   None,      // the command prints rows, or text of its own kind
   Usual,     // and --limit
   Limited,   // --limit belongs to the page
+  Sorted,    // --limit and --sort belong to the table in the page
   Whole,     // and every filter: the page tells of the whole recording
   Terminal,  // as Usual, and only on a terminal: in a pipe or a file the report
 };

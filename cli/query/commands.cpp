@@ -26,7 +26,7 @@ const std::vector<Command>& commands() {
       {"reports", "All reports and their columns", nullptr, list_reports, 1},
       {"devices", "The page of the report", show_devices, nullptr, 0, 1, PageKind::Usual},
       {"findings", "The page of the report", show_findings, nullptr, 0, 1, PageKind::Usual},
-      {"steps", "The page of the report", show_steps, nullptr, 0, 1, PageKind::Limited},
+      {"steps", "The page of the report", show_steps, nullptr, 0, 1, PageKind::Sorted},
       {"ranks", "The page of the report", show_ranks, nullptr, 0, 1, PageKind::Limited},
       {"postmortem", "The page of the report", show_postmortem, nullptr, 0, 1, PageKind::Whole},
       {"stacks", "The page of the report", show_stacks, nullptr, 0, 1, PageKind::Usual},
@@ -49,7 +49,8 @@ const Command* find_command(std::string_view name) {
 bool shows_page(const Command& command, const Settings& s) {
   if (command.page == PageKind::None || s.by_line || s.slow || s.sql) return false;
   if (!s.stack_format.empty()) return true;
-  if (!s.columns.empty() || !s.where.empty() || !s.sort.empty() || (s.limit && command.page != PageKind::Limited))
+  const bool is_sorted = command.page == PageKind::Sorted, is_limited = is_sorted || command.page == PageKind::Limited;
+  if (!s.columns.empty() || !s.where.empty() || (!s.sort.empty() && !is_sorted) || (s.limit && !is_limited))
     return false;
   return command.page != PageKind::Whole || !(s.pid || s.rank || s.from_ns || s.to_ns || !s.name.empty());
 }

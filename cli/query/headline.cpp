@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/log.hpp"
 #include "cli/query/headline_rows.hpp"
@@ -72,6 +73,11 @@ std::vector<std::string> lines_of(const Context& context, const HeadlineRow& row
   return out;
 }
 
+bool names_its_label(std::string_view text, std::string_view label) {
+  const auto equal = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return !std::ranges::search(text, label, equal).empty();
+}
+
 }  // namespace
 
 Result<Headline> headline(const Context& context, Recording& recording) {
@@ -112,11 +118,12 @@ std::string rows_text(const Context& context, const Headline& headline, std::siz
   return text;
 }
 
-// A text that has the word of its label ("OUT OF MEMORY: ...") stands without the label.
+// A text whose beginning has the word of its label ("out of memory: ...") stands without the label.
 std::vector<std::string> row_sentences(const Context& context, const Headline& headline) {
   std::vector<std::string> out;
   for (const HeadlineRow& row : headline.rows) {
-    const std::string label = row.text.find(row.label) == row.text.npos ? row.label + ": " : "";
+    const std::string label =
+        names_its_label(row.text.substr(0, row.text.find(':')), row.label) ? "" : row.label + ": ";
     const std::string place = row.line.empty() ? "" : ", at " + row.line;
     out.push_back(with_recording(context, fmt::format("{}{}{}: fade-query {}", label, row.text, place, row.report)));
   }

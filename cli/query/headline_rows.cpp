@@ -96,7 +96,7 @@ SectionRows out_of_memory(const Context& context, Recording& recording, const Fo
   const std::string all = o.has("total") ? " of " + bytes_text(o.number("total")) : "";
   const std::string again = o.number("n") > 1 ? fmt::format(" ({} more)", o.number("n") - 1) : "";
   return Found{{"MEMORY",
-                fmt::format("OUT OF MEMORY: {}{} asked for {}, and the process held {}{}{}{}", who, o.text("name"),
+                fmt::format("out of memory: {}{} asked for {}, and the process held {}{}{}{}", who, o.text("name"),
                             bytes_text(o.number("asked")), o.has("bound") ? o.text("bound") + " " : "",
                             bytes_text(o.number("used")), all, again),
                 o.text("user_line"), "oom", true}};
@@ -138,10 +138,10 @@ SectionRows slow_steps(const Context& context, Recording& recording, const Found
   const NamedRow& s = found->front();
   const std::int64_t warm_ups = s.number("warm_ups");
   std::string text =
-      fmt::format("{} of {} slow{}: step {}{} took {}, the median is {}", table::human_count(s.number("n")),
+      fmt::format("{} of {} slow{}: {}{} took {}, the median is {}", table::human_count(s.number("n")),
                   counted(s.number("steps"), "step"), warm_ups > 0 ? fmt::format(" ({} in the warm-up)", warm_ups) : "",
-                  s.number("idx"), s.has("rank") ? " of rank " + s.text("rank") : "",
-                  time(context, s.number("duration")), time(context, s.number("median_ns")));
+                  step_words(s), s.has("rank") ? " of rank " + s.text("rank") : "", time(context, s.number("duration")),
+                  time(context, s.number("median_ns")));
   if (s.has("after"))
     text += fmt::format("; {} of it outside HIP calls, before {}", time(context, s.number("idle_ns")), s.text("after"));
   auto looks = step_samples(context, recording, s.at("thread_id"));

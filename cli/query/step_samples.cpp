@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "cli/query/named_row.hpp"
 #include "cli/query/prose.hpp"
 #include "schema/schema.hpp"
@@ -20,6 +22,12 @@ Result<std::vector<StepSamples>> step_samples(const Context& context, Recording&
     out.push_back({row.number("idx"), row.number("tid"),
                    fmt::format("{} ({} of {})", row.text("line"), row.number("n"), row.number("whole"))});
   return out;
+}
+
+std::string step_words(const NamedRow& step) {
+  const std::string number = fmt::format("step {}", step.number("idx")), name = step.text("name");
+  const bool is_counted = !name.empty() && std::isdigit(static_cast<unsigned char>(name.back()));
+  return is_counted ? fmt::format("{} '{}'", number, name) : number;
 }
 
 }  // namespace fade::query

@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "cli/query/command.hpp"
+#include "cli/query/named_row.hpp"
 #include "cli/query/recording.hpp"
 #include "cli/table/value.hpp"
 
@@ -19,5 +20,8 @@ struct StepSamples {
 // NULL: of all.
 Result<std::vector<StepSamples>> step_samples(const Context& context, Recording& recording,
                                               const table::Value& thread_id);
+
+// "step 18", or "step 18 'train_step 17'" if the program counts its steps itself. The row has idx and name.
+std::string step_words(const NamedRow& step);
 
 }  // namespace fade::query

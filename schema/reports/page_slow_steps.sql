@@ -1,5 +1,5 @@
 -- The slow steps of a thread, the slowest first.
-SELECT idx, duration, start
+SELECT idx, name, duration, start
 FROM steps
 WHERE slow AND thread_id = :thread
 ORDER BY duration DESC

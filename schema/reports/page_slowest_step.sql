@@ -6,7 +6,7 @@ later AS (SELECT * FROM mine WHERE idx > 1),
 lost AS (
   SELECT sum(CASE WHEN slow THEN duration - median_ns ELSE 0 END) AS ns, sum(duration) AS all_ns
   FROM later)
-SELECT s.idx, s.pid, s.rank, s.thread_id, s.duration, s.median_ns, s.in_calls_ns, n.n, n.steps, n.warm_ups,
+SELECT s.idx, s.name, s.pid, s.rank, s.thread_id, s.duration, s.median_ns, s.in_calls_ns, n.n, n.steps, n.warm_ups,
        i."end" - max(i.start, s.start) AS idle_ns, c.name AS after,
        coalesce((SELECT u.user_line FROM user_lines u WHERE u.stack = c.stack),
                 (SELECT CASE WHEN min(u.user_line) = max(u.user_line) THEN min(u.user_line) END

@@ -18,7 +18,7 @@ STEPS = ["--step", "range:train_step*"]
 # name -> options, environment, what the screen says, the report that it names
 CASES = {
     "crash": ([], {}, "CRASH", "postmortem"),
-    "oom": ([], {}, "OUT OF MEMORY", "oom"),
+    "oom": ([], {}, "MEMORY", "oom"),
     "leak": (STEPS, {}, "LEAK", "leaks"),
     "swallowed": ([], {}, "ERRORS", "first-error"),
     "slow": (STEPS, {}, "STEPS", "steps"),
@@ -75,7 +75,7 @@ def test_the_first_screen_has_the_answer(screen, query, name):
     rows = screen(name, options, more)
     text = "\n".join(rows)
     place = line_to_find(name)
-    [at] = [number for number, row in enumerate(rows) if row.startswith(label) or (label == "OUT OF MEMORY" and label in row)]
+    [at] = [number for number, row in enumerate(rows) if row.startswith(label)]
     command = f"fade-query run.db {report}"
     below = [number for number in range(at, len(rows)) if rows[number].strip() == command]
     assert below, f"the command on a line of its own\n{text}"
@@ -91,8 +91,23 @@ def test_the_summary_begins_with_it(screen, query, name):
     screen(name, options, more)
     rows = query("summary", "--format", "table").splitlines()
     assert rows[0].startswith(f"python3 {name}.py") and all(len(row) <= COLUMNS for row in rows[:20])
-    [at] = [number for number, row in enumerate(rows[:20]) if row.startswith(label) or (label == "OUT OF MEMORY" and label in row)]
+    [at] = [number for number, row in enumerate(rows[:20]) if row.startswith(label)]
     assert any(row.strip() == f"fade-query run.db {report}" for row in rows[at:20])
+
+
+def test_a_slow_step_has_the_name_that_the_program_gave_it(screen, query):
+    rows = screen("slow", STEPS)
+    assert "step 18 'train_step 17' took 3" in row_of(rows, "STEPS")
+    page = " ".join(query("steps", "--format", "table").split())
+    assert "step 18 'train_step 17' (3" in page
+
+
+def test_the_page_of_steps_stays_when_its_table_is_sorted(screen, query):
+    screen("slow", STEPS)
+    rows = query("steps", "--format", "table", "--sort", "-duration").splitlines()
+    assert rows[0].startswith("30 steps of thread ")
+    [head] = [number for number, row in enumerate(rows) if row.split()[:2] == ["step", "name"]]
+    assert rows[head + 1].split()[:3] == ["18", "train_step", "17"]
 
 
 def test_a_slow_range_is_told_without_step(screen, query):
