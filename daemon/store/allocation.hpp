@@ -6,14 +6,13 @@
 #include "store/freed_memory.hpp"
 #include "store/libraries.hpp"
 #include "store/memory_trouble.hpp"
+#include "store/row_ids.hpp"
 
 namespace fade::store {
 
-using DeviceRow = std::int64_t;  // device_.id
-
 // Memory of another process of the recording. process: its row; 0: not known.
 struct Owner {
-  std::int64_t process = 0;
+  ProcessRow process = 0;
   std::uint64_t address = 0;  // there
   bool operator==(const Owner&) const = default;
 };

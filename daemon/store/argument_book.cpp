@@ -8,7 +8,7 @@ ArgumentBook::ArgumentBook(sqlite::Db& db, Failure& failure)
     : block_(db, failure, "INSERT INTO arg_block_ (fn, first, last, n, data) VALUES (?,?,?,?,?)"),
       signature_(db, failure, "INSERT OR REPLACE INTO arg_signature_ VALUES (?,?)") {}
 
-void ArgumentBook::add(RowId row, RowId call, const CallView& view) {
+void ArgumentBook::add(FunctionRow row, CallRow call, const CallView& view) {
   const auto found = functions_.find(row);
   Function& function = found != functions_.end()
                            ? found->second
@@ -16,13 +16,13 @@ void ArgumentBook::add(RowId row, RowId call, const CallView& view) {
   if (!function.has_signature) signature_(row, probes::signature_text(view.probe, view.library_major));
   function.has_signature = true;
   const std::size_t before = function.calls.words();
-  if (!function.calls.add(call, view.record, view.payload)) return;
+  if (!function.calls.add(call.value(), view.record, view.payload)) return;
   words_ += function.calls.words() - before;
   if (function.calls.calls() == probes::kMostCallsInABlock) write(row, function);
   if (words_ >= kMostWords) flush();
 }
 
-void ArgumentBook::write(RowId row, Function& function) {
+void ArgumentBook::write(FunctionRow row, Function& function) {
   const std::size_t calls = function.calls.calls();
   if (calls == 0) return;
   words_ -= function.calls.words();

@@ -17,7 +17,7 @@ class ArgumentBook {
 
   ArgumentBook(sqlite::Db& db, Failure& failure);
 
-  void add(RowId function, RowId call, const CallView& view);
+  void add(FunctionRow function, CallRow call, const CallView& view);
   void flush();  // writes the waiting rows: a block for each function
 
  private:
@@ -25,9 +25,9 @@ class ArgumentBook {
     probes::CallPacker calls;
     bool has_signature = false;  // in the file
   };
-  void write(RowId row, Function& function);
+  void write(FunctionRow row, Function& function);
 
-  std::unordered_map<RowId, Function> functions_;
+  std::unordered_map<FunctionRow, Function> functions_;
   std::size_t words_ = 0;
   Write block_, signature_;
 };

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/id.hpp"
 #include "store/sqlite.hpp"
 
 namespace fade::store {
@@ -38,7 +39,7 @@ class BatchTable {  // all fields describe one batch: its cells, its equal colum
     std::int64_t* cell = cells_.data() + used_;
     const std::int64_t* first = cells_.data();
     std::int64_t* differ = differ_.data();
-    ((*cell = static_cast<std::int64_t>(values), *differ++ |= *cell++ ^ *first++), ...);
+    ((*cell = cell_of(values), *differ++ |= *cell++ ^ *first++), ...);
     used_ += columns_;
   }
   std::size_t rows() const { return used_ / columns_; }
@@ -54,6 +55,15 @@ class BatchTable {  // all fields describe one batch: its cells, its equal colum
 
  private:
   static constexpr std::size_t kFirstRows = 256;
+
+  template <class T>
+  static std::int64_t cell_of(T value) {
+    return static_cast<std::int64_t>(value);
+  }
+  template <class Tag, class Rep>
+  static std::int64_t cell_of(Id<Tag, Rep> id) {
+    return static_cast<std::int64_t>(id.value());
+  }
 
   std::string source() const { return target_ + "src"; }
   // Columns that have one value in all rows, a bit each: SQLite need not ask for it row by row.
@@ -82,5 +92,11 @@ class BatchTable {  // all fields describe one batch: its cells, its equal colum
   std::map<Shape, sqlite::Stmt> inserts_;
 };
 inline constexpr std::int64_t kNull = BatchTable::kNull;
+
+// The cell of a row that there need not be.
+template <class Tag>
+std::int64_t or_null(Id<Tag, std::int64_t> row) {
+  return row ? row.value() : kNull;
+}
 
 }  // namespace fade::store

@@ -30,7 +30,7 @@ void BindingBook::on(const ModuleOrigin& n) {
 }
 
 void BindingBook::on(const ImportsBound& n) {
-  const RowId module = directory_.module_row(n.module);
+  const ModuleRow module = directory_.module_row(n.module);
   forget_(module);
   for (const ImportsBound::Group& group : n.groups)
     binding_(module, group.api, static_cast<int>(group.state), directory_.module_row(group.target), group.names.size(),

@@ -9,7 +9,7 @@ constexpr char kBucketSums[] =
 
 }  // namespace
 
-Books::Books(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, StepRule step)
+Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step)
     : bucket_rows("mem_bucket_", 7, kBucketSums),
       directory(db, failure, session),
       rollups(db, failure),
@@ -20,8 +20,7 @@ Books::Books(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filte
       streams(db, failure),
       devices(db, failure),
       nvml(db, failure),
-      memory(db, failure, alloc_rows, bucket_rows, db.integer("SELECT max(id) FROM alloc_").value_or(0),
-             directory.libraries()),
+      memory(db, failure, alloc_rows, bucket_rows, last_row<AllocRow>(db, "alloc_"), directory.libraries()),
       copies(db, failure),
       errors(db, failure),
       overrides(db, failure, directory, session),

@@ -34,7 +34,7 @@
 namespace fade::store {
 
 struct Books {  // the state of one recording: a field is the writer of its own tables
-  Books(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, StepRule step);
+  Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step);
 
   std::array<BatchTable*, 4> batch_tables() { return {&call_rows, &copy_rows, &alloc_rows, &bucket_rows}; }
   // Inserts the rows that wait; drops them after a failure.

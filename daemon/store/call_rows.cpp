@@ -23,10 +23,10 @@ void CallRows::write(const RecordedCall& call) {
 void CallRows::write_row(const RecordedCall& call) {
   const CallRecord& record = call.record;
   ++written_;
-  const RowId up = record.parent == 0 ? kNull : static_cast<RowId>(record.id - record.parent);
+  const std::int64_t up = record.parent == 0 ? kNull : static_cast<std::int64_t>(record.id - record.parent);
   books_.call_rows.add(call.call, call.at, call.timed ? call.end - call.at : kNull, call.thread.row, call.function.row,
-                       record.caller == 0 ? kNull : books_.directory.site_row(record.caller), up,
-                       call.result == 0 ? kNull : call.result, call.launch);
+                       or_null(books_.directory.site_row(record.caller)), up, call.result == 0 ? kNull : call.result,
+                       or_null(call.launch));
   if (record.stack != 0) books_.stacks.call(call.call, record.stack);
   if (record.flags & kUnwound) unwound_(call.call, call.end);
   if (record.flags & kEntryOnly) unwound_(call.call, kNotTaken);

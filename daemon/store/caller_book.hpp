@@ -26,21 +26,23 @@ class CallerBook {
       self += self_ns;
     }
   };
-  Sum& calls(RowId process, LibraryId library, RowId function) {
+  Sum& calls(ProcessRow process, LibraryId library, FunctionRow function) {
     return sums_[{process, function, library}];
   }  // until the next flush
   void flush();
 
  private:
   struct Key {
-    RowId process = 0, function = 0;
+    ProcessRow process = 0;
+    FunctionRow function = 0;
     LibraryId library = 0;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Key& k) const {
-      return (static_cast<std::size_t>(k.process) * 1'000'003 + static_cast<std::size_t>(k.function)) * 1'000'003 +
-             k.library;
+      return (static_cast<std::size_t>(k.process.value()) * 1'000'003 + static_cast<std::size_t>(k.function.value())) *
+                 1'000'003 +
+             k.library.value();
     }
   };
 

@@ -55,7 +55,7 @@ void CodeBook::on(const KernelNamed& kernel) {
   libraries_[kernel.library] = {kernel.file, header.sh_offset, header.sh_size, is_small, {}};
 }
 
-void CodeBook::decode(const elf::CodeObject& object, const std::map<std::string, RowId>* wanted, Codes& out) {
+void CodeBook::decode(const elf::CodeObject& object, const std::map<std::string, KernelRow>* wanted, Codes& out) {
   if (!object.problem.empty()) {
     if (out.count({}) < 100) out.emplace(std::string(), Code{object.arch, object.problem, {}});
     return;
@@ -93,7 +93,7 @@ void CodeBook::used(const Used& kernel) {
   if (module != process->second.end()) write(kernel.kernel, kernel.name, *module->second);
 }
 
-void CodeBook::write(RowId kernel, const std::string& name, const Codes& codes) {
+void CodeBook::write(KernelRow kernel, const std::string& name, const Codes& codes) {
   const auto [begin, end] = codes.equal_range(name);
   for (auto it = begin; it != end; ++it) write(kernel, it->second);
   if (begin != end) return;
@@ -102,7 +102,7 @@ void CodeBook::write(RowId kernel, const std::string& name, const Codes& codes) 
   if (first == last) write(kernel, Code{{}, problem_of({}), {}});
 }
 
-void CodeBook::write(RowId kernel, const Code& code) {
+void CodeBook::write(KernelRow kernel, const Code& code) {
   std::vector<Code>& known = written_[kernel];
   if (rows_ >= kMostRows || std::ranges::find(known, code) != known.end()) return;
   known.push_back(code);

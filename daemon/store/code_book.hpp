@@ -20,7 +20,7 @@ namespace fade::store {
 class CodeBook {
  public:
   struct Used {
-    RowId kernel = 0;
+    KernelRow kernel = 0;
     ProcessId process = 0;
     std::uint64_t module = 0;    // hipModule_t; 0: the kernel is in a library
     const std::string& name;     // mangled
@@ -49,17 +49,17 @@ class CodeBook {
     std::shared_ptr<const Fd> file;
     std::uint64_t offset = 0, size = 0;  // of .hip_fatbin in the file
     bool is_small = false;               // to be read while the program runs
-    std::map<std::string, RowId> wanted;
+    std::map<std::string, KernelRow> wanted;
   };
 
-  static void decode(const elf::CodeObject& object, const std::map<std::string, RowId>* wanted, Codes& out);
+  static void decode(const elf::CodeObject& object, const std::map<std::string, KernelRow>* wanted, Codes& out);
   void read(Library& library);
-  void write(RowId kernel, const std::string& name, const Codes& codes);
-  void write(RowId kernel, const Code& code);
+  void write(KernelRow kernel, const std::string& name, const Codes& codes);
+  void write(KernelRow kernel, const Code& code);
 
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, std::shared_ptr<const Codes>>> modules_;
   std::map<std::string, Library> libraries_;  // by path
-  std::unordered_map<RowId, std::vector<Code>> written_;
+  std::unordered_map<KernelRow, std::vector<Code>> written_;
   std::size_t rows_ = 0;
   Write code_;
 };

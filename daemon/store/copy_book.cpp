@@ -103,7 +103,7 @@ void CopyBook::write_pair(Pair& pair) {
   pair.changed = false;
 }
 
-void CopyBook::end_process(RowId process) {
+void CopyBook::end_process(ProcessRow process) {
   for (Pair& pair : pairs_) {
     if (pair.process != process) continue;
     write_pair(pair);

@@ -33,7 +33,9 @@ struct Way {
 Way way_of(std::int64_t kind, Place source, Place destination);
 
 struct Copied {
-  RowId process = 0, function = 0, call = 0;
+  ProcessRow process = 0;
+  FunctionRow function = 0;
+  CallRow call = 0;
   Way way;
   std::int64_t bytes = 0, ns = 0, at = 0;
   std::uint64_t source = 0, destination = 0;
@@ -46,13 +48,14 @@ class CopyBook {
   CopyBook(sqlite::Db& db, Failure& failure);
 
   void add(const Copied& copied);
-  void launch(RowId process, std::uint64_t kernels) { launches_of(process) += kernels; }
-  void end_process(RowId process);
+  void launch(ProcessRow process, std::uint64_t kernels) { launches_of(process) += kernels; }
+  void end_process(ProcessRow process);
   void flush();
 
  private:
   struct SizeKey {
-    RowId process = 0, function = 0;
+    ProcessRow process = 0;
+    FunctionRow function = 0;
     std::int8_t kind = 0;
     HostSide host{};
     std::uint8_t bucket = 0;
@@ -60,8 +63,9 @@ class CopyBook {
   };
   struct Hash {
     std::size_t operator()(const SizeKey& k) const {
-      return mix(static_cast<std::uint64_t>(k.process) << 40 ^ static_cast<std::uint64_t>(k.function) << 16 ^
-                 static_cast<std::uint64_t>(k.kind + 1) << 12 ^ static_cast<std::uint64_t>(k.host) << 8 ^ k.bucket);
+      return mix(static_cast<std::uint64_t>(k.process.value()) << 40 ^
+                 static_cast<std::uint64_t>(k.function.value()) << 16 ^ static_cast<std::uint64_t>(k.kind + 1) << 12 ^
+                 static_cast<std::uint64_t>(k.host) << 8 ^ k.bucket);
     }
     static std::size_t mix(std::uint64_t h) {
       h *= 0x9E3779B97F4A7C15u;
@@ -73,14 +77,14 @@ class CopyBook {
     std::int64_t max = 0, ns = 0;
   };
   struct Pair {  // a device address and the host's that it was copied from last
-    RowId process = 0;
+    ProcessRow process = 0;
     std::uint64_t device = 0, host = 0;
     std::int64_t bytes = 0;
     bool down = false;  // came back since it went up
     std::uint64_t launches_at_up = 0;
     std::int64_t trips = 0, launches = 0, ns = 0, first = 0, last = 0;
     std::int64_t open_ns = 0, open_at = 0;  // of the trip that is under way
-    RowId call = 0;
+    CallRow call = 0;
     int worth = 0;  // of its place in the table: rises with each trip, falls with each other pair that comes there
     bool changed = false;
   };
@@ -88,9 +92,9 @@ class CopyBook {
   void up(const Copied& copied);
   void down(const Copied& copied);
   Pair& place_of(const Copied& copied, std::uint64_t device) {
-    return pairs_[Hash::mix(device ^ static_cast<std::uint64_t>(copied.process) << 48) % kPairs];
+    return pairs_[Hash::mix(device ^ static_cast<std::uint64_t>(copied.process.value()) << 48) % kPairs];
   }
-  std::uint64_t& launches_of(RowId process) {
+  std::uint64_t& launches_of(ProcessRow process) {
     if (process != last_process_) {
       last_process_ = process;
       last_launches_ = &launches_[process];
@@ -101,8 +105,8 @@ class CopyBook {
 
   RecentMap<SizeKey, Sizes, Hash> sizes_;  // since the last flush
   std::vector<Pair> pairs_{kPairs};
-  std::unordered_map<RowId, std::uint64_t> launches_;  // by process
-  RowId last_process_ = 0;                             // most launches are of the process of the one before
+  std::unordered_map<ProcessRow, std::uint64_t> launches_;  // by process
+  ProcessRow last_process_ = 0;                             // most launches are of the process of the one before
   std::uint64_t* last_launches_ = nullptr;
   Write size_, trip_;
 };

@@ -108,7 +108,7 @@ void CopyRecorder::add_up(const RecordedCall& call, const Copy& copy, Way way) {
 
 void CopyRecorder::write(const RecordedCall& call, const Copy& copy, Way way, const StreamBook::Stream* stream) {
   books_.copy_rows.add(call.call, copy.kind, stored_bytes(copy.bytes), address_cell(copy.source),
-                       address_cell(copy.destination), stream ? stream->row : BatchTable::kNull,
+                       address_cell(copy.destination), stream ? stream->row.value() : kNull,
                        way.host == HostSide::None ? BatchTable::kNull : static_cast<std::int64_t>(way.host));
 }
 

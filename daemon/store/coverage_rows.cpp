@@ -2,7 +2,7 @@
 
 namespace fade::store {
 
-Result<void> write_coverage(sqlite::Db& db, std::int64_t session, const Coverage& coverage) {
+Result<void> write_coverage(sqlite::Db& db, SessionRow session, const Coverage& coverage) {
   auto txn = sqlite::Txn::begin(db);
   if (!txn) return tl::unexpected(std::move(txn.error()));
   Failure failure;

@@ -6,6 +6,6 @@
 namespace fade::store {
 
 // Fills filter_ and selection_ for the session, in a transaction of its own.
-Result<void> write_coverage(sqlite::Db& db, std::int64_t session, const Coverage& coverage);
+Result<void> write_coverage(sqlite::Db& db, SessionRow session, const Coverage& coverage);
 
 }  // namespace fade::store

@@ -40,14 +40,14 @@ std::string pci_address(const Facts& facts) {
 }  // namespace
 
 DeviceBook::DeviceBook(sqlite::Db& db, Failure& failure)
-    : last_(db.integer("SELECT max(id) FROM device_").value_or(0)),
-      last_prop_(db.integer("SELECT max(id) FROM device_prop_").value_or(0)),
+    : last_(last_row<DeviceRow>(db, "device_")),
+      last_prop_(last_row<DevicePropRow>(db, "device_prop_")),
       device_(db, failure, "INSERT INTO device_ (id, process, ordinal) VALUES (?,?,?)"),
       describe_(db, failure,
                 "UPDATE device_ SET name = ?2, arch = ?3, pci = ?4, uuid = ?5, total_memory = ?6 WHERE id = ?1"),
       prop_(db, failure, "INSERT INTO device_prop_ VALUES (?,?,?,?,?,?,?)") {}
 
-DeviceRow DeviceBook::row(RowId process, int ordinal) {
+DeviceRow DeviceBook::row(ProcessRow process, int ordinal) {
   if (ordinal < -1 || ordinal > kMostOrdinals)
     ordinal = -1;  // not a device of this machine, whatever the program meant
   const Asked asked(process, ordinal);
@@ -58,7 +58,7 @@ DeviceRow DeviceBook::row(RowId process, int ordinal) {
   return last_answer_;
 }
 
-DeviceRow DeviceBook::find(RowId process, int ordinal) const {
+DeviceRow DeviceBook::find(ProcessRow process, int ordinal) const {
   const auto found = rows_.find({process, ordinal});
   return found == rows_.end() ? 0 : found->second;
 }
@@ -76,7 +76,7 @@ DeviceRow DeviceBook::known(const Asked& asked) {
 void DeviceBook::told(const Told& told, const CallView& call) {
   const DeviceRow device = row(told.process, told.ordinal);
   auto& answers = answers_[device];
-  const std::uint64_t question = fnv(static_cast<std::uint64_t>(told.function) + call.record.words[1] * 31, {});
+  const std::uint64_t question = fnv(static_cast<std::uint64_t>(told.function.value()) + call.record.words[1] * 31, {});
   const std::uint64_t answer = fnv(0xCBF29CE484222325u, call.payload);
   if (answers.size() >= kMostAnswers) answers.clear();
   const auto [known, fresh] = answers.try_emplace(question, answer);
@@ -112,20 +112,20 @@ void DeviceBook::describe(DeviceRow row, Device& device) {
 
 std::string DeviceBook::label(DeviceRow row, const std::string& process) const {
   const auto found = devices_.find(row);
-  if (found == devices_.end()) return fmt::format("device row {}", row);
+  if (found == devices_.end()) return fmt::format("device row {}", row.value());
   if (found->second.ordinal < 0) return process.empty() ? "an unknown device" : "an unknown device of " + process;
   std::string out = fmt::format("device {}", found->second.ordinal);
   if (!found->second.name.empty()) out += " (" + found->second.name + ")";
   return process.empty() ? out : out + " of " + process;
 }
 
-RowId DeviceBook::process_of(DeviceRow row) const {
+ProcessRow DeviceBook::process_of(DeviceRow row) const {
   const auto found = devices_.find(row);
   return found == devices_.end() ? 0 : found->second.process;
 }
 
 // Rows and names stay for the end block; data that only serve to notice changes go.
-void DeviceBook::end_process(RowId process) {
+void DeviceBook::end_process(ProcessRow process) {
   last_answer_ = 0;
   for (auto entry = rows_.lower_bound({process, -2}); entry != rows_.end() && entry->first.first == process;
        entry = rows_.erase(entry)) {

@@ -11,7 +11,7 @@ DeviceRecorder::DeviceRecorder(sqlite::Db& db, Failure& failure, Books& books, M
       memory_(memory),
       thread_device_(db, failure, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)") {}
 
-void DeviceRecorder::thread_has(RowId thread, RowId call, std::int32_t device) {
+void DeviceRecorder::thread_has(ThreadRow thread, CallRow call, std::int32_t device) {
   if (books_.keep.calls) thread_device_(thread, call, device);
 }
 

@@ -15,7 +15,7 @@ class DeviceRecorder {
   void query(const RecordedCall& call);
 
   // A thread began with a device, or changed it while nothing was recorded. `call`: the last call before; 0: none.
-  void thread_has(RowId thread, RowId call, std::int32_t device);
+  void thread_has(ThreadRow thread, CallRow call, std::int32_t device);
 
  private:
   Books& books_;

@@ -72,19 +72,16 @@ Entry& grown(std::vector<Entry>& entries, std::size_t at) {
 }  // namespace
 
 Bases Bases::read(sqlite::Db& db) {
-  const auto highest = [&](std::string_view table) {
-    return db.integer(fmt::format("SELECT max(id) FROM {}", table)).value_or(0);
-  };
-  const RowId stored = highest("call_"), used = db.integer("SELECT max(last_call) FROM session_").value_or(0);
-  return {.call = std::max(stored, used),
-          .process = highest("process_"),
-          .thread = highest("thread_"),
-          .module = highest("module_"),
-          .function = highest("function_"),
-          .site = highest("call_site_"),
-          .rule = highest("override_"),
-          .frame = highest("frame_"),
-          .stack = highest("stack_")};
+  const auto used = CallRow::of(db.integer("SELECT max(last_call) FROM session_").value_or(0));
+  return {.call = std::max(last_row<CallRow>(db, "call_"), used),
+          .process = last_row<ProcessRow>(db, "process_"),
+          .thread = last_row<ThreadRow>(db, "thread_"),
+          .module = last_row<ModuleRow>(db, "module_"),
+          .function = last_row<FunctionRow>(db, "function_"),
+          .site = last_row<SiteRow>(db, "call_site_"),
+          .rule = last_row<RuleRow>(db, "override_"),
+          .frame = last_row<FrameRow>(db, "frame_"),
+          .stack = last_row<StackRow>(db, "stack_")};
 }
 
 Directory::Tables::Tables(sqlite::Db& db, Failure& failure)
@@ -103,7 +100,7 @@ Directory::Tables::Tables(sqlite::Db& db, Failure& failure)
       function_name(db, failure, "INSERT OR IGNORE INTO function_name_ VALUES (?,?)"),
       site(db, failure, "INSERT INTO call_site_ VALUES (?,?,?,?,?,?)") {}
 
-Directory::Directory(sqlite::Db& db, Failure& failure, RowId session)
+Directory::Directory(sqlite::Db& db, Failure& failure, SessionRow session)
     : session_(session), bases_(Bases::read(db)), rules_(db, failure), tables_(db, failure) {}
 
 void Directory::on(const ProcessStarted& n) {
@@ -184,14 +181,14 @@ void Directory::on(const CallSiteSeen& n) {
                library.empty() ? std::nullopt : std::optional(n.offset), unless_empty(symbol), n.address);
 }
 
-std::string Directory::process_label(RowId row) const {
+std::string Directory::process_label(ProcessRow row) const {
   const auto found = pids_.find(row);
   return found == pids_.end() ? std::string() : fmt::format("process {}", found->second);
 }
 
-const std::string& Directory::function_name(RowId row) const {
+const std::string& Directory::function_name(FunctionRow row) const {
   static const std::string kNone;
-  const auto id = static_cast<std::size_t>(row - bases_.function);
+  const auto id = static_cast<std::size_t>(row.value() - bases_.function.value());
   return id < functions_.size() && functions_[id].probe ? functions_[id].name : kNone;
 }
 

@@ -24,12 +24,20 @@ namespace fade::store {
 
 // Highest ids that the file already holds.
 struct Bases {
-  RowId call = 0, process = 0, thread = 0, module = 0, function = 0, site = 0, rule = 0, frame = 0, stack = 0;
+  CallRow call = 0;
+  ProcessRow process = 0;
+  ThreadRow thread = 0;
+  ModuleRow module = 0;
+  FunctionRow function = 0;
+  SiteRow site = 0;
+  RuleRow rule = 0;
+  FrameRow frame = 0;
+  StackRow stack = 0;
   static Bases read(sqlite::Db& db);
 };
 
 struct FunctionEntry {
-  RowId row = 0;
+  FunctionRow row = 0;
   probes::ProbePtr probe;
   std::string name{};  // as it is stored: without the additions of C++
   CallFamily family{};
@@ -47,11 +55,11 @@ struct FunctionEntry {
   bool is_answer(std::int64_t code) const { return std::find(normal.begin(), normal.end(), code) != normal.end(); }
 };
 struct ThreadEntry {
-  RowId row = 0;
+  ThreadRow row = 0;
   ProcessId process = 0;
   int device = kUnknownDevice;  // current device, hipSetDevice
   bool device_told = false;     // by a call of this thread
-  RowId copied_inside = 0;      // the newest call that another copy was made inside of
+  CallRow copied_inside = 0;    // the newest call that another copy was made inside of
   CallId launched_in = 0;       // the call that its last launch was made inside of
 };
 // The name of a C++ function outside of namespaces, without its parameters; any other symbol as it is.
@@ -59,7 +67,7 @@ std::string plain_name(const std::string& symbol);
 
 class Directory {
  public:
-  Directory(sqlite::Db& db, Failure& failure, RowId session);
+  Directory(sqlite::Db& db, Failure& failure, SessionRow session);
 
   void on(const ProcessStarted& notice);
   void on(const ProcessExec& notice);
@@ -77,18 +85,18 @@ class Directory {
   }
   ThreadEntry* thread(ThreadId id) { return id < threads_.size() && threads_[id].row ? &threads_[id] : nullptr; }
 
-  RowId call_row(CallId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.call; }
-  RowId process_row(ProcessId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.process; }
-  RowId thread_row(ThreadId id) const { return id == 0 ? 0 : static_cast<RowId>(id) + bases_.thread; }
-  RowId function_row(FunctionId id) const {
+  CallRow call_row(CallId id) const { return behind(bases_.call, id); }
+  ProcessRow process_row(ProcessId id) const { return behind(bases_.process, id); }
+  ThreadRow thread_row(ThreadId id) const { return behind(bases_.thread, id); }
+  FunctionRow function_row(FunctionId id) const {
     if (id.value() < functions_.size() && functions_[id.value()].row != 0) return functions_[id.value()].row;
-    return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.function;
+    return behind(bases_.function, id.value());
   }
-  RowId module_row(ModuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.module; }
-  RowId site_row(CallSiteId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.site; }
-  RowId rule_row(RuleId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.rule; }
-  RowId frame_row(FrameId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.frame; }
-  RowId stack_row(StackId id) const { return id == 0 ? 0 : static_cast<RowId>(id.value()) + bases_.stack; }
+  ModuleRow module_row(ModuleId id) const { return behind(bases_.module, id.value()); }
+  SiteRow site_row(CallSiteId id) const { return behind(bases_.site, id.value()); }
+  RuleRow rule_row(RuleId id) const { return behind(bases_.rule, id.value()); }
+  FrameRow frame_row(FrameId id) const { return behind(bases_.frame, id.value()); }
+  StackRow stack_row(StackId id) const { return behind(bases_.stack, id.value()); }
 
   const Libraries& libraries() const { return libraries_; }
   LibraryId library_of(CallSiteId site) const {
@@ -97,25 +105,30 @@ class Directory {
 
   std::uint64_t processes() const { return processes_; }
   std::uint64_t threads() const { return thread_count_; }
-  const std::string& function_name(RowId row) const;
-  std::string process_label(RowId row) const;  // "process 4242"
+  const std::string& function_name(FunctionRow row) const;
+  std::string process_label(ProcessRow row) const;  // "process 4242"
 
  private:
+  template <class Row>
+  static Row behind(Row base, std::uint64_t id) {  // id 0: no row
+    return id == 0 ? Row() : Row::of(static_cast<std::int64_t>(id) + base.value());
+  }
+
   // The statements of the tables that notices fill. Passive.
   struct Tables {
     Tables(sqlite::Db& db, Failure& failure);
     Write process, process_exec, process_end, thread, thread_end, module, module_end, function, function_name, site;
   };
 
-  const RowId session_;
+  const SessionRow session_;
   const Bases bases_;
   const ResultRules rules_;
   std::vector<FunctionEntry> functions_;  // by id; several of one name in one library share a row
-  std::map<std::pair<std::string, std::string>, RowId> function_rows_;
+  std::map<std::pair<std::string, std::string>, FunctionRow> function_rows_;
   std::vector<ThreadEntry> threads_;  // by id
   Libraries libraries_;
   std::vector<LibraryId> site_libraries_;  // by id
-  std::unordered_map<RowId, pid_t> pids_;
+  std::unordered_map<ProcessRow, pid_t> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
   Tables tables_;
 };

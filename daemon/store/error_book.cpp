@@ -6,7 +6,7 @@ constexpr std::size_t kMostKeys = 50'000;  // beyond it, callers are no longer t
 }  // namespace
 
 ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)
-    : last_(db.integer("SELECT max(id) FROM error_").value_or(0)),
+    : last_(last_row<ErrorRow>(db, "error_")),
       insert_(db, failure, "INSERT INTO error_ VALUES (?1,?2,?3,?3,?4,?5,?6,?7,?8,?9,1)"),
       fold_(db, failure, "UPDATE error_ SET n = ?2, ts_last = ?3 WHERE id = ?1"),
       name_(db, failure, "INSERT OR IGNORE INTO result_name_ VALUES (?,?,?,?)"),
@@ -14,7 +14,7 @@ ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)
 
 bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& args) {
   const bool crowded = seen_.size() >= kMostKeys;
-  Seen& seen = seen_[{call.function, crowded ? 0 : call.caller, call.code}];
+  Seen& seen = seen_[{call.function, crowded ? SiteRow() : call.caller, call.code}];
   if (seen.rows > kRowsEach) {
     ++seen.folded;
     seen.last = call.at;
@@ -31,12 +31,12 @@ bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& 
   return true;
 }
 
-void ErrorBook::name_result(RowId function, std::int64_t code, const std::string& name, bool failed) {
+void ErrorBook::name_result(FunctionRow function, std::int64_t code, const std::string& name, bool failed) {
   if (named_.size() >= kMostResults || !named_.insert({function, code}).second) return;
   if (!name.empty()) name_(function, code, name, failed);
 }
 
-void ErrorBook::name_text(RowId function, std::int64_t code, const std::string& text) {
+void ErrorBook::name_text(FunctionRow function, std::int64_t code, const std::string& text) {
   const auto known = texts_.find({function, code});
   if (known == texts_.end()) {
     if (!has_room_for_numbers()) return;

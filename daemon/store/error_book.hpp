@@ -13,7 +13,10 @@
 namespace fade::store {
 
 struct FailedCall {
-  RowId call = 0, thread = 0, function = 0, caller = 0;
+  CallRow call = 0;
+  ThreadRow thread = 0;
+  FunctionRow function = 0;
+  SiteRow caller = 0;
   std::int64_t at = 0;
   std::int64_t code = 0;
   std::string name;
@@ -27,37 +30,39 @@ class ErrorBook {
 
   // True: has a row of its own, and `args` was asked for.
   bool add(const FailedCall& call, const std::function<std::string()>& args);
-  void name_result(RowId function, std::int64_t code, const std::string& name, bool failed);
+  void name_result(FunctionRow function, std::int64_t code, const std::string& name, bool failed);
   // The text at the address `code`. An address with different texts, one after the other, has no name.
-  void name_text(RowId function, std::int64_t code, const std::string& text);
-  bool knows_result(RowId function, std::int64_t code) const { return named_.count({function, code}) > 0; }
+  void name_text(FunctionRow function, std::int64_t code, const std::string& text);
+  bool knows_result(FunctionRow function, std::int64_t code) const { return named_.count({function, code}) > 0; }
   // Numbers are as many as the program likes: half of the room is for names.
   bool has_room_for_numbers() const { return named_.size() < kMostResults / 2; }
   void flush();
 
  private:
   struct Key {
-    RowId function = 0, caller = 0;
+    FunctionRow function = 0;
+    SiteRow caller = 0;
     std::int64_t code = 0;
     bool operator==(const Key&) const = default;
   };
   static constexpr std::size_t kMostResults = 10'000;  // names of results
   struct ResultKey {
-    RowId function = 0;
+    FunctionRow function = 0;
     std::int64_t code = 0;
     bool operator==(const ResultKey&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Key& k) const {
-      return static_cast<std::size_t>(k.function * 1'000'003 + k.caller) * 1'000'003 + static_cast<std::size_t>(k.code);
+      return static_cast<std::size_t>(k.function.value() * 1'000'003 + k.caller.value()) * 1'000'003 +
+             static_cast<std::size_t>(k.code);
     }
     std::size_t operator()(const ResultKey& k) const {
-      return static_cast<std::size_t>(k.function) * 1'000'003 + static_cast<std::size_t>(k.code);
+      return static_cast<std::size_t>(k.function.value()) * 1'000'003 + static_cast<std::size_t>(k.code);
     }
   };
   struct Seen {
     std::uint64_t rows = 0;
-    RowId fold = 0;  // the row that later ones add up in
+    ErrorRow fold = 0;  // the row that later ones add up in
     std::uint64_t folded = 0;
     std::int64_t last = 0;
     bool changed = false;
@@ -66,7 +71,7 @@ class ErrorBook {
   std::unordered_map<Key, Seen, Hash> seen_;
   std::unordered_set<ResultKey, Hash> named_;
   std::unordered_map<ResultKey, std::string, Hash> texts_;  // empty: there were different ones
-  RowId last_;
+  ErrorRow last_;
   Write insert_, fold_, name_, unname_;
 };
 

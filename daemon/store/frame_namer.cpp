@@ -59,7 +59,7 @@ void FrameNamer::on(const ModuleLoaded& n) {
   modules_[n.module] = &file;
 }
 
-void FrameNamer::on(const FrameSeen& n, RowId row) {
+void FrameNamer::on(const FrameSeen& n, FrameRow row) {
   if (n.kind != FrameSeen::Kind::Native || !n.function.empty()) return;
   const auto module = modules_.find(n.module);
   if (module != modules_.end()) module->second->frames.push_back({n.offset, row});

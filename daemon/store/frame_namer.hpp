@@ -24,7 +24,7 @@ class FrameNamer {
   void look_for_debug_files_in(std::string root) { debug_root_ = std::move(root); }
   void set_room(Room room) { room_ = std::move(room); }  // without room frames keep their addresses
   void on(const ModuleLoaded& notice);
-  void on(const FrameSeen& notice, RowId row);
+  void on(const FrameSeen& notice, FrameRow row);
 
   // A file has frames to name, and has not been read in the last ten seconds before `now` (any clock, ns).
   bool is_due(std::int64_t now) const;
@@ -35,7 +35,7 @@ class FrameNamer {
  private:
   struct Waiting {
     std::uint64_t offset = 0;
-    RowId frame = 0;
+    FrameRow frame = 0;
   };
   struct File {
     std::shared_ptr<const Fd> fd;

@@ -6,14 +6,15 @@
 
 #include "base/event.hpp"
 #include "probes/memory_action.hpp"
+#include "store/row_ids.hpp"
 
 namespace fade::store {
 
 using Space = probes::MemorySpace;
 
 struct Freed {
-  std::int64_t alloc = 0;  // alloc_.id
-  std::int64_t call = 0;   // that freed it; null of BatchTable if it was not seen
+  AllocRow alloc = 0;
+  CallRow call = 0;  // that freed it; 0: it was not seen
 };
 
 class FreedMemory {

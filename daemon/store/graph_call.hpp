@@ -14,7 +14,9 @@ namespace fade::store {
 
 struct GraphCall {
   ProcessId process = 0;
-  RowId process_row = 0, call = 0, stream = 0;
+  ProcessRow process_row = 0;
+  CallRow call = 0;
+  StreamRow stream = 0;
   std::int64_t at = 0, end = 0, ns = 0;
   bool failed = false;
   bool stored = false;  // it has a row

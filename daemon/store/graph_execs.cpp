@@ -16,7 +16,7 @@ void GraphExec::count(const GraphCall& launch) {
 }
 
 GraphExecRows::GraphExecRows(sqlite::Db& db, Failure& failure)
-    : last_(db.integer("SELECT max(id) FROM graph_").value_or(0)),
+    : last_(last_row<GraphRow>(db, "graph_")),
       graph_(db, failure, "INSERT INTO graph_ (id, process, handle, ts, kernels, complete) VALUES (?,?,?,?,?,?)"),
       kernel_(db, failure, "INSERT INTO graph_kernel_ VALUES (?,?,?,?)"),
       uses_(db, failure,
@@ -26,7 +26,7 @@ GraphExecRows::GraphExecRows(sqlite::Db& db, Failure& failure)
 
 void GraphExecRows::write(GraphExec& exec, const GraphCall& call) {
   exec.row = ++last_;
-  std::map<std::pair<RowId, RowId>, std::uint64_t> counts;
+  std::map<std::pair<KernelRow, GeometryRow>, std::uint64_t> counts;
   for (const GraphKernel& kernel : exec.graph.kernels) counts[{kernel.kernel, kernel.geometry}] += kernel.enabled;
   std::uint64_t total = 0;
   for (const auto& [what, n] : counts) {

@@ -12,7 +12,7 @@ namespace fade::store {
 struct GraphExec {
   Graph graph;
   bool frees_first = false;   // hipGraphInstantiateFlagAutoFreeOnLaunch
-  RowId row = 0;              // 0: none for its present kernels
+  GraphRow row = 0;           // 0: none for its present kernels
   std::uint64_t kernels = 0;  // that one launch runs; known if there is a row
   std::uint64_t launches = 0, errors = 0;
   std::int64_t ns = 0, max = 0, first = 0, last = 0;
@@ -37,7 +37,7 @@ class GraphExecRows {
   void launched(const GraphExec& exec, const GraphCall& call);
 
  private:
-  RowId last_;
+  GraphRow last_;
   Write graph_, kernel_, uses_, launch_;
 };
 

@@ -13,7 +13,8 @@
 namespace fade::store {
 
 struct GraphKernel {
-  RowId kernel = 0, geometry = 0;
+  KernelRow kernel = 0;
+  GeometryRow geometry = 0;
   std::uint64_t node = 0;  // hipGraphNode_t; 0: captured
   bool enabled = true;
   bool operator==(const GraphKernel&) const = default;
@@ -21,7 +22,7 @@ struct GraphKernel {
 
 // A copy or fill that each launch of a graph does.
 struct GraphCopy {
-  RowId function = 0;  // that put it into the graph
+  FunctionRow function = 0;  // that put it into the graph
   std::int64_t kind = 0, bytes = 0;
   Way way;
   std::uint64_t source = 0, destination = 0;

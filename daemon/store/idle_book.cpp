@@ -15,7 +15,7 @@ IdleBook::IdleBook(sqlite::Db& db, Failure& failure)
     : clear_(db, failure, "DELETE FROM idle_ WHERE process = ?"),
       idle_(db, failure, "INSERT OR REPLACE INTO idle_ VALUES (?,?,?,?,?)") {}
 
-void IdleBook::begin_process(RowId process, std::int64_t at) { processes_[process].busy_until = at; }
+void IdleBook::begin_process(ProcessRow process, std::int64_t at) { processes_[process].busy_until = at; }
 
 void IdleBook::add(Process& process, std::int64_t from, const Gap& gap) {
   if (gap.to - from < kShortest) return;
@@ -47,12 +47,12 @@ void IdleBook::cover(Process& process, const Call& call) {
   for (const auto& [from, what] : left) add(process, from, what);
 }
 
-IdleBook::Process* IdleBook::of(RowId process) {
+IdleBook::Process* IdleBook::of(ProcessRow process) {
   const auto found = processes_.find(process);
   return found == processes_.end() ? nullptr : &found->second;
 }
 
-void IdleBook::write(RowId row, Process& process) {
+void IdleBook::write(ProcessRow row, Process& process) {
   if (!process.changed) return;
   process.changed = false;
   std::vector<std::pair<std::int64_t, Gap>> longest(process.gaps.begin(), process.gaps.end());
@@ -67,7 +67,7 @@ void IdleBook::write(RowId row, Process& process) {
 }
 
 // A process without any call has no gaps: it is not one that works with a GPU.
-void IdleBook::end_process(RowId row, std::int64_t at) {
+void IdleBook::end_process(ProcessRow row, std::int64_t at) {
   const auto found = processes_.find(row);
   if (found == processes_.end()) return;
   Process& process = found->second;

@@ -17,24 +17,24 @@ class IdleBook {
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
 
   struct Call {  // an outermost one
-    RowId call = 0;
+    CallRow call = 0;
     std::int64_t entry = 0, exit = 0;  // exit kOpen: it never returned, and may have been running to the end
   };
 
   IdleBook(sqlite::Db& db, Failure& failure);
 
-  void begin_process(RowId process, std::int64_t at);
+  void begin_process(ProcessRow process, std::int64_t at);
   struct Gap {
     std::int64_t to = 0;
-    RowId before = 0, after = 0;  // calls; 0: the begin or the end of the process
+    CallRow before = 0, after = 0;  // calls; 0: the begin or the end of the process
   };
   struct Process {
     std::int64_t busy_until = 0;
-    RowId last = 0;  // the call that ended then
+    CallRow last = 0;  // the call that ended then
     bool has_calls = false, changed = false;
     std::map<std::int64_t, Gap> gaps;  // by their begin; they do not overlap
   };
-  Process* of(RowId process);  // nullptr: it has ended. Valid until then
+  Process* of(ProcessRow process);  // nullptr: it has ended. Valid until then
   static void call(Process& process, const Call& call) {
     if (call.entry - process.busy_until >= kShortest)
       add(process, process.busy_until, {call.entry, process.last, call.call});
@@ -44,7 +44,7 @@ class IdleBook {
     process.busy_until = call.exit;
     process.last = call.call;
   }
-  void end_process(RowId process, std::int64_t at);
+  void end_process(ProcessRow process, std::int64_t at);
   void end_recording(std::int64_t at);
   void flush();
 
@@ -53,9 +53,9 @@ class IdleBook {
 
   static void add(Process& process, std::int64_t from, const Gap& gap);
   static void cover(Process& process, const Call& call);
-  void write(RowId row, Process& process);
+  void write(ProcessRow row, Process& process);
 
-  std::unordered_map<RowId, Process> processes_;
+  std::unordered_map<ProcessRow, Process> processes_;
   Write clear_, idle_;
 };
 

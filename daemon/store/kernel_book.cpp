@@ -50,11 +50,11 @@ bool KernelFilter::wants(std::string_view mangled, std::string_view readable) co
   return (include_.empty() || matches(include_, mangled, readable)) && !matches(exclude_, mangled, readable);
 }
 
-KernelBook::KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes)
+KernelBook::KernelBook(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, CodeBook& codes)
     : session_(session),
       filter_(std::move(filter)),
       codes_(codes),
-      last_kernel_(db.integer("SELECT max(id) FROM kernel_").value_or(0)),
+      last_kernel_(last_row<KernelRow>(db, "kernel_")),
       kernel_(db, failure,
               "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?,?,?,?,?,?)") {}
 
@@ -126,7 +126,7 @@ void KernelBook::end_process(ProcessId process) {
   of_modules_.erase(process);
 }
 
-const KernelBook::Kernel& KernelBook::kernel(ProcessId process, std::uint64_t handle, RowId call) {
+const KernelBook::Kernel& KernelBook::kernel(ProcessId process, std::uint64_t handle, CallRow call) {
   Recent& last = recent(handle);
   if (!last.kernel || last.process != process || last.handle != handle) {
     const Kernel& kernel = known(process, handle, call);
@@ -135,7 +135,7 @@ const KernelBook::Kernel& KernelBook::kernel(ProcessId process, std::uint64_t ha
   return *last.kernel;
 }
 
-const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t handle, RowId call) {
+const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t handle, CallRow call) {
   auto& handles = handles_[process];
   auto found = handles.find(handle);
   if (found == handles.end()) {
@@ -153,7 +153,7 @@ const KernelBook::Kernel& KernelBook::known(ProcessId process, std::uint64_t han
   return known.kernel;
 }
 
-KernelBook::Kernel KernelBook::row_of(const Named& named, RowId call) {
+KernelBook::Kernel KernelBook::row_of(const Named& named, CallRow call) {
   if (by_name_.size() >= kMostEntries || by_name_bytes_ >= kMostNameBytes) {
     by_name_.clear();
     by_name_bytes_ = 0;

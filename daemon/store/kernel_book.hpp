@@ -32,11 +32,11 @@ class KernelFilter {
 class KernelBook {
  public:
   struct Kernel {
-    RowId row = 0;
+    KernelRow row = 0;
     bool wanted = true;
   };
 
-  KernelBook(sqlite::Db& db, Failure& failure, RowId session, KernelFilter filter, CodeBook& codes);
+  KernelBook(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, CodeBook& codes);
 
   // `module`: the hipModule_t that the handle was got from. An empty name: the former kernel there is gone.
   void name(ProcessId process, std::uint64_t handle, std::string_view name, std::string_view library,
@@ -46,7 +46,7 @@ class KernelBook {
   // Handles that were got from `module` no longer mean a kernel.
   void unload(ProcessId process, std::uint64_t module);
   // A handle without a name gets its number as name.
-  const Kernel& kernel(ProcessId process, std::uint64_t handle, RowId call);
+  const Kernel& kernel(ProcessId process, std::uint64_t handle, CallRow call);
   void end_process(ProcessId process);
   std::uint64_t renamed() const { return renamed_; }  // changes when a handle may mean another kernel
 
@@ -69,11 +69,11 @@ class KernelBook {
   static constexpr int kRecentBits = 8;
   Recent& recent(std::uint64_t handle) { return recent_[handle * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)]; }
 
-  Kernel row_of(const Named& named, RowId call);
+  Kernel row_of(const Named& named, CallRow call);
   void make_room(ProcessId process, std::size_t bytes);
-  const Kernel& known(ProcessId process, std::uint64_t handle, RowId call);
+  const Kernel& known(ProcessId process, std::uint64_t handle, CallRow call);
 
-  const RowId session_;
+  const SessionRow session_;
   const KernelFilter filter_;
   CodeBook& codes_;
   std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, Handle>> handles_;
@@ -83,7 +83,7 @@ class KernelBook {
   std::unordered_map<std::string, Kernel> by_name_;  // name, NUL, library
   std::size_t name_bytes_ = 0, by_name_bytes_ = 0;   // at most, of the names in handles_ and in by_name_
   std::uint64_t renamed_ = 0;
-  RowId last_kernel_;
+  KernelRow last_kernel_;
   Write kernel_;
 };
 

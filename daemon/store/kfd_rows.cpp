@@ -9,7 +9,7 @@ std::optional<std::int64_t> whole(const std::optional<std::uint64_t>& number) {
 
 }  // namespace
 
-Result<void> write_topology(sqlite::Db& db, std::int64_t session, const KfdTopology& topology) {
+Result<void> write_topology(sqlite::Db& db, SessionRow session, const KfdTopology& topology) {
   auto txn = sqlite::Txn::begin(db);
   if (!txn) return tl::unexpected(std::move(txn.error()));
   Failure failure;

@@ -5,6 +5,6 @@
 
 namespace fade::store {
 
-Result<void> write_topology(sqlite::Db& db, std::int64_t session, const KfdTopology& topology);
+Result<void> write_topology(sqlite::Db& db, SessionRow session, const KfdTopology& topology);
 
 }  // namespace fade::store

@@ -8,7 +8,7 @@ Lane* LaneCache::look_up(const CallRecord& record, Lane& lane) {
   FunctionEntry* function = books_.directory.function(record.function);
   ThreadEntry* thread = books_.directory.thread(record.thread);
   if (!function || !thread) return nullptr;
-  const RowId process = books_.directory.process_row(thread->process);
+  const ProcessRow process = books_.directory.process_row(thread->process);
   lane = {.told = told_,
           .thread_id = record.thread,
           .function_id = record.function,

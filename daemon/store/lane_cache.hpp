@@ -15,7 +15,7 @@ struct Lane {
   LibraryId library = 0;  // that the last call came from
   FunctionEntry* function = nullptr;
   ThreadEntry* thread = nullptr;
-  RowId process = 0;
+  ProcessRow process = 0;
   Rollups::Lane sums;
   CallerBook::Sum* from_library = nullptr;
   ProcessUse::Second* use = nullptr;

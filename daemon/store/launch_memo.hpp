@@ -52,7 +52,7 @@ class LaunchMemo {
   struct Launch {
     LaunchSum* sum = nullptr;
     StreamBook::Stream* stream = nullptr;  // nullptr: the function takes none
-    RowId row = 0;                         // launch_.id, or NULL
+    LaunchRow row = 0;                     // 0: none
     bool wanted = false;
   };
 

@@ -39,7 +39,7 @@ void LaunchRecorder::launch_named(RecordedCall& call, std::uint64_t lanes_told) 
   if (!handle) return launch_listed(call);
   const auto stream = call.view.value(Role::Stream);
   StreamBook::Stream* used = streams_.used(call, stream);
-  LaunchSum& sum = launch(call, {*handle, call.view.launch_shape(), stream}, used ? used->row : 0, 0);
+  LaunchSum& sum = launch(call, {*handle, call.view.launch_shape(), stream}, used ? used->row : StreamRow(), 0);
   if (used) used->launches += call.launched;
   const bool is_threads_own = stream && StreamRecorder::meant(call, *stream) == kPerThreadStream;
   if (is_told && !is_threads_own) memo_.remember(key, told(), {&sum, used, call.launch, call.wanted});
@@ -62,15 +62,16 @@ void LaunchRecorder::launch_listed(RecordedCall& call) {
   for (const probes::KernelUse& use : probes::kernels_used(call.view.probe, call.record, call.view.payload)) {
     StreamBook::Stream* stream = streams_.used(call, use.stream.value_or(kNullStream));
     const std::uint64_t before = call.launched;
-    launch(call, use, stream ? stream->row : 0, nth++);
+    launch(call, use, stream ? stream->row : StreamRow(), nth++);
     if (stream) stream->launches += call.launched - before;
   }
   if (nth == 0) call.launched = !call.failed;  // the list of kernels could not be read
 }
 
-LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& use, RowId stream, std::int64_t nth) {
+LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& use, StreamRow stream,
+                                  std::int64_t nth) {
   const KernelBook::Kernel kernel = books_.kernels.kernel(call.process_id(), use.kernel, call.call);
-  const RowId geometry = books_.launches.geometry(use.shape.value_or(kUnknown));
+  const GeometryRow geometry = books_.launches.geometry(use.shape.value_or(kUnknown));
   const bool captured =
       !call.failed && use.stream && books_.graphs.capture(call.process_id(), *use.stream, {kernel.row, geometry});
   call.ran = !captured;
@@ -79,8 +80,8 @@ LaunchSum& LaunchRecorder::launch(RecordedCall& call, const probes::KernelUse& u
   if (!captured) sum.add(call.at, call.ns, call.failed);
   call.wanted = nth == 0 ? kernel.wanted : call.wanted || kernel.wanted;
   if (!books_.keep.calls || !kernel.wanted) return sum;
-  const RowId row = books_.launches.launch(kernel.row, geometry, stream, captured);
-  if (call.launch == BatchTable::kNull) call.launch = row;
+  const LaunchRow row = books_.launches.launch(kernel.row, geometry, stream, captured);
+  if (call.launch == 0) call.launch = row;
   else more_launches_(call.call, nth, row);
   return sum;
 }
@@ -96,7 +97,7 @@ void GraphRecorder::record(RecordedCall& call) {
   if (!call.returned) return;
   StreamBook::Stream* stream =
       starts_kernels(call.view.probe) ? streams_.used(call, call.view.value(Role::Stream)) : nullptr;
-  GraphCall out{call.process_id(), call.process, call.call, stream ? stream->row : 0,
+  GraphCall out{call.process_id(), call.process, call.call, stream ? stream->row : StreamRow(),
                 call.at,           call.end,     call.ns,   call.failed,
                 books_.keep.calls, call.view,    {}};
   if (!call.failed) describe(call, out);

@@ -22,7 +22,7 @@ class LaunchRecorder {
   void launch_listed(RecordedCall& call);
   LaunchMemo::Key key_of(const RecordedCall& call) const;
   static void launch_again(RecordedCall& call, const LaunchMemo::Launch& known);
-  LaunchSum& launch(RecordedCall& call, const probes::KernelUse& use, RowId stream, std::int64_t nth);
+  LaunchSum& launch(RecordedCall& call, const probes::KernelUse& use, StreamRow stream, std::int64_t nth);
 
   Books& books_;
   StreamRecorder& streams_;

@@ -14,8 +14,8 @@ class LaunchTable {
   LaunchTable(sqlite::Db& db, Failure& failure);
 
   // Each gives the row's id, and makes the row at the first such launch. stream 0: not known.
-  RowId geometry(const probes::LaunchShape& shape);
-  RowId launch(RowId kernel, RowId geometry, RowId stream, bool captured);
+  GeometryRow geometry(const probes::LaunchShape& shape);
+  LaunchRow launch(KernelRow kernel, GeometryRow geometry, StreamRow stream, bool captured);
 
  private:
   struct ShapeKey {
@@ -26,7 +26,9 @@ class LaunchTable {
     std::size_t operator()(const ShapeKey& k) const;
   };
   struct LaunchKey {
-    RowId kernel = 0, geometry = 0, stream = 0;
+    KernelRow kernel = 0;
+    GeometryRow geometry = 0;
+    StreamRow stream = 0;
     bool captured = false;
     bool operator==(const LaunchKey&) const = default;
   };
@@ -34,9 +36,10 @@ class LaunchTable {
     std::size_t operator()(const LaunchKey& k) const;
   };
 
-  RecentMap<ShapeKey, RowId, ShapeHash> geometries_;
-  RecentMap<LaunchKey, RowId, LaunchHash> launches_;
-  RowId last_geometry_, last_launch_;
+  RecentMap<ShapeKey, GeometryRow, ShapeHash> geometries_;
+  RecentMap<LaunchKey, LaunchRow, LaunchHash> launches_;
+  GeometryRow last_geometry_;
+  LaunchRow last_launch_;
   Write geometry_, launch_;
 };
 

@@ -5,9 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/id.hpp"
+
 namespace fade::store {
 
-using LibraryId = std::uint32_t;
+using LibraryId = Id<struct LibraryTag, std::uint32_t>;
 
 class Libraries {
  public:
@@ -15,11 +17,11 @@ class Libraries {
   static constexpr LibraryId kUnknown = 1;  // the call came from memory outside of libraries, or its place is not known
 
   LibraryId id(const std::string& path) {
-    const auto [entry, fresh] = ids_.try_emplace(path, static_cast<LibraryId>(paths_.size()));
+    const auto [entry, fresh] = ids_.try_emplace(path, LibraryId::of(static_cast<std::uint32_t>(paths_.size())));
     if (fresh) paths_.push_back(path);
     return entry->second;
   }
-  const std::string& path(LibraryId id) const { return paths_[id]; }
+  const std::string& path(LibraryId id) const { return paths_[id.value()]; }
 
  private:
   std::vector<std::string> paths_{"*", ""};

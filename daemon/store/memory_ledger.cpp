@@ -18,21 +18,21 @@ Space space_of(const Allocation& a) {
 }  // namespace
 
 MemoryLedger::MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows,
-                           std::int64_t last_alloc_id, const Libraries& libraries)
+                           AllocRow last_alloc, const Libraries& libraries)
     : sums_(db, failure, bucket_rows, libraries),
       trouble_(db, failure),
       alloc_rows_(alloc_rows),
-      last_alloc_id_(last_alloc_id),
+      last_alloc_(last_alloc),
       owner_(db, failure, "INSERT INTO alloc_owner_ VALUES (?,?,?)") {}
 
 // ---------------------------------------------------------------- allocations
 
-std::int64_t MemoryLedger::write_row(const Allocation& a, std::int64_t end, std::int64_t call_end) {
-  const std::int64_t id = ++last_alloc_id_;
+AllocRow MemoryLedger::write_row(const Allocation& a, std::int64_t end, CallRow call_end) {
+  const AllocRow id = ++last_alloc_;
   if (!keep_rows_) return id;
   const bool unknown = a.bytes == 0 && (a.kind == MemoryKind::Imported || a.kind == MemoryKind::Mapped);
   alloc_rows_.add(id, static_cast<int>(a.kind), a.device, a.address, unknown ? kNull : size_of(a), a.cause.at, end,
-                  a.cause.call, call_end, a.cause.function, a.cause.caller == 0 ? kNull : a.cause.caller);
+                  a.cause.call, or_null(call_end), a.cause.function, or_null(a.cause.caller));
   if (a.owner.process != 0) owner_(id, a.owner.process, static_cast<std::int64_t>(a.owner.address));
   return id;
 }
@@ -56,14 +56,14 @@ void MemoryLedger::allocate(ProcessId process, const Allocation& asked) {
     const bool was_inside =
         old.cause.parent != 0 && old.cause.parent >= fresh.cause.call && old.cause.at >= fresh.cause.entered;
     if (was_inside) sums_.count(process, old, -1);
-    else free_one(process, old, kNull, fresh.cause.at);
+    else free_one(process, old, 0, fresh.cause.at);
     entry->second = fresh;
   }
   sums_.count(process, fresh, 1);
   remember_inside(fresh.cause, {process, entry->first});
 }
 
-void MemoryLedger::free_one(ProcessId process, const Allocation& a, std::int64_t call, std::int64_t at) {
+void MemoryLedger::free_one(ProcessId process, const Allocation& a, CallRow call, std::int64_t at) {
   sums_.freed(process, a, at);
   freed_.add(process, a.space, a.address, {write_row(a, at, call), call});
 }
@@ -203,7 +203,7 @@ void MemoryLedger::out_of_memory(ProcessId process, const Allocation& asked) {
     if (at->second.oom != 0) return trouble_.oom_asked_by(at->second.oom, asked.cause, size_of(asked));
   const auto memory = class_of(asked.kind);
   if (!memory || !trouble_.wants_oom()) return;
-  std::map<std::tuple<MemoryKind, std::int64_t, std::int64_t>, Held> held;
+  std::map<std::tuple<MemoryKind, FunctionRow, SiteRow>, Held> held;
   for (const auto& [key, a] : live_[process].live) {
     if (class_of(a.kind) != memory || (*memory == MemoryClass::Device && a.device != asked.device)) continue;
     Held& h = held[{a.kind, a.cause.function, a.cause.caller}];
@@ -216,8 +216,8 @@ void MemoryLedger::out_of_memory(ProcessId process, const Allocation& asked) {
   }
   std::vector<Held> rows;
   for (const auto& [key, h] : held) rows.push_back(h);
-  const std::int64_t oom = trouble_.oom({asked.device, *memory, size_of(asked), sums_.used_on(asked.device, *memory)},
-                                        std::move(rows), asked.cause);
+  const OomRow oom = trouble_.oom({asked.device, *memory, size_of(asked), sums_.used_on(asked.device, *memory)},
+                                  std::move(rows), asked.cause);
   remember_inside(asked.cause, {process, {}, oom});
 }
 
@@ -243,7 +243,7 @@ void MemoryLedger::write_live(ProcessId process, std::int64_t end) {
   if (owner == live_.end()) return;
   const std::uint64_t fit = room_() / kRowBytes;
   for (const auto& [key, allocation] : owner->second.live) {
-    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, end, kNull);
+    if (!keep_rows_ || alloc_rows_.rows() < fit) write_row(allocation, end, 0);
     else ++without_row_;
   }
   live_.erase(owner);

@@ -25,8 +25,8 @@ inline constexpr std::int64_t kOutOfMemory = 2;  // hipErrorOutOfMemory
 
 class MemoryLedger {
  public:
-  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows,
-               std::int64_t last_alloc_id, const Libraries& libraries);
+  MemoryLedger(sqlite::Db& db, Failure& failure, BatchTable& alloc_rows, BatchTable& bucket_rows, AllocRow last_alloc,
+               const Libraries& libraries);
 
   void allocate(ProcessId process, const Allocation& allocation);
   // A free of an unknown address is counted for `device`.
@@ -82,12 +82,12 @@ class MemoryLedger {
   struct Inside {
     ProcessId process = 0;
     Key key;
-    std::int64_t oom = 0;  // oom_.id if it ran out of memory; 0: an allocation
+    OomRow oom = 0;  // if it ran out of memory; 0: an allocation
   };
 
-  std::int64_t write_row(const Allocation& allocation, std::int64_t end, std::int64_t call_end);
+  AllocRow write_row(const Allocation& allocation, std::int64_t end, CallRow call_end);
   void write_live(ProcessId process, std::int64_t end);  // end: of all that is live; kNull: not freed
-  void free_one(ProcessId process, const Allocation& allocation, std::int64_t call, std::int64_t at);
+  void free_one(ProcessId process, const Allocation& allocation, CallRow call, std::int64_t at);
   void erase(Process& process, std::map<Key, Allocation>::iterator entry);
   void free_block(ProcessId process, MappedMemory::Block block, const Cause& cause);
   bool free_physical(ProcessId process, std::uint64_t handle, const Cause& cause);
@@ -98,12 +98,12 @@ class MemoryLedger {
   Fault fault_of(ProcessId process, Space space, std::uint64_t address, const Freed*& before) const;
 
   std::unordered_map<ProcessId, Process> live_;
-  std::unordered_multimap<std::int64_t, Inside> inside_;  // by the call around it, which comes later
+  std::unordered_multimap<CallRow, Inside> inside_;  // by the call around it, which comes later
   FreedMemory freed_;
   MemorySums sums_;
   MemoryTrouble trouble_;
   BatchTable& alloc_rows_;
-  std::int64_t last_alloc_id_;
+  AllocRow last_alloc_;
   bool keep_rows_ = true;
   Room room_ = room_without_end;
   std::uint64_t without_row_ = 0;

@@ -21,8 +21,8 @@ std::optional<MemoryClass> class_of(MemoryKind kind) {
 }
 
 MemoryTrouble::MemoryTrouble(sqlite::Db& db, Failure& failure)
-    : last_fault_(db.integer("SELECT max(id) FROM memory_fault_").value_or(0)),
-      last_oom_(db.integer("SELECT max(id) FROM oom_").value_or(0)),
+    : last_fault_(last_row<MemoryFaultRow>(db, "memory_fault_")),
+      last_oom_(last_row<OomRow>(db, "oom_")),
       fault_(db, failure, "INSERT INTO memory_fault_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?8,1,?9,?10)"),
       fault_more_(db, failure, "UPDATE memory_fault_ SET n = ?2, ts_last = ?3 WHERE id = ?1"),
       told_row_(db, failure, "INSERT OR REPLACE INTO mem_told_ VALUES (?,?,?,?,?,?)"),
@@ -42,16 +42,16 @@ void MemoryTrouble::fault(Fault fault, std::uint64_t address, const Freed* freed
   sum.row = ++last_fault_;
   fault_(sum.row, cause.process, static_cast<int>(fault), cause.function, unless(cause.caller, 0),
          static_cast<std::int64_t>(address), cause.call, cause.at, freed ? std::optional(freed->alloc) : std::nullopt,
-         freed ? unless(freed->call, BatchTable::kNull) : std::nullopt);
+         freed ? unless(freed->call, 0) : std::nullopt);
 }
 
-void MemoryTrouble::write_told(std::int64_t device, Told& told) {
+void MemoryTrouble::write_told(DeviceRow device, Told& told) {
   told_row_(device, told.at, told.call, told.free, told.total, told.used);
   told.written = told.at;
   told.waits = false;
 }
 
-void MemoryTrouble::told(std::int64_t device, std::int64_t free, std::int64_t total, std::int64_t used,
+void MemoryTrouble::told(DeviceRow device, std::int64_t free, std::int64_t total, std::int64_t used,
                          const Cause& cause) {
   const auto [entry, fresh] = told_.try_emplace(device);
   Told& told = entry->second;
@@ -61,7 +61,7 @@ void MemoryTrouble::told(std::int64_t device, std::int64_t free, std::int64_t to
   if (fresh || cause.at - told.written > (cause.at - told.first) / kRowsOfALife) write_told(device, told);
 }
 
-std::int64_t MemoryTrouble::oom(const Exhausted& e, std::vector<Held> held, const Cause& cause) {
+OomRow MemoryTrouble::oom(const Exhausted& e, std::vector<Held> held, const Cause& cause) {
   ++ooms_;
   const auto told = told_.find(e.device);
   const bool known = told != told_.end();
@@ -88,7 +88,7 @@ std::int64_t MemoryTrouble::oom(const Exhausted& e, std::vector<Held> held, cons
   return last_oom_;
 }
 
-void MemoryTrouble::oom_asked_by(std::int64_t oom, const Cause& cause, std::optional<std::int64_t> asked) {
+void MemoryTrouble::oom_asked_by(OomRow oom, const Cause& cause, std::optional<std::int64_t> asked) {
   oom_call_(oom, cause.call, asked ? std::optional(cause.function) : std::nullopt, unless(cause.caller, 0), asked);
 }
 

@@ -9,6 +9,7 @@
 
 #include "probes/memory_action.hpp"
 #include "store/freed_memory.hpp"
+#include "store/row_ids.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
@@ -17,8 +18,11 @@ using probes::MemoryKind;
 
 // The call that did it, by rows.
 struct Cause {
-  std::int64_t process = 0, function = 0, caller = 0, call = 0;
-  std::int64_t parent = 0;           // the call around it
+  ProcessRow process = 0;
+  FunctionRow function = 0;
+  SiteRow caller = 0;
+  CallRow call = 0;
+  CallRow parent = 0;                // the call around it
   std::int64_t entered = 0, at = 0;  // at: when it returned
 };
 
@@ -32,12 +36,13 @@ enum class Fault : std::uint8_t { DoubleFree, Unknown, Inside, Refused };
 // Live allocations of one sort, for a row of oom_holder_.
 struct Held {
   MemoryKind kind{};
-  std::int64_t function = 0, caller = 0;
+  FunctionRow function = 0;
+  SiteRow caller = 0;
   std::int64_t n = 0, bytes = 0, largest = 0;
 };
 
 struct Exhausted {
-  std::int64_t device = 0;
+  DeviceRow device = 0;
   MemoryClass memory{};
   std::int64_t asked = 0, used = 0;
 };
@@ -51,34 +56,40 @@ class MemoryTrouble {
   MemoryTrouble(sqlite::Db& db, Failure& failure);
 
   void fault(Fault fault, std::uint64_t address, const Freed* freed, const Cause& cause);
-  void told(std::int64_t device, std::int64_t free, std::int64_t total, std::int64_t used, const Cause& cause);
+  void told(DeviceRow device, std::int64_t free, std::int64_t total, std::int64_t used, const Cause& cause);
   bool wants_oom() const { return ooms_ < kMostOoms; }
-  std::int64_t oom(const Exhausted& exhausted, std::vector<Held> held, const Cause& cause);  // oom_.id
+  OomRow oom(const Exhausted& exhausted, std::vector<Held> held, const Cause& cause);
   // It was asked for by a call around it.
-  void oom_asked_by(std::int64_t oom, const Cause& cause, std::optional<std::int64_t> asked);
+  void oom_asked_by(OomRow oom, const Cause& cause, std::optional<std::int64_t> asked);
   void flush();
   void finish();  // writes the last answer
 
  private:
   struct FaultKey {
-    std::int64_t process = 0, function = 0, caller = 0;
+    ProcessRow process = 0;
+    FunctionRow function = 0;
+    SiteRow caller = 0;
     Fault fault{};
     auto operator<=>(const FaultKey&) const = default;
   };
   struct FaultSum {
-    std::int64_t row = 0, n = 0, last = 0;
+    MemoryFaultRow row = 0;
+    std::int64_t n = 0, last = 0;
     bool changed = false;
   };
   struct Told {
     std::int64_t first = 0, written = 0;
-    std::int64_t call = 0, at = 0, free = 0, total = 0, used = 0;
+    CallRow call = 0;
+    std::int64_t at = 0, free = 0, total = 0, used = 0;
     bool waits = false;
   };
-  void write_told(std::int64_t device, Told& told);
+  void write_told(DeviceRow device, Told& told);
 
   std::map<FaultKey, FaultSum> faults_;
-  std::unordered_map<std::int64_t, Told> told_;  // by device
-  std::int64_t ooms_ = 0, last_fault_, last_oom_;
+  std::unordered_map<DeviceRow, Told> told_;  // by device
+  std::int64_t ooms_ = 0;
+  MemoryFaultRow last_fault_;
+  OomRow last_oom_;
   Write fault_, fault_more_, told_row_, oom_, oom_held_, oom_call_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace fade::store {
 
-NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes,
+NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, SessionRow session, Books& books, LaneCache& lanes,
                                DeviceRecorder& devices)
     : session_(session),
       books_(books),
@@ -24,7 +24,7 @@ NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, 
           "INSERT INTO thread_cost_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
           "held_ns = held_ns + excluded.held_ns, crossed = crossed + excluded.crossed") {}
 
-void NoticeRecorder::record(const Notice& notice, RowId last_call) {
+void NoticeRecorder::record(const Notice& notice, CallRow last_call) {
   last_call_ = last_call;
   std::visit([this](const auto& n) { on(n); }, notice);
 }
@@ -38,7 +38,7 @@ void NoticeRecorder::note(std::int64_t at, std::int64_t value, std::string_view 
 void NoticeRecorder::on(const ProcessStarted& n) {
   lanes_.forget();
   books_.directory.on(n);
-  const RowId process = books_.directory.process_row(n.process);
+  const ProcessRow process = books_.directory.process_row(n.process);
   books_.idle.begin_process(process, n.at);
   books_.steps.process_known(process, n.process);
 }
@@ -54,7 +54,7 @@ void NoticeRecorder::on(const ThreadEnded& n) {
   lanes_.forget();
   books_.directory.on(n);
   last_ns_ = std::max(last_ns_, n.at);
-  const RowId thread = books_.directory.thread_row(n.thread);
+  const ThreadRow thread = books_.directory.thread_row(n.thread);
   books_.ranges.end_thread(thread, n.at);
   books_.postmortems.on(n);
   books_.steps.thread_ended(thread, n.at);
@@ -71,7 +71,7 @@ void NoticeRecorder::on(const DeviceSet& n) {
 void NoticeRecorder::on(const ProcessExec& n) {
   lanes_.forget();
   books_.directory.on(n);
-  const RowId process = books_.directory.process_row(n.process);
+  const ProcessRow process = books_.directory.process_row(n.process);
   books_.ranges.exec_process(process, n.at);
   books_.steps.process_ended(process, n.at);
   books_.memory.exec_process(n.process, n.at);
@@ -83,7 +83,7 @@ void NoticeRecorder::on(const ProcessEnded& n) {
   lanes_.forget();
   books_.directory.on(n);
   last_ns_ = std::max(last_ns_, n.at);
-  const RowId process = books_.directory.process_row(n.process);
+  const ProcessRow process = books_.directory.process_row(n.process);
   books_.ranges.end_process(process, n.at);
   books_.steps.process_ended(process, n.at);
   books_.idle.end_process(process, n.at);

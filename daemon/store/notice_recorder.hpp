@@ -11,11 +11,11 @@ namespace fade::store {
 
 class NoticeRecorder {
  public:
-  NoticeRecorder(sqlite::Db& db, Failure& failure, RowId session, Books& books, LaneCache& lanes,
+  NoticeRecorder(sqlite::Db& db, Failure& failure, SessionRow session, Books& books, LaneCache& lanes,
                  DeviceRecorder& devices);
 
   // `last_call`: row of the last call before it, 0: none.
-  void record(const Notice& notice, RowId last_call);
+  void record(const Notice& notice, CallRow last_call);
   // A row of `lifecycle` that the storing side itself writes.
   void note(std::int64_t at, std::int64_t value, std::string_view detail);
   // Calls that were left out, for a reason that the storing side itself found.
@@ -57,14 +57,14 @@ class NoticeRecorder {
   }
   void end_kernels(ProcessId process);
 
-  const RowId session_;
+  const SessionRow session_;
   Books& books_;
   LaneCache& lanes_;
   DeviceRecorder& devices_;
   Write lifecycle_, drop_, cpu_, sample_, cost_, set_least_, thread_cost_;
   CostOfCalls call_cost_;
   LeastDuration least_;
-  RowId last_call_ = 0;  // before the notice at hand
+  CallRow last_call_ = 0;  // before the notice at hand
   std::int64_t last_ns_ = 0;
   std::uint64_t never_came_ = 0;
 };

@@ -107,7 +107,7 @@ void NvmlBook::handle_given(const Told& told, const CallView& call) {
   store(told, call, handle, "index", std::to_string(index));
 }
 
-std::optional<std::int64_t> NvmlBook::index_of(RowId process, std::uint64_t handle) const {
+std::optional<std::int64_t> NvmlBook::index_of(ProcessRow process, std::uint64_t handle) const {
   const auto found = indices_.find({process, handle});
   return found == indices_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -126,7 +126,7 @@ void NvmlBook::store(const Told& told, const CallView& call, std::uint64_t handl
           told.at);
 }
 
-void NvmlBook::end_process(RowId process) {
+void NvmlBook::end_process(ProcessRow process) {
   std::erase_if(indices_, [&](const auto& item) { return item.first.first == process; });
   std::erase_if(values_, [&](const auto& item) { return std::get<0>(item.first) == process; });
 }

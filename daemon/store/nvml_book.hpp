@@ -18,7 +18,8 @@ namespace fade::store {
 class NvmlBook {
  public:
   struct Told {
-    RowId process = 0, call = 0;
+    ProcessRow process = 0;
+    CallRow call = 0;
     std::int64_t at = 0;
   };
 
@@ -26,7 +27,7 @@ class NvmlBook {
 
   // Reads a successful call of NVML; calls without an answer are passed over.
   void told(const Told& told, const CallView& call);
-  void end_process(RowId process);
+  void end_process(ProcessRow process);
 
  private:
   struct Value {
@@ -34,13 +35,13 @@ class NvmlBook {
     unsigned rows = 0;
   };
   using Key =
-      std::tuple<RowId, std::uint64_t, std::string>;  // process, handle (0: the library itself), name and function
+      std::tuple<ProcessRow, std::uint64_t, std::string>;  // process, handle (0: the library itself), name and function
 
   void handle_given(const Told& told, const CallView& call);
   void store(const Told& told, const CallView& call, std::uint64_t handle, std::string_view name, std::string text);
-  std::optional<std::int64_t> index_of(RowId process, std::uint64_t handle) const;
+  std::optional<std::int64_t> index_of(ProcessRow process, std::uint64_t handle) const;
 
-  std::map<std::pair<RowId, std::uint64_t>, std::int64_t> indices_;  // by handle, as far as it was got by index
+  std::map<std::pair<ProcessRow, std::uint64_t>, std::int64_t> indices_;  // by handle, as far as it was got by index
   std::map<Key, Value> values_;
   Write answer_;
 };

@@ -7,10 +7,10 @@ namespace {
 constexpr std::size_t kMostOverrideSums = 10'000;  // beyond it, values are no longer told apart
 }
 
-OverrideBook::OverrideBook(sqlite::Db& db, Failure& failure, Directory& directory, RowId session)
+OverrideBook::OverrideBook(sqlite::Db& db, Failure& failure, Directory& directory, SessionRow session)
     : directory_(directory),
       session_(session),
-      last_(db.integer("SELECT max(id) FROM override_hit_").value_or(0)),
+      last_(last_row<OverrideHitRow>(db, "override_hit_")),
       rule_(db, failure, "INSERT INTO override_ VALUES (?,?,?,?,?,?)"),
       hit_(db, failure, "INSERT INTO override_hit_ VALUES (?1,?2,?3,?4,?5,?6,?6,?7,?8,?9,?10,1)"),
       repeat_(db, failure, "UPDATE override_hit_ SET n = ?2, ts_last = ?3 WHERE id = ?1") {}

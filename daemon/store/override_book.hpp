@@ -10,7 +10,7 @@ namespace fade::store {
 
 class OverrideBook {
  public:
-  OverrideBook(sqlite::Db& db, Failure& failure, Directory& directory, RowId session);
+  OverrideBook(sqlite::Db& db, Failure& failure, Directory& directory, SessionRow session);
 
   void on(const OverrideRule& notice);
   void on(const OverrideHit& notice);
@@ -19,7 +19,7 @@ class OverrideBook {
 
  private:
   struct Sum {
-    RowId row = 0;
+    OverrideHitRow row = 0;
     std::uint64_t n = 0;
     std::int64_t last = 0;
     bool changed = false;
@@ -27,9 +27,9 @@ class OverrideBook {
   Sum& sum_of(const OverrideHit& hit);
 
   Directory& directory_;
-  const RowId session_;
+  const SessionRow session_;
   std::unordered_map<std::string, Sum> sums_;
-  RowId last_;
+  OverrideHitRow last_;
   std::uint64_t hits_ = 0;
   Write rule_, hit_, repeat_;
 };

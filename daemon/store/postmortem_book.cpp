@@ -23,11 +23,11 @@ std::string readable_symbol(const std::string& symbol) {
 }  // namespace
 
 PostmortemBook::PostmortemBook(sqlite::Db& db, Failure& failure, Directory& directory, const MemoryLedger& memory,
-                               RowId session)
+                               SessionRow session)
     : directory_(directory),
       memory_(memory),
       session_(session),
-      base_(db.integer("SELECT max(id) FROM postmortem_").value_or(0)),
+      base_(last_row<PostmortemRow>(db, "postmortem_")),
       postmortem_(db, failure, "INSERT OR REPLACE INTO postmortem_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       held_(db, failure, "INSERT OR REPLACE INTO postmortem_memory_ VALUES (?,?,?,?,?)"),
       thread_(db, failure, "INSERT OR REPLACE INTO postmortem_thread_ VALUES (?,?,?,?,?,?,?,?,?,?)"),
@@ -57,7 +57,7 @@ void PostmortemBook::on(const Postmortem& n) {
     held_(row(n.postmortem), held.device, static_cast<int>(held.kind), held.bytes, held.peak);
 }
 
-void PostmortemBook::write_call(RowId postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call) {
+void PostmortemBook::write_call(PostmortemRow postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call) {
   const FunctionEntry* function = directory_.function(call.record.function);
   if (!function) return;
   const CallView view{*function->probe, call.record, call.payload, function->library_major};
@@ -67,7 +67,8 @@ void PostmortemBook::write_call(RowId postmortem, const ThreadSeen& seen, const 
 }
 
 void PostmortemBook::on(const ThreadSeen& n) {
-  const RowId postmortem = row(n.postmortem), thread = directory_.thread_row(n.thread);
+  const PostmortemRow postmortem = row(n.postmortem);
+  const ThreadRow thread = directory_.thread_row(n.thread);
   const std::string symbol = readable_symbol(n.symbol), earlier = fmt::format("{}", fmt::join(n.earlier, " > "));
   thread_(postmortem, thread, n.at, unless_empty(n.doing), unless(directory_.module_row(n.module), 0),
           unless(static_cast<std::int64_t>(n.address), 0),

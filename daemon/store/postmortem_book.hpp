@@ -13,11 +13,13 @@ namespace fade::store {
 
 class PostmortemBook {
  public:
-  PostmortemBook(sqlite::Db& db, Failure& failure, Directory& directory, const MemoryLedger& memory, RowId session);
+  PostmortemBook(sqlite::Db& db, Failure& failure, Directory& directory, const MemoryLedger& memory,
+                 SessionRow session);
 
   // Every call that was left: the last ones of each thread are kept.
   struct Left {
-    RowId call = 0, function = 0;
+    CallRow call = 0;
+    FunctionRow function = 0;
     std::int64_t at = 0, end = 0, result = 0;
     bool returned = false;
   };
@@ -34,12 +36,13 @@ class PostmortemBook {
   void on(const ThreadSeen& notice);
 
  private:
-  RowId row(PostmortemId id) const { return static_cast<RowId>(id.value()) + base_; }
-  void write_call(RowId postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call);
+  PostmortemRow row(PostmortemId id) const { return PostmortemRow::of(id.value() + base_.value()); }
+  void write_call(PostmortemRow postmortem, const ThreadSeen& seen, const ThreadSeen::Call& call);
 
   Directory& directory_;
   const MemoryLedger& memory_;
-  const RowId session_, base_;
+  const SessionRow session_;
+  const PostmortemRow base_;
   std::vector<std::unique_ptr<Last>> last_;  // by thread
   Write postmortem_, held_, thread_, call_, last_call_;
 };

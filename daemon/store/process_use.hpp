@@ -25,7 +25,7 @@ class ProcessUse {
     bool launch_failed = false;
   };
   struct Second {
-    RowId process = 0;
+    ProcessRow process = 0;
     std::int64_t sec = 0;
     std::uint64_t calls = 0, errors = 0, launches = 0, failed_launches = 0;
     std::int64_t first_launch = kNever, last_launch = -1;
@@ -34,7 +34,7 @@ class ProcessUse {
   ProcessUse(sqlite::Db& db, Failure& failure);
 
   // The second of a process; the reference stays valid.
-  Second& of(RowId process) {
+  Second& of(ProcessRow process) {
     Second& second = now_[process];
     second.process = process;
     return second;
@@ -55,7 +55,7 @@ class ProcessUse {
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   void begin(Second& second, std::int64_t sec);
 
-  std::unordered_map<RowId, Second> now_;  // by process
+  std::unordered_map<ProcessRow, Second> now_;  // by process
   Write write_;
 };
 

@@ -16,8 +16,8 @@ constexpr const char* kOtherNames = "(other names)";
 
 RangeBook::RangeBook(sqlite::Db& db, Failure& failure, StepBook& steps)
     : steps_(steps),
-      last_id_(db.integer("SELECT max(id) FROM range_").value_or(0)),
-      last_name_(db.integer("SELECT max(id) FROM range_name_").value_or(0)),
+      last_id_(last_row<RangeRow>(db, "range_")),
+      last_name_(last_row<RangeNameRow>(db, "range_name_")),
       range_(db, failure, "INSERT OR REPLACE INTO range_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       name_(db, failure, "INSERT INTO range_name_ VALUES (?,?)"),
       sum_(db, failure,
@@ -27,7 +27,7 @@ RangeBook::RangeBook(sqlite::Db& db, Failure& failure, StepBook& steps)
       fault_(db, failure, "INSERT INTO range_fault_ VALUES (?1,?2,?3) ON CONFLICT DO UPDATE SET n = n + excluded.n") {}
 
 RangeBook::Name RangeBook::new_name(const std::string& name) {
-  const RowId row = ++last_name_;
+  const RangeNameRow row = ++last_name_;
   name_(row, name);
   return {row, row, steps_.begins_with_range(name)};
 }
@@ -47,7 +47,7 @@ RangeBook::Name RangeBook::name_of(const std::optional<std::string>& text) {
   return made;
 }
 
-void RangeBook::fault(RowId process, const char* kind) { ++faults_[{process, kind}]; }
+void RangeBook::fault(ProcessRow process, const char* kind) { ++faults_[{process, kind}]; }
 
 void RangeBook::call(const MarkerCall& call) {
   Thread& thread = threads_[call.thread];
@@ -68,7 +68,7 @@ RangeBook::Open RangeBook::opened(const Thread& thread, const MarkerCall& call, 
   return {.id = ++last_id_,
           .process = call.process,
           .thread = call.thread,
-          .up = thread.open.empty() ? 0 : thread.open.back().id,
+          .up = thread.open.empty() ? RangeRow() : thread.open.back().id,
           .call = call.call,
           .at = call.exit,
           .name = name_of(call.name),
@@ -151,7 +151,7 @@ void RangeBook::end_pushed(Thread& thread, const Closing& closing) {
   thread.too_deep = 0;
 }
 
-void RangeBook::end_started(RowId process, const Closing& closing) {
+void RangeBook::end_started(ProcessRow process, const Closing& closing) {
   for (auto entry = started_.begin(); entry != started_.end();) {
     const bool is_meant = process == 0 || entry->first.first == process;
     if (is_meant) close(entry->second, closing);
@@ -159,7 +159,7 @@ void RangeBook::end_started(RowId process, const Closing& closing) {
   }
 }
 
-void RangeBook::end_all(RowId process, const Closing& closing) {
+void RangeBook::end_all(ProcessRow process, const Closing& closing) {
   for (auto entry = threads_.begin(); entry != threads_.end();) {
     const bool is_meant = process == 0 || entry->second.process == process;
     if (is_meant) end_pushed(entry->second, closing);
@@ -169,15 +169,17 @@ void RangeBook::end_all(RowId process, const Closing& closing) {
 }
 
 // Ranges that were started there may still be stopped by another thread.
-void RangeBook::end_thread(RowId thread, std::int64_t at) {
+void RangeBook::end_thread(ThreadRow thread, std::int64_t at) {
   const auto found = threads_.find(thread);
   if (found == threads_.end()) return;
   end_pushed(found->second, {.at = at, .how = Ended::Thread});
   threads_.erase(found);
 }
 
-void RangeBook::end_process(RowId process, std::int64_t at) { end_all(process, {.at = at, .how = Ended::Process}); }
-void RangeBook::exec_process(RowId process, std::int64_t at) { end_all(process, {.at = at, .how = Ended::Exec}); }
+void RangeBook::end_process(ProcessRow process, std::int64_t at) {
+  end_all(process, {.at = at, .how = Ended::Process});
+}
+void RangeBook::exec_process(ProcessRow process, std::int64_t at) { end_all(process, {.at = at, .how = Ended::Exec}); }
 void RangeBook::end_recording(std::int64_t at) { end_all(0, {.at = at, .how = Ended::Recording}); }
 
 void RangeBook::flush() {

@@ -25,7 +25,9 @@ namespace fade::store {
 struct MarkerCall {
   probes::Kind kind{};
   CallId id = 0, parent = 0;
-  RowId call = 0, process = 0, thread = 0;
+  CallRow call = 0;
+  ProcessRow process = 0;
+  ThreadRow thread = 0;
   std::int64_t entry = 0, exit = 0;
   std::int64_t result = 0;     // of start: the range's id; of pop: the level, negative if the library knew of no range
   std::uint64_t range_id = 0;  // of stop
@@ -39,9 +41,9 @@ class RangeBook {
 
   void call(const MarkerCall& call);
   // The open ranges of the thread are written as ended by the thread's end, not by the program.
-  void end_thread(RowId thread, std::int64_t at);
-  void end_process(RowId process, std::int64_t at);
-  void exec_process(RowId process, std::int64_t at);
+  void end_thread(ThreadRow thread, std::int64_t at);
+  void end_process(ProcessRow process, std::int64_t at);
+  void exec_process(ProcessRow process, std::int64_t at);
   void end_recording(std::int64_t at);  // time of the last recorded event
 
   void keep_rows(bool keep) { keep_rows_ = keep; }
@@ -51,13 +53,16 @@ class RangeBook {
   enum class Form : std::uint8_t { Pushed, Started, Mark };
   enum class Ended : std::uint8_t { Closed, Thread, Process, Exec, Recording };
   struct Name {
-    RowId row = 0;
-    RowId sum_row = 0;  // under which it is summed up
+    RangeNameRow row = 0;
+    RangeNameRow sum_row = 0;  // under which it is summed up
     bool is_step = false;
   };
   struct Open {
-    RowId id = 0, process = 0, thread = 0, up = 0;
-    RowId call = 0;  // that began it
+    RangeRow id = 0;
+    ProcessRow process = 0;
+    ThreadRow thread = 0;
+    RangeRow up = 0;
+    CallRow call = 0;  // that began it
     std::int64_t at = 0;
     Name name;
     Form form{};
@@ -68,16 +73,18 @@ class RangeBook {
   struct Closing {
     std::int64_t at = 0;
     Ended how = Ended::Closed;
-    RowId call = 0, thread = 0;  // 0: none
+    CallRow call = 0;
+    ThreadRow thread = 0;  // 0: none
   };
   struct Thread {
-    RowId process = 0;
+    ProcessRow process = 0;
     std::vector<Open> open;
     std::uint64_t too_deep = 0;  // pushed beyond the limit: their pops come first
     CallId handled = 0;          // the call inside which the last one was made, if any: it is the same range again
   };
   struct SumKey {
-    RowId process = 0, name = 0;
+    ProcessRow process = 0;
+    RangeNameRow name = 0;
     Form form{};
     auto operator<=>(const SumKey&) const = default;
   };
@@ -86,10 +93,11 @@ class RangeBook {
     std::int64_t total = 0, min = std::numeric_limits<std::int64_t>::max(), max = 0;
     Histogram histogram;
   };
-  using StartKey = std::pair<RowId, std::uint64_t>;  // process, id
+  using StartKey = std::pair<ProcessRow, std::uint64_t>;  // process, id
   struct StartHash {
     std::size_t operator()(const StartKey& key) const {
-      return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(key.first) * 0x9E3779B97F4A7C15u ^ key.second);
+      return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(key.first.value()) * 0x9E3779B97F4A7C15u ^
+                                        key.second);
     }
   };
 
@@ -100,22 +108,23 @@ class RangeBook {
   void mark(Thread& thread, const MarkerCall& call);
   Open opened(const Thread& thread, const MarkerCall& call, Form form);
   void close(Open& range, const Closing& closing);
-  void end_started(RowId process, const Closing& closing);  // process 0: of all
+  void end_started(ProcessRow process, const Closing& closing);  // process 0: of all
   void end_pushed(Thread& thread, const Closing& closing);
-  void end_all(RowId process, const Closing& closing);
+  void end_all(ProcessRow process, const Closing& closing);
   Name name_of(const std::optional<std::string>& text);
   Name new_name(const std::string& name);
-  void fault(RowId process, const char* kind);
+  void fault(ProcessRow process, const char* kind);
   // `ns` nullopt: it is open.
   void write(Open& range, std::optional<std::int64_t> ns, const Closing& closing);
 
   StepBook& steps_;
-  std::unordered_map<RowId, Thread> threads_;
+  std::unordered_map<ThreadRow, Thread> threads_;
   std::unordered_map<StartKey, Open, StartHash> started_;
   std::unordered_map<std::string, Name> names_;
   std::map<SumKey, Sum> sums_;  // since the last flush
-  std::map<std::pair<RowId, std::string>, std::uint64_t> faults_;
-  RowId last_id_, last_name_;
+  std::map<std::pair<ProcessRow, std::string>, std::uint64_t> faults_;
+  RangeRow last_id_;
+  RangeNameRow last_name_;
   bool keep_rows_ = true;
   Write range_, name_, sum_, fault_;
 };

@@ -13,7 +13,8 @@ struct RecordedCall {
   const CallView& view;
   FunctionEntry& function;
   ThreadEntry& thread;
-  RowId call, process;
+  CallRow call;
+  ProcessRow process;
   std::int64_t at, end;   // end: the moment it was entered if it never returned
   bool timed;             // it returned; result and duration are known
   bool returned, failed;  // returned: its work was done, as far as is known. failed: its result is not success
@@ -22,7 +23,7 @@ struct RecordedCall {
   std::int64_t sec;       // whole seconds of `at`
   // Set while it is recorded.
   std::int64_t ns = 0;  // of its duration, without fade's own cost
-  RowId launch = BatchTable::kNull;
+  LaunchRow launch = 0;
   bool wanted = true;          // has a row
   bool ran = false;            // put kernels to run, or tried to
   std::uint64_t launched = 0;  // kernels that it gave to the GPU: none if it failed or went into a graph

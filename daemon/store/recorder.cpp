@@ -33,7 +33,7 @@ bool adds_rows(const Notice& notice) {
 
 }  // namespace
 
-Recorder::Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step)
+Recorder::Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step)
     : session_(session),
       books_(db, failure_, session, std::move(filter), std::move(step)),
       lanes_(books_),

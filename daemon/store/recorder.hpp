@@ -21,7 +21,7 @@ namespace fade::store {
 
 class Recorder {
  public:
-  Recorder(sqlite::Db& db, RowId session, Detail detail, KernelFilter filter, StepRule step = {});
+  Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step = {});
 
   // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums()
   // and keep() less.
@@ -64,7 +64,7 @@ class Recorder {
   };
   // The calls so far.
   struct Tally {
-    RowId last_id = 0;
+    CallRow last_id = 0;
     std::int64_t last_ns = 0;  // the latest end
     std::uint64_t applied = 0, calls = 0, failed = 0, dropped = 0;
     std::uint64_t unknown = 0;  // of an unknown function or thread; since the last flush
@@ -79,7 +79,7 @@ class Recorder {
   void write_unknown();
   std::int64_t last_ns() const;
 
-  const RowId session_;
+  const SessionRow session_;
   Failure failure_;
   Books books_;
   LaneCache lanes_;

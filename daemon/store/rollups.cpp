@@ -55,7 +55,8 @@ Rollups::Rollups(sqlite::Db& db, Failure& failure)
             "INSERT INTO overhead_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
             "held_ns = held_ns + excluded.held_ns") {}
 
-CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns, std::int64_t cost) {
+CallSum& Rollups::sum_within(CallRow parent, ThreadRow thread, FunctionRow function, std::int64_t ns,
+                             std::int64_t cost) {
   Inside& inside = inside_[parent];
   inside.thread = thread;
   inside.ns += ns;
@@ -65,7 +66,7 @@ CallSum& Rollups::sum_within(RowId parent, RowId thread, RowId function, std::in
   return inside.by_function.emplace_back(function, CallSum{}).second;
 }
 
-Rollups::Inside Rollups::take_inside(RowId call) {
+Rollups::Inside Rollups::take_inside(CallRow call) {
   auto node = inside_.extract(call);
   return node ? std::move(node.mapped()) : Inside{};
 }
@@ -92,18 +93,18 @@ void Rollups::untimed(const Lane& lane, const Measured& call) {
   sum.add_untimed(true);
 }
 
-void Rollups::begin_second(RowId function, Second& second, std::int64_t sec, RowId call) {
+void Rollups::begin_second(FunctionRow function, Second& second, std::int64_t sec, CallRow call) {
   write_second(function, second);
   second.sec = sec;
   second.first_call = call;
 }
 
-void Rollups::write_second(RowId function, Second& second) {
+void Rollups::write_second(FunctionRow function, Second& second) {
   if (second.n > 0 && has_timeline_) second_(second.sec, function, second.n, second.total, second.first_call);
   second = Second{};
 }
 
-void Rollups::copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns) {
+void Rollups::copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns) {
   CopySum& sum = copies_[{process, function, kind}];
   ++sum.n;
   sum.bytes += static_cast<std::uint64_t>(bytes);
@@ -112,7 +113,7 @@ void Rollups::copy(RowId process, RowId function, std::int64_t kind, std::int64_
   sum.ns += ns;
 }
 
-void Rollups::stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns) {
+void Rollups::stops(SessionRow session, FunctionRow function, std::uint64_t stops, std::int64_t held_ns) {
   StopSum& sum = stops_[{session, function, 0}];
   sum.stops += stops;
   sum.held += held_ns;
@@ -148,8 +149,8 @@ void Rollups::end_timeline() {
   has_timeline_ = false;
 }
 
-std::vector<std::pair<RowId, FunctionTotal>> Rollups::totals() const {
-  std::vector<std::pair<RowId, FunctionTotal>> out;
+std::vector<std::pair<FunctionRow, FunctionTotal>> Rollups::totals() const {
+  std::vector<std::pair<FunctionRow, FunctionTotal>> out;
   for (const auto& [function, sums] : functions_.all()) out.emplace_back(function, sums.total);
   return out;
 }

@@ -85,7 +85,7 @@ class Rollups {
     std::int64_t sec = -1;
     std::uint64_t n = 0;
     std::int64_t total = 0;
-    RowId first_call = 0;
+    CallRow first_call = 0;
   };
   struct OfFunction {
     Second second;
@@ -93,11 +93,12 @@ class Rollups {
   };
   // The sums of the calls of a function in a thread. Valid until the next flush.
   struct Lane {
-    RowId thread = 0, function = 0;
+    ThreadRow thread = 0;
+    FunctionRow function = 0;
     CallSum* from_outside = nullptr;  // calls without an outer call
     OfFunction* all = nullptr;
   };
-  Lane lane(RowId thread, RowId function) {
+  Lane lane(ThreadRow thread, FunctionRow function) {
     return {thread, function, &calls_[{thread, function, 0}], &functions_[function]};
   }
 
@@ -106,7 +107,7 @@ class Rollups {
 
   // A call as it was measured. `call` and `parent` are row ids; parent 0: called from outside.
   struct Measured {
-    RowId call = 0, parent = 0;
+    CallRow call = 0, parent = 0;
     std::int64_t sec = 0;                // of its entry
     std::optional<std::int64_t> raw_ns;  // nullopt: it never returned
     std::int64_t held_ns = 0;            // at its stops, outside of its duration
@@ -126,39 +127,48 @@ class Rollups {
     return {ns, ns};
   }
   // Until the next flush.
-  LaunchSum& launches(RowId kernel, RowId geometry) { return launches_[{kernel, geometry, 0}]; }
-  void copy(RowId process, RowId function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
-  void stops(RowId session, RowId function, std::uint64_t stops, std::int64_t held_ns);
+  LaunchSum& launches(KernelRow kernel, GeometryRow geometry) { return launches_[{kernel, geometry, 0}]; }
+  void copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
+  void stops(SessionRow session, FunctionRow function, std::uint64_t stops, std::int64_t held_ns);
 
   void end_timeline();  // no sums by seconds from now on
   void flush();
   void finish();  // and calls that wait for an outer call that never came
 
-  std::vector<std::pair<RowId, FunctionTotal>> totals() const;  // by function
+  std::vector<std::pair<FunctionRow, FunctionTotal>> totals() const;  // by function
 
  private:
   struct StatKey {
-    RowId thread = 0, function = 0, parent = 0;
+    ThreadRow thread = 0;
+    FunctionRow function = 0, parent = 0;
     bool operator==(const StatKey&) const = default;
   };
+  template <class First, class Second>
   struct PairKey {
-    RowId first = 0, second = 0, third = 0;
+    First first = 0;
+    Second second = 0;
+    std::int64_t third = 0;
     bool operator==(const PairKey&) const = default;
   };
   struct Hash {
-    static std::size_t mix(RowId a, RowId b, RowId c) {
+    static std::size_t mix(std::int64_t a, std::int64_t b, std::int64_t c) {
       std::uint64_t h = static_cast<std::uint64_t>(a) * 0x9E3779B97F4A7C15u;
       h = (h ^ static_cast<std::uint64_t>(b)) * 0xC2B2AE3D27D4EB4Fu;
       h = (h ^ static_cast<std::uint64_t>(c)) * 0x165667B19E3779F9u;
       return h ^ (h >> 29);
     }
-    std::size_t operator()(const StatKey& k) const { return mix(k.thread, k.function, k.parent); }
-    std::size_t operator()(const PairKey& k) const { return mix(k.first, k.second, k.third); }
+    std::size_t operator()(const StatKey& k) const {
+      return mix(k.thread.value(), k.function.value(), k.parent.value());
+    }
+    template <class First, class Second>
+    std::size_t operator()(const PairKey<First, Second>& k) const {
+      return mix(k.first.value(), k.second.value(), k.third);
+    }
   };
   struct Inside {  // the inner calls of a call that has not returned
-    RowId thread = 0;
+    ThreadRow thread = 0;
     std::int64_t ns = 0, cost = 0;  // cost: fade's own, of and around the calls
-    std::vector<std::pair<RowId, CallSum>> by_function;
+    std::vector<std::pair<FunctionRow, CallSum>> by_function;
   };
   struct CopySum {
     std::uint64_t n = 0, bytes = 0, small = 0;
@@ -170,10 +180,10 @@ class Rollups {
     std::int64_t held = 0;
   };
 
-  Inside take_inside(RowId call);
-  CallSum& sum_within(RowId parent, RowId thread, RowId function, std::int64_t ns, std::int64_t cost);
+  Inside take_inside(CallRow call);
+  CallSum& sum_within(CallRow parent, ThreadRow thread, FunctionRow function, std::int64_t ns, std::int64_t cost);
   Net nested(const Lane& lane, const Measured& call);
-  void count(const Lane& lane, RowId call, std::int64_t sec, std::int64_t ns, bool failed) {
+  void count(const Lane& lane, CallRow call, std::int64_t sec, std::int64_t ns, bool failed) {
     auto& [second, total] = *lane.all;
     if (second.sec != sec) begin_second(lane.function, second, sec, call);
     ++second.n;
@@ -183,16 +193,16 @@ class Rollups {
     total.errors += failed;
     total.total_ns += ns;
   }
-  void begin_second(RowId function, Second& second, std::int64_t sec, RowId call);
-  void write_second(RowId function, Second& second);
+  void begin_second(FunctionRow function, Second& second, std::int64_t sec, CallRow call);
+  void write_second(FunctionRow function, Second& second);
   void flush_calls();
 
   RecentMap<StatKey, CallSum, Hash> calls_;
-  std::unordered_map<RowId, Inside> inside_;  // by outer call
-  RecentMap<RowId, OfFunction> functions_;
-  RecentMap<PairKey, LaunchSum, Hash> launches_;
-  RecentMap<PairKey, CopySum, Hash> copies_;
-  std::unordered_map<PairKey, StopSum, Hash> stops_;
+  std::unordered_map<CallRow, Inside> inside_;  // by outer call
+  RecentMap<FunctionRow, OfFunction> functions_;
+  RecentMap<PairKey<KernelRow, GeometryRow>, LaunchSum, Hash> launches_;
+  RecentMap<PairKey<ProcessRow, FunctionRow>, CopySum, Hash> copies_;
+  std::unordered_map<PairKey<SessionRow, FunctionRow>, StopSum, Hash> stops_;
   bool has_timeline_ = true;
   CostOfCalls cost_;
   Write stat_, second_, launch_, copy_, stop_;

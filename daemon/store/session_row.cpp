@@ -25,7 +25,7 @@ const char* word_for(Detail detail) {
 
 }  // namespace
 
-Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail) {
+Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail) {
   Failure failure;
   utsname host{};
   ::uname(&host);
@@ -38,7 +38,7 @@ Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail d
   insert(session.kind, session.clock.real_ns, session.clock.boot_ns, host.nodename, host.release, boot_id(),
          session.cwd, command, session.fade_version, session.options, word_for(detail));
   if (failure) return tl::unexpected(std::move(*failure.error));
-  return sqlite3_last_insert_rowid(db.get());
+  return SessionRow::of(sqlite3_last_insert_rowid(db.get()));
 }
 
 }  // namespace fade::store

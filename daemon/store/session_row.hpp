@@ -24,6 +24,6 @@ struct SessionInfo {
 };
 
 // Inserts the session's row, with the host and its boot, in a transaction of its own; returns its id.
-Result<RowId> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail);
+Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail);
 
 }  // namespace fade::store

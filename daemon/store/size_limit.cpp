@@ -65,7 +65,7 @@ bool SizeLimit::wants_sums(std::uint64_t bytes, std::uint64_t waiting) const {
   return most_ != 0 && !ahead_.empty() && bytes + waiting * kSumBytes >= bytes_with_sums_ + most_ / kSumsPart;
 }
 
-void SizeLimit::write(sqlite::Db& db, Failure& failure, RowId session, std::int64_t now, std::uint64_t left_out) {
+void SizeLimit::write(sqlite::Db& db, Failure& failure, SessionRow session, std::int64_t now, std::uint64_t left_out) {
   if (times_.empty()) return;
   Write write(db, failure, "INSERT OR REPLACE INTO drop_ (id, session, ts, dur, n, reason) VALUES (?,?,?,?,?,?)");
   for (std::size_t i = 0; i < times_.size(); ++i) {
@@ -74,9 +74,8 @@ void SizeLimit::write(sqlite::Db& db, Failure& failure, RowId session, std::int6
     const std::int64_t until = is_last ? now : times_[i + 1].from;
     const std::uint64_t calls = (is_last ? left_out : times_[i + 1].left_out) - time.left_out;
     if (calls == 0 && !is_last) continue;  // a large file was added to, or all came at once
-    write(time.row == 0 ? std::nullopt : std::optional(time.row), session, time.from, until - time.from, calls,
-          time.reason);
-    if (time.row == 0) time.row = sqlite3_last_insert_rowid(db.get());
+    write(unless(time.row, 0), session, time.from, until - time.from, calls, time.reason);
+    if (time.row == 0) time.row = DropRow::of(sqlite3_last_insert_rowid(db.get()));
   }
 }
 

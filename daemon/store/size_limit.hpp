@@ -29,7 +29,7 @@ class SizeLimit {
   void sums_written(std::uint64_t bytes) { bytes_with_sums_ = bytes; }
 
   // A row of drop_ for each time in which something was left out.
-  void write(sqlite::Db& db, Failure& failure, RowId session, std::int64_t now, std::uint64_t left_out);
+  void write(sqlite::Db& db, Failure& failure, SessionRow session, std::int64_t now, std::uint64_t left_out);
 
   struct Stage {
     Keep keep;
@@ -43,7 +43,7 @@ class SizeLimit {
     std::int64_t from = 0;
     std::uint64_t left_out = 0;  // calls, before it
     const char* reason = nullptr;
-    RowId row = 0;
+    DropRow row = 0;
   };
 
   const std::uint64_t most_;

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/id.hpp"
 #include "base/result.hpp"
 
 namespace fade::sqlite {
@@ -31,7 +32,7 @@ class Stmt {
   void bind_real(int at, double value) { sqlite3_bind_double(get(), at, value); }
   void bind_text(int at, std::string_view value);
   void bind_blob(int at, std::span<const std::byte> value);
-  // Binds all parameters in order: integers, doubles, strings, optionals of these (nullopt is NULL), bytes.
+  // Binds all parameters in order: integers, ids, doubles, strings, optionals of these (nullopt is NULL), bytes.
   template <class... A>
   void bind(const A&... values) {
     int at = 0;
@@ -60,6 +61,10 @@ class Stmt {
     else if constexpr (std::is_convertible_v<const T&, std::span<const std::byte>>) bind_blob(at, value);
     else if (value) bind_one(at, *value);
     else bind_null(at);
+  }
+  template <class Tag, class Rep>
+  void bind_one(int at, Id<Tag, Rep> id) {
+    bind_int(at, static_cast<std::int64_t>(id.value()));
   }
 
   struct Finalize {

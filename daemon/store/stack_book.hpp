@@ -10,7 +10,8 @@ namespace fade::store {
 
 struct StackCall {
   StackId stack = 0;
-  RowId call = 0, function = 0;
+  CallRow call = 0;
+  FunctionRow function = 0;
   std::int64_t ns = 0, self_ns = 0;  // self: without watched calls inside
   std::uint64_t bytes = 0;           // that it allocated
   bool failed = false;
@@ -22,7 +23,7 @@ class StackBook {
 
   void on(const FrameSeen& notice);
   void on(const StackSeen& notice);
-  void call(RowId call, StackId stack) { call_(call, directory_.stack_row(stack)); }
+  void call(CallRow call, StackId stack) { call_(call, directory_.stack_row(stack)); }
   void count(const StackCall& call);
   void flush();
 
@@ -30,15 +31,17 @@ class StackBook {
   struct Sum {
     std::uint64_t n = 0, errors = 0;
     std::int64_t total = 0, self = 0, bytes = 0;
-    RowId first_call = 0;
+    CallRow first_call = 0;
   };
   struct Key {
-    RowId stack = 0, function = 0;
+    StackRow stack = 0;
+    FunctionRow function = 0;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Key& k) const {
-      return static_cast<std::size_t>(k.stack) * 0x9E3779B97F4A7C15u ^ static_cast<std::size_t>(k.function);
+      return static_cast<std::size_t>(k.stack.value()) * 0x9E3779B97F4A7C15u ^
+             static_cast<std::size_t>(k.function.value());
     }
   };
 

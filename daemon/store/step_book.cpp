@@ -15,7 +15,7 @@ constexpr std::size_t kMostFunctions = 2'000;  // of one step that are told apar
 StepBook::StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory)
     : rule_(std::move(rule)),
       memory_(memory),
-      last_id_(db.integer("SELECT max(id) FROM step_").value_or(0)),
+      last_id_(last_row<StepRow>(db, "step_")),
       step_(db, failure, "INSERT INTO step_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       stat_(db, failure, "INSERT OR REPLACE INTO step_stat_ VALUES (?,?,?,?,?)"),
       drop_(db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)") {}
@@ -28,7 +28,7 @@ bool StepBook::begins_with_call(const std::string& function) const {
   return rule_.by == StepRule::By::Call && glob_match(rule_.pattern, function);
 }
 
-void StepBook::open(RowId range, Where where, const std::string& name, RowId call, std::int64_t at) {
+void StepBook::open(RangeRow range, Where where, const std::string& name, CallRow call, std::int64_t at) {
   Series& series = series_[where.thread];
   if (series.is_open) return;
   series.process = where.process;
@@ -46,11 +46,11 @@ void StepBook::open(RowId range, Where where, const std::string& name, RowId cal
   if (range != 0) by_range_[range] = where.thread;
 }
 
-void StepBook::range_opened(RowId range, Where where, const std::string& name, RowId call, std::int64_t at) {
+void StepBook::range_opened(RangeRow range, Where where, const std::string& name, CallRow call, std::int64_t at) {
   open(range, where, name, call, at);
 }
 
-void StepBook::range_closed(RowId range, const End& end) {
+void StepBook::range_closed(RangeRow range, const End& end) {
   const auto found = by_range_.find(range);
   if (found == by_range_.end()) return;
   close(series_[found->second], end);
@@ -77,7 +77,7 @@ void StepBook::write(const Step& step, const End& end, std::int64_t growth) {
   for (const FunctionSum& sum : step.functions) stat_(step.id, sum.function, sum.n, sum.errors, sum.self);
 }
 
-StepBook::Step* StepBook::step_of(RowId process, RowId thread) {
+StepBook::Step* StepBook::step_of(ProcessRow process, ThreadRow thread) {
   if (!has_rule()) return nullptr;
   if (const auto own = series_.find(thread); own != series_.end() && own->second.is_open) return &own->second.step;
   const auto open = open_in_.find(process);
@@ -103,7 +103,7 @@ void StepBook::call(const StepCall& call) {
   sum->self += call.self;
 }
 
-void StepBook::copied(RowId process, RowId thread, std::int64_t bytes) {
+void StepBook::copied(ProcessRow process, ThreadRow thread, std::int64_t bytes) {
   Step* step = step_of(process, thread);
   if (!step) return;
   ++step->copies;
@@ -121,7 +121,7 @@ void StepBook::separated(const StepCall& call, const std::string& function) {
 }
 
 // A range's step ends with the range. Without ranges, the time after the last separating call is no step.
-void StepBook::thread_ended(RowId thread, std::int64_t at) {
+void StepBook::thread_ended(ThreadRow thread, std::int64_t at) {
   const auto found = series_.find(thread);
   if (found == series_.end()) return;
   Series& series = found->second;
@@ -130,15 +130,15 @@ void StepBook::thread_ended(RowId thread, std::int64_t at) {
   series_.erase(found);
 }
 
-void StepBook::process_ended(RowId process, std::int64_t at) {
-  std::vector<RowId> threads;
+void StepBook::process_ended(ProcessRow process, std::int64_t at) {
+  std::vector<ThreadRow> threads;
   for (const auto& [thread, series] : series_)
     if (series.process == process) threads.push_back(thread);
-  for (const RowId thread : threads) thread_ended(thread, at);
+  for (const ThreadRow thread : threads) thread_ended(thread, at);
   open_in_.erase(process);
 }
 
-void StepBook::finish(RowId session, std::int64_t at) {
+void StepBook::finish(SessionRow session, std::int64_t at) {
   if (left_out_ > 0) drop_(session, at, 0, left_out_, "more steps than are stored");
   left_out_ = 0;
 }

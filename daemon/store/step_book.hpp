@@ -21,7 +21,10 @@ namespace fade::store {
 // A call as steps see it.
 struct StepCall {
   ProcessId process_id = 0;  // of the session, for the ledger
-  RowId call = 0, process = 0, thread = 0, function = 0;
+  CallRow call = 0;
+  ProcessRow process = 0;
+  ThreadRow thread = 0;
+  FunctionRow function = 0;
   std::int64_t exit = 0, ns = 0, self = 0;
   bool failed = false, outermost = false;
   std::uint64_t launches = 0;
@@ -31,10 +34,11 @@ struct StepCall {
 class StepBook {
  public:
   struct Where {
-    RowId process = 0, thread = 0;
+    ProcessRow process = 0;
+    ThreadRow thread = 0;
   };
   struct End {
-    RowId call = 0;  // that ended it; 0: none did
+    CallRow call = 0;  // that ended it; 0: none did
     std::int64_t at = 0;
     bool complete = false;
   };
@@ -46,27 +50,29 @@ class StepBook {
   bool begins_with_call(const std::string& function) const;
 
   // `range` names it until it is closed. A range within an open step of the same thread is no step.
-  void range_opened(RowId range, Where where, const std::string& name, RowId call, std::int64_t at);
-  void range_closed(RowId range, const End& end);
+  void range_opened(RangeRow range, Where where, const std::string& name, CallRow call, std::int64_t at);
+  void range_closed(RangeRow range, const End& end);
 
   void call(const StepCall& call);
-  void copied(RowId process, RowId thread, std::int64_t bytes);  // by the next call that call() gets
+  void copied(ProcessRow process, ThreadRow thread, std::int64_t bytes);  // by the next call that call() gets
   // A call of the function that separates steps returned: after call().
   void separated(const StepCall& call, const std::string& function);
 
-  void thread_ended(RowId thread, std::int64_t at);
-  void process_ended(RowId process, std::int64_t at);
-  void process_known(RowId process, ProcessId id) { ids_[process] = id; }
-  void finish(RowId session, std::int64_t at);
+  void thread_ended(ThreadRow thread, std::int64_t at);
+  void process_ended(ProcessRow process, std::int64_t at);
+  void process_known(ProcessRow process, ProcessId id) { ids_[process] = id; }
+  void finish(SessionRow session, std::int64_t at);
 
  private:
   struct FunctionSum {
-    RowId function = 0;
+    FunctionRow function = 0;
     std::uint64_t n = 0, errors = 0;
     std::int64_t self = 0;
   };
   struct Step {  // one row of step_, while it is added up
-    RowId id = 0, range = 0, call = 0;
+    StepRow id = 0;
+    RangeRow range = 0;
+    CallRow call = 0;
     Where where;
     std::string name;
     std::int64_t index = 0, at = 0, live = 0;  // live: bytes of GPU memory when it began
@@ -75,25 +81,25 @@ class StepBook {
     std::vector<FunctionSum> functions;
   };
   struct Series {  // of one thread
-    RowId process = 0;
+    ProcessRow process = 0;
     std::int64_t next = 1;
     std::uint64_t separators = 0;
     bool is_open = false;
     Step step;
   };
 
-  Step* step_of(RowId process, RowId thread);
-  void open(RowId range, Where where, const std::string& name, RowId call, std::int64_t at);
+  Step* step_of(ProcessRow process, ThreadRow thread);
+  void open(RangeRow range, Where where, const std::string& name, CallRow call, std::int64_t at);
   void close(Series& series, const End& end);
   void write(const Step& step, const End& end, std::int64_t growth);
 
   const StepRule rule_;
   const MemoryLedger& memory_;
-  std::unordered_map<RowId, Series> series_;               // by thread
-  std::unordered_map<RowId, std::vector<RowId>> open_in_;  // process -> threads with an open step
-  std::unordered_map<RowId, RowId> by_range_;              // -> thread
-  std::unordered_map<RowId, ProcessId> ids_;
-  RowId last_id_;
+  std::unordered_map<ThreadRow, Series> series_;                    // by thread
+  std::unordered_map<ProcessRow, std::vector<ThreadRow>> open_in_;  // process -> threads with an open step
+  std::unordered_map<RangeRow, ThreadRow> by_range_;                // -> thread
+  std::unordered_map<ProcessRow, ProcessId> ids_;
+  StepRow last_id_;
   std::uint64_t written_ = 0, left_out_ = 0;
   Write step_, stat_, drop_;
 };

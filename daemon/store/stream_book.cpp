@@ -7,13 +7,14 @@ constexpr std::size_t kMostStreams = 100'000;  // of one process
 // Where user space has no addresses there is room to tell the default streams apart.
 std::uint64_t key_of(const StreamBook::User& user, std::uint64_t handle) {
   if (handle > kPerThreadStream) return handle;
-  const auto device = static_cast<std::uint64_t>(user.device), thread = static_cast<std::uint64_t>(user.thread);
+  const auto device = static_cast<std::uint64_t>(user.device.value()),
+             thread = static_cast<std::uint64_t>(user.thread.value());
   return 1ull << 63 | (handle == kPerThreadStream ? thread << 31 : 0) | (device & 0xfffffff) << 2 | handle;
 }
 }  // namespace
 
 StreamBook::StreamBook(sqlite::Db& db, Failure& failure)
-    : last_(db.integer("SELECT max(id) FROM stream_").value_or(0)),
+    : last_(last_row<StreamRow>(db, "stream_")),
       insert_(db, failure, "INSERT INTO stream_ (id, process, handle, device, ts, thread) VALUES (?,?,?,?,?,?)"),
       options_(db, failure, "UPDATE stream_ SET created = 1, flags = ?2, priority = ?3, cu_mask = ?4 WHERE id = ?1"),
       end_(db, failure, "UPDATE stream_ SET ts_end = ?2 WHERE id = ?1"),
@@ -30,7 +31,7 @@ void StreamBook::create(const User& user, std::uint64_t handle, const Options& o
   options_(used(user, handle).row, options.flags, options.priority, unless_empty(options.cu_mask));
 }
 
-void StreamBook::destroy(RowId process, std::uint64_t handle, std::int64_t at) {
+void StreamBook::destroy(ProcessRow process, std::uint64_t handle, std::int64_t at) {
   auto& streams = streams_[process];
   const auto found = streams.find(handle);
   if (found == streams.end()) return;
@@ -64,14 +65,14 @@ StreamBook::Stream& StreamBook::known(const User& user, std::uint64_t handle, st
   return stream;
 }
 
-DeviceRow StreamBook::device_of(RowId process, std::uint64_t handle) const {
+DeviceRow StreamBook::device_of(ProcessRow process, std::uint64_t handle) const {
   const auto streams = streams_.find(process);
   if (streams == streams_.end()) return 0;
   const auto found = streams->second.find(handle);
   return found == streams->second.end() ? 0 : found->second.device;
 }
 
-void StreamBook::end_process(RowId process) {
+void StreamBook::end_process(ProcessRow process) {
   for (auto& [handle, stream] : streams_[process]) write_uses(stream);
   streams_.erase(process);
   recent_ = {};

@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kNullStream = 0, kLegacyStream = 1, kPerThreadStr
 class StreamBook {
  public:
   struct Stream {
-    RowId row = 0;
+    StreamRow row = 0;
     DeviceRow device = 0;
     std::uint64_t launches = 0, copies = 0, syncs = 0;
     bool changed = false;
@@ -35,18 +35,19 @@ class StreamBook {
   };
   // The user of a stream: the default streams differ by device, and the per-thread one by thread.
   struct User {
-    RowId process = 0, thread = 0;
+    ProcessRow process = 0;
+    ThreadRow thread = 0;
     DeviceRow device = 0;
     std::int64_t at = 0;
   };
 
   void create(const User& user, std::uint64_t handle, const Options& options);
-  void destroy(RowId process, std::uint64_t handle, std::int64_t at);
+  void destroy(ProcessRow process, std::uint64_t handle, std::int64_t at);
   // Streams that were there before the recording, and the default streams, get their row at first use.
   Stream& used(const User& user, std::uint64_t handle);
   // The device of a stream that was created or used; 0 if it is not known.
-  DeviceRow device_of(RowId process, std::uint64_t handle) const;
-  void end_process(RowId process);
+  DeviceRow device_of(ProcessRow process, std::uint64_t handle) const;
+  void end_process(ProcessRow process);
   void flush();
   // changes if a pointer to a stream is no longer valid, or its handle means another stream
   std::uint64_t forgotten() const { return forgotten_; }
@@ -54,7 +55,7 @@ class StreamBook {
  private:
   // Most uses are of a few streams. Pointers to streams are valid until the streams are destroyed.
   struct Recent {
-    RowId process = 0;
+    ProcessRow process = 0;
     std::uint64_t key = 0;
     Stream* stream = nullptr;
   };
@@ -63,10 +64,10 @@ class StreamBook {
   Stream& known(const User& user, std::uint64_t handle, std::uint64_t key);
   void write_uses(Stream& stream);
 
-  std::unordered_map<RowId, std::unordered_map<std::uint64_t, Stream>> streams_;
+  std::unordered_map<ProcessRow, std::unordered_map<std::uint64_t, Stream>> streams_;
   std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
   std::uint64_t forgotten_ = 0;
-  RowId last_;
+  StreamRow last_;
   Write insert_, options_, end_, uses_;
 };
 

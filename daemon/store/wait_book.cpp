@@ -14,7 +14,7 @@ WaitBook::WaitBook(sqlite::Db& db, Failure& failure)
             "total + excluded.total, "
             "longest = iif(excluded.max > max, excluded.longest, longest), max = max(max, excluded.max)") {}
 
-void WaitBook::call(RowId call, RowId process, RowId function, RowId caller, std::int64_t ns) {
+void WaitBook::call(CallRow call, ProcessRow process, FunctionRow function, SiteRow caller, std::int64_t ns) {
   Sum& sum = sums_[{process, function, caller}];
   ++sum.n;
   sum.total += ns;
@@ -24,7 +24,10 @@ void WaitBook::call(RowId call, RowId process, RowId function, RowId caller, std
 }
 
 void WaitBook::flush() {
-  for (const auto& [key, sum] : sums_) wait_(key[0], key[1], key[2], sum.n, sum.total, sum.max, sum.longest);
+  for (const auto& [key, sum] : sums_) {
+    const auto& [process, function, caller] = key;
+    wait_(process, function, caller, sum.n, sum.total, sum.max, sum.longest);
+  }
   sums_.clear();
 }
 

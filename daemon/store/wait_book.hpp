@@ -1,9 +1,9 @@
 // The times for which calls blocked their thread until the GPU was done, by function and place. For reports that need
 // not look at every call.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
+#include <tuple>
 
 #include "probes/probe.hpp"
 #include "store/rollups.hpp"
@@ -18,16 +18,16 @@ class WaitBook {
  public:
   WaitBook(sqlite::Db& db, Failure& failure);
 
-  void call(RowId call, RowId process, RowId function, RowId caller, std::int64_t ns);
+  void call(CallRow call, ProcessRow process, FunctionRow function, SiteRow caller, std::int64_t ns);
   void flush();
 
  private:
   struct Sum {
     std::uint64_t n = 0;
     std::int64_t total = 0, max = -1;
-    RowId longest = 0;  // call
+    CallRow longest = 0;  // call
   };
-  std::map<std::array<RowId, 3>, Sum> sums_;  // process, function, caller: since the last flush
+  std::map<std::tuple<ProcessRow, FunctionRow, SiteRow>, Sum> sums_;  // since the last flush
   Write wait_;
 };
 

@@ -5,15 +5,15 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "store/row_ids.hpp"
 #include "store/sqlite.hpp"
 
 namespace fade::store {
-
-// Numbers of rows in the database: ids of the session plus the number of rows of earlier sessions of the file.
-using RowId = std::int64_t;
 
 struct Failure {
   std::optional<Error> error;
@@ -47,9 +47,19 @@ class Write {
 using Room = std::function<std::uint64_t()>;
 inline std::uint64_t room_without_end() { return std::numeric_limits<std::uint64_t>::max(); }
 
+// The last row of that table; 0: it is empty.
+template <class Row>
+Row last_row(sqlite::Db& db, const std::string& table) {
+  return Row::of(db.integer("SELECT max(id) FROM " + table).value_or(0));
+}
+
 // `value`, or NULL if it is `nothing`, which an INTEGER column could not tell from a value.
 inline std::optional<std::int64_t> unless(std::int64_t value, std::int64_t nothing) {
   return value == nothing ? std::nullopt : std::optional(value);
+}
+template <class Tag, class Rep>
+std::optional<Id<Tag, Rep>> unless(Id<Tag, Rep> id, std::type_identity_t<Id<Tag, Rep>> nothing) {
+  return id == nothing ? std::nullopt : std::optional(id);
 }
 inline std::optional<std::string_view> unless_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);

@@ -89,7 +89,7 @@ class Writer::Impl {
   EventQueue& queue_;
   DatabaseFile file_;
   FilePages pages_;
-  RowId row_ = 0;
+  SessionRow row_ = 0;
   std::unique_ptr<Recorder> recorder_;
   std::thread thread_;
 
@@ -109,7 +109,7 @@ class Writer::Impl {
 
 Result<void> Writer::Impl::prepare(KernelFilter filter) {
   sqlite::Db& db = file_.db;
-  Result<RowId> row = write_session(db, session_, options_.detail);
+  Result<SessionRow> row = write_session(db, session_, options_.detail);
   if (!row) return tl::unexpected(std::move(row.error()));
   row_ = *row;
   if (auto written = write_coverage(db, row_, session_.coverage); !written) return written;

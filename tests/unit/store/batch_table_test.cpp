@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "store/recent_map.hpp"
+#include "store/row_ids.hpp"
 
 namespace fade::store {
 namespace {
@@ -32,6 +34,16 @@ class BatchTables : public testing::Test {
   BatchTable table_{"number_", 2};  // outlives the connection
   sqlite::Db db_;
 };
+
+static_assert(!std::is_convertible_v<ProcessRow, ThreadRow> && !std::is_assignable_v<ThreadRow&, ProcessRow>);
+
+TEST_F(BatchTables, RowsOfOtherTablesAreNumbersOrNull) {
+  ASSERT_TRUE(table_.attach(db_));
+  table_.add(StreamRow(1), or_null(DeviceRow(7)));
+  table_.add(StreamRow(2), or_null(DeviceRow()));
+  ASSERT_TRUE(table_.flush());
+  EXPECT_THAT(rows(), ElementsAre(Pair(1, 7), Pair(2, -1)));
+}
 
 // Calls come in the order of their returns, so their ids do not.
 TEST_F(BatchTables, EveryRowKeepsItsIdInWhateverOrderTheyCome) {

@@ -364,13 +364,14 @@ TEST(FreedMemories, AreForgottenInTheEnd) {
   FreedMemory freed;
   EXPECT_EQ(freed.find(1, Space::Memory, 0), nullptr);
   constexpr std::uint64_t kAll = 8 * FreedMemory::kMost;
-  for (std::uint64_t i = 0; i < kAll; ++i) freed.add(1, Space::Memory, i << 12, {static_cast<std::int64_t>(i), 1});
+  for (std::uint64_t i = 0; i < kAll; ++i)
+    freed.add(1, Space::Memory, i << 12, {AllocRow::of(static_cast<std::int64_t>(i)), 1});
   std::size_t known = 0;
   for (std::uint64_t i = 0; i < kAll; ++i) known += freed.find(1, Space::Memory, i << 12) != nullptr;
   EXPECT_GT(known, FreedMemory::kMost / 2);
   EXPECT_LE(known, FreedMemory::kMost);
   ASSERT_NE(freed.find(1, Space::Memory, (kAll - 1) << 12), nullptr);
-  EXPECT_EQ(freed.find(1, Space::Memory, (kAll - 1) << 12)->alloc, static_cast<std::int64_t>(kAll - 1));
+  EXPECT_EQ(freed.find(1, Space::Memory, (kAll - 1) << 12)->alloc.value(), static_cast<std::int64_t>(kAll - 1));
   EXPECT_EQ(freed.find(1, Space::Array, (kAll - 1) << 12), nullptr);
   EXPECT_EQ(freed.find(2, Space::Memory, (kAll - 1) << 12), nullptr);
 }
