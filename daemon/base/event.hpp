@@ -28,7 +28,7 @@ struct Probe;
 
 namespace fade {
 
-using CallId = std::uint64_t;
+using CallId = Id<struct CallTag, std::uint64_t>;
 using ProcessId = std::uint32_t;
 using ThreadId = std::uint32_t;
 using ModuleId = Id<struct ModuleTag, std::uint32_t>;

@@ -23,7 +23,8 @@ void CallRows::write(const RecordedCall& call) {
 void CallRows::write_row(const RecordedCall& call) {
   const CallRecord& record = call.record;
   ++written_;
-  const std::int64_t up = record.parent == 0 ? kNull : static_cast<std::int64_t>(record.id - record.parent);
+  const std::int64_t up =
+      record.parent == 0 ? kNull : static_cast<std::int64_t>(record.id.value() - record.parent.value());
   books_.call_rows.add(call.call, call.at, call.timed ? call.end - call.at : kNull, call.thread.row, call.function.row,
                        or_null(books_.directory.site_row(record.caller)), up, call.result == 0 ? kNull : call.result,
                        or_null(call.launch));

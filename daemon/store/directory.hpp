@@ -85,7 +85,7 @@ class Directory {
   }
   ThreadEntry* thread(ThreadId id) { return id < threads_.size() && threads_[id].row ? &threads_[id] : nullptr; }
 
-  CallRow call_row(CallId id) const { return behind(bases_.call, id); }
+  CallRow call_row(CallId id) const { return behind(bases_.call, id.value()); }
   ProcessRow process_row(ProcessId id) const { return behind(bases_.process, id); }
   ThreadRow thread_row(ThreadId id) const { return behind(bases_.thread, id); }
   FunctionRow function_row(FunctionId id) const {

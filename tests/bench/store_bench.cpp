@@ -113,7 +113,7 @@ class Program {
   void memory() {
     if (live_.size() < 1000 && (live_.empty() || random() % 2)) {
       CallRecord record = begin("hipMalloc");
-      const std::uint64_t address = 0x7f2000000000 + id_ * 65536 % 0x1000000000;
+      const std::uint64_t address = 0x7f2000000000 + id_.value() * 65536 % 0x1000000000;
       record.words = {0x7ffd00002000, (1 + random() % 1024) * 4096, 0, 0, 0, 0};
       piece(PieceKind::Out, 0, address);
       live_.push_back(address);

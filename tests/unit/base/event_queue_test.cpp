@@ -18,9 +18,9 @@ constexpr milliseconds kNow{0};
 constexpr hours kForEver{1};  // nothing here waits that long: it would hang
 
 CallRecord record(CallId id, std::uint16_t flags = kReturned) { return {.id = id, .flags = flags}; }
-std::vector<CallId> ids(const Batch& batch) {
-  std::vector<CallId> out;
-  for (const auto& call : batch.calls) out.push_back(call.id);
+std::vector<std::uint64_t> ids(const Batch& batch) {
+  std::vector<std::uint64_t> out;
+  for (const auto& call : batch.calls) out.push_back(call.id.value());
   return out;
 }
 std::vector<std::byte> bytes(std::size_t n, int value = 0) { return std::vector<std::byte>(n, std::byte(value)); }
@@ -94,7 +94,7 @@ const Full kFull[] = {
     {{.calls = 1000, .payload_bytes = 100, .notices = 1000},
      [](EventQueue& q, CallId n) { q.call(record(n), bytes(500)); }},
     {{.calls = 1000, .payload_bytes = 1000, .notices = 2},
-     [](EventQueue& q, CallId n) { q.notice(ModuleUnloaded{ModuleId::of(static_cast<std::uint32_t>(n))}); }},
+     [](EventQueue& q, CallId n) { q.notice(ModuleUnloaded{ModuleId::of(static_cast<std::uint32_t>(n.value()))}); }},
 };
 
 TEST_P(EventQueueFull, WriterWaitsForRoomAndNothingIsLost) {

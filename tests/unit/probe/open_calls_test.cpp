@@ -31,21 +31,22 @@ struct OpenCallsTest : ::testing::Test {
     calls.push(std::move(call));
     memory.at[sp] = return_address;
   }
-  std::vector<CallId> unwound_at(const CallFrame& frame) {
-    std::vector<CallId> ids;
-    for (const auto& call : calls.take_unwound(frame, memory, [&] { return stack; })) ids.push_back(call.record.id);
+  std::vector<std::uint64_t> unwound_at(const CallFrame& frame) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& call : calls.take_unwound(frame, memory, [&] { return stack; }))
+      ids.push_back(call.record.id.value());
     return ids;
   }
-  std::vector<CallId> unwound_at(std::uint64_t sp) { return unwound_at(CallFrame{.sp = {sp}}); }
+  std::vector<std::uint64_t> unwound_at(std::uint64_t sp) { return unwound_at(CallFrame{.sp = {sp}}); }
   // A function is entered by a jump, in the frame of a call that is open.
-  std::vector<CallId> jump(CallId id, std::uint64_t sp, std::uint64_t return_address, std::uint32_t entry) {
+  std::vector<std::uint64_t> jump(CallId id, std::uint64_t sp, std::uint64_t return_address, std::uint32_t entry) {
     auto gone = unwound_at({.sp = {sp}, .return_address = {return_address}, .entry = entry});
     open(id, sp, return_address, entry);
     return gone;
   }
-  std::vector<CallId> ids() const {
-    std::vector<CallId> out;
-    for (const auto& call : calls.all()) out.push_back(call.record.id);
+  std::vector<std::uint64_t> ids() const {
+    std::vector<std::uint64_t> out;
+    for (const auto& call : calls.all()) out.push_back(call.record.id.value());
     return out;
   }
 };
@@ -71,7 +72,7 @@ TEST_F(OpenCallsTest, ReturnTakesTheDeeperOnes) {
   open(2, 0x7e00, 0x200);
   OpenCall* outer = calls.find({0x100}, {0x7f00});
   ASSERT_NE(outer, nullptr);
-  EXPECT_EQ(calls.remove(*outer).record.id, 1u);
+  EXPECT_EQ(calls.remove(*outer).record.id.value(), 1u);
   EXPECT_THAT(unwound_at(0x7f00), ElementsAre(2));
   EXPECT_TRUE(calls.empty());
 }
@@ -79,8 +80,8 @@ TEST_F(OpenCallsTest, ReturnTakesTheDeeperOnes) {
 TEST_F(OpenCallsTest, RecursionFindsTheInnermostByStackPointer) {
   open(1, 0x7f00, 0x100);
   open(2, 0x7e00, 0x100);
-  EXPECT_EQ(calls.find({0x100}, {0x7e00})->record.id, 2u);
-  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id, 1u);
+  EXPECT_EQ(calls.find({0x100}, {0x7e00})->record.id.value(), 2u);
+  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id.value(), 1u);
   EXPECT_EQ(calls.find({0x100}, {0x7e80}), nullptr);
   EXPECT_EQ(calls.find({0x200}, {0x7e00}), nullptr);
 }
@@ -103,7 +104,7 @@ TEST_F(OpenCallsTest, JumpIntoAnotherFunctionKeepsTheCallThatJumped) {
   EXPECT_THAT(jump(2, 0x7f00, 0x100, 2), IsEmpty());
   EXPECT_THAT(jump(3, 0x7f00, 0x100, 3), IsEmpty());
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3));
-  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id, 3u);
+  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id.value(), 3u);
 }
 
 TEST_F(OpenCallsTest, CallFromAnotherPlaceInTheSameFrameIsNoJump) {
@@ -138,7 +139,7 @@ TEST_F(OpenCallsTest, ReturnKeepsTheCallsThatEndWithIt) {
   open(3, 0x7e00, 0x300, 3);  // left without a return
   calls.remove(*calls.find({0x100}, {0x7f00}));
   EXPECT_THAT(unwound_at({.sp = {0x7f00}, .return_address = {0x100}}), ElementsAre(3));
-  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id, 1u);
+  EXPECT_EQ(calls.find({0x100}, {0x7f00})->record.id.value(), 1u);
 }
 
 TEST_F(OpenCallsTest, OnlyCallsWhoseReturnAddressStandsThereHaveThatFrame) {

@@ -425,11 +425,11 @@ TEST_F(BlackBoxTest, AThreadThatDoesNotStopShowsOnlyItsSystemCall) {
 }
 
 TEST_F(BlackBoxTest, AThreadShowsItsInnermostCalls) {
-  for (CallId id = 1; id <= 40; ++id) enter(kHelper, "hipMemcpy", kStackPointer - id * 64, id);
+  for (CallId id = 1; id <= 40; ++id) enter(kHelper, "hipMemcpy", kStackPointer - id.value() * 64, id);
   const ThreadSeen one = box.look(thread(kHelper), nullptr);
   ASSERT_THAT(one.calls, SizeIs(32));
-  EXPECT_EQ(one.calls.front().record.id, 9u);
-  EXPECT_EQ(one.calls.back().record.id, 40u);
+  EXPECT_EQ(one.calls.front().record.id.value(), 9u);
+  EXPECT_EQ(one.calls.back().record.id.value(), 40u);
 }
 
 TEST_F(BlackBoxTest, CallsThatAnExceptionLeftAreNotRunning) {
@@ -438,7 +438,7 @@ TEST_F(BlackBoxTest, CallsThatAnExceptionLeftAreNotRunning) {
   process.put(kStackPointer - 64, std::uint64_t{0});  // other data is there by now
   const ThreadSeen one = box.look(thread(kHelper), nullptr);
   ASSERT_THAT(one.calls, SizeIs(1));
-  EXPECT_EQ(one.calls[0].record.id, 1u);
+  EXPECT_EQ(one.calls[0].record.id.value(), 1u);
 }
 
 TEST_F(BlackBoxTest, APlaceIsSentWithItsModule) {

@@ -68,11 +68,11 @@ TEST_F(CallBookTest, NumbersAreInOrderOfEntryAndTheInnermostOpenCallIsTheParent)
   const CallId outer = enter(thread, 0x7f00, 0x100);
   OpenCall call;
   book.number(thread, call.record);
-  EXPECT_EQ(call.record.id, outer + 1);
+  EXPECT_EQ(call.record.id.value(), outer.value() + 1);
   EXPECT_EQ(call.record.parent, outer);
   OpenCall elsewhere;
   book.number(other, elsewhere.record);
-  EXPECT_EQ(elsewhere.record.parent, 0u);
+  EXPECT_EQ(elsewhere.record.parent.value(), 0u);
 }
 
 TEST_F(CallBookTest, AReturnEndsTheCallOfItsFrameAlone) {
@@ -127,7 +127,7 @@ TEST_F(CallBookTest, TheEndOfAThreadClosesItsCalls) {
 
 TEST_F(CallBookTest, WhatWasNotNumberedIsNotSent) {
   book.open(thread, OpenCall{.sp = {0x7f00}, .return_address = {0x100}});
-  EXPECT_THAT(leave(thread, 0x7f00, 0x100), ElementsAre(0u));
+  EXPECT_THAT(leave(thread, 0x7f00, 0x100), ElementsAre(CallId(0)));
   EXPECT_THAT(sent(), IsEmpty());
 }
 

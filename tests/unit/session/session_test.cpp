@@ -44,8 +44,8 @@ void expect_sound(const test::CollectingSink& sink) {
   std::map<CallId, CallRecord> by_id;
   for (const auto& call : sink.calls) EXPECT_TRUE(by_id.emplace(call.record.id, call.record).second) << "twice";
   if (!by_id.empty()) {
-    EXPECT_EQ(by_id.begin()->first, 1u);
-    EXPECT_EQ(by_id.rbegin()->first, by_id.size());
+    EXPECT_EQ(by_id.begin()->first.value(), 1u);
+    EXPECT_EQ(by_id.rbegin()->first.value(), by_id.size());
   }
   for (const auto& [id, call] : by_id) {
     EXPECT_TRUE(call.flags & (kReturned | kUnwound | kOpenAtEnd));

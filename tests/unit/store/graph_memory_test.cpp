@@ -82,9 +82,11 @@ TEST_F(GraphMemoryLedger, OfACaptureIsAllocatedByEachLaunch) {
   EXPECT_THAT(seen(), ElementsAre("0", "50"));
   EXPECT_THAT(rows(kStats), ElementsAre("graph|50|150|4|3"));
   EXPECT_EQ(value("SELECT sum(unknown_frees) FROM memory_stats"), "0");
-  EXPECT_THAT(rows("SELECT name, alloc_call, free_call, size FROM allocations WHERE addr = 4096"),
-              ElementsAre("hipMallocAsync|" + std::to_string(allocated) + "|" + std::to_string(first) + "|100",
-                          "hipMallocAsync|" + std::to_string(allocated) + "|" + std::to_string(second) + "|100"));
+  EXPECT_THAT(
+      rows("SELECT name, alloc_call, free_call, size FROM allocations WHERE addr = 4096"),
+      ElementsAre(
+          "hipMallocAsync|" + std::to_string(allocated.value()) + "|" + std::to_string(first.value()) + "|100",
+          "hipMallocAsync|" + std::to_string(allocated.value()) + "|" + std::to_string(second.value()) + "|100"));
 }
 
 TEST_F(GraphMemoryLedger, OfAGraphThatIsNeverLaunchedIsNoMemory) {

@@ -108,7 +108,7 @@ TEST_F(Ledger, RetainedHandlesAreReleasedOneByOne) {
   EXPECT_EQ(value("SELECT count(*) FROM allocations WHERE \"end\" IS NOT NULL"), "0");
   const CallId last = tracee->call("hipMemRelease", {0x77});
   finish();
-  EXPECT_EQ(value("SELECT free_call FROM allocations"), std::to_string(last));
+  EXPECT_EQ(value("SELECT free_call FROM allocations"), std::to_string(last.value()));
 }
 
 TEST_F(Ledger, AnotherProcessMemoryIsNotCountedTwice) {
@@ -254,9 +254,9 @@ TEST_F(Ledger, RefusedFreesAreToldApart) {
   refuse("hipFree", 0x1000, 4);  // the library is going down
   finish();
   EXPECT_THAT(rows("SELECT fault, name, addr_hex, repeats, first_free_call_id, size FROM bad_frees ORDER BY id"),
-              ElementsAre("freed already|hipFree|0x1000|2|" + std::to_string(freed) + "|256",
+              ElementsAre("freed already|hipFree|0x1000|2|" + std::to_string(freed.value()) + "|256",
                           "never allocated|hipFreeAsync|0xbad000|1||", "inside an allocation|hipHostFree|0x2010|1||",
-                          "freed already|hipHostFree|0x3000|1|" + std::to_string(pinned) + "|256"));
+                          "freed already|hipHostFree|0x3000|1|" + std::to_string(pinned.value()) + "|256"));
   EXPECT_THAT(
       rows("SELECT finding, severity FROM findings ORDER BY 1"),
       ElementsAre("double-free|error", "double-free|error", "unknown-pointer|warning", "unknown-pointer|warning"));

@@ -58,7 +58,7 @@ TEST_F(Memory, IsAccountedFromAllocationToFree) {
   const Totals totals = finish();
   EXPECT_THAT(
       rows("SELECT device, kind, addr_hex, size, lifetime, alloc_call, free_call FROM allocations ORDER BY addr"),
-      ElementsAre("0|device|0x10000|1000|20000|" + std::to_string(first) + "|" + std::to_string(freed),
+      ElementsAre("0|device|0x10000|1000|20000|" + std::to_string(first.value()) + "|" + std::to_string(freed.value()),
                   "0|device|0x20000|500||2|"));
   EXPECT_THAT(
       rows(
@@ -91,7 +91,7 @@ TEST_F(Memory, KindsAreToldApart) {
   open();
   for (const char* symbol : {"hipHostMalloc", "hipMallocManaged"}) {
     const CallRecord record = tracee->begin(symbol, {0x7ffd0000, 64});
-    tracee->piece(PieceKind::Out, 0, std::uint64_t{0x1000 + record.id * 0x100});
+    tracee->piece(PieceKind::Out, 0, std::uint64_t{0x1000 + record.id.value() * 0x100});
     tracee->put(record);
   }
   finish();

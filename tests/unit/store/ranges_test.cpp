@@ -61,7 +61,7 @@ TEST_F(Ranges, HoldTheCallsOfTheirThreadBetween) {
   pop();
   tracee->call("hipFree");
   finish();
-  EXPECT_EQ(outer, 2u);
+  EXPECT_EQ(outer.value(), 2u);
   EXPECT_THAT(rows("SELECT range_name, name, call_id FROM range_calls ORDER BY range_id, call_id"),
               ElementsAre("outer|hipMalloc|3", "outer|hipFree|5", "inner|hipFree|5"));
 }
