@@ -45,7 +45,7 @@ class Input {
   off_t start_ = 0;
 };
 
-void nothing_to_say(const std::string&, int, const std::string&) {}
+void nothing_to_say(const std::string&, Pid, const std::string&) {}
 
 // In a thread of its own: tracing binds its thread to CPUs and changes its scheduling, and programs inherit both. That
 // thread alone gets signals, as the only one of an ordinary run does.

@@ -32,7 +32,7 @@ bool is_bad(const Check& check) { return check.verdict == Check::Verdict::Bad; }
 
 }  // namespace
 
-std::string check_table(pid_t pid, const std::string& name, const std::vector<Check>& checks,
+std::string check_table(Pid pid, const std::string& name, const std::vector<Check>& checks,
                         const recording::Style& style) {
   const std::string who =
       name.empty() ? fmt::format("process {}", pid) : fmt::format("{} (pid {})", table::printable(name), pid);

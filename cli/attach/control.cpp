@@ -65,8 +65,8 @@ Result<Control> Control::open(int fd) {
 }
 
 void Control::attached(const Attached& a) {
-  json message{{"event", "attached"},       {"pid", a.pid},    {"program", a.program}, {"database", a.database},
-               {"holds", to_json(a.holds)}, {"notes", a.notes}};
+  json message{{"event", "attached"},    {"pid", a.pid.value()},      {"program", a.program},
+               {"database", a.database}, {"holds", to_json(a.holds)}, {"notes", a.notes}};
   while (line_of(message).size() > kLongestLine && !message["notes"].empty())
     message["notes"].erase(message["notes"].size() - 1);
   send(message);

@@ -28,19 +28,19 @@
 namespace fade::cli::attach {
 namespace {
 
-std::string name_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+std::string name_of(Pid pid) {
+  std::ifstream file("/proc/" + std::to_string(pid.value()) + "/comm");
   std::string name;
   std::getline(file, name);
   return name;
 }
 
 // A result: goes to stdout.
-int check(const std::vector<pid_t>& pids, ColorWish color) {
+int check(const std::vector<Pid>& pids, ColorWish color) {
   const auto terminal = table::look_at_terminal(STDOUT_FILENO, use_color(color, STDOUT_FILENO));
   int status = 0;
   std::string text;
-  for (const pid_t pid : pids) {
+  for (const Pid pid : pids) {
     const auto checks = check_attach(pid, Asker::self());
     text += check_table(pid, name_of(pid), checks,
                         {.color = terminal.color, .utf8 = terminal.utf8, .width = columns_of(STDOUT_FILENO)});
@@ -57,9 +57,9 @@ int misused(Error error, Control* control) {
 }
 
 // Each process becomes a session of its own; their numbers are the result.
-int hand_over(const std::vector<pid_t>& pids, const Request& request) {
+int hand_over(const std::vector<Pid>& pids, const Request& request) {
   int status = 0;
-  for (const pid_t pid : pids) {
+  for (const Pid pid : pids) {
     const auto session =
         handover::attach({{}, pid, {}, handover::recording_json(request.options, request.targets.tree)});
     if (!session) return report(session.error(), nullptr);

@@ -14,17 +14,17 @@ namespace {
 constexpr std::string_view kTargets = "Processes to attach to";
 constexpr std::int64_t kMostMilliseconds = std::numeric_limits<std::int64_t>::max() / 1'000'000;
 
-Result<pid_t> parse_pid(std::string_view word) {
+Result<Pid> parse_pid(std::string_view word) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
   if (error != std::errc{} || end != word.data() + word.size() || pid <= 0)
     return fail(fmt::format("'{}' is not a process id", word), {},
                 fmt::format("by name: fade-attach --name '{}'", word));
-  return pid;
+  return Pid::of(pid);
 }
 
 // -p "$(pidof python3)" is one word with blanks between the numbers.
-Result<void> take_pids(const std::vector<std::string>& words, std::vector<pid_t>& pids) {
+Result<void> take_pids(const std::vector<std::string>& words, std::vector<Pid>& pids) {
   for (const std::string& word : words)
     for (std::size_t at = 0; (at = word.find_first_not_of(" \t\n,", at)) != std::string::npos;) {
       const std::size_t end = std::min(word.find_first_of(" \t\n,", at), word.size());

@@ -161,8 +161,8 @@ Result<void> attach_processes(Context& context) {
     const auto pid = number_word(word, "a process id");
     if (!pid) return tl::unexpected(pid.error());
     if (*pid > std::numeric_limits<pid_t>::max()) return usage_error("'" + word + "' is not a process id");
-    auto s =
-        handover::attach({context.settings.socket, static_cast<pid_t>(*pid), {}, recording_json(context.settings)});
+    auto s = handover::attach(
+        {context.settings.socket, Pid::of(static_cast<pid_t>(*pid)), {}, recording_json(context.settings)});
     if (!s) return tl::unexpected(std::move(s.error()));
     handover::say_session(*s);
     if (!context.settings.json)

@@ -1,10 +1,9 @@
 // What fade-doctor's command line says.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "cli/options/option.hpp"
 #include "cli/options/program.hpp"
@@ -14,7 +13,7 @@ namespace fade::cli::doctor {
 struct Request {
   bool json = false;
   bool strict = false;
-  pid_t pid = 0;                     // 0: none
+  Pid pid = 0;                       // 0: none
   std::vector<std::string> command;  // empty: none
 };
 

@@ -72,7 +72,7 @@ Result<void> check_options(const RecordingOptions& o) {
 Result<Json> attach(const Handover& handover) {
   auto client = ipc::Client::connect(ipc::socket_path(handover.socket));
   if (!client) return tl::unexpected(std::move(client.error()));
-  Json params{{"pid", handover.pid}, {"options", handover.options}};
+  Json params{{"pid", handover.pid.value()}, {"options", handover.options}};
   if (!handover.name.empty()) params.update({{"run", true}, {"name", handover.name}});
   return client->call("attach", std::move(params), kAttachTime);
 }

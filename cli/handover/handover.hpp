@@ -1,10 +1,9 @@
 // Having the daemon record instead of doing it ourselves: what fadectl, fade-run --daemon and fade-attach --daemon
 // share.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ipc/json.hpp"
 #include "supervisor/run.hpp"
@@ -20,7 +19,7 @@ Result<void> check_options(const RecordingOptions& options);
 
 struct Handover {
   std::string socket;  // empty: the usual one
-  pid_t pid = 0;
+  Pid pid = 0;
   std::string name;  // of a program that has not begun; empty: it has
   ipc::Json options = ipc::Json::object();
 };

@@ -20,9 +20,9 @@ Error own_failure(Error error) {
 }
 
 // What it ended with; the kernel tells its parent, whoever traces it.
-int wait_for(pid_t pid) {
+int wait_for(Pid pid) {
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(pid.value(), &status, 0) < 0 && errno == EINTR) {}
   return status;
 }
 

@@ -46,7 +46,7 @@ Result<void> look_at(int fd, const std::string& path) {
 
 // Who holds SQLite's shared lock on the file (in WAL mode every connection does, until it closes). Must be asked while
 // this process has no connection to it: closing any descriptor of a file gives up all of a process's locks on it.
-std::optional<pid_t> holder_of(int fd) {
+std::optional<Pid> holder_of(int fd) {
   constexpr off_t kPendingByte = 0x40000000;  // https://www.sqlite.org/src/file/src/os.h
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -54,7 +54,7 @@ std::optional<pid_t> holder_of(int fd) {
   lock.l_start = kPendingByte;
   lock.l_len = 512;
   if (::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return std::nullopt;
-  return lock.l_pid;
+  return Pid::of(lock.l_pid);
 }
 
 // A log left by a killed fade goes into the file, so that it is one file again and readable from anywhere. Only if the
@@ -126,7 +126,7 @@ Result<bool> read_sessions(Recording& r) {
 }  // namespace
 
 Result<Recording> open_recording(const std::string& path) {
-  std::optional<pid_t> holder;
+  std::optional<Pid> holder;
   {
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd) return fail("cannot open " + path, ::strerror(errno), errno == ENOENT ? kListFix : "", errno);

@@ -1,13 +1,12 @@
 // Recordings as files: finding the newest one, telling whether a file is one, opening it, and putting right what a
 // killed fade left behind.
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "cli/query/database.hpp"
 
@@ -23,7 +22,7 @@ struct Recording {
   std::string path;
   Database database;
   State state = State::Closed;
-  std::optional<pid_t> holder;         // a process that has the file open, where the kernel tells
+  std::optional<Pid> holder;           // a process that has the file open, where the kernel tells
   std::vector<std::int64_t> sessions;  // ids, ascending
 };
 

@@ -18,7 +18,7 @@ namespace fade::cli::run {
 namespace {
 
 // The program has started: from now on nothing that happens to our stderr may end us before it.
-void say_started(const std::string& name, int pid, const std::string& database) {
+void say_started(const std::string& name, Pid pid, const std::string& database) {
   ::signal(SIGPIPE, SIG_IGN);
   log::set_program("fade");
   const std::string file = name.substr(name.rfind('/') + 1);

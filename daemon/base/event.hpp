@@ -21,6 +21,7 @@
 
 #include "base/fd.hpp"
 #include "base/id.hpp"
+#include "base/pid.hpp"
 
 namespace fade::probes {
 struct Probe;
@@ -29,8 +30,8 @@ struct Probe;
 namespace fade {
 
 using CallId = Id<struct CallTag, std::uint64_t>;
-using ProcessId = std::uint32_t;
-using ThreadId = std::uint32_t;
+using ProcessId = Id<struct ProcessTag, std::uint32_t>;
+using ThreadId = Id<struct ThreadTag, std::uint32_t>;
 using ModuleId = Id<struct ModuleTag, std::uint32_t>;
 using FunctionId = Id<struct FunctionTag, std::uint32_t>;
 using CallSiteId = Id<struct CallSiteTag, std::uint32_t>;
@@ -119,8 +120,8 @@ struct ProcessStarted {
   ProcessId process = 0;
   ProcessId parent = 0;
   std::int64_t at = 0;
-  pid_t pid = 0;
-  pid_t ppid = 0;
+  Pid pid = 0;
+  Pid ppid = 0;
   uid_t uid = 0;
   std::uint64_t start_ticks = 0;  // /proc/PID/stat field 22
   std::string exe;
@@ -145,7 +146,7 @@ struct ThreadStarted {
   ThreadId thread = 0;
   ProcessId process = 0;
   std::int64_t at = 0;
-  pid_t tid = 0;
+  Tid tid = 0;
   std::string name;
   int device = 0;  // its current HIP device; kUnknownDevice if not seen
 };
@@ -332,7 +333,7 @@ struct Postmortem {
   int code = 0;                          // siginfo_t::si_code
   bool has_code = false;                 // false: the signal killed before fade saw it
   std::optional<std::uint64_t> address;  // address of a fault
-  pid_t sender = 0;                      // 0: the kernel, or unknown
+  pid_t sender = 0;                      // in the PID namespace of the process; 0: the kernel, or unknown
   uid_t sender_uid = 0;
   std::string sender_name;
   int exit_code = -1;         // for Exit

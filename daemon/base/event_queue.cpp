@@ -94,7 +94,7 @@ void EventQueue::keeps_to(int cpu) {
 bool EventQueue::take(Batch& batch, std::chrono::milliseconds patience) {
   batch.clear();
   std::unique_lock lock(mutex_);
-  if (!reader_) reader_.emplace(::gettid());
+  if (!reader_) reader_.emplace(Tid::of(::gettid()));
   filled_.wait_for(lock, patience, [&] { return closed_ || full_ || batch_.urgent; });
   std::swap(batch, batch_);
   full_ = false;

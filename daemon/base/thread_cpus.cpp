@@ -10,7 +10,7 @@ bool is_a_cpu(int cpu) { return cpu >= 0 && cpu < CPU_SETSIZE; }
 bool ThreadCpus::know_before() {
   if (before_) return true;
   cpu_set_t now;
-  if (::sched_getaffinity(tid_, sizeof now, &now) != 0) return false;
+  if (::sched_getaffinity(tid_.value(), sizeof now, &now) != 0) return false;
   before_ = now;
   return true;
 }

@@ -2,15 +2,16 @@
 // thread-safe; the calling thread may differ from the thread concerned.
 #pragma once
 #include <sched.h>
-#include <sys/types.h>
 
 #include <optional>
+
+#include "base/pid.hpp"
 
 namespace fade {
 
 class ThreadCpus {
  public:
-  explicit ThreadCpus(pid_t tid = 0) : tid_(tid) {}  // 0: the calling thread
+  explicit ThreadCpus(Tid tid = 0) : tid_(tid) {}  // 0: the calling thread
   bool only(int cpu);
   // Allows the former CPUs except `cpu`. Returns false, without a change, if there is no other CPU.
   bool all_but(int cpu);
@@ -18,8 +19,8 @@ class ThreadCpus {
 
  private:
   bool know_before();
-  bool run_on(const cpu_set_t& cpus) const { return ::sched_setaffinity(tid_, sizeof cpus, &cpus) == 0; }
-  pid_t tid_;
+  bool run_on(const cpu_set_t& cpus) const { return ::sched_setaffinity(tid_.value(), sizeof cpus, &cpus) == 0; }
+  Tid tid_;
   std::optional<cpu_set_t> before_;
 };
 

@@ -2,8 +2,6 @@
 // answers. A check reads and changes nothing; each path has a root before it, so that tests lay out a machine in a
 // folder.
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "proc/proc_files.hpp"
 #include "supervisor/kernel_answers.hpp"
 #include "supervisor/permission.hpp"
@@ -48,7 +47,7 @@ struct Examined {
   Asker asker;
   KernelAnswers kernel;
   std::function<std::optional<Space>(const std::string& path)> space;  // of the file system below a path
-  pid_t pid = 0;                                                       // a process; 0: none
+  Pid pid = 0;                                                         // a process; 0: none
   std::string program;  // the path of a program that is not running; empty: none
   std::string refused;  // why the program cannot be run; empty: it can
   // VAR=VALUE: of the process, else fade's own, which a program would get. nullopt: it may not be read.
@@ -59,7 +58,7 @@ struct Examined {
 
   ProcFiles proc() const { return ProcFiles(root + "/proc"); }
   // The process whose rights and limits count.
-  pid_t subject() const { return pid != 0 ? pid : asker.pid; }
+  Pid subject() const { return pid != 0 ? pid : asker.pid; }
   // The root folder that the process sees.
   std::string subject_root() const;
   std::optional<std::string> variable(std::string_view name) const;

@@ -23,7 +23,7 @@ std::vector<std::string> own_environment() {
   return out;
 }
 
-std::optional<std::vector<std::string>> environment_of(pid_t pid) {
+std::optional<std::vector<std::string>> environment_of(Pid pid) {
   const ProcFiles proc;
   if (!read_bounded(proc.path(pid, "environ"), 1)) return std::nullopt;
   return proc.texts(pid, "environ");
@@ -37,7 +37,7 @@ Examined this_machine() {
   return out;
 }
 
-Examined with_process(pid_t pid) {
+Examined with_process(Pid pid) {
   Examined out = this_machine();
   out.pid = pid;
   out.environment = environment_of(pid);

@@ -29,11 +29,11 @@ Fd open_mapped(const std::string& path, const Mapping& mapping) {
 
 }  // namespace
 
-Result<Fd> open_mapped_file(pid_t pid, const Mapping& mapping, const ProcFiles& proc) {
-  return open_mapped_file_of(living_thread(pid, proc), mapping, proc);
+Result<Fd> open_mapped_file(TaskId task, const Mapping& mapping, const ProcFiles& proc) {
+  return open_mapped_file_of(living_thread(task, proc), mapping, proc);
 }
 
-Result<Fd> open_mapped_file_of(pid_t thread, const Mapping& mapping, const ProcFiles& proc) {
+Result<Fd> open_mapped_file_of(Tid thread, const Mapping& mapping, const ProcFiles& proc) {
   const std::string name = mapping.path.empty() ? "the file mapped there" : mapping.path;
   if (!mapping.has_file()) return fail(fmt::format("cannot open {}", name), "no file is mapped there");
   int code = 0;

@@ -130,8 +130,8 @@ const Mapping* Maps::file_start(RemoteAddr address) const {
   }
 }
 
-Result<Maps> read_maps(pid_t pid, const ProcFiles& proc) {
-  const std::string name = proc.path(living_thread(pid, proc), "maps");
+Result<Maps> read_maps(TaskId task, const ProcFiles& proc) {
+  const std::string name = proc.path(living_thread(task, proc), "maps");
   const Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail_errno("cannot open " + name);
   std::string text;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/remote.hpp"
 #include "base/result.hpp"
 #include "proc/proc_files.hpp"
@@ -44,7 +45,7 @@ class Maps {
   std::vector<Mapping> mappings_;  // by address
 };
 
-Result<Maps> read_maps(pid_t pid, const ProcFiles& proc = ProcFiles());
+Result<Maps> read_maps(TaskId task, const ProcFiles& proc = ProcFiles());
 
 // The lowest address that may be mapped (vm.mmap_min_addr).
 std::uint64_t mmap_min_addr();

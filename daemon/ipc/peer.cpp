@@ -9,7 +9,7 @@ Result<Peer> peer_of(int socket) {
   socklen_t size = sizeof credentials;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
     return fail_errno("cannot tell who is asking");
-  return Peer{credentials.pid, credentials.uid, credentials.gid};
+  return Peer{Pid::of(credentials.pid), credentials.uid, credentials.gid};
 }
 
 }  // namespace fade::ipc

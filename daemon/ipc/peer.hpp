@@ -2,12 +2,13 @@
 #pragma once
 #include <sys/types.h>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 
 namespace fade::ipc {
 
 struct Peer {
-  pid_t pid = 0;
+  Pid pid = 0;
   uid_t uid = static_cast<uid_t>(-1);
   gid_t gid = static_cast<gid_t>(-1);
   bool is_root() const { return uid == 0; }

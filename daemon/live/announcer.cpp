@@ -81,7 +81,7 @@ Announcer::Witness Announcer::witness_of(const Postmortem& what, const ThreadSee
     out.since = call.entry_ns;
   }
   const ThreadNames thread = names_.thread(seen.thread);
-  const bool is_main = thread.tid == names_.process(thread.process).pid;
+  const bool is_main = thread.tid == leader_of(names_.process(thread.process).pid);
   out.worth = (seen.thread == what.thread ? 8 : 0) + (out.call.empty() ? 0 : 4) + (out.line.empty() ? 0 : 2) +
               (is_main ? 1 : 0);
   return out;

@@ -20,7 +20,7 @@ T& at(std::vector<T>& all, std::size_t id) {
 
 }  // namespace
 
-void LiveNames::take_process(ProcessId id, pid_t pid, const std::vector<std::string>& command,
+void LiveNames::take_process(ProcessId id, Pid pid, const std::vector<std::string>& command,
                              const std::vector<std::pair<std::string, std::string>>& environment) {
   const std::string rank = rank_of(environment), place = rank.empty() ? std::string() : fmt::format("rank {}, ", rank);
   processes_[id] = {pid, fmt::format("{} ({}pid {})", short_command(command), place, pid)};
@@ -34,7 +34,7 @@ void LiveNames::on(const Notice& notice) {
         else if constexpr (std::is_same_v<N, ProcessStarted>) take_process(n.process, n.pid, n.command, n.environment);
         else if constexpr (std::is_same_v<N, ProcessExec>)
           take_process(n.process, process(n.process).pid, n.command, n.environment);
-        else if constexpr (std::is_same_v<N, ThreadStarted>) at(threads_, n.thread) = {n.tid, n.process};
+        else if constexpr (std::is_same_v<N, ThreadStarted>) at(threads_, n.thread.value()) = {n.tid, n.process};
         else if constexpr (std::is_same_v<N, FunctionDefined>)
           at(functions_, n.function.value()) = {n.probe, n.library_major};
       },

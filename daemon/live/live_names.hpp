@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "probes/probe.hpp"
 
 namespace fade::live {
 
 struct ProcessNames {
-  pid_t pid = 0;
+  Pid pid = 0;
   std::string label;  // "python3 train.py (rank 1, pid 5993)"
 };
 struct ThreadNames {
-  pid_t tid = 0;
+  Tid tid = 0;
   ProcessId process = 0;
 };
 struct FunctionNames {
@@ -32,7 +33,7 @@ class LiveNames {
 
   // Default values for an unknown id.
   ProcessNames process(ProcessId id) const;
-  ThreadNames thread(ThreadId id) const { return id < threads_.size() ? threads_[id] : ThreadNames{}; }
+  ThreadNames thread(ThreadId id) const { return id.value() < threads_.size() ? threads_[id.value()] : ThreadNames{}; }
   FunctionNames function(FunctionId id) const {
     return id.value() < functions_.size() ? functions_[id.value()] : FunctionNames{};
   }
@@ -51,7 +52,7 @@ class LiveNames {
   };
   void take(const FrameSeen& frame);
   void take(const StackSeen& stack);
-  void take_process(ProcessId id, pid_t pid, const std::vector<std::string>& command,
+  void take_process(ProcessId id, Pid pid, const std::vector<std::string>& command,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
   const std::string folder_;

@@ -128,7 +128,7 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
                      place.empty() ? "" : "  ", printable(place));
 }
 
-std::string TraceLines::thread_text(pid_t pid, pid_t tid) const {
+std::string TraceLines::thread_text(Pid pid, Tid tid) const {
   return names_threads_ ? fmt::format("[{}/{}] ", pid, tid) : std::string();
 }
 
@@ -138,8 +138,8 @@ void TraceLines::ends(const ProcessEnded& ended) {
   const std::string how = ended.exit_signal != 0 ? "killed by " + signal_name(ended.exit_signal)
                           : ended.exit_code >= 0 ? fmt::format("exited with {}", ended.exit_code)
                                                  : "no longer watched";
-  const pid_t pid = names_.process(ended.process).pid;
-  waiting_ += fmt::format("{}{} +++ {} +++\n", thread_text(pid, pid), stamp(ended.at), how);
+  const Pid pid = names_.process(ended.process).pid;
+  waiting_ += fmt::format("{}{} +++ {} +++\n", thread_text(pid, leader_of(pid)), stamp(ended.at), how);
 }
 
 void TraceLines::on(const Notice& notice) {

@@ -13,6 +13,7 @@
 #include "base/batch_reader.hpp"
 #include "base/clock.hpp"
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "live/call_time.hpp"
 #include "live/live_names.hpp"
 #include "probes/arguments.hpp"
@@ -54,7 +55,7 @@ class TraceLines final : public BatchReader {
   void on(const Notice& notice);
   void ends(const ProcessEnded& ended);
   void take(const CallRecord& record, probes::Payload payload);
-  std::string thread_text(pid_t pid, pid_t tid) const;
+  std::string thread_text(Pid pid, Tid tid) const;
   std::string stamp(std::int64_t at) const;
   std::string arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
   std::string argument(const probes::Probe& probe, std::string_view name, const std::string& text) const;

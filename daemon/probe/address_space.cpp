@@ -11,7 +11,7 @@ constexpr std::int64_t kForkWindow = 10'000'000'000;  // the fork's event arrive
 
 }  // namespace
 
-std::shared_ptr<AddressSpace> AddressSpace::fork_copy(pid_t child) const {
+std::shared_ptr<AddressSpace> AddressSpace::fork_copy(Pid child) const {
   return std::shared_ptr<AddressSpace>(new AddressSpace(*this, child));
 }
 
@@ -23,7 +23,7 @@ void AddressSpace::forget_missing_net() {
   sites_.clear();
 }
 
-void AddressSpace::mend_copy(pid_t stopped) {
+void AddressSpace::mend_copy(Tid stopped) {
   forget_missing_net();
   ours_.mend_areas(stopped);
   put_back_lifted(stopped);
@@ -31,14 +31,14 @@ void AddressSpace::mend_copy(pid_t stopped) {
   if (SafetyNet* const net = ours_.net()) net->set_guarded(memory(), stopped, net->is_guarded() && !sites_.is_closed());
 }
 
-void AddressSpace::put_back_lifted(pid_t stopped) {
+void AddressSpace::put_back_lifted(Tid stopped) {
   for (const bool guards : {false, true})
     for (const auto& [address, site] : sites_.all())
       if (site.is_lifted && is_guard_of_libc(site.guard) == guards && ours_.text().is_set(site))
         ours_.text().put_back(site, stopped);
 }
 
-void AddressSpace::arm_missing(pid_t stopped) {
+void AddressSpace::arm_missing(Tid stopped) {
   std::vector<Site> missing;
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_.all())
@@ -55,7 +55,7 @@ void AddressSpace::arm_missing(pid_t stopped) {
 
 // ---------------------------------------------------------------- leaving
 
-std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
+std::size_t AddressSpace::forget(RemoteRange range, Tid stopped) {
   return sites_.erase_if([&](const Site& site) {
     if (!range.contains(site.address)) return false;
     ours_.strike(site.address, stopped);
@@ -65,7 +65,7 @@ std::size_t AddressSpace::forget(RemoteRange range, pid_t stopped) {
   });
 }
 
-void AddressSpace::put_back(pid_t stopped) {
+void AddressSpace::put_back(Tid stopped) {
   if (sites_.is_closed()) return;
   sites_.close();
   set_guarded(false, stopped);
@@ -73,7 +73,7 @@ void AddressSpace::put_back(pid_t stopped) {
 }
 
 // Guards go last: if fade dies, an int3 without guards may kill.
-void AddressSpace::put_back_all(bool guards, pid_t stopped) {
+void AddressSpace::put_back_all(bool guards, Tid stopped) {
   // If other bytes are there, the program wrote over the breakpoint: keep the program's bytes.
   for (auto& [address, site] : sites_.all()) {
     if (site.is_lifted || is_guard_of_libc(site.guard) != guards) continue;
@@ -88,7 +88,7 @@ void AddressSpace::untap_all() {
     if (site.is_tapped) TapArea::untap(memory(), site, kNobody);
 }
 
-Result<void> AddressSpace::remove(pid_t stopped, RemoteGadgets outside) {
+Result<void> AddressSpace::remove(Tid stopped, RemoteGadgets outside) {
   if (!has_net()) return {};
   if (auto given = trap_signal().give_back(stopped, outside); !given) return given;
   if (auto unmapped = ours_.unmap(stopped, outside); !unmapped) return unmapped;

@@ -56,7 +56,7 @@ struct EntrySites::Plan {
   std::size_t index = 0;           // of the entry
 };
 
-std::vector<Result<Site*>> EntrySites::arm(std::span<const FunctionEntry> entries, pid_t stopped) {
+std::vector<Result<Site*>> EntrySites::arm(std::span<const FunctionEntry> entries, Tid stopped) {
   std::vector<Result<Site*>> out(entries.size(), nullptr);
   for (std::size_t at = 0; at < entries.size(); at += NetTable::kMostAtOnce) {
     const std::size_t some = std::min(NetTable::kMostAtOnce, entries.size() - at);
@@ -65,7 +65,7 @@ std::vector<Result<Site*>> EntrySites::arm(std::span<const FunctionEntry> entrie
   return out;
 }
 
-void EntrySites::arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, pid_t stopped) {
+void EntrySites::arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, Tid stopped) {
   std::vector<Plan> plans;
   std::vector<std::size_t> others;
   std::unordered_set<RemoteAddr> planned;
@@ -89,7 +89,7 @@ void EntrySites::arm_some(std::span<const FunctionEntry> entries, std::span<Resu
   for (const std::size_t i : others) out[i] = SiteArming(ours_, sites_).arm(entries[i].function, stopped, Guard::None);
 }
 
-Result<EntrySites::Plan> EntrySites::plan(const FunctionEntry& entry, pid_t stopped) {
+Result<EntrySites::Plan> EntrySites::plan(const FunctionEntry& entry, Tid stopped) {
   const auto place = place_of_jump(entry, sites_);
   Site site{.address = place.value_or(entry.function), .way = place ? Way::Jump : Way::Trap, .armed_at = boottime_ns()};
   if (auto may = SiteArming(ours_, sites_).may_arm(site.address); !may) return tl::unexpected(may.error());
@@ -116,7 +116,7 @@ Result<EntrySites::Plan> EntrySites::plan(const FunctionEntry& entry, pid_t stop
 }
 
 // Writes neighbouring slots in one write.
-bool EntrySites::write_slots(std::span<const Plan> plans, pid_t stopped) const {
+bool EntrySites::write_slots(std::span<const Plan> plans, Tid stopped) const {
   std::vector<std::uint8_t> run;
   RemoteAddr begin;
   const auto write = [&] { return run.empty() || ours_.memory().write(begin, std::as_bytes(std::span(run)), stopped); };
@@ -131,7 +131,7 @@ bool EntrySites::write_slots(std::span<const Plan> plans, pid_t stopped) const {
   return write();
 }
 
-bool EntrySites::write_entries(std::span<const Plan> plans, pid_t stopped) {
+bool EntrySites::write_entries(std::span<const Plan> plans, Tid stopped) {
   std::vector<NetTable::Entry> entries;
   for (const Plan& plan : plans) entries.push_back(plan.site.table_entry());
   return entries.empty() || ours_.net()->table().set_all(ours_.memory(), stopped, entries);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "probe/our_memory.hpp"
 #include "probe/site_table.hpp"
 
@@ -34,14 +35,14 @@ class EntrySites {
 
   // Makes sites for all entries, in few writes, in the same order. AddressSpace::arm() of the same function returns the
   // same site.
-  std::vector<Result<Site*>> arm(std::span<const FunctionEntry> entries, pid_t stopped);
+  std::vector<Result<Site*>> arm(std::span<const FunctionEntry> entries, Tid stopped);
 
  private:
   struct Plan;
-  void arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, pid_t stopped);
-  Result<Plan> plan(const FunctionEntry& entry, pid_t stopped);
-  bool write_slots(std::span<const Plan> plans, pid_t stopped) const;
-  bool write_entries(std::span<const Plan> plans, pid_t stopped);
+  void arm_some(std::span<const FunctionEntry> entries, std::span<Result<Site*>> out, Tid stopped);
+  Result<Plan> plan(const FunctionEntry& entry, Tid stopped);
+  bool write_slots(std::span<const Plan> plans, Tid stopped) const;
+  bool write_entries(std::span<const Plan> plans, Tid stopped);
 
   OurMemory& ours_;
   SiteTable& sites_;

@@ -10,7 +10,7 @@
 
 namespace fade {
 
-Result<std::optional<Leftovers>> Takeover::run(pid_t stopped) {
+Result<std::optional<Leftovers>> Takeover::run(Tid stopped) {
   const auto maps = elf::read_maps(ours_.pid(), ours_.proc());
   if (!maps) return tl::unexpected(maps.error());
   auto net = SafetyNet::find(ours_.memory(), *maps);
@@ -34,7 +34,7 @@ Result<std::optional<Leftovers>> Takeover::run(pid_t stopped) {
 
 // The default action while sigaction(3) leads to the net: the kernel removed the net's action, and the program's
 // setting still counts.
-Result<void> Takeover::take_signal(SafetyNet& net, const std::vector<NetTable::Entry>& entries, pid_t stopped) const {
+Result<void> Takeover::take_signal(SafetyNet& net, const std::vector<NetTable::Entry>& entries, Tid stopped) const {
   const auto before = net.take_signal(ours_.call_with(net.gadgets(), stopped), ours_.memory());
   if (!before) return tl::unexpected(before.error());
   const bool is_guarded = std::ranges::any_of(entries, [&](const NetTable::Entry& entry) {
@@ -46,7 +46,7 @@ Result<void> Takeover::take_signal(SafetyNet& net, const std::vector<NetTable::E
   return {};
 }
 
-void Takeover::adopt(const NetTable::Entry& entry, pid_t stopped) {
+void Takeover::adopt(const NetTable::Entry& entry, Tid stopped) {
   if (TapArea::is_of_taps(entry)) return ours_.net()->table().leave_alone(entry);  // a thread may still ask there
   if (entry.way == Way::Pad) return;                                               // with its site
   Site site{.address = entry.site,

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "base/pid.hpp"
 #include "probe/our_memory.hpp"
 #include "probe/site_table.hpp"
 
@@ -20,11 +21,11 @@ class Takeover {
 
   // Net, slot areas and sites then belong to this fade. Every original byte is put back, and the SIGTRAP handler is the
   // net's again. nullopt: no remains.
-  Result<std::optional<Leftovers>> run(pid_t stopped);
+  Result<std::optional<Leftovers>> run(Tid stopped);
 
  private:
-  Result<void> take_signal(SafetyNet& net, const std::vector<NetTable::Entry>& entries, pid_t stopped) const;
-  void adopt(const NetTable::Entry& entry, pid_t stopped);
+  Result<void> take_signal(SafetyNet& net, const std::vector<NetTable::Entry>& entries, Tid stopped) const;
+  void adopt(const NetTable::Entry& entry, Tid stopped);
   bool is_believed(Site& site, bool was_set) const;
 
   OurMemory& ours_;

@@ -35,7 +35,7 @@ NetTable::Entry NetTable::unpack(const Words& words) {
           .way = static_cast<Way>(words[1] >> kWayShift)};
 }
 
-bool NetTable::set(const ProcessMemory& memory, pid_t stopped, const Entry& entry) {
+bool NetTable::set(const ProcessMemory& memory, Tid stopped, const Entry& entry) {
   const Words words = pack(entry);
   for (std::uint64_t i = first_place(entry.site);; i = next_place(i)) {
     const RemoteAddr at = now_ + i * 16;
@@ -49,7 +49,7 @@ bool NetTable::set(const ProcessMemory& memory, pid_t stopped, const Entry& entr
 }
 
 // Existing entries are written unchanged, so a concurrent lookup finds them.
-bool NetTable::set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries) {
+bool NetTable::set_all(const ProcessMemory& memory, Tid stopped, std::span<const Entry> entries) {
   constexpr std::size_t kFew = 16;
   FADE_CHECK(entries.size() <= kMostAtOnce);
   if (entries.size() <= kFew)
@@ -66,7 +66,7 @@ bool NetTable::set_all(const ProcessMemory& memory, pid_t stopped, std::span<con
   return memory.write(now_, std::as_bytes(std::span(*table)), stopped);
 }
 
-bool NetTable::rewrite(const ProcessMemory& memory, pid_t stopped, std::vector<Entry> live) {
+bool NetTable::rewrite(const ProcessMemory& memory, Tid stopped, std::vector<Entry> live) {
   live.insert(live.end(), left_alone_.begin(), left_alone_.end());
   if (live.size() >= kMost) return false;
   std::vector<Words> table(NetLayout::kTableEntries);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "probe/net_layout.hpp"
 #include "ptrace/process_memory.hpp"
@@ -36,17 +37,17 @@ class NetTable {
 
   // From now on, without fade, a thread at the site continues in its slot. Slot 0 forgets the site, but its entry stays
   // taken. Not when is_full().
-  bool set(const ProcessMemory& memory, pid_t stopped, const Entry& entry);
+  bool set(const ProcessMemory& memory, Tid stopped, const Entry& entry);
   // The same for many entries, in one write if they are many. If fade is killed in the middle, some entries are
   // missing.
-  bool set_all(const ProcessMemory& memory, pid_t stopped, std::span<const Entry> entries);
+  bool set_all(const ProcessMemory& memory, Tid stopped, std::span<const Entry> entries);
   static constexpr std::size_t kMostAtOnce = 512;  // fit if the table is not full
   bool is_full() const { return taken_ >= kMost; }
   std::uint64_t places_left() const { return is_full() ? 0 : kMost - taken_; }  // entries that can still be set
   std::uint64_t places_taken() const { return taken_; }                         // including forgotten sites
   // Writes the table anew, without the entries of forgotten sites. Returns false if the live entries are too many. No
   // live site is missing at any moment. Entries that were left alone stay.
-  bool rewrite(const ProcessMemory& memory, pid_t stopped, std::vector<Entry> live);
+  bool rewrite(const ProcessMemory& memory, Tid stopped, std::vector<Entry> live);
   // The table in the process, without forgotten sites. A damaged table gives an Error.
   Result<std::vector<Entry>> entries(const Memory& memory) const;
 

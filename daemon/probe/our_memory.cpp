@@ -11,7 +11,7 @@
 
 namespace fade {
 
-OurMemory::OurMemory(const OurMemory& parent, pid_t child)
+OurMemory::OurMemory(const OurMemory& parent, Pid child)
     : pid_(child),
       caller_(parent.caller_),
       proc_(parent.proc_),
@@ -22,7 +22,7 @@ OurMemory::OurMemory(const OurMemory& parent, pid_t child)
       seccomp_at_start_(parent.seccomp_at_start_),
       must_stay_(parent.must_stay_) {}
 
-Result<void> OurMemory::install_net(pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
+Result<void> OurMemory::install_net(Tid stopped, RemoteGadgets bootstrap, RemoteRange near) {
   auto net = SafetyNet::install(caller_, memory_, proc_, stopped, bootstrap, near);
   if (!net) return tl::unexpected(with_context("cannot prepare the process", std::move(net.error())));
   slots_.add(net->slots());
@@ -33,7 +33,7 @@ Result<void> OurMemory::install_net(pid_t stopped, RemoteGadgets bootstrap, Remo
 
 void OurMemory::adopt_net(const SafetyNet& net) {
   net_ = net;
-  seccomp_at_start_ = read_seccomp(pid_, proc_);
+  seccomp_at_start_ = read_seccomp(leader_of(pid_), proc_);
 }
 
 // If a removal was interrupted, areas may be gone.
@@ -62,13 +62,13 @@ void OurMemory::forget() {
   must_stay_ = false;
 }
 
-void OurMemory::mend_areas(pid_t stopped) {
+void OurMemory::mend_areas(Tid stopped) {
   slots_.drop_unmapped(memory_);
   if (taps_ && !slots_.around(taps_->code().begin)) taps_.reset();
   if (net_ && !slots_.empty()) net_->mend_ranges(memory_, stopped, slots_.all().subspan(1));
 }
 
-Result<void> OurMemory::unmap(pid_t stopped, RemoteGadgets outside) {
+Result<void> OurMemory::unmap(Tid stopped, RemoteGadgets outside) {
   if (must_stay_)
     return fail("a function of the process was changed around our jump", "who did that may have copied it");
   if (taps_ && taps_->is_used()) return fail("calls may be under way through fade's code");
@@ -90,7 +90,7 @@ Result<void> OurMemory::unmap(pid_t stopped, RemoteGadgets outside) {
 
 // ---------------------------------------------------------------- slots
 
-Result<RemoteAddr> OurMemory::slot_for(Way way, RemoteAddr site, pid_t stopped) {
+Result<RemoteAddr> OurMemory::slot_for(Way way, RemoteAddr site, Tid stopped) {
   if (const auto slot = slots_.take(way, site)) return *slot;
   const RemoteAddr page = page_of(site);
   if (auto added = add_area({page, page + kPageSize}, stopped); !added) return tl::unexpected(added.error());
@@ -98,12 +98,12 @@ Result<RemoteAddr> OurMemory::slot_for(Way way, RemoteAddr site, pid_t stopped) 
   return fail(fmt::format("no slot is within reach of {:#x}", site.value));
 }
 
-Result<void> OurMemory::reserve(RemoteRange range, pid_t stopped) {
+Result<void> OurMemory::reserve(RemoteRange range, Tid stopped) {
   if (!net_) return may_call(stopped);
   return slots_.has_room_near(range) ? Result<void>() : add_area(range, stopped);
 }
 
-Result<void> OurMemory::add_area(RemoteRange near, pid_t stopped) {
+Result<void> OurMemory::add_area(RemoteRange near, Tid stopped) {
   if (stopped == kNobody)
     return fail("there is no room for more breakpoints", "none of the process' threads stands still to make some");
   if (auto allowed = may_call(stopped); !allowed) return allowed;
@@ -117,7 +117,7 @@ Result<void> OurMemory::add_area(RemoteRange near, pid_t stopped) {
 // ---------------------------------------------------------------- taps
 
 // The rear part is for data: it may be written, and is empty in the child of a fork.
-Result<RemoteRange> OurMemory::map_taps(RemoteRange near, pid_t stopped) const {
+Result<RemoteRange> OurMemory::map_taps(RemoteRange near, Tid stopped) const {
   const RemoteCall call = call_with(net_->gadgets(), stopped);
   const auto range = map_near(call, stopped, proc_, near, TapArea::kSize);
   if (!range) return range;
@@ -129,7 +129,7 @@ Result<RemoteRange> OurMemory::map_taps(RemoteRange near, pid_t stopped) const {
   return fail("no memory for taps can be mapped in the process");
 }
 
-Result<void> OurMemory::place_taps(RemoteRange near, const SiteTable& live, pid_t stopped) {
+Result<void> OurMemory::place_taps(RemoteRange near, const SiteTable& live, Tid stopped) {
   if (auto allowed = may_call(stopped); !allowed) return allowed;
   if (!memory_.writes_without_stop())
     return fail("the memory of the process can only be written while it stands still");
@@ -146,7 +146,7 @@ Result<void> OurMemory::place_taps(RemoteRange near, const SiteTable& live, pid_
 }
 
 // The text that names the rings is empty in the child of a fork.
-Result<std::shared_ptr<TapRings>> OurMemory::make_rings(pid_t stopped) const {
+Result<std::shared_ptr<TapRings>> OurMemory::make_rings(Tid stopped) const {
   if (auto allowed = may_call(stopped); !allowed) return tl::unexpected(allowed.error());
   if (!taps_->write_name(memory_, stopped)) return fail("cannot write into the process");
   return TapRings::make(call_with(net_->gadgets(), stopped), proc_, stopped, taps_->name());
@@ -154,17 +154,17 @@ Result<std::shared_ptr<TapRings>> OurMemory::make_rings(pid_t stopped) const {
 
 // ---------------------------------------------------------------- the net's table
 
-bool OurMemory::enter(const Site& site, pid_t stopped) {
+bool OurMemory::enter(const Site& site, Tid stopped) {
   return net_->table().set(memory_, stopped, site.table_entry()) &&
          (!site.has_pad_entry() || net_->table().set(memory_, stopped, site.pad_entry()));
 }
 
-Result<void> OurMemory::make_room(const SiteTable& live, pid_t stopped) {
+Result<void> OurMemory::make_room(const SiteTable& live, Tid stopped) {
   if (net_->table().is_full() && !rewrite_table(live, stopped)) return fail("too many breakpoints in the process");
   return {};
 }
 
-bool OurMemory::rewrite_table(const SiteTable& live, pid_t stopped) {
+bool OurMemory::rewrite_table(const SiteTable& live, Tid stopped) {
   std::vector<NetTable::Entry> entries;
   for (const auto& [address, site] : live.all()) {
     entries.push_back(site.table_entry());
@@ -174,7 +174,7 @@ bool OurMemory::rewrite_table(const SiteTable& live, pid_t stopped) {
   return net_->table().rewrite(memory_, stopped, std::move(entries));
 }
 
-Result<void> OurMemory::may_call(pid_t stopped) const {
+Result<void> OurMemory::may_call(Tid stopped) const {
   if (!net_) return fail("the process was not prepared for breakpoints");
   if (read_seccomp(stopped, proc_) == seccomp_at_start_) return {};
   return fail("no system call can be made in the process", "it has installed a seccomp filter");

@@ -13,7 +13,7 @@ constexpr std::uint64_t kWorthRewriting = 256;  // entries
 
 }  // namespace
 
-Result<Site*> ReturnSites::arm(RemoteAddr address, pid_t stopped) {  // in the caller's text: DECISIONS 4
+Result<Site*> ReturnSites::arm(RemoteAddr address, Tid stopped) {  // in the caller's text: DECISIONS 4
   const bool is_new = ours_.net() && !sites_.contains(address);
   if (is_new && !make_room(stopped))
     return fail("calls come from more places than there is room for breakpoints", {}, {}, ENOSPC);
@@ -21,7 +21,7 @@ Result<Site*> ReturnSites::arm(RemoteAddr address, pid_t stopped) {  // in the c
 }
 
 // Entries of forgotten sites stay taken until the table is rewritten, which is worth it if many sites are forgotten.
-bool ReturnSites::make_room(pid_t stopped) {
+bool ReturnSites::make_room(Tid stopped) {
   const NetTable& table = ours_.net()->table();
   if (table.places_left() > kKeptForEntries) return true;
   const std::uint64_t live = table.left_alone() + sites_.traps();

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "probe/our_memory.hpp"
 #include "probe/site_table.hpp"
 
@@ -20,7 +21,7 @@ class ReturnSites {
   ReturnSites(OurMemory& ours, SiteTable& sites) : ours_(ours), sites_(sites) {}
 
   // As AddressSpace::arm(). The Error has code ENOSPC if there is no room.
-  Result<Site*> arm(RemoteAddr address, pid_t stopped);
+  Result<Site*> arm(RemoteAddr address, Tid stopped);
   // True if three quarters of the places for returns are taken.
   bool are_scarce() const;
   // Puts the original byte back at up to `most` of the return places, except at those in `open`: the places armed
@@ -33,7 +34,7 @@ class ReturnSites {
 
  private:
   bool can_write() const { return ours_.net() && !sites_.is_closed() && ours_.memory().writes_without_stop(); }
-  bool make_room(pid_t stopped);
+  bool make_room(Tid stopped);
 
   OurMemory& ours_;
   SiteTable& sites_;

@@ -51,10 +51,10 @@ std::string reason(std::optional<long> result) {
 
 }  // namespace
 
-Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, const ProcFiles& proc, RemoteRange near,
+Result<RemoteRange> map_near(const RemoteCall& call, TaskId task, const ProcFiles& proc, RemoteRange near,
                              std::uint64_t size) {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    const auto maps = elf::read_maps(pid, proc);
+    const auto maps = elf::read_maps(task, proc);
     if (!maps) return tl::unexpected(maps.error());
     // Another thread may take it first: then from the far end of a larger gap.
     auto gap = elf::free_gap_near(*maps, near, size << attempt);
@@ -79,7 +79,7 @@ SafetyNet::SafetyNet(RemoteAddr base)
       table_(base) {}
 
 Result<SafetyNet> SafetyNet::install(const SystemCaller& caller, const ProcessMemory& memory, const ProcFiles& proc,
-                                     pid_t stopped, RemoteGadgets bootstrap, RemoteRange near) {
+                                     Tid stopped, RemoteGadgets bootstrap, RemoteRange near) {
   const RemoteCall first(caller, memory, stopped, bootstrap);
   const auto range = map_near(first, stopped, proc, near, L::kSize);
   if (!range) return tl::unexpected(range.error());
@@ -103,7 +103,7 @@ Result<SafetyNet> SafetyNet::install(const SystemCaller& caller, const ProcessMe
   return net;
 }
 
-bool SafetyNet::write_image(const ProcessMemory& memory, pid_t stopped) const {
+bool SafetyNet::write_image(const ProcessMemory& memory, Tid stopped) const {
   const std::span code(fade_net_code, static_cast<std::size_t>(fade_net_code_end - fade_net_code));
   FADE_CHECK(code.size() <= L::kCodeEnd - L::kCodeAt);
   const KernelSigaction ours{handler_.value,
@@ -133,7 +133,7 @@ Result<KernelSigaction> SafetyNet::take_signal(const RemoteCall& call, const Mem
   return become_handler(call, memory, L::kScratchAt);
 }
 
-Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped,
+Result<void> SafetyNet::give_signal_back(const RemoteCall& call, const ProcessMemory& memory, Tid stopped,
                                          RemoteAddr restorer) const {
   const RemoteAddr at = base_ + L::kScratchAt;
   const auto asked = call.syscall(SYS_rt_sigaction, {SIGTRAP, 0, at.value, 8, 0, 0});
@@ -158,17 +158,17 @@ KernelSigaction SafetyNet::program_action(const Memory& memory) const {
 }
 
 // The handler is written last: a concurrent reader never sees a handler with another action's flags.
-bool SafetyNet::set_program_action(const ProcessMemory& memory, pid_t stopped, const KernelSigaction& action) {
+bool SafetyNet::set_program_action(const ProcessMemory& memory, Tid stopped, const KernelSigaction& action) {
   program_action_ = action;
   return memory.write(base_ + L::kProgramActionAt + 8, bytes_of(action).subspan(8), stopped) &&
          memory.write(base_ + L::kProgramActionAt, bytes_of(action.handler), stopped);
 }
 
-bool SafetyNet::set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const {
+bool SafetyNet::set_restorer(const ProcessMemory& memory, Tid stopped, RemoteAddr restorer) const {
   return memory.write(base_ + L::kRestorerAt, bytes_of(restorer.value), stopped);
 }
 
-bool SafetyNet::set_guarded(const ProcessMemory& memory, pid_t stopped, bool guarded) {
+bool SafetyNet::set_guarded(const ProcessMemory& memory, Tid stopped, bool guarded) {
   is_guarded_ = guarded;
   return memory.write(base_ + L::kGuardedAt, bytes_of(std::uint64_t{guarded}), stopped);
 }
@@ -178,18 +178,18 @@ SlotArea SafetyNet::slots() const {
   return {range, range.begin};
 }
 
-bool SafetyNet::add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range) {
+bool SafetyNet::add_range(const ProcessMemory& memory, Tid stopped, RemoteRange range) {
   if (ranges_ == L::kRanges) return false;
   const RemoteAddr at = base_ + L::kRangesAt + 16 * ranges_++;
   return memory.write(at + 8, bytes_of(range.end.value), stopped) &&
          memory.write(at, bytes_of(range.begin.value), stopped);
 }
 
-bool SafetyNet::drop_range(const ProcessMemory& memory, pid_t stopped) {
+bool SafetyNet::drop_range(const ProcessMemory& memory, Tid stopped) {
   return memory.write(base_ + L::kRangesAt + 16 * --ranges_, bytes_of(std::uint64_t{0}), stopped);
 }
 
-bool SafetyNet::mend_ranges(const ProcessMemory& memory, pid_t stopped, std::span<const SlotArea> areas) {
+bool SafetyNet::mend_ranges(const ProcessMemory& memory, Tid stopped, std::span<const SlotArea> areas) {
   ranges_ = 1;
   bool done = true;
   for (const SlotArea& area : areas) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "elf/maps.hpp"
 #include "probe/net_layout.hpp"
@@ -20,7 +21,7 @@ class SafetyNet {
   // Maps the net within reach of `near` and makes it the SIGTRAP handler. The thread must be able to make remote calls
   // with `bootstrap`.
   static Result<SafetyNet> install(const SystemCaller& caller, const ProcessMemory& memory, const ProcFiles& proc,
-                                   pid_t stopped, RemoteGadgets bootstrap, RemoteRange near);
+                                   Tid stopped, RemoteGadgets bootstrap, RemoteRange near);
   // The net of an earlier fade; nullopt: none. Its content is checked before use; a damaged net gives an Error.
   static Result<std::optional<SafetyNet>> find(const Memory& memory, const elf::Maps& maps);
 
@@ -30,16 +31,16 @@ class SafetyNet {
   Result<KernelSigaction> take_signal(const RemoteCall& call, const Memory& memory) const;
   // Gives the program's action to the kernel, if the kernel's action still is the net's. `restorer` serves an action
   // that has none.
-  Result<void> give_signal_back(const RemoteCall& call, const ProcessMemory& memory, pid_t stopped,
+  Result<void> give_signal_back(const RemoteCall& call, const ProcessMemory& memory, Tid stopped,
                                 RemoteAddr restorer) const;
   // The SIGTRAP action that the program has set: foreign traps go there. Its restorer counts only with SA_RESTORER
   // among its flags.
   KernelSigaction program_action(const Memory& memory) const;
   // The last known action: for use when an exec has removed the memory.
   const KernelSigaction& last_program_action() const { return program_action_; }
-  bool set_program_action(const ProcessMemory& memory, pid_t stopped, const KernelSigaction& action);
+  bool set_program_action(const ProcessMemory& memory, Tid stopped, const KernelSigaction& action);
   // Code outside the net that makes an rt_sigreturn: the program's handler, called by the net's, returns there.
-  bool set_restorer(const ProcessMemory& memory, pid_t stopped, RemoteAddr restorer) const;
+  bool set_restorer(const ProcessMemory& memory, Tid stopped, RemoteAddr restorer) const;
 
   bool stands_in(const Memory& memory) const {
     return memory.value<std::uint64_t>(base_ + NetLayout::kMagicAt) == NetLayout::kMagic;
@@ -53,7 +54,7 @@ class SafetyNet {
   RemoteAddr guard_code(Guard guard) const { return guards_[static_cast<std::size_t>(guard) - 1]; }
   // Tells the Loader's guard whether libc's guards are armed. While they are, a handler other than the net's is trusted
   // to be set by a program that fade sees.
-  bool set_guarded(const ProcessMemory& memory, pid_t stopped, bool guarded);
+  bool set_guarded(const ProcessMemory& memory, Tid stopped, bool guarded);
   bool is_guarded() const { return is_guarded_; }  // as set last
   SlotArea slots() const;
 
@@ -62,17 +63,17 @@ class SafetyNet {
   const NetTable& table() const { return table_; }
 
   // Adds another area with slots for the handler.
-  bool add_range(const ProcessMemory& memory, pid_t stopped, RemoteRange range);
+  bool add_range(const ProcessMemory& memory, Tid stopped, RemoteRange range);
   // The areas added so far, read from the process, without the net's own area.
   Result<std::vector<RemoteRange>> ranges(const Memory& memory, const elf::Maps& maps) const;
   // Removes the last area; no thread may be in it.
-  bool drop_range(const ProcessMemory& memory, pid_t stopped);
+  bool drop_range(const ProcessMemory& memory, Tid stopped);
   // For the copy of memory of a fork during these steps: `areas` are the areas that exist there.
-  bool mend_ranges(const ProcessMemory& memory, pid_t stopped, std::span<const SlotArea> areas);
+  bool mend_ranges(const ProcessMemory& memory, Tid stopped, std::span<const SlotArea> areas);
 
  private:
   explicit SafetyNet(RemoteAddr base);
-  bool write_image(const ProcessMemory& memory, pid_t stopped) const;
+  bool write_image(const ProcessMemory& memory, Tid stopped) const;
   Result<KernelSigaction> become_handler(const RemoteCall& call, const Memory& memory, std::uint64_t old_at) const;
   static Result<SafetyNet> adopt(const Memory& memory, const elf::Maps& maps, const elf::Mapping& rest);
   bool read_code(const Memory& memory);
@@ -88,7 +89,7 @@ class SafetyNet {
 };
 
 // Maps `size` bytes, readable and executable, within +-2 GiB of all of `near`.
-Result<RemoteRange> map_near(const RemoteCall& call, pid_t pid, const ProcFiles& proc, RemoteRange near,
+Result<RemoteRange> map_near(const RemoteCall& call, TaskId task, const ProcFiles& proc, RemoteRange near,
                              std::uint64_t size);
 
 }  // namespace fade

@@ -33,7 +33,7 @@ std::optional<RemoteAddr> behind_system_call(const Memory& memory, RemoteAddr fu
   return begin == end ? std::nullopt : std::optional(function + static_cast<std::uint64_t>(begin - code->begin()) + 2);
 }
 
-Result<Site*> SiteArming::arm(RemoteAddr address, pid_t stopped, Guard guard) {
+Result<Site*> SiteArming::arm(RemoteAddr address, Tid stopped, Guard guard) {
   if (guard != Guard::None) address = guarded_address(ours_.memory(), address);
   Site* known = sites_.of_function(address);
   if (known && !known->is_lifted) return known;
@@ -54,7 +54,7 @@ Result<void> SiteArming::may_arm(RemoteAddr address) const {
   return {};
 }
 
-bool SiteArming::set_again(Site& site, pid_t stopped) const {
+bool SiteArming::set_again(Site& site, Tid stopped) const {
   std::uint8_t bytes[16];
   const std::size_t got = ours_.memory().read(site.address, std::as_writable_bytes(std::span(bytes)));
   const SiteText text = ours_.text();
@@ -64,14 +64,14 @@ bool SiteArming::set_again(Site& site, pid_t stopped) const {
   return true;
 }
 
-Result<Site> SiteArming::make_site(RemoteAddr address, Guard guard, pid_t stopped) {
+Result<Site> SiteArming::make_site(RemoteAddr address, Guard guard, Tid stopped) {
   const GuardForm& form = form_of(guard);
   if (form.jumps && can_jump(ours_.memory(), address, guard)) return make_jump(address, guard, stopped);
   if (form.needs_jump) return fail(fmt::format("no jump can stand at {:#x}", address.value));
   return make_trap(address, guard, stopped);
 }
 
-Result<Site> SiteArming::make_trap(RemoteAddr address, Guard guard, pid_t stopped) {
+Result<Site> SiteArming::make_trap(RemoteAddr address, Guard guard, Tid stopped) {
   const auto slot = ours_.slot_for(Way::Trap, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   auto site = make_trap_with(*slot, address, guard, stopped);
@@ -79,7 +79,7 @@ Result<Site> SiteArming::make_trap(RemoteAddr address, Guard guard, pid_t stoppe
   return site;
 }
 
-Result<Site> SiteArming::make_trap_with(RemoteAddr slot, RemoteAddr address, Guard guard, pid_t stopped) {
+Result<Site> SiteArming::make_trap_with(RemoteAddr slot, RemoteAddr address, Guard guard, Tid stopped) {
   std::uint8_t bytes[16];
   const std::size_t got = ours_.memory().read(address, std::as_writable_bytes(std::span(bytes)));
   Site site{.address = address, .slot = slot, .original = bytes[0], .guard = guard, .armed_at = boottime_ns()};
@@ -93,7 +93,7 @@ Result<Site> SiteArming::make_trap_with(RemoteAddr slot, RemoteAddr address, Gua
   return site;
 }
 
-Result<Site> SiteArming::make_jump(RemoteAddr address, Guard guard, pid_t stopped) {
+Result<Site> SiteArming::make_jump(RemoteAddr address, Guard guard, Tid stopped) {
   const auto slot = ours_.slot_for(Way::Jump, address, stopped);
   if (!slot) return tl::unexpected(slot.error());
   const auto bytes = ours_.memory().value<std::array<std::uint8_t, 16>>(address);

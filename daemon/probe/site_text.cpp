@@ -67,7 +67,7 @@ bool SiteText::recover(Site& site) const {
 // Other threads may be about to execute this. Within an aligned word they see either the old bytes or the new bytes.
 // Otherwise a thread may meet a half-written jump, which begins with an int3. If fade dies just then, the int3 kills a
 // thread that blocks SIGTRAP.
-bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, pid_t stopped) const {
+bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, Tid stopped) const {
   const RemoteAddr word_at{site.address.value & ~std::uint64_t{7}};
   const std::uint64_t skip = site.address - word_at;
   if (auto word = memory_.value<std::array<std::uint8_t, 8>>(word_at); word && skip + bytes.size() <= word->size()) {
@@ -79,17 +79,17 @@ bool SiteText::write_jump_bytes(const Site& site, JumpBytes bytes, pid_t stopped
          memory_.write(site.address, bytes_of(bytes).first(1), stopped);
 }
 
-bool SiteText::put_in(const Site& site, pid_t stopped) const {
+bool SiteText::put_in(const Site& site, Tid stopped) const {
   if (site.way == Way::Jump) return write_jump_bytes(site, jump_code(site.address, site.pad()), stopped);
   return memory_.write(site.address, bytes_of(kInt3), stopped);
 }
 
-bool SiteText::put_in_first(const Site& site, pid_t stopped) const {
+bool SiteText::put_in_first(const Site& site, Tid stopped) const {
   if (site.way != Way::Jump) return put_in(site, stopped);
   return memory_.write_at_once(site.address, bytes_of(jump_code(site.address, site.pad()))) || put_in(site, stopped);
 }
 
-bool SiteText::put_back(const Site& site, pid_t stopped) const {
+bool SiteText::put_back(const Site& site, Tid stopped) const {
   if (site.way == Way::Jump) return write_jump_bytes(site, original_text(site), stopped);
   return memory_.write(site.address, bytes_of(site.original), stopped);
 }

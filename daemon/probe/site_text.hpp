@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "probe/relocate.hpp"
 #include "probe/safety_net.hpp"
 #include "probe/site.hpp"
@@ -27,10 +28,10 @@ class SiteText {
   bool recover(Site& site) const;
 
   // Writes the breakpoint, or the original bytes, into the text. `stopped`: a stopped thread, or kNobody.
-  bool put_in(const Site& site, pid_t stopped) const;
+  bool put_in(const Site& site, Tid stopped) const;
   // The same if no thread has been there yet: a jump needs no int3 first, if it is written completely or not at all.
-  bool put_in_first(const Site& site, pid_t stopped) const;
-  bool put_back(const Site& site, pid_t stopped) const;
+  bool put_in_first(const Site& site, Tid stopped) const;
+  bool put_back(const Site& site, Tid stopped) const;
   // True if an int3 or the jump is there; the int3 of a half-written jump counts.
   bool is_set(const Site& site) const;
   // True if neither breakpoint nor original bytes are there: the program changed them. If a library was closed, and
@@ -38,7 +39,7 @@ class SiteText {
   bool is_written_over(const Site& site) const;
 
  private:
-  bool write_jump_bytes(const Site& site, std::array<std::uint8_t, kJumpSize> bytes, pid_t stopped) const;
+  bool write_jump_bytes(const Site& site, std::array<std::uint8_t, kJumpSize> bytes, Tid stopped) const;
 
   const ProcessMemory& memory_;
   const SafetyNet& net_;

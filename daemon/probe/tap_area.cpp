@@ -20,7 +20,7 @@ bool is_in_reach(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < 
 void append_code(std::vector<std::uint8_t>& to, const auto& bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
 
 // The pad's first bytes, in one write: threads behind them go on in the breakpoint's pad.
-bool write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, pid_t stopped) {
+bool write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, Tid stopped) {
   auto word = memory.value<std::array<std::uint8_t, 8>>(pad);
   if (!word) return false;
   std::ranges::copy(first, word->begin());
@@ -40,7 +40,7 @@ TapArea TapArea::fork_copy() const {
   return out;
 }
 
-bool TapArea::write_questions(const ProcessMemory& memory, pid_t stopped) {
+bool TapArea::write_questions(const ProcessMemory& memory, Tid stopped) {
   const tap::Traps traps = tap::traps_code(at_, data());
   traps_ = traps.trap;
   give_up_ = traps.give_up;
@@ -51,7 +51,7 @@ bool TapArea::write_questions(const ProcessMemory& memory, pid_t stopped) {
          memory.write(registration(), std::as_bytes(std::span(registers)), stopped);
 }
 
-bool TapArea::write_name(const ProcessMemory& memory, pid_t stopped) const {
+bool TapArea::write_name(const ProcessMemory& memory, Tid stopped) const {
   return memory.write(name(), std::as_bytes(std::span(kName)), stopped);
 }
 
@@ -108,7 +108,7 @@ Result<std::vector<std::uint8_t>> TapArea::code_of(const Site& site, RemoteAddr 
 }
 
 Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped,
-                          pid_t stopped) {
+                          Tid stopped) {
   if (!is_in_reach(site.pad(), at_) || !is_in_reach(site.pad(), at_ + kSize))
     return fail("the area of taps is too far away");
   const auto index = free_cell();
@@ -134,14 +134,14 @@ Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t
   return fail("cannot write into the process");
 }
 
-bool TapArea::untap(const ProcessMemory& memory, Site& site, pid_t stopped) {
+bool TapArea::untap(const ProcessMemory& memory, Site& site, Tid stopped) {
   const auto pad = site.entry_pad().code(site.pad(), site.slot);
   if (!write_pad(memory, site.pad(), std::span(pad).first(kJumpSize), stopped)) return false;
   site.is_tapped = false;
   return true;
 }
 
-void TapArea::forget(const ProcessMemory& memory, RemoteRange range, pid_t stopped) {
+void TapArea::forget(const ProcessMemory& memory, RemoteRange range, Tid stopped) {
   write(memory, sites_.forget(range), stopped);
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (cells_[i].entry == 0 || !range.contains(cells_[i].site)) continue;
@@ -150,7 +150,7 @@ void TapArea::forget(const ProcessMemory& memory, RemoteRange range, pid_t stopp
   }
 }
 
-bool TapArea::enable(const ProcessMemory& memory, bool on, pid_t stopped) {
+bool TapArea::enable(const ProcessMemory& memory, bool on, Tid stopped) {
   is_enabled_ = on;
   return memory.write(data() + tap::DataLayout::kEnabledAt, bytes_of(static_cast<std::uint8_t>(on)), stopped);
 }
@@ -161,7 +161,7 @@ void TapArea::close(std::shared_ptr<const TapRings> rings, bool is_used) {
   is_used_ = is_used;
 }
 
-bool TapArea::write(const ProcessMemory& memory, std::span<const tap::Word> words, pid_t stopped) {
+bool TapArea::write(const ProcessMemory& memory, std::span<const tap::Word> words, Tid stopped) {
   return std::ranges::all_of(
       words, [&](const tap::Word& word) { return memory.write(word.at, bytes_of(word.value), stopped); });
 }

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "probe/net_table.hpp"
 #include "probe/site.hpp"
@@ -50,13 +51,13 @@ class TapArea {
     std::uint32_t last_module = 0;   // the last one that was looked at, by its number
     std::vector<RemoteAddr> untold;  // functions of unwinders that do not know the area yet
     bool is_told = false;            // one of them knows it, or is being told
-    pid_t teller = 0;                // the thread that tells the last of them, and its stack pointer; 0: none does
+    Tid teller = 0;                  // the thread that tells the last of them, and its stack pointer; 0: none does
     RemoteAddr teller_sp;
   };
   Unwinders& unwinders() { return unwinders_; }
   // Writes the code of the questions, and the unwind information. The area is off.
-  bool write_questions(const ProcessMemory& memory, pid_t stopped);
-  bool write_name(const ProcessMemory& memory, pid_t stopped) const;
+  bool write_questions(const ProcessMemory& memory, Tid stopped);
+  bool write_name(const ProcessMemory& memory, Tid stopped) const;
   // The net's entries: without fade a thread at a question turns the taps off, and goes on.
   std::vector<NetTable::Entry> net_entries() const;
   static bool is_of_taps(const NetTable::Entry& entry) { return entry.way == Way::Pad && entry.guard == Guard::None; }
@@ -69,18 +70,18 @@ class TapArea {
   std::uint16_t number_of(const Cell& cell) const { return static_cast<std::uint16_t>(&cell - cells_.data()); }
 
   // From now on calls of the function go through a tap. `site` is a jump at its entry. `tapped.number` is given here.
-  Result<void> tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped, pid_t stopped);
+  Result<void> tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped, Tid stopped);
   // Calls meet the breakpoint of the site again.
-  static bool untap(const ProcessMemory& memory, Site& site, pid_t stopped);
+  static bool untap(const ProcessMemory& memory, Site& site, Tid stopped);
   // The functions in that range, and the callers there, are gone.
-  void forget(const ProcessMemory& memory, RemoteRange range, pid_t stopped);
+  void forget(const ProcessMemory& memory, RemoteRange range, Tid stopped);
 
   // Turns all taps of the address space on or off.
-  bool enable(const ProcessMemory& memory, bool on, pid_t stopped);
+  bool enable(const ProcessMemory& memory, bool on, Tid stopped);
   bool is_enabled() const { return is_enabled_; }
   tap::ThreadTable& threads() { return threads_; }
   tap::SiteTable& sites() { return sites_; }
-  static bool write(const ProcessMemory& memory, std::span<const tap::Word> words, pid_t stopped);
+  static bool write(const ProcessMemory& memory, std::span<const tap::Word> words, Tid stopped);
 
   // The taps are off, and only calls that are under way come back to them. `is_used`: there is one. A thread that takes
   // room in the rings from now on begins one more.

@@ -34,7 +34,7 @@ std::byte* map_here(int fd) {
 
 }  // namespace
 
-Result<std::shared_ptr<TapRings>> TapRings::make(const RemoteCall& call, const ProcFiles& proc, pid_t stopped,
+Result<std::shared_ptr<TapRings>> TapRings::make(const RemoteCall& call, const ProcFiles& proc, Tid stopped,
                                                  RemoteAddr name) {
   const auto fd = call.syscall(SYS_memfd_create, {name.value, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0});
   if (!fd || *fd < 0) return no_rings("memfd_create", fd);

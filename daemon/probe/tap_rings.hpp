@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/remote.hpp"
 #include "base/result.hpp"
 #include "proc/proc_files.hpp"
@@ -25,7 +26,7 @@ class TapRings {
   static_assert(kLayout.mapped() <= kStride);
 
   // Maps the memory in the process of the stopped thread, and here. `name`: a text in the process, which its maps show.
-  static Result<std::shared_ptr<TapRings>> make(const RemoteCall& call, const ProcFiles& proc, pid_t stopped,
+  static Result<std::shared_ptr<TapRings>> make(const RemoteCall& call, const ProcFiles& proc, Tid stopped,
                                                 RemoteAddr name);
   TapRings(const TapRings&) = delete;
   TapRings& operator=(const TapRings&) = delete;

@@ -38,7 +38,7 @@ bool compare_page(const Memory& memory, RemoteAddr page, const elf::Mapping& map
 
 }  // namespace
 
-Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites, const ProcFiles& proc) {
+Result<TextCheck> check_text(Pid pid, const Memory& memory, const SiteTable& sites, const ProcFiles& proc) {
   const auto maps = elf::read_maps(pid, proc);
   if (!maps) return tl::unexpected(maps.error());
   TextCheck check;

@@ -1,5 +1,6 @@
 // Compares the text of a process, where fade has written, with the files that are mapped there.
 #pragma once
+#include "base/pid.hpp"
 #include "probe/site_table.hpp"
 #include "proc/proc_files.hpp"
 #include "ptrace/process_memory.hpp"
@@ -14,7 +15,7 @@ struct TextCheck {
 };
 
 // All pages that have or had sites.
-Result<TextCheck> check_text(pid_t pid, const Memory& memory, const SiteTable& sites,
+Result<TextCheck> check_text(Pid pid, const Memory& memory, const SiteTable& sites,
                              const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

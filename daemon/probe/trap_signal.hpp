@@ -3,6 +3,7 @@
 #pragma once
 #include <signal.h>
 
+#include "base/pid.hpp"
 #include "probe/our_memory.hpp"
 #include "probe/site_table.hpp"
 
@@ -17,20 +18,20 @@ class TrapSignal {
   // The last known action: for use after an exec.
   KernelSigaction last_program_action() const;
   bool has_program_action() const { return program_action().handler != 0; }  // SIG_DFL
-  bool set_program_action(KernelSigaction action, pid_t stopped);
+  bool set_program_action(KernelSigaction action, Tid stopped);
   // The address of libc's rt_sigreturn. Until it is set, a program's handler of SIGTRAP returns into the net, which
   // then must stay.
-  bool set_restorer(RemoteAddr sigreturn, pid_t stopped);
+  bool set_restorer(RemoteAddr sigreturn, Tid stopped);
 
   // Makes the kernel's action the net's again.
-  Result<void> retake(pid_t stopped);
+  Result<void> retake(Tid stopped);
   // Gives the program's action back to the kernel; the net stays. The text must have been put back, and no thread may
   // have an unhandled trap of fade. `outside`: gadgets outside the net, with a sigreturn that may stay the restorer of
   // the program's action.
-  Result<void> give_back(pid_t stopped, RemoteGadgets outside);
+  Result<void> give_back(Tid stopped, RemoteGadgets outside);
   // Makes the stopped thread send a signal to its process, or to its thread `tid` if that is not 0. `info` names the
   // sender: only a process itself may name another sender. Refused if the process has other ids in its PID namespace.
-  Result<void> send(pid_t stopped, pid_t tid, const siginfo_t& info);
+  Result<void> send(Tid stopped, Tid tid, const siginfo_t& info);
 
  private:
   OurMemory& ours_;

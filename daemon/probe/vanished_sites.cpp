@@ -87,7 +87,7 @@ std::optional<VanishedSite::Instead> VanishedSites::instead_of(const Site& site)
 
 // A jump over several instructions is not repaired: threads may be among them by now. An int3 at the function's first
 // instruction is complete as soon as it is written. The jump's slots stay for threads that are still in them.
-Result<VanishedSites::Repair> VanishedSites::repair(RemoteAddr address, pid_t stopped) {
+Result<VanishedSites::Repair> VanishedSites::repair(RemoteAddr address, Tid stopped) {
   Site* const known = sites_.at(address);
   if (!known || known->is_lifted || ours_.text().is_set(*known)) return Repair::NotNeeded;
   Site& site = *known;
@@ -108,12 +108,12 @@ Result<VanishedSites::Repair> VanishedSites::repair(RemoteAddr address, pid_t st
   return Repair::Done;
 }
 
-void VanishedSites::drop(RemoteAddr address, pid_t stopped) {
+void VanishedSites::drop(RemoteAddr address, Tid stopped) {
   if (Site* site = sites_.at(address); site && !site->is_lifted) give_up(*site, stopped);
 }
 
 // The slot stays, and the site stays known: a thread may have hit the breakpoint before it vanished.
-void VanishedSites::give_up(Site& site, pid_t stopped) {
+void VanishedSites::give_up(Site& site, Tid stopped) {
   site.is_lifted = true;
   if (site.is_entry_jump() && ours_.text().is_written_over(site)) ours_.must_stay();
   if (site.guard == Guard::Sigaction || site.guard == Guard::Sigmask) ours_.set_guarded(false, stopped);

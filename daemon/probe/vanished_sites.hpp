@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "probe/our_memory.hpp"
 #include "probe/site_table.hpp"
 
@@ -30,16 +31,16 @@ class VanishedSites {
   // Sets a breakpoint again if its original bytes are there. The Error gives the reason for giving the site up.
   // `stopped`: a thread, or kNobody.
   enum class Repair : std::uint8_t { Done, NotNeeded };
-  Result<Repair> repair(RemoteAddr address, pid_t stopped);
+  Result<Repair> repair(RemoteAddr address, Tid stopped);
   // Gives a site up whose bytes are neither its breakpoint nor its original: no later write goes there.
-  void drop(RemoteAddr address, pid_t stopped);
+  void drop(RemoteAddr address, Tid stopped);
 
  private:
   using SiteIterator = std::vector<const Site*>::const_iterator;
   SiteIterator look_at_some(SiteIterator first, SiteIterator end, std::span<std::byte> buffer,
                             std::vector<VanishedSite>& out) const;
   std::optional<VanishedSite::Instead> instead_of(const Site& site) const;
-  void give_up(Site& site, pid_t stopped);
+  void give_up(Site& site, Tid stopped);
 
   OurMemory& ours_;
   SiteTable& sites_;

@@ -12,14 +12,15 @@ bool is_over(const StatFile& stat) {
 
 }  // namespace
 
-bool has_ended(pid_t tid, const ProcFiles& proc) { return is_over(proc.stat(tid)); }
+bool has_ended(Tid tid, const ProcFiles& proc) { return is_over(proc.stat(tid)); }
 
-pid_t living_thread(pid_t pid, const ProcFiles& proc) {
-  if (!has_ended(pid, proc)) return pid;
-  const auto threads = proc.threads(pid);
-  const auto living = std::ranges::find_if(
-      threads, [&](pid_t tid) { return !is_over(StatFile(proc.read(pid, "task/" + std::to_string(tid) + "/stat"))); });
-  return living == threads.end() ? pid : *living;
+Tid living_thread(TaskId task, const ProcFiles& proc) {
+  if (!has_ended(task.thread(), proc)) return task.thread();
+  const auto threads = proc.threads(task);
+  const auto living = std::ranges::find_if(threads, [&](Tid tid) {
+    return !is_over(StatFile(proc.read(task, "task/" + std::to_string(tid.value()) + "/stat")));
+  });
+  return living == threads.end() ? task.thread() : *living;
 }
 
 }  // namespace fade

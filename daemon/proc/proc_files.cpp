@@ -39,11 +39,12 @@ std::string_view word(std::string_view text, std::size_t index) {
   return text.substr(0, text.find_first_of(kWhite));
 }
 
-std::vector<pid_t> numbered_entries(const std::string& folder) {
-  std::vector<pid_t> out;
+template <class Number>
+std::vector<Number> numbered_entries(const std::string& folder) {
+  std::vector<Number> out;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (const auto pid = parse_pid(it->path().filename().native())) out.push_back(*pid);
+    if (const auto pid = parse_pid(it->path().filename().native())) out.push_back(Number::of(pid->value()));
   std::ranges::sort(out);
   return out;
 }
@@ -78,11 +79,11 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::optional<pid_t> parse_pid(std::string_view text) {
+std::optional<Pid> parse_pid(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto pid = leading_number<pid_t>(text.substr(0, digits));
   if (!pid || *pid <= 0 || text.find_first_not_of(kWhite, digits) != text.npos) return std::nullopt;
-  return pid;
+  return Pid::of(*pid);
 }
 
 std::string_view StatusFile::value(std::string_view name) const {
@@ -100,13 +101,13 @@ char StatusFile::state() const {
   return text.empty() ? '\0' : text[0];
 }
 
-pid_t StatusFile::pid(std::string_view name) const { return leading_number<pid_t>(value(name)).value_or(0); }
+int StatusFile::number(std::string_view name) const { return leading_number<int>(value(name)).value_or(0); }
 
 std::uint64_t StatusFile::mask(std::string_view name) const {
   return leading_number<std::uint64_t>(value(name), 16).value_or(0);
 }
 
-pid_t StatusFile::last_pid(std::string_view name) const {
+pid_t StatusFile::last_number(std::string_view name) const {
   const std::string_view all = value(name);
   return leading_number<pid_t>(all.substr(all.rfind('\t') + 1)).value_or(0);
 }
@@ -130,8 +131,8 @@ std::string_view StatFile::word(Field field) const {
 
 std::optional<std::uint64_t> StatFile::number(Field field) const { return leading_number<std::uint64_t>(word(field)); }
 
-std::vector<std::string> ProcFiles::texts(pid_t pid, const std::string& name) const {
-  const std::string all = read(pid, name);
+std::vector<std::string> ProcFiles::texts(TaskId task, const std::string& name) const {
+  const std::string all = read(task, name);
   std::vector<std::string> out;
   for (std::size_t begin = 0; begin < all.size(); begin += out.back().size() + 1)
     out.push_back(all.substr(begin, std::min(all.find('\0', begin), all.size()) - begin));
@@ -148,26 +149,26 @@ std::string ProcFiles::read(const std::string& name) const {
   return read_bounded(path(name), kMostOfAFile).value_or("");
 }
 
-StatusFile ProcFiles::status(pid_t pid, pid_t tid) const {
+StatusFile ProcFiles::status(Pid pid, Tid tid) const {
   return StatusFile(read(fmt::format("{}/task/{}/status", pid, tid)));
 }
 
-std::string ProcFiles::comm(pid_t pid) const {
-  std::string name = read(fmt::format("{}/comm", pid));
+std::string ProcFiles::comm(TaskId task) const {
+  std::string name = read(task, "comm");
   if (name.ends_with('\n')) name.pop_back();
   return name;
 }
 
-std::string ProcFiles::program_name(pid_t pid) const {
+std::string ProcFiles::program_name(TaskId task) const {
   constexpr std::size_t kMostShown = 64;  // the kernel keeps 15 bytes, of its own threads a little more
-  return printable(comm(pid).substr(0, kMostShown));
+  return printable(comm(task).substr(0, kMostShown));
 }
 
-bool ProcFiles::is_kernel_thread(pid_t pid) const {
-  return (stat(pid).number(StatFile::Flags).value_or(0) & kKernelThread) != 0;
+bool ProcFiles::is_kernel_thread(TaskId task) const {
+  return (stat(task).number(StatFile::Flags).value_or(0) & kKernelThread) != 0;
 }
 
-std::vector<pid_t> ProcFiles::processes() const { return numbered_entries(folder_); }
-std::vector<pid_t> ProcFiles::threads(pid_t pid) const { return numbered_entries(path(pid, "task")); }
+std::vector<Pid> ProcFiles::processes() const { return numbered_entries<Pid>(folder_); }
+std::vector<Tid> ProcFiles::threads(TaskId task) const { return numbered_entries<Tid>(path(task, "task")); }
 
 }  // namespace fade

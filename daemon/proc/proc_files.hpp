@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pid.hpp"
+
 namespace fade {
 
 // At most `most` bytes of a regular file; never waits for the other end of a FIFO. nullopt: it cannot be read (errno).
@@ -19,7 +21,7 @@ std::optional<std::string> read_bounded(const std::string& path, std::size_t mos
 std::string printable(std::string_view text);
 
 // The number at the start of the text, followed by white space only; nullopt: another text.
-std::optional<pid_t> parse_pid(std::string_view text);
+std::optional<Pid> parse_pid(std::string_view text);
 
 // /proc/PID/status: lines of "Name:\tvalue".
 class StatusFile {
@@ -27,10 +29,12 @@ class StatusFile {
   explicit StatusFile(std::string text) : text_(std::move(text)) {}
   bool empty() const { return text_.empty(); }
   std::string_view value(std::string_view name) const;
-  char state() const;                               // R, S, D, T, t, Z, X, I; 0: unknown
-  pid_t pid(std::string_view name) const;           // 0: unknown
-  pid_t last_pid(std::string_view name) const;      // of several, as in NStgid; 0: unknown
-  std::uint64_t mask(std::string_view name) const;  // hexadecimal, as in SigBlk and CapEff
+  char state() const;                                                     // R, S, D, T, t, Z, X, I; 0: unknown
+  int number(std::string_view name) const;                                // 0: unknown
+  Pid pid(std::string_view name) const { return Pid::of(number(name)); }  // as in Tgid and PPid
+  Tid tid(std::string_view name) const { return Tid::of(number(name)); }  // as in TracerPid
+  pid_t last_number(std::string_view name) const;                         // of several, as in NStgid; 0: unknown
+  std::uint64_t mask(std::string_view name) const;                        // hexadecimal, as in SigBlk and CapEff
   // Real, effective, saved and of the file system, of "Uid" or "Gid".
   std::optional<std::array<std::uint32_t, 4>> ids(std::string_view name) const;
 
@@ -66,23 +70,29 @@ class ProcFiles {
  public:
   explicit ProcFiles(std::string folder = "/proc") : folder_(std::move(folder)) {}
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string path(pid_t pid, const std::string& name) const { return path(std::to_string(pid) + "/" + name); }
+  std::string path(TaskId task, const std::string& name) const {
+    return path(std::to_string(task.value()) + "/" + name);
+  }
 
   std::string read(const std::string& name) const;  // at most 1 MiB
-  std::string read(pid_t pid, const std::string& name) const { return read(std::to_string(pid) + "/" + name); }
+  std::string read(TaskId task, const std::string& name) const {
+    return read(std::to_string(task.value()) + "/" + name);
+  }
   // Texts that end with a zero, as in cmdline and environ.
-  std::vector<std::string> texts(pid_t pid, const std::string& name) const;
+  std::vector<std::string> texts(TaskId task, const std::string& name) const;
   // The target of a symbolic link.
   std::string link(const std::string& name) const;
-  std::string link(pid_t pid, const std::string& name) const { return link(std::to_string(pid) + "/" + name); }
-  StatusFile status(pid_t pid) const { return StatusFile(read(pid, "status")); }
-  StatusFile status(pid_t pid, pid_t tid) const;
-  StatFile stat(pid_t pid) const { return StatFile(read(pid, "stat")); }
-  std::string comm(pid_t pid) const;          // raw, without the line break
-  std::string program_name(pid_t pid) const;  // the same, printable
-  bool is_kernel_thread(pid_t pid) const;
-  std::vector<pid_t> processes() const;  // sorted
-  std::vector<pid_t> threads(pid_t pid) const;
+  std::string link(TaskId task, const std::string& name) const {
+    return link(std::to_string(task.value()) + "/" + name);
+  }
+  StatusFile status(TaskId task) const { return StatusFile(read(task, "status")); }
+  StatusFile status(Pid pid, Tid tid) const;
+  StatFile stat(TaskId task) const { return StatFile(read(task, "stat")); }
+  std::string comm(TaskId task) const;          // raw, without the line break
+  std::string program_name(TaskId task) const;  // the same, printable
+  bool is_kernel_thread(TaskId task) const;
+  std::vector<Pid> processes() const;           // sorted
+  std::vector<Tid> threads(TaskId task) const;  // of the process
 
  private:
   std::string folder_;

@@ -8,23 +8,24 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "proc/proc_files.hpp"
 
 namespace fade {
 
-std::string read_thread_name(pid_t tid, const ProcFiles& proc = ProcFiles());
-pid_t read_thread_group(pid_t tid, const ProcFiles& proc = ProcFiles());
-pid_t read_parent(pid_t pid, const ProcFiles& proc = ProcFiles());
-pid_t read_own_pid(pid_t pid, const ProcFiles& proc = ProcFiles());  // in the process's own PID namespace
-pid_t read_tracer(pid_t tid, const ProcFiles& proc = ProcFiles());   // 0: none
-char read_state(pid_t tid, const ProcFiles& proc = ProcFiles());     // of proc_pid_stat(5): R S D Z T t X I
-std::vector<pid_t> read_thread_ids(pid_t pid, const ProcFiles& proc = ProcFiles());
+std::string read_thread_name(Tid tid, const ProcFiles& proc = ProcFiles());
+Pid read_thread_group(Tid tid, const ProcFiles& proc = ProcFiles());
+Pid read_parent(TaskId task, const ProcFiles& proc = ProcFiles());
+pid_t read_own_pid(Pid pid, const ProcFiles& proc = ProcFiles());  // in the process's own PID namespace
+Tid read_tracer(Tid tid, const ProcFiles& proc = ProcFiles());     // 0: none
+char read_state(Tid tid, const ProcFiles& proc = ProcFiles());     // of proc_pid_stat(5): R S D Z T t X I
+std::vector<Tid> read_thread_ids(Pid pid, const ProcFiles& proc = ProcFiles());
 // CPU time that all its threads have used so far, user and system.
-std::optional<std::int64_t> read_cpu_ns(pid_t pid, const ProcFiles& proc = ProcFiles());
-bool read_is_64_bit(pid_t pid, const ProcFiles& proc = ProcFiles());  // the program's file; true if it cannot be read
+std::optional<std::int64_t> read_cpu_ns(Pid pid, const ProcFiles& proc = ProcFiles());
+bool read_is_64_bit(Pid pid, const ProcFiles& proc = ProcFiles());  // the program's file; true if it cannot be read
 // Mode and number of seccomp filters. A container's filter exists from the start and allows the calls that fade needs.
 // A filter that the program adds may kill for system calls.
-std::string read_seccomp(pid_t tid, const ProcFiles& proc = ProcFiles());
+std::string read_seccomp(Tid tid, const ProcFiles& proc = ProcFiles());
 
 // Signals as bits, number 1 the lowest.
 struct SignalSets {
@@ -33,10 +34,10 @@ struct SignalSets {
 
   bool has_caught(int signal) const { return (caught >> (signal - 1) & 1) != 0; }
 };
-SignalSets read_signal_sets(pid_t tid, const ProcFiles& proc = ProcFiles());
+SignalSets read_signal_sets(Tid tid, const ProcFiles& proc = ProcFiles());
 // The process has a handler for it.
-inline bool catches_signal(pid_t pid, int signal, const ProcFiles& proc = ProcFiles()) {
-  return read_signal_sets(pid, proc).has_caught(signal);
+inline bool catches_signal(Pid pid, int signal, const ProcFiles& proc = ProcFiles()) {
+  return read_signal_sets(leader_of(pid), proc).has_caught(signal);
 }
 
 }  // namespace fade

@@ -14,7 +14,7 @@ namespace fade {
 namespace {
 
 // The CPU it was last executed on; -1: not known.
-int last_cpu(const ProcFiles& proc, pid_t tid) {
+int last_cpu(const ProcFiles& proc, Tid tid) {
   const auto cpu = proc.stat(tid).number(StatFile::LastCpu);
   return cpu ? static_cast<int>(*cpu) : -1;
 }
@@ -67,13 +67,13 @@ std::int64_t CpuFollower::waited() {
 }
 
 // Whether the tracee was executed for most of the time since the last call for it. Then no stop was kept waiting.
-bool CpuFollower::was_busy(pid_t tid, std::int64_t now) {
+bool CpuFollower::was_busy(Tid tid, std::int64_t now) {
   const Fd file(::open(proc_.path(tid, "schedstat").c_str(), O_RDONLY | O_CLOEXEC));
   const Busy last = std::exchange(busy_, {tid, file ? cpu_times(file).ran : 0, now});
   return last.tid == tid && 2 * (busy_.ran_ns - last.ran_ns) > now - last.at;
 }
 
-bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
+bool CpuFollower::end_window(Tid tid, std::int64_t now) {
   const std::int64_t all = waited(), here = all - window_.waited_ns, length = now - std::exchange(window_.begin, now);
   window_.waited_ns = all;
   const auto stops = static_cast<std::int64_t>(std::exchange(window_.stops, 0));
@@ -97,7 +97,7 @@ bool CpuFollower::end_window(pid_t tid, std::int64_t now) {
 }
 
 // Returns true if the tracee had moved.
-bool CpuFollower::follow(pid_t tid) {
+bool CpuFollower::follow(Tid tid) {
   const int cpu = last_cpu(proc_, tid);
   if (cpu == cpu_ || !cpus_.only(cpu)) return false;
   cpu_ = cpu;

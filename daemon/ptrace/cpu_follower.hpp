@@ -7,12 +7,11 @@
 // if other programs work. Therefore it returns to its former policy as soon as a stop has to wait, and tries again
 // later.
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <utility>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "base/thread_cpus.hpp"
 #include "proc/proc_files.hpp"
 
@@ -27,7 +26,7 @@ class CpuFollower {
 
   // Call at every stop of a call; `tid` is the stopped thread, `now` is in ns of any clock. Only if `has_time`, it may
   // take some microseconds. Returns true if cpu() has changed.
-  bool saw(pid_t tid, std::int64_t now, bool has_time = true) {
+  bool saw(Tid tid, std::int64_t now, bool has_time = true) {
     ++window_.stops;
     return has_time && now - window_.begin >= kWindow && end_window(tid, now);
   }
@@ -41,12 +40,12 @@ class CpuFollower {
  private:
   static constexpr std::int64_t kWindow = 250'000;  // ns
   static constexpr std::int64_t kShortestPause = 5'000'000;
-  bool end_window(pid_t tid, std::int64_t now);
-  bool follow(pid_t tid);
+  bool end_window(Tid tid, std::int64_t now);
+  bool follow(Tid tid);
   void yield(std::int64_t now);
   void stop_yielding(std::int64_t now);
   std::int64_t waited();
-  bool was_busy(pid_t tid, std::int64_t now);
+  bool was_busy(Tid tid, std::int64_t now);
 
   // The time between two decisions.
   struct Window {
@@ -63,7 +62,7 @@ class CpuFollower {
   };
   // A look at the CPU time of a tracee.
   struct Busy {
-    pid_t tid = 0;
+    Tid tid = 0;
     std::int64_t ran_ns = 0, at = 0;
   };
   // The policy SCHED_IDLE of the tracer.

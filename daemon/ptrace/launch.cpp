@@ -72,7 +72,7 @@ Result<LaunchedProgram> LaunchedProgram::fork_waiting(const Command& command) {
     wait_and_exec(go_read.get(), error_write.get(), alarms, command.directory.c_str(), const_cast<char**>(argv.data()),
                   const_cast<char**>(environment.data()));
   }
-  return LaunchedProgram(pid, std::move(go_write), std::move(error_read));
+  return LaunchedProgram(Pid::of(pid), std::move(go_write), std::move(error_read));
 }
 
 void LaunchedProgram::release() {

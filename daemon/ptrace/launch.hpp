@@ -2,12 +2,11 @@
 // child inherits nothing of fade: descriptors are close-on-exec, signal mask and dispositions are as fade got them.
 // Therefore fork before you install handlers or threads.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "base/result.hpp"
 
 namespace fade {
@@ -21,15 +20,15 @@ class LaunchedProgram {
   };
   static Result<LaunchedProgram> fork_waiting(const Command& command);
 
-  pid_t pid() const { return pid_; }
+  Pid pid() const { return pid_; }
   void release();  // lets the child exec; without it the child exits when this object is destroyed
   // Call after the child ended without an exec: the errno of chdir or exec, 0 if unknown.
   int exec_errno() const;
 
  private:
-  LaunchedProgram(pid_t pid, Fd go, Fd error) : pid_(pid), go_(std::move(go)), error_(std::move(error)) {}
+  LaunchedProgram(Pid pid, Fd go, Fd error) : pid_(pid), go_(std::move(go)), error_(std::move(error)) {}
 
-  pid_t pid_;
+  Pid pid_;
   Fd go_;     // one byte lets the child run
   Fd error_;  // closed by a successful exec
 };

@@ -13,8 +13,8 @@
 namespace fade {
 namespace {}  // namespace
 
-ProcessMemory::ProcessMemory(pid_t pid, const ProcFiles& proc)
-    : pid_(pid), mem_(::open(proc.path(living_thread(pid, proc), "mem").c_str(), O_RDWR | O_CLOEXEC)) {}
+ProcessMemory::ProcessMemory(TaskId task, const ProcFiles& proc)
+    : task_(task), mem_(::open(proc.path(living_thread(task, proc), "mem").c_str(), O_RDWR | O_CLOEXEC)) {}
 
 // mem_rw() in fs/proc/base.c: without a memory map a read returns 0 bytes and no error. The last page of the program's
 // half is never mapped.
@@ -30,14 +30,14 @@ std::size_t ProcessMemory::read(RemoteAddr from, std::span<std::byte> into) cons
   const iovec remote{reinterpret_cast<void*>(from.value), into.size()};
   // Through the file each page takes the lock of the memory map, for which threads of the program may queue.
   if (into.size() > kPageSize &&
-      ::process_vm_readv(pid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size()))
+      ::process_vm_readv(task_.value(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size()))
     return into.size();
   if (mem_) {
     const ssize_t got = ::pread(mem_.get(), into.data(), into.size(), static_cast<off_t>(from.value));
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EIO || errno == EFAULT) return 0;
   }
-  const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+  const ssize_t got = ::process_vm_readv(task_.value(), &local, 1, &remote, 1, 0);
   return got < 0 ? 0 : static_cast<std::size_t>(got);
 }
 
@@ -49,7 +49,7 @@ void ProcessMemory::read_all(std::span<Piece> pieces) const {
     local[i] = {pieces[i].into.data(), pieces[i].into.size()};
     remote[i] = {reinterpret_cast<void*>(pieces[i].from.value), pieces[i].into.size()};
   }
-  const ssize_t got = ::process_vm_readv(pid_, local.data(), pieces.size(), remote.data(), pieces.size(), 0);
+  const ssize_t got = ::process_vm_readv(task_.value(), local.data(), pieces.size(), remote.data(), pieces.size(), 0);
   std::size_t left = got < 0 ? 0 : static_cast<std::size_t>(got);
   for (Piece& piece : pieces) {
     piece.got = std::min(left, piece.into.size());
@@ -61,7 +61,7 @@ void ProcessMemory::read_all(std::span<Piece> pieces) const {
 
 // An exec or the end of the process removes the memory. The file then takes 0 bytes, and `stopped` may be a thread of
 // the new program.
-bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
+bool ProcessMemory::write(RemoteAddr to, std::span<const std::byte> bytes, Tid stopped) const {
   if (to.value >> 63) return false;
   const ssize_t written = write_by_file(to, bytes);
   if (written == std::ssize(bytes)) return true;
@@ -79,7 +79,7 @@ ssize_t ProcessMemory::write_by_file(RemoteAddr to, std::span<const std::byte> b
 }
 
 // PTRACE_POKETEXT writes whole aligned words: keep the bytes around the new ones.
-bool ProcessMemory::poke(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const {
+bool ProcessMemory::poke(RemoteAddr to, std::span<const std::byte> bytes, Tid stopped) const {
   while (!bytes.empty()) {
     const RemoteAddr word_at{to.value & ~std::uint64_t{7}};
     const std::size_t skip = to - word_at;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "base/remote.hpp"
 #include "proc/proc_files.hpp"
 
@@ -24,7 +25,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 class ProcessMemory final : public Memory {
  public:
-  explicit ProcessMemory(pid_t pid, const ProcFiles& proc = ProcFiles());
+  explicit ProcessMemory(TaskId task, const ProcFiles& proc = ProcFiles());
 
   std::size_t read(RemoteAddr from, std::span<std::byte> into) const override;
   // One piece of memory to read; `got` is the number of bytes read from its start.
@@ -42,15 +43,15 @@ class ProcessMemory final : public Memory {
   bool writes_without_stop() const { return static_cast<bool>(mem_); }
   // Returns true only if every byte was written. Writes read-only and executable pages too. `stopped` is any stopped
   // thread of the process.
-  bool write(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
+  bool write(RemoteAddr to, std::span<const std::byte> bytes, Tid stopped) const;
   // Within one page: writes all or, if fade is killed meanwhile, nothing. False: not written, or impossible.
   bool write_at_once(RemoteAddr to, std::span<const std::byte> bytes) const;
 
  private:
   ssize_t write_by_file(RemoteAddr to, std::span<const std::byte> bytes) const;  // as pwrite(2)
-  bool poke(RemoteAddr to, std::span<const std::byte> bytes, pid_t stopped) const;
+  bool poke(RemoteAddr to, std::span<const std::byte> bytes, Tid stopped) const;
 
-  pid_t pid_;
+  TaskId task_;
   Fd mem_;
 };
 

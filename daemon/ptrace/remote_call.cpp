@@ -69,7 +69,7 @@ void fill_registers(mcontext_t& m, const Registers& r) {
 // One call by ptrace(2).
 class TracedCall {
  public:
-  TracedCall(const Tracer& tracer, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
+  TracedCall(const Tracer& tracer, const ProcessMemory& memory, Tid stopped, RemoteGadgets gadgets)
       : tracer_(tracer), memory_(memory), tracee_(stopped), gadgets_(gadgets) {}
 
   std::optional<long> syscall(long number, std::array<std::uint64_t, 6> arguments) const;
@@ -151,7 +151,7 @@ TracedCall::Ran TracedCall::run_to_the_exit(std::vector<int>& met) const {
 TracedCall::Ran TracedCall::run() const {
   std::vector<int> met;
   const Ran ran = run_to_the_exit(met);
-  for (const int signal : met) ::syscall(SYS_tkill, tracee_.tid(), signal);
+  for (const int signal : met) ::syscall(SYS_tkill, tracee_.tid().value(), signal);
   return ran;
 }
 
@@ -187,7 +187,7 @@ std::optional<long> TracedCall::syscall(long number, std::array<std::uint64_t, 6
 
 }  // namespace
 
-std::optional<long> Tracer::call(const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets, long number,
+std::optional<long> Tracer::call(const ProcessMemory& memory, Tid stopped, RemoteGadgets gadgets, long number,
                                  std::array<std::uint64_t, 6> arguments) const {
   return TracedCall(*this, memory, stopped, gadgets).syscall(number, arguments);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/pid.hpp"
 #include "ptrace/process_memory.hpp"
 #include "ptrace/registers.hpp"
 #include "ptrace/system_caller.hpp"
@@ -19,7 +20,7 @@ class RemoteCall {
  public:
   // `stopped` must be in a ptrace-stop outside of any system call, at the exit of a call, or at a stop that interrupted
   // a call.
-  RemoteCall(const SystemCaller& caller, const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets)
+  RemoteCall(const SystemCaller& caller, const ProcessMemory& memory, Tid stopped, RemoteGadgets gadgets)
       : caller_(caller), memory_(memory), stopped_(stopped), gadgets_(gadgets) {}
 
   // The kernel's result, which may be a negative errno. nullopt: the thread could not be used and its registers are
@@ -36,7 +37,7 @@ class RemoteCall {
  private:
   const SystemCaller& caller_;
   const ProcessMemory& memory_;
-  pid_t stopped_;
+  Tid stopped_;
   RemoteGadgets gadgets_;
 };
 

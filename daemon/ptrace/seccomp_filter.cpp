@@ -108,15 +108,16 @@ class Machine {
 using Filter = std::vector<sock_filter>;
 
 // The Error has errno as its code.
-Result<std::vector<Filter>> filters_of(pid_t stopped) {
+Result<std::vector<Filter>> filters_of(Tid stopped) {
   std::vector<Filter> out;
   for (unsigned i = 0; i < kMostFilters; ++i) {
     const auto request = static_cast<__ptrace_request>(PTRACE_SECCOMP_GET_FILTER);
-    const long size = ::ptrace(request, stopped, i, nullptr);
+    const long size = ::ptrace(request, stopped.value(), i, nullptr);
     if (size < 0 && errno == ENOENT) return out;  // there are no more
     if (size < 0) return fail_errno("its seccomp filters cannot be read");
     Filter filter(static_cast<std::size_t>(size));
-    if (::ptrace(request, stopped, i, filter.data()) != size) return fail_errno("its seccomp filters cannot be read");
+    if (::ptrace(request, stopped.value(), i, filter.data()) != size)
+      return fail_errno("its seccomp filters cannot be read");
     out.push_back(std::move(filter));
   }
   return fail("it has too many seccomp filters", {}, {}, E2BIG);
@@ -137,20 +138,20 @@ std::optional<std::uint32_t> answer_of(std::span<const sock_filter> filter, cons
   return Machine(filter, about).run();
 }
 
-SeccompState read_seccomp_state(pid_t tid) {
+SeccompState read_seccomp_state(Tid tid) {
   const StatusFile status = ProcFiles().status(tid);
-  SeccompState out{.mode = status.pid("Seccomp"), .filters = status.pid("Seccomp_filters")};
+  SeccompState out{.mode = status.number("Seccomp"), .filters = status.number("Seccomp_filters")};
   if (status.value("Seccomp_filters").empty()) out.filters = out.mode == SECCOMP_MODE_FILTER;
   return out;
 }
 
-Result<void> may_call(pid_t stopped, std::span<const PlannedCall> calls) {
+Result<void> may_call(Tid stopped, std::span<const PlannedCall> calls) {
   const SeccompState state = read_seccomp_state(stopped);
   if (state.mode == 0) return {};
   if (state.mode == SECCOMP_MODE_STRICT)
     return fail("it is in seccomp's strict mode", "any system call that fade makes in it would kill it", {}, ENOTSUP);
   const auto filters = filters_of(stopped);
-  if (!filters && state.filters <= read_seccomp_state(::getpid()).filters) return {};
+  if (!filters && state.filters <= read_seccomp_state(leader_of(own_pid())).filters) return {};
   if (!filters)
     return fail("what its seccomp filter forbids cannot be seen",
                 "the kernel shows filters only to root (CAP_SYS_ADMIN) without a filter of its own",

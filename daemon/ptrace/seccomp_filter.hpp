@@ -3,7 +3,6 @@
 #pragma once
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/types.h>
 
 #include <array>
 #include <compare>
@@ -11,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 
 namespace fade {
@@ -27,7 +27,7 @@ struct SeccompState {
   int filters = 0;  // before Linux 5.9: 1 for any number
   auto operator<=>(const SeccompState&) const = default;
 };
-SeccompState read_seccomp_state(pid_t tid);
+SeccompState read_seccomp_state(Tid tid);
 
 // The answer of a filter: one of SECCOMP_RET_* and its data. nullopt: the kernel would have refused the program, or it
 // divides by zero. Pure; ends for any program.
@@ -36,6 +36,6 @@ std::optional<std::uint32_t> answer_of(std::span<const sock_filter> filter, cons
 // Checks if every filter of the stopped thread allows these calls. The kernel shows filters only to a process with
 // CAP_SYS_ADMIN and without a filter of its own. Otherwise a thread with no more filters than fade has (a container's)
 // counts as equally free. Else the Error has code ENOTSUP.
-Result<void> may_call(pid_t stopped, std::span<const PlannedCall> calls);
+Result<void> may_call(Tid stopped, std::span<const PlannedCall> calls);
 
 }  // namespace fade

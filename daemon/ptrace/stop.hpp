@@ -1,6 +1,6 @@
 // The report of a wait, as a type (ptrace(2), "Stopped states").
 #pragma once
-#include <sys/types.h>
+#include "base/pid.hpp"
 
 namespace fade {
 
@@ -22,10 +22,14 @@ struct Stop {
     Killed,     // ended by signal `status`
   };
   Kind kind = Kind::None;
-  pid_t tid = 0;
+  Tid tid = 0;
   int signal = 0;
   int status = 0;
   unsigned long message = 0;
+
+  // Of Fork, Vfork and Clone: the new thread. It leads a process of its own, unless it was made as a thread.
+  Tid child() const { return Tid::of(static_cast<pid_t>(message)); }
+  Tid former() const { return Tid::of(static_cast<pid_t>(message)); }  // of Exec
 };
 
 // True if the thread has left its code: it ends, has ended, or executes another program. Its registers, its memory and

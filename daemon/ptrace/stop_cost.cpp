@@ -82,26 +82,26 @@ class CallingChild {
     // keeps no descriptor open, because it shares the descriptors of this process.
     const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_FILES | CLONE_FS, nullptr);
     if (pid < 0) return fail_errno("cannot make a child");
-    return CallingChild(pid);
+    return CallingChild(Pid::of(pid));
   }
-  explicit CallingChild(pid_t pid) : pid_(pid) {}
-  CallingChild(CallingChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  explicit CallingChild(Pid pid) : pid_(pid) {}
+  CallingChild(CallingChild&& other) noexcept : pid_(std::exchange(other.pid_, Pid())) {}
   CallingChild& operator=(CallingChild&&) = delete;
   ~CallingChild() {
     if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, __WALL) < 0 && errno == EINTR) {}
+    ::kill(pid_.value(), SIGKILL);
+    while (::waitpid(pid_.value(), nullptr, __WALL) < 0 && errno == EINTR) {}
   }
-  pid_t pid() const { return pid_; }
+  Tid tid() const { return leader_of(pid_); }
 
  private:
-  pid_t pid_;
+  Pid pid_;
 };
 
 // Both threads stay on the CPU of the caller, as the tracer of a session stays on its program's CPU.
 class OneCpu {
  public:
-  explicit OneCpu(pid_t child) : theirs_(child), cpu_(::sched_getcpu()) {
+  explicit OneCpu(Tid child) : theirs_(child), cpu_(::sched_getcpu()) {
     if (cpu_ >= 0 && ours_.only(cpu_)) theirs_.only(cpu_);
   }
   ~OneCpu() { ours_.restore(); }
@@ -123,7 +123,7 @@ Measured measured(std::vector<std::int64_t>& samples) {
 
 class Calls {
  public:
-  Calls(const Tracer& tracer, pid_t pid) : tracer_(tracer), child_(pid) {}
+  Calls(const Tracer& tracer, Tid tid) : tracer_(tracer), child_(tid) {}
 
   // One call of the child, with the requests of a session, in their order. Returns false if the child stopped for
   // another reason.
@@ -178,8 +178,8 @@ Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {  
   const std::int64_t since = boottime_ns();
   const auto child = CallingChild::start();
   if (!child) return tl::unexpected(child.error());
-  OneCpu together(child->pid());
-  Calls calls(tracer, child->pid());
+  OneCpu together(child->tid());
+  Calls calls(tracer, child->tid());
   const auto both = [&] { return calls.one(EntryForm::Jump) && calls.one(EntryForm::Int3); };
   for (std::uint32_t i = 0; i < kWarmUp; ++i)
     if (!both()) return fail("a child of fade cannot be traced");

@@ -3,11 +3,11 @@
 // only.
 #pragma once
 #include <signal.h>
-#include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
 
+#include "base/pid.hpp"
 #include "ptrace/registers.hpp"
 
 namespace fade {
@@ -17,13 +17,13 @@ class StoppedThreads {
   virtual ~StoppedThreads() = default;
   static const StoppedThreads& traced();  // by ptrace(2)
 
-  virtual std::optional<Registers> registers(pid_t tid) const;
-  virtual bool set_registers(pid_t tid, const Registers& registers) const;
-  virtual std::optional<siginfo_t> siginfo(pid_t tid) const;
-  virtual std::optional<std::uint64_t> signal_mask(pid_t tid) const;  // number 1 the lowest bit
-  virtual bool set_signal_mask(pid_t tid, std::uint64_t mask) const;
+  virtual std::optional<Registers> registers(Tid tid) const;
+  virtual bool set_registers(Tid tid, const Registers& registers) const;
+  virtual std::optional<siginfo_t> siginfo(Tid tid) const;
+  virtual std::optional<std::uint64_t> signal_mask(Tid tid) const;  // number 1 the lowest bit
+  virtual bool set_signal_mask(Tid tid, std::uint64_t mask) const;
   // Queues the signal `info.si_signo` for the thread, or for any thread of the process if `tid` is 0.
-  virtual void queue(pid_t pid, pid_t tid, const siginfo_t& info) const;
+  virtual void queue(Pid pid, Tid tid, const siginfo_t& info) const;
 };
 
 }  // namespace fade

@@ -1,11 +1,10 @@
 // Makes system calls in stopped threads of other processes. The Tracer does it by ptrace(2); a test may bring its own.
 #pragma once
-#include <sys/types.h>
-
 #include <array>
 #include <cstdint>
 #include <optional>
 
+#include "base/pid.hpp"
 #include "base/remote.hpp"
 
 namespace fade {
@@ -24,7 +23,7 @@ class SystemCaller {
   virtual ~SystemCaller() = default;
   // The kernel's result, which may be a negative errno; nullopt: the thread could not be used. `stopped` and the rules
   // are those of RemoteCall.
-  virtual std::optional<long> call(const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets, long number,
+  virtual std::optional<long> call(const ProcessMemory& memory, Tid stopped, RemoteGadgets gadgets, long number,
                                    std::array<std::uint64_t, 6> arguments) const = 0;
 };
 

@@ -11,8 +11,8 @@ namespace fade {
 namespace {
 
 template <class Address, class Data>
-bool request(__ptrace_request what, pid_t tid, Address address, Data data) {
-  return ::ptrace(what, tid, address, data) == 0;
+bool request(__ptrace_request what, Tid tid, Address address, Data data) {
+  return ::ptrace(what, tid.value(), address, data) == 0;
 }
 
 }  // namespace

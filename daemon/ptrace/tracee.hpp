@@ -3,13 +3,13 @@
 // normal: a thread can be killed at any moment, and the Tracer then reports its end.
 #pragma once
 #include <signal.h>
-#include <sys/types.h>
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ptrace/registers.hpp"
 
@@ -17,8 +17,8 @@ namespace fade {
 
 class Tracee {
  public:
-  explicit Tracee(pid_t tid) : tid_(tid) {}
-  pid_t tid() const { return tid_; }
+  explicit Tracee(Tid tid) : tid_(tid) {}
+  Tid tid() const { return tid_; }
 
   std::optional<Registers> registers() const;
   bool set_registers(const Registers& registers) const;
@@ -44,7 +44,7 @@ class Tracee {
   bool poke(RemoteAddr at, std::uint64_t word) const;  // writes text too
 
  private:
-  pid_t tid_;
+  Tid tid_;
 };
 
 }  // namespace fade

@@ -18,9 +18,9 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-// fade_seize(tid, options): ptrace(PTRACE_SEIZE), its result or a negative errno. The kernel restarts an interrupted
-// call (ERESTARTNOINTR) and shows the signal handler the address of the system call: the handler may end the call
-// there.
+// fade_seize(tid.value(), options): ptrace(PTRACE_SEIZE), its result or a negative errno. The kernel restarts an
+// interrupted call (ERESTARTNOINTR) and shows the signal handler the address of the system call: the handler may end
+// the call there.
 asm(R"(
         .text
         .type fade_seize, @function
@@ -57,16 +57,16 @@ constexpr std::pair<int, Stop::Kind> kEvents[] = {
     {PTRACE_EVENT_EXIT, Stop::Kind::Exit},
 };
 
-void reap_ptrace_stop(pid_t tid) {
+void reap_ptrace_stop(Tid tid) {
   siginfo_t ignored;
-  ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WSTOPPED | WNOHANG | __WALL);
+  ::waitid(P_PID, static_cast<id_t>(tid.value()), &ignored, WSTOPPED | WNOHANG | __WALL);
 }
 
 bool is_stop_signal(int signal) {
   return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-Stop ptrace_stop(pid_t tid, int status) {
+Stop ptrace_stop(Tid tid, int status) {
   Stop stop{.kind = Stop::Kind::Signal, .tid = tid, .signal = status & 0xff};
   const int event = status >> 8;
   if (event == PTRACE_EVENT_STOP) {
@@ -84,20 +84,21 @@ Stop ptrace_stop(pid_t tid, int status) {
 }
 
 Stop to_stop(const siginfo_t& info) {
+  const Tid tid = Tid::of(info.si_pid);
   switch (info.si_code) {
-    case CLD_EXITED: return {.kind = Stop::Kind::Exited, .tid = info.si_pid, .status = info.si_status};
+    case CLD_EXITED: return {.kind = Stop::Kind::Exited, .tid = tid, .status = info.si_status};
     case CLD_KILLED:
-    case CLD_DUMPED: return {.kind = Stop::Kind::Killed, .tid = info.si_pid, .status = info.si_status};
+    case CLD_DUMPED: return {.kind = Stop::Kind::Killed, .tid = tid, .status = info.si_status};
     case CLD_STOPPED:  // a child that fade inherited by exec and does not trace: ignore its stop
-      reap_ptrace_stop(info.si_pid);
+      reap_ptrace_stop(tid);
       return {};
-    default: return ptrace_stop(info.si_pid, info.si_status);
+    default: return ptrace_stop(tid, info.si_status);
   }
 }
 
-void reap(pid_t tid) {
+void reap(Tid tid) {
   siginfo_t ignored;
-  ::waitid(P_PID, static_cast<id_t>(tid), &ignored, WEXITED | WNOHANG | __WALL);
+  ::waitid(P_PID, static_cast<id_t>(tid.value()), &ignored, WEXITED | WNOHANG | __WALL);
 }
 
 // The kernel answers no request to a thread whose pid an exec has changed until its stop is waited for (Linux 5.13,
@@ -154,10 +155,10 @@ Tracer::~Tracer() {
   if (armed_) ::timer_delete(timer_);
 }
 
-Result<void> Tracer::seize(pid_t tid, bool kill_on_exit) {
-  const long failed = fade_seize(tid, kOptions | (kill_on_exit ? PTRACE_O_EXITKILL : 0));
+Result<void> Tracer::seize(Tid tid, bool kill_on_exit) {
+  const long failed = fade_seize(tid.value(), kOptions | (kill_on_exit ? PTRACE_O_EXITKILL : 0));
   if (failed == 0) return {};
-  return fail_errno("cannot trace process " + std::to_string(tid), static_cast<int>(-failed));
+  return fail_errno("cannot trace process " + std::to_string(tid.value()), static_cast<int>(-failed));
 }
 
 Stop Tracer::next() const {
@@ -172,24 +173,24 @@ Stop Tracer::next_if_any() const {
   return taken(info);
 }
 
-Stop Tracer::next_if_stopped(pid_t tid) const {
+Stop Tracer::next_if_stopped(Tid tid) const {
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook | WNOHANG) != 0 || info.si_pid == 0) return {};
+  if (::waitid(P_PID, static_cast<id_t>(tid.value()), &info, kLook | WNOHANG) != 0 || info.si_pid == 0) return {};
   return taken(info);
 }
 
-void Tracer::reap_end(pid_t tid) const { reap(tid); }
+void Tracer::reap_end(Tid tid) const { reap(tid); }
 
-void Tracer::reap_stop(pid_t tid) const { reap_ptrace_stop(tid); }
+void Tracer::reap_stop(Tid tid) const { reap_ptrace_stop(tid); }
 
-Stop Tracer::next_of(pid_t tid) const { return *next_of(tid, std::chrono::nanoseconds::max()); }
+Stop Tracer::next_of(Tid tid) const { return *next_of(tid, std::chrono::nanoseconds::max()); }
 
 // The tick ends the wait from time to time. Meanwhile the thread may have ended as a leader whose threads live, which
 // no wait reports.
-std::optional<Stop> Tracer::next_of(pid_t tid, std::chrono::nanoseconds patience) const {
+std::optional<Stop> Tracer::next_of(Tid tid, std::chrono::nanoseconds patience) const {
   const std::int64_t since = boottime_ns();
   siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(tid), &info, kLook) != 0) {
+  while (::waitid(P_PID, static_cast<id_t>(tid.value()), &info, kLook) != 0) {
     if (errno != EINTR || has_ended(tid)) return Stop{.kind = Stop::Kind::Gone, .tid = tid};
     if (boottime_ns() - since >= patience.count()) return std::nullopt;
   }

@@ -7,11 +7,10 @@
 // that. next_of() only looks: an end or an exec stays for next(), and until then the kernel refuses every request to
 // the thread of an exec.
 #pragma once
-#include <sys/types.h>
-
 #include <chrono>
 #include <optional>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ptrace/stop.hpp"
 #include "ptrace/system_caller.hpp"
@@ -30,22 +29,22 @@ class Tracer final : public SystemCaller {
   // is killed when the tracer ends. EPERM, ESRCH: ptrace(2). EINTR: the kernel makes the caller wait for an exec of
   // that process (cred_guard_mutex), and the tick has ended the wait. That exec may wait until a tracee is resumed:
   // take stops, then try again. Do not call it for a tracee: the answer would be EPERM, after the same wait.
-  static Result<void> seize(pid_t tid, bool kill_on_exit);
+  static Result<void> seize(Tid tid, bool kill_on_exit);
 
-  Stop next() const;                      // of any tracee; blocks until there is one or a signal arrives (None)
-  Stop next_if_any() const;               // as next(), but None if no stop waits
-  Stop next_if_stopped(pid_t tid) const;  // of one tracee; None if it has not stopped, or is gone. Does not block
+  Stop next() const;                    // of any tracee; blocks until there is one or a signal arrives (None)
+  Stop next_if_any() const;             // as next(), but None if no stop waits
+  Stop next_if_stopped(Tid tid) const;  // of one tracee; None if it has not stopped, or is gone. Does not block
   // Looks at the next stop of one tracee; interruptions do not end the wait. Gone: the tracee has ended without a
   // report yet, as a leader that ended before its threads.
-  Stop next_of(pid_t tid) const;
+  Stop next_of(Tid tid) const;
   // The same, but nullopt if the tracee has not stopped in time (to a tick): it may sleep uninterruptibly.
-  std::optional<Stop> next_of(pid_t tid, std::chrono::nanoseconds patience) const;
+  std::optional<Stop> next_of(Tid tid, std::chrono::nanoseconds patience) const;
   // Takes the end of a thread that next_of() returned: next() then does not report it.
-  void reap_end(pid_t tid) const;
+  void reap_end(Tid tid) const;
   // Takes a stop that next_of() returned. The thread stays in it, and next() does not report it again.
-  void reap_stop(pid_t tid) const;
+  void reap_stop(Tid tid) const;
 
-  std::optional<long> call(const ProcessMemory& memory, pid_t stopped, RemoteGadgets gadgets, long number,
+  std::optional<long> call(const ProcessMemory& memory, Tid stopped, RemoteGadgets gadgets, long number,
                            std::array<std::uint64_t, 6> arguments) const override;
 
  private:

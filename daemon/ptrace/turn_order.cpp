@@ -11,17 +11,17 @@ constexpr int kMostKept = 4 * TurnOrder::kStops;
 
 }  // namespace
 
-void TurnOrder::came(pid_t tid) {
+void TurnOrder::came(Tid tid) {
   if (find(tid) == ring_.end()) idle_.insert(tid);
 }
 
-void TurnOrder::went(pid_t tid) {
+void TurnOrder::went(Tid tid) {
   if (idle_.erase(tid) > 0) return;
   if (const Place place = find(tid); place != ring_.end()) ring_.erase(place);
 }
 
-pid_t TurnOrder::choose(const std::function<bool(pid_t)>& has_stopped) {
-  pid_t found = ask_idle(has_stopped);
+Tid TurnOrder::choose(const std::function<bool(Tid)>& has_stopped) {
+  Tid found = ask_idle(has_stopped);
   if (ring_.size() > 1) {  // a single one needs no turns
     if (found == 0) found = ask_served(has_stopped);
     if (found == 0) found = ask_further(has_stopped);
@@ -30,22 +30,22 @@ pid_t TurnOrder::choose(const std::function<bool(pid_t)>& has_stopped) {
   return found;
 }
 
-void TurnOrder::stopped(pid_t tid) {
+void TurnOrder::stopped(Tid tid) {
   last_ = tid;
   if (idle_.erase(tid) > 0) ring_.insert(ring_.begin(), {.tid = tid, .left = kStops - 1});
   else if (const Place place = find(tid); place != ring_.end()) charge(*place);
 }
 
-TurnOrder::Place TurnOrder::find(pid_t tid) { return std::ranges::find(ring_, tid, &Turn::tid); }
+TurnOrder::Place TurnOrder::find(Tid tid) { return std::ranges::find(ring_, tid, &Turn::tid); }
 
-pid_t TurnOrder::charge(Turn& turn) {
+Tid TurnOrder::charge(Turn& turn) {
   turn.left = std::max(turn.left - 1, -kMostDebt);
   turn.misses = 0;
   turn.has_stopped = true;
   return turn.tid;
 }
 
-pid_t TurnOrder::ask_idle(const std::function<bool(pid_t)>& has_stopped) {
+Tid TurnOrder::ask_idle(const std::function<bool(Tid)>& has_stopped) {
   if (idle_.empty() || ++choices_ < kBetweenIdle) return 0;
   choices_ = 0;
   auto it = idle_.upper_bound(last_idle_);
@@ -56,7 +56,7 @@ pid_t TurnOrder::ask_idle(const std::function<bool(pid_t)>& has_stopped) {
   return last_idle_;
 }
 
-pid_t TurnOrder::ask_served(const std::function<bool(pid_t)>& has_stopped) {
+Tid TurnOrder::ask_served(const std::function<bool(Tid)>& has_stopped) {
   pass_over_debtors();
   std::size_t place = 0;
   for (std::size_t asked = 0; asked < std::min(kServed, ring_.size()); ++asked) {
@@ -96,7 +96,7 @@ void TurnOrder::retire(std::size_t index) {
   to_the_end(place);
 }
 
-pid_t TurnOrder::ask_further(const std::function<bool(pid_t)>& has_stopped) {
+Tid TurnOrder::ask_further(const std::function<bool(Tid)>& has_stopped) {
   const std::size_t others = ring_.size() - std::min(kServed, ring_.size());
   for (std::size_t i = 0; i < std::min(kFurther, others); ++i) {
     Turn& turn = ring_[kServed + further_++ % others];

@@ -6,12 +6,12 @@
 //
 // All other threads are idle. From time to time one idle thread is asked; if it has stopped, its turn begins at once.
 #pragma once
-#include <sys/types.h>
-
 #include <cstddef>
 #include <functional>
 #include <set>
 #include <vector>
+
+#include "base/pid.hpp"
 
 namespace fade {
 
@@ -25,39 +25,39 @@ class TurnOrder {
   // kSeldom-th choice; after kMisses its turn ends. A thread may wait some milliseconds for a processor.
   static constexpr int kEager = 8, kSeldom = 8, kMisses = 64;
 
-  void came(pid_t tid);
-  void went(pid_t tid);
+  void came(Tid tid);
+  void went(Tid tid);
 
   // Asks threads in turn until one has stopped, and returns its tid. Returns 0 if none of the asked threads has
   // stopped. Asks at most kServed + kFurther + 1 threads.
-  pid_t choose(const std::function<bool(pid_t)>& has_stopped);
+  Tid choose(const std::function<bool(Tid)>& has_stopped);
   // Records a stop that was reported without a question. Threads without came() are ignored.
-  void stopped(pid_t tid);
+  void stopped(Tid tid);
 
   std::size_t remembered() const { return ring_.size(); }  // threads that stopped lately
 
  private:
   struct Turn {
-    pid_t tid = 0;
+    Tid tid = 0;
     int left = kStops;        // stops; negative: number of stops handled out of turn
     int misses = 0;           // in a row, counting choices without a question
     bool has_stopped = true;  // since it moved to the end of the ring
   };
   using Place = std::vector<Turn>::iterator;
 
-  Place find(pid_t tid);
-  pid_t ask_idle(const std::function<bool(pid_t)>& has_stopped);
-  pid_t ask_served(const std::function<bool(pid_t)>& has_stopped);
-  pid_t ask_further(const std::function<bool(pid_t)>& has_stopped);
-  static pid_t charge(Turn& turn);
+  Place find(Tid tid);
+  Tid ask_idle(const std::function<bool(Tid)>& has_stopped);
+  Tid ask_served(const std::function<bool(Tid)>& has_stopped);
+  Tid ask_further(const std::function<bool(Tid)>& has_stopped);
+  static Tid charge(Turn& turn);
   void to_the_end(Place place);
   void pass_over_debtors();
   void retire(std::size_t index);
 
   std::vector<Turn> ring_;
-  std::set<pid_t> idle_;
-  pid_t last_ = 0;           // last stopped thread: it has only just been resumed
-  pid_t last_idle_ = 0;      // last idle thread that was asked
+  std::set<Tid> idle_;
+  Tid last_ = 0;             // last stopped thread: it has only just been resumed
+  Tid last_idle_ = 0;        // last idle thread that was asked
   std::size_t further_ = 0;  // index of the next thread to ask, in the ring behind the served threads
   int choices_ = 0;          // since the last question to an idle thread
 };

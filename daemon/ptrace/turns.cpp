@@ -18,7 +18,7 @@ Stop Turns::next() {
 
 Stop Turns::next_by_name() {
   Stop stop;
-  order_.choose([&](pid_t tid) {
+  order_.choose([&](Tid tid) {
     stop = tracer_.next_if_stopped(tid);
     return stop.kind != Stop::Kind::None;
   });

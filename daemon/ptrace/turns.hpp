@@ -3,6 +3,7 @@
 // again before the tracer asks. The other threads would then wait as long as it calls. Therefore threads are asked by
 // name, in the order of TurnOrder.
 #pragma once
+#include "base/pid.hpp"
 #include "ptrace/tracer.hpp"
 #include "ptrace/turn_order.hpp"
 
@@ -15,8 +16,8 @@ class Turns {
   explicit Turns(const Tracer& tracer) : tracer_(tracer) {}
 
   // Adds a thread that may stop. Stops of other threads are seen if no added thread has stopped, and from time to time.
-  void came(pid_t tid) { order_.came(tid); }
-  void went(pid_t tid) { order_.went(tid); }
+  void came(Tid tid) { order_.came(tid); }
+  void went(Tid tid) { order_.went(tid); }
 
   // As Tracer::next().
   Stop next();

@@ -58,7 +58,7 @@ Result<void> may_trace(const ipc::Peer& peer, const ProcessStatus& status, Names
   return {};
 }
 
-Result<Target> authorize(const ipc::Peer& peer, pid_t pid, const std::string& proc) {
+Result<Target> authorize(const ipc::Peer& peer, Pid pid, const std::string& proc) {
   auto pidfd = open_pidfd(pid);
   if (!pidfd) return tl::unexpected(std::move(pidfd.error()));
   auto status = read_status(pid, proc);

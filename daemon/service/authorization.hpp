@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ipc/peer.hpp"
 #include "service/process_status.hpp"
@@ -19,7 +20,7 @@ struct Target {
 };
 
 // Fails with EPERM, ESRCH or ENOTSUP as fade-attach does, and EBUSY if the process changed meanwhile.
-Result<Target> authorize(const ipc::Peer& peer, pid_t pid, const std::string& proc = "/proc");
+Result<Target> authorize(const ipc::Peer& peer, Pid pid, const std::string& proc = "/proc");
 
 // Checks that the permission still holds: the same process, and still its owner's.
 Result<void> still_allowed(const ipc::Peer& peer, const Target& target, const std::string& proc = "/proc");

@@ -26,17 +26,17 @@ Result<NamespaceId> namespace_id(const std::string& path) {
   return NamespaceId{what.st_dev, what.st_ino};
 }
 
-tl::unexpected<Error> no_such_process(pid_t pid) {
+tl::unexpected<Error> no_such_process(Pid pid) {
   return fail(fmt::format("there is no process {}", pid), {}, "pgrep -a NAME", ESRCH);
 }
 
 }  // namespace
 
-std::uint64_t start_ticks(pid_t pid, const std::string& proc) {
+std::uint64_t start_ticks(Pid pid, const std::string& proc) {
   return ProcFiles(proc).stat(pid).number(StatFile::StartTime).value_or(0);
 }
 
-Result<ProcessStatus> read_status(pid_t pid, const std::string& proc) {
+Result<ProcessStatus> read_status(Pid pid, const std::string& proc) {
   const ProcFiles files(proc);
   const StatusFile status = files.status(pid);
   const auto uids = status.ids("Uid"), gids = status.ids("Gid");
@@ -60,8 +60,8 @@ int yama_scope(const std::string& proc) {
   return std::atoi(ProcFiles(proc).read("sys/kernel/yama/ptrace_scope").c_str());
 }
 
-Result<Fd> open_pidfd(pid_t pid) {
-  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+Result<Fd> open_pidfd(Pid pid) {
+  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid.value(), 0)));
   if (!fd && errno == ESRCH) return no_such_process(pid);
   if (!fd && errno == EINVAL) return fail(fmt::format("{} is a thread, not a process", pid), {}, {}, ESRCH);
   if (!fd) return fail_errno(fmt::format("cannot hold on to process {}", pid));

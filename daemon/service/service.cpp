@@ -154,7 +154,8 @@ Result<std::shared_ptr<Session>> Service::begin(const Wish& wish) {
   if (!target) return tl::unexpected(std::move(target.error()));
   auto record = new_record(wish, target->status);
   if (!record) return tl::unexpected(std::move(record.error()));
-  words->insert(words->end(), {"-q", "--output=" + as_template(record->database_path()), std::to_string(wish.pid)});
+  words->insert(words->end(),
+                {"-q", "--output=" + as_template(record->database_path()), std::to_string(wish.pid.value())});
   auto worker =
       start_worker({options_.worker, std::move(*words), record->uid, record->gid, yama_scope() == kYamaOnlyParents});
   if (!worker) return tl::unexpected(std::move(worker.error()));

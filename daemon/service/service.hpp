@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "ipc/server.hpp"
 #include "service/authorization.hpp"
 #include "service/session.hpp"
@@ -67,7 +68,7 @@ class Service final : public ipc::Handler {  // one table of sessions, and the c
   // The common part of `attach` and a watch rule.
   struct Wish {
     ipc::Peer peer;
-    pid_t pid = 0;
+    Pid pid = 0;
     std::string via, name;  // `name` instead of the program's own
     ipc::Json options = ipc::Json::object();
   };

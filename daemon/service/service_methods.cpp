@@ -163,7 +163,8 @@ Result<Json> Service::attach(const Call& call) {
   if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max())
     return fail("attach needs a process id", {}, "fadectl attach PID", EINVAL);
   const bool run = ipc::boolean(call.params, "run").value_or(false);
-  Wish wish{call.peer, static_cast<pid_t>(*pid), run ? "run" : "attach", ipc::text(call.params, "name").value_or("")};
+  Wish wish{call.peer, Pid::of(static_cast<pid_t>(*pid)), run ? "run" : "attach",
+            ipc::text(call.params, "name").value_or("")};
   if (const Json* options = ipc::member(call.params, "options")) wish.options = *options;
   const auto session = begin(wish);
   if (!session) return tl::unexpected(session.error());
@@ -264,10 +265,10 @@ Result<Json> Service::check(const Call& call) {
   checks.push_back(check_of(
       reach, own ? Result<void>{} : fail("yours are not among them", {}, "sudo systemctl start faded.socket", EPERM)));
   if (const auto pid = ipc::integer(call.params, "pid"); pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) {
-    const auto allowed = authorize(call.peer, static_cast<pid_t>(*pid));
+    const auto allowed = authorize(call.peer, Pid::of(static_cast<pid_t>(*pid)));
     checks.push_back(
         check_of("the daemon would attach to it for you", allowed ? Result<void>{} : tl::unexpected(allowed.error())));
-    for (Check& one : check_attach(static_cast<pid_t>(*pid), Asker::self("fadectl attach")))
+    for (Check& one : check_attach(Pid::of(static_cast<pid_t>(*pid)), Asker::self("fadectl attach")))
       checks.push_back(std::move(one));
   }
   Json out = Json::array();

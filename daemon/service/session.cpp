@@ -114,7 +114,7 @@ void Session::stop_harder(int step) {
 
 void Session::abandon(const std::string& why) {
   abandoned_ = true;
-  refusal = Error{"cannot attach to process " + std::to_string(record_.pid), why, {}, EPERM};
+  refusal = Error{"cannot attach to process " + std::to_string(record_.pid.value()), why, {}, EPERM};
   stop();
 }
 

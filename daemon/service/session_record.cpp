@@ -24,6 +24,9 @@ template <class Number>
 void take(const Json& json, const char* key, Number& into) {
   if (const auto value = ipc::integer(json, key)) into = static_cast<Number>(*value);
 }
+void take(const Json& json, const char* key, Pid& into) {
+  if (const auto value = ipc::integer(json, key)) into = Pid::of(static_cast<pid_t>(*value));
+}
 void take(const Json& json, const char* key, std::string& into) {
   if (auto value = ipc::text(json, key)) into = std::move(*value);
 }
@@ -93,14 +96,14 @@ Json to_json(const SessionRecord& r) {
             {"gid", r.gid},
             {"via", r.via},
             {"state", state_word(r.state)},
-            {"pid", r.pid},
+            {"pid", r.pid.value()},
             {"start_ticks", r.start_ticks},
             {"program", r.program},
             {"folder", r.folder},
             {"database", r.database},
             {"since_ns", r.since_ns},
             {"until_ns", r.until_ns},
-            {"worker", r.worker},
+            {"worker", r.worker.value()},
             {"worker_start_ticks", r.worker_start_ticks},
             {"elapsed_ns", r.elapsed_ns},
             {"calls", r.calls},

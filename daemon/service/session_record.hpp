@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "ipc/json.hpp"
 
 namespace fade::service {
@@ -22,12 +23,12 @@ struct SessionRecord {  // one saved object: to_json() and record_from() handle 
   gid_t gid = 0;
   std::string via;  // attach, run or watch
   State state = State::Attaching;
-  pid_t pid = 0;
+  Pid pid = 0;
   std::uint64_t start_ticks = 0;
   std::string program;
   std::string folder, database;             // path of the folder, name of the file in it
   std::int64_t since_ns = 0, until_ns = 0;  // CLOCK_REALTIME; 0: goes on
-  pid_t worker = 0;
+  Pid worker = 0;
   std::uint64_t worker_start_ticks = 0;
 
   std::int64_t elapsed_ns = 0;  // as the worker counts

@@ -95,7 +95,7 @@ bool Watcher::wanted_user(uid_t uid) const {
       rules, [&](const WatchRule& rule) { return rule.uid ? *rule.uid == uid : rule.owner == 0 || rule.owner == uid; });
 }
 
-const WatchRule* Watcher::rule_for(pid_t pid, uid_t uid) const {
+const WatchRule* Watcher::rule_for(Pid pid, uid_t uid) const {
   const ProcFiles proc(proc_);
   const std::string exe = proc.link(pid, "exe");
   if (exe.empty()) return nullptr;
@@ -117,7 +117,7 @@ const WatchRule* Watcher::rule_for(pid_t pid, uid_t uid) const {
   return nullptr;
 }
 
-std::optional<Match> Watcher::look_at(pid_t pid, uid_t uid) {
+std::optional<Match> Watcher::look_at(Pid pid, uid_t uid) {
   const std::uint64_t start = start_ticks(pid, proc_);
   if (start == 0) return {};
   Seen& seen = seen_[pid];
@@ -143,8 +143,9 @@ std::vector<Match> Watcher::look() {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(proc_.c_str()), &::closedir);
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
     const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    pid_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    const Pid pid = Pid::of(number);
     struct stat what {};
     if (error != std::errc{} || end != name.data() + name.size() ||
         ::stat(fmt::format("{}/{}", proc_, pid).c_str(), &what) != 0)
@@ -156,7 +157,7 @@ std::vector<Match> Watcher::look() {
   return matches;
 }
 
-void Watcher::skip(pid_t pid, std::uint64_t start_ticks) {
+void Watcher::skip(Pid pid, std::uint64_t start_ticks) {
   seen_[pid] = {.start_ticks = start_ticks, .looks = 0, .done = true, .here = true};
 }
 

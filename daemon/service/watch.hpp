@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ipc/json.hpp"
 #include "service/pattern.hpp"
@@ -28,7 +29,7 @@ ipc::Json to_json(const WatchRule& rule);
 Result<WatchRule> rule_from(const ipc::Json& json);
 
 struct Match {
-  pid_t pid = 0;
+  Pid pid = 0;
   std::uint64_t start_ticks = 0;
   WatchRule rule;
 };
@@ -42,7 +43,7 @@ class Watcher {
   // Programs that match a rule and have mapped a GPU runtime, each once in its life (so once per exec at most).
   std::vector<Match> look();
   // The process has a session: it is no longer matched.
-  void skip(pid_t pid, std::uint64_t start_ticks);
+  void skip(Pid pid, std::uint64_t start_ticks);
 
  private:
   struct Seen {
@@ -52,11 +53,11 @@ class Watcher {
     bool here = false;  // in this look
   };
   bool wanted_user(uid_t uid) const;
-  const WatchRule* rule_for(pid_t pid, uid_t uid) const;
-  std::optional<Match> look_at(pid_t pid, uid_t uid);
+  const WatchRule* rule_for(Pid pid, uid_t uid) const;
+  std::optional<Match> look_at(Pid pid, uid_t uid);
 
   std::string proc_;
-  std::map<pid_t, Seen> seen_;
+  std::map<Pid, Seen> seen_;
 };
 
 // Whether a line of /proc/PID/maps names a library that serves HIP calls: AMD's runtime, or ZLUDA in CUDA's place.

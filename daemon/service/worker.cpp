@@ -115,13 +115,13 @@ Result<Worker> start_worker(const WorkerCommand& command) {
     ::waitpid(pid, nullptr, 0);
     return fail_errno("cannot start the worker " + command.program, failure);
   }
-  auto pidfd = open_pidfd(pid);
+  auto pidfd = open_pidfd(Pid::of(pid));
   if (!pidfd) return tl::unexpected(std::move(pidfd.error()));
   set_nonblocking((*control)[0]);
-  return Worker{pid, start_ticks(pid), std::move(*pidfd), std::move((*control)[0])};
+  return Worker{Pid::of(pid), start_ticks(Pid::of(pid)), std::move(*pidfd), std::move((*control)[0])};
 }
 
-Result<Worker> find_worker(pid_t pid, std::uint64_t start) {
+Result<Worker> find_worker(Pid pid, std::uint64_t start) {
   auto pidfd = open_pidfd(pid);
   if (!pidfd) return tl::unexpected(std::move(pidfd.error()));
   if (start == 0 || start_ticks(pid) != start || has_exited(*pidfd))

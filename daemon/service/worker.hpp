@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "base/result.hpp"
 
 namespace fade::service {
@@ -22,7 +23,7 @@ struct WorkerCommand {
 };
 
 struct Worker {
-  pid_t pid = 0;
+  Pid pid = 0;
   std::uint64_t start_ticks = 0;
   Fd pidfd;
   Fd control;  // nonblocking; may be empty for a worker that was found again
@@ -31,7 +32,7 @@ struct Worker {
 Result<Worker> start_worker(const WorkerCommand& command);
 
 // A worker of a daemon that died or gave way to a newer one. Fails with ESRCH if it has ended.
-Result<Worker> find_worker(pid_t pid, std::uint64_t start_ticks);
+Result<Worker> find_worker(Pid pid, std::uint64_t start_ticks);
 
 // The end of the worker, if it was our child, in words.
 std::string how_it_ended(const Worker& worker);

@@ -45,7 +45,7 @@ void append_words(PieceKind kind, std::span<const std::uint64_t> words, OpenCall
 }  // namespace
 
 RemoteAddr ArgumentReader::read_entry(const Entry& entry, const Registers& registers,
-                                      std::span<const std::uint64_t> on_stack, pid_t tid, const Memory& memory,
+                                      std::span<const std::uint64_t> on_stack, Tid tid, const Memory& memory,
                                       OpenCall& call) {
   std::array<std::uint64_t, 1 + 255> words;
   const std::size_t wanted = 1 + entry.needs.stack_words;

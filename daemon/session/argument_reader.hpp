@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/remote.hpp"
 #include "probe/open_calls.hpp"
 #include "probes/arguments.hpp"
@@ -25,7 +26,7 @@ class ArgumentReader {
   // `tid`. `on_stack`: as much of the stack as is known already, from the stack pointer on. Null: the stack cannot be
   // read.
   static RemoteAddr read_entry(const Entry& entry, const Registers& registers, std::span<const std::uint64_t> on_stack,
-                               pid_t tid, const Memory& memory, OpenCall& call);
+                               Tid tid, const Memory& memory, OpenCall& call);
   // At the entry, after read_entry(): strings, and memory that the function reads.
   void read_inputs(const Entry& entry, const Memory& memory, OpenCall& call);
   // At the return, after the result: memory that the function has written, and texts that it gives if it succeeded. A

@@ -49,7 +49,7 @@ RemoteRange code_of_libc(const Foothold& foothold) {
 Result<void> Arrival::watch(Inferior& inferior) {
   const ProgramMark program = inferior.mark();
   threads_ += inferior.threads.size();
-  parts_.roster.note(*inferior.threads.begin()->second, "attach", program.pid, {});
+  parts_.roster.note(*inferior.threads.begin()->second, "attach", program.pid.value(), {});
   const auto foothold = wait_for_foothold(program);
   Result<void> done = foothold ? enter(inferior, *foothold) : Result<void>(tl::unexpected(foothold.error()));
   if (!done && done.error().code != ECANCELED && parts_.roster.still_runs(program)) await_exec(inferior);
@@ -111,7 +111,7 @@ Result<Foothold> Arrival::wait_for_foothold(ProgramMark program) {
 // copy breakpoints: its child would have them without the net, and would die if fade did. A thread that sleeps is not
 // in a fork.
 void Arrival::await_forks(const Inferior& inferior) {
-  std::vector<pid_t> awake;
+  std::vector<Tid> awake;
   for (const auto& [tid, thread] : inferior.threads)
     if (read_state(tid) != 'S') awake.push_back(tid);
   rendezvous_.stop_each(
@@ -134,7 +134,7 @@ void Arrival::await_exec(const Inferior& inferior) {
 // processes have none. A filter that could not be asked may kill the program for the system calls of fade, so the
 // arrival ends there.
 Result<void> Arrival::check_filters(const Inferior& inferior) {
-  std::map<SeccompState, std::vector<pid_t>> sorts;
+  std::map<SeccompState, std::vector<Tid>> sorts;
   for (const auto& [tid, thread] : inferior.threads) sorts[read_seccomp_state(tid)].push_back(tid);
   const ProgramMark program = inferior.mark();  // `inferior` may be gone behind a stop
   for (const auto& [state, tids] : sorts) {
@@ -144,7 +144,7 @@ Result<void> Arrival::check_filters(const Inferior& inferior) {
       rendezvous_.settle(*one);
       if (!allowed) return allowed;
     } else if (parts_.roster.still_runs(program) &&
-               std::ranges::any_of(tids, [&](pid_t tid) { return parts_.roster.thread(tid) != nullptr; })) {
+               std::ranges::any_of(tids, [&](Tid tid) { return parts_.roster.thread(tid) != nullptr; })) {
       return fail("a thread with a seccomp filter of its own is in a system call that nothing interrupts",
                   "fade cannot see what the filter forbids", "try again later", EAGAIN);
     }
@@ -156,10 +156,10 @@ Result<void> Arrival::check_filters(const Inferior& inferior) {
 // blocks all signals for moments, then sets the mask that it found, and a handler blocks its own while it runs. So only
 // a thread that blocks SIGTRAP at several looks in a row, and sleeps or is outside of `libc`, means to block it.
 void Arrival::unblock_traps(ProgramMark program, RemoteRange libc) {
-  std::unordered_map<pid_t, int> seen;
-  std::unordered_set<pid_t> deaf;  // threads in vfork or in a driver: asked once
+  std::unordered_map<Tid, int> seen;
+  std::unordered_set<Tid> deaf;  // threads in vfork or in a driver: asked once
   for (int look = 1; look <= kMostLooks && parts_.roster.still_runs(program) && !rendezvous_.gives_up(); ++look) {
-    std::vector<pid_t> blocking;
+    std::vector<Tid> blocking;
     bool is_any_blocked = false;
     for (const auto& [tid, thread] : parts_.roster.process(program.pid)->threads) {
       const std::uint64_t blocked = read_signal_sets(tid).blocked;
@@ -189,11 +189,11 @@ void Arrival::tell_calls_in_flight(Inferior& inferior) {
   const std::shared_ptr<AddressSpace> space = inferior.program->space;  // `inferior` may be gone behind a stop
   const ProcessMemory& memory = space->memory();
   const CallsInFlight calls(*inferior.program, parts_.functions);
-  std::vector<pid_t> candidates;
+  std::vector<Tid> candidates;
   for (const auto& [tid, thread] : inferior.threads)
     if (const RemoteAddr sp = read_stack_pointer(tid); !sp || calls.may_be_in_one(sp)) candidates.push_back(tid);
   struct Copy {
-    pid_t tid;
+    Tid tid;
     Registers registers;
     StackSnapshot stack;
   };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "session/foothold.hpp"
 #include "session/module_watch.hpp"
 #include "session/rendezvous.hpp"
@@ -28,7 +29,7 @@ class Arrival {
     FunctionTable& functions;
     StackCapture& stacks;
     // Children in the memory of this process become tracees. Called between the net and the breakpoints.
-    std::function<void(pid_t)> meet_guests;
+    std::function<void(Pid)> meet_guests;
   };
   explicit Arrival(Parts parts) : parts_(std::move(parts)), rendezvous_(parts_.rendezvous) {}
 

@@ -36,7 +36,7 @@ AuxiliaryVector understood(std::span<const Elf64_auxv_t> items) {
 
 // From where the stack began: the number of arguments, they and a null, the environment and a null, the vector.
 // unsetenv(3) leaves more nulls behind.
-std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const Memory& memory, const ProcFiles& proc) {
+std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(Pid pid, const Memory& memory, const ProcFiles& proc) {
   const auto start = proc.stat(pid).number(StatFile::StartOfStack);
   if (!start) return std::nullopt;
   std::vector<std::uint64_t> words(kMostOfAStack);
@@ -51,7 +51,7 @@ std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const M
   return understood(items);
 }
 
-std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid, const Memory& memory, const ProcFiles& proc) {
+std::optional<AuxiliaryVector> read_auxiliary_vector(Pid pid, const Memory& memory, const ProcFiles& proc) {
   const std::string text = proc.read(living_thread(pid, proc), "auxv");
   if (text.empty()) return read_auxiliary_vector_on_stack(pid, memory, proc);
   std::vector<Elf64_auxv_t> items(text.size() / sizeof(Elf64_auxv_t));

@@ -1,9 +1,8 @@
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 
+#include "base/pid.hpp"
 #include "base/remote.hpp"
 #include "proc/proc_files.hpp"
 
@@ -19,11 +18,11 @@ struct AuxiliaryVector {
   bool has_other_ids = false;  // than the process that started it: the effective ids are not the real ones
 };
 // nullopt: it has ended, or we may not trace it.
-std::optional<AuxiliaryVector> read_auxiliary_vector(pid_t pid, const Memory& memory,
+std::optional<AuxiliaryVector> read_auxiliary_vector(Pid pid, const Memory& memory,
                                                      const ProcFiles& proc = ProcFiles());
 // The copy on the stack, as far as the program has left it in place. For a tracer of another user: the kernel does not
 // open the file for it. `memory`: of that process.
-std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(pid_t pid, const Memory& memory,
+std::optional<AuxiliaryVector> read_auxiliary_vector_on_stack(Pid pid, const Memory& memory,
                                                               const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

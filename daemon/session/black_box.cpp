@@ -32,8 +32,8 @@ std::string name_of_signal(int signal) {
 }
 
 // Numbers of another namespace say nothing here.
-bool shares_pid_namespace(pid_t pid, const ProcFiles& proc) {
-  const std::string its = proc.link(pid, "ns/pid");
+bool shares_pid_namespace(Tid tid, const ProcFiles& proc) {
+  const std::string its = proc.link(tid, "ns/pid");
   return !its.empty() && its == proc.link("self/ns/pid");
 }
 
@@ -57,7 +57,7 @@ bool uses_gpu_stack(const Inferior& inferior) {
 bool is_of_interest(const Inferior& inferior) { return inferior.is_root || uses_gpu_stack(inferior); }
 
 std::string program_name(const Inferior& inferior) {
-  const std::string name = read_thread_name(inferior.pid, inferior.proc());
+  const std::string name = read_thread_name(leader_of(inferior.pid), inferior.proc());
   return name.empty() ? fmt::format("process {}", inferior.pid) : fmt::format("{} (pid {})", name, inferior.pid);
 }
 
@@ -98,13 +98,13 @@ ThreadSeen BlackBox::look(Thread& thread, const Registers* registers) const {
   return out;
 }
 
-void BlackBox::tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid) {
+void BlackBox::tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, TaskId task) {
   seen.postmortem = postmortem;
   const RemoteAddr at{seen.address};
   if (const Module* module = at ? program.module_at(at) : nullptr) {
     seen.module = module->id;
     seen.offset = at.value - module->entry.l_addr;
-    if (const auto* file = symbols_.of(program, tid, at))
+    if (const auto* file = symbols_.of(program, task, at))
       if (const auto symbol = file->symbols().at(seen.offset))
         seen.symbol = fmt::format("{}+{:#x}", symbol->name, symbol->offset);
   }
@@ -140,7 +140,7 @@ std::string BlackBox::running_call(const Inferior& inferior, ThreadId thread) co
 // ---------------------------------------------------------------- how processes end
 
 // A recursion without end, or an array that does not fit.
-bool BlackBox::is_of_the_stack(const siginfo_t& info, pid_t tid) const {
+bool BlackBox::is_of_the_stack(const siginfo_t& info, Tid tid) const {
   if (info.si_signo != SIGSEGV || (info.si_code != SEGV_MAPERR && info.si_code != SEGV_ACCERR)) return false;
   const auto registers = threads_.registers(tid);
   const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
@@ -162,8 +162,8 @@ void BlackBox::signalled(Thread& thread, int signal) const {
   const ProcFiles& proc = thread.inferior->proc();
   if (before.number == signal && is_fault(before) && seen.sender == read_own_pid(thread.inferior->pid, proc))
     return again(seen, before);
-  if (seen.sender > 0 && seen.sender != thread.inferior->pid && shares_pid_namespace(thread.tid, proc))
-    seen.sender_name = read_thread_name(seen.sender, proc);
+  if (seen.sender > 0 && seen.sender != thread.inferior->pid.value() && shares_pid_namespace(thread.tid, proc))
+    seen.sender_name = read_thread_name(Tid::of(seen.sender), proc);
 }
 
 Postmortem BlackBox::by_signal(const Inferior& inferior, int signal) const {

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "ptrace/registers.hpp"
 #include "ptrace/stop.hpp"
 #include "ptrace/stopped_threads.hpp"
@@ -49,7 +50,7 @@ class BlackBox {
   // While the thread is stopped with `registers`, or runs and does not stop (null).
   ThreadSeen look(Thread& thread, const Registers* registers) const;
   // Finds out the place of the thread, and sends it. The thread may run again.
-  void tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, pid_t tid);
+  void tell(PostmortemId postmortem, ThreadSeen seen, const Program& program, TaskId task);
 
   // About once a second.
   void look_around() { oom_.look(); }
@@ -67,7 +68,7 @@ class BlackBox {
   void tell_death(const Inferior& inferior, Death& death, int signal);
   void tell_exit(const Inferior& inferior, const Death& death, int status);
   void send(const Inferior& inferior, Postmortem postmortem);
-  bool is_of_the_stack(const siginfo_t& info, pid_t tid) const;
+  bool is_of_the_stack(const siginfo_t& info, Tid tid) const;
   std::string running_call(const Inferior& inferior, ThreadId thread) const;
 
   EventSink& sink_;

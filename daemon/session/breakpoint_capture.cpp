@@ -40,7 +40,7 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
 // ---------------------------------------------------------------- breakpoints
 
 std::vector<Result<bool>> BreakpointCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                                   pid_t stopped) {
+                                                   Tid stopped) {
   std::vector<FunctionEntry> code;
   for (const WatchedFunction& function : functions) code.push_back(function.code);
   const std::vector<Result<Site*>> sites = inferior.space().entries().arm(code, stopped);
@@ -57,7 +57,7 @@ std::vector<Result<bool>> BreakpointCapture::watch(Inferior& inferior, std::span
   return out;
 }
 
-void BreakpointCapture::forget(Inferior& inferior, RemoteRange range, pid_t stopped) {
+void BreakpointCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
   inferior.space().forget(range, stopped);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "ptrace/registers.hpp"
 #include "session/argument_reader.hpp"
@@ -34,8 +35,7 @@ class BreakpointCapture final : public Capture {
   explicit BreakpointCapture(const Parts& parts);
 
   bool can(const Entry&) const override { return true; }
-  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                  pid_t stopped) override;
+  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) override;
   // Takes the traps of all breakpoints, also of those that guard libc and the loader. Calls that the stop completes are
   // in the CallBook, for a flush() with the time for which the stop held the thread.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
@@ -43,8 +43,8 @@ class BreakpointCapture final : public Capture {
   // The thread is at the entry of a function whose calls another engine sees, but not this one. The thread goes on in
   // the function by the way of the other engine.
   void take(Thread& thread, std::uint32_t index, const Registers& at_entry, std::int64_t now);
-  void forget(Inferior& inferior, RemoteRange range, pid_t stopped) override;
-  void leave(Inferior& inferior, pid_t stopped) override { inferior.space().put_back(stopped); }
+  void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;
+  void leave(Inferior& inferior, Tid stopped) override { inferior.space().put_back(stopped); }
   void thread_ended(Thread& thread, bool process_ended) override { book_.thread_ended(thread, process_ended); }
   void set_recording(bool on) override { recording_ = on; }
 

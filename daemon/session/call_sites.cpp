@@ -11,7 +11,7 @@ namespace {
 
 // Hand-written assembly may jump to a function without a return address: the word on the stack is data then, and no
 // breakpoint may be put there.
-bool is_code(Program& program, pid_t tid, RemoteAddr address) {
+bool is_code(Program& program, Tid tid, RemoteAddr address) {
   const auto is_known = [&] {
     return std::ranges::any_of(program.code, [&](const RemoteRange& range) { return range.contains(address); });
   };

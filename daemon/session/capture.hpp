@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "ptrace/registers.hpp"
 #include "session/call_book.hpp"
 #include "session/call_sites.hpp"
@@ -35,7 +36,7 @@ class Capture {
   // Captures the calls of these functions from now on. Returns a result for each, in the same order. False: another
   // name of the same function is watched already. `stopped`: a stopped thread of the process, or kNobody.
   virtual std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                          pid_t stopped) = 0;
+                                          Tid stopped) = 0;
   // The thread stopped with a SIGTRAP at time `now`. Returns the index, in the function table, of the function that the
   // stop is charged to (0: no function). The thread can then be resumed. nullopt: the trap is not of this engine, and
   // nothing was changed.
@@ -44,13 +45,13 @@ class Capture {
   // program or a recording is sent, and before the state of a process is looked at.
   virtual void drain() = 0;
   // The memory was unmapped (dlclose): its functions are no longer watched, and nothing is written there.
-  virtual void forget(Inferior& inferior, RemoteRange range, pid_t stopped) = 0;
+  virtual void forget(Inferior& inferior, RemoteRange range, Tid stopped) = 0;
   // No further call of this process reaches the engine: the text is the program's own again. Open calls stay open.
-  virtual void leave(Inferior& inferior, pid_t stopped) = 0;
+  virtual void leave(Inferior& inferior, Tid stopped) = 0;
   // The thread has ended, or runs unwatched from now on: closes its open calls. drain() sends them.
   virtual void thread_ended(Thread& thread, bool process_ended) = 0;
   // The process is the fresh copy of its parent that a fork makes. The thread has yet to run.
-  virtual void copied(Inferior&, pid_t) {}
+  virtual void copied(Inferior&, Tid) {}
   // The thread is about to end, and stands still for the last time.
   virtual void thread_exits(Thread&) {}
   // While recording is off, calls get no numbers and no rows; rules are applied all the same.

@@ -25,41 +25,42 @@ std::uint64_t clone_flags(const Registers& registers, const Memory& memory) {
 
 void Children::learn(const Stop& stop) {
   const Thread* const parent = p_.roster.thread(stop.tid);
-  const auto child = static_cast<pid_t>(stop.message);
+  const Tid child = stop.child();
   const auto registers = Tracee(stop.tid).registers();
   if (!parent || child <= 0 || !registers || p_.roster.thread(child)) return;
   if (p_.population.unclaimed().was_given_up(child)) return;
   Inferior& inferior = *parent->inferior;
   const std::uint64_t flags = clone_flags(*registers, inferior.memory());
-  const bool is_thread = registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : read_thread_group(child) != child;
+  const bool is_thread =
+      registers->is_64_bit() ? (flags & CLONE_THREAD) != 0 : leader_of(read_thread_group(child)) != child;
   if (is_thread) p_.population.add_thread(inferior, child).trap = parent->trap.for_child(inferior.watched);
-  else add_process(*parent, child, flags);
+  else add_process(*parent, process_of_leader(child), flags);
   if (p_.population.unclaimed().claim(child)) start(child);
 }
 
-void Children::add_process(const Thread& parent, pid_t child, std::uint64_t flags) {
+void Children::add_process(const Thread& parent, Pid child, std::uint64_t flags) {
   const Inferior& inferior = *parent.inferior;
   const bool shares = (flags & CLONE_VM) != 0;
-  p_.roster.note(parent, shares ? "vfork" : "fork", child);
+  p_.roster.note(parent, shares ? "vfork" : "fork", child.value());
   Inferior& made =
       p_.population.add(child, inferior.id, shares ? inferior.program : inferior.program->fork_copy(child));
   made.inherited() = inferior.for_child(flags, TrapGuard::action(inferior));
   made.is_fresh_copy = !shares;
   made.is_early = !shares && !inferior.watched && (inferior.is_root || inferior.is_early) && p_.follows;
-  p_.roster.add_thread(made, child, parent.device).trap = parent.trap.for_child(inferior.watched);
+  p_.roster.add_thread(made, leader_of(child), parent.device).trap = parent.trap.for_child(inferior.watched);
 }
 
-void Children::wait_for_maker(pid_t tid) {
+void Children::wait_for_maker(Tid tid) {
   p_.population.unclaimed().stopped(tid);
   p_.tracer.reap_stop(tid);  // or it would be reported again and again
 }
 
-void Children::claim(Inferior& inferior, pid_t tid) {
+void Children::claim(Inferior& inferior, Tid tid) {
   if (!p_.roster.thread(tid)) p_.roster.add_thread(inferior, tid, kUnknownDevice).trap.is_doubtful = true;
   if (p_.population.unclaimed().claim(tid)) start(tid);
 }
 
-void Children::start(pid_t tid) {
+void Children::start(Tid tid) {
   Inferior& inferior = *p_.roster.thread(tid)->inferior;
   const bool shares = inferior.program.use_count() > 1;  // its text is its parent's: wait for its exec
   if (!p_.follows && !inferior.is_root && !shares) return leave_alone(inferior, tid);
@@ -68,7 +69,7 @@ void Children::start(pid_t tid) {
 }
 
 // The child's copy of fade's breakpoints goes before it runs on.
-void Children::leave_alone(Inferior& inferior, pid_t tid) {
+void Children::leave_alone(Inferior& inferior, Tid tid) {
   Thread& thread = *p_.roster.thread(tid);
   p_.roster.note(thread, "unwatched", 0, "children are not followed");
   p_.calls.engines().leave(inferior, tid);

@@ -18,7 +18,7 @@ bool imports_it(const Module& module) {
 
 }  // namespace
 
-bool has_cuda_runtime_inside(pid_t pid, const elf::Maps& maps, const Module& module, const ProcFiles& proc) {
+bool has_cuda_runtime_inside(Pid pid, const elf::Maps& maps, const Module& module, const ProcFiles& proc) {
   if (!module.role.empty() || imports_it(module)) return false;
   const elf::Mapping* mapping = maps.find(module.span.begin);
   if (!mapping || !mapping->has_file()) return false;

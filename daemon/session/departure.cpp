@@ -31,7 +31,7 @@ bool is_question(const Thread& thread, RemoteAddr trap) {
 }
 
 // A stop that fade asked for comes before the trap of an int3 that the thread has just executed.
-bool is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrapBit) != 0; }
+bool is_owed_trap(Tid tid) { return (read_signal_sets(tid).pending & kTrapBit) != 0; }
 
 }  // namespace
 
@@ -39,7 +39,7 @@ bool is_owed_trap(pid_t tid) { return (read_signal_sets(tid).pending & kTrapBit)
 Departure::Place Departure::stand_aside(const Thread& thread, const Tracee& tracee) const {
   std::vector<int> met;
   const Place place = step_aside(thread, tracee, met);
-  for (const int signal : met) ::syscall(SYS_tkill, tracee.tid(), signal);
+  for (const int signal : met) ::syscall(SYS_tkill, tracee.tid().value(), signal);
   return place;
 }
 
@@ -70,7 +70,7 @@ void Departure::detach(Thread& thread, const Tracee& tracee, int signal) const {
   tracee.detach(signal);
 }
 
-void Departure::keeps_slots(pid_t tid) {
+void Departure::keeps_slots(Tid tid) {
   if (const Thread* const thread = p_.roster.thread(tid)) thread->inferior->slots_may_be_in_use = true;
 }
 
@@ -115,7 +115,7 @@ bool Departure::try_detach(const Stop& stop) {
 }
 
 // Waits for one thread alone. False: it does not stop.
-bool Departure::leave_one(pid_t tid, std::int64_t since) {
+bool Departure::leave_one(Tid tid, std::int64_t since) {
   if (!ask(tid)) return true;
   for (;;) {
     const auto seen = p_.tracer.next_of(tid, kForOne);
@@ -130,11 +130,11 @@ bool Departure::leave_one(pid_t tid, std::int64_t since) {
 }
 
 void Departure::leave_others() {
-  StopRound round(p_.turns, [this](pid_t tid) { return ask(tid); });
+  StopRound round(p_.turns, [this](Tid tid) { return ask(tid); });
   for (const auto& [tid, thread] : p_.roster.threads())
     if (!kept_.contains(tid) && !gone_.contains(tid)) round.add(tid);
   while (const auto stop = round.next(kForRound)) {
-    if (is_birth(stop->kind) && stop->message > 0) round.add(static_cast<pid_t>(stop->message));
+    if (is_birth(stop->kind) && stop->message > 0) round.add(stop->child());
     if (stop->kind == Stop::Kind::Exec) {
       if (!leave_program(*stop)) round.add(stop->tid);
     } else if (kept_.contains(stop->tid) || !p_.roster.thread(stop->tid)) {
@@ -145,15 +145,15 @@ void Departure::leave_others() {
       gone_.insert(stop->tid);
     }
   }
-  for (const pid_t tid : p_.unclaimed.all())
+  for (const Tid tid : p_.unclaimed.all())
     if (gone_.insert(tid).second) Tracee(tid).detach();
-  for (const pid_t tid : round.rest()) {
+  for (const Tid tid : round.rest()) {
     keeps_slots(tid);
     gone_.insert(tid);  // it is not asked again; the kernel detaches it when fade ends
   }
 }
 
-bool Departure::ask(pid_t tid) {
+bool Departure::ask(Tid tid) {
   if (Thread* thread = p_.roster.thread(tid)) thread->interrupted = true;
   if (Tracee(tid).interrupt()) return true;
   p_.tracer.reap_end(tid);  // it has ended, and its parent waits until we have taken note
@@ -193,7 +193,7 @@ bool Departure::leave_at(const Stop& stop) {
 
 // With no other thread left in fade's code that code can go. It stays in a process that shares its memory with another
 // tracee, and where a handler may return through it.
-void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold) {
+void Departure::remove_pages(ProgramMark program, Tid keeper, const Foothold& foothold) {
   Inferior* inferior = p_.roster.process(program.pid);
   AddressSpace* space = inferior->program->space.get();
   if (inferior->slots_may_be_in_use || inferior->program.use_count() > 1 || !space->has_net()) return;
@@ -214,10 +214,10 @@ void Departure::remove_pages(ProgramMark program, pid_t keeper, const Foothold& 
 
 // A signal of the program may have sent a thread into the net's handler before the action was the program's own again.
 // No further thread comes there, and a thread that is there does not sleep.
-void Departure::look_again(ProgramMark program, pid_t keeper) {
+void Departure::look_again(ProgramMark program, Tid keeper) {
   p_.tracer.reap_stop(keeper);
   Inferior& inferior = *p_.roster.process(program.pid);
-  for (const pid_t tid : read_thread_ids(program.pid)) {
+  for (const Tid tid : read_thread_ids(program.pid)) {
     if (tid == keeper || read_state(tid) == 'S') continue;
     if (const auto seized = Tracer::seize(tid, false); !seized) {
       inferior.slots_may_be_in_use |= seized.error().code != ESRCH;
@@ -230,16 +230,16 @@ void Departure::look_again(ProgramMark program, pid_t keeper) {
 }
 
 // Threads that were born to the process meanwhile.
-void Departure::leave_the_rest(ProgramMark program, pid_t keeper) {
-  std::vector<pid_t> others;
+void Departure::leave_the_rest(ProgramMark program, Tid keeper) {
+  std::vector<Tid> others;
   for (const auto& [tid, other] : p_.roster.process(program.pid)->threads)
     if (tid != keeper && !gone_.contains(tid)) others.push_back(tid);
-  for (const pid_t tid : others)
+  for (const Tid tid : others)
     if (!leave_one(tid, p_.clock.now())) keeps_slots(tid);
 }
 
 // The keeper stands still.
-void Departure::move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold) {
+void Departure::move_out(ProgramMark program, Tid keeper, const Result<Foothold>& foothold) {
   Thread* const thread = p_.roster.thread(keeper);
   if (!p_.roster.still_runs(program) || !thread || is_owed_trap(keeper))
     return;  // try_detach() has it go on for a moment
@@ -248,7 +248,7 @@ void Departure::move_out(ProgramMark program, pid_t keeper, const Result<Foothol
   if (place != Place::Left && foothold) remove_pages(program, keeper, *foothold);
 }
 
-void Departure::leave_last(pid_t pid, pid_t keeper) {
+void Departure::leave_last(Pid pid, Tid keeper) {
   const Inferior& inferior = *p_.roster.process(pid);
   const ProgramMark program = inferior.mark();
   if (const AddressSpace& space = inferior.space(); space.has_net())

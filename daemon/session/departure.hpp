@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/pid.hpp"
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
 #include "session/sigtrap/trap_guard.hpp"
@@ -52,26 +53,26 @@ class Departure {
 
   void choose_keepers();
   void leave_others();
-  void leave_last(pid_t pid, pid_t keeper);
-  bool leave_one(pid_t tid, std::int64_t since);
-  bool ask(pid_t tid);
+  void leave_last(Pid pid, Tid keeper);
+  bool leave_one(Tid tid, std::int64_t since);
+  bool ask(Tid tid);
   bool leave_at(const Stop& stop);
   bool leave_program(const Stop& stop);
   bool try_detach(const Stop& stop);
   Place stand_aside(const Thread& thread, const Tracee& tracee) const;
   Place step_aside(const Thread& thread, const Tracee& tracee, std::vector<int>& met) const;
   void detach(Thread& thread, const Tracee& tracee, int signal) const;
-  void leave_the_rest(ProgramMark program, pid_t keeper);
-  void move_out(ProgramMark program, pid_t keeper, const Result<Foothold>& foothold);
-  void remove_pages(ProgramMark program, pid_t keeper, const Foothold& foothold);
-  void look_again(ProgramMark program, pid_t keeper);
-  void keeps_slots(pid_t tid);
+  void leave_the_rest(ProgramMark program, Tid keeper);
+  void move_out(ProgramMark program, Tid keeper, const Result<Foothold>& foothold);
+  void remove_pages(ProgramMark program, Tid keeper, const Foothold& foothold);
+  void look_again(ProgramMark program, Tid keeper);
+  void keeps_slots(Tid tid);
 
   const Parts p_;
   HoldClock holds_;
   std::uint64_t bytes_left_changed_ = 0;
-  std::unordered_map<pid_t, pid_t> keepers_;  // the last thread of each process to go, by pid
-  std::unordered_set<pid_t> kept_,
+  std::unordered_map<Pid, Tid> keepers_;  // the last thread of each process to go, by pid
+  std::unordered_set<Tid> kept_,
       gone_;  // of these threads, those that still wait for their turn; threads that have gone
 };
 

@@ -10,7 +10,7 @@ Capture& Engines::of(const Entry& entry) const {
 }
 
 std::vector<Result<bool>> Engines::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                         pid_t stopped) const {
+                                         Tid stopped) const {
   std::vector<Result<bool>> out(functions.size(), false);
   for (Capture* const engine : all_) {
     std::vector<WatchedFunction> own;
@@ -37,15 +37,15 @@ void Engines::drain() const {
   for (Capture* const engine : all_) engine->drain();
 }
 
-void Engines::forget(Inferior& inferior, RemoteRange range, pid_t stopped) const {
+void Engines::forget(Inferior& inferior, RemoteRange range, Tid stopped) const {
   for (Capture* const engine : all_) engine->forget(inferior, range, stopped);
 }
 
-void Engines::leave(Inferior& inferior, pid_t stopped) const {
+void Engines::leave(Inferior& inferior, Tid stopped) const {
   for (Capture* const engine : all_) engine->leave(inferior, stopped);
 }
 
-void Engines::copied(Inferior& inferior, pid_t stopped) const {
+void Engines::copied(Inferior& inferior, Tid stopped) const {
   for (Capture* const engine : all_) engine->copied(inferior, stopped);
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "session/capture.hpp"
 #include "session/function_table.hpp"
 
@@ -20,14 +21,14 @@ class Engines {
   Capture& of(const Entry& entry) const;
 
   // As Capture::watch(): each function by its own engine. One result for each function, in the same order.
-  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, pid_t stopped) const;
+  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) const;
   // As Capture::on_trap(). nullopt: the trap is of none of the engines.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) const;
   // These verbs go to each engine.
   void drain() const;
-  void forget(Inferior& inferior, RemoteRange range, pid_t stopped) const;
-  void leave(Inferior& inferior, pid_t stopped) const;
-  void copied(Inferior& inferior, pid_t stopped) const;
+  void forget(Inferior& inferior, RemoteRange range, Tid stopped) const;
+  void leave(Inferior& inferior, Tid stopped) const;
+  void copied(Inferior& inferior, Tid stopped) const;
   void thread_exits(Thread& thread) const;
   void set_recording(bool on) const;
   // Nothing is watched from now on. The caller has the engines leave each process.

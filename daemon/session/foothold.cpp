@@ -75,7 +75,7 @@ Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& fact
   return out;
 }
 
-Result<Foothold> foothold_of(pid_t pid, const Memory& memory) {
+Result<Foothold> foothold_of(Pid pid, const Memory& memory) {
   auto facts = read_auxiliary_vector(pid, memory);
   if (!facts) return tl::unexpected(process_gone(pid));
   if (!read_is_64_bit(pid)) return fail("it is a 32-bit program", {}, {}, ENOTSUP);

@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "elf/link_map.hpp"
 #include "ptrace/remote_call.hpp"
@@ -22,7 +23,7 @@ struct Foothold {
 Result<Foothold> find_foothold(const Memory& memory, const AuxiliaryVector& facts);
 
 // The same of a process that runs. Fails with ENOTSUP for 32-bit and static programs too, and if the process is gone.
-Result<Foothold> foothold_of(pid_t pid, const Memory& memory);
+Result<Foothold> foothold_of(Pid pid, const Memory& memory);
 
 // "/lib64/ld-linux-x86-64.so.2 PROGRAM": then the loader is the program for the kernel, and has no loader of its own.
 // Null: the program is not a loader.

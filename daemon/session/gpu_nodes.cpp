@@ -162,7 +162,7 @@ GpuNode look_at(const std::string& name, const std::string& process, const Crede
 
 }  // namespace
 
-std::vector<GpuNode> look_at_gpu_nodes(pid_t pid, const std::string& proc) {
+std::vector<GpuNode> look_at_gpu_nodes(Pid pid, const std::string& proc) {
   const std::string process = fmt::format("{}/{}", proc, pid);
   const auto who = credentials_of(process);
   if (!who) return {};

@@ -2,11 +2,10 @@
 // open. From /proc alone: no system call of the process is watched. Further limits by a container's device rules or a
 // security module cannot be seen.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "probes/probe.hpp"
 
 namespace fade {
@@ -20,7 +19,7 @@ struct GpuNode {
 };
 // /dev/kfd first, then the existing render nodes. `proc`: the mount point of procfs. Empty if the process is gone or
 // may not be looked at.
-std::vector<GpuNode> look_at_gpu_nodes(pid_t pid, const std::string& proc = "/proc");
+std::vector<GpuNode> look_at_gpu_nodes(Pid pid, const std::string& proc = "/proc");
 
 // False for functions that HIP answers before it has looked for a device.
 bool needs_device(const probes::Probe& probe);

@@ -63,8 +63,8 @@ bool HangWatch::begins_to_hang(Inferior& inferior, std::int64_t passed) const {
   return hang.is_reported = true;
 }
 
-std::vector<pid_t> HangWatch::look(const Roster::Processes& processes, std::int64_t now) {
-  std::vector<pid_t> out;
+std::vector<Pid> HangWatch::look(const Roster::Processes& processes, std::int64_t now) {
+  std::vector<Pid> out;
   if (patience_ == 0) return out;
   const std::int64_t passed = std::min(now - std::exchange(last_look_, now), kMostBetweenLooks);
   for (const auto& [pid, inferior] : processes)

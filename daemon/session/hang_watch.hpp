@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "session/function_table.hpp"
 #include "session/roster.hpp"
 
@@ -23,7 +24,7 @@ class HangWatch {
 
   // Returns the processes that hang since the last look, each of them once until a call begins or ends there. `now`:
   // session time.
-  std::vector<pid_t> look(const Roster::Processes& processes, std::int64_t now);
+  std::vector<Pid> look(const Roster::Processes& processes, std::int64_t now);
 
  private:
   static void saw(Inferior& inferior, const Entry& entry, std::optional<std::uint64_t> result);

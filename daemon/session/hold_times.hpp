@@ -1,11 +1,11 @@
 // The times for which fade stopped the threads of a process while it attached or detached.
 #pragma once
-#include <sys/types.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
+
+#include "base/pid.hpp"
 
 namespace fade {
 
@@ -19,7 +19,7 @@ struct HoldTimes {
 class HoldClock {
  public:
   // One thread may be held more than once: that adds up.
-  void held(pid_t tid, std::int64_t ns) { by_thread_[tid] += ns; }
+  void held(Tid tid, std::int64_t ns) { by_thread_[tid] += ns; }
 
   HoldTimes of(std::uint64_t threads) const {
     HoldTimes out{.threads = std::max<std::uint64_t>(threads, by_thread_.size()), .held = by_thread_.size()};
@@ -34,7 +34,7 @@ class HoldClock {
   }
 
  private:
-  std::unordered_map<pid_t, std::int64_t> by_thread_;
+  std::unordered_map<Tid, std::int64_t> by_thread_;
 };
 
 }  // namespace fade

@@ -23,7 +23,7 @@ RemoteAddr after(RemoteAddr next, std::span<const std::uint8_t> displacement) {
 
 }  // namespace
 
-RemoteAddr read_stack_pointer(pid_t tid) {
+RemoteAddr read_stack_pointer(Tid tid) {
   std::ifstream in(fmt::format("/proc/{}/syscall", tid));
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(std::move(word));

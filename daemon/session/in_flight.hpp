@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "session/function_table.hpp"
 #include "session/program.hpp"
 
@@ -32,6 +33,6 @@ class CallsInFlight {
 };
 
 // Returns a sleeping thread's stack pointer (proc_pid_syscall(5)); null: it runs, or the stack pointer is unknown.
-RemoteAddr read_stack_pointer(pid_t tid);
+RemoteAddr read_stack_pointer(Tid tid);
 
 }  // namespace fade

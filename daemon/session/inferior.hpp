@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "probe/open_calls.hpp"
 #include "session/program.hpp"
 #include "session/shown_sites.hpp"
@@ -24,7 +25,7 @@ struct SignalSeen {
   bool has_code = false;
   bool is_of_the_stack = false;          // a fault at the end of the thread's stack
   std::optional<std::uint64_t> address;  // of a fault
-  pid_t sender = 0;                      // 0: the kernel
+  pid_t sender = 0;                      // in the PID namespace of the thread; 0: the kernel
   uid_t sender_uid = 0;
   std::string sender_name;  // if the sender is another process, and its name is known
   std::int64_t at = 0;
@@ -70,7 +71,7 @@ struct ThreadSinceExec {
 };
 
 struct Thread : ThreadSinceExec {
-  pid_t tid = 0;
+  Tid tid = 0;
   ThreadId id = 0;
   Inferior* inferior = nullptr;
   std::string name;  // as of its first call: threads name themselves after they start
@@ -90,7 +91,7 @@ struct Thread : ThreadSinceExec {
 // One program of one process. A pid may be given again, and a process may execute another program during a wait for a
 // stop.
 struct ProgramMark {
-  pid_t pid = 0;
+  Pid pid = 0;
   ProcessId process = 0;
   std::uint32_t execs = 0;
 };
@@ -129,13 +130,13 @@ struct SinceExec : Inherited {
 };
 
 struct Inferior : SinceExec {
-  pid_t pid = 0;
+  Pid pid = 0;
   ProcessId id = 0;
   std::uint32_t execs = 0;  // programs that it executed since it was first seen
   std::shared_ptr<Program> program;
   bool is_root = false;                  // asked for by the user: followed whatever the options for children are
   std::int64_t began = 0, next_cpu = 0;  // when it was first seen, and when its CPU time is read next
-  std::unordered_map<pid_t, std::unique_ptr<Thread>> threads;
+  std::unordered_map<Tid, std::unique_ptr<Thread>> threads;
 
   ProgramMark mark() const { return {pid, id, execs}; }
   SinceExec& since_exec() { return *this; }

@@ -12,19 +12,19 @@ namespace {
 constexpr std::size_t kMostHandles = 1'000'000;
 }
 
-const elf::ElfFile* ModuleSymbols::of(const Program& program, pid_t pid, RemoteAddr address) {
+const elf::ElfFile* ModuleSymbols::of(const Program& program, TaskId task, RemoteAddr address) {
   const Module* module = program.module_at(address);
   if (!module) return nullptr;
   const auto [it, is_new] = of_modules_.try_emplace(module->id);
-  if (is_new) it->second = opened(pid, *module, program.space->proc());
+  if (is_new) it->second = opened(task, *module, program.space->proc());
   return it->second;
 }
 
-const elf::ElfFile* ModuleSymbols::opened(pid_t pid, const Module& module, const ProcFiles& proc) {
-  const auto maps = elf::read_maps(pid, proc);
+const elf::ElfFile* ModuleSymbols::opened(TaskId task, const Module& module, const ProcFiles& proc) {
+  const auto maps = elf::read_maps(task, proc);
   const elf::Mapping* mapping = maps ? maps->find(module.span.begin) : nullptr;
   if (!mapping) return nullptr;
-  auto fd = elf::open_mapped_file(pid, *mapping, proc);
+  auto fd = elf::open_mapped_file(task, *mapping, proc);
   struct stat facts {};
   if (!fd || ::fstat(fd->get(), &facts) != 0) return nullptr;
   const auto [it, is_new] = files_.try_emplace({facts.st_dev, facts.st_ino});
@@ -42,7 +42,7 @@ const std::string* KernelNames::recovered(const elf::ElfFile& file, std::uint64_
   return found == it->second.end() ? nullptr : &found->second;
 }
 
-KernelNamed KernelNames::of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle,
+KernelNamed KernelNames::of_object(const Module& module, const Program& program, Tid tid, std::uint64_t handle,
                                    ModuleSymbols& symbols) {
   KernelNamed named{.handle = handle, .library = module.path};
   const auto* file = symbols.of(program, tid, {handle});
@@ -55,7 +55,7 @@ KernelNamed KernelNames::of_object(const Module& module, const Program& program,
   return named;
 }
 
-void KernelNames::used(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols) {
+void KernelNames::used(Program& program, ProcessId process, Tid tid, std::uint64_t handle, ModuleSymbols& symbols) {
   if (program.named_kernels.size() >= kMostHandles) return;
   const auto [known, is_new] = program.named_kernels.try_emplace(handle);
   const Module* module = is_new ? program.module_at({handle}) : nullptr;

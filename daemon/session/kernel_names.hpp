@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "elf/elf_file.hpp"
 #include "session/program.hpp"
 
@@ -19,10 +20,10 @@ namespace fade {
 class ModuleSymbols {
  public:
   // The file behind the module at `address` in that process; nullptr if it cannot be opened. Lives as long as this.
-  const elf::ElfFile* of(const Program& program, pid_t pid, RemoteAddr address);
+  const elf::ElfFile* of(const Program& program, TaskId task, RemoteAddr address);
 
  private:
-  const elf::ElfFile* opened(pid_t pid, const Module& module, const ProcFiles& proc);
+  const elf::ElfFile* opened(TaskId task, const Module& module, const ProcFiles& proc);
 
   using FileId = std::pair<dev_t, ino_t>;
   // In containers, and after dlclose, different files have the same path. A file that is open keeps its number.
@@ -35,12 +36,12 @@ class KernelNames {
   explicit KernelNames(EventSink& sink) : sink_(sink) {}
 
   // Before a kernel is used: names the handle if it is such an object and is new in this program.
-  void used(Program& program, ProcessId process, pid_t tid, std::uint64_t handle, ModuleSymbols& symbols);
+  void used(Program& program, ProcessId process, Tid tid, std::uint64_t handle, ModuleSymbols& symbols);
   // `handle` means the same kernel as `known`: the runtime launches `known` as `handle`.
   void same(Program& program, ProcessId process, std::uint64_t handle, std::uint64_t known);
 
  private:
-  KernelNamed of_object(const Module& module, const Program& program, pid_t tid, std::uint64_t handle,
+  KernelNamed of_object(const Module& module, const Program& program, Tid tid, std::uint64_t handle,
                         ModuleSymbols& symbols);
   const std::string* recovered(const elf::ElfFile& file, std::uint64_t offset);
 

@@ -30,7 +30,7 @@ Lookouts::Lookouts(EventSink& sink, const SessionClock& clock, const Roster& ros
 void Lookouts::look_for_hangs() {
   if (!calls_.is_on()) return;
   calls_.engines().drain();
-  for (const pid_t pid : hangs_.look(roster_.processes(), clock_.now()))
+  for (const Pid pid : hangs_.look(roster_.processes(), clock_.now()))
     if (Inferior* const inferior = roster_.process(pid)) look_at(*inferior, Postmortem::Kind::Hang);
 }
 
@@ -57,22 +57,22 @@ void Lookouts::take_samples() {
 }
 
 void Lookouts::take_snapshot() {
-  for (const pid_t pid : roster_.pids())
+  for (const Pid pid : roster_.pids())
     if (Inferior* const inferior = roster_.process(pid)) look_at(*inferior, Postmortem::Kind::Snapshot);
 }
 
 // Registers and stacks are read while a thread stands still, names are looked up when all threads run again. A thread
 // that does not stop, in a driver or in vfork, is looked at from outside.
 void Lookouts::look_at(Inferior& inferior, Postmortem::Kind kind) {
-  const pid_t pid = inferior.pid;
+  const Pid pid = inferior.pid;
   const ProgramMark mark = inferior.mark();
   const std::shared_ptr<Program> program = inferior.program;
   calls_.engines().drain();
   const PostmortemId postmortem =
       black_box_.begin(inferior, kind, kind == Postmortem::Kind::Hang ? inferior.hang.quiet_ns : 0);
-  std::vector<pid_t> tids;
+  std::vector<Tid> tids;
   std::ranges::transform(inferior.threads, std::back_inserter(tids), [](const auto& item) { return item.first; });
-  std::unordered_map<pid_t, ThreadSeen> seen;
+  std::unordered_map<Tid, ThreadSeen> seen;
   rendezvous_.stop_each(
       tids,
       [&](Thread& thread) {

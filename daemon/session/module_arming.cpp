@@ -40,7 +40,7 @@ void ModuleArming::refuse(const Inferior& inferior, const std::string& what, con
   refused_ += functions;
 }
 
-void ModuleArming::arm_libc(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image) {
+void ModuleArming::arm_libc(Inferior& inferior, Tid stopped, const elf::DynamicImage& image) {
   if (!image.lookup("__libc_start_main")) return;
   inferior.program->libc = {image.bias()};
   const std::tuple<const char*, std::uint32_t, Guard> wanted[] = {
@@ -58,7 +58,7 @@ void ModuleArming::arm_libc(Inferior& inferior, pid_t stopped, const elf::Dynami
   if (place && !space.arm(*place, stopped, Guard::Clone)) log::debug("libc's syscall(2) stays as it is");
 }
 
-bool ModuleArming::guard(const Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry,
+bool ModuleArming::guard(const Inferior& inferior, Tid stopped, RemoteAddr address, std::uint32_t entry,
                          const std::string& name, Guard guard) {
   const auto site = inferior.space().arm(address, stopped, guard);
   if (!site) refuse(inferior, name, site.error().message);
@@ -67,7 +67,7 @@ bool ModuleArming::guard(const Inferior& inferior, pid_t stopped, RemoteAddr add
   return true;
 }
 
-std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, std::span<const WatchedFunction> functions) {
+std::uint32_t ModuleArming::watch(Inferior& inferior, Tid stopped, std::span<const WatchedFunction> functions) {
   std::uint32_t watched = 0;
   const auto done = engines_.watch(inferior, functions, stopped);
   for (std::size_t i = 0; i < done.size(); ++i) {
@@ -77,7 +77,7 @@ std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, std::span<c
   return watched;
 }
 
-std::uint32_t ModuleArming::watch(Inferior& inferior, pid_t stopped, RemoteAddr function, std::uint32_t entry) {
+std::uint32_t ModuleArming::watch(Inferior& inferior, Tid stopped, RemoteAddr function, std::uint32_t entry) {
   const WatchedFunction one{entry, FunctionEntry::read(inferior.memory(), function, 0)};
   return watch(inferior, stopped, std::span(&one, 1));
 }
@@ -132,7 +132,7 @@ std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& sp
   return out;
 }
 
-std::uint32_t ModuleArming::arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image,
+std::uint32_t ModuleArming::arm_all(Inferior& inferior, Tid stopped, const elf::DynamicImage& image,
                                     const ModuleFacts& module) {
   std::uint32_t sites = 0, chosen_before = 0;
   const auto functions = image.all_functions();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "elf/dynamic_image.hpp"
 #include "session/engines.hpp"
 #include "session/export_table.hpp"
@@ -27,9 +28,9 @@ class ModuleArming {
 
   // The guards of libc (TrapGuard). Nothing is done if the module is not libc. `stopped`: a thread, or kNobody, here
   // and below.
-  void arm_libc(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image);
+  void arm_libc(Inferior& inferior, Tid stopped, const elf::DynamicImage& image);
   // The wanted functions of a module. Returns how many are watched now, and were not before.
-  std::uint32_t arm_all(Inferior& inferior, pid_t stopped, const elf::DynamicImage& image, const ModuleFacts& module);
+  std::uint32_t arm_all(Inferior& inferior, Tid stopped, const elf::DynamicImage& image, const ModuleFacts& module);
   // An IFUNC resolver returned where its function is.
   void resolved(Inferior& inferior, const Thread& thread, const Entry& resolver, RemoteAddr implementation);
   // A call returned a table of functions.
@@ -39,10 +40,10 @@ class ModuleArming {
   std::string refusals() const;  // how many functions were refused, in a sentence; empty: none
 
  private:
-  bool guard(const Inferior& inferior, pid_t stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
+  bool guard(const Inferior& inferior, Tid stopped, RemoteAddr address, std::uint32_t entry, const std::string& name,
              Guard guard);
-  std::uint32_t watch(Inferior& inferior, pid_t stopped, std::span<const WatchedFunction> functions);
-  std::uint32_t watch(Inferior& inferior, pid_t stopped, RemoteAddr function, std::uint32_t entry);
+  std::uint32_t watch(Inferior& inferior, Tid stopped, std::span<const WatchedFunction> functions);
+  std::uint32_t watch(Inferior& inferior, Tid stopped, RemoteAddr function, std::uint32_t entry);
   std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
                                                          const std::vector<elf::DynamicSymbol>& functions,
                                                          const Memory& text) const;

@@ -26,15 +26,15 @@ bool ModuleFiles::has_room() {
   return open_.size() < most_;
 }
 
-const elf::Maps& ModuleFiles::maps(pid_t thread, const ProcFiles& proc) {
+const elf::Maps& ModuleFiles::maps(TaskId task, const ProcFiles& proc) {
   if (maps_) return *maps_;
-  living_ = living_thread(thread, proc);
+  living_ = living_thread(task, proc);
   most_ = most_files();
   return maps_.emplace(elf::read_maps(living_, proc).value_or(elf::Maps()));
 }
 
-std::shared_ptr<const Fd> ModuleFiles::of(pid_t thread, RemoteAddr begin, const ProcFiles& proc) {
-  const elf::Mapping* mapping = maps(thread, proc).find(begin);
+std::shared_ptr<const Fd> ModuleFiles::of(TaskId task, RemoteAddr begin, const ProcFiles& proc) {
+  const elf::Mapping* mapping = maps(task, proc).find(begin);
   if (!mapping || !mapping->has_file()) return nullptr;
   const FileId id{mapping->device, mapping->inode};
   if (const auto known = open_.find(id); known != open_.end())

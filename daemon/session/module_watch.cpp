@@ -47,7 +47,7 @@ void ModuleWatch::note(const Inferior& inferior, std::string kind, std::string d
   sink_.notice(Lifecycle{clock_.now(), inferior.id, 0, std::move(kind), 0, std::move(detail)});
 }
 
-Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts) {
+Result<void> ModuleWatch::begin(Inferior& inferior, Tid stopped, const AuxiliaryVector& facts) {
   Program& program = *inferior.program;
   const Memory& memory = program.space->memory();
   const auto loader = elf::find_loader(memory, facts.loader_base);
@@ -60,7 +60,7 @@ Result<void> ModuleWatch::begin(Inferior& inferior, pid_t stopped, const Auxilia
   return watch_loader(program, stopped, *loader);
 }
 
-Result<void> ModuleWatch::watch_loader(Program& program, pid_t stopped, const elf::Loader& loader) {
+Result<void> ModuleWatch::watch_loader(Program& program, Tid stopped, const elf::Loader& loader) {
   const auto site = program.space->arm(loader.debug_state, stopped, Guard::Loader);
   if (!site) return tl::unexpected(site.error());
   use_as_entry(**site, functions_.loader());
@@ -94,7 +94,7 @@ Result<void> ModuleWatch::enter(Inferior& inferior, const Thread& stopped, const
   return watch_loader(*inferior.program, stopped.tid, foothold.loader);
 }
 
-void ModuleWatch::arm_loaded(Inferior& inferior, pid_t stopped) {
+void ModuleWatch::arm_loaded(Inferior& inferior, Tid stopped) {
   Program& program = *inferior.program;
   const PageCache memory(program.space->memory());
   const auto loaded = program.link_map->reread(memory);
@@ -124,7 +124,7 @@ void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
 }
 
 // libc first: if fade dies in between, no program may have a breakpoint and still be able to block SIGTRAP.
-void ModuleWatch::add_all(Inferior& inferior, pid_t stopped, const std::vector<elf::LinkMapEntry>& entries,
+void ModuleWatch::add_all(Inferior& inferior, Tid stopped, const std::vector<elf::LinkMapEntry>& entries,
                           const Memory& memory, bool have_run) {
   std::vector<Result<elf::DynamicImage>> images;
   for (const auto& entry : entries) {
@@ -135,7 +135,7 @@ void ModuleWatch::add_all(Inferior& inferior, pid_t stopped, const std::vector<e
     if (images[i]) add(inferior, stopped, entries[i], *images[i], have_run);
 }
 
-void ModuleWatch::add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image,
+void ModuleWatch::add(Inferior& inferior, Tid stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image,
                       bool has_run) {
   ModuleFacts found = look(inferior, entry, image);
   found.has_run = has_run;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "elf/dynamic_image.hpp"
 #include "session/auxiliary_vector.hpp"
 #include "session/engines.hpp"
@@ -25,13 +26,13 @@ class ModuleWatch {  // the steps of one module, in order: its file, the wishes,
               Wishes wishes);
 
   // A new program is at its first instruction: puts the net and the loader's site into it.
-  Result<void> begin(Inferior& inferior, pid_t stopped, const AuxiliaryVector& facts);
+  Result<void> begin(Inferior& inferior, Tid stopped, const AuxiliaryVector& facts);
   // For a running program with one thread stopped by fade: repairs the remains of a fade that died, or puts in the net.
   Result<void> lay_net(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
   // Then, when no fork that began before it is under way: the sites of the loader and of libc.
   Result<void> enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
   // After enter(): arms the loaded modules. `stopped`: a thread, or kNobody.
-  void arm_loaded(Inferior& inferior, pid_t stopped);
+  void arm_loaded(Inferior& inferior, Tid stopped);
   // A thread stopped at the loader's site.
   void loader_stopped(Inferior& inferior, const Thread& thread);
   ModuleArming& arming() { return arming_; }
@@ -42,10 +43,10 @@ class ModuleWatch {  // the steps of one module, in order: its file, the wishes,
   ImportWatch& imports() { return imports_; }
 
  private:
-  Result<void> watch_loader(Program& program, pid_t stopped, const elf::Loader& loader);
-  void add_all(Inferior& inferior, pid_t stopped, const std::vector<elf::LinkMapEntry>& entries, const Memory& memory,
+  Result<void> watch_loader(Program& program, Tid stopped, const elf::Loader& loader);
+  void add_all(Inferior& inferior, Tid stopped, const std::vector<elf::LinkMapEntry>& entries, const Memory& memory,
                bool have_run);
-  void add(Inferior& inferior, pid_t stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image,
+  void add(Inferior& inferior, Tid stopped, const elf::LinkMapEntry& entry, const elf::DynamicImage& image,
            bool has_run);
   ModuleFacts look(const Inferior& inferior, const elf::LinkMapEntry& entry, const elf::DynamicImage& image);
   void remove(Inferior& inferior, const Thread& thread, const elf::LinkMapEntry& entry);

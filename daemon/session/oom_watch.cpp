@@ -36,14 +36,14 @@ std::string counter_of(std::string_view line) {
 
 }  // namespace
 
-std::string OomWatch::group_file(pid_t pid) const {
+std::string OomWatch::group_file(Pid pid) const {
   std::ifstream in(fmt::format("{}/proc/{}/cgroup", root_, pid));
   for (std::string line; std::getline(in, line);)
     if (const std::string file = counter_of(line); !file.empty() && read_count(root_ + file)) return file;
   return {};
 }
 
-void OomWatch::knows(pid_t pid) {
+void OomWatch::knows(Pid pid) {
   if (!machine_)
     if (const auto count = read_count(root_ + std::string(kMachine))) machine_ = {*count, *count};
   const std::string file = groups_.size() < kMostGroups ? group_file(pid) : std::string();
@@ -59,7 +59,7 @@ void OomWatch::look() {
   if (machine_) renew(std::string(kMachine), *machine_);
 }
 
-std::optional<OomWatch::Verdict> OomWatch::killed(pid_t pid) const {
+std::optional<OomWatch::Verdict> OomWatch::killed(Pid pid) const {
   const auto more = [this](const std::string& file, const Counted& counted) {
     const auto count = read_count(root_ + file);
     return count && *count > counted.before;

@@ -7,12 +7,12 @@ Population::Population(const Parts& parts)
       unclaimed_(parts.sink, parts.clock, parts.roster),
       untraced_(parts.sink, parts.clock, parts.roster, unclaimed_, parts.follows) {}
 
-Inferior& Population::add(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
+Inferior& Population::add(Pid pid, ProcessId parent, std::shared_ptr<Program> program) {
   untraced_.know(pid);
   return p_.roster.add(pid, parent, std::move(program));
 }
 
-Inferior& Population::add_root(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
+Inferior& Population::add_root(Pid pid, ProcessId parent, std::shared_ptr<Program> program) {
   if (main_.pid == 0) main_.pid = pid;
   Inferior& inferior = add(pid, parent, std::move(program));
   inferior.is_root = true;
@@ -56,7 +56,8 @@ std::int64_t Population::life_ns() const {
 }
 
 void Population::give_up_children() {
-  for (const pid_t child : unclaimed_.give_up()) untraced_.know(child);
+  for (const Tid child : unclaimed_.give_up())
+    untraced_.know(process_of_leader(child));  // a thread's number does no harm
 }
 
 }  // namespace fade

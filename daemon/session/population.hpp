@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "ptrace/stop.hpp"
 #include "session/black_box.hpp"
 #include "session/engines.hpp"
@@ -16,7 +17,7 @@ namespace fade {
 
 // The first process of a session.
 struct MainProcess {
-  pid_t pid = 0;
+  Pid pid = 0;
   bool started = false;  // it has executed its program
   bool ended = false;
   int status = 0;            // exit status, or
@@ -38,11 +39,11 @@ class Population {
   };
   explicit Population(const Parts& parts);
 
-  Inferior& add(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
+  Inferior& add(Pid pid, ProcessId parent, std::shared_ptr<Program> program);
   // A process that the user asked for. The first one is the main process.
-  Inferior& add_root(pid_t pid, ProcessId parent, std::shared_ptr<Program> program);
+  Inferior& add_root(Pid pid, ProcessId parent, std::shared_ptr<Program> program);
   // A thread whose calls are seen from its begin on.
-  Thread& add_thread(Inferior& inferior, pid_t tid) { return p_.roster.add_thread(inferior, tid, p_.first_device); }
+  Thread& add_thread(Inferior& inferior, Tid tid) { return p_.roster.add_thread(inferior, tid, p_.first_device); }
 
   // The calls and the costs of the thread are sent, then its end.
   void end_thread(Thread& thread, bool process_ended);

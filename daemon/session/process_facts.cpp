@@ -67,15 +67,15 @@ std::string redacted(const std::string& name, const std::string& value) {
   return secret ? "<redacted>" : value;
 }
 
-Error process_gone(pid_t pid) { return {fmt::format("process {} has ended", pid), {}, {}, ESRCH}; }
+Error process_gone(TaskId task) { return {fmt::format("process {} has ended", task.value()), {}, {}, ESRCH}; }
 
-ProcessFacts read_process_facts(pid_t pid, const ProcFiles& proc) {
+ProcessFacts read_process_facts(Pid pid, const ProcFiles& proc) {
   ProcessFacts facts;
   const StatFile stat = proc.stat(pid);
-  facts.ppid = static_cast<pid_t>(stat.number(StatFile::Parent).value_or(0));
+  facts.ppid = Pid::of(static_cast<pid_t>(stat.number(StatFile::Parent).value_or(0)));
   facts.start_ticks = stat.number(StatFile::StartTime).value_or(0);
   if (const auto ids = proc.status(pid).ids("Uid")) facts.uid = (*ids)[0];
-  const pid_t alive = living_thread(pid, proc);
+  const Tid alive = living_thread(pid, proc);
   facts.exe = proc.link(alive, "exe");
   facts.command = proc.texts(alive, "cmdline");
   for (const auto& item : proc.texts(alive, "environ")) {
@@ -87,11 +87,11 @@ ProcessFacts read_process_facts(pid_t pid, const ProcFiles& proc) {
   return facts;
 }
 
-Whose memory_of(pid_t child, pid_t maker) {
-  const long compared = ::syscall(SYS_kcmp, child, maker, KCMP_VM, 0, 0);
+Whose memory_of(TaskId child, Tid maker) {
+  const long compared = ::syscall(SYS_kcmp, child.value(), maker.value(), KCMP_VM, 0, 0);
   return compared < 0 ? Whose::Unknown : compared == 0 ? Whose::Shared : Whose::Own;
 }
 
-bool shares_memory(pid_t child, pid_t maker) { return memory_of(child, maker) == Whose::Shared; }
+bool shares_memory(TaskId child, Tid maker) { return memory_of(child, maker) == Whose::Shared; }
 
 }  // namespace fade

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "proc/proc_files.hpp"
 
 namespace fade {
 
 struct ProcessFacts {
-  pid_t ppid = 0;
+  Pid ppid = 0;
   uid_t uid = 0;
   std::uint64_t start_ticks = 0;
   std::string exe;
@@ -22,13 +23,13 @@ struct ProcessFacts {
   // Variables that say how the GPU stack behaves, and no others; values that look like secrets are replaced.
   std::vector<std::pair<std::string, std::string>> environment;
 };
-ProcessFacts read_process_facts(pid_t pid, const ProcFiles& proc = ProcFiles());
-Error process_gone(pid_t pid);  // code ESRCH
+ProcessFacts read_process_facts(Pid pid, const ProcFiles& proc = ProcFiles());
+Error process_gone(TaskId task);  // code ESRCH
 
 // The owner of a process's memory: the process itself, or its maker (vfork(2), CLONE_VM). kcmp(2).
 enum class Whose { Own, Shared, Unknown };
-Whose memory_of(pid_t child, pid_t maker);
-bool shares_memory(pid_t child, pid_t maker);
+Whose memory_of(TaskId child, Tid maker);
+bool shares_memory(TaskId child, Tid maker);
 
 // Decides if an environment variable is stored, and which part of its value.
 bool may_be_stored(const std::string& name);

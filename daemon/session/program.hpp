@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "elf/import_table.hpp"
 #include "elf/link_map.hpp"
 #include "elf/search_path.hpp"
@@ -70,11 +71,11 @@ struct SiteLooks {
 };
 
 struct Program {  // all fields have one lifetime: an exec replaces them together
-  Program(const SystemCaller& caller, pid_t pid, ProcFiles proc = ProcFiles())
+  Program(const SystemCaller& caller, Pid pid, ProcFiles proc = ProcFiles())
       : space(std::make_shared<AddressSpace>(caller, pid, std::move(proc))) {}
   explicit Program(std::shared_ptr<AddressSpace> s) : space(std::move(s)) {}
 
-  std::shared_ptr<Program> fork_copy(pid_t child) const {
+  std::shared_ptr<Program> fork_copy(Pid child) const {
     auto copy = std::make_shared<Program>(space->fork_copy(child));
     copy->link_map = link_map;
     copy->modules = modules;

@@ -21,7 +21,7 @@ namespace fade {
 namespace {
 
 // The kernel opens no file of a program if the program's file may only be executed.
-std::string why_unreadable(pid_t pid) {
+std::string why_unreadable(Pid pid) {
   const Fd fd(::open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC));
   const int why = errno;
   if (!fd && why == ENOENT)
@@ -33,13 +33,13 @@ std::string why_unreadable(pid_t pid) {
 }  // namespace
 
 // After exec: whichever thread called it now is the leader; the others are gone, some without a word.
-Thread& Programs::only_thread(Inferior& inferior, pid_t former) {
+Thread& Programs::only_thread(Inferior& inferior, Tid former) {
   std::vector<Thread*> gone;
   for (const auto& [tid, thread] : inferior.threads)
-    if (tid != inferior.pid || former != inferior.pid) gone.push_back(thread.get());
+    if (const Tid leader = leader_of(inferior.pid); tid != leader || former != leader) gone.push_back(thread.get());
   for (Thread* thread : gone) p_.population.end_thread(*thread, false);
   p_.black_box.executed(inferior);
-  if (inferior.threads.empty()) return p_.population.add_thread(inferior, inferior.pid);
+  if (inferior.threads.empty()) return p_.population.add_thread(inferior, leader_of(inferior.pid));
   Thread& leader = *inferior.threads.begin()->second;
   p_.calls.engines().thread_ended(leader, false);  // it does not return to the old program
   leader.since_exec() = {};
@@ -48,7 +48,7 @@ Thread& Programs::only_thread(Inferior& inferior, pid_t former) {
   return leader;
 }
 
-Thread& Programs::begin_anew(Inferior& inferior, pid_t former) {
+Thread& Programs::begin_anew(Inferior& inferior, Tid former) {
   Thread& thread = only_thread(inferior, former);
   ++inferior.execs;
   inferior.program = std::make_shared<Program>(p_.tracer, inferior.pid);
@@ -62,7 +62,7 @@ Thread& Programs::begin_anew(Inferior& inferior, pid_t former) {
 }
 
 void Programs::executed(Inferior& inferior, const Stop& stop) {
-  const auto former = static_cast<pid_t>(stop.message);
+  const Tid former = stop.former();
   const TrapBelief belief = p_.calls.guard().belief(inferior, p_.roster.thread(former));
   Thread& thread = begin_anew(inferior, former);
   if (!p_.options.follow && !inferior.is_root) return p_.children.leave_alone(inferior, stop.tid);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "ptrace/stop.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/auxiliary_vector.hpp"
@@ -38,12 +39,12 @@ class Programs {
   void executed(Inferior& inferior, const Stop& stop);
   // The known facts of the process belong to its former program. `former`: the tid of the thread that executed the new
   // program, 0 if unknown. Returns the only thread.
-  Thread& begin_anew(Inferior& inferior, pid_t former);
+  Thread& begin_anew(Inferior& inferior, Tid former);
   // Sentences for the user at the end of the recording.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  Thread& only_thread(Inferior& inferior, pid_t former);
+  Thread& only_thread(Inferior& inferior, Tid former);
   void begin(Inferior& inferior, Thread& thread, TrapBelief belief);
   std::string unwatchable(const Inferior& inferior, const Thread& thread, std::optional<AuxiliaryVector>& facts) const;
   std::string not_chosen(const Inferior& inferior) const;

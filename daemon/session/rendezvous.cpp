@@ -19,7 +19,7 @@ constexpr std::int64_t kLeavePeriod = 20'000'000;  // between looks at the wish 
 constexpr PlannedCall kRestart[] = {{"restart_syscall", SYS_restart_syscall}};
 
 // The thread has executed an int3, and its SIGTRAP is still pending.
-bool has_trap_to_come(pid_t tid) {
+bool has_trap_to_come(Tid tid) {
   const SignalSets signals = read_signal_sets(tid);
   return (signals.pending_alone & ~signals.blocked & kTrapBit) != 0;
 }
@@ -53,16 +53,16 @@ void Rendezvous::serve_stops() {
 }
 
 Thread* Rendezvous::stop_any(const Inferior& inferior) {
-  std::vector<pid_t> tids;
+  std::vector<Tid> tids;
   for (const auto& [tid, thread] : inferior.threads) tids.push_back(tid);
-  std::partition(tids.begin(), tids.end(), [&](pid_t tid) { return tid == inferior.pid; });
+  std::partition(tids.begin(), tids.end(), [&](Tid tid) { return tid == leader_of(inferior.pid); });
   return stop_one_of(std::move(tids), inferior.mark());
 }
 
-Thread* Rendezvous::stop_one_of(std::vector<pid_t> tids, ProgramMark program) {
+Thread* Rendezvous::stop_one_of(std::vector<Tid> tids, ProgramMark program) {
   const std::size_t all = tids.size();
   for (std::size_t i = 0; i < tids.size(); ++i) {
-    const pid_t tid = tids[i];
+    const Tid tid = tids[i];
     if (!roster_.still_runs(program) || gives_up()) return nullptr;
     if (i < all && read_state(tid) == 'D') {  // in vfork, or a driver, which nothing interrupts: the last to be asked
       tids.push_back(tid);
@@ -80,7 +80,7 @@ Thread* Rendezvous::stop_one_of(std::vector<pid_t> tids, ProgramMark program) {
 // The trap of an int3 that the thread has just executed is handled first. If fade died during a remote call with that
 // trap pending, the net could not tell where the trap came from, and the thread would continue behind the int3.
 std::optional<Stop> Rendezvous::stop(Thread& thread, std::chrono::milliseconds patience) {
-  const pid_t tid = thread.tid;
+  const Tid tid = thread.tid;
   for (bool is_owed = false;;) {
     if (!roster_.thread(tid)) return std::nullopt;
     if (!is_owed) {  // again each time: any other stop takes the request away
@@ -98,7 +98,7 @@ std::optional<Stop> Rendezvous::stop(Thread& thread, std::chrono::milliseconds p
 }
 
 // Stops of other tracees are handled: a thread in vfork waits for a child that waits for fade.
-std::optional<Stop> Rendezvous::wait_for(pid_t tid, std::chrono::nanoseconds patience) {
+std::optional<Stop> Rendezvous::wait_for(Tid tid, std::chrono::nanoseconds patience) {
   const std::int64_t until = boottime_ns() + patience.count();
   while (roster_.thread(tid) && boottime_ns() < until && !gives_up()) {
     const Stop stop = turns_.next();
@@ -134,14 +134,14 @@ void Rendezvous::take_up_call(const Tracee& tracee) {
 }
 
 // A thread that has another stop first has that one handled.
-std::vector<pid_t> Rendezvous::stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look,
-                                         HoldClock* holds) {
-  StopRound round(turns_, [this](pid_t tid) {
+std::vector<Tid> Rendezvous::stop_each(const std::vector<Tid>& tids, const std::function<void(Thread&)>& look,
+                                       HoldClock* holds) {
+  StopRound round(turns_, [this](Tid tid) {
     Thread* thread = roster_.thread(tid);
     if (thread) thread->interrupted = true;
     return thread && Tracee(tid).interrupt();
   });
-  for (const pid_t tid : tids) round.add(tid);
+  for (const Tid tid : tids) round.add(tid);
   while (const auto stop = gives_up() ? std::nullopt : round.next(kPatience)) {
     Thread* thread = round.has(stop->tid) ? roster_.thread(stop->tid) : nullptr;
     const bool is_asked = thread && (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group);
@@ -164,7 +164,7 @@ Result<void> Rendezvous::with_guide(Inferior& inferior, const std::function<Resu
   Result<void> done = registers && registers->is_64_bit()
                           ? work(*guide)
                           : Result<void>(fail("it is a 32-bit program", {}, {}, ENOTSUP));
-  const pid_t tid = guide->tid;
+  const Tid tid = guide->tid;
   settle(*guide);
   holds.held(tid, clock_.now() - since);
   return done;

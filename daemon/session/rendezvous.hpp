@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "ptrace/tracee.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/hold_times.hpp"
@@ -31,14 +32,13 @@ class Rendezvous {
   // Returns a thread of the process in a stop that fade asked for; nullptr: none stopped in time. settle() has it go
   // on.
   Thread* stop_any(const Inferior& inferior);
-  Thread* stop_one_of(std::vector<pid_t> tids, ProgramMark program);
+  Thread* stop_one_of(std::vector<Tid> tids, ProgramMark program);
   // Returns the stop of the thread that fade asked for; nullopt: the thread ended, or did not stop for `patience`. A
   // later stop of the thread is handled as any other.
   std::optional<Stop> stop(Thread& thread, std::chrono::milliseconds patience);
   // Stops each thread once, runs `look`, resumes it. Returns the threads that did not stop within kPatience. `holds`:
   // may be nullptr.
-  std::vector<pid_t> stop_each(const std::vector<pid_t>& tids, const std::function<void(Thread&)>& look,
-                               HoldClock* holds);
+  std::vector<Tid> stop_each(const std::vector<Tid>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
   // One thread of the process is stopped while `work` runs. EAGAIN: none stops; ENOTSUP: a 32-bit program.
   Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work, HoldClock& holds);
   // Resumes a stopped thread, behind one stop more: only there the kernel takes up an interrupted system call, a
@@ -59,7 +59,7 @@ class Rendezvous {
   static constexpr std::chrono::milliseconds kPatienceOnBusyMachine{10'000};
 
  private:
-  std::optional<Stop> wait_for(pid_t tid, std::chrono::nanoseconds patience);
+  std::optional<Stop> wait_for(Tid tid, std::chrono::nanoseconds patience);
 
   const Tracer& tracer_;
   Turns& turns_;

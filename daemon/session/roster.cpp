@@ -5,12 +5,12 @@
 
 namespace fade {
 
-Inferior* Roster::process(pid_t pid) const {
+Inferior* Roster::process(Pid pid) const {
   const auto it = processes_.find(pid);
   return it == processes_.end() ? nullptr : it->second.get();
 }
 
-Thread* Roster::thread(pid_t tid) const {
+Thread* Roster::thread(Tid tid) const {
   const auto it = threads_.find(tid);
   return it == threads_.end() ? nullptr : it->second;
 }
@@ -20,13 +20,13 @@ bool Roster::still_runs(ProgramMark program) const {
   return inferior && inferior->id == program.process && inferior->execs == program.execs && !inferior->threads.empty();
 }
 
-std::vector<pid_t> Roster::pids() const {
-  std::vector<pid_t> out;
+std::vector<Pid> Roster::pids() const {
+  std::vector<Pid> out;
   for (const auto& [pid, inferior] : processes_) out.push_back(pid);
   return out;
 }
 
-Inferior& Roster::add(pid_t pid, ProcessId parent, std::shared_ptr<Program> program) {
+Inferior& Roster::add(Pid pid, ProcessId parent, std::shared_ptr<Program> program) {
   auto& inferior = processes_[pid];
   inferior = std::make_unique<Inferior>();
   inferior->pid = pid;
@@ -48,7 +48,7 @@ Inferior& Roster::add(pid_t pid, ProcessId parent, std::shared_ptr<Program> prog
   return *inferior;
 }
 
-Thread& Roster::add_thread(Inferior& inferior, pid_t tid, int device) {
+Thread& Roster::add_thread(Inferior& inferior, Tid tid, int device) {
   auto thread = std::make_unique<Thread>();
   thread->tid = tid;
   thread->id = ++last_thread_;

@@ -16,20 +16,20 @@ namespace {
 constexpr int kAtItsEnd = 100;  // attempts at a thread that may be about to end
 constexpr std::chrono::milliseconds kBetweenAttempts{1};
 
-bool is_ours(pid_t tid) { return read_tracer(tid) == ::getpid(); }
+bool is_ours(Tid tid) { return read_tracer(tid) == leader_of(own_pid()); }
 
 }  // namespace
 
 Seizing::Seizing(const Parts& parts)
     : p_(parts),
       untraced_({p_.tracer, p_.roster, p_.population, p_.calls.engines(),
-                 [this](pid_t pid) { return seize_threads(pid); }, [this](pid_t pid) { return watch(pid); }}),
+                 [this](Pid pid) { return seize_threads(pid); }, [this](Pid pid) { return watch(pid); }}),
       arrival_({p_.clock, p_.roster, p_.rendezvous, p_.calls.modules(), p_.calls.guard(), p_.calls.functions(),
-                p_.calls.stacks(), [this](pid_t pid) { untraced_.meet_guests(pid); }}) {}
+                p_.calls.stacks(), [this](Pid pid) { untraced_.meet_guests(pid); }}) {}
 
 // A thread at the beginning of its end is refused as if it were forbidden, and looks alive for a moment. The same holds
 // for a thread that its tracer is just detaching.
-Result<void> Seizing::seize_thread(pid_t tid) {
+Result<void> Seizing::seize_thread(Tid tid) {
   for (int refusals = 0;;) {
     auto seized = Tracer::seize(tid, false);
     if (seized) return seized;
@@ -45,14 +45,16 @@ Result<void> Seizing::seize_thread(pid_t tid) {
   }
 }
 
-void Seizing::adopt(pid_t pid) {
+void Seizing::adopt(Pid pid) {
   Inferior& inferior = p_.population.add_root(pid, 0, std::make_shared<Program>(p_.tracer, pid));
-  p_.population.add_thread(inferior, pid);
+  p_.population.add_thread(inferior, leader_of(pid));
 }
 
-Result<void> Seizing::seize(pid_t pid) {
+Result<void> Seizing::seize(Pid pid) {
   if (p_.rendezvous.gives_up()) return tl::unexpected(Rendezvous::asked_to_leave());
-  if (auto seized = seize_thread(pid); !seized && !has_ended(pid)) return tl::unexpected(std::move(seized.error()));
+  const Tid leader = leader_of(pid);
+  if (auto seized = seize_thread(leader); !seized && !has_ended(leader))
+    return tl::unexpected(std::move(seized.error()));
   const Inferior* const host = untraced_.host_of(pid);
   Inferior& inferior = p_.population.add_root(pid, host ? host->id : 0,
                                               host ? host->program : std::make_shared<Program>(p_.tracer, pid));
@@ -65,7 +67,7 @@ Result<void> Seizing::seize(pid_t pid) {
 }
 
 // Until a look finds nothing but tracees: threads that a tracee makes are tracees by themselves.
-Result<void> Seizing::seize_threads(pid_t pid) {
+Result<void> Seizing::seize_threads(Pid pid) {
   Result<bool> found_more = true;
   while (found_more && *found_more) found_more = seize_some(pid);
   if (const Inferior* const inferior = p_.roster.process(pid); inferior && inferior->threads.empty())
@@ -75,9 +77,9 @@ Result<void> Seizing::seize_threads(pid_t pid) {
 }
 
 // True: there were threads that were no tracees yet.
-Result<bool> Seizing::seize_some(pid_t pid) {
+Result<bool> Seizing::seize_some(Pid pid) {
   bool found = false;
-  for (const pid_t tid : read_thread_ids(pid)) {
+  for (const Tid tid : read_thread_ids(pid)) {
     if (has_ended(tid)) continue;  // a leader that exited before its threads, for example
     const bool is_new = !is_ours(tid);
     if (is_new) {
@@ -88,7 +90,7 @@ Result<bool> Seizing::seize_some(pid_t pid) {
     }
     Inferior* const inferior = p_.roster.process(pid);  // stops were handled: it may have ended
     if (!inferior) return tl::unexpected(process_gone(pid));
-    if (is_new && tid == pid && inferior->memory().is_gone()) p_.programs.begin_anew(*inferior, 0);
+    if (is_new && tid == leader_of(pid) && inferior->memory().is_gone()) p_.programs.begin_anew(*inferior, 0);
     p_.children.claim(*inferior, tid);
   }
   return found;
@@ -102,7 +104,7 @@ void Seizing::join_host(Inferior& inferior) {
   inferior.is_guest = true;
 }
 
-Result<void> Seizing::watch(pid_t pid) {
+Result<void> Seizing::watch(Pid pid) {
   const auto cannot = [&](Error why) {
     if (p_.rendezvous.has_given_up()) return tl::unexpected(Rendezvous::asked_to_leave());
     if (why.code == ESRCH) return tl::unexpected(std::move(why));
@@ -113,7 +115,7 @@ Result<void> Seizing::watch(pid_t pid) {
   if (inferior->watched) return {};  // it has executed a program since it was seized
   join_host(*inferior);
   if (inferior->is_guest) return {};  // it runs its parent's program until it executes one
-  if (const pid_t parent = read_parent(pid); shares_memory(pid, living_thread(parent)))
+  if (const Pid parent = read_parent(pid); shares_memory(pid, living_thread(parent)))
     return cannot(Error{
         fmt::format("it runs in the memory of its parent, process {}, until it executes a program (vfork)", parent),
         {},
@@ -126,10 +128,10 @@ Result<void> Seizing::watch(pid_t pid) {
 
 // Children that were forked while fade was attaching to their parent.
 void Seizing::watch_early_children() {
-  std::vector<pid_t> early;
+  std::vector<Pid> early;
   for (const auto& [pid, inferior] : p_.roster.processes())
     if (std::exchange(inferior->is_early, false) && !inferior->watched) early.push_back(pid);
-  for (const pid_t pid : early)
+  for (const Pid pid : early)
     if (const auto watched = watch(pid); !watched) log::debug("{}", watched.error().text());
 }
 

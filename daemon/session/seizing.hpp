@@ -5,6 +5,7 @@
 // A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word,
 // the new program has none, and the memory that was opened is of the old one. Tracing thread only.
 #pragma once
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/arrival.hpp"
@@ -34,18 +35,18 @@ class Seizing {
   Seizing& operator=(const Seizing&) = delete;
 
   // As Session::adopt(), seize() and watch().
-  void adopt(pid_t pid);
-  Result<void> seize(pid_t pid);
-  Result<void> watch(pid_t pid);
+  void adopt(Pid pid);
+  Result<void> seize(Pid pid);
+  Result<void> watch(Pid pid);
 
   Arrival& arrival() { return arrival_; }
   const Arrival& arrival() const { return arrival_; }
   UntracedArrival& untraced() { return untraced_; }
 
  private:
-  Result<void> seize_thread(pid_t tid);
-  Result<void> seize_threads(pid_t pid);
-  Result<bool> seize_some(pid_t pid);
+  Result<void> seize_thread(Tid tid);
+  Result<void> seize_threads(Pid pid);
+  Result<bool> seize_some(Pid pid);
   void join_host(Inferior& inferior);
   void watch_early_children();
 

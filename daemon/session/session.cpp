@@ -129,13 +129,13 @@ void Session::on_child(const Stop& stop) {
 }
 
 void Session::on_exec(const Stop& stop) {
-  if (Inferior* const inferior = roster_.process(stop.tid)) return programs_.executed(*inferior, stop);
+  if (Inferior* const inferior = roster_.led_by(stop.tid)) return programs_.executed(*inferior, stop);
   Tracee(stop.tid).resume();
 }
 
 void Session::on_end(const Stop& stop) {
   population_.unclaimed().claim(stop.tid);
-  if (Inferior* const inferior = roster_.process(stop.tid)) return population_.end(*inferior, stop);
+  if (Inferior* const inferior = roster_.led_by(stop.tid)) return population_.end(*inferior, stop);
   if (Thread* const thread = roster_.thread(stop.tid))
     population_.end_thread(*thread, thread->ends_with_others || stop.kind == Stop::Kind::Killed);
 }
@@ -184,7 +184,7 @@ void Session::report_costs(bool at_end) {
 
 void Session::stop_watching() {
   calls_.stop();
-  for (const pid_t pid : roster_.pids()) {
+  for (const Pid pid : roster_.pids()) {
     const Inferior* const inferior = roster_.process(pid);
     if (!inferior) continue;
     const bool needs_stop = !inferior->memory().writes_without_stop() || TrapGuard::is_action_lost(*inferior);

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "ptrace/stop.hpp"
 #include "ptrace/tracer.hpp"
 #include "ptrace/turns.hpp"
@@ -31,17 +32,17 @@ class Session {  // the fields are the classes that stops are given to; this one
           SessionOptions options);
 
   // A process that was just seized and has not yet executed its program. The first one is the main process.
-  void adopt(pid_t pid) { seizing_.adopt(pid); }
+  void adopt(Pid pid) { seizing_.adopt(pid); }
   // While `asked` is set, seize() and watch() call it about every 20 ms. They fail with ECANCELED as soon as it returns
   // true.
   void leave_when(std::function<bool()> asked) { rendezvous_.leave_when(std::move(asked)); }
   // A running process: all its threads become tracees, none stops. Stops of tracees are handled meanwhile. Fails with
   // EPERM, ESRCH or ECANCELED.
-  Result<void> seize(pid_t pid) { return seizing_.seize(pid); }
+  Result<void> seize(Pid pid) { return seizing_.seize(pid); }
   // After seize(): the process is watched from now on. None of its threads is stopped for longer than a few remote
   // system calls take. Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED.
   // After a failure, too, let_go() detaches the seized threads.
-  Result<void> watch(pid_t pid) { return seizing_.watch(pid); }
+  Result<void> watch(Pid pid) { return seizing_.watch(pid); }
   // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be
   // handled.
   Stop next();

@@ -89,7 +89,7 @@ std::vector<SiteWatch::Vanished> SiteWatch::look(Program& program) const {
   return out;
 }
 
-void SiteWatch::mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, pid_t stopped) {
+void SiteWatch::mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, Tid stopped) {
   Lost again, replaced, unmapped, contested;
   for (const auto& [one, in_place] : vanished) {
     const Site* const site = program.space->find(one.address);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "session/function_table.hpp"
 #include "session/program.hpp"
 #include "session/rendezvous.hpp"
@@ -35,7 +36,7 @@ class SiteWatch {
   std::vector<Vanished> look(Program& program) const;
   // Sets them again or gives them up, and sends a Lifecycle row ("vanished") for each of these. `stopped`: a thread, or
   // kNobody if the memory can be written without one.
-  void mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, pid_t stopped);
+  void mend(Program& program, ProcessId process, const std::vector<Vanished>& vanished, Tid stopped);
   // How many breakpoints were found to be gone so far.
   std::uint64_t vanished() const { return set_again_ + given_up_; }
   // Sentences for the user at the end of the recording.

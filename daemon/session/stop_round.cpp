@@ -13,12 +13,12 @@ constexpr std::int64_t kWaited = 20'000;  // a thread with a stop that was waite
 
 }  // namespace
 
-StopRound::StopRound(Turns& turns, std::function<bool(pid_t)> ask)
+StopRound::StopRound(Turns& turns, std::function<bool(Tid)> ask)
     : turns_(turns), ask_(std::move(ask)), at_once_(kFirst), progress_(boottime_ns()) {}
 
 void StopRound::ask_more() {
   while (asked_.size() < at_once_ && !left_.empty()) {
-    const pid_t tid = left_.back();
+    const Tid tid = left_.back();
     left_.pop_back();
     if (ask_(tid)) asked_[tid] = boottime_ns();
   }
@@ -26,7 +26,7 @@ void StopRound::ask_more() {
 
 std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
   // Any other stop takes the request away.
-  if (const pid_t again = std::exchange(last_, 0); asked_.contains(again) && !ask_(again)) asked_.erase(again);
+  if (const Tid again = std::exchange(last_, Tid()); asked_.contains(again) && !ask_(again)) asked_.erase(again);
   for (;;) {
     ask_more();
     const std::int64_t before = boottime_ns();
@@ -44,18 +44,18 @@ std::optional<Stop> StopRound::next(std::chrono::nanoseconds patience) {
   }
 }
 
-std::int64_t StopRound::held(pid_t tid) const {
+std::int64_t StopRound::held(Tid tid) const {
   const auto it = asked_.find(tid);
   return boottime_ns() - (it == asked_.end() ? came_ : it->second);
 }
 
-void StopRound::done(pid_t tid) {
+void StopRound::done(Tid tid) {
   asked_.erase(tid);
   progress_ = boottime_ns();
 }
 
-std::vector<pid_t> StopRound::rest() const {
-  std::vector<pid_t> out = left_;
+std::vector<Tid> StopRound::rest() const {
+  std::vector<Tid> out = left_;
   for (const auto& [tid, since] : asked_) out.push_back(tid);
   return out;
 }

@@ -65,7 +65,7 @@ constexpr Named kNamed[] = {
     {SYS_restart_syscall, "a wait that was interrupted and goes on"},
 };
 
-std::string named(const ProcFiles& proc, pid_t tid, long number, std::uint64_t first_argument) {
+std::string named(const ProcFiles& proc, Tid tid, long number, std::uint64_t first_argument) {
   const auto it = std::ranges::find(kNamed, number, &Named::number);
   if (it == std::end(kNamed)) return fmt::format("system call {}", number);
   const std::string file =
@@ -75,12 +75,12 @@ std::string named(const ProcFiles& proc, pid_t tid, long number, std::uint64_t f
 
 }  // namespace
 
-std::string what_it_does(pid_t tid, const Registers& registers, const ProcFiles& proc) {
+std::string what_it_does(Tid tid, const Registers& registers, const ProcFiles& proc) {
   const long number = static_cast<long>(registers.orig_rax);
   return number < 0 ? "running" : named(proc, tid, number, registers.rdi);
 }
 
-std::string what_it_does_unstopped(pid_t tid, const ProcFiles& proc) {
+std::string what_it_does_unstopped(Tid tid, const ProcFiles& proc) {
   std::istringstream in(proc.read(tid, "syscall"));
   std::string word, argument;
   if (!(in >> word)) return {};
@@ -91,16 +91,16 @@ std::string what_it_does_unstopped(pid_t tid, const ProcFiles& proc) {
   return named(proc, tid, number, std::strtoull(argument.c_str(), nullptr, 16));
 }
 
-std::uint64_t signals_awaited(pid_t tid, const Memory& memory, const ProcFiles& proc) {
+std::uint64_t signals_awaited(Tid tid, const Memory& memory, const ProcFiles& proc) {
   std::istringstream in(proc.read(tid, "syscall"));
   std::string number, set;
   if (!(in >> number >> set) || std::strtol(number.c_str(), nullptr, 10) != SYS_rt_sigtimedwait) return 0;
   return memory.value<std::uint64_t>({std::strtoull(set.c_str(), nullptr, 16)}).value_or(0);
 }
 
-bool kills_itself(pid_t pid, const Registers& r) {
+bool kills_itself(Pid pid, const Registers& r) {
   const auto is_own = [pid](std::uint64_t whom) {
-    return static_cast<pid_t>(whom) <= 0 || static_cast<pid_t>(whom) == pid;
+    return static_cast<pid_t>(whom) <= 0 || static_cast<pid_t>(whom) == pid.value();
   };
   switch (static_cast<long>(r.orig_rax)) {
     case SYS_kill: return r.rsi == SIGKILL && is_own(r.rdi);

@@ -129,7 +129,7 @@ bool TapCapture::can(const Entry& entry) const {
 // ---------------------------------------------------------------- which functions
 
 std::vector<Result<bool>> TapCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                            pid_t stopped) {
+                                            Tid stopped) {
   auto out = breakpoints_.watch(inferior, functions, stopped);
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i].value_or(false)) tap(inferior, functions[i], stopped);
@@ -137,7 +137,7 @@ std::vector<Result<bool>> TapCapture::watch(Inferior& inferior, std::span<const 
 }
 
 // A function that cannot be tapped keeps its breakpoint.
-void TapCapture::tap(Inferior& inferior, const WatchedFunction& function, pid_t stopped) {
+void TapCapture::tap(Inferior& inferior, const WatchedFunction& function, Tid stopped) {
   AddressSpace& space = inferior.space();
   Site* const site = space.of_function(function.code.function);
   if (!site || !site->is_entry_jump() || site->is_lifted || site->is_tapped) return;
@@ -149,7 +149,7 @@ void TapCapture::tap(Inferior& inferior, const WatchedFunction& function, pid_t 
     area.enable(space.memory(), true, stopped);
 }
 
-bool TapCapture::place(Inferior& inferior, RemoteAddr function, pid_t stopped) {
+bool TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stopped) {
   Program& program = *inferior.program;
   if (program.taps) return program.taps->why_not().empty();
   if (stopped == kNobody) return false;
@@ -162,13 +162,13 @@ bool TapCapture::place(Inferior& inferior, RemoteAddr function, pid_t stopped) {
   return placed.has_value();
 }
 
-void TapCapture::forget(Inferior& inferior, RemoteRange range, pid_t stopped) {
+void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
   drain();
   if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
 }
 
 // Text and pads are put back by the engine of breakpoints. Threads that are in a tap go on without it.
-void TapCapture::leave(Inferior& inferior, pid_t stopped) {
+void TapCapture::leave(Inferior& inferior, Tid stopped) {
   TapArea* const area = inferior.space().taps();
   const auto& taps = inferior.program->taps;
   if (!area || !taps) return;
@@ -183,7 +183,7 @@ void TapCapture::leave(Inferior& inferior, pid_t stopped) {
 }
 
 // The copy of the area is empty and off, and the parent's rings are not there.
-void TapCapture::copied(Inferior& inferior, pid_t stopped) {
+void TapCapture::copied(Inferior& inferior, Tid stopped) {
   TapArea* const area = inferior.space().taps();
   if (!area || inferior.program->taps || inferior.space().is_put_back()) return;
   inferior.program->taps = std::make_shared<TapThreads>();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/pid.hpp"
 #include "session/breakpoint_capture.hpp"
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
@@ -38,15 +39,14 @@ class TapCapture final : public Capture {
   explicit TapCapture(const Parts& parts);
 
   bool can(const Entry& entry) const override;
-  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                  pid_t stopped) override;
+  std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) override;
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override;
-  void forget(Inferior& inferior, RemoteRange range, pid_t stopped) override;
-  void leave(Inferior& inferior, pid_t stopped) override;
+  void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;
+  void leave(Inferior& inferior, Tid stopped) override;
   void thread_ended(Thread& thread, bool process_ended) override;
-  void copied(Inferior& inferior, pid_t stopped) override;
+  void copied(Inferior& inferior, Tid stopped) override;
   void thread_exits(Thread& thread) override { thread_ended(thread, false); }
   void set_recording(bool on) override;
 
@@ -57,8 +57,8 @@ class TapCapture final : public Capture {
   struct Asking;
   struct Source;
 
-  void tap(Inferior& inferior, const WatchedFunction& function, pid_t stopped);
-  bool place(Inferior& inferior, RemoteAddr function, pid_t stopped);
+  void tap(Inferior& inferior, const WatchedFunction& function, Tid stopped);
+  bool place(Inferior& inferior, RemoteAddr function, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
   TapThread* ring_of(const Asking& asking);

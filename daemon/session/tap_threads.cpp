@@ -19,7 +19,7 @@ TapThread* TapThreads::at(std::uint64_t thread_pointer) {
   return it == threads_.end() ? nullptr : it->get();
 }
 
-TapThread* TapThreads::add(pid_t tid, ThreadId thread, std::uint64_t thread_pointer) {
+TapThread* TapThreads::add(Tid tid, ThreadId thread, std::uint64_t thread_pointer) {
   const auto ring = rings_->take();
   if (!ring) return nullptr;
   if (*ring == threads_.size()) threads_.push_back(std::make_unique<TapThread>(*ring));

@@ -1,12 +1,11 @@
 // The rings of one program's taps: which thread has which one, and what was read from them. Tracing thread only.
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "probe/open_calls.hpp"
 #include "probe/tap_rings.hpp"
 #include "tap/ring_reader.hpp"
@@ -19,7 +18,7 @@ struct TapThread {
 
   const std::size_t ring;
   tap::RingReader reader;
-  pid_t tid = 0;  // 0: no thread has the ring
+  Tid tid = 0;  // 0: no thread has the ring
   ThreadId thread = 0;
   std::uint64_t thread_pointer = 0;
   bool is_broken = false;  // the program has overwritten it
@@ -56,7 +55,7 @@ class TapThreads {
   TapThread* of(ThreadId thread);
   TapThread* at(std::uint64_t thread_pointer);
   // Gives a thread a ring. Null: there is none left.
-  TapThread* add(pid_t tid, ThreadId thread, std::uint64_t thread_pointer);
+  TapThread* add(Tid tid, ThreadId thread, std::uint64_t thread_pointer);
   RemoteAddr address(const TapThread& thread) const { return rings_->at(thread.ring); }
   // The thread is gone, and its records were handled.
   void remove(TapThread& thread);

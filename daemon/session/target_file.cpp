@@ -16,7 +16,7 @@
 
 namespace fade {
 
-std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path, const ProcFiles& proc) {
+std::optional<TargetFile> look_at_file(Pid pid, const std::string& path, const ProcFiles& proc) {
   if (!path.starts_with('/') || path.size() >= PATH_MAX) return std::nullopt;
   const Fd root(::open(proc.path(living_thread(pid, proc), "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   open_how how{};

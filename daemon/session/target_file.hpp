@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/pid.hpp"
 #include "proc/proc_files.hpp"
 
 namespace fade {
@@ -19,6 +20,6 @@ struct TargetFile {
 };
 
 // nullopt: it is no regular file, or cannot be seen. `path` is absolute.
-std::optional<TargetFile> look_at_file(pid_t pid, const std::string& path, const ProcFiles& proc = ProcFiles());
+std::optional<TargetFile> look_at_file(Pid pid, const std::string& path, const ProcFiles& proc = ProcFiles());
 
 }  // namespace fade

@@ -16,7 +16,7 @@ RemoteRange stack_of(Thread& thread, RemoteAddr sp) {
   const elf::Mapping* mapping = maps ? maps->find(sp) : nullptr;
   const auto registers = Tracee(thread.tid).registers();
   if (!mapping || !registers) return {};
-  const bool is_main = thread.tid == thread.inferior->pid;
+  const bool is_main = thread.tid == leader_of(thread.inferior->pid);
   if (!(is_main ? mapping->path == "[stack]" : mapping->range.contains({registers->fs_base}))) return {};
   thread.stack = mapping->range;
   if (mapping->path == "[stack]") thread.stack.begin = mapping->range.end - kMainStack;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "session/orphans.hpp"
 #include "session/roster.hpp"
 
@@ -16,26 +17,26 @@ class UnclaimedChildren {
   UnclaimedChildren(EventSink& sink, SessionClock clock, const Roster& roster)
       : sink_(sink), clock_(clock), roster_(roster) {}
 
-  void stopped(pid_t tid) { looks_.try_emplace(tid, 0); }
-  bool contains(pid_t tid) const { return looks_.contains(tid); }
+  void stopped(Tid tid) { looks_.try_emplace(tid, 0); }
+  bool contains(Tid tid) const { return looks_.contains(tid); }
   // Its maker has reported it, or it has ended. True: it waited.
-  bool claim(pid_t tid) { return looks_.erase(tid) > 0; }
+  bool claim(Tid tid) { return looks_.erase(tid) > 0; }
   // About ten times a second. Detaches the children that are given up, sends a Lifecycle row ("unwatched") each, and
   // returns them.
-  std::vector<pid_t> give_up();
+  std::vector<Tid> give_up();
   // The maker reports a child that was given up and is not traced. A pid that was given again is that of a tracee.
-  bool was_given_up(pid_t child);
-  std::vector<pid_t> all() const;
+  bool was_given_up(Tid child);
+  std::vector<Tid> all() const;
   void clear() { looks_.clear(); }
 
  private:
-  Maker maker_of(pid_t child) const;
+  Maker maker_of(Tid child) const;
 
   EventSink& sink_;
   const SessionClock clock_;
   const Roster& roster_;
-  std::unordered_map<pid_t, int> looks_;  // how often each was looked at
-  std::unordered_set<pid_t> given_up_;
+  std::unordered_map<Tid, int> looks_;  // how often each was looked at
+  std::unordered_set<Tid> given_up_;
 };
 
 }  // namespace fade

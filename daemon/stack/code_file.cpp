@@ -119,7 +119,7 @@ bool CodeFile::step(std::uint64_t address, FrameRegisters& frame, const Memory& 
   return found && step_by_cfi(*found, frame, memory);
 }
 
-Result<std::shared_ptr<CodeFile>> CodeFiles::of(pid_t thread, const elf::Mapping& mapping) {
+Result<std::shared_ptr<CodeFile>> CodeFiles::of(Tid thread, const elf::Mapping& mapping) {
   auto fd = elf::open_mapped_file(thread, mapping);
   if (!fd) return tl::unexpected(std::move(fd.error()));
   struct stat info {};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "elf/maps.hpp"
 #include "stack/frame_rule.hpp"
@@ -67,7 +68,7 @@ class CodeFile {
 class CodeFiles {
  public:
   // The file behind a mapping in the process of `thread`.
-  Result<std::shared_ptr<CodeFile>> of(pid_t thread, const elf::Mapping& mapping);
+  Result<std::shared_ptr<CodeFile>> of(Tid thread, const elf::Mapping& mapping);
 
  private:
   struct Identity {

@@ -45,7 +45,7 @@ FrameRule CodeMap::own_frame_rule() {
   return out;
 }
 
-const CodeMap::Place& CodeMap::add(RemoteAddr pc, pid_t thread) {
+const CodeMap::Place& CodeMap::add(RemoteAddr pc, Tid thread) {
   static constexpr Place kNowhere;
   if (!pc) return kNowhere;
   if (used_ * 2 >= places_.size()) grow();
@@ -66,7 +66,7 @@ bool CodeMap::step(const Place& place, FrameRegisters& frame, const Memory& memo
   return code.file->step(place.pc - code.bias, frame, memory);
 }
 
-void CodeMap::read_maps(pid_t thread) {
+void CodeMap::read_maps(Tid thread) {
   codes_.clear();
   generated_.clear();
   is_read_ = true;
@@ -89,7 +89,7 @@ bool CodeMap::is_generated(RemoteAddr pc) const {
   return it != generated_.begin() && std::prev(it)->contains(pc);
 }
 
-bool CodeMap::is_code(RemoteAddr pc, pid_t thread) {
+bool CodeMap::is_code(RemoteAddr pc, Tid thread) {
   if (!is_read_) read_maps(thread);
   if (is_known_code(pc)) return true;
   if (looks_ == kMostLooks) return false;
@@ -103,20 +103,20 @@ const CodeMap::Code* CodeMap::find(RemoteAddr pc) const {
   return it != codes_.begin() && std::prev(it)->range.contains(pc) ? &*std::prev(it) : nullptr;
 }
 
-std::uint32_t CodeMap::code_at(RemoteAddr pc, pid_t thread) {
+std::uint32_t CodeMap::code_at(RemoteAddr pc, Tid thread) {
   if (!is_read_) read_maps(thread);
   const Code* code = find(pc);
   return code ? static_cast<std::uint32_t>(code - codes_.data()) + 1 : 0;
 }
 
-Result<std::shared_ptr<CodeFile>> CodeMap::file_of(const Code& code, pid_t thread) {
+Result<std::shared_ptr<CodeFile>> CodeMap::file_of(const Code& code, Tid thread) {
   if (code.mapping.has_file()) return files_.of(thread, code.mapping);
   std::vector<std::byte> image(std::min<std::size_t>(code.range.size(), kMostImage));
   image.resize(memory_.read(code.range.begin, image));
   return CodeFile::of_image(std::move(image), code.mapping.path);
 }
 
-void CodeMap::open(Code& code, pid_t thread) {
+void CodeMap::open(Code& code, Tid thread) {
   if (code.file || !code.problem.empty()) return;
   auto file = file_of(code, thread);
   if (!file) {
@@ -132,7 +132,7 @@ void CodeMap::open(Code& code, pid_t thread) {
   code.file = std::move(*file);
 }
 
-bool CodeMap::is_executable(RemoteAddr pc, pid_t thread) {
+bool CodeMap::is_executable(RemoteAddr pc, Tid thread) {
   const auto maps = elf::read_maps(thread);
   const elf::Mapping* mapping = maps ? maps->find(pc) : nullptr;
   return !maps || (mapping && mapping->executable);

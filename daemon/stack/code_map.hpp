@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "stack/code_file.hpp"
 
 namespace fade {
@@ -35,7 +36,7 @@ class CodeMap {
         places_(kFirstSize) {}
 
   // `thread` is any living thread of the process. The reference is good until the next call.
-  const Place& at(RemoteAddr pc, pid_t thread) {
+  const Place& at(RemoteAddr pc, Tid thread) {
     const Place& place = places_[slot(pc.value)];
     return place.pc == pc.value ? place : add(pc, thread);
   }
@@ -43,12 +44,12 @@ class CodeMap {
   std::optional<RemoteAddr> own_address(RemoteAddr pc) const { return own_address_ ? own_address_(pc) : std::nullopt; }
   bool is_own_frame(RemoteAddr pc) const { return is_own_frame_ && is_own_frame_(pc); }
   // True if the pc is in executable memory, in a file or not; read again at each call.
-  static bool is_executable(RemoteAddr pc, pid_t thread);
+  static bool is_executable(RemoteAddr pc, Tid thread);
   // True if the pc was in executable memory, in a file or not, when the mappings were read.
   bool is_known_code(RemoteAddr pc) const { return find(pc) || is_generated(pc); }
   // The same, after another look at the mappings if needed: generated code is mapped without notice. There are at most
   // kMostLooks of these between two changes.
-  bool is_code(RemoteAddr pc, pid_t thread);
+  bool is_code(RemoteAddr pc, Tid thread);
   // The reason for a missing rule at `pc`, for users.
   std::string why_missing(RemoteAddr pc) const;
 
@@ -70,15 +71,15 @@ class CodeMap {
 
   static FrameRule own_frame_rule();
   std::size_t slot(std::uint64_t pc) const;
-  const Place& add(RemoteAddr pc, pid_t thread);
+  const Place& add(RemoteAddr pc, Tid thread);
   void grow();
-  void read_maps(pid_t thread);
+  void read_maps(Tid thread);
   void read_generated(const elf::Maps& maps);
   bool is_generated(RemoteAddr pc) const;
-  std::uint32_t code_at(RemoteAddr pc, pid_t thread);
+  std::uint32_t code_at(RemoteAddr pc, Tid thread);
   const Code* find(RemoteAddr pc) const;
-  void open(Code& code, pid_t thread);
-  Result<std::shared_ptr<CodeFile>> file_of(const Code& code, pid_t thread);
+  void open(Code& code, Tid thread);
+  Result<std::shared_ptr<CodeFile>> file_of(const Code& code, Tid thread);
 
   CodeFiles& files_;
   const Memory& memory_;

@@ -2,11 +2,10 @@
 // its return address is behind a call, and if no other return address is nearer. Bounded in steps and words, because
 // the program decides how deep its stacks are, and a step costs more than one by a rule.
 #pragma once
-#include <sys/types.h>
-
 #include <array>
 #include <optional>
 
+#include "base/pid.hpp"
 #include "stack/code_map.hpp"
 #include "stack/libunwind_step.hpp"
 #include "stack/stack_evidence.hpp"
@@ -20,7 +19,7 @@ class FallbackWalk {
   static constexpr int kMostWords = 512;  // of the stack, looked at in one walk
 
   // All arguments must outlive the walk.
-  FallbackWalk(LibunwindStep& libunwind, CodeMap& code, pid_t thread, const StackSnapshot& stack)
+  FallbackWalk(LibunwindStep& libunwind, CodeMap& code, Tid thread, const StackSnapshot& stack)
       : libunwind_(libunwind), code_(code), thread_(thread), stack_(stack) {}
 
   // The frame of the caller of `frame`, its pc a return address. nullopt: there is none that is certain enough, or the
@@ -41,7 +40,7 @@ class FallbackWalk {
 
   LibunwindStep& libunwind_;
   CodeMap& code_;
-  pid_t thread_;
+  Tid thread_;
   const StackSnapshot& stack_;
   Block block_;  // the last one; a caller's is that of the next step
   int steps_ = 0, words_ = 0;

@@ -152,8 +152,8 @@ std::string NativeWalk::why_ended() const {
   return {};
 }
 
-std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers,
-                                      const StackSnapshot& stack, std::size_t limit) {
+std::vector<RemoteAddr> native_frames(CodeMap& code, Tid thread, const Registers& registers, const StackSnapshot& stack,
+                                      std::size_t limit) {
   std::vector<RemoteAddr> out;
   NativeWalk walk(code, thread, FrameRegisters(registers), stack, false);
   while (out.size() < limit) {

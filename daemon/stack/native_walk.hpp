@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/pid.hpp"
 #include "stack/code_map.hpp"
 #include "stack/fallback_walk.hpp"
 #include "stack/stack_evidence.hpp"
@@ -23,7 +24,7 @@ class NativeWalk {
   // Begins with `frame`. `is_caller`: `frame` is of a caller and its pc is a return address. All arguments must outlive
   // the walk. `evidence` gets all facts that the frames depend on, except the pc and stack pointer at the beginning and
   // the mappings of code. With `libunwind` the walk goes on behind code without call frame information, where it can.
-  NativeWalk(CodeMap& code, pid_t thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller,
+  NativeWalk(CodeMap& code, Tid thread, const FrameRegisters& frame, const StackSnapshot& stack, bool is_caller,
              StackEvidence* evidence = nullptr, LibunwindStep* libunwind = nullptr)
       : code_(code), thread_(thread), stack_(stack), evidence_(evidence), frame_(frame), is_return_(is_caller) {
     if (libunwind) fallback_.emplace(*libunwind, code, thread, stack);
@@ -52,7 +53,7 @@ class NativeWalk {
   bool evaluate(const CodeMap::Place& place);
 
   CodeMap& code_;
-  pid_t thread_;
+  Tid thread_;
   const StackSnapshot& stack_;
   StackEvidence* evidence_;
   // The stack address of each register's value. Null: the value of the first frame; kCertain: it follows from the
@@ -69,7 +70,7 @@ class NativeWalk {
 };
 
 // All frames, at most `limit`, of a thread whose `registers` are current.
-std::vector<RemoteAddr> native_frames(CodeMap& code, pid_t thread, const Registers& registers,
-                                      const StackSnapshot& stack, std::size_t limit);
+std::vector<RemoteAddr> native_frames(CodeMap& code, Tid thread, const Registers& registers, const StackSnapshot& stack,
+                                      std::size_t limit);
 
 }  // namespace fade

@@ -122,7 +122,7 @@ void Directory::on(const ProcessEnded& n) {
 
 void Directory::on(const ThreadStarted& n) {
   ++thread_count_;
-  grown(threads_, n.thread) = {.row = thread_row(n.thread), .process = n.process, .device = n.device};
+  grown(threads_, n.thread.value()) = {.row = thread_row(n.thread), .process = n.process, .device = n.device};
   tables_.thread(thread_row(n.thread), process_row(n.process), n.tid, unless_empty(n.name), n.at);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "base/pid.hpp"
 #include "probes/probe.hpp"
 #include "store/call_family.hpp"
 #include "store/call_view.hpp"
@@ -83,11 +84,13 @@ class Directory {
   FunctionEntry* function(FunctionId id) {
     return id.value() < functions_.size() && functions_[id.value()].probe ? &functions_[id.value()] : nullptr;
   }
-  ThreadEntry* thread(ThreadId id) { return id < threads_.size() && threads_[id].row ? &threads_[id] : nullptr; }
+  ThreadEntry* thread(ThreadId id) {
+    return id.value() < threads_.size() && threads_[id.value()].row ? &threads_[id.value()] : nullptr;
+  }
 
   CallRow call_row(CallId id) const { return behind(bases_.call, id.value()); }
-  ProcessRow process_row(ProcessId id) const { return behind(bases_.process, id); }
-  ThreadRow thread_row(ThreadId id) const { return behind(bases_.thread, id); }
+  ProcessRow process_row(ProcessId id) const { return behind(bases_.process, id.value()); }
+  ThreadRow thread_row(ThreadId id) const { return behind(bases_.thread, id.value()); }
   FunctionRow function_row(FunctionId id) const {
     if (id.value() < functions_.size() && functions_[id.value()].row != 0) return functions_[id.value()].row;
     return behind(bases_.function, id.value());
@@ -128,7 +131,7 @@ class Directory {
   std::vector<ThreadEntry> threads_;  // by id
   Libraries libraries_;
   std::vector<LibraryId> site_libraries_;  // by id
-  std::unordered_map<ProcessRow, pid_t> pids_;
+  std::unordered_map<ProcessRow, Pid> pids_;
   std::uint64_t processes_ = 0, thread_count_ = 0;
   Tables tables_;
 };

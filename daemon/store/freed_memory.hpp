@@ -39,8 +39,8 @@ class FreedMemory {
     Space space{};
   };
   static std::size_t place_of(ProcessId process, Space space, std::uint64_t address) {
-    const std::uint64_t h =
-        (address ^ std::uint64_t{process} << 40 ^ static_cast<std::uint64_t>(space) << 60) * 0x9E3779B97F4A7C15u;
+    const std::uint64_t h = (address ^ std::uint64_t{process.value()} << 40 ^ static_cast<std::uint64_t>(space) << 60) *
+                            0x9E3779B97F4A7C15u;
     return (h ^ h >> 29) % kMost;
   }
   std::vector<Entry> places_;

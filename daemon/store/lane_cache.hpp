@@ -29,7 +29,7 @@ class LaneCache {
 
   // Null: the call's function or thread was never announced.
   Lane* of(const CallRecord& record) {
-    Lane& lane = lanes_[(record.thread * 37 + record.function.value()) % kLanes];
+    Lane& lane = lanes_[(record.thread.value() * 37 + record.function.value()) % kLanes];
     if (lane.told == told_ && lane.thread_id == record.thread && lane.function_id == record.function) return &lane;
     return look_up(record, lane);
   }

@@ -24,8 +24,8 @@ OverrideBook::Sum& OverrideBook::sum_of(const OverrideHit& hit) {
   const ProcessId process = thread ? thread->process : 0;
   const bool crowded = sums_.size() >= kMostOverrideSums;
   const std::string values = crowded ? std::string() : hit.was + '\0' + hit.became;
-  return sums_[fmt::format("{}:{}:{}:{}:{}", hit.rule.value(), process, crowded ? 0 : hit.caller.value(), hit.device,
-                           hit.target) +
+  return sums_[fmt::format("{}:{}:{}:{}:{}", hit.rule.value(), process.value(), crowded ? 0 : hit.caller.value(),
+                           hit.device, hit.target) +
                '\0' + values];
 }
 

@@ -35,13 +35,14 @@ PostmortemBook::PostmortemBook(sqlite::Db& db, Failure& failure, Directory& dire
       last_call_(db, failure, "INSERT OR REPLACE INTO postmortem_last_ VALUES (?,?,?,?,?,?,?,?)") {}
 
 PostmortemBook::Last& PostmortemBook::last_of(ThreadId thread) {
-  if (thread >= last_.size()) last_.resize(std::max<std::size_t>(thread + 1, last_.size() * 2));
-  if (!last_[thread]) last_[thread] = std::make_unique<Last>();
-  return *last_[thread];
+  const std::size_t at = thread.value();
+  if (at >= last_.size()) last_.resize(std::max(at + 1, last_.size() * 2));
+  if (!last_[at]) last_[at] = std::make_unique<Last>();
+  return *last_[at];
 }
 
 void PostmortemBook::on(const ThreadEnded& notice) {
-  if (notice.thread < last_.size()) last_[notice.thread].reset();
+  if (notice.thread.value() < last_.size()) last_[notice.thread.value()].reset();
 }
 
 void PostmortemBook::on(const Postmortem& n) {
@@ -75,8 +76,8 @@ void PostmortemBook::on(const ThreadSeen& n) {
           n.module == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(n.offset)), unless_empty(symbol),
           unless(directory_.stack_row(n.stack), 0), unless_empty(earlier));
   for (const ThreadSeen::Call& call : n.calls) write_call(postmortem, n, call);
-  if (n.thread >= last_.size() || !last_[n.thread]) return;
-  const Last& last = *last_[n.thread];
+  if (n.thread.value() >= last_.size() || !last_[n.thread.value()]) return;
+  const Last& last = *last_[n.thread.value()];
   for (std::size_t i = 0; i < std::min(last.n, kLast); ++i) {
     const Left& call = last.calls[i];
     last_call_(postmortem, call.call, thread, call.function, call.at, call.end - call.at, call.returned ? 1 : 0,

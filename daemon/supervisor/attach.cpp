@@ -35,7 +35,7 @@ class Attachment {
 
  private:
   Result<void> come(Session& session);
-  Result<void> with_all(Session& session, Result<void> (Session::*step)(pid_t));
+  Result<void> with_all(Session& session, Result<void> (Session::*step)(Pid));
   Attached arrived(const Session& session) const;
   void loop(Session& session);
   bool is_asked_to_leave();
@@ -51,8 +51,8 @@ class Attachment {
 };
 
 // A member of a tree may end while we come; the process that was named may not.
-Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step)(pid_t)) {
-  for (const pid_t pid : options_.pids) {
+Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step)(Pid)) {
+  for (const Pid pid : options_.pids) {
     auto done = (session.*step)(pid);
     if (done || (done.error().code == ESRCH && pid != options_.pids.front())) continue;
     Error error = std::move(done.error());
@@ -143,9 +143,9 @@ Result<void> Attachment::come(Session& session) {
 Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
   if (auto enough = own_memory::check(); !enough) return tl::unexpected(std::move(enough.error()));
-  const pid_t first = options_.pids.front();
+  const Pid first = options_.pids.front();
   command_ = read_process_facts(first).command;
-  if (command_.empty()) command_ = {read_thread_name(first)};
+  if (command_.empty()) command_ = {read_thread_name(leader_of(first))};
   auto tracer = Tracer::create(recording_.tick());
   if (!tracer) return tl::unexpected(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));

@@ -1,12 +1,11 @@
 // The engine of fade-attach: watches running processes until the observer, their end or the duration ends the watch.
 // Owns the tracing loop, the session and the writer. The processes go on undisturbed whatever happens here.
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "session/hold_times.hpp"
 #include "supervisor/recording_options.hpp"
@@ -14,13 +13,13 @@
 namespace fade {
 
 struct AttachOptions : RecordingOptions {
-  std::vector<pid_t> pids;  // thread group ids in our PID namespace; the first gives the recording its name
+  std::vector<Pid> pids;  // thread group ids in our PID namespace; the first gives the recording its name
   // duration_ns: detach after that time.
   bool snapshot = false;  // take one look at all threads, and detach
 };
 
 struct Attached {
-  pid_t pid = 0;  // the first process
+  Pid pid = 0;  // the first process
   std::string program, database;
   HoldTimes holds;
   std::vector<std::string> notes;  // missing data of the time before fade attached, in sentences

@@ -44,15 +44,15 @@ void JobControl::stop() const {
   ::pthread_sigmask(SIG_BLOCK, &held_, nullptr);
 }
 
-bool JobControl::has_terminal(pid_t program) {
-  const pid_t group = ::getpgid(program);
-  if (group <= 0 || group == ::getpgrp() || ::getsid(program) != ::getsid(0)) return false;
+bool JobControl::has_terminal(Pid program) {
+  const pid_t group = ::getpgid(program.value());
+  if (group <= 0 || group == ::getpgrp() || ::getsid(program.value()) != ::getsid(0)) return false;
   const Fd tty = terminal();
   return tty && ::tcgetpgrp(tty.get()) == group;
 }
 
-void JobControl::stop_for(pid_t program) {
-  const pid_t group = ::getpgid(program);
+void JobControl::stop_for(Pid program) {
+  const pid_t group = ::getpgid(program.value());
   ::raise(SIGSTOP);
   if (const Fd tty = terminal(); tty && ::tcgetpgrp(tty.get()) == ::getpgrp()) ::tcsetpgrp(tty.get(), group);
   ::kill(-group, SIGCONT);

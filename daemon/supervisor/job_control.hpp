@@ -3,7 +3,8 @@
 // has stopped. Nor do messages of fade stop the job if it is in the background (stty tostop). Tracing thread only.
 #pragma once
 #include <signal.h>
-#include <sys/types.h>
+
+#include "base/pid.hpp"
 
 namespace fade {
 
@@ -19,10 +20,10 @@ class JobControl {
 
   // `program` leads a process group of its own, as interactive shells do, and the terminal is that group's. If it
   // stops, the shell that started fade does not notice.
-  static bool has_terminal(pid_t program);
+  static bool has_terminal(Pid program);
   // fade stops in its place. When it is continued, the program gets the terminal, if fade has got it, and goes on. With
   // the signals held that a JobControl holds.
-  static void stop_for(pid_t program);
+  static void stop_for(Pid program);
 
  private:
   sigset_t held_{}, before_{};

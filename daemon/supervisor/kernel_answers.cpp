@@ -31,7 +31,7 @@ bool is_owned(int user_namespace) {
 }
 
 // As the kernel's cap_capable() goes: up from the other's namespace until ours is the parent.
-UserNamespace user_namespace_of(pid_t pid) {
+UserNamespace user_namespace_of(Pid pid) {
   const Fd ours(::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
   Fd at(::open(fmt::format("/proc/{}/ns/user", pid).c_str(), O_RDONLY | O_CLOEXEC));
   if (!ours || !at) return ours && (errno == EACCES || errno == EPERM) ? UserNamespace::Closed : UserNamespace::Unknown;
@@ -48,7 +48,7 @@ UserNamespace user_namespace_of(pid_t pid) {
 
 std::optional<int> trial() {
   // Our tracer may take every child of ours for its own, which then cannot be traced a second time.
-  if (ProcFiles("/proc").status(::getpid()).pid("TracerPid") != 0) return std::nullopt;
+  if (ProcFiles("/proc").status(own_pid()).tid("TracerPid") != 0) return std::nullopt;
   return try_tracing();
 }
 
@@ -61,7 +61,7 @@ std::string active_modules() {
 }  // namespace
 
 KernelAnswers KernelAnswers::real() {
-  return {.signal = [](pid_t pid) { return ::kill(pid, 0) == 0 ? 0 : errno; },
+  return {.signal = [](Pid pid) { return ::kill(pid.value(), 0) == 0 ? 0 : errno; },
           .trace_me = trial,
           .user_namespace = user_namespace_of,
           .security_modules = active_modules()};

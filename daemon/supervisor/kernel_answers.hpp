@@ -1,11 +1,11 @@
 // Facts about tracing that no file shows and only the kernel can answer. A value of functions, so that a test answers
 // itself.
 #pragma once
-#include <sys/types.h>
-
 #include <functional>
 #include <optional>
 #include <string>
+
+#include "base/pid.hpp"
 
 namespace fade {
 
@@ -20,10 +20,10 @@ enum class UserNamespace {
 };
 
 struct KernelAnswers {
-  std::function<int(pid_t)> signal;  // errno of kill(pid, 0); 0: it is there and ours
+  std::function<int(Pid)> signal;  // errno of kill(pid, 0); 0: it is there and ours
   std::function<std::optional<int>()>
       trace_me;  // errno of PTRACE_TRACEME in a child of ours; nullopt: it cannot be tried
-  std::function<UserNamespace(pid_t)> user_namespace;
+  std::function<UserNamespace(Pid)> user_namespace;
   std::string security_modules = {};  // active ones, as /sys/kernel/security/lsm names them; empty: unknown
 
   static KernelAnswers real();

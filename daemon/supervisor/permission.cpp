@@ -19,7 +19,7 @@ constexpr std::uint64_t kPtraceBit = 1ull << CAP_SYS_PTRACE;
 
 Asker Asker::self(std::string program, const std::string& proc) {
   const StatusFile status(ProcFiles(proc).read("self/status"));
-  return {.pid = ::getpid(),
+  return {.pid = own_pid(),
           .uid = ::getuid(),
           .gid = ::getgid(),
           .can_ptrace = (status.mask("CapEff") & kPtraceBit) != 0,
@@ -28,7 +28,7 @@ Asker Asker::self(std::string program, const std::string& proc) {
           .program = std::move(program)};
 }
 
-std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc, const KernelAnswers& kernel) {
+std::vector<Check> check_attach(Pid pid, const Asker& asker, const std::string& proc, const KernelAnswers& kernel) {
   const ProcFiles files(proc);
   Subject subject{pid, asker, kernel, files, files.status(pid), kernel.user_namespace(pid), container_sign(files)};
   std::vector<Check> out;
@@ -50,7 +50,7 @@ Check check_tracing(const Asker& asker, const std::string& proc, const KernelAns
   return {"ptrace is allowed here", verdict, std::move(cause), std::move(fix), code};
 }
 
-Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc,
+Error explain_refusal(Pid pid, Error refusal, const Asker& asker, const std::string& proc,
                       const KernelAnswers& kernel) {
   if (refusal.code != EPERM && refusal.code != EACCES && refusal.code != ESRCH) return refusal;
   const std::vector<Check> checks = check_attach(pid, asker, proc, kernel);
@@ -72,7 +72,7 @@ Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::s
   return refusal;
 }
 
-Error explain_refusal(pid_t pid, Error refusal, const std::string& program, const std::string& proc) {
+Error explain_refusal(Pid pid, Error refusal, const std::string& program, const std::string& proc) {
   return explain_refusal(pid, std::move(refusal), Asker::self(program), proc, KernelAnswers::real());
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "supervisor/kernel_answers.hpp"
 
@@ -24,7 +25,7 @@ struct Check {
 
 // The asking user: a value, so that a test can be any user.
 struct Asker {
-  pid_t pid = 0;
+  Pid pid = 0;
   uid_t uid = 0;  // the real ids count
   gid_t gid = 0;
   bool can_ptrace = false;              // CAP_SYS_PTRACE is effective
@@ -37,7 +38,7 @@ struct Asker {
 
 // All rules in the order for a user to read them; rules after the first bad one may be Unknown. Ends with the first if
 // there is no living process of that number.
-std::vector<Check> check_attach(pid_t pid, const Asker& asker, const std::string& proc = "/proc",
+std::vector<Check> check_attach(Pid pid, const Asker& asker, const std::string& proc = "/proc",
                                 const KernelAnswers& kernel = KernelAnswers::real());
 
 // The one rule that concerns no process: whether ptrace is allowed here at all.
@@ -47,8 +48,8 @@ Check check_tracing(const Asker& asker, const std::string& proc = "/proc",
 // `refusal` (EPERM, EACCES or ESRCH of coming to the process) with the cause, the fix and the code of the first bad
 // check, and the name of the process in its message; other errors stay as they are. `program`: as in Asker; "fade-run"
 // for its own child.
-Error explain_refusal(pid_t pid, Error refusal, const Asker& asker, const std::string& proc = "/proc",
+Error explain_refusal(Pid pid, Error refusal, const Asker& asker, const std::string& proc = "/proc",
                       const KernelAnswers& kernel = KernelAnswers::real());
-Error explain_refusal(pid_t pid, Error refusal, const std::string& program, const std::string& proc = "/proc");
+Error explain_refusal(Pid pid, Error refusal, const std::string& program, const std::string& proc = "/proc");
 
 }  // namespace fade

@@ -46,7 +46,7 @@ Finding exists(const Subject& s) {
 }
 
 Finding is_process(const Subject& s) {
-  const pid_t process = s.status.pid("Tgid");
+  const Pid process = s.status.pid("Tgid");
   if (process == 0 || process == s.pid) return good();
   return bad(fmt::format("it is one thread of process {}", process), command_of(s.asker, process), ESRCH);
 }
@@ -64,8 +64,8 @@ Finding is_program(const Subject& s) {
 }
 
 Finding is_untraced(const Subject& s) {
-  const pid_t tracer = s.status.pid("TracerPid");
-  if (tracer == 0 || tracer == s.asker.pid) return good();
+  const Tid tracer = s.status.tid("TracerPid");
+  if (tracer == 0 || tracer == leader_of(s.asker.pid)) return good();
   const std::string name = s.proc.program_name(tracer);
   const std::string cause = fmt::format("it is already traced by process {} ({})", tracer, name);
   if (s.asker.program == "fade-run") return bad(cause, "end that tracer, or run fade-run outside of it");
@@ -116,8 +116,8 @@ Finding is_of_our_user(const Subject& s) {
   return lacking(fmt::format("it belongs to group {}, and this is group {}", (*gids)[0], s.asker.gid), fix);
 }
 
-bool descends(const Subject& s, pid_t ancestor) {
-  pid_t at = s.pid;
+bool descends(const Subject& s, Pid ancestor) {
+  Pid at = s.pid;
   for (int i = 0; i < kMostAncestors && at > 1; ++i)
     if ((at = s.proc.status(at).pid("PPid")) == ancestor) return true;
   return false;
@@ -198,7 +198,7 @@ Finding is_open_to_us(const Subject& s) {
 
 Finding is_not_filtered(const Subject& s) {
   std::uint64_t strongest = 0;
-  for (const pid_t tid : s.proc.threads(s.pid)) {
+  for (const Tid tid : s.proc.threads(s.pid)) {
     const std::uint64_t mode = s.proc.status(s.pid, tid).mask("Seccomp");
     if (mode == 1) return bad("strict seccomp: any system call that fade needs in it would kill it", "", ENOTSUP);
     strongest = std::max(strongest, mode);
@@ -212,8 +212,8 @@ Finding is_not_filtered(const Subject& s) {
 // Breakpoints need SIGTRAP; the program's settings for it are answered in its place (session/sigtrap/trap_guard.hpp).
 Finding is_sigtrap_free(const Subject& s) {
   std::size_t blocked = 0;
-  const std::vector<pid_t> threads = s.proc.threads(s.pid);
-  for (const pid_t tid : threads) blocked += (s.proc.status(s.pid, tid).mask("SigBlk") & kTrapBit) != 0;
+  const std::vector<Tid> threads = s.proc.threads(s.pid);
+  for (const Tid tid : threads) blocked += (s.proc.status(s.pid, tid).mask("SigBlk") & kTrapBit) != 0;
   std::string cause;
   if (s.status.mask("SigCgt") & kTrapBit) cause = "it has a handler for SIGTRAP";
   if (s.status.mask("SigIgn") & kTrapBit) cause = "it ignores SIGTRAP";

@@ -1,10 +1,9 @@
 // The rules for tracing another process, one function each, in the order for a user to read them.
 #pragma once
-#include <sys/types.h>
-
 #include <span>
 #include <string>
 
+#include "base/pid.hpp"
 #include "proc/proc_files.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/privilege.hpp"
@@ -20,7 +19,7 @@ struct Finding {
 
 // The facts that the rules look at.
 struct Subject {
-  pid_t pid;
+  Pid pid;
   const Asker& asker;
   const KernelAnswers& kernel;
   ProcFiles proc;

@@ -29,11 +29,11 @@ std::string container_sign(const ProcFiles& proc) {
   return first_process_says_so(proc) ? "process 1 has the variable container" : "";
 }
 
-std::string command_of(const Asker& asker, pid_t pid) {
+std::string command_of(const Asker& asker, Pid pid) {
   return asker.program == "fade-run" ? "fade-run ..." : fmt::format("{} {}", asker.program, pid);
 }
 
-std::string way_to_privilege(const Asker& asker, pid_t pid, const std::string& sign) {
+std::string way_to_privilege(const Asker& asker, Pid pid, const std::string& sign) {
   const std::string command = command_of(asker, pid);
   if (asker.may_gain_ptrace && sign.empty()) return "sudo " + command;
   if (asker.may_gain_ptrace)

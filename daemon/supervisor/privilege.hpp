@@ -1,9 +1,8 @@
 // Advice for a user without CAP_SYS_PTRACE, which depends on the place where fade runs.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 
+#include "base/pid.hpp"
 #include "proc/proc_files.hpp"
 #include "supervisor/permission.hpp"
 
@@ -14,9 +13,9 @@ namespace fade {
 std::string container_sign(const ProcFiles& proc);
 
 // The command line that the user would type to get at `pid`.
-std::string command_of(const Asker& asker, pid_t pid);
+std::string command_of(const Asker& asker, Pid pid);
 
 // A command or a sentence that makes the asker able to trace `pid`. `sign`: container_sign().
-std::string way_to_privilege(const Asker& asker, pid_t pid, const std::string& sign);
+std::string way_to_privilege(const Asker& asker, Pid pid, const std::string& sign);
 
 }  // namespace fade

@@ -20,8 +20,8 @@ constexpr std::int64_t kMemoryPeriod = 100'000'000;
 
 }  // namespace
 
-Result<void> Recording::open(std::string kind, std::vector<std::string> command, pid_t pid) {
-  const OutputNameFacts facts = output_name_facts(command[0], pid);
+Result<void> Recording::open(std::string kind, std::vector<std::string> command, Pid pid) {
+  const OutputNameFacts facts = output_name_facts(command[0], pid.value());
   const bool may_choose = options_.output.empty() && options_.open_mode == OpenMode::Create;
   auto name = may_choose ? free_default_name(facts) : expand_output_name(options_.output, facts);
   if (!name) return tl::unexpected(std::move(name.error()));

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/coverage.hpp"
 #include "base/event_queue.hpp"
+#include "base/pid.hpp"
 #include "live/announcer.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "session/session.hpp"
@@ -24,7 +25,7 @@ class Recording {
       : options_(options), overrides_(overrides), coverage_(std::move(coverage)) {}
 
   // `kind`: run or attach. `command` is of process `pid`; its first word is the program.
-  Result<void> open(std::string kind, std::vector<std::string> command, pid_t pid);
+  Result<void> open(std::string kind, std::vector<std::string> command, Pid pid);
   void begin(Session& session, const Tracer& tracer);     // before its first stop
   void now_and_then(Session& session, std::int64_t now);  // after every stop or tick
   void pause(bool on) { paused_ = on; }                   // while paused nothing is recorded; rules go on being applied

@@ -53,7 +53,7 @@ class Run {
   const RunOptions& options_;
   Recording recording_;
   const probes::Overrides& overrides_;
-  pid_t pid_ = 0;
+  Pid pid_ = 0;
   bool let_go_ = false;
   bool stopped_for_program_ = false;  // once for each of its stops
 };
@@ -96,7 +96,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
   if (auto enough = own_memory::check(); !enough) return own_failure(std::move(enough.error()));
   // No file is touched before it is sure that the program may be traced.
-  if (auto seized = Tracer::seize(program->pid(), options_.kill_on_exit); !seized)
+  if (auto seized = Tracer::seize(leader_of(program->pid()), options_.kill_on_exit); !seized)
     return own_failure(explain_refusal(program->pid(), std::move(seized.error()), "fade-run"));
   if (auto opened = recording_.open("run", options_.command, program->pid()); !opened)
     return own_failure(std::move(opened.error()));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "supervisor/recording_options.hpp"
 
@@ -25,7 +26,7 @@ struct RunOutcome {
 };
 
 // Called on the tracing thread as soon as the program is running and the database is open.
-using OnStarted = void (*)(const std::string& program, int pid, const std::string& database);
+using OnStarted = void (*)(const std::string& program, Pid pid, const std::string& database);
 
 // Fails only if the program could not be started or may not be traced, or the database cannot be created; error.code
 // is ENOENT / EACCES for the program (exit statuses 127 / 126), anything else is fade's own failure (125).

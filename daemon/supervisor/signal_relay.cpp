@@ -20,7 +20,7 @@ constexpr int kFromTerminal[] = {SIGINT, SIGQUIT, SIGHUP, SIGWINCH};
 bool is_one_of(int signal, const auto& set) { return std::ranges::find(set, signal) != std::end(set); }
 
 // A handler has nothing but globals.
-std::atomic<pid_t> receiver{0};
+std::atomic<Pid> receiver{0};
 std::atomic<const SignalWitness*> helper{nullptr};
 std::atomic<int> parents_death{0};  // the signal that was asked for; ours comes as SIGRTMAX
 std::atomic<bool> interrupted_by_signal{false};
@@ -36,23 +36,23 @@ bool is_of_terminal(int signal, const siginfo_t& info) {
 
 SignalNote note_of(int signal, const siginfo_t& info) {
   const bool has_pid = has_sender(info);
-  return {.key = {signal, info.si_code, has_pid ? info.si_pid : 0},
-          .parent = ::getppid(),
+  return {.key = {signal, info.si_code, has_pid ? Pid::of(info.si_pid) : Pid()},
+          .parent = Pid::of(::getppid()),
           .when = clock_ns(CLOCK_MONOTONIC),
           .value = has_pid ? info.si_value : sigval{}};
 }
 
 // Without a witness. The program's own signals are for its group, more likely than for its parent.
-void pass_on(pid_t to, const SignalNote& note) {
+void pass_on(Pid to, const SignalNote& note) {
   if (note.key.code == SI_KERNEL || note.key.sender == to) return;
-  if (note.key.code == SI_QUEUE) ::sigqueue(to, note.key.signal, note.value);
-  else ::kill(to, note.key.signal);
+  if (note.key.code == SI_QUEUE) ::sigqueue(to.value(), note.key.signal, note.value);
+  else ::kill(to.value(), note.key.signal);
   direct_wish.request(note.key.signal, note.when);
 }
 
-void relay_to(pid_t to, int signal, const siginfo_t& info) {
+void relay_to(Pid to, int signal, const siginfo_t& info) {
   if (signal == SIGRTMAX && parents_death != 0) {
-    ::kill(to, parents_death);
+    ::kill(to.value(), parents_death);
     return;
   }
   const SignalNote note = note_of(signal, info);
@@ -62,8 +62,8 @@ void relay_to(pid_t to, int signal, const siginfo_t& info) {
 
 void relay(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
-  const pid_t to = receiver;
-  const bool is_own = has_sender(*info) && info->si_pid == to;
+  const Pid to = receiver;
+  const bool is_own = has_sender(*info) && info->si_pid == to.value();
   if (is_one_of(signal, kInterrupts) && !is_own) interrupted_by_signal = true;
   if (signal == SIGALRM && info->si_code == SI_TIMER) {
     if ((tick.sa_flags & SA_SIGINFO) != 0) tick.sa_sigaction(signal, info, context);
@@ -84,7 +84,7 @@ int take_over_parents_death() {
 
 }  // namespace
 
-SignalRelay::SignalRelay(pid_t to, const SignalWitness& witness) : witness_(witness) {
+SignalRelay::SignalRelay(Pid to, const SignalWitness& witness) : witness_(witness) {
   receiver = to;
   helper = &witness;
   direct_wish.forget();

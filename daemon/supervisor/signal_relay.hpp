@@ -5,11 +5,11 @@
 // timer go to the handler that was there before. One object at a time.
 #pragma once
 #include <signal.h>
-#include <sys/types.h>
 
 #include <utility>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "supervisor/signal_witness.hpp"
 
 namespace fade {
@@ -17,7 +17,7 @@ namespace fade {
 class SignalRelay {
  public:
   // `witness` is of the program `to`, and outlives this object.
-  SignalRelay(pid_t to, const SignalWitness& witness);
+  SignalRelay(Pid to, const SignalWitness& witness);
   ~SignalRelay();
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;

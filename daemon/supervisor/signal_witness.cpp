@@ -36,13 +36,13 @@ bool keep_only(int notes, int pidfd) {
   return true;
 }
 
-void depend_on(pid_t parent) {
+void depend_on(Pid parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // it ended before
+  if (Pid::of(::getppid()) != parent) ::_exit(0);  // it ended before
   if (::chdir("/") != 0) ::_exit(1);
 }
 
-[[noreturn]] void be_witness(int notes, int pidfd, pid_t program, LetGoWish& wish) {
+[[noreturn]] void be_witness(int notes, int pidfd, Pid program, LetGoWish& wish) {
   if (!keep_only(notes, pidfd)) ::_exit(1);
   ::prctl(PR_SET_DUMPABLE, 0);  // pidof(8) would take the witness for fade-run, because their program is the same file
   const sigset_t relayed = relayed_signals();
@@ -53,8 +53,8 @@ void depend_on(pid_t parent) {
 }
 
 // Empty where the kernel, or a container's filter, does not let signals be sent this way.
-Fd pidfd_of(pid_t pid) {
-  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+Fd pidfd_of(Pid pid) {
+  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid.value(), 0)));
   return fd && ::syscall(SYS_pidfd_send_signal, fd.get(), 0, nullptr, 0) == 0 ? std::move(fd) : Fd();
 }
 
@@ -64,34 +64,34 @@ LetGoWish* shared_wish() {
 }
 
 // With all signals blocked, so that one that comes at once does not end the child.
-pid_t fork_blocked() {
+Pid fork_blocked() {
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   if (pid != 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return pid;
+  return Pid::of(pid);
 }
 
-bool is_our_child(pid_t pid) {
+bool is_our_child(Pid pid) {
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  return ::waitid(P_PID, static_cast<id_t>(pid.value()), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 }  // namespace
 
-SignalWitness::SignalWitness(pid_t program, const std::vector<std::string>& command) : wish_(shared_wish()) {
+SignalWitness::SignalWitness(Pid program, const std::vector<std::string>& command) : wish_(shared_wish()) {
   if (wish_) start(program, title(command));
 }
 
-void SignalWitness::start(pid_t program, const std::string& title) {
+void SignalWitness::start(Pid program, const std::string& title) {
   const Fd pidfd = pidfd_of(program);
   int ends[2];
   if (!pidfd || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
   notes_ = Fd(ends[0]);
   const Fd other(ends[1]);
   const TitlePlace place = title_place();
-  const pid_t parent = ::getpid();
+  const Pid parent = own_pid();
   pid_ = fork_blocked();
   if (pid_ == 0) {
     depend_on(parent);
@@ -108,8 +108,8 @@ void SignalWitness::start(pid_t program, const std::string& title) {
 SignalWitness::~SignalWitness() {
   notes_.close();
   if (pid_ != 0 && is_our_child(pid_)) {
-    ::kill(pid_, SIGCONT);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+    ::kill(pid_.value(), SIGCONT);
+    while (::waitpid(pid_.value(), nullptr, 0) < 0 && errno == EINTR) {}
   }
   if (wish_) ::munmap(wish_, sizeof(LetGoWish));
 }

@@ -6,12 +6,11 @@
 // child of fade-run and is called signal-witness. Its command line holds the program's: pkill -f with a part of it
 // signals fade-run, program and witness.
 #pragma once
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/pid.hpp"
 #include "supervisor/let_go_wish.hpp"
 #include "supervisor/signal_note.hpp"
 
@@ -21,7 +20,7 @@ class SignalWitness {
  public:
   // Forks a witness for `program`, a child of the caller. Without one (no process to be had, a kernel without
   // pidfd_open) notes are refused. Call it before there is anything that a forked process should not hold for a moment.
-  SignalWitness(pid_t program, const std::vector<std::string>& command);
+  SignalWitness(Pid program, const std::vector<std::string>& command);
   // Waits for signals that are not decided yet: 10 ms at most.
   ~SignalWitness();
   SignalWitness(const SignalWitness&) = delete;
@@ -31,13 +30,13 @@ class SignalWitness {
   bool tell(const SignalNote& note) const;
   // INT or TERM came for fade-run alone, twice within three seconds.
   bool let_go_asked() const { return wish_ && wish_->is_asked(); }
-  pid_t pid() const { return pid_; }  // 0: there is none
+  Pid pid() const { return pid_; }  // 0: there is none
 
  private:
-  void start(pid_t program, const std::string& title);
+  void start(Pid program, const std::string& title);
 
   Fd notes_;
-  pid_t pid_ = 0;
+  Pid pid_ = 0;
   LetGoWish* wish_ = nullptr;  // in memory of both processes
 };
 

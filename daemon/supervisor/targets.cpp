@@ -24,21 +24,21 @@ constexpr std::size_t kMostOfAPidfile = 4096;
 constexpr int kMostScans = 10;
 constexpr int kMostParents = 100'000;
 
-using Pids = std::vector<pid_t>;
+using Pids = std::vector<Pid>;
 
-void add(Pids& to, pid_t pid) {
+void add(Pids& to, Pid pid) {
   if (std::ranges::find(to, pid) == to.end()) to.push_back(pid);
 }
 
 // A process of its own, still running: not a thread, a zombie or a part of the kernel.
-bool is_living_program(const ProcFiles& proc, pid_t pid) {
+bool is_living_program(const ProcFiles& proc, Pid pid) {
   const char state = proc.status(pid).state();
   return state != 0 && state != 'Z' && state != 'X' && !proc.is_kernel_thread(pid);
 }
 
-std::set<pid_t> ourselves_and_ancestors(const ProcFiles& proc) {
-  std::set<pid_t> out;
-  pid_t at = ::getpid();
+std::set<Pid> ourselves_and_ancestors(const ProcFiles& proc) {
+  std::set<Pid> out;
+  Pid at = own_pid();
   for (int i = 0; i < kMostParents && at > 0 && out.insert(at).second; ++i) at = proc.status(at).pid("PPid");
   return out;
 }
@@ -46,17 +46,17 @@ std::set<pid_t> ourselves_and_ancestors(const ProcFiles& proc) {
 template <class Predicate>
 Pids select(const ProcFiles& proc, Predicate wanted) {
   Pids out;
-  const std::set<pid_t> never = ourselves_and_ancestors(proc);
-  for (const pid_t pid : proc.processes())
+  const std::set<Pid> never = ourselves_and_ancestors(proc);
+  for (const Pid pid : proc.processes())
     if (!never.contains(pid) && wanted(pid) && is_living_program(proc, pid)) out.push_back(pid);
   return out;
 }
 
-Result<Pids> by_number(const ProcFiles& proc, pid_t pid) {
+Result<Pids> by_number(const ProcFiles& proc, Pid pid) {
   const StatusFile status = proc.status(pid);
-  if (const pid_t process = status.pid("Tgid"); process > 0) return Pids{process};
+  if (const Pid process = status.pid("Tgid"); process > 0) return Pids{process};
   // Not shown, but it may be there: hidepid. A later attempt to trace it gives the reason.
-  if (pid > 0 && ::kill(pid, 0) != 0 && errno == EPERM) return Pids{pid};
+  if (pid > 0 && ::kill(pid.value(), 0) != 0 && errno == EPERM) return Pids{pid};
   return fail(fmt::format("no process {}", pid), "it has ended, or it lives in another PID namespace",
               "ps -e -o pid,user,args", ESRCH);
 }
@@ -70,7 +70,7 @@ Result<std::regex> compiled(const std::string& text) {
 }
 
 // The command line last: reading it waits for the holder of the lock of that process's memory map.
-bool has_name(const ProcFiles& proc, pid_t pid, const std::regex& name) {
+bool has_name(const ProcFiles& proc, Pid pid, const std::regex& name) {
   const auto matches = [&](std::string_view text) {
     text = text.substr(0, kMostMatched);
     return std::regex_search(text.begin(), text.end(), name);
@@ -88,7 +88,7 @@ bool has_name(const ProcFiles& proc, pid_t pid, const std::regex& name) {
 Result<Pids> by_name(const ProcFiles& proc, const std::string& text) {
   const auto name = compiled(text);
   if (!name) return tl::unexpected(name.error());
-  Pids out = select(proc, [&](pid_t pid) { return has_name(proc, pid, *name); });
+  Pids out = select(proc, [&](Pid pid) { return has_name(proc, pid, *name); });
   if (out.empty())
     return fail(fmt::format("no process matches --name '{}'", text), {}, "ps -e -o pid,user,args", ESRCH);
   return out;
@@ -115,7 +115,7 @@ bool is_id(std::string_view text) {
   return text.size() >= 8 && text.size() <= 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-CgroupContainers containers_of(const ProcFiles& proc, pid_t pid) {
+CgroupContainers containers_of(const ProcFiles& proc, Pid pid) {
   return containers_in(proc.read(fmt::format("{}/cgroup", pid)));
 }
 
@@ -123,14 +123,14 @@ CgroupContainers containers_of(const ProcFiles& proc, pid_t pid) {
 std::set<std::string> ids_beginning(const ProcFiles& proc, const std::string& prefix) {
   std::set<std::string> out;
   if (!is_id(prefix)) return out;
-  for (const pid_t pid : proc.processes())
+  for (const Pid pid : proc.processes())
     for (const std::string& id : containers_of(proc, pid).ids)
       if (id.starts_with(prefix)) out.insert(id);
   return out;
 }
 
 Pids in_container(const ProcFiles& proc, const std::string& name, const std::string& id) {
-  return select(proc, [&](pid_t pid) {
+  return select(proc, [&](Pid pid) {
     const CgroupContainers in = containers_of(proc, pid);
     return std::ranges::find(in.ids, id) != in.ids.end() || std::ranges::find(in.names, name) != in.names.end();
   });
@@ -159,12 +159,12 @@ Result<Pids> by_container(const ProcFiles& proc, const std::string& wish, const 
 // Every scan adds the children that were born meanwhile, until one finds no more. A descendant stays one when its
 // parent ends.
 void add_descendants(const ProcFiles& proc, Pids& pids) {
-  std::set<pid_t> known(pids.begin(), pids.end());
+  std::set<Pid> known(pids.begin(), pids.end());
   std::size_t before = 0;
   for (int scan = 0; scan < kMostScans && known.size() != before; ++scan) {
     before = known.size();
-    std::multimap<pid_t, pid_t> children;
-    for (const pid_t pid : proc.processes()) children.emplace(proc.status(pid).pid("PPid"), pid);
+    std::multimap<Pid, Pid> children;
+    for (const Pid pid : proc.processes()) children.emplace(proc.status(pid).pid("PPid"), pid);
     Pids open(known.begin(), known.end());
     while (!open.empty()) {
       const auto [begin, end] = children.equal_range(open.back());
@@ -173,20 +173,20 @@ void add_descendants(const ProcFiles& proc, Pids& pids) {
         if (known.insert(it->second).second) open.push_back(it->second);
     }
   }
-  known.erase(::getpid());  // fade-attach --tree $$
-  for (const pid_t pid : known)
+  known.erase(own_pid());  // fade-attach --tree $$
+  for (const Pid pid : known)
     if (std::ranges::find(pids, pid) == pids.end() && is_living_program(proc, pid)) pids.push_back(pid);
 }
 
 Result<void> add_all(const std::vector<Result<Pids>>& parts, Pids& out) {
   for (const Result<Pids>& part : parts) {
     if (!part) return tl::unexpected(part.error());
-    std::ranges::for_each(*part, [&](pid_t pid) { add(out, pid); });
+    std::ranges::for_each(*part, [&](Pid pid) { add(out, pid); });
   }
   return {};
 }
 
-bool may_load_hip(const ProcFiles& proc, pid_t pid) {
+bool may_load_hip(const ProcFiles& proc, Pid pid) {
   const ProgramKind kind = program_kind(proc.path(pid, "exe"));
   return kind == ProgramKind::Dynamic || kind == ProgramKind::Unreadable;
 }
@@ -195,17 +195,17 @@ bool may_load_hip(const ProcFiles& proc, pid_t pid) {
 // stays. All stay if the list would be empty: the user is to see the reason.
 void leave_out_helpers(const ProcFiles& proc, const Pids& asked_for, Pids& pids) {
   Pids left;
-  for (const pid_t pid : pids)
+  for (const Pid pid : pids)
     if (std::ranges::find(asked_for, pid) != asked_for.end() || may_load_hip(proc, pid)) left.push_back(pid);
   if (!left.empty()) pids = std::move(left);
 }
 
 }  // namespace
 
-Result<std::vector<pid_t>> find_targets(const TargetWish& wish, const std::string& proc, const std::string& root) {
+Result<std::vector<Pid>> find_targets(const TargetWish& wish, const std::string& proc, const std::string& root) {
   const ProcFiles files(proc);
   std::vector<Result<Pids>> by_numbers, parts;
-  for (const pid_t pid : wish.pids) by_numbers.push_back(by_number(files, pid));
+  for (const Pid pid : wish.pids) by_numbers.push_back(by_number(files, pid));
   if (!wish.pidfile.empty()) by_numbers.push_back(by_pidfile(files, wish.pidfile));
   if (!wish.name.empty()) parts.push_back(by_name(files, wish.name));
   if (!wish.container.empty()) parts.push_back(by_container(files, wish.container, root));

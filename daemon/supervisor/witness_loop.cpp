@@ -29,8 +29,8 @@ siginfo_t queued(const SignalNote& note) {
 
 void send_to_parent(const SignalNote& note) {
   if (note.parent <= 1) return;  // 0 would be our group
-  if (note.key.code == SI_QUEUE) ::sigqueue(note.parent, note.key.signal, note.value);
-  else ::kill(note.parent, note.key.signal);
+  if (note.key.code == SI_QUEUE) ::sigqueue(note.parent.value(), note.key.signal, note.value);
+  else ::kill(note.parent.value(), note.key.signal);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void WitnessLoop::take_notes() {
 void WitnessLoop::hear_signals() {
   signalfd_siginfo info{};
   while (::read(signals_, &info, sizeof info) == sizeof info)
-    heard_.hear({static_cast<int>(info.ssi_signo), info.ssi_code, static_cast<pid_t>(info.ssi_pid)},
+    heard_.hear({static_cast<int>(info.ssi_signo), info.ssi_code, Pid::of(static_cast<pid_t>(info.ssi_pid))},
                 clock_ns(CLOCK_MONOTONIC));
 }
 
@@ -90,7 +90,7 @@ bool WitnessLoop::is_decided(const SignalNote& note, std::int64_t now) {
 // The program would be in the place of fade-run without fade. A leader of a group cannot leave it, so the program would
 // be in the group.
 void WitnessLoop::group_got(const SignalNote& note) const {
-  const pid_t own = ::getpgrp(), of_program = ::getpgid(program_);
+  const pid_t own = ::getpgrp(), of_program = ::getpgid(program_.value());
   if (of_program != own && own == ::getppid()) send_to_program(note);
 }
 

@@ -1,11 +1,10 @@
 // The work of the witness (signal_witness.hpp). It runs in a child of a process that may have threads:
 // async-signal-safe, no allocation.
 #pragma once
-#include <sys/types.h>
-
 #include <array>
 #include <cstdint>
 
+#include "base/pid.hpp"
 #include "supervisor/heard_signals.hpp"
 #include "supervisor/let_go_wish.hpp"
 #include "supervisor/signal_note.hpp"
@@ -16,7 +15,7 @@ class WitnessLoop {
  public:
   // `notes`: a socket of SignalNotes, one a message. `signals`: a signalfd of the relayed signals. `pidfd`: of the
   // program. The caller owns all three.
-  WitnessLoop(int notes, int signals, int pidfd, pid_t program, LetGoWish& wish)
+  WitnessLoop(int notes, int signals, int pidfd, Pid program, LetGoWish& wish)
       : notes_(notes), signals_(signals), pidfd_(pidfd), program_(program), wish_(wish) {}
 
   void run();  // until the socket's other end is closed and all notes are decided
@@ -33,7 +32,7 @@ class WitnessLoop {
 
   int notes_;  // -1: there will be no more
   int signals_, pidfd_;
-  pid_t program_;
+  Pid program_;
   LetGoWish& wish_;
   HeardSignals heard_;
   std::array<SignalNote, 256> waiting_{};  // the oldest first

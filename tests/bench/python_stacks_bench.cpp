@@ -81,7 +81,7 @@ class Python {
     fs_base_ = Tracee(pid_).registers()->fs_base;
   }
 
-  pid_t pid_ = 0;
+  Pid pid_ = 0;
   std::optional<ProcessMemory> memory_;
   std::optional<elf::DynamicImage> image_;
   std::optional<PythonStacks> stacks_;

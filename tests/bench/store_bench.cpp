@@ -33,7 +33,8 @@ class Program {
   explicit Program(EventQueue& queue) : queue_(queue) {
     queue_.notice(ProcessStarted{.process = 1, .pid = 4242, .exe = "/usr/bin/train", .command = {"train"}});
     for (ThreadId t = 1; t <= kThreads; ++t)
-      queue_.notice(ThreadStarted{.thread = t, .process = 1, .tid = pid_t(4241 + t), .name = "train"});
+      queue_.notice(
+          ThreadStarted{.thread = t, .process = 1, .tid = Tid::of(static_cast<pid_t>(4241 + t)), .name = "train"});
     for (std::uint32_t s = 1; s <= kSites; ++s)
       queue_.notice(CallSiteSeen{CallSiteId::of(s), 1, 0x7f0000000000u + s * 64, "/opt/torch/libtorch_hip.so", s * 64,
                                  fmt::format("_ZN2at4call{}Ev+12", s)});

@@ -51,7 +51,7 @@ class Pairs {
 
 class Unwind {
  public:
-  explicit Unwind(pid_t pid) : space_(::unw_create_addr_space(&_UPT_accessors, 0)), thread_(::_UPT_create(pid)) {
+  explicit Unwind(Pid pid) : space_(::unw_create_addr_space(&_UPT_accessors, 0)), thread_(::_UPT_create(pid.value())) {
     ::unw_set_caching_policy(space_, UNW_CACHE_GLOBAL);
   }
   void frames(std::vector<RemoteAddr>& out) const {
@@ -74,9 +74,10 @@ class Unwind {
 
 class Comparison {
  public:
-  Comparison(const Tracer& tracer, pid_t pid) : unwind_(pid) {
+  Comparison(const Tracer& tracer, Pid pid) : unwind_(pid) {
     for (Watched* one : {&watched_, &again_}) {
-      one->inferior.pid = one->thread.tid = pid;
+      one->inferior.pid = pid;
+      one->thread.tid = leader_of(pid);
       one->inferior.program = std::make_shared<Program>(tracer, pid);
       one->thread.inferior = &one->inferior;
     }
@@ -179,16 +180,16 @@ class Comparison {
   Json odd_ = Json::array();
 };
 
-int compare(const Tracer& tracer, pid_t pid, std::size_t stops, bool at_signal) {
+int compare(const Tracer& tracer, Pid pid, std::size_t stops, bool at_signal) {
   std::optional<Comparison> comparison;  // not before the exec
-  const Tracee tracee(pid);
+  const Tracee tracee(leader_of(pid));
   bool has_begun = false;
   while (!comparison || comparison->stops() < stops) {
     if (has_begun && !at_signal) {
       ::usleep(static_cast<useconds_t>(200 + (comparison ? comparison->stops() * 37 % 900 : 0)));
       tracee.interrupt();
     }
-    const Stop stop = tracer.next_of(pid);
+    const Stop stop = tracer.next_of(leader_of(pid));
     if (stop.kind == Stop::Kind::Gone || stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) break;
     has_begun |= stop.kind == Stop::Kind::Exec;
     const bool is_told = at_signal && stop.kind == Stop::Kind::Signal && stop.signal == SIGUSR1;
@@ -198,7 +199,7 @@ int compare(const Tracer& tracer, pid_t pid, std::size_t stops, bool at_signal) 
     }
     tracee.resume(stop.kind == Stop::Kind::Signal && !is_told ? stop.signal : 0);
   }
-  ::kill(pid, SIGKILL);
+  ::kill(pid.value(), SIGKILL);
   if (!comparison) return 1;
   std::printf("%s\n", comparison->result().dump().c_str());
   return 0;
@@ -214,7 +215,7 @@ int main(int argc, char** argv) {
   for (char** e = environ; *e; ++e) command.environment.emplace_back(*e);
   auto program = LaunchedProgram::fork_waiting(command);
   auto tracer = Tracer::create();
-  if (!program || !tracer || !tracer->seize(program->pid(), true)) return 1;
+  if (!program || !tracer || !tracer->seize(leader_of(program->pid()), true)) return 1;
   program->release();
   return compare(*tracer, program->pid(), static_cast<std::size_t>(std::atoll(argv[1])), at_signal);
 }

@@ -59,10 +59,10 @@ class Snapshot final : public Memory {
 
 class Printer {
  public:
-  explicit Printer(pid_t pid) : pid_(pid), memory_(pid) {}
+  explicit Printer(Pid pid) : pid_(pid), memory_(pid) {}
 
-  void print(pid_t tid) {
-    Json out{{"tid", tid}};
+  void print(Tid tid) {
+    Json out{{"tid", tid.value()}};
     const auto registers = Tracee(tid).registers();
     if (const auto found = find(); !found) out["error"] = found.error().message + ": " + found.error().cause;
     else if (!python_) out["error"] = "no Python";
@@ -111,7 +111,8 @@ class Printer {
   int loops(const Registers& registers) const {
     CodeFiles files;
     CodeMap code(files, memory_);
-    const auto native = native_frames(code, pid_, registers, StackSnapshot(memory_, registers.sp(), kStack), 256);
+    const auto native =
+        native_frames(code, leader_of(pid_), registers, StackSnapshot(memory_, registers.sp(), kStack), 256);
     if (native.size() >= 256 || native.empty() || ends_in_closure(native.back())) return -1;
     return static_cast<int>(
         std::ranges::count_if(native, [this](RemoteAddr pc) { return python_->is_evaluation(pc); }));
@@ -124,18 +125,18 @@ class Printer {
   }
 
   static constexpr std::uint64_t kStack = 256 * 1024;
-  pid_t pid_;
+  Pid pid_;
   ProcessMemory memory_;
   std::optional<PythonStacks> python_;
 };
 
-int supervise(const Tracer& tracer, pid_t pid) {
+int supervise(const Tracer& tracer, Pid pid) {
   std::optional<Printer> printer;  // not before the exec: the memory is another one then
   for (;;) {
     const Stop stop = tracer.next();
     if (stop.kind == Stop::Kind::Gone) return 1;
-    if (stop.kind == Stop::Kind::Exited && stop.tid == pid) return stop.status;
-    if (stop.kind == Stop::Kind::Killed && stop.tid == pid) return 128 + stop.status;
+    if (stop.kind == Stop::Kind::Exited && stop.tid == leader_of(pid)) return stop.status;
+    if (stop.kind == Stop::Kind::Killed && stop.tid == leader_of(pid)) return 128 + stop.status;
     if (stop.tid == 0) continue;
     const bool ours = stop.kind == Stop::Kind::Signal && stop.signal == SIGUSR1;
     if (ours && !printer) printer.emplace(pid);
@@ -153,7 +154,7 @@ int main(int argc, char** argv) {
   for (char** variable = environ; *variable; ++variable) command.environment.emplace_back(*variable);
   auto program = LaunchedProgram::fork_waiting(command);
   auto tracer = Tracer::create();
-  if (!program || !tracer || !Tracer::seize(program->pid(), true)) return 2;
+  if (!program || !tracer || !Tracer::seize(leader_of(program->pid()), true)) return 2;
   program->release();
   return supervise(*tracer, program->pid());
 }

@@ -208,7 +208,8 @@ KernelSigaction TrapGuard::action(const Inferior& inferior) {
 TrapBelief TrapGuard::belief(const Inferior& inferior, const Thread* thread) const {
   const KernelSigaction last = inferior.guest_action.value_or(inferior.space().trap_signal().last_program_action());
   const bool ignored = last.handler == reinterpret_cast<std::uint64_t>(SIG_IGN);
-  return {.blocked = thread && believes_blocked(*thread, threads_.signal_mask(inferior.pid)), .ignored = ignored};
+  return {.blocked = thread && believes_blocked(*thread, threads_.signal_mask(leader_of(inferior.pid))),
+          .ignored = ignored};
 }
 
 void TrapGuard::begin(Thread& thread, TrapBelief inherited) const {

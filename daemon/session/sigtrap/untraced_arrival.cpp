@@ -29,14 +29,14 @@ Result<void> UntracedArrival::adopt(const UntracedChild& child) {
   return seized;
 }
 
-void UntracedArrival::meet_guests(pid_t host) {
+void UntracedArrival::meet_guests(Pid host) {
   for (const UntracedChild& guest : p_.population.untraced().guests_of(host)) {
     if (const auto adopted = adopt(guest); !adopted) log::debug("process {}: {}", guest.pid, adopted.error().text());
     meet_guests(guest.pid);
   }
 }
 
-Inferior* UntracedArrival::host_of(pid_t pid) const {
+Inferior* UntracedArrival::host_of(Pid pid) const {
   Inferior* const parent = p_.roster.process(read_parent(pid));
   return parent && shares_memory(pid, living_thread(parent->pid)) ? parent : nullptr;
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 
+#include "base/pid.hpp"
 #include "base/result.hpp"
 #include "ptrace/tracer.hpp"
 #include "session/engines.hpp"
@@ -18,8 +19,8 @@ class UntracedArrival {
     Roster& roster;
     Population& population;
     const Engines& engines;
-    std::function<Result<void>(pid_t)> seize_threads;  // of a process that the roster has
-    std::function<Result<void>(pid_t)> watch;          // as Session::watch()
+    std::function<Result<void>(Pid)> seize_threads;  // of a process that the roster has
+    std::function<Result<void>(Pid)> watch;          // as Session::watch()
   };
   explicit UntracedArrival(Parts parts) : p_(std::move(parts)) {}
 
@@ -29,9 +30,9 @@ class UntracedArrival {
   void take_found();
   // Children in the memory of process `host` become tracees. To be called before it has breakpoints, which they would
   // meet without a tracer, and after await_forks(): the kernel reports every child that is made from then on.
-  void meet_guests(pid_t host);
+  void meet_guests(Pid host);
   // The process of this session that shares its memory with `pid`; null: none.
-  Inferior* host_of(pid_t pid) const;
+  Inferior* host_of(Pid pid) const;
 
  private:
   Result<void> adopt(const UntracedChild& child);

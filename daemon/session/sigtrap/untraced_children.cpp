@@ -23,15 +23,15 @@ constexpr std::size_t kMostAsked = 64;  // threads of a process; in a larger one
 
 // Children of this very thread that are not yet waited for. Empty if the kernel was built without the list
 // (CONFIG_PROC_CHILDREN).
-std::vector<pid_t> children_of(pid_t pid, pid_t tid) {
+std::vector<Pid> children_of(Pid pid, Tid tid) {
   std::ifstream in(fmt::format("/proc/{}/task/{}/children", pid, tid));
-  std::vector<pid_t> out;
-  for (pid_t child = 0; in >> child;) out.push_back(child);
+  std::vector<Pid> out;
+  for (pid_t child = 0; in >> child;) out.push_back(Pid::of(child));
   return out;
 }
 
 // Each thread is a link of the folder task.
-std::size_t count_threads(pid_t pid) {
+std::size_t count_threads(Pid pid) {
   struct stat folder {};
   const bool is_there = ::stat(fmt::format("/proc/{}/task", pid).c_str(), &folder) == 0;
   return is_there && folder.st_nlink > 2 ? folder.st_nlink - 2 : 0;
@@ -41,11 +41,11 @@ constexpr const char* kEndedUnseen =
     "made with CLONE_UNTRACED, and ended before it was seen: none of its calls is recorded";
 
 // Children of ended parents are given to this process.
-bool is_init(pid_t pid) { return read_own_pid(pid) == 1; }
+bool is_init(Pid pid) { return read_own_pid(pid) == 1; }
 
 }  // namespace
 
-UntracedChild UntracedChild::of(const Inferior& parent, pid_t child, bool is_guest) {
+UntracedChild UntracedChild::of(const Inferior& parent, Pid child, bool is_guest) {
   UntracedChild out{.pid = child, .parent_pid = parent.pid, .parent = parent.id};
   out.inherited.watched = is_guest && parent.watched;
   out.inherited.slots_may_be_in_use = parent.slots_may_be_in_use;
@@ -56,14 +56,14 @@ UntracedChild UntracedChild::of(const Inferior& parent, pid_t child, bool is_gue
 
 void UntracedChildren::know_children(const Inferior& inferior) {
   for (const auto& [tid, thread] : inferior.threads)
-    for (const pid_t child : children_of(inferior.pid, tid)) know(child);
+    for (const Pid child : children_of(inferior.pid, tid)) know(child);
 }
 
-void UntracedChildren::report(ProcessId parent, pid_t child, std::string what) {
+void UntracedChildren::report(ProcessId parent, TaskId task, std::string what) {
   ++reported_;
-  log::debug("process {}, child of a process that is watched: {}", child, what);
-  sink_.notice(
-      Lifecycle{.at = clock_.now(), .process = parent, .kind = "untraced", .value = child, .detail = std::move(what)});
+  log::debug("process {}, child of a process that is watched: {}", task.value(), what);
+  sink_.notice(Lifecycle{
+      .at = clock_.now(), .process = parent, .kind = "untraced", .value = task.value(), .detail = std::move(what)});
 }
 
 void UntracedChildren::look() {
@@ -80,13 +80,13 @@ void UntracedChildren::look() {
 // A program may start other programs for weeks, and the kernel gives a free pid again.
 void UntracedChildren::forget_the_gone() {
   if (known_.size() < most_known_) return;
-  std::erase_if(known_, [](pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; });
+  std::erase_if(known_, [](Pid pid) { return ::kill(pid.value(), 0) != 0 && errno == ESRCH; });
   most_known_ = std::max(most_known_, 2 * known_.size());
 }
 
 // EINTR: the process executes a program just now. The next look finds the thread, if it is still there.
 void UntracedChildren::look_at_threads(Inferior& inferior) {
-  for (const pid_t tid : read_thread_ids(inferior.pid)) {
+  for (const Tid tid : read_thread_ids(inferior.pid)) {
     if (roster_.thread(tid) || unclaimed_.contains(tid) || has_ended(tid) || read_tracer(tid) != 0) continue;
     const auto seized = Tracer::seize(tid, false);
     if (!seized && seized.error().code == EINTR) continue;
@@ -98,18 +98,20 @@ void UntracedChildren::look_at_threads(Inferior& inferior) {
   }
 }
 
-void UntracedChildren::look_at_thread(Inferior& parent, pid_t tid) {
+void UntracedChildren::look_at_thread(Inferior& parent, Tid tid) {
   if (!follows_) return;
-  for (const pid_t child : children_of(parent.pid, tid))
-    if (!known_.contains(child) && !unclaimed_.contains(child) && !is_init(parent.pid)) meet(parent, tid, child);
+  for (const Pid child : children_of(parent.pid, tid))
+    if (!known_.contains(child) && !unclaimed_.contains(leader_of(child)) && !is_init(parent.pid))
+      meet(parent, tid, child);
 }
 
 // The child becomes a tracee later: a stop waits to be handled now, and other stops may have to be handled before it.
-void UntracedChildren::meet(Inferior& parent, pid_t maker, pid_t child) {
+void UntracedChildren::meet(Inferior& parent, Tid maker, Pid child) {
   know(child);
-  if (has_ended(child)) return report(parent.id, child, kEndedUnseen);
-  if (const pid_t tracer = read_tracer(child); tracer != 0) {
-    if (tracer != ::getpid())
+  const Tid leader = leader_of(child);
+  if (has_ended(leader)) return report(parent.id, child, kEndedUnseen);
+  if (const Tid tracer = read_tracer(leader); tracer != 0) {
+    if (tracer != leader_of(own_pid()))
       report(parent.id, child, fmt::format("made with CLONE_UNTRACED, and traced by process {}: not recorded", tracer));
     return;
   }
@@ -121,13 +123,14 @@ void UntracedChildren::meet(Inferior& parent, pid_t maker, pid_t child) {
   found_.push_back(UntracedChild::of(parent, child, memory == Whose::Shared));
 }
 
-std::vector<UntracedChild> UntracedChildren::guests_of(pid_t host) const {
+std::vector<UntracedChild> UntracedChildren::guests_of(Pid host) const {
   std::vector<UntracedChild> out;
   const Inferior* const inferior = roster_.process(host);
   if (!inferior) return out;
   for (const auto& [tid, thread] : inferior->threads)
-    for (const pid_t child : children_of(host, tid))
-      if (!roster_.process(child) && !has_ended(child) && read_tracer(child) == 0 && shares_memory(child, tid))
+    for (const Pid child : children_of(host, tid))
+      if (!roster_.process(child) && !has_ended(leader_of(child)) && read_tracer(leader_of(child)) == 0 &&
+          shares_memory(child, tid))
         out.push_back(UntracedChild::of(*inferior, child, true));
   return out;
 }
@@ -135,10 +138,10 @@ std::vector<UntracedChild> UntracedChildren::guests_of(pid_t host) const {
 void UntracedChildren::child_ended(const Thread& parent) {
   const auto info = Tracee(parent.tid).siginfo();
   if (!info || (info->si_code != CLD_EXITED && info->si_code != CLD_KILLED && info->si_code != CLD_DUMPED)) return;
-  const pid_t pid = parent.inferior->pid;
-  if (known_.contains(info->si_pid) || read_own_pid(pid) != pid || is_init(pid)) return;
-  known_.insert(info->si_pid);
-  if (follows_) report(parent.inferior->id, info->si_pid, kEndedUnseen);
+  const Pid pid = parent.inferior->pid, child = Pid::of(info->si_pid);  // in the parent's PID namespace
+  if (known_.contains(child) || read_own_pid(pid) != pid.value() || is_init(pid)) return;
+  known_.insert(child);
+  if (follows_) report(parent.inferior->id, child, kEndedUnseen);
 }
 
 }  // namespace fade

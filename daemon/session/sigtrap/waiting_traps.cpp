@@ -18,7 +18,7 @@ constexpr std::int64_t kLongest = 200'000'000;  // a signal waits, because a pro
 constexpr const char* kWhy =
     "it blocks SIGTRAP and was sent one, which cannot wait for the program where breakpoints are";
 
-bool is_from_itself(const siginfo_t& info, pid_t pid) {
+bool is_from_itself(const siginfo_t& info, Pid pid) {
   return (info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE) &&
          info.si_pid == read_own_pid(pid);
 }
@@ -57,8 +57,8 @@ void WaitingTraps::send(const Thread& stopped, Thread& keeper, const Thread* tak
   if (!info) return;
   if (!taker && !TrapGuard::is_for_the_process(*info)) taker = &keeper;
   const Inferior& inferior = *stopped.inferior;
-  const bool can_speak = read_own_pid(inferior.pid) == inferior.pid;
-  if (can_speak && inferior.space().trap_signal().send(stopped.tid, taker ? taker->tid : 0, *info)) return;
+  const bool can_speak = read_own_pid(inferior.pid) == inferior.pid.value();
+  if (can_speak && inferior.space().trap_signal().send(stopped.tid, taker ? taker->tid : Tid(), *info)) return;
   if (taker) guard_.send_to(*taker, *info);
   else guard_.send_to_process(inferior, *info);
 }
@@ -71,7 +71,7 @@ void WaitingTraps::take_up(Thread& stopped) {
 }
 
 void WaitingTraps::look_at_waiting() {
-  std::vector<pid_t> waiting;
+  std::vector<Pid> waiting;
   for (const auto& [pid, inferior] : roster_.processes()) {
     if (inferior->trap_waits_since == 0 || !inferior->watched) continue;
     bool waits = false;
@@ -84,7 +84,7 @@ void WaitingTraps::look_at_waiting() {
     if (!waits) inferior->trap_waits_since = 0;
     else if (clock_.now() - inferior->trap_waits_since > kLongest) waiting.push_back(pid);
   }
-  for (const pid_t pid : waiting) {
+  for (const Pid pid : waiting) {
     const Inferior* const inferior = roster_.process(pid);
     Thread* const thread = inferior ? rendezvous_.stop_any(*inferior) : nullptr;
     if (!thread) continue;  // not now
@@ -95,9 +95,9 @@ void WaitingTraps::look_at_waiting() {
 
 // A pending trap of fade must not be blocked: its thread would continue behind the int3. Nor may a thread meet the int3
 // of a pad with SIGTRAP blocked.
-void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
+void WaitingTraps::block(std::vector<Tid> tids, const AddressSpace& space) {
   for (int round = 0; round < kMostRounds && !tids.empty(); ++round) {
-    std::vector<pid_t> again;
+    std::vector<Tid> again;
     rendezvous_.stop_each(
         tids,
         [&](Thread& thread) {
@@ -119,11 +119,12 @@ void WaitingTraps::block(std::vector<pid_t> tids, const AddressSpace& space) {
 // stops once, so that no trap of fade is pending, and blocks the signals of the program's mask. Then the signal is
 // sent, to wait as it would without fade.
 void WaitingTraps::give_back(Thread& stopped) {
-  const pid_t pid = stopped.inferior->pid, tid = stopped.tid;
+  const Pid pid = stopped.inferior->pid;
+  const Tid tid = stopped.tid;
   const ProgramMark mark = stopped.inferior->mark();
   const std::shared_ptr<Program> program = stopped.inferior->program;
   engines_.leave(*stopped.inferior, tid);
-  std::vector<pid_t> others;
+  std::vector<Tid> others;
   bool is_shared = false;
   for (const auto& [number, inferior] : roster_.processes()) {
     if (inferior->program != program) continue;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pid.hpp"
 #include "session/engines.hpp"
 #include "session/foothold.hpp"
 #include "session/rendezvous.hpp"
@@ -39,7 +40,7 @@ class WaitingTraps {
   void on_stop(Thread& thread);
   void look_at_waiting();
   void give_back(Thread& stopped);
-  void block(std::vector<pid_t> tids, const AddressSpace& space);
+  void block(std::vector<Tid> tids, const AddressSpace& space);
   void send(const Thread& stopped, Thread& keeper, const Thread* taker);
   static void take_up(Thread& stopped);
 

@@ -30,7 +30,7 @@ class AttachOptionsTest : public ::testing::Test {
 
 TEST_F(AttachOptionsTest, DefaultsAreThoseOfTheManual) {
   ASSERT_TRUE(parse({"4242"}));
-  EXPECT_THAT(request_.targets.pids, ElementsAre(4242));
+  EXPECT_THAT(request_.targets.pids, ElementsAre(Pid(4242)));
   EXPECT_FALSE(request_.targets.tree);
   EXPECT_FALSE(request_.check);
   EXPECT_FALSE(request_.summary.has_value());
@@ -43,7 +43,8 @@ TEST_F(AttachOptionsTest, DefaultsAreThoseOfTheManual) {
 
 TEST_F(AttachOptionsTest, ProcessesAreNamedInManyWays) {
   ASSERT_TRUE(parse({"1", "-p", "2", "3", "--pid=4", "-p", "5 6\n7", "-p", "8,9"}));
-  EXPECT_THAT(request_.targets.pids, ElementsAre(1, 3, 2, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(request_.targets.pids,
+              ElementsAre(Pid(1), Pid(3), Pid(2), Pid(4), Pid(5), Pid(6), Pid(7), Pid(8), Pid(9)));
   ASSERT_TRUE(parse({"--name", "^python3", "--pidfile", "/run/x.pid", "--container", "trainer", "--tree", "--check"}));
   EXPECT_EQ(request_.targets.name, "^python3");
   EXPECT_EQ(request_.targets.pidfile, "/run/x.pid");

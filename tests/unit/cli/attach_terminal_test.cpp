@@ -289,7 +289,7 @@ TEST_F(WatcherTest, TheDaemonIsToldAndObeyed) {
   watcher.attached(watched_.first);
   watcher.tick({});
   EXPECT_THAT(seen(), HasSubstr("app (pid 7) and 1 more process"));
-  EXPECT_EQ(watcher.watched().first.pid, 7);
+  EXPECT_EQ(watcher.watched().first.pid, Pid(7));
   char buffer[4096];
   const std::string told(buffer, static_cast<std::size_t>(::recv(daemon_.get(), buffer, sizeof buffer, 0)));
   EXPECT_THAT(told, HasSubstr("\"event\":\"attached\""));

@@ -15,7 +15,7 @@
 namespace fade::doctor {
 
 struct FakeMachine : ::testing::Test {
-  static constexpr pid_t kFade = 5000, kProcess = 42;
+  static constexpr Pid kFade = 5000, kProcess = 42;
   static constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
   Examined x;
@@ -33,7 +33,7 @@ struct FakeMachine : ::testing::Test {
     std::filesystem::permissions(x.root + path, static_cast<std::filesystem::perms>(bits));
   }
   // A process of another user than the files' owner, in no group of theirs.
-  void process(pid_t pid, const std::string& more = "Seccomp:\t0\nNoNewPrivs:\t0\n") const {
+  void process(Pid pid, const std::string& more = "Seccomp:\t0\nNoNewPrivs:\t0\n") const {
     const std::string ids = "4242\t4242\t4242\t4242";
     file(fmt::format("/proc/{}/status", pid),
          fmt::format("Name:\tpython3\nState:\tS (sleeping)\nTgid:\t{0}\nPid:\t{0}\nPPid:\t1\nTracerPid:\t0\nUid:\t{1}\n"
@@ -66,15 +66,15 @@ struct FakeMachine : ::testing::Test {
     std::string name = ::testing::TempDir() + "fade-machine-XXXXXX";
     x.root = ::mkdtemp(name.data());
     x.asker = {.pid = kFade, .uid = 4242, .gid = 4242, .may_gain_ptrace = true};
-    x.kernel = {.signal = [](pid_t) { return ESRCH; },
+    x.kernel = {.signal = [](Pid) { return ESRCH; },
                 .trace_me = [this] { return trace_me; },
-                .user_namespace = [](pid_t) { return UserNamespace::Same; },
+                .user_namespace = [](Pid) { return UserNamespace::Same; },
                 .security_modules = "capability,yama,apparmor"};
     x.space = [this](const std::string& path) { return std::optional(path.ends_with("/dev/shm") ? shared : disk); };
     x.folder = ".";
     x.environment = {{"PATH=/bin"}};
     process(kFade);
-    std::filesystem::create_directory_symlink(std::to_string(kFade), x.root + "/proc/self");
+    std::filesystem::create_directory_symlink(std::to_string(kFade.value()), x.root + "/proc/self");
     file("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc constant_tsc nonstop_tsc\n");
     file("/proc/meminfo", "MemTotal:       32000000 kB\nMemAvailable:   20000000 kB\n");
     file("/proc/sys/kernel/osrelease", "6.8.0\n");

@@ -69,7 +69,7 @@ TEST(Maps, FindsTheStartOfAMappedFile) {
 }
 
 TEST(Maps, ReadsThoseOfThisProcess) {
-  const auto maps = read_maps(::getpid());
+  const auto maps = read_maps(own_pid());
   ASSERT_TRUE(maps);
   const Mapping* code = maps->find({reinterpret_cast<std::uint64_t>(&read_maps)});
   ASSERT_NE(code, nullptr);
@@ -80,7 +80,7 @@ TEST(Maps, ReadsThoseOfThisProcess) {
 }
 
 TEST(Maps, FailsForAProcessThatIsNotThere) {
-  const auto maps = read_maps(0x7fffffff);
+  const auto maps = read_maps(Pid(0x7fffffff));
   ASSERT_FALSE(maps);
   EXPECT_EQ(maps.error().code, ENOENT);
 }
@@ -150,7 +150,7 @@ TEST(FreeGap, LeavesRoomForStackAndHeap) {
 }
 
 TEST(FreeGap, CanBeMappedInThisProcess) {
-  const auto maps = read_maps(::getpid());
+  const auto maps = read_maps(own_pid());
   ASSERT_TRUE(maps);
   const std::uint64_t code = reinterpret_cast<std::uint64_t>(&read_maps);
   const auto gap = free_gap_near(*maps, {{code}, {code + 1}}, 0x10000);
@@ -174,7 +174,7 @@ class MappedFile : public ::testing::Test {
     if (at_) ::munmap(at_, 4096);
   }
   Mapping mapping() const {
-    const auto maps = read_maps(::getpid());
+    const auto maps = read_maps(own_pid());
     const Mapping* m = maps ? maps->find({reinterpret_cast<std::uint64_t>(at_)}) : nullptr;
     return m ? *m : Mapping();
   }
@@ -188,7 +188,7 @@ class MappedFile : public ::testing::Test {
 
 TEST_F(MappedFile, IsOpenedUnderItsName) {
   map(folder_ / "a name with spaces");
-  const auto fd = open_mapped_file(::getpid(), mapping());
+  const auto fd = open_mapped_file(own_pid(), mapping());
   ASSERT_TRUE(fd) << fd.error().text();
   EXPECT_EQ(content(*fd), "the mapped one");
 }
@@ -200,7 +200,7 @@ TEST_F(MappedFile, IsNotTheOneThatNowHasItsName) {
   std::ofstream(path) << "an impostor";
   Mapping before = mapping();
   before.path = path;
-  const auto fd = open_mapped_file(::getpid(), before);
+  const auto fd = open_mapped_file(own_pid(), before);
   if (fd) EXPECT_EQ(content(*fd), "the mapped one");
   else EXPECT_EQ(fd.error().code, ESTALE);
 }
@@ -210,7 +210,7 @@ TEST_F(MappedFile, IsFoundThoughDeletedWhereThatIsAllowed) {
   map(path);
   std::filesystem::remove(path);
   EXPECT_TRUE(mapping().deleted);
-  const auto fd = open_mapped_file(::getpid(), mapping());
+  const auto fd = open_mapped_file(own_pid(), mapping());
   if (fd) EXPECT_EQ(content(*fd), "the mapped one");
   else EXPECT_THAT(fd.error().text(), ::testing::HasSubstr("deleted"));
 }
@@ -218,10 +218,10 @@ TEST_F(MappedFile, IsFoundThoughDeletedWhereThatIsAllowed) {
 TEST_F(MappedFile, IsNeverADevice) {
   at_ = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, test::open_file("/dev/zero").get(), 0);
   ASSERT_NE(at_, MAP_FAILED);
-  EXPECT_FALSE(open_mapped_file(::getpid(), mapping()));
+  EXPECT_FALSE(open_mapped_file(own_pid(), mapping()));
 }
 
-TEST_F(MappedFile, IsNothingForAnonymousMemory) { EXPECT_FALSE(open_mapped_file(::getpid(), Mapping())); }
+TEST_F(MappedFile, IsNothingForAnonymousMemory) { EXPECT_FALSE(open_mapped_file(own_pid(), Mapping())); }
 
 }  // namespace
 }  // namespace fade::elf

@@ -111,7 +111,7 @@ TEST_F(ServerTest, AnswersAndKnowsWhoAsks) {
   EXPECT_EQ(c.call("echo", {{"y", 6}}).value(), Json({{"y", 6}}));
   const Peer peer = on_loop([this] { return echo.last_peer; });
   EXPECT_EQ(peer.uid, ::getuid());
-  EXPECT_EQ(peer.pid, ::getpid());
+  EXPECT_EQ(peer.pid, own_pid());
 }
 
 TEST_F(ServerTest, ErrorsArriveWhole) {

@@ -9,12 +9,13 @@
 namespace fade::test {
 
 // Seizes all threads; the first is stopped. False: it is gone.
-inline bool seize_all(const Tracer& tracer, pid_t pid) {
-  if (!tracer.seize(pid, false)) return false;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task"))
-    if (const pid_t tid = std::stoi(entry.path().filename()); tid != pid) (void)tracer.seize(tid, false);
-  Tracee(pid).interrupt();
-  return tracer.next_of(pid).kind == Stop::Kind::Trap;
+inline bool seize_all(const Tracer& tracer, Pid pid) {
+  const Tid leader = leader_of(pid);
+  if (!tracer.seize(leader, false)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid.value()) + "/task"))
+    if (const Tid tid = Tid::of(std::stoi(entry.path().filename())); tid != leader) (void)tracer.seize(tid, false);
+  Tracee(leader).interrupt();
+  return tracer.next_of(leader).kind == Stop::Kind::Trap;
 }
 
 // The child runs `before` and then waits for finish(), which has it run `after`, whose result is its status.
@@ -30,7 +31,8 @@ class Waiting {
     child_.go();
     while (*stage_ == 0) std::this_thread::yield();
   }
-  pid_t pid() const { return child_.pid(); }
+  Pid pid() const { return child_.pid(); }
+  Tid tid() const { return child_.tid(); }
   void go() { *stage_ = 2; }
   void was_reaped() { child_.was_reaped(); }  // by the tracer of the test itself
   int finish() {
@@ -44,7 +46,7 @@ class Waiting {
 };
 
 // A tracer in a process of its own runs `body`, the first thread of `pid` being stopped, and is killed.
-inline void trace_and_die(pid_t pid, const std::function<void(AddressSpace&)>& body) {
+inline void trace_and_die(Pid pid, const std::function<void(AddressSpace&)>& body) {
   Child victim([&] {
     const Tracer tracer = make_tracer(std::chrono::hours(1));
     AddressSpace space(tracer, pid);
@@ -56,9 +58,9 @@ inline void trace_and_die(pid_t pid, const std::function<void(AddressSpace&)>& b
 }
 
 // A remote call that the dead tracer began ends by itself.
-inline void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, pid_t pid) {
-  for (const Tracee tracee(pid); space.our_code().contains(tracee.registers()->ip());)
-    if (!tracee.step() || tracer.next_of(pid).kind != Stop::Kind::Signal) return;
+inline void step_out_of_the_net(const Tracer& tracer, const AddressSpace& space, Pid pid) {
+  for (const Tracee tracee(leader_of(pid)); space.our_code().contains(tracee.registers()->ip());)
+    if (!tracee.step() || tracer.next_of(tracee.tid()).kind != Stop::Kind::Signal) return;
 }
 
 // Functions of libc that decide about SIGTRAP.
@@ -71,7 +73,7 @@ inline RemoteAddr libc(const char* name) {
   return address_of(::dlsym(handle, name));
 }
 
-inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
+inline bool arm_guarded(AddressSpace& space, Tid stopped) {
   for (const auto& [name, guard] : kGuarded)
     if (!space.reserve({libc(name), libc(name) + 16}, stopped) || !space.arm(libc(name), stopped, guard)) return false;
   return true;
@@ -80,10 +82,10 @@ inline bool arm_guarded(AddressSpace& space, pid_t stopped) {
 // The status of a program in which a tracer has done `arm` and was killed. `before` runs before that, `after` behind
 // it.
 inline int status_once_abandoned(
-    const std::function<void(AddressSpace&, pid_t)>& arm, const std::function<int()>& after,
+    const std::function<void(AddressSpace&, Tid)>& arm, const std::function<int()>& after,
     const std::function<void()>& before = [] {}) {
   Waiting program(before, after);
-  trace_and_die(program.pid(), [&](AddressSpace& space) { arm(space, program.pid()); });
+  trace_and_die(program.pid(), [&](AddressSpace& space) { arm(space, program.tid()); });
   return program.finish();
 }
 
@@ -101,7 +103,7 @@ inline void expect_exit(int status, int wanted) {
 }
 
 // Private anonymous executable memory: what fade maps, in a program that has none of its own.
-inline std::size_t executable_anonymous(pid_t pid) {
+inline std::size_t executable_anonymous(Pid pid) {
   const auto maps = elf::read_maps(pid);
   if (!maps) return 99;
   return static_cast<std::size_t>(std::ranges::count_if(

@@ -77,7 +77,7 @@ inline RemoteRange own_code() {
 }
 
 // Arms all functions in a stopped process.
-inline bool arm_all(AddressSpace& space, pid_t stopped) {
+inline bool arm_all(AddressSpace& space, Tid stopped) {
   if (!space.has_net() && !space.install_net(stopped, gadgets(), own_code())) return false;
   for (const Function f : kFunctions)
     if (!space.arm(address_of(f), stopped)) return false;
@@ -97,7 +97,7 @@ inline bool handle_stop(AddressSpace& space, const Stop& stop) {
 // Where the text of the process differs from that of this one, of which it is a fork: nowhere, if nothing is armed.
 inline std::vector<std::uint64_t> changed_text(const Memory& memory) {
   std::vector<std::uint64_t> out;
-  const auto maps = elf::read_maps(::getpid());
+  const auto maps = elf::read_maps(own_pid());
   const elf::Mapping* text = maps ? maps->find(address_of(kFunctions[0])) : nullptr;
   if (!text) return {0};
   std::vector<std::byte> theirs(text->range.size());

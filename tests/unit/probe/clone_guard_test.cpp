@@ -15,7 +15,7 @@ using SystemCall = long (*)(long, ...);
 // libc's own, wherever a sanitizer has one of the same name.
 SystemCall libc_syscall() { return reinterpret_cast<SystemCall>(test::libc("syscall").value); }
 
-bool arm_clone(AddressSpace& space, pid_t stopped) {
+bool arm_clone(AddressSpace& space, Tid stopped) {
   const auto place = behind_system_call(space.memory(), test::libc("syscall"));
   return place && space.arm(*place, stopped, Guard::Clone);
 }
@@ -23,7 +23,7 @@ bool arm_clone(AddressSpace& space, pid_t stopped) {
 // The process is abandoned with all functions armed and libc guarded. clone3(2) has no guard where `guarded` is false.
 int status_of(
     const std::function<int()>& after, const std::function<void()>& before = [] {}, bool guarded = true) {
-  const auto arm = [guarded](AddressSpace& space, pid_t stopped) {
+  const auto arm = [guarded](AddressSpace& space, Tid stopped) {
     EXPECT_TRUE(test::arm_all(space, stopped));
     EXPECT_TRUE(test::arm_guarded(space, stopped));
     EXPECT_TRUE(space.set_guarded(true, stopped));
@@ -131,19 +131,19 @@ TEST(CloneGuard, OtherSystemCallsAreWhatTheyWere) {
 TEST(CloneGuard, ALaterFadePutsTheTextBack) {
   test::Waiting program([] {}, [] { return lives(kClearSighand) ? 33 : 1; });
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-    EXPECT_TRUE(test::arm_all(space, program.pid()));
-    EXPECT_TRUE(arm_clone(space, program.pid()));
+    EXPECT_TRUE(test::arm_all(space, program.tid()));
+    EXPECT_TRUE(arm_clone(space, program.tid()));
   });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
   test::step_out_of_the_net(tracer, space, program.pid());
-  const auto taken = space.take_over(program.pid());
+  const auto taken = space.take_over(program.tid());
   ASSERT_TRUE(taken && *taken);
   EXPECT_EQ((*taken)->foreign, 0u);
   EXPECT_TRUE(test::changed_text(space.memory()).empty());
-  EXPECT_TRUE(arm_clone(space, program.pid()));
-  Tracee(program.pid()).detach();
+  EXPECT_TRUE(arm_clone(space, program.tid()));
+  Tracee(program.tid()).detach();
   test::expect_exit(program.finish(), 33);
 }
 

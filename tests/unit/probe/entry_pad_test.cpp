@@ -155,12 +155,12 @@ bool call_entries(long n) {
          fade_call_words(n + 1, fade_entry_pushed_words) == 10 * n + 11;
 }
 
-Result<Site*> arm_entry(AddressSpace& space, RemoteAddr function, pid_t stopped, std::uint64_t untouched) {
+Result<Site*> arm_entry(AddressSpace& space, RemoteAddr function, Tid stopped, std::uint64_t untouched) {
   const auto entry = FunctionEntry::read(space.memory(), function, untouched);
   return space.entries().arm(std::span(&entry, 1), stopped).front();
 }
 
-bool arm_entries(AddressSpace& space, pid_t stopped) {
+bool arm_entries(AddressSpace& space, Tid stopped) {
   const RemoteAddr page{kEntries[0].value & ~std::uint64_t{0xfff}};
   if (!space.has_net() && !space.install_net(stopped, test::gadgets(), {page, page + 0x1000})) return false;
   std::vector<FunctionEntry> entries;
@@ -183,16 +183,17 @@ struct ArmedEntry {
                 }),
         space(tracer, program.pid()) {
     EXPECT_TRUE(test::seize_all(tracer, pid()));
-    EXPECT_TRUE(arm_entries(space, pid()));
+    EXPECT_TRUE(arm_entries(space, tid()));
   }
-  pid_t pid() const { return program.pid(); }
+  Pid pid() const { return program.pid(); }
+  Tid tid() const { return program.tid(); }
   int hits_to_end() { return hits_to_end(space); }
   int hits_to_end(AddressSpace& of) {
     program.go();
-    Tracee(pid()).resume();
+    Tracee(tid()).resume();
     int hits = 0;
     for (;;) {
-      const Stop stop = tracer.next_of(pid());
+      const Stop stop = tracer.next_of(tid());
       if (stop.kind != Stop::Kind::Signal) break;
       hits += test::handle_stop(of, stop);
     }
@@ -203,11 +204,11 @@ struct ArmedEntry {
   bool write_originals() {
     return std::ranges::all_of(std::views::iota(0, kEntryCount), [&](int i) {
       const RemoteAddr at = kEntries[i] + kLeadOf[i];
-      return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), 5), pid());
+      return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), 5), tid());
     });
   }
   // At its next stop. False: it has none.
-  bool next_hit() { return tracer.next_of(pid()).kind == Stop::Kind::Signal; }
+  bool next_hit() { return tracer.next_of(tid()).kind == Stop::Kind::Signal; }
 
   Waiting program;
   const Tracer tracer = test::make_tracer();
@@ -224,10 +225,10 @@ TEST(EntryJump, EveryCallIsOneStopAndRegistersAndFlagsAreKept) {
 TEST(EntryJump, TheReturnAddressAndTwoWordsStandInRegisters) {
   ArmedEntry armed(1);
   armed.program.go();
-  Tracee(armed.pid()).resume();
+  Tracee(armed.tid()).resume();
   for (int i = 0; i < kEntryCount; ++i) {
     ASSERT_TRUE(armed.next_hit());
-    const auto registers = *Tracee(armed.pid()).registers();
+    const auto registers = *Tracee(armed.tid()).registers();
     const Site* site = armed.space.find(registers.ip() - 1);
     ASSERT_NE(site, nullptr);
     EXPECT_EQ(site, jump_at(armed.space, i));
@@ -238,14 +239,14 @@ TEST(EntryJump, TheReturnAddressAndTwoWordsStandInRegisters) {
     EXPECT_THAT(shown, SizeIs(kWordsOf[i] == 2 ? 3 : 1));
     for (std::size_t n = 0; n < shown.size(); ++n)
       EXPECT_EQ(armed.space.memory().value<std::uint64_t>(registers.sp() + site->lead.depth + 8 * n), shown[n]) << n;
-    Tracee(armed.pid()).resume();
+    Tracee(armed.tid()).resume();
   }
   test::expect_exit(armed.program.finish(), 33);
 }
 
 TEST(EntryJump, PutBackLeavesTheTextAsItWas) {
   ArmedEntry armed(10);
-  armed.space.put_back(armed.pid());
+  armed.space.put_back(armed.tid());
   EXPECT_THAT(test::changed_text(armed.space.memory()), IsEmpty());
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
@@ -268,14 +269,14 @@ TEST(EntryJump, IsPutBackUnderThreadsThatCome) {
     const Tracer tracer = test::make_tracer();
     AddressSpace space(tracer, program.pid());
     ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-    ASSERT_TRUE(arm_entries(space, program.pid()));
+    ASSERT_TRUE(arm_entries(space, program.tid()));
     program.go();
-    Tracee(program.pid()).resume();
+    Tracee(program.tid()).resume();
     int hits = 0;
     for (bool is_over = false; !is_over;) {
       const Stop stop = test::next_stop(tracer);
       ASSERT_NE(stop.kind, Stop::Kind::Gone);
-      is_over = stop.kind == Stop::Kind::Exited && stop.tid == program.pid();
+      is_over = stop.kind == Stop::Kind::Exited && stop.tid == program.tid();
       if (hits == 1500 && !enough->exchange(true)) {
         space.put_back(stop.tid);
         EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
@@ -291,7 +292,7 @@ TEST(EntryJump, ACopyOfAForkHasThemToo) {
   ArmedEntry armed(3);
   const auto copy = armed.space.fork_copy(armed.pid());
   EXPECT_EQ(copy->sites().armed(), kEntryCount);
-  copy->put_back(armed.pid());
+  copy->put_back(armed.tid());
   EXPECT_THAT(test::changed_text(copy->memory()), IsEmpty());
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
@@ -301,7 +302,7 @@ TEST(EntryJump, ACopyOfAnEarlierForkGetsOrdinarySites) {
   ArmedEntry armed(2);
   ASSERT_TRUE(armed.write_originals());
   const auto copy = armed.space.fork_copy(armed.pid());
-  copy->mend_copy(armed.pid());
+  copy->mend_copy(armed.tid());
   EXPECT_EQ(copy->sites().armed(), kEntryCount);
   EXPECT_THAT(test::changed_text(copy->memory()), SizeIs(kEntryCount));
   for (int i = 0; i < kEntryCount; ++i) {
@@ -324,16 +325,16 @@ TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
                   });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
-  const pid_t pid = program.pid();
+  const Pid pid = program.pid();
   ASSERT_TRUE(test::seize_all(tracer, pid));
-  ASSERT_TRUE(space.install_net(pid, test::gadgets(), {first, first + kMany * kSize}));
-  const auto known = space.arm(first + 5 * kSize, pid);
+  ASSERT_TRUE(space.install_net(leader_of(pid), test::gadgets(), {first, first + kMany * kSize}));
+  const auto known = space.arm(first + 5 * kSize, leader_of(pid));
   ASSERT_TRUE(known);
   std::vector<FunctionEntry> entries;
   for (std::uint64_t i = 0; i < kMany; ++i)
     entries.push_back(FunctionEntry::read(space.memory(), first + i * kSize, i % 7 == 0 ? 0 : kSize));
   entries.push_back(entries[1]);
-  const auto sites = space.entries().arm(entries, pid);
+  const auto sites = space.entries().arm(entries, leader_of(pid));
   ASSERT_EQ(sites.size(), kMany + 1);
   std::set<RemoteAddr> slots;
   for (std::uint64_t i = 0; i < kMany; ++i) {
@@ -351,9 +352,10 @@ TEST(EntryJump, ManyAreArmedAtOnceAsOneByOne) {
   ASSERT_TRUE(table);
   EXPECT_THAT(*table, SizeIs(kMany));
   program.go();
-  Tracee(pid).resume();
+  Tracee(leader_of(pid)).resume();
   std::uint64_t hits = 0;
-  for (Stop stop = tracer.next_of(pid); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid))
+  for (Stop stop = tracer.next_of(leader_of(pid)); stop.kind == Stop::Kind::Signal;
+       stop = tracer.next_of(leader_of(pid)))
     hits += test::handle_stop(space, stop);
   test::expect_exit(program.finish(), 33);
   EXPECT_EQ(hits, kMany);
@@ -363,23 +365,23 @@ TEST(EntryJump, NothingIsArmedInItsMiddleAndItIsNotLaidOverAnother) {
   Waiting program([] {}, [] { return call_entries(1) ? 33 : 1; });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
-  const pid_t pid = program.pid();
+  const Pid pid = program.pid();
   ASSERT_TRUE(test::seize_all(tracer, pid));
-  ASSERT_TRUE(space.install_net(pid, test::gadgets(), {kEntries[0], kEntries[0] + 64}));
-  const auto jump = arm_entry(space, kEntries[2], pid, 16);
+  ASSERT_TRUE(space.install_net(leader_of(pid), test::gadgets(), {kEntries[0], kEntries[0] + 64}));
+  const auto jump = arm_entry(space, kEntries[2], leader_of(pid), 16);
   ASSERT_TRUE(jump);
-  EXPECT_EQ(*space.arm(kEntries[2], pid), *jump) << "one site for one function";
-  EXPECT_FALSE(space.arm(kEntries[2] + 8, pid));
-  ASSERT_TRUE(space.arm(kEntries[2] + 13, pid)) << "that is behind it";
-  ASSERT_TRUE(space.arm(kEntries[1] + 5, pid));
-  const auto over = arm_entry(space, kEntries[1], pid, 16);
+  EXPECT_EQ(*space.arm(kEntries[2], leader_of(pid)), *jump) << "one site for one function";
+  EXPECT_FALSE(space.arm(kEntries[2] + 8, leader_of(pid)));
+  ASSERT_TRUE(space.arm(kEntries[2] + 13, leader_of(pid))) << "that is behind it";
+  ASSERT_TRUE(space.arm(kEntries[1] + 5, leader_of(pid)));
+  const auto over = arm_entry(space, kEntries[1], leader_of(pid), 16);
   ASSERT_TRUE(over);
   EXPECT_EQ((*over)->way, Way::Trap);
-  const auto next_is_near = arm_entry(space, kEntries[0], pid, 5);
+  const auto next_is_near = arm_entry(space, kEntries[0], leader_of(pid), 5);
   ASSERT_TRUE(next_is_near);
   EXPECT_EQ((*next_is_near)->way, Way::Trap);
-  space.put_back(pid);
-  Tracee(pid).detach();
+  space.put_back(leader_of(pid));
+  Tracee(leader_of(pid)).detach();
   test::expect_exit(program.finish(), 33);
 }
 
@@ -398,10 +400,10 @@ TEST(EntryJump, LeavesTheFirstInstructionToOthers) {
 TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
   ArmedEntry armed(0);
   const std::array<std::uint8_t, 5> other{0xE9, 0, 0, 0, 0};
-  ASSERT_TRUE(armed.space.memory().write(kEntries[1] + 4, std::as_bytes(std::span(other)), armed.pid()));
-  armed.space.put_back(armed.pid());
+  ASSERT_TRUE(armed.space.memory().write(kEntries[1] + 4, std::as_bytes(std::span(other)), armed.tid()));
+  armed.space.put_back(armed.tid());
   EXPECT_EQ((armed.space.memory().value<std::array<std::uint8_t, 5>>(kEntries[1] + 4)), other);
-  EXPECT_FALSE(armed.space.remove(armed.pid(), test::gadgets()));
+  EXPECT_FALSE(armed.space.remove(armed.tid(), test::gadgets()));
   EXPECT_TRUE(armed.space.has_net());
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
@@ -410,8 +412,8 @@ TEST(EntryJump, PagesStayWhereSomebodyWroteOverIt) {
 TEST(EntryJump, PagesGoWhereTheTextIsAsItWasByItself) {
   ArmedEntry armed(1);
   ASSERT_TRUE(armed.write_originals());
-  armed.space.put_back(armed.pid());
-  EXPECT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.space.put_back(armed.tid());
+  EXPECT_TRUE(armed.space.remove(armed.tid(), test::gadgets()));
   EXPECT_FALSE(armed.space.has_net());
   EXPECT_EQ(armed.hits_to_end(), 0);
 }
@@ -420,10 +422,10 @@ TEST(EntryJump, ForgottenAndArmedAgain) {
   ArmedEntry armed(2);
   std::set<RemoteAddr> slots, again;
   for (int i = 0; i < kEntryCount; ++i) slots.insert(jump_at(armed.space, i)->slot);
-  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[6] + 16}, armed.pid()), kEntryCount);
+  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[6] + 16}, armed.tid()), kEntryCount);
   for (int i = 0; i < kEntryCount; ++i) EXPECT_EQ(jump_at(armed.space, i), nullptr);
   ASSERT_TRUE(armed.write_originals());
-  ASSERT_TRUE(arm_entries(armed.space, armed.pid()));
+  ASSERT_TRUE(arm_entries(armed.space, armed.tid()));
   for (int i = 0; i < kEntryCount; ++i) again.insert(jump_at(armed.space, i)->slot);
   EXPECT_EQ(again, slots) << "a library that is loaded again and again takes no more room";
   EXPECT_EQ(armed.hits_to_end(), 2 * kEntryCount);
@@ -433,7 +435,7 @@ TEST(EntryJump, ForgottenAndArmedAgain) {
 
 TEST(EntryJump, ProgramGoesOnWhenTheTracerIsKilled) {
   Waiting program([] {}, [] { return call_entries(1) && call_entries(2) ? 33 : 1; });
-  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.pid())); });
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.tid())); });
   test::expect_exit(program.finish(), 33);
 }
 
@@ -444,13 +446,13 @@ TEST(EntryJump, TracerKilledAnywhere) {
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !arm_entries(space, program.pid())) return;
+      if (!test::seize_all(tracer, program.pid()) || !arm_entries(space, program.tid())) return;
       program.go();
-      Tracee(program.pid()).resume();
-      for (int hits = 0; hits < 2;) hits += test::handle_stop(space, tracer.next_of(program.pid()));
-      tracer.next_of(program.pid());
-      space.put_back(program.pid());
-      for (int left = 2 * kEntryCount - 2; left > 0; --left) test::handle_stop(space, tracer.next_of(program.pid()));
+      Tracee(program.tid()).resume();
+      for (int hits = 0; hits < 2;) hits += test::handle_stop(space, tracer.next_of(program.tid()));
+      tracer.next_of(program.tid());
+      space.put_back(program.tid());
+      for (int left = 2 * kEntryCount - 2; left > 0; --left) test::handle_stop(space, tracer.next_of(program.tid()));
     });
     const int status = program.finish();
     ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
@@ -461,12 +463,12 @@ TEST(EntryJump, TracerKilledAnywhere) {
 
 TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
   Waiting program([] {}, [] { return call_entries(1) ? 33 : 1; });
-  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.pid())); });
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.tid())); });
   {
     const Tracer tracer = test::make_tracer();
     AddressSpace space(tracer, program.pid());
     ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-    const auto taken = space.take_over(program.pid());
+    const auto taken = space.take_over(program.tid());
     ASSERT_TRUE(taken) << taken.error().text();
     ASSERT_TRUE(*taken);
     EXPECT_EQ((*taken)->sites, kEntryCount);
@@ -474,13 +476,13 @@ TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
     EXPECT_EQ((*taken)->foreign, 0u);
     EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
     for (const RemoteAddr entry : kEntries) {
-      const auto site = space.arm(entry, program.pid());
+      const auto site = space.arm(entry, program.tid());
       ASSERT_TRUE(site);
       EXPECT_EQ((*site)->way, Way::Trap) << "a thread may stand there by now";
     }
     EXPECT_THAT(test::changed_text(space.memory()), SizeIs(kEntryCount));
-    space.put_back(program.pid());
-    Tracee(program.pid()).detach();
+    space.put_back(program.tid());
+    Tracee(program.tid()).detach();
   }
   test::expect_exit(program.finish(), 33);
 }
@@ -493,7 +495,7 @@ class OwnRegisters : public ::testing::TestWithParam<int> {};
 
 TEST_P(OwnRegisters, AreThoseOfTheEntry) {
   ArmedEntry armed(1);
-  const Tracee tracee(armed.pid());
+  const Tracee tracee(armed.tid());
   const auto was = *tracee.registers();
   const Site* site = jump_at(armed.space, GetParam());
   auto at_entry = was;
@@ -524,7 +526,7 @@ TEST_P(OwnRegisters, AreThoseOfTheEntry) {
       }
     }
     tracee.step();
-    ASSERT_EQ(armed.tracer.next_of(armed.pid()).signal, SIGTRAP);
+    ASSERT_EQ(armed.tracer.next_of(armed.tid()).signal, SIGTRAP);
   }
   const int moves = 3 * (kWordsOf[GetParam()] == 2 ? 3 : 1);  // of the pad: each register is kept, loaded, taken back
   EXPECT_EQ(own, moves + 4);  // its int3 and its jump, the beginning of the slot, and its jump

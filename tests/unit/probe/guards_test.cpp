@@ -16,7 +16,7 @@ using test::Waiting;
 // Arms everything, with the guards of libc's two functions, and dies.
 int status_of_guarded(
     const std::function<int()>& after, const std::function<void()>& before = [] {}) {
-  const auto arm = [](AddressSpace& space, pid_t stopped) {
+  const auto arm = [](AddressSpace& space, Tid stopped) {
     EXPECT_TRUE(test::arm_all(space, stopped));
     EXPECT_TRUE(test::arm_guarded(space, stopped));
   };
@@ -224,23 +224,23 @@ TEST(Guards, ActionIsKnownToWhoTakesOver) {
                     return test::call_all(1) ? 33 : 1;
                   });
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-    EXPECT_TRUE(test::arm_all(space, program.pid()));
-    EXPECT_TRUE(test::arm_guarded(space, program.pid()));
+    EXPECT_TRUE(test::arm_all(space, program.tid()));
+    EXPECT_TRUE(test::arm_guarded(space, program.tid()));
   });
   program.go();
   int status = 0;
-  ASSERT_EQ(::waitpid(program.pid(), &status, WUNTRACED), program.pid());
+  ASSERT_EQ(::waitpid(program.pid().value(), &status, WUNTRACED), program.pid().value());
   ASSERT_TRUE(WIFSTOPPED(status));
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
-  ASSERT_TRUE(tracer.seize(program.pid(), false));
-  ASSERT_EQ(tracer.next_of(program.pid()).kind, Stop::Kind::Group);
-  const auto taken = space.take_over(program.pid());
+  ASSERT_TRUE(tracer.seize(program.tid(), false));
+  ASSERT_EQ(tracer.next_of(program.tid()).kind, Stop::Kind::Group);
+  const auto taken = space.take_over(program.tid());
   ASSERT_TRUE(taken && *taken);
   EXPECT_EQ(space.trap_signal().program_action().handler, 1u);
   EXPECT_EQ(space.find(test::libc("sigaction"))->guard, Guard::Sigaction);
-  ::kill(program.pid(), SIGCONT);
-  Tracee(program.pid()).detach();
+  ::kill(program.pid().value(), SIGCONT);
+  Tracee(program.tid()).detach();
   test::expect_exit(program.finish(), 33);
 }
 
@@ -250,24 +250,24 @@ TEST(Guards, CallsAreSeenButInTheChildOfSystem) {
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-  ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
-  ASSERT_TRUE(test::arm_guarded(space, program.pid()));
-  const auto masks = space.arm(test::libc("pthread_sigmask"), program.pid(), Guard::Sigmask);
+  ASSERT_TRUE(space.install_net(program.tid(), test::gadgets(), test::own_code()));
+  ASSERT_TRUE(test::arm_guarded(space, program.tid()));
+  const auto masks = space.arm(test::libc("pthread_sigmask"), program.tid(), Guard::Sigmask);
   ASSERT_TRUE(masks);
   EXPECT_EQ(space.sites().armed(), 2u);
   int own = 0, of_the_child = 0;
   program.go();
-  Tracee(program.pid()).resume();
+  Tracee(program.tid()).resume();
   for (;;) {
     const Stop stop = test::next_stop(tracer);
-    if (stop.tid == program.pid() && stop.kind == Stop::Kind::Exited) {
+    if (stop.tid == program.tid() && stop.kind == Stop::Kind::Exited) {
       EXPECT_EQ(stop.status, 33);
       program.was_reaped();
       break;
     }
     const auto registers = Tracee(stop.tid).registers();
     if (stop.kind == Stop::Kind::Signal && registers && space.find(registers->ip() - 1) == *masks)
-      ++(stop.tid == program.pid() ? own : of_the_child);
+      ++(stop.tid == program.tid() ? own : of_the_child);
     if (stop.kind != Stop::Kind::Exited) test::handle_stop(space, stop);
   }
   EXPECT_GE(own, 1);

@@ -13,17 +13,17 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-void arm_all(pid_t pid) {
-  test::trace_and_die(pid, [pid](AddressSpace& space) { EXPECT_TRUE(test::arm_all(space, pid)); });
+void arm_all(Pid pid) {
+  test::trace_and_die(pid, [pid](AddressSpace& space) { EXPECT_TRUE(test::arm_all(space, leader_of(pid))); });
 }
 
 // A second tracer, in the test itself.
 struct Second {
-  explicit Second(pid_t p) : pid(p), space(tracer, p) { EXPECT_TRUE(test::seize_all(tracer, p)); }
-  ~Second() { Tracee(pid).detach(); }
+  explicit Second(Pid p) : pid(p), space(tracer, p) { EXPECT_TRUE(test::seize_all(tracer, p)); }
+  ~Second() { Tracee(leader_of(pid)).detach(); }
 
   const Tracer tracer = test::make_tracer();
-  pid_t pid;
+  Pid pid;
   AddressSpace space;
 };
 
@@ -33,7 +33,7 @@ TEST(Leftovers, NothingIsFoundWhereNothingWasLeft) {
   Waiting program([] {}, call_thrice);
   {
     Second second(program.pid());
-    const auto taken = second.space.take_over(program.pid());
+    const auto taken = second.space.take_over(program.tid());
     ASSERT_TRUE(taken);
     EXPECT_FALSE(*taken);
     EXPECT_FALSE(second.space.has_net());
@@ -47,7 +47,7 @@ TEST(Leftovers, SitesAreKnownAndTheTextIsAsItWas) {
   {
     Second second(program.pid());
     EXPECT_THAT(test::changed_text(second.space.memory()), SizeIs(4));
-    const auto taken = second.space.take_over(program.pid());
+    const auto taken = second.space.take_over(program.tid());
     ASSERT_TRUE(taken) << taken.error().text();
     ASSERT_TRUE(*taken);
     EXPECT_EQ((*taken)->sites, 4u);
@@ -69,17 +69,17 @@ TEST(Leftovers, AreArmedAgainInTheSameSlots) {
   Waiting program([] {}, call_thrice);
   arm_all(program.pid());
   Second second(program.pid());
-  ASSERT_TRUE(second.space.take_over(program.pid()));
+  ASSERT_TRUE(second.space.take_over(program.tid()));
   const RemoteAddr slot = second.space.find(address_of(kFunctions[0]))->slot;
-  ASSERT_TRUE(test::arm_all(second.space, program.pid()));
+  ASSERT_TRUE(test::arm_all(second.space, program.tid()));
   EXPECT_EQ(second.space.find(address_of(kFunctions[0]))->slot, slot);
   EXPECT_EQ(second.space.sites().armed(), 4u);
   EXPECT_EQ(test::executable_anonymous(program.pid()), 1u);
   program.go();
-  Tracee(program.pid()).resume();
+  Tracee(program.tid()).resume();
   int hits = 0;
   for (;;) {
-    const Stop stop = second.tracer.next_of(program.pid());
+    const Stop stop = second.tracer.next_of(program.tid());
     if (stop.kind != Stop::Kind::Signal) break;
     hits += test::handle_stop(second.space, stop);
   }
@@ -90,13 +90,13 @@ TEST(Leftovers, AreArmedAgainInTheSameSlots) {
 TEST(Leftovers, NewSitesGetNewSlots) {
   Waiting program([] {}, call_thrice);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-    EXPECT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
-    EXPECT_TRUE(space.arm(address_of(kFunctions[0]), program.pid()));
+    EXPECT_TRUE(space.install_net(program.tid(), test::gadgets(), test::own_code()));
+    EXPECT_TRUE(space.arm(address_of(kFunctions[0]), program.tid()));
   });
   {
     Second second(program.pid());
-    ASSERT_TRUE(second.space.take_over(program.pid()));
-    ASSERT_TRUE(second.space.arm(address_of(kFunctions[1]), program.pid()));
+    ASSERT_TRUE(second.space.take_over(program.tid()));
+    ASSERT_TRUE(second.space.arm(address_of(kFunctions[1]), program.tid()));
     EXPECT_GT(second.space.find(address_of(kFunctions[1]))->slot, second.space.find(address_of(kFunctions[0]))->slot);
   }
   test::expect_exit(program.finish(), 0);
@@ -115,13 +115,14 @@ TEST(Leftovers, AreFoundInAForkToo) {
         ::waitpid(forked, &status, WUNTRACED);
         if (!WIFSTOPPED(status)) return 2;
         const Tracer tracer = test::make_tracer();
-        AddressSpace space(tracer, forked);
-        if (!tracer.seize(forked, false)) return 3;
-        if (tracer.next_of(forked).kind == Stop::Kind::Gone) return 4;
-        const auto taken = space.take_over(forked);
+        AddressSpace space(tracer, Pid::of(forked));
+        const Tid leader = Tid::of(forked);
+        if (!tracer.seize(leader, false)) return 3;
+        if (tracer.next_of(leader).kind == Stop::Kind::Gone) return 4;
+        const auto taken = space.take_over(leader);
         const bool is_whole = taken && *taken && (*taken)->sites == 4 && test::changed_text(space.memory()).size() == 4;
         ::kill(forked, SIGCONT);
-        Tracee(forked).detach();
+        Tracee(leader).detach();
         while (::waitpid(forked, &status, 0) < 0 && errno == EINTR) continue;  // our tracer ticks
         return is_whole && status == 0 ? 33 : 5;  // changed_text() compares with us, who still have the int3s
       });
@@ -136,7 +137,7 @@ TEST(Leftovers, TheProgramsOwnActionIsKnown) {
   arm_all(program.pid());
   {
     Second second(program.pid());
-    ASSERT_TRUE(second.space.take_over(program.pid()));
+    ASSERT_TRUE(second.space.take_over(program.tid()));
     EXPECT_EQ(second.space.trap_signal().program_action().handler, reinterpret_cast<std::uint64_t>(ignore));
   }
   test::expect_exit(program.finish(), 0);
@@ -147,9 +148,9 @@ TEST(Leftovers, TakenOverTwice) {
   arm_all(program.pid());
   for (int i = 0; i < 3; ++i)
     test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-      const auto taken = space.take_over(program.pid());
+      const auto taken = space.take_over(program.tid());
       EXPECT_TRUE(taken && *taken && (*taken)->put_back == 4);
-      EXPECT_TRUE(test::arm_all(space, program.pid()));
+      EXPECT_TRUE(test::arm_all(space, program.tid()));
     });
   EXPECT_EQ(test::executable_anonymous(program.pid()), 1u);
   test::expect_exit(program.finish(), 0);
@@ -163,17 +164,17 @@ TEST(Leftovers, TextThatIsAnotherNowIsLeftAlone) {
     Second second(program.pid());
     const ProcessMemory& memory = second.space.memory();
     const std::array<std::uint8_t, 4> gone{0x90, 0x90, 0x90, 0x90}, behind{0xCC, 0x31, 0xC0, 0xC3};
-    ASSERT_TRUE(memory.write(address_of(kFunctions[1]), std::as_bytes(std::span(gone)), program.pid()));
-    ASSERT_TRUE(memory.write(address_of(kFunctions[3]), std::as_bytes(std::span(behind)), program.pid()));
-    const auto taken = second.space.take_over(program.pid());
+    ASSERT_TRUE(memory.write(address_of(kFunctions[1]), std::as_bytes(std::span(gone)), program.tid()));
+    ASSERT_TRUE(memory.write(address_of(kFunctions[3]), std::as_bytes(std::span(behind)), program.tid()));
+    const auto taken = second.space.take_over(program.tid());
     ASSERT_TRUE(taken && *taken);
     EXPECT_EQ((*taken)->sites, 2u);
     EXPECT_EQ((*taken)->foreign, 1u);
     EXPECT_EQ(memory.value<std::uint8_t>(address_of(kFunctions[1])), 0x90);
     EXPECT_EQ(memory.value<std::uint8_t>(address_of(kFunctions[3])), 0xCC);
     EXPECT_EQ(second.space.find(address_of(kFunctions[3])), nullptr);
-    second.space.put_back(program.pid());
-    EXPECT_FALSE(second.space.remove(program.pid(), test::gadgets()));  // the net still is needed there
+    second.space.put_back(program.tid());
+    EXPECT_FALSE(second.space.remove(program.tid(), test::gadgets()));  // the net still is needed there
   }
   test::expect_exit(program.finish(), 0);
 }
@@ -195,13 +196,13 @@ TEST(Leftovers, NonsenseIsRefusedWithTheReason) {
       {NetLayout::kRangesAt, "its lists"},        {NetLayout::kRangesAt + 16, "its lists"},
   };
   const auto write = [&](RemoteAddr at, std::uint64_t word) {
-    return memory.write(at, std::as_bytes(std::span(&word, 1)), program.pid());
+    return memory.write(at, std::as_bytes(std::span(&word, 1)), program.tid());
   };
   for (const auto& [at, reason] : fields) {
     const auto was = memory.value<std::uint64_t>(base + at);
     for (const std::uint64_t word : {std::uint64_t{1}, base.value, ~std::uint64_t{0}}) {
       ASSERT_TRUE(write(base + at, word));
-      const auto taken = second.space.take_over(program.pid());
+      const auto taken = second.space.take_over(program.tid());
       ASSERT_FALSE(taken) << at << " " << word;
       EXPECT_THAT(taken.error().cause, HasSubstr(reason)) << at << " " << word;
       EXPECT_FALSE(second.space.has_net());
@@ -209,9 +210,9 @@ TEST(Leftovers, NonsenseIsRefusedWithTheReason) {
     ASSERT_TRUE(write(base + at, *was));
   }
   EXPECT_THAT(test::changed_text(memory), SizeIs(4));
-  ASSERT_TRUE(second.space.take_over(program.pid()));
+  ASSERT_TRUE(second.space.take_over(program.tid()));
   EXPECT_THAT(test::changed_text(memory), IsEmpty());
-  Tracee(program.pid()).detach();
+  Tracee(program.tid()).detach();
   test::expect_exit(program.finish(), 0);
 }
 
@@ -228,13 +229,13 @@ TEST(Leftovers, SlotsThatAreNoneAreRefused) {
   for (const RemoteAddr slot : {entries->front().slot + 1, RemoteAddr{0x1000}, (*net)->base()}) {
     auto wrong = entries->front();
     wrong.slot = slot;
-    ASSERT_TRUE((*net)->table().set(memory, program.pid(), wrong));
-    EXPECT_FALSE(second.space.take_over(program.pid()));
+    ASSERT_TRUE((*net)->table().set(memory, program.tid(), wrong));
+    EXPECT_FALSE(second.space.take_over(program.tid()));
     EXPECT_FALSE(second.space.has_net());
   }
-  ASSERT_TRUE((*net)->table().set(memory, program.pid(), entries->front()));
-  EXPECT_TRUE(second.space.take_over(program.pid()));
-  Tracee(program.pid()).detach();
+  ASSERT_TRUE((*net)->table().set(memory, program.tid(), entries->front()));
+  EXPECT_TRUE(second.space.take_over(program.tid()));
+  Tracee(program.tid()).detach();
   test::expect_exit(program.finish(), 0);
 }
 
@@ -242,19 +243,19 @@ TEST(Leftovers, AnotherAreaOfSlotsIsTakenOver) {
   Waiting program([] {}, call_thrice);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
     const RemoteRange far{{0x200000000000}, {0x200000001000}};
-    EXPECT_TRUE(space.install_net(program.pid(), test::gadgets(), far));
-    EXPECT_TRUE(test::arm_all(space, program.pid()));
+    EXPECT_TRUE(space.install_net(program.tid(), test::gadgets(), far));
+    EXPECT_TRUE(test::arm_all(space, program.tid()));
   });
   EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
   {
     Second second(program.pid());
-    const auto taken = second.space.take_over(program.pid());
+    const auto taken = second.space.take_over(program.tid());
     ASSERT_TRUE(taken && *taken) << taken.error().text();
     EXPECT_EQ((*taken)->put_back, 4u);
-    ASSERT_TRUE(test::arm_all(second.space, program.pid()));
+    ASSERT_TRUE(test::arm_all(second.space, program.tid()));
     EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
-    second.space.put_back(program.pid());
-    const auto removed = second.space.remove(program.pid(), test::gadgets());
+    second.space.put_back(program.tid());
+    const auto removed = second.space.remove(program.tid(), test::gadgets());
     EXPECT_TRUE(removed) << removed.error().text();
     EXPECT_EQ(test::executable_anonymous(program.pid()), 0u);
   }
@@ -265,22 +266,22 @@ TEST(Leftovers, GuardedSitesAreTakenOver) {
   Waiting program([] {}, [] { return ::system("exit 3") == 3 << 8 && test::call_all(1) ? 33 : 1; });
   for (int i = 0; i < 3; ++i)
     test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-      const auto taken = space.take_over(program.pid());
+      const auto taken = space.take_over(program.tid());
       EXPECT_EQ(taken && *taken ? (*taken)->put_back : 0, i == 0 ? 0 : 6);
       EXPECT_TRUE(test::has_own_libc(space.memory()));
-      EXPECT_TRUE(test::arm_all(space, program.pid()));
-      EXPECT_TRUE(test::arm_guarded(space, program.pid()));
+      EXPECT_TRUE(test::arm_all(space, program.tid()));
+      EXPECT_TRUE(test::arm_guarded(space, program.tid()));
       EXPECT_FALSE(test::has_own_libc(space.memory()));
     });
   {
     Second second(program.pid());
-    ASSERT_TRUE(second.space.take_over(program.pid()));
+    ASSERT_TRUE(second.space.take_over(program.tid()));
     EXPECT_TRUE(test::has_own_libc(second.space.memory()));
-    second.space.put_back(program.pid());
+    second.space.put_back(program.tid());
     const auto check = second.space.differing();
     ASSERT_TRUE(check);
     EXPECT_EQ(check->ours, 0u);
-    ASSERT_TRUE(second.space.remove(program.pid(), test::gadgets()));
+    ASSERT_TRUE(second.space.remove(program.tid(), test::gadgets()));
   }
   test::expect_exit(program.finish(), 33);
 }
@@ -289,15 +290,16 @@ TEST(Leftovers, GuardedSitesAreTakenOver) {
 TEST(Leftovers, AreWholeInACopyThatWasMadeInBetween) {
   Waiting program([] {}, call_thrice);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) {
-    const pid_t pid = program.pid();
-    EXPECT_TRUE(test::arm_all(space, pid));
+    const Pid pid = program.pid();
+    EXPECT_TRUE(test::arm_all(space, leader_of(pid)));
     for (const std::uint64_t far : {0x200000000000u, 0x300000000000u})
-      EXPECT_TRUE(space.reserve({{far}, {far + 0x1000}}, pid));
+      EXPECT_TRUE(space.reserve({{far}, {far + 0x1000}}, leader_of(pid)));
     const auto maps = elf::read_maps(pid);
     const auto net = SafetyNet::find(space.memory(), *maps);
     const std::array<std::uint64_t, 4> none{};
-    EXPECT_TRUE(space.memory().write((*net)->base() + NetLayout::kRangesAt + 16, std::as_bytes(std::span(none)), pid));
-    space.fork_copy(pid)->mend_copy(pid);
+    EXPECT_TRUE(space.memory().write((*net)->base() + NetLayout::kRangesAt + 16, std::as_bytes(std::span(none)),
+                                     leader_of(pid)));
+    space.fork_copy(pid)->mend_copy(leader_of(pid));
     EXPECT_EQ((*net)->ranges(space.memory(), *maps)->size(), 2u);
   });
   test::expect_exit(program.finish(), 0);
@@ -311,19 +313,19 @@ TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
-      if (!test::arm_guarded(space, program.pid())) return;
-      space.put_back(program.pid());
+      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.tid())) return;
+      if (!test::arm_guarded(space, program.tid())) return;
+      space.put_back(program.tid());
     });
     {
       Second second(program.pid());
-      const auto taken = second.space.take_over(program.pid());
+      const auto taken = second.space.take_over(program.tid());
       ASSERT_TRUE(taken) << "killed at " << at << ": " << taken.error().text();
       EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty()) << at;
       EXPECT_TRUE(test::has_own_libc(second.space.memory())) << at;
-      second.space.put_back(program.pid());
+      second.space.put_back(program.tid());
       test::step_out_of_the_net(second.tracer, second.space, program.pid());
-      ASSERT_TRUE(second.space.remove(program.pid(), test::gadgets())) << at;
+      ASSERT_TRUE(second.space.remove(program.tid(), test::gadgets())) << at;
     }
     test::expect_exit(program.finish(), 0);
   }
@@ -335,14 +337,14 @@ TEST(Leftovers, TracerKilledWhileItRewritesTheTable) {
   for (int at = 40; killed && !::testing::Test::HasFatalFailure(); ++at) {
     Waiting program([] {}, call_thrice);
     killed = test::kill_tracer_at(at, [&] {
-      const pid_t pid = program.pid();
+      const Pid pid = program.pid();
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, pid);
-      if (!test::seize_all(tracer, pid) || !test::arm_all(space, pid)) return;
+      if (!test::seize_all(tracer, pid) || !test::arm_all(space, leader_of(pid))) return;
       const auto maps = elf::read_maps(pid);
       auto net = maps ? SafetyNet::find(space.memory(), *maps) : std::nullopt;
       for (int i = 0; i < 3; ++i)
-        (void)(*net)->table().rewrite(space.memory(), pid, *(*net)->table().entries(space.memory()));
+        (void)(*net)->table().rewrite(space.memory(), leader_of(pid), *(*net)->table().entries(space.memory()));
     });
     test::expect_exit(program.finish(), 0);
   }

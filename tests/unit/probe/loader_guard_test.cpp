@@ -23,7 +23,7 @@ void handler(int) { traps = traps + 1; }
 
 RemoteAddr event() { return {reinterpret_cast<std::uint64_t>(fade_test_event)}; }
 
-bool arm_event(AddressSpace& space, pid_t stopped) {
+bool arm_event(AddressSpace& space, Tid stopped) {
   if (!space.has_net() && !space.install_net(stopped, test::gadgets(), test::own_code())) return false;
   const auto site = space.arm(event(), stopped, Guard::Loader);
   return site && (*site)->way == Way::Jump && (*site)->has_pad_trap();
@@ -32,7 +32,7 @@ bool arm_event(AddressSpace& space, pid_t stopped) {
 // The process is abandoned while the loader is watched and libc is not.
 int status_of(
     const std::function<int()>& after, const std::function<void()>& before = [] {}) {
-  return test::status_once_abandoned([](AddressSpace& space, pid_t stopped) { EXPECT_TRUE(arm_event(space, stopped)); },
+  return test::status_once_abandoned([](AddressSpace& space, Tid stopped) { EXPECT_TRUE(arm_event(space, stopped)); },
                                      after, before);
 }
 
@@ -76,10 +76,10 @@ int hits_of(const std::function<int()>& after, bool guarded) {
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   EXPECT_TRUE(test::seize_all(tracer, program.pid()));
-  EXPECT_TRUE(arm_event(space, program.pid()));
-  EXPECT_TRUE(space.set_guarded(guarded, program.pid()));
+  EXPECT_TRUE(arm_event(space, program.tid()));
+  EXPECT_TRUE(space.set_guarded(guarded, program.tid()));
   program.go();
-  Tracee(program.pid()).resume();
+  Tracee(program.tid()).resume();
   for (int hits = 0;;) {
     const Stop stop = test::next_stop(tracer);
     if (stop.kind == Stop::Kind::Exited) {
@@ -112,20 +112,20 @@ TEST(LoaderGuard, AForeignHandlerHidesCallsOnlyUntilLibcIsGuarded) {
 
 TEST(LoaderGuard, ALaterFadePutsTheTextBack) {
   test::Waiting program([] {}, [] { return fade_test_event(), 33; });
-  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_event(space, program.pid())); });
+  test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_event(space, program.tid())); });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
   test::step_out_of_the_net(tracer, space, program.pid());
   EXPECT_FALSE(test::changed_text(space.memory()).empty());
-  const auto taken = space.take_over(program.pid());
+  const auto taken = space.take_over(program.tid());
   ASSERT_TRUE(taken && *taken);
   EXPECT_EQ((*taken)->sites, 1u);
   EXPECT_TRUE(test::changed_text(space.memory()).empty());
-  ASSERT_TRUE(arm_event(space, program.pid()));
-  space.put_back(program.pid());
+  ASSERT_TRUE(arm_event(space, program.tid()));
+  space.put_back(program.tid());
   EXPECT_TRUE(test::changed_text(space.memory()).empty());
-  Tracee(program.pid()).detach();
+  Tracee(program.tid()).detach();
   test::expect_exit(program.finish(), 33);
 }
 

@@ -24,10 +24,10 @@ class OwnTable : public ::testing::Test {
   static constexpr std::size_t kWords = L::kSlotsAt / 8;
   std::unique_ptr<std::uint64_t[]> net = std::make_unique<std::uint64_t[]>(kWords);
   RemoteAddr base{reinterpret_cast<std::uint64_t>(net.get())};
-  ProcessMemory memory{::getpid()};
+  ProcessMemory memory{own_pid()};
   NetTable table{base};
 
-  bool set(const NetTable::Entry& entry) { return table.set(memory, ::getpid(), entry); }
+  bool set(const NetTable::Entry& entry) { return table.set(memory, leader_of(own_pid()), entry); }
   std::vector<std::uint64_t> sites() const {
     std::vector<std::uint64_t> out;
     const auto entries = table.entries(memory);
@@ -56,7 +56,7 @@ TEST_F(OwnTable, AForgottenSiteKeepsItsPlaceUntilTheTableIsRewritten) {
   EXPECT_THAT(sites(), ::testing::ElementsAre(0x2000));
   EXPECT_EQ(table.places_taken(), 2u);
   const RemoteAddr before = table.now();
-  ASSERT_TRUE(table.rewrite(memory, ::getpid(), {entry_of(0x2000, 0x9040)}));
+  ASSERT_TRUE(table.rewrite(memory, leader_of(own_pid()), {entry_of(0x2000, 0x9040)}));
   EXPECT_NE(table.now(), before);
   EXPECT_EQ(memory.value<RemoteAddr>(base + L::kTableNowAt), table.now());
   EXPECT_EQ(table.places_taken(), 1u);
@@ -66,7 +66,7 @@ TEST_F(OwnTable, AForgottenSiteKeepsItsPlaceUntilTheTableIsRewritten) {
 TEST_F(OwnTable, EntriesThatWereLeftAloneSurviveARewrite) {
   ASSERT_TRUE(set(entry_of(0x1000, 0x9000)) && set(entry_of(0x2000, 0x9040)));
   table.leave_alone(entry_of(0x1000, 0x9000));
-  ASSERT_TRUE(table.rewrite(memory, ::getpid(), {}));
+  ASSERT_TRUE(table.rewrite(memory, leader_of(own_pid()), {}));
   EXPECT_THAT(sites(), ::testing::ElementsAre(0x1000));
   EXPECT_EQ(NetTable(table).left_alone(), 1u);  // the copy of a fork
 }
@@ -75,19 +75,19 @@ TEST_F(OwnTable, ManyEntriesComeInOneWriteBesideTheOldOnes) {
   ASSERT_TRUE(set(entry_of(0x1000, 0x9000)));
   std::vector<NetTable::Entry> many;
   for (std::uint64_t i = 0; i < NetTable::kMostAtOnce; ++i) many.push_back(entry_of(0x1000 + 16 * i, 0x9000));
-  ASSERT_TRUE(table.set_all(memory, ::getpid(), many));
+  ASSERT_TRUE(table.set_all(memory, leader_of(own_pid()), many));
   EXPECT_EQ(sites().size(), NetTable::kMostAtOnce);
   EXPECT_EQ(table.places_taken(), NetTable::kMostAtOnce);
 }
 
 TEST_F(OwnTable, ATooLargeListIsRefused) {
   const std::vector<NetTable::Entry> all(L::kTableEntries, entry_of(0x1000, 0x9000));
-  EXPECT_FALSE(table.rewrite(memory, ::getpid(), all));
+  EXPECT_FALSE(table.rewrite(memory, leader_of(own_pid()), all));
 }
 
 TEST_F(OwnTable, IsFoundByALaterFade) {
   ASSERT_TRUE(set(entry_of(0x1000, 0x9000)));
-  ASSERT_TRUE(table.rewrite(memory, ::getpid(), {entry_of(0x1000, 0x9000), entry_of(0x3000, 0x9080)}));
+  ASSERT_TRUE(table.rewrite(memory, leader_of(own_pid()), {entry_of(0x1000, 0x9000), entry_of(0x3000, 0x9080)}));
   NetTable later(base);
   ASSERT_TRUE(later.find(memory) && later.count(memory));
   EXPECT_EQ(later.now(), table.now());

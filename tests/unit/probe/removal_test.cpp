@@ -19,11 +19,12 @@ struct Armed {
       const std::function<int()>& after, const std::function<void()>& before = [] {})
       : program(before, after), space(tracer, program.pid()) {
     EXPECT_TRUE(test::seize_all(tracer, pid()));
-    EXPECT_TRUE(test::arm_all(space, pid()));
+    EXPECT_TRUE(test::arm_all(space, tid()));
   }
-  pid_t pid() const { return program.pid(); }
+  Pid pid() const { return program.pid(); }
+  Tid tid() const { return program.tid(); }
   void expect_end(int status) {
-    Tracee(pid()).detach();
+    Tracee(tid()).detach();
     test::expect_exit(program.finish(), status);
   }
 
@@ -32,7 +33,7 @@ struct Armed {
   AddressSpace space;
 };
 
-std::string map_text(pid_t pid) {
+std::string map_text(Pid pid) {
   std::string out;
   const auto maps = elf::read_maps(pid);
   for (const auto& m : maps->all())
@@ -48,16 +49,16 @@ TEST(Removal, LeavesMapsAndTextAsTheyWere) {
     const Tracer tracer = test::make_tracer();
     AddressSpace space(tracer, program.pid());
     ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-    ASSERT_TRUE(test::arm_all(space, program.pid()));
-    ASSERT_TRUE(space.reserve({{0x200000000000}, {0x200000001000}}, program.pid()));
+    ASSERT_TRUE(test::arm_all(space, program.tid()));
+    ASSERT_TRUE(space.reserve({{0x200000000000}, {0x200000001000}}, program.tid()));
     EXPECT_EQ(test::executable_anonymous(program.pid()), 2u);
-    space.put_back(program.pid());
-    const auto removed = space.remove(program.pid(), test::gadgets());
+    space.put_back(program.tid());
+    const auto removed = space.remove(program.tid(), test::gadgets());
     ASSERT_TRUE(removed) << removed.error().text();
     EXPECT_FALSE(space.has_net());
     EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
     EXPECT_EQ(map_text(program.pid()), before);
-    Tracee(program.pid()).detach();
+    Tracee(program.tid()).detach();
   }
   test::expect_exit(program.finish(), 0);
 }
@@ -70,8 +71,8 @@ int trap_is_default() {
 
 TEST(Removal, TheDefaultActionIsTheKernelsAgain) {
   Armed armed(trap_is_default);
-  armed.space.put_back(armed.pid());
-  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.space.put_back(armed.tid());
+  ASSERT_TRUE(armed.space.remove(armed.tid(), test::gadgets()));
   armed.expect_end(33);
 }
 
@@ -88,8 +89,8 @@ int own_handler_works() {
 
 TEST(Removal, TheProgramsHandlerIsTheKernelsAgain) {
   Armed armed(own_handler_works, [] { ::signal(SIGTRAP, count); });
-  armed.space.put_back(armed.pid());
-  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.space.put_back(armed.tid());
+  ASSERT_TRUE(armed.space.remove(armed.tid(), test::gadgets()));
   armed.expect_end(33);
 }
 
@@ -97,9 +98,9 @@ TEST(Removal, TheProgramsHandlerIsTheKernelsAgain) {
 TEST(Removal, AHandlerThatWasSetWhileWatchedToo) {
   Armed armed(own_handler_works);
   armed.space.trap_signal().set_program_action({.handler = reinterpret_cast<std::uint64_t>(count), .restorer = 1},
-                                               armed.pid());
-  armed.space.put_back(armed.pid());
-  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+                                               armed.tid());
+  armed.space.put_back(armed.tid());
+  ASSERT_TRUE(armed.space.remove(armed.tid(), test::gadgets()));
   armed.expect_end(33);
 }
 
@@ -109,20 +110,20 @@ TEST(Removal, AnActionThatIsNotOursIsLeftAlone) {
   const KernelSigaction own{.handler = reinterpret_cast<std::uint64_t>(count),
                             .flags = 0x04000000,
                             .restorer = address_of(fade_test_sigreturn).value};
-  const auto registers = Tracee(armed.pid()).registers();
+  const auto registers = Tracee(armed.tid()).registers();
   ASSERT_TRUE(registers);
   const RemoteAddr at = RemoteCall::scratch(*registers);
-  ASSERT_TRUE(armed.space.memory().write(at, std::as_bytes(std::span(&own, 1)), armed.pid()));
-  const RemoteCall call(armed.tracer, armed.space.memory(), armed.pid(), test::gadgets());
+  ASSERT_TRUE(armed.space.memory().write(at, std::as_bytes(std::span(&own, 1)), armed.tid()));
+  const RemoteCall call(armed.tracer, armed.space.memory(), armed.tid(), test::gadgets());
   ASSERT_EQ(call.syscall(13 /* rt_sigaction */, {SIGTRAP, at.value, 0, 8, 0, 0}), 0);
-  armed.space.put_back(armed.pid());
-  ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
+  armed.space.put_back(armed.tid());
+  ASSERT_TRUE(armed.space.remove(armed.tid(), test::gadgets()));
   armed.expect_end(33);
 }
 
 TEST(Removal, IsRefusedWhileBreakpointsStand) {
   Armed armed(call_once);
-  EXPECT_FALSE(armed.space.remove(armed.pid(), test::gadgets()));
+  EXPECT_FALSE(armed.space.remove(armed.tid(), test::gadgets()));
   EXPECT_TRUE(armed.space.has_net());
   armed.expect_end(0);
 }
@@ -131,9 +132,9 @@ TEST(Removal, AndBackAHundredTimes) {
   Armed armed(call_once);
   const std::string with = map_text(armed.pid());
   for (int i = 0; i < 100; ++i) {
-    armed.space.put_back(armed.pid());
-    ASSERT_TRUE(armed.space.remove(armed.pid(), test::gadgets()));
-    ASSERT_TRUE(test::arm_all(armed.space, armed.pid()));
+    armed.space.put_back(armed.tid());
+    ASSERT_TRUE(armed.space.remove(armed.tid(), test::gadgets()));
+    ASSERT_TRUE(test::arm_all(armed.space, armed.tid()));
   }
   EXPECT_EQ(map_text(armed.pid()), with);
   armed.expect_end(0);
@@ -147,9 +148,9 @@ TEST(Removal, TracerKilledAnywhere) {
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
-      space.put_back(program.pid());
-      (void)space.remove(program.pid(), test::gadgets());
+      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.tid())) return;
+      space.put_back(program.tid());
+      (void)space.remove(program.tid(), test::gadgets());
     });
     const int status = program.finish();
     ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
@@ -164,15 +165,15 @@ TEST(Removal, HasHappenedInACopyThatNeverHadANet) {
   Waiting bare([] {}, call_once);
   ASSERT_TRUE(test::seize_all(armed.tracer, bare.pid()));
   const auto copy = armed.space.fork_copy(bare.pid());
-  copy->mend_copy(bare.pid());
+  copy->mend_copy(bare.tid());
   EXPECT_FALSE(copy->has_net());
   EXPECT_EQ(copy->sites().armed(), 0u);
-  ASSERT_TRUE(test::arm_all(*copy, bare.pid())) << "it can have one of its own";
-  copy->put_back(bare.pid());
-  ASSERT_TRUE(copy->remove(bare.pid(), test::gadgets()));
-  Tracee(bare.pid()).detach();
+  ASSERT_TRUE(test::arm_all(*copy, bare.tid())) << "it can have one of its own";
+  copy->put_back(bare.tid());
+  ASSERT_TRUE(copy->remove(bare.tid(), test::gadgets()));
+  Tracee(bare.tid()).detach();
   test::expect_exit(bare.finish(), 0);
-  armed.space.put_back(armed.pid());
+  armed.space.put_back(armed.tid());
   armed.expect_end(0);
 }
 
@@ -183,24 +184,24 @@ TEST(Removal, WhereverTheTracerWasKilledAnotherOneFinishes) {
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
       AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.pid())) return;
-      (void)space.reserve({{0x200000000000}, {0x200000001000}}, program.pid());
-      space.put_back(program.pid());
-      (void)space.remove(program.pid(), test::gadgets());
+      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.tid())) return;
+      (void)space.reserve({{0x200000000000}, {0x200000001000}}, program.tid());
+      space.put_back(program.tid());
+      (void)space.remove(program.tid(), test::gadgets());
     });
     const Tracer tracer = test::make_tracer();
     AddressSpace space(tracer, program.pid());
     ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-    const auto left = space.take_over(program.pid());
+    const auto left = space.take_over(program.tid());
     ASSERT_TRUE(left) << left.error().text() << ", killed at " << at;
-    ASSERT_TRUE(test::arm_all(space, program.pid())) << at;
-    space.put_back(program.pid());
+    ASSERT_TRUE(test::arm_all(space, program.tid())) << at;
+    space.put_back(program.tid());
     test::step_out_of_the_net(tracer, space, program.pid());
-    const auto removed = space.remove(program.pid(), test::gadgets());
+    const auto removed = space.remove(program.tid(), test::gadgets());
     ASSERT_TRUE(removed) << removed.error().text() << ", killed at " << at;
     EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
     EXPECT_LE(test::executable_anonymous(program.pid()), 1u) << at;  // an area that nobody names any more
-    Tracee(program.pid()).detach();
+    Tracee(program.tid()).detach();
     test::expect_exit(program.finish(), 0);
   }
 }
@@ -230,22 +231,22 @@ TEST(OwnAddress, IsTheSiteBeforeAndWhatFollowsBehind) {
 TEST(OwnAddress, LeadsOnAsIfNothingHadBeen) {
   for (int steps = 0; steps < 3; ++steps) {
     Armed armed([] { return test::call_all(7) ? 33 : 1; });
-    Tracee tracee(armed.pid());
+    Tracee tracee(armed.tid());
     armed.program.go();
     tracee.resume();
     int moved = 0;
     for (;;) {
-      const Stop stop = armed.tracer.next_of(armed.pid());
+      const Stop stop = armed.tracer.next_of(armed.tid());
       if (stop.kind != Stop::Kind::Signal) break;
       const Site* site = armed.space.find(tracee.registers()->ip() - 1);
       ASSERT_NE(site, nullptr);
       tracee.set_ip(site->slot);
       for (int i = 0; i < steps; ++i) {
         tracee.step();
-        ASSERT_EQ(armed.tracer.next_of(armed.pid()).signal, SIGTRAP);
+        ASSERT_EQ(armed.tracer.next_of(armed.tid()).signal, SIGTRAP);
       }
       const RemoteAddr at = tracee.registers()->ip();
-      armed.space.put_back(armed.pid());
+      armed.space.put_back(armed.tid());
       if (const auto own = armed.space.our_code().own_address(at)) {
         ++moved;
         tracee.set_ip(*own);
@@ -262,14 +263,14 @@ TEST(OwnAddress, AGuardChangesNothing) {
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-  ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
-  const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigaction);
+  ASSERT_TRUE(space.install_net(program.tid(), test::gadgets(), test::own_code()));
+  const auto site = space.arm(address_of(fade_test_add), program.tid(), Guard::Sigaction);
   ASSERT_TRUE(site);
   ASSERT_EQ((*site)->way, Way::Trap);
   for (const std::uint64_t at : {0u, 7u, 17u, 19u})
     EXPECT_EQ(space.our_code().own_address((*site)->slot + at), (*site)->address) << at;
   EXPECT_EQ(space.our_code().own_address((*site)->slot + 19 + (*site)->length), (*site)->address + (*site)->length);
-  Tracee(program.pid()).detach();
+  Tracee(program.tid()).detach();
   test::expect_exit(program.finish(), 33);
 }
 
@@ -278,10 +279,10 @@ TEST(OwnAddress, OfAPadIsTheEntryOrNone) {
   Waiting program([] {}, [] { return fade_test_add(SIG_UNBLOCK) == 4 ? 33 : 1; });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
-  const Tracee tracee(program.pid());
+  const Tracee tracee(program.tid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-  ASSERT_TRUE(space.install_net(program.pid(), test::gadgets(), test::own_code()));
-  const auto site = space.arm(address_of(fade_test_add), program.pid(), Guard::Sigmask);
+  ASSERT_TRUE(space.install_net(program.tid(), test::gadgets(), test::own_code()));
+  const auto site = space.arm(address_of(fade_test_add), program.tid(), Guard::Sigmask);
   ASSERT_TRUE(site);
   ASSERT_EQ((*site)->way, Way::Jump);
   const auto was = *tracee.registers();
@@ -299,7 +300,7 @@ TEST(OwnAddress, OfAPadIsTheEntryOrNone) {
       EXPECT_EQ(now.rsp, was.rsp);
     }
     tracee.step();
-    ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGTRAP);
+    ASSERT_EQ(tracer.next_of(program.tid()).signal, SIGTRAP);
   }
   EXPECT_EQ(own, 5);
   EXPECT_EQ(none, 6);
@@ -320,22 +321,22 @@ TEST(Stacks, AFrameThatGoesOnInASlotIsFound) {
                   });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
-  const Tracee tracee(program.pid());
+  const Tracee tracee(program.tid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-  ASSERT_TRUE(test::arm_all(space, program.pid()));
+  ASSERT_TRUE(test::arm_all(space, program.tid()));
   EXPECT_FALSE(space.our_code().is_referred_to(tracee.registers()->sp()));
   program.go();
   tracee.resume();
-  ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGTRAP);
+  ASSERT_EQ(tracer.next_of(program.tid()).signal, SIGTRAP);
   const Site* site = space.find(tracee.registers()->ip() - 1);
   ASSERT_NE(site, nullptr);
   tracee.set_ip(site->slot);
-  ::kill(program.pid(), SIGUSR1);
+  ::kill(program.pid().value(), SIGUSR1);
   tracee.resume();
-  ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR1);
+  ASSERT_EQ(tracer.next_of(program.tid()).signal, SIGUSR1);
   EXPECT_EQ(tracee.registers()->ip(), site->slot);
   tracee.resume(SIGUSR1);
-  ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR2);
+  ASSERT_EQ(tracer.next_of(program.tid()).signal, SIGUSR2);
   EXPECT_TRUE(space.our_code().is_referred_to(tracee.registers()->sp()));
   tracee.detach();
   test::expect_exit(program.finish(), 33);
@@ -359,10 +360,10 @@ TEST(TextComparison, CountsOursAndOthers) {
   EXPECT_EQ(check->ours, 4u);
   EXPECT_EQ(check->others, 0u);
   EXPECT_EQ(check->unchecked, 0u);
-  armed.space.put_back(armed.pid());
+  armed.space.put_back(armed.tid());
   const std::uint8_t patch = 0x90;
   ASSERT_TRUE(
-      armed.space.memory().write(address_of(kFunctions[1]) + 1, std::as_bytes(std::span(&patch, 1)), armed.pid()));
+      armed.space.memory().write(address_of(kFunctions[1]) + 1, std::as_bytes(std::span(&patch, 1)), armed.tid()));
   check = armed.space.differing();
   ASSERT_TRUE(check);
   EXPECT_EQ(check->ours, 0u);

@@ -15,16 +15,17 @@ using test::Progress;
 using test::Shared;
 
 // A tracer of all threads that arms everything and serves `most` hits.
-void trace(pid_t pid, int most) {
+void trace(Pid pid, int most) {
   const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-  if (!tracer.seize(pid, false)) return;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task"))
-    if (const pid_t tid = std::stoi(entry.path().filename()); tid != pid) (void)tracer.seize(tid, false);
-  Tracee(pid).interrupt();
-  if (tracer.next_of(pid).kind != Stop::Kind::Trap) return;
+  if (!tracer.seize(leader_of(pid), false)) return;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid.value()) + "/task"))
+    if (const Tid tid = Tid::of(std::stoi(entry.path().filename())); tid != leader_of(pid))
+      (void)tracer.seize(tid, false);
+  Tracee(leader_of(pid)).interrupt();
+  if (tracer.next_of(leader_of(pid)).kind != Stop::Kind::Trap) return;
   AddressSpace space(tracer, pid);
-  if (!test::arm_all(space, pid)) return;
-  Tracee(pid).resume();
+  if (!test::arm_all(space, leader_of(pid))) return;
+  Tracee(leader_of(pid)).resume();
   for (int hits = 0; hits < most;) hits += test::handle_stop(space, test::next_stop(tracer));
 }
 

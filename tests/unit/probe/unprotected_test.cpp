@@ -12,7 +12,7 @@ namespace {
 
 // Everything is armed, as a session does it, when the tracer is killed.
 int status_of(const std::function<int()>& after) {
-  const auto arm = [](AddressSpace& space, pid_t stopped) {
+  const auto arm = [](AddressSpace& space, Tid stopped) {
     EXPECT_TRUE(test::arm_all(space, stopped));
     EXPECT_TRUE(test::arm_guarded(space, stopped));
     EXPECT_TRUE(space.set_guarded(true, stopped));

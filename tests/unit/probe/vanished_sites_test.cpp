@@ -36,12 +36,13 @@ struct Vanishing : ::testing::Test {
 
   void SetUp() override {
     ASSERT_TRUE(test::seize_all(tracer, pid()));
-    ASSERT_TRUE(space.install_net(pid(), test::gadgets(), test::own_code()));
+    ASSERT_TRUE(space.install_net(tid(), test::gadgets(), test::own_code()));
   }
-  pid_t pid() const { return program.pid(); }
+  Pid pid() const { return program.pid(); }
+  Tid tid() const { return program.tid(); }
   // As after MADV_DONTNEED.
   bool wipe(RemoteAddr at, std::size_t size = 1) {
-    return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), size), pid());
+    return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), size), tid());
   }
   std::vector<Instead> instead() {
     std::vector<Instead> out;
@@ -50,29 +51,29 @@ struct Vanishing : ::testing::Test {
   }
   int hits_to_end() {
     program.go();
-    Tracee(pid()).resume();
+    Tracee(tid()).resume();
     int hits = 0;
-    for (Stop stop = tracer.next_of(pid()); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(pid()))
+    for (Stop stop = tracer.next_of(tid()); stop.kind == Stop::Kind::Signal; stop = tracer.next_of(tid()))
       hits += test::handle_stop(space, stop);
     test::expect_exit(program.finish(), 33);
     return hits;
   }
   Site* arm_jump(RemoteAddr function) {
     const auto entry = FunctionEntry::read(space.memory(), function, 16);
-    const auto site = space.entries().arm(std::span(&entry, 1), pid()).front();
+    const auto site = space.entries().arm(std::span(&entry, 1), tid()).front();
     return site && (*site)->is_entry_jump() ? *site : nullptr;
   }
 };
 
 TEST_F(Vanishing, NoneWhereAllStand) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
-  ASSERT_TRUE(test::arm_guarded(space, pid()));
+  ASSERT_TRUE(test::arm_all(space, tid()));
+  ASSERT_TRUE(test::arm_guarded(space, tid()));
   ASSERT_NE(arm_jump(address_of(fade_entry_6)), nullptr);
   EXPECT_THAT(space.vanished().all(), IsEmpty());
 }
 
 TEST_F(Vanishing, WhatWasWipedIsSetAgainWithNobodyStopped) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
+  ASSERT_TRUE(test::arm_all(space, tid()));
   for (const auto f : kFunctions) ASSERT_TRUE(wipe(address_of(f)));
   const auto gone = space.vanished().all();
   EXPECT_THAT(instead(), ElementsAre(Instead::Original, Instead::Original, Instead::Original, Instead::Original));
@@ -110,16 +111,16 @@ TEST_F(Vanishing, NothingOfARepairedJumpIsLeftInTheText) {
   ASSERT_TRUE(wipe(jump->address, 5));
   ASSERT_TRUE(space.vanished().repair(jump->address, kNobody));
   EXPECT_THAT(test::changed_text(space.memory()), SizeIs(1));
-  space.put_back(pid());
+  space.put_back(tid());
   EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
   EXPECT_EQ(hits_to_end(), 0);
 }
 
 TEST_F(Vanishing, OtherCodeIsLeftAloneAndLateTrapsAreKnown) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
+  ASSERT_TRUE(test::arm_all(space, tid()));
   const RemoteAddr address = address_of(kFunctions[1]);
   const std::byte nop{0x90};
-  ASSERT_TRUE(space.memory().write(address, std::span(&nop, 1), pid()));
+  ASSERT_TRUE(space.memory().write(address, std::span(&nop, 1), tid()));
   EXPECT_THAT(instead(), ElementsAre(Instead::Other));
   EXPECT_FALSE(space.vanished().repair(address, kNobody));  // it is asked to all the same
   EXPECT_EQ(space.memory().value<std::byte>(address), nop);
@@ -129,11 +130,11 @@ TEST_F(Vanishing, OtherCodeIsLeftAloneAndLateTrapsAreKnown) {
 }
 
 TEST_F(Vanishing, TheOriginalByteBeforeOtherBytesIsOtherCode) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
+  ASSERT_TRUE(test::arm_all(space, tid()));
   const RemoteAddr address = address_of(kFunctions[1]);
   ASSERT_TRUE(wipe(address));
   const std::byte three{3};
-  ASSERT_TRUE(space.memory().write(address + 4, std::span(&three, 1), pid()));  // the instruction's displacement
+  ASSERT_TRUE(space.memory().write(address + 4, std::span(&three, 1), tid()));  // the instruction's displacement
   EXPECT_THAT(instead(), ElementsAre(Instead::Other));
   space.vanished().drop(address, kNobody);
   EXPECT_EQ(space.sites().armed(), 3u);
@@ -148,7 +149,7 @@ TEST_F(Vanishing, HalfAJumpIsOtherCode) {
 }
 
 TEST_F(Vanishing, ASiteThatIsTakenOutAgainAndAgainIsGivenUp) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
+  ASSERT_TRUE(test::arm_all(space, tid()));
   const RemoteAddr address = address_of(kFunctions[0]);
   int repaired = 0;
   for (; repaired < 100 && wipe(address) && space.vanished().repair(address, kNobody); ++repaired) continue;
@@ -159,8 +160,8 @@ TEST_F(Vanishing, ASiteThatIsTakenOutAgainAndAgainIsGivenUp) {
 }
 
 TEST_F(Vanishing, GuardsOfLibcComeFirst) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
-  ASSERT_TRUE(test::arm_guarded(space, pid()));
+  ASSERT_TRUE(test::arm_all(space, tid()));
+  ASSERT_TRUE(test::arm_guarded(space, tid()));
   const RemoteAddr guarded = test::libc("sigaction");
   ASSERT_TRUE(wipe(address_of(kFunctions[0])));
   ASSERT_TRUE(wipe(guarded, 16));
@@ -172,8 +173,8 @@ TEST_F(Vanishing, GuardsOfLibcComeFirst) {
 }
 
 TEST_F(Vanishing, NoneOnceTheTextIsPutBack) {
-  ASSERT_TRUE(test::arm_all(space, pid()));
-  space.put_back(pid());
+  ASSERT_TRUE(test::arm_all(space, tid()));
+  space.put_back(tid());
   EXPECT_THAT(space.vanished().all(), IsEmpty());
 }
 
@@ -191,19 +192,19 @@ TEST(VanishedSites, AreFoundOnManyPages) {
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());
   ASSERT_TRUE(test::seize_all(tracer, program.pid()) &&
-              space.install_net(program.pid(), test::gadgets(), {begin, begin + kSize}));
-  for (std::size_t i = 0; i < kSize; i += kStep) ASSERT_TRUE(space.arm(begin + i, program.pid())) << i;
+              space.install_net(program.tid(), test::gadgets(), {begin, begin + kSize}));
+  for (std::size_t i = 0; i < kSize; i += kStep) ASSERT_TRUE(space.arm(begin + i, program.tid())) << i;
   std::vector<RemoteAddr> wiped, found;
   const std::byte nop{0x90};
   for (std::size_t i = 0; i < kSize; i += 7 * kStep) {
-    ASSERT_TRUE(space.memory().write(begin + i, std::span(&nop, 1), program.pid()));
+    ASSERT_TRUE(space.memory().write(begin + i, std::span(&nop, 1), program.tid()));
     wiped.push_back(begin + i);
   }
   for (const auto& site : space.vanished().all()) found.push_back(site.address);
   EXPECT_EQ(found, wiped);
   program.go();
-  Tracee(program.pid()).resume();
-  ASSERT_EQ(tracer.next_of(program.pid()).signal, SIGUSR1);
+  Tracee(program.tid()).resume();
+  ASSERT_EQ(tracer.next_of(program.tid()).signal, SIGUSR1);
   const RemoteRange lost{begin + kLost * 4096, begin + (kLost + 1) * 4096};
   for (const auto& site : space.vanished().all())
     EXPECT_EQ(site.instead, lost.contains(site.address) ? Instead::Nothing : Instead::Original);

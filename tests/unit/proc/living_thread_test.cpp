@@ -22,9 +22,9 @@ void* sleep_for_ever(void*) {
 }
 
 // Its first thread ends, another one stays.
-pid_t start_leaderless() {
+Pid start_leaderless() {
   const pid_t pid = ::fork();
-  if (pid != 0) return pid;
+  if (pid != 0) return Pid::of(pid);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   pthread_t other;
   ::pthread_create(&other, nullptr, sleep_for_ever, nullptr);
@@ -32,22 +32,22 @@ pid_t start_leaderless() {
   ::abort();
 }
 
-TEST(LivingThread, IsTheLeaderWhileItLives) { EXPECT_EQ(living_thread(::getpid()), ::getpid()); }
+TEST(LivingThread, IsTheLeaderWhileItLives) { EXPECT_EQ(living_thread(own_pid()), leader_of(own_pid())); }
 
-TEST(LivingThread, OfNobodyIsNobodyElse) { EXPECT_EQ(living_thread(0x7ffffff0), 0x7ffffff0); }
+TEST(LivingThread, OfNobodyIsNobodyElse) { EXPECT_EQ(living_thread(Pid(0x7ffffff0)), Tid(0x7ffffff0)); }
 
 TEST(LivingThread, IsAnotherWhereTheLeaderHasEnded) {
-  const pid_t pid = start_leaderless();
+  const Pid pid = start_leaderless();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (living_thread(pid) == pid && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
-  const std::string alive = std::to_string(living_thread(pid));
-  EXPECT_NE(alive, std::to_string(pid));
-  EXPECT_TRUE(std::filesystem::exists("/proc/" + std::to_string(pid) + "/task/" + alive));
+  while (living_thread(pid) == leader_of(pid) && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+  const std::string alive = std::to_string(living_thread(pid).value());
+  EXPECT_NE(alive, std::to_string(pid.value()));
+  EXPECT_TRUE(std::filesystem::exists("/proc/" + std::to_string(pid.value()) + "/task/" + alive));
   std::ifstream maps("/proc/" + alive + "/maps");
   EXPECT_NE(maps.peek(), std::ifstream::traits_type::eof());
-  ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, 0);
-  EXPECT_EQ(living_thread(pid), pid);
+  ::kill(pid.value(), SIGKILL);
+  ::waitpid(pid.value(), nullptr, 0);
+  EXPECT_EQ(living_thread(pid), leader_of(pid));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ int policy() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
 // A /proc folder with the tracer's and the tracee's times.
 class Proc {
  public:
-  static constexpr pid_t kTracee = 77;
+  static constexpr Tid kTracee = 77;
   Proc() { tracee_on(0); }
   ~Proc() { std::filesystem::remove_all(folder_); }
   ProcFiles files() const { return ProcFiles(folder_); }
@@ -67,7 +67,7 @@ class Proc {
 TEST(CpuFollower, GoesWhereTheTraceeIsAndGivesTheCpusBack) {
   const cpu_set_t before = cpus();
   CpuFollower follower;
-  EXPECT_TRUE(follower.saw(::gettid(), boottime_ns()));
+  EXPECT_TRUE(follower.saw(Tid::of(::gettid()), boottime_ns()));
   const cpu_set_t pinned = cpus();
   EXPECT_EQ(CPU_COUNT(&pinned), 1);
   EXPECT_EQ(numbers(pinned).front(), follower.cpu());
@@ -82,7 +82,7 @@ TEST(CpuFollower, LeavesTheThreadAsItWas) {
   const cpu_set_t before = cpus();
   {
     CpuFollower follower;
-    EXPECT_TRUE(follower.saw(::gettid(), boottime_ns()));
+    EXPECT_TRUE(follower.saw(Tid::of(::gettid()), boottime_ns()));
   }
   const cpu_set_t after = cpus();
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
@@ -90,9 +90,9 @@ TEST(CpuFollower, LeavesTheThreadAsItWas) {
 
 TEST(CpuFollower, BeginsAgainAfterARest) {
   CpuFollower follower;
-  follower.saw(::gettid(), kLater);
+  follower.saw(Tid::of(::gettid()), kLater);
   follower.rest();
-  EXPECT_TRUE(follower.saw(::gettid(), 2 * kLater));
+  EXPECT_TRUE(follower.saw(Tid::of(::gettid()), 2 * kLater));
   const cpu_set_t pinned = cpus();
   EXPECT_EQ(CPU_COUNT(&pinned), 1);
   follower.rest();

@@ -14,13 +14,13 @@ using test::Child;
 using test::Shared;
 
 struct Started {
-  std::atomic<pid_t> executor{0};
+  std::atomic<Tid> executor{0};
   std::atomic<bool> executes{false};
 };
 
 void* execute(void* started_) {
   auto& started = *static_cast<Started*>(started_);
-  started.executor = static_cast<pid_t>(::syscall(SYS_gettid));
+  started.executor = Tid::of(::gettid());
   while (!started.executes) ::usleep(100);
   ::execl("/bin/sh", "sh", "-c", "exit 7", static_cast<char*>(nullptr));
   ::_exit(8);
@@ -44,20 +44,21 @@ struct ExecBeside : ::testing::Test {
       return 10;
     });
     child->go();
-    ASSERT_TRUE(test::eventually([&] { return started->executor != 0; }));
+    ASSERT_TRUE(test::eventually([&] { return started->executor.load() != 0; }));
   }
-  pid_t pid() const { return child->pid(); }
+  Pid pid() const { return child->pid(); }
+  Tid tid() const { return child->tid(); }
 
   void stop_leader() {
-    ASSERT_TRUE(Tracer::seize(pid(), false));
-    ASSERT_TRUE(Tracee(pid()).interrupt());
-    ASSERT_EQ(tracer.next_of(pid()).kind, Kind::Trap);
+    ASSERT_TRUE(Tracer::seize(tid(), false));
+    ASSERT_TRUE(Tracee(tid()).interrupt());
+    ASSERT_EQ(tracer.next_of(tid()).kind, Kind::Trap);
   }
   // The leader then stands at its last stop, and the exec waits for its end.
   void execute_until_the_leader_ends() {
     started->executes = true;
-    ASSERT_EQ(tracer.next_of(pid()).kind, Kind::Trap);
-    ASSERT_TRUE(test::eventually([&] { return tracer.next_of(pid()).kind == Kind::Exit; }));
+    ASSERT_EQ(tracer.next_of(tid()).kind, Kind::Trap);
+    ASSERT_TRUE(test::eventually([&] { return tracer.next_of(tid()).kind == Kind::Exit; }));
   }
   // What a session does with the stops that are still to come.
   void expect_new_program_ends_well() {
@@ -65,7 +66,7 @@ struct ExecBeside : ::testing::Test {
     for (Stop stop = tracer.next(); stop.kind != Kind::Gone; stop = tracer.next()) {
       executed |= stop.kind == Kind::Exec;
       if (stop.kind == Kind::Killed) ADD_FAILURE() << "killed by signal " << stop.status;
-      if (stop.kind == Kind::Exited && stop.tid == pid()) {
+      if (stop.kind == Kind::Exited && stop.tid == tid()) {
         EXPECT_EQ(stop.status, 7);
       }
       Tracee(stop.tid).resume();
@@ -81,7 +82,7 @@ TEST_F(ExecBeside, RemoteCallLeavesTheNewProgramAlone) {
   stop_leader();
   execute_until_the_leader_ends();
   const ProcessMemory memory(pid());
-  const RemoteCall call(tracer, memory, pid(), test::gadgets());
+  const RemoteCall call(tracer, memory, tid(), test::gadgets());
   EXPECT_FALSE(call.syscall(SYS_getpid, {}));
   EXPECT_FALSE(call.syscall(SYS_getpid, {}));
   expect_new_program_ends_well();
@@ -95,7 +96,7 @@ TEST_F(ExecBeside, RemoteCallsUntilTheLeaderEnds) {
     stop_leader();
     const ProcessMemory memory(pid());
     started->executes = true;
-    while (RemoteCall(tracer, memory, pid(), test::gadgets()).syscall(SYS_getpid, {}) == pid()) continue;
+    while (RemoteCall(tracer, memory, tid(), test::gadgets()).syscall(SYS_getpid, {}) == pid().value()) continue;
     expect_new_program_ends_well();
   }
 }
@@ -105,23 +106,23 @@ TEST_F(ExecBeside, StopOfAnExecStaysForTheNextWait) {
   ASSERT_TRUE(Tracer::seize(started->executor, false));
   stop_leader();
   execute_until_the_leader_ends();
-  ASSERT_TRUE(Tracee(pid()).resume());
-  ASSERT_EQ(tracer.next_of(pid()).kind, Kind::Exec);
-  EXPECT_FALSE(Tracee(pid()).registers()) << "the kernel answers no request before the stop is taken";
+  ASSERT_TRUE(Tracee(tid()).resume());
+  ASSERT_EQ(tracer.next_of(tid()).kind, Kind::Exec);
+  EXPECT_FALSE(Tracee(tid()).registers()) << "the kernel answers no request before the stop is taken";
   const Stop stop = tracer.next();
   EXPECT_EQ(stop.kind, Kind::Exec);
-  EXPECT_EQ(stop.message, static_cast<unsigned long>(started->executor.load()));
-  EXPECT_TRUE(Tracee(pid()).resume());
-  while (tracer.next().kind != Kind::Gone) Tracee(pid()).resume();
+  EXPECT_EQ(stop.former(), started->executor.load());
+  EXPECT_TRUE(Tracee(tid()).resume());
+  while (tracer.next().kind != Kind::Gone) Tracee(tid()).resume();
   child->was_reaped();
 }
 
 // The kernel reports the end of a leader only behind the ends of all its threads.
 TEST_F(ExecBeside, WaitForALeaderThatHasEnded) {
   start([] { ::syscall(SYS_exit, 0); });
-  ASSERT_TRUE(test::eventually([&] { return has_ended(pid()); }));
-  EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Gone);
-  EXPECT_EQ(tracer.next_of(pid(), std::chrono::seconds(60))->kind, Kind::Gone);
+  ASSERT_TRUE(test::eventually([&] { return has_ended(tid()); }));
+  EXPECT_EQ(tracer.next_of(tid()).kind, Kind::Gone);
+  EXPECT_EQ(tracer.next_of(tid(), std::chrono::seconds(60))->kind, Kind::Gone);
   started->executes = true;
   EXPECT_EQ(child->wait(), 7 << 8);
 }
@@ -134,7 +135,7 @@ TEST_F(ExecBeside, SeizeIsInterrupted) {
   const auto seized = Tracer::seize(started->executor, false);
   ASSERT_FALSE(seized);
   EXPECT_EQ(seized.error().code, EINTR);
-  ASSERT_TRUE(Tracee(pid()).resume());
+  ASSERT_TRUE(Tracee(tid()).resume());
   // The new program was executed by a thread that is no tracee, so it is none either.
   EXPECT_EQ(child->wait(), 7 << 8);
 }

@@ -142,8 +142,9 @@ int in_recv_with_a_limit() {
 }
 
 // Number of the system call that the sleeping thread is in (proc_pid_syscall(5)); -1: it does not sleep in one.
-long sleeps_in(pid_t tid) {
-  std::ifstream status("/proc/" + std::to_string(tid) + "/stat"), call("/proc/" + std::to_string(tid) + "/syscall");
+long sleeps_in(Tid tid) {
+  std::ifstream status("/proc/" + std::to_string(tid.value()) + "/stat"),
+      call("/proc/" + std::to_string(tid.value()) + "/syscall");
   std::string pid, name, state, number;
   status >> pid >> name >> state;
   call >> number;
@@ -168,7 +169,7 @@ struct Asleep : ::testing::TestWithParam<Sleep> {
     semaphores = ::semget(IPC_PRIVATE, 1, 0600);
     child = std::make_unique<Child>(GetParam().body);
     child->go();
-    ASSERT_TRUE(test::eventually([&] { return sleeps_in(child->pid()) == GetParam().number; }));
+    ASSERT_TRUE(test::eventually([&] { return sleeps_in(child->tid()) == GetParam().number; }));
   }
   void TearDown() override {
     ::close(pipe_ends[0]);
@@ -177,17 +178,17 @@ struct Asleep : ::testing::TestWithParam<Sleep> {
   }
   bool sleeps_again() const {
     return test::eventually([&] {
-      const long number = sleeps_in(child->pid());
+      const long number = sleeps_in(child->tid());
       return number == GetParam().number || number == SYS_restart_syscall;
     });
   }
   void interrupt() {
-    Tracee(child->pid()).interrupt();
-    ASSERT_EQ(tracer.next_of(child->pid()).kind, Stop::Kind::Trap);
+    Tracee(child->tid()).interrupt();
+    ASSERT_EQ(tracer.next_of(child->tid()).kind, Stop::Kind::Trap);
   }
   // As a session lets a thread go on.
   void mend() const {
-    const Tracee tracee(child->pid());
+    const Tracee tracee(child->tid());
     const auto registers = tracee.registers();
     ASSERT_TRUE(registers);
     const auto again = called_once_more(*registers);
@@ -195,7 +196,7 @@ struct Asleep : ::testing::TestWithParam<Sleep> {
   }
   void resume() const {
     mend();
-    ASSERT_TRUE(Tracee(child->pid()).resume());
+    ASSERT_TRUE(Tracee(child->tid()).resume());
   }
   void wake_up() {
     if (!GetParam().ends_by_byte) return;
@@ -206,7 +207,7 @@ struct Asleep : ::testing::TestWithParam<Sleep> {
 };
 
 TEST_P(Asleep, AStopIsNotSeen) {
-  ASSERT_TRUE(tracer.seize(child->pid(), false));
+  ASSERT_TRUE(tracer.seize(child->tid(), false));
   for (int i = 0; i < 5; ++i) {
     interrupt();
     resume();
@@ -216,25 +217,25 @@ TEST_P(Asleep, AStopIsNotSeen) {
 }
 
 TEST_P(Asleep, RemoteCallsAreNotSeen) {
-  ASSERT_TRUE(tracer.seize(child->pid(), false));
+  ASSERT_TRUE(tracer.seize(child->tid(), false));
   interrupt();
   const ProcessMemory memory(child->pid());
-  const RemoteCall call(tracer, memory, child->pid(), test::gadgets());
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(call.syscall(SYS_getpid, {}), child->pid());
-  const Tracee tracee(child->pid());
+  const RemoteCall call(tracer, memory, child->tid(), test::gadgets());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(call.syscall(SYS_getpid, {}), child->pid().value());
+  const Tracee tracee(child->tid());
   tracee.interrupt();  // as remote_call.hpp asks for
   tracee.resume();
-  ASSERT_EQ(tracer.next_of(child->pid()).kind, Stop::Kind::Trap);
+  ASSERT_EQ(tracer.next_of(child->tid()).kind, Stop::Kind::Trap);
   resume();
   ASSERT_TRUE(sleeps_again());
   wake_up();
 }
 
 TEST_P(Asleep, DetachingIsNotSeen) {
-  ASSERT_TRUE(tracer.seize(child->pid(), false));
+  ASSERT_TRUE(tracer.seize(child->tid(), false));
   interrupt();
   mend();
-  ASSERT_TRUE(Tracee(child->pid()).detach());
+  ASSERT_TRUE(Tracee(child->tid()).detach());
   ASSERT_TRUE(sleeps_again());
   wake_up();
 }
@@ -247,22 +248,23 @@ TEST_P(AsleepAndRestarted, ATracerThatDiesInARemoteCallIsNotSeen) {
   for (; killed; ++at) {
     Child asleep(GetParam().body);
     asleep.go();
-    ASSERT_TRUE(test::eventually([&] { return sleeps_in(asleep.pid()) == GetParam().number; }));
+    ASSERT_TRUE(test::eventually([&] { return sleeps_in(asleep.tid()) == GetParam().number; }));
     killed = test::kill_tracer_at(at, [&] {
       const Tracer mortal = test::make_tracer(std::chrono::hours(1));
-      if (!mortal.seize(asleep.pid(), false)) return;
-      const Tracee tracee(asleep.pid());
+      if (!mortal.seize(asleep.tid(), false)) return;
+      const Tracee tracee(asleep.tid());
       tracee.interrupt();
-      mortal.next_of(asleep.pid());
+      mortal.next_of(asleep.tid());
       const ProcessMemory memory(asleep.pid());
-      if (RemoteCall(mortal, memory, asleep.pid(), test::gadgets()).syscall(SYS_getpid, {}) != asleep.pid()) return;
+      if (RemoteCall(mortal, memory, asleep.tid(), test::gadgets()).syscall(SYS_getpid, {}) != asleep.pid().value())
+        return;
       tracee.interrupt();
       tracee.resume();
-      mortal.next_of(asleep.pid());
+      mortal.next_of(asleep.tid());
       tracee.detach();
     });
     ASSERT_TRUE(test::eventually([&] {
-      const long number = sleeps_in(asleep.pid());
+      const long number = sleeps_in(asleep.tid());
       return number == GetParam().number || number == SYS_restart_syscall;
     })) << "after system call stop "
         << at;

@@ -34,7 +34,7 @@ Ran run(LaunchedProgram::Command command) {
     out.output.append(chunk, static_cast<std::size_t>(n));
   ::close(ends[0]);
   int status = 0;
-  ::waitpid(program->pid(), &status, 0);
+  ::waitpid(program->pid().value(), &status, 0);
   out.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   out.error = program->exec_errno();
   return out;
@@ -65,25 +65,25 @@ TEST(LaunchedProgram, NothingOfOursIsInherited) {
   const auto command = LaunchedProgram::Command{{"ls", "/proc/self/fd"}, {}, {}};
   // ls itself has the folder open: one more than the three.
   EXPECT_EQ(run(command).output, "0\n1\n2\n3\n");
-  pid_t pid = 0;
+  Pid pid = 0;
   {
     auto another = LaunchedProgram::fork_waiting({{"true"}, {}, {}});  // its pipes are ours now
     ASSERT_TRUE(another);
     pid = another->pid();
     EXPECT_EQ(run(command).output, "0\n1\n2\n3\n");
   }
-  ::waitpid(pid, nullptr, 0);
+  ::waitpid(pid.value(), nullptr, 0);
 }
 
 TEST(LaunchedProgram, EndsByItselfWithoutLeave) {
-  pid_t pid = 0;
+  Pid pid = 0;
   {
     auto program = LaunchedProgram::fork_waiting({{"sleep", "1000"}, {}, {}});
     ASSERT_TRUE(program);
     pid = program->pid();
   }
   int status = 0;
-  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  ASSERT_EQ(::waitpid(pid.value(), &status, 0), pid.value());
   EXPECT_EQ(WEXITSTATUS(status), 127);
 }
 

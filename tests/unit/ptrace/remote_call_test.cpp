@@ -53,15 +53,15 @@ struct RemoteCallTest : ::testing::Test {
     return carry == 1 && sigismember(&set, SIGUSR2) && !sigismember(&set, SIGUSR1) ? 42 : 1;
   }};
   const ProcessMemory memory{child.pid()};
-  const Tracee tracee{child.pid()};
+  const Tracee tracee{child.tid()};
 
   void SetUp() override {
-    ASSERT_TRUE(tracer.seize(child.pid(), true));
+    ASSERT_TRUE(tracer.seize(child.tid(), true));
     child.go();
-    const Stop stop = tracer.next_of(child.pid());
+    const Stop stop = tracer.next_of(child.tid());
     ASSERT_EQ(stop.signal, SIGTRAP);
   }
-  RemoteCall call() const { return {tracer, memory, child.pid(), test::gadgets()}; }
+  RemoteCall call() const { return {tracer, memory, child.tid(), test::gadgets()}; }
   std::vector<std::byte> red_zone() const {
     std::vector<std::byte> out(128);
     EXPECT_TRUE(memory.read_exactly(tracee.registers()->sp() - 128, out));
@@ -75,7 +75,7 @@ struct RemoteCallTest : ::testing::Test {
 };
 
 TEST_F(RemoteCallTest, ReturnsWhatTheKernelSays) {
-  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid());
+  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid().value());
   EXPECT_EQ(call().syscall(SYS_close, {9999}), -EBADF);
   const auto mapped = call().syscall(SYS_mmap, {0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull, 0});
   ASSERT_TRUE(mapped && *mapped > 0);
@@ -102,33 +102,33 @@ TEST_F(RemoteCallTest, LeavesWhatLiesBelowTheStackAsItWas) {
   std::vector<std::byte> before(32 * 1024), after(before.size());
   const RemoteAddr from = tracee.registers()->sp() - 128 - before.size();  // below the red zone
   for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<std::byte>(i * 7 + 1);
-  ASSERT_TRUE(memory.write(from, before, child.pid()));
-  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid());
+  ASSERT_TRUE(memory.write(from, before, child.tid()));
+  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid().value());
   ASSERT_TRUE(memory.read_exactly(from, after));
   EXPECT_EQ(before, after);
   EXPECT_EQ(finish(), 42);
 }
 
 TEST_F(RemoteCallTest, SignalsThatComeMeanwhileAreDeliveredAfterwards) {
-  ::kill(child.pid(), SIGTERM);
-  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid());
+  ::kill(child.pid().value(), SIGTERM);
+  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid().value());
   tracee.resume();
-  const Stop stop = tracer.next_of(child.pid());
+  const Stop stop = tracer.next_of(child.tid());
   EXPECT_EQ(stop.kind, Stop::Kind::Signal);
   EXPECT_EQ(stop.signal, SIGTERM);
   EXPECT_EQ(finish(), 42);
 }
 
 TEST_F(RemoteCallTest, StopSignalIsNotLost) {
-  ::kill(child.pid(), SIGSTOP);
-  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid());
+  ::kill(child.pid().value(), SIGSTOP);
+  EXPECT_EQ(call().syscall(SYS_getpid, {}), child.pid().value());
   tracee.resume();
-  EXPECT_EQ(tracer.next_of(child.pid()).signal, SIGSTOP);
+  EXPECT_EQ(tracer.next_of(child.tid()).signal, SIGSTOP);
   EXPECT_EQ(finish(), 42);
 }
 
 TEST_F(RemoteCallTest, DeadThreadHasNoAnswer) {
-  ::kill(child.pid(), SIGKILL);
+  ::kill(child.pid().value(), SIGKILL);
   EXPECT_FALSE(call().syscall(SYS_getpid, {}));
 }
 
@@ -178,12 +178,13 @@ TEST(RemoteCallOfADyingTracer, ThreadGoesOnWhereverTheTracerWasKilled) {
     tracee.go();
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      if (!tracer.seize(tracee.pid(), false)) return;
-      Tracee(tracee.pid()).interrupt();
-      tracer.next_of(tracee.pid());
+      if (!tracer.seize(tracee.tid(), false)) return;
+      Tracee(tracee.tid()).interrupt();
+      tracer.next_of(tracee.tid());
       const ProcessMemory memory(tracee.pid());
-      if (RemoteCall(tracer, memory, tracee.pid(), test::gadgets()).syscall(SYS_getpid, {}) != tracee.pid()) return;
-      Tracee(tracee.pid()).resume();
+      if (RemoteCall(tracer, memory, tracee.tid(), test::gadgets()).syscall(SYS_getpid, {}) != tracee.pid().value())
+        return;
+      Tracee(tracee.tid()).resume();
     });
     *enough = true;
     const int status = tracee.wait();
@@ -220,14 +221,14 @@ TEST(RemoteCallOfADyingTracer, FirstCallInAProgramLeavesItsMask) {
     ASSERT_TRUE(test::eventually([&] { return waiting->is_there.load(); }));
     killed = test::kill_tracer_at(at, [&] {
       const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      if (!tracer.seize(tracee.pid(), false)) return;
-      Tracee(tracee.pid()).interrupt();
-      tracer.next_of(tracee.pid());
+      if (!tracer.seize(tracee.tid(), false)) return;
+      Tracee(tracee.tid()).interrupt();
+      tracer.next_of(tracee.tid());
       const ProcessMemory memory(tracee.pid());
-      if (RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}) !=
-          tracee.pid())
+      if (RemoteCall(tracer, memory, tracee.tid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}) !=
+          tracee.pid().value())
         return;
-      Tracee(tracee.pid()).resume();
+      Tracee(tracee.tid()).resume();
     });
     waiting->enough = true;
     const int status = tracee.wait();
@@ -244,17 +245,17 @@ TEST(RemoteCallOfADyingTracer, SignalsOfTheFirstCallComeAfterwards) {
   tracee.go();
   ASSERT_TRUE(test::eventually([&] { return waiting->is_there.load(); }));
   const Tracer tracer = test::make_tracer();
-  ASSERT_TRUE(tracer.seize(tracee.pid(), false));
-  Tracee(tracee.pid()).interrupt();
-  ASSERT_EQ(tracer.next_of(tracee.pid()).kind, Stop::Kind::Trap);
-  ::kill(tracee.pid(), SIGTERM);
+  ASSERT_TRUE(tracer.seize(tracee.tid(), false));
+  Tracee(tracee.tid()).interrupt();
+  ASSERT_EQ(tracer.next_of(tracee.tid()).kind, Stop::Kind::Trap);
+  ::kill(tracee.pid().value(), SIGTERM);
   const ProcessMemory memory(tracee.pid());
-  EXPECT_EQ(RemoteCall(tracer, memory, tracee.pid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}),
-            tracee.pid());
-  Tracee(tracee.pid()).resume();
-  const Stop stop = tracer.next_of(tracee.pid());
+  EXPECT_EQ(RemoteCall(tracer, memory, tracee.tid(), {test::gadgets().syscall_ret, {}}).syscall(SYS_getpid, {}),
+            tracee.pid().value());
+  Tracee(tracee.tid()).resume();
+  const Stop stop = tracer.next_of(tracee.tid());
   EXPECT_EQ(stop.signal, SIGTERM);
-  Tracee(tracee.pid()).detach(SIGTERM);
+  Tracee(tracee.tid()).detach(SIGTERM);
   const int status = tracee.wait();
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
 }

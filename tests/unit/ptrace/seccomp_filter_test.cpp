@@ -147,11 +147,11 @@ struct MayCall : ::testing::Test {
       ::syscall(SYS_kill, ::syscall(SYS_getpid), SIGUSR1);
       return 0;
     });
-    if (!tracer.seize(child->pid(), true)) return fail("cannot be traced");
+    if (!tracer.seize(child->tid(), true)) return fail("cannot be traced");
     child->go();
-    const Stop stop = tracer.next_of(child->pid());
+    const Stop stop = tracer.next_of(child->tid());
     if (stop.kind != Stop::Kind::Signal || stop.signal != SIGUSR1) return fail("did not get so far");
-    return may_call(child->pid(), kCalls);
+    return may_call(child->tid(), kCalls);
   }
 };
 
@@ -189,12 +189,12 @@ TEST(MayCallStrictly, StrictModeAllowsNothing) {
     return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0 && ::read(ends[0], &byte, 1) == 1 ? 0 : 1;
   });
   const Tracer tracer = test::make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  ASSERT_TRUE(test::eventually([&] { return read_seccomp_state(child.pid()).mode == SECCOMP_MODE_STRICT; }));
-  Tracee(child.pid()).interrupt();
-  ASSERT_EQ(tracer.next_of(child.pid()).kind, Stop::Kind::Trap);
-  const auto allowed = may_call(child.pid(), kCalls);
+  ASSERT_TRUE(test::eventually([&] { return read_seccomp_state(child.tid()).mode == SECCOMP_MODE_STRICT; }));
+  Tracee(child.tid()).interrupt();
+  ASSERT_EQ(tracer.next_of(child.tid()).kind, Stop::Kind::Trap);
+  const auto allowed = may_call(child.tid(), kCalls);
   ASSERT_FALSE(allowed);
   EXPECT_EQ(allowed.error().code, ENOTSUP);
   EXPECT_THAT(allowed.error().message, HasSubstr("strict"));
@@ -212,7 +212,7 @@ TEST(SeccompState, OfAProcessWithTwoFilters) {
   child.go();
   char ready;
   ASSERT_EQ(::read(ends[0], &ready, 1), 1);
-  const SeccompState ours = read_seccomp_state(::getpid()), theirs = read_seccomp_state(child.pid());
+  const SeccompState ours = read_seccomp_state(leader_of(own_pid())), theirs = read_seccomp_state(child.tid());
   EXPECT_EQ(theirs.mode, SECCOMP_MODE_FILTER);
   EXPECT_EQ(theirs.filters, ours.filters + 2);
 }

@@ -21,7 +21,7 @@ void (*go_on)() = nullptr;
 void look(int, siginfo_t*, void* context) {
   went_on.push_back(static_cast<std::uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
   if (const auto next = std::exchange(go_on, nullptr)) return next();
-  const ProcessMemory memory(::getpid());
+  const ProcessMemory memory(own_pid());
   seen = signal_frames(memory, {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))});
   if (!seen.empty()) returns_to = memory.value<RemoteAddr>(seen[0].at);
 }
@@ -48,7 +48,7 @@ class SignalFrames : public testing::Test {
 
 TEST_F(SignalFrames, NoHandlerNoFrame) {
   EXPECT_TRUE(
-      signal_frames(ProcessMemory(::getpid()), {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))}).empty());
+      signal_frames(ProcessMemory(own_pid()), {reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))}).empty());
 }
 
 TEST_F(SignalFrames, SaysWhereAHandlerReturnsToAndWithWhichMask) {

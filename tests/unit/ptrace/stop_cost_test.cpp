@@ -69,16 +69,16 @@ TEST_F(StopCostTest, LeavesNothingBehind) {
 
 TEST_F(StopCostTest, TakesNoStopOfAnotherTracee) {
   Child child([] { return 7; });
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
-  ASSERT_TRUE(Tracee(child.pid()).interrupt());
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
+  ASSERT_TRUE(Tracee(child.tid()).interrupt());
   ASSERT_TRUE(measure_stops(tracer));
   const Stop stop = tracer.next();
-  EXPECT_EQ(stop.tid, child.pid());
+  EXPECT_EQ(stop.tid, child.tid());
   EXPECT_EQ(stop.kind, Stop::Kind::Trap);
-  ASSERT_TRUE(Tracee(child.pid()).resume());
+  ASSERT_TRUE(Tracee(child.tid()).resume());
   child.go();
   EXPECT_EQ(tracer.next().kind, Stop::Kind::Exit);
-  Tracee(child.pid()).resume();
+  Tracee(child.tid()).resume();
   EXPECT_EQ(tracer.next().status, 7);
   child.was_reaped();
 }

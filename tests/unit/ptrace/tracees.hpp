@@ -43,7 +43,7 @@ class Child {
   explicit Child(const std::function<int()>& body) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
-    pid_ = ::fork();
+    pid_ = Pid::of(::fork());
     if (pid_ == 0) {
       ::close(ends[1]);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -56,27 +56,29 @@ class Child {
   }
   ~Child() {
     if (status_) return;
-    ::kill(pid_, SIGKILL);
+    ::kill(pid_.value(), SIGKILL);
     wait();
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  pid_t pid() const { return pid_; }
+  Pid pid() const { return pid_; }
+  Tid tid() const { return leader_of(pid_); }  // of its first thread
   void go() {
     if (::write(go_.get(), "", 1) != 1) std::abort();
   }
   // Its wait status. Only where no tracer of this process is to see its end, nor its stop before that.
   int wait() {
     int status = 0;
-    while ((::waitpid(pid_, &status, __WALL) < 0 && errno == EINTR) || WIFSTOPPED(status)) Tracee(pid_).resume();
+    while ((::waitpid(pid_.value(), &status, __WALL) < 0 && errno == EINTR) || WIFSTOPPED(status))
+      Tracee(tid()).resume();
     status_ = status;
     return status;
   }
   void was_reaped() { status_ = 0; }
 
  private:
-  pid_t pid_ = 0;
+  Pid pid_ = 0;
   Fd go_;
   std::optional<int> status_;
 };
@@ -131,12 +133,12 @@ inline bool kill_tracer_at(int n, const std::function<void()>& body) {
     return 0;
   });
   const Tracer tracer = make_tracer(std::chrono::hours(1));
-  if (!tracer.seize(victim.pid(), true)) std::abort();
+  if (!tracer.seize(victim.tid(), true)) std::abort();
   victim.go();
-  const Tracee tracee(victim.pid());
+  const Tracee tracee(victim.tid());
   bool counting = false;
   for (int count = 0; count < n;) {
-    const Stop stop = tracer.next_of(victim.pid());
+    const Stop stop = tracer.next_of(victim.tid());
     if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed || stop.kind == Stop::Kind::Gone)
       return false;
     const bool begins = stop.kind == Stop::Kind::Signal && stop.signal == SIGUSR1;
@@ -145,7 +147,7 @@ inline bool kill_tracer_at(int n, const std::function<void()>& body) {
     if (count == n) break;
     tracee.resume_to_syscall(begins || stop.kind != Stop::Kind::Signal ? 0 : stop.signal);
   }
-  ::kill(victim.pid(), SIGKILL);
+  ::kill(victim.pid().value(), SIGKILL);
   victim.wait();
   return true;
 }

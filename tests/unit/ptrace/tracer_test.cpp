@@ -20,10 +20,11 @@ struct TracerTest : ::testing::Test {
 
   void start(const std::function<int()>& body) {
     child = std::make_unique<Child>(body);
-    ASSERT_TRUE(tracer.seize(child->pid(), true));
+    ASSERT_TRUE(tracer.seize(child->tid(), true));
     child->go();
   }
-  pid_t pid() const { return child->pid(); }
+  Pid pid() const { return child->pid(); }
+  Tid tid() const { return child->tid(); }
   Stop expect(Kind kind) {
     const Stop stop = next_stop(tracer);
     EXPECT_EQ(stop.kind, kind) << "signal " << stop.signal << " status " << stop.status;
@@ -31,7 +32,7 @@ struct TracerTest : ::testing::Test {
   }
   void expect_exit(int status) {
     const Stop stop = expect(Kind::Exited);
-    EXPECT_EQ(stop.tid, pid());
+    EXPECT_EQ(stop.tid, tid());
     EXPECT_EQ(stop.status, status);
     child->was_reaped();
   }
@@ -44,9 +45,9 @@ TEST_F(TracerTest, SignalIsSwallowedOrDelivered) {
     return 5;
   });
   EXPECT_EQ(expect(Kind::Signal).signal, SIGTERM);
-  Tracee(pid()).resume();
+  Tracee(tid()).resume();
   EXPECT_EQ(expect(Kind::Signal).signal, SIGTERM);
-  Tracee(pid()).resume(SIGTERM);
+  Tracee(tid()).resume(SIGTERM);
   const Stop end = expect(Kind::Killed);
   EXPECT_EQ(end.status, SIGTERM);
   child->was_reaped();
@@ -64,8 +65,8 @@ TEST_F(TracerTest, AThreadStopsBeforeItEnds) {
   while (last.kind == Kind::None) last = tracer.next();
   EXPECT_EQ(last.kind, Kind::Exit);
   EXPECT_EQ(last.message, 7u << 8) << "as wait(2) tells it";
-  EXPECT_TRUE(Tracee(pid()).registers());
-  Tracee(pid()).resume();
+  EXPECT_TRUE(Tracee(tid()).registers());
+  Tracee(tid()).resume();
   expect_exit(7);
 }
 
@@ -75,14 +76,14 @@ TEST_F(TracerTest, GroupStopAndItsEnd) {
     return 0;
   });
   EXPECT_EQ(expect(Kind::Signal).signal, SIGSTOP);
-  Tracee(pid()).resume(SIGSTOP);
+  Tracee(tid()).resume(SIGSTOP);
   EXPECT_EQ(expect(Kind::Group).signal, SIGSTOP);
-  Tracee(pid()).listen();
-  ::kill(pid(), SIGCONT);
+  Tracee(tid()).listen();
+  ::kill(pid().value(), SIGCONT);
   expect(Kind::Trap);
-  Tracee(pid()).resume();
+  Tracee(tid()).resume();
   EXPECT_EQ(expect(Kind::Signal).signal, SIGCONT);
-  Tracee(pid()).resume(SIGCONT);
+  Tracee(tid()).resume(SIGCONT);
   expect_exit(0);
 }
 
@@ -91,9 +92,9 @@ TEST_F(TracerTest, InterruptIsATrapStop) {
     for (;;) ::pause();
     return 0;
   });
-  ASSERT_TRUE(Tracee(pid()).interrupt());
-  EXPECT_EQ(expect(Kind::Trap).tid, pid());
-  ::kill(pid(), SIGKILL);
+  ASSERT_TRUE(Tracee(tid()).interrupt());
+  EXPECT_EQ(expect(Kind::Trap).tid, tid());
+  ::kill(pid().value(), SIGKILL);
   EXPECT_EQ(expect(Kind::Killed).status, SIGKILL);
   child->was_reaped();
 }
@@ -110,7 +111,7 @@ Birth birth_of(const Tracer& tracer, Kind kind) {
     tracer.reap_stop(stop.tid);
   }
   EXPECT_EQ(out.child.kind, Kind::Trap);
-  EXPECT_EQ(static_cast<pid_t>(out.parent.message), out.child.tid);
+  EXPECT_EQ(out.parent.child(), out.child.tid);
   return out;
 }
 
@@ -142,7 +143,7 @@ TEST_F(TracerTest, VforkEndsWithVforkDone) {
   Tracee(forked.tid).resume();
   bool done = false;
   for (Stop stop = next_stop(tracer); stop.kind != Kind::Gone; stop = next_stop(tracer)) {  // both end, in any order
-    done |= stop.kind == Kind::VforkDone && stop.tid == pid();
+    done |= stop.kind == Kind::VforkDone && stop.tid == tid();
     if (stop.kind != Kind::Exited) Tracee(stop.tid).resume(stop.kind == Kind::Signal ? stop.signal : 0);
   }
   EXPECT_TRUE(done);
@@ -174,10 +175,10 @@ TEST_F(TracerTest, ExecFromAnotherThreadBecomesTheLeader) {
   Tracee(parent.tid).resume();
   Tracee(thread.tid).resume();
   const Stop exec = expect(Kind::Exec);
-  EXPECT_EQ(exec.tid, pid());
-  EXPECT_EQ(static_cast<pid_t>(exec.message), thread.tid);
-  EXPECT_TRUE(Tracee(pid()).registers());  // it answers to requests
-  Tracee(pid()).resume();
+  EXPECT_EQ(exec.tid, tid());
+  EXPECT_EQ(exec.former(), thread.tid);
+  EXPECT_TRUE(Tracee(tid()).registers());  // it answers to requests
+  Tracee(tid()).resume();
   expect_exit(0);
 }
 
@@ -189,10 +190,10 @@ TEST_F(TracerTest, SystemCallStopsAtEntryAndExit) {
   });
   expect(Kind::Signal);
   std::vector<std::uint64_t> numbers;
-  Tracee(pid()).resume_to_syscall();
+  Tracee(tid()).resume_to_syscall();
   for (Stop stop = next_stop(tracer); stop.kind == Kind::Syscall; stop = next_stop(tracer)) {
-    numbers.push_back(Tracee(pid()).registers()->orig_rax);
-    Tracee(pid()).resume_to_syscall();
+    numbers.push_back(Tracee(tid()).registers()->orig_rax);
+    Tracee(tid()).resume_to_syscall();
   }
   EXPECT_EQ(std::ranges::count(numbers, SYS_getppid), 2);
   child->was_reaped();
@@ -205,20 +206,20 @@ TEST_F(TracerTest, StopThatIsNotResumedIsReportedAgainUntilReaped) {
   });
   expect(Kind::Signal);
   EXPECT_EQ(expect(Kind::Signal).signal, SIGUSR1);
-  EXPECT_EQ(tracer.next_of(pid()).signal, SIGUSR1);
-  tracer.reap_stop(pid());
+  EXPECT_EQ(tracer.next_of(tid()).signal, SIGUSR1);
+  tracer.reap_stop(tid());
   EXPECT_EQ(tracer.next().kind, Kind::None);  // the tick
-  Tracee(pid()).resume();
+  Tracee(tid()).resume();
   expect_exit(0);
 }
 
 TEST_F(TracerTest, EndSeenByNextOfIsStillReportedToNext) {
   start([] { return 9; });
-  EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Exit);
-  Tracee(pid()).resume();
-  EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Exited);
+  EXPECT_EQ(tracer.next_of(tid()).kind, Kind::Exit);
+  Tracee(tid()).resume();
+  EXPECT_EQ(tracer.next_of(tid()).kind, Kind::Exited);
   expect_exit(9);
-  EXPECT_EQ(tracer.next_of(pid()).kind, Kind::Gone);
+  EXPECT_EQ(tracer.next_of(tid()).kind, Kind::Gone);
 }
 
 TEST_F(TracerTest, ProcessThatIsTracedAlreadyIsRefused) {
@@ -226,7 +227,7 @@ TEST_F(TracerTest, ProcessThatIsTracedAlreadyIsRefused) {
     for (;;) ::pause();
     return 0;
   });
-  const auto again = tracer.seize(pid(), false);
+  const auto again = tracer.seize(tid(), false);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, EPERM);
   EXPECT_FALSE(Tracee(999'999'999).interrupt());

@@ -18,20 +18,21 @@ struct TurnOrderTest : ::testing::Test {
 
   pid_t choose(const std::function<bool(pid_t)>& has_stopped) {
     asked.clear();
-    const pid_t found = order.choose([&](pid_t tid) {
-      asked.push_back(tid);
-      return has_stopped(tid);
+    const Tid chosen = order.choose([&](Tid tid) {
+      asked.push_back(tid.value());
+      return has_stopped(tid.value());
     });
+    const pid_t found = chosen.value();
     if (found != 0) ++served[found];
     return found;
   }
   void come(pid_t last) {
-    for (pid_t tid = 1; tid <= last; ++tid) order.came(tid);
+    for (pid_t tid = 1; tid <= last; ++tid) order.came(Tid::of(tid));
   }
   // As Turns does it: where no thread is chosen, the kernel reports the newest that has stopped.
   pid_t report(const std::function<bool(pid_t)>& has_stopped, pid_t newest) {
     while (newest > 0 && !has_stopped(newest)) --newest;
-    if (newest > 0) order.stopped(newest), ++served[newest];
+    if (newest > 0) order.stopped(Tid::of(newest)), ++served[newest];
     return newest;
   }
   void serve(
@@ -178,7 +179,7 @@ TEST_F(TurnOrderTest, StopsOutOfTurnCount) {
   come(kThreads);
   for (int i = 0; i < 200 * TurnOrder::kStops; ++i) {
     serve(1, always, kThreads);
-    if (i % 16 == 0) order.stopped(kThreads), ++served[kThreads];
+    if (i % 16 == 0) order.stopped(Tid(kThreads)), ++served[kThreads];
   }
   const auto [least, most] = least_and_most(1, kThreads);
   EXPECT_LE(most, least + 4 * TurnOrder::kStops);

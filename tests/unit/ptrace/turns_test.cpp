@@ -22,25 +22,25 @@ struct TurnsTest : ::testing::Test {
   const Tracer tracer = test::make_tracer(std::chrono::milliseconds(5));
   Turns turns{tracer};
   std::unique_ptr<Child> child;
-  std::map<pid_t, int> traps;  // of each thread
-  std::set<pid_t> alive;       // threads that were told of and whose end was not
+  std::map<Tid, int> traps;  // of each thread
+  std::set<Tid> alive;       // threads that were told of and whose end was not
 
   void start(const std::function<int()>& body) {
     child = std::make_unique<Child>(body);
-    ASSERT_TRUE(tracer.seize(child->pid(), true));
-    came(child->pid());
+    ASSERT_TRUE(tracer.seize(child->tid(), true));
+    came(child->tid());
     child->go();
   }
 
-  void came(pid_t tid) {
+  void came(Tid tid) {
     turns.came(tid);
     alive.insert(tid);
   }
 
-  virtual void trapped(pid_t) {}
+  virtual void trapped(Tid) {}
 
   void TearDown() override {
-    ::kill(child->pid(), SIGKILL);
+    ::kill(child->pid().value(), SIGKILL);
     EXPECT_FALSE(run(1 << 30));
     child->was_reaped();
   }
@@ -51,7 +51,7 @@ struct TurnsTest : ::testing::Test {
       const Stop stop = turns.next();
       if (stop.kind == Stop::Kind::Gone) return false;
       if (stop.kind == Stop::Kind::None) continue;
-      if (stop.kind == Stop::Kind::Clone) came(static_cast<pid_t>(stop.message));
+      if (stop.kind == Stop::Kind::Clone) came(stop.child());
       if (stop.kind == Stop::Kind::Exited || stop.kind == Stop::Kind::Killed) {
         turns.went(stop.tid);
         alive.erase(stop.tid);
@@ -74,7 +74,7 @@ struct TurnsWaitedFor : TurnsTest {
   struct Asking {
     std::atomic<int> stops;
     std::array<std::atomic<int>, kThreads> since;  // which of the stops were before; -1: it does not ask
-    std::array<std::atomic<pid_t>, kThreads> tids;
+    std::array<std::atomic<Tid>, kThreads> tids;
   };
   const test::Shared<Asking> asking;
   std::array<std::vector<int>, kThreads> waited;
@@ -82,7 +82,7 @@ struct TurnsWaitedFor : TurnsTest {
   // By the tracee's thread.
   void begin(int thread) const {
     asking->since[thread] = -1;
-    asking->tids[thread] = static_cast<pid_t>(::syscall(SYS_gettid));
+    asking->tids[thread] = Tid::of(::gettid());
   }
   void trap(int thread) const {
     asking->since[thread] = asking->stops.load();
@@ -91,9 +91,9 @@ struct TurnsWaitedFor : TurnsTest {
 
   // By the tracer.
   int waits(int thread) const { return asking->since[thread] < 0 ? 0 : asking->stops - asking->since[thread]; }
-  void trapped(pid_t tid) override {
+  void trapped(Tid tid) override {
     const int thread = static_cast<int>(
-        std::ranges::find_if(asking->tids, [&](const auto& one) { return one == tid; }) - asking->tids.begin());
+        std::ranges::find_if(asking->tids, [&](const auto& one) { return one.load() == tid; }) - asking->tids.begin());
     ASSERT_LT(thread, kThreads);
     waited[thread].push_back(waits(thread));
     asking->since[thread] = -1;
@@ -121,7 +121,7 @@ TEST_F(TurnsWaitedFor, ThreadsThatStopAllTheTimeAreServedAlike) {
     waited[i].push_back(waits(i));
     std::erase_if(waited[i], [](int stops) { return stops <= kLongest; });
     EXPECT_LT(std::accumulate(waited[i].begin(), waited[i].end(), 0), kStops / 2)
-        << "thread " << i << " of child " << child->pid();
+        << "thread " << i << " of child " << child->pid().value();
   }
 }
 

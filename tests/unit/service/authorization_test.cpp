@@ -128,7 +128,7 @@ TEST(Authorization, AnotherProcessOfTheSameNumberIsNotTheOneThatWasAllowed) {
   test::FakeProcess fake{.pid = pid, .group = pid};
   const std::string folder = fake.put(proc);
   std::filesystem::create_hard_link(folder + "/ns/user", proc.path + "/self/ns/user");
-  const auto target = authorize(kRoot, pid, proc.path);
+  const auto target = authorize(kRoot, Pid::of(pid), proc.path);
   ASSERT_TRUE(target) << target.error().text();
   EXPECT_TRUE(still_allowed(kRoot, *target, proc.path));
   fake.start += 1;
@@ -139,7 +139,7 @@ TEST(Authorization, AnotherProcessOfTheSameNumberIsNotTheOneThatWasAllowed) {
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
   EXPECT_EQ(still_allowed(kRoot, *target, proc.path).error().code, ESRCH);
-  EXPECT_EQ(authorize(kRoot, pid, proc.path).error().code, ESRCH);
+  EXPECT_EQ(authorize(kRoot, Pid::of(pid), proc.path).error().code, ESRCH);
 }
 
 TEST(Authorization, OwnProcessesMayBeTracedByTheirUser) {
@@ -148,7 +148,7 @@ TEST(Authorization, OwnProcessesMayBeTracedByTheirUser) {
     ::pause();
     ::_exit(0);
   }
-  const auto target = authorize({::getpid(), ::getuid(), ::getgid()}, pid);
+  const auto target = authorize({own_pid(), ::getuid(), ::getgid()}, Pid::of(pid));
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
   ASSERT_TRUE(target || yama_scope() >= 2) << target.error().text();

@@ -40,8 +40,8 @@ TEST(WatchRules, ComeBackAsTheyWereSaved) {
 
 class WatcherTest : public testing::Test {
  protected:
-  std::vector<pid_t> found() {
-    std::vector<pid_t> pids;
+  std::vector<Pid> found() {
+    std::vector<Pid> pids;
     for (const Match& match : watcher.look()) pids.push_back(match.pid);
     return pids;
   }
@@ -50,7 +50,7 @@ class WatcherTest : public testing::Test {
   test::FakeProcess program{.maps = kHip};
 };
 
-using Pids = std::vector<pid_t>;
+using Pids = std::vector<Pid>;
 
 TEST_F(WatcherTest, FindsEachProgramOnce) {
   watcher.rules = {rule(1, "train$")};

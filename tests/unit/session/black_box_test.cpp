@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr pid_t kLeader = test::FakeProcess::kPid, kHelper = kLeader + 1, kKiller = kLeader + 100;
+constexpr Tid kLeader = leader_of(test::FakeProcess::kPid), kHelper = Tid::of(kLeader.value() + 1);
+constexpr pid_t kOwn = kLeader.value(), kKiller = kOwn + 100;  // in their PID namespace
 constexpr std::uint64_t kStackPointer = 0x7000'0000, kReturnsTo = 0x40'1000;
 
 siginfo_t info_of(int signal, int code) {
@@ -47,40 +48,40 @@ struct BlackBoxTest : ::testing::Test {
     process.write("cgroup", "0::/job\n");
     process.write_at("/proc/vmstat", "oom_kill 3\n");
     count_kills_of_group(0);
-    for (const pid_t pid : {kLeader, kHelper}) process.link("ns/pid", "pid:[1]", pid);
+    for (const Tid tid : {kLeader, kHelper}) process.link("ns/pid", "pid:[1]", tid);
     process.write_at("/proc/self/x", "");
     std::filesystem::create_directories(process.root() + "/proc/self/ns");
     std::filesystem::create_symlink("pid:[1]", process.root() + "/proc/self/ns/pid");
     inferior.is_root = true;
-    for (const pid_t tid : {kLeader, kHelper}) add(tid);
+    for (const Tid tid : {kLeader, kHelper}) add(tid);
     box.began(inferior);
   }
   void count_kills_of_group(int kills) {
     process.write_at("/sys/fs/cgroup/job/memory.events", fmt::format("oom 9\noom_kill {}\n", kills));
   }
-  Thread& add(pid_t tid) {
+  Thread& add(Tid tid) {
     auto& thread = inferior.threads[tid] = std::make_unique<Thread>();
     thread->tid = tid;
-    thread->id = static_cast<ThreadId>(tid - kLeader + 1);
+    thread->id = ThreadId::of(static_cast<std::uint32_t>(tid.value() - kOwn + 1));
     thread->inferior = &inferior;
     threads.all[tid].at.rsp = kStackPointer;
     threads.all[tid].at.cs = 0x33;
     threads.all[tid].at.orig_rax = ~std::uint64_t{0};
     return *thread;
   }
-  Thread& thread(pid_t tid) { return *inferior.threads.at(tid); }
-  void enter(pid_t tid, const std::string& symbol, std::uint64_t sp = kStackPointer, CallId id = 7) {
+  Thread& thread(Tid tid) { return *inferior.threads.at(tid); }
+  void enter(Tid tid, const std::string& symbol, std::uint64_t sp = kStackPointer, CallId id = 7) {
     process.put(sp, kReturnsTo);
     OpenCall call{.sp = {sp}, .return_address = {kReturnsTo}};
     call.entry = functions.function(test::simple_probe(symbol, 1), "libhip.so", 6);
     call.record.id = id;
     thread(tid).calls.push(std::move(call));
   }
-  void signal(pid_t tid, const siginfo_t& info) {
+  void signal(Tid tid, const siginfo_t& info) {
     threads.all[tid].info = info;
     box.signalled(thread(tid), info.si_signo);
   }
-  void in_call(pid_t tid, long number, std::uint64_t first = 0, std::uint64_t second = 0) {
+  void in_call(Tid tid, long number, std::uint64_t first = 0, std::uint64_t second = 0) {
     Registers& at = threads.all[tid].at;
     at.orig_rax = static_cast<std::uint64_t>(number);
     at.rdi = first;
@@ -113,7 +114,9 @@ struct BlackBoxTest : ::testing::Test {
   const probes::Overrides overrides;
   FunctionTable functions{sink, overrides};
   BlackBox box{sink, clock, functions, threads, process.root()};
-  Inferior inferior{.pid = kLeader, .id = 3, .program = std::make_shared<Program>(kernel, kLeader, process.proc())};
+  Inferior inferior{.pid = test::FakeProcess::kPid,
+                    .id = 3,
+                    .program = std::make_shared<Program>(kernel, test::FakeProcess::kPid, process.proc())};
 };
 
 // ---------------------------------------------------------------- signals
@@ -143,8 +146,8 @@ std::vector<SignalCase> signal_cases() {
        post({.signal = SIGTERM, .code = SI_USER, .sender = kKiller, .sender_uid = 1000, .sender_name = "killer"})},
       {"QueuedByAnother", sent(SIGSEGV, SI_QUEUE, kKiller),
        post({.signal = SIGSEGV, .code = SI_QUEUE, .sender = kKiller, .sender_name = "killer"})},
-      {"Abort", sent(SIGABRT, SI_TKILL, kLeader),
-       post({.signal = SIGABRT, .code = SI_TKILL, .sender = kLeader, .cause = "self"})},
+      {"Abort", sent(SIGABRT, SI_TKILL, kOwn),
+       post({.signal = SIGABRT, .code = SI_TKILL, .sender = kOwn, .cause = "self"})},
       {"KillOfAGoneProcess", sent(SIGTERM, SI_USER, kKiller + 1),
        post({.signal = SIGTERM, .code = SI_USER, .sender = kKiller + 1})},
       {"TimerHasNoSender", sent(SIGALRM, SI_TIMER, kKiller), post({.signal = SIGALRM, .code = SI_TIMER})},
@@ -154,12 +157,12 @@ std::vector<SignalCase> signal_cases() {
 struct BlackBoxSignals : BlackBoxTest, ::testing::WithParamInterface<SignalCase> {};
 
 TEST_P(BlackBoxSignals, ArePartOfThePostMortem) {
-  process.write("comm", "killer\n", kKiller);
+  process.write("comm", "killer\n", Pid(kKiller));
   signal(kHelper, GetParam().info);
   die_of(GetParam().info.si_signo);
   const Postmortem got = only(), &expected = GetParam().expected;
   EXPECT_EQ(got.kind, Postmortem::Kind::Signal);
-  EXPECT_EQ(got.process, 3u);
+  EXPECT_EQ(got.process.value(), 3u);
   EXPECT_EQ(got.thread, thread(kHelper).id);
   EXPECT_EQ(got.signal, expected.signal);
   EXPECT_EQ(got.code, expected.code);
@@ -175,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Of, BlackBoxSignals, ::testing::ValuesIn(signal_cases()
                          [](const auto& one) { return one.param.name; });
 
 TEST_F(BlackBoxTest, NamesNoSenderFromAnotherNamespace) {
-  process.write("comm", "killer\n", kKiller);
+  process.write("comm", "killer\n", Pid(kKiller));
   std::filesystem::remove(process.root() + fmt::format("/proc/{}/ns/pid", kHelper));
   process.link("ns/pid", "pid:[2]", kHelper);
   signal(kHelper, sent(SIGTERM, SI_USER, kKiller));
@@ -194,7 +197,7 @@ TEST_F(BlackBoxTest, ItsOwnNumberIsThatOfItsNamespace) {
 // As Python's faulthandler does.
 TEST_F(BlackBoxTest, ASignalThatTheHandlerRaisesAgainKeepsItsFirstOrigin) {
   signal(kHelper, fault(SIGSEGV, SEGV_MAPERR, 0x10));
-  signal(kHelper, sent(SIGSEGV, SI_TKILL, kLeader));
+  signal(kHelper, sent(SIGSEGV, SI_TKILL, kOwn));
   die_of(SIGSEGV);
   EXPECT_EQ(only().code, SEGV_MAPERR);
   EXPECT_EQ(only().address, 0x10u);
@@ -233,7 +236,7 @@ TEST_F(BlackBoxTest, AThreadThatCannotBeAskedLeavesTheOriginUnknown) {
 TEST_F(BlackBoxTest, SigkillHasNoThreadAndNoCode) {
   die_of(SIGKILL);
   EXPECT_EQ(only().signal, SIGKILL);
-  EXPECT_EQ(only().thread, 0u);
+  EXPECT_EQ(only().thread.value(), 0u);
   EXPECT_FALSE(only().has_code);
   EXPECT_EQ(only().cause, "");
 }
@@ -261,7 +264,7 @@ TEST_F(BlackBoxTest, OtherSignalsAreNotOfTheMemoryLimit) {
 }
 
 TEST_F(BlackBoxTest, SigkillByItselfIsSeenAtTheThreadThatSentIt) {
-  in_call(kHelper, SYS_kill, kLeader, SIGKILL);
+  in_call(kHelper, SYS_kill, kOwn, SIGKILL);
   die_of(SIGKILL);
   const auto all = told();
   const auto self = std::ranges::find(all, "self", &Postmortem::cause);
@@ -294,7 +297,7 @@ TEST_F(BlackBoxTest, AThreadThatEndsAloneIsNoDeath) {
 
 TEST_F(BlackBoxTest, ACleanExitLeavesNoPostMortem) {
   in_call(kHelper, SYS_exit_group);
-  for (const pid_t tid : {kLeader, kHelper}) box.dying(thread(tid), 0);
+  for (const Tid tid : {kLeader, kHelper}) box.dying(thread(tid), 0);
   EXPECT_TRUE(thread(kLeader).ends_with_others);
   end({.kind = Stop::Kind::Exited, .status = 0});
   EXPECT_THAT(told(), IsEmpty());
@@ -303,7 +306,7 @@ TEST_F(BlackBoxTest, ACleanExitLeavesNoPostMortem) {
 TEST_F(BlackBoxTest, AnExitDuringACallNamesTheThreadThatEndedTheProcess) {
   enter(kLeader, "hipDeviceSynchronize");
   in_call(kHelper, SYS_exit_group);
-  for (const pid_t tid : {kLeader, kHelper}) box.dying(thread(tid), 5 << 8);
+  for (const Tid tid : {kLeader, kHelper}) box.dying(thread(tid), 5 << 8);
   EXPECT_THAT(told(), IsEmpty()) << "it may be an exec";
   end({.kind = Stop::Kind::Exited, .status = 5});
   EXPECT_EQ(only().kind, Postmortem::Kind::Exit);

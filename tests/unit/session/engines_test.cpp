@@ -19,7 +19,7 @@ struct NotedCapture final : Capture {
     const Needs& needs = entry.needs;
     return all || (needs.strings.empty() && needs.ins.empty() && !needs.always());
   }
-  std::vector<Result<bool>> watch(Inferior&, std::span<const WatchedFunction> functions, pid_t) override {
+  std::vector<Result<bool>> watch(Inferior&, std::span<const WatchedFunction> functions, Tid) override {
     std::vector<Result<bool>> out;
     for (const WatchedFunction& function : functions) {
       watched.push_back(function.entry);
@@ -31,8 +31,8 @@ struct NotedCapture final : Capture {
     return registers.rip == own_trap ? std::optional(own_entry) : std::nullopt;
   }
   void drain() override { notes.push_back("drain"); }
-  void forget(Inferior&, RemoteRange, pid_t) override { notes.push_back("forget"); }
-  void leave(Inferior&, pid_t) override { notes.push_back("leave"); }
+  void forget(Inferior&, RemoteRange, Tid) override { notes.push_back("forget"); }
+  void leave(Inferior&, Tid) override { notes.push_back("leave"); }
   void thread_ended(Thread&, bool) override { notes.push_back("thread"); }
   void set_recording(bool on) override { notes.push_back(on ? "on" : "off"); }
 

@@ -25,7 +25,7 @@ namespace fade::test {
 
 class FakeProcess {
  public:
-  static constexpr pid_t kPid = 900'000'001;
+  static constexpr Pid kPid = 900'000'001;
 
   FakeProcess() {
     std::string pattern = (std::filesystem::temp_directory_path() / "fade_process_XXXXXX").string();
@@ -40,11 +40,11 @@ class FakeProcess {
   ProcFiles proc() const { return ProcFiles(root_ + "/proc"); }
 
   // A file of the process itself, or of another number in the same /proc.
-  void write(const std::string& name, const std::string& text, pid_t pid = kPid) const {
-    std::ofstream(place(pid, name)) << text;
+  void write(const std::string& name, const std::string& text, TaskId task = kPid) const {
+    std::ofstream(place(task, name)) << text;
   }
-  void link(const std::string& name, const std::string& target, pid_t pid = kPid) const {
-    std::filesystem::create_symlink(target, place(pid, name));
+  void link(const std::string& name, const std::string& target, TaskId task = kPid) const {
+    std::filesystem::create_symlink(target, place(task, name));
   }
   // A file anywhere under the root, as /proc/vmstat.
   void write_at(const std::string& path, const std::string& text) const {
@@ -54,7 +54,8 @@ class FakeProcess {
 
   // Memory that was never written and is not below written memory cannot be read; gaps below are zeros.
   void put_bytes(std::uint64_t at, const void* bytes, std::size_t size) const {
-    std::fstream mem(root_ + "/proc/" + std::to_string(kPid) + "/mem", std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream mem(root_ + "/proc/" + std::to_string(kPid.value()) + "/mem",
+                     std::ios::in | std::ios::out | std::ios::binary);
     mem.seekp(static_cast<std::streamoff>(at));
     mem.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   }
@@ -71,8 +72,8 @@ class FakeProcess {
   }
 
  private:
-  std::string place(pid_t pid, const std::string& name) const {
-    const std::filesystem::path path(root_ + "/proc/" + std::to_string(pid) + "/" + name);
+  std::string place(TaskId task, const std::string& name) const {
+    const std::filesystem::path path(root_ + "/proc/" + std::to_string(task.value()) + "/" + name);
     std::filesystem::create_directories(path.parent_path());
     return path;
   }
@@ -88,32 +89,31 @@ struct FakeThreads final : StoppedThreads {
     std::uint64_t mask = 0;
   };
   struct Queued {
-    pid_t pid = 0, tid = 0;
+    Pid pid = 0;
+    Tid tid = 0;
     siginfo_t info{};
   };
-  mutable std::map<pid_t, One> all;
+  mutable std::map<Tid, One> all;
   mutable std::vector<Queued> queued;
 
-  std::optional<Registers> registers(pid_t tid) const override {
+  std::optional<Registers> registers(Tid tid) const override {
     return all.contains(tid) ? std::optional(all[tid].at) : std::nullopt;
   }
-  bool set_registers(pid_t tid, const Registers& registers) const override {
+  bool set_registers(Tid tid, const Registers& registers) const override {
     if (!all.contains(tid)) return false;
     all[tid].at = registers;
     return true;
   }
-  std::optional<siginfo_t> siginfo(pid_t tid) const override {
-    return all.contains(tid) ? all[tid].info : std::nullopt;
-  }
-  std::optional<std::uint64_t> signal_mask(pid_t tid) const override {
+  std::optional<siginfo_t> siginfo(Tid tid) const override { return all.contains(tid) ? all[tid].info : std::nullopt; }
+  std::optional<std::uint64_t> signal_mask(Tid tid) const override {
     return all.contains(tid) ? std::optional(all[tid].mask) : std::nullopt;
   }
-  bool set_signal_mask(pid_t tid, std::uint64_t mask) const override {
+  bool set_signal_mask(Tid tid, std::uint64_t mask) const override {
     if (!all.contains(tid)) return false;
     all[tid].mask = mask;
     return true;
   }
-  void queue(pid_t pid, pid_t tid, const siginfo_t& info) const override { queued.push_back({pid, tid, info}); }
+  void queue(Pid pid, Tid tid, const siginfo_t& info) const override { queued.push_back({pid, tid, info}); }
 };
 
 // Answers the system calls that fade makes in the process.
@@ -123,7 +123,7 @@ struct FakeKernel final : SystemCaller {
   mutable KernelSigaction trap_action;  // as the kernel has it
   mutable std::vector<long> calls;
 
-  std::optional<long> call(const ProcessMemory& memory, pid_t stopped, RemoteGadgets, long number,
+  std::optional<long> call(const ProcessMemory& memory, Tid stopped, RemoteGadgets, long number,
                            std::array<std::uint64_t, 6> arguments) const override {
     calls.push_back(number);
     if (number == SYS_mmap) return mapped(arguments[0], arguments[1]);

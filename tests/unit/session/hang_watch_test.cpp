@@ -26,11 +26,11 @@ struct HangWatchTest : ::testing::Test {
   HangWatchTest() {
     auto made = std::make_unique<Inferior>();
     inferior = made.get();
-    inferior->pid = ::getpid();
-    inferior->program = std::make_shared<Program>(tracer, ::getpid());
+    inferior->pid = own_pid();
+    inferior->program = std::make_shared<Program>(tracer, own_pid());
     auto thread = std::make_unique<Thread>();
     thread->inferior = inferior;
-    inferior->threads[::getpid()] = std::move(thread);
+    inferior->threads[leader_of(own_pid())] = std::move(thread);
     processes[inferior->pid] = std::move(made);
   }
   Thread& thread() { return *inferior->threads.begin()->second; }
@@ -43,10 +43,10 @@ struct HangWatchTest : ::testing::Test {
     inferior->open_by_sp[call.sp] = &thread();
     thread().calls.push(call);
   }
-  std::vector<pid_t> look_for(int seconds) {
-    std::vector<pid_t> out;
+  std::vector<Pid> look_for(int seconds) {
+    std::vector<Pid> out;
     for (int i = 0; i < seconds; ++i)
-      for (const pid_t pid : watch.look(processes, now += kSecond)) out.push_back(pid);
+      for (const Pid pid : watch.look(processes, now += kSecond)) out.push_back(pid);
     return out;
   }
 
@@ -63,15 +63,15 @@ TEST_F(HangWatchTest, AProcessWithoutCallsNeverHangs) { EXPECT_THAT(look_for(100
 TEST_F(HangWatchTest, ACallThatRunsForThePatienceHangsOnce) {
   open_call();
   EXPECT_THAT(look_for(2), IsEmpty());
-  EXPECT_THAT(look_for(10), ElementsAre(::getpid()));
+  EXPECT_THAT(look_for(10), ElementsAre(own_pid()));
 }
 
 TEST_F(HangWatchTest, ACallThatEndsIsProgressAndTheNextHangIsReportedAgain) {
   open_call();
-  EXPECT_THAT(look_for(5), ElementsAre(::getpid()));
+  EXPECT_THAT(look_for(5), ElementsAre(own_pid()));
   HangWatch::call_ended(*inferior, entry_of(probes::Kind::Launch), 0);
   EXPECT_THAT(look_for(2), IsEmpty());
-  EXPECT_THAT(look_for(2), ElementsAre(::getpid()));
+  EXPECT_THAT(look_for(2), ElementsAre(own_pid()));
 }
 
 TEST_F(HangWatchTest, PollingIsNoProgress) {
@@ -83,7 +83,7 @@ TEST_F(HangWatchTest, PollingIsNoProgress) {
   HangWatch::call_ended(*inferior, query, kNotReady);
   HangWatch::call_began(*inferior, get_device);
   HangWatch::call_ended(*inferior, get_device, 0);
-  EXPECT_THAT(look_for(1), ElementsAre(::getpid()));
+  EXPECT_THAT(look_for(1), ElementsAre(own_pid()));
   HangWatch::call_ended(*inferior, query, 0);
   EXPECT_THAT(look_for(2), IsEmpty()) << "the answer was: ready";
 }

@@ -74,7 +74,7 @@ struct Supervised {
     auto program = LaunchedProgram::fork_waiting(command);
     if (!program) return out;
     auto tracer = Tracer::create();
-    if (!tracer || !tracer->seize(program->pid(), true)) return out;
+    if (!tracer || !tracer->seize(leader_of(program->pid()), true)) return out;
     Session session(*tracer, out.sink, SessionClock{}, overrides, std::move(options));
     session.adopt(program->pid());
     program->release();

@@ -57,8 +57,8 @@ TEST(SinceExecTest, AnExecLeavesTheProcessAndForgetsItsProgram) {
   inferior.has_lost_net = inferior.is_early = inferior.hang.is_reported = true;
   inferior.open_by_sp[{0x7000}] = &thread;
   inferior.since_exec() = {};
-  EXPECT_EQ(inferior.pid, 7);
-  EXPECT_EQ(inferior.id, 3u);
+  EXPECT_EQ(inferior.pid, Pid(7));
+  EXPECT_EQ(inferior.id.value(), 3u);
   EXPECT_TRUE(inferior.is_root);
   EXPECT_FALSE(inferior.watched || inferior.slots_may_be_in_use || inferior.had_leftovers);
   EXPECT_FALSE(inferior.breakpoints_removed || inferior.is_guest || inferior.guest_action || inferior.has_lost_net);
@@ -73,7 +73,7 @@ TEST(SinceExecTest, AThreadKeepsItsNumberAndForgetsItsStack) {
   thread.shown.add({0x4000}, {0x1800});
   thread.earlier_calls = {"hipMalloc"};
   thread.since_exec() = {};
-  EXPECT_EQ(thread.tid, 7);
+  EXPECT_EQ(thread.tid, Tid(7));
   EXPECT_EQ(thread.device, kUnknownDevice);
   EXPECT_EQ(thread.thread_pointer, 0u);
   EXPECT_EQ(thread.stack.size(), 0u);

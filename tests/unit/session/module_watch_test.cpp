@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr pid_t kTarget = FakeProcess::kPid;
+constexpr Pid kTarget = FakeProcess::kPid;
 const FakeLibrary kHip{.soname = "libamdhip64.so.6", .functions = {"hipGetDeviceCount", "hipMalloc", "hipFree"}};
 const FakeLibrary kLibc{.soname = "libc.so.6",
                         .functions = {"__libc_start_main", "sigaction", "pthread_sigmask", "syscall"}};
@@ -34,7 +34,7 @@ struct NotingEngine final : Capture {
   std::string refusal;
 
   bool can(const Entry&) const override { return true; }
-  std::vector<Result<bool>> watch(Inferior&, std::span<const WatchedFunction> functions, pid_t) override {
+  std::vector<Result<bool>> watch(Inferior&, std::span<const WatchedFunction> functions, Tid) override {
     std::vector<Result<bool>> out;
     for (const WatchedFunction& one : functions) {
       const bool is_known = std::ranges::any_of(
@@ -46,11 +46,11 @@ struct NotingEngine final : Capture {
   }
   std::optional<std::uint32_t> on_trap(Thread&, const Registers&, std::int64_t) override { return std::nullopt; }
   void drain() override {}
-  void forget(Inferior&, RemoteRange range, pid_t) override {
+  void forget(Inferior&, RemoteRange range, Tid) override {
     forgotten.push_back(range);
     std::erase_if(watched, [&](const WatchedFunction& one) { return range.contains(one.code.function); });
   }
-  void leave(Inferior&, pid_t) override {}
+  void leave(Inferior&, Tid) override {}
   void thread_ended(Thread&, bool) override {}
   void set_recording(bool) override {}
 };
@@ -58,13 +58,13 @@ struct NotingEngine final : Capture {
 struct ModuleWatchTest : ::testing::Test {
   ModuleWatchTest() {
     engines.add(engine);
-    thread.tid = kTarget;
+    thread.tid = leader_of(kTarget);
     thread.inferior = &inferior;
     count_threads(1);
   }
   void count_threads(int threads) const {
     std::filesystem::remove_all(process.root() + fmt::format("/proc/{}/task", kTarget));
-    for (int i = 0; i < threads; ++i) process.write(fmt::format("task/{}/comm", kTarget + i), "x\n");
+    for (int i = 0; i < threads; ++i) process.write(fmt::format("task/{}/comm", kTarget.value() + i), "x\n");
   }
   // The session's wishes: probes of the GPU stack, of a library by name, and functions by name.
   void wish(std::vector<std::string> symbols, const std::string& library = {},
@@ -77,7 +77,7 @@ struct ModuleWatchTest : ::testing::Test {
     }
     watch.emplace(sink, clock, functions, engines, std::move(wishes));
   }
-  Result<void> begin() { return watch->begin(inferior, kTarget, {.loader_base = {FakeLoader::kBase}}); }
+  Result<void> begin() { return watch->begin(inferior, leader_of(kTarget), {.loader_base = {FakeLoader::kBase}}); }
   // The program has begun, and its loader has listed nothing yet.
   void begin_with(std::vector<std::string> symbols) {
     wish(std::move(symbols));
@@ -203,7 +203,7 @@ TEST_F(ModuleWatchTest, AnOpenedLibraryIsAnnouncedWithItsSites) {
   const std::uint64_t base = open(kHip, "/opt/libamdhip64.so", "/opt/libamdhip64.so.6.4.43484");
   ASSERT_THAT(loaded(), SizeIs(1));
   const ModuleLoaded one = loaded()[0];
-  EXPECT_EQ(one.process, 3u);
+  EXPECT_EQ(one.process.value(), 3u);
   EXPECT_EQ(one.path, "/opt/libamdhip64.so.6.4.43484") << "the name behind symbolic links";
   EXPECT_EQ(one.version, "6.4.43484");
   EXPECT_EQ(one.soname, "libamdhip64.so.6");
@@ -434,7 +434,7 @@ TEST_F(ModuleWatchTest, LoadedModulesOfARunningProgramHaveNoUntouchedCode) {
   const std::uint64_t base = loader.next_base();
   loader.put_library(base, library);
   loader.append(base, "/opt/libamdhip64.so");
-  watch->arm_loaded(inferior, kTarget);
+  watch->arm_loaded(inferior, leader_of(kTarget));
   ASSERT_THAT(engine.watched, SizeIs(2));
   EXPECT_EQ(engine.watched[0].code.untouched, 0u);
   EXPECT_THAT(sink.lifecycle("refused"), ElementsAre(HasSubstr("1 functions of /opt/libamdhip64.so: they are IFUNCs")));

@@ -40,7 +40,7 @@ struct OrphansTest : ::testing::Test {
     LaunchedProgram::Command command{.argv = argv, .environment = {"LD_LIBRARY_PATH=" FADE_UNIT_RUNTIMES "/v6"}};
     auto program = LaunchedProgram::fork_waiting(command);
     auto tracer = Tracer::create();
-    ASSERT_TRUE(program && tracer && tracer->seize(program->pid(), true));
+    ASSERT_TRUE(program && tracer && tracer->seize(leader_of(program->pid()), true));
     SessionOptions options;
     options.wishes.probes = catalogue.all();
     Session session(*tracer, sink, SessionClock{}, no_overrides, std::move(options));
@@ -60,9 +60,9 @@ struct OrphansTest : ::testing::Test {
     status = session.main_status();
   }
   static void hold(Session& session, Tracer& tracer, const Stop& birth, int looks, bool maker_dies) {
-    session.handle(tracer.next_of(static_cast<pid_t>(birth.message)));
+    session.handle(tracer.next_of(birth.child()));
     if (maker_dies) {
-      ::kill(birth.tid, SIGKILL);
+      ::kill(birth.tid.value(), SIGKILL);
       while (!session.main_ended()) session.handle(tracer.next());
     }
     for (int i = 0; i < looks; ++i) session.give_up_children();

@@ -42,41 +42,42 @@ struct Started {
   Result<Tracer> tracer = Tracer::create();
   Result<LaunchedProgram> program;
   explicit Started(const LaunchedProgram::Command& command) : program(LaunchedProgram::fork_waiting(command)) {
-    if (!tracer->seize(program->pid(), true)) std::abort();
+    if (!tracer->seize(leader_of(program->pid()), true)) std::abort();
     program->release();
-    while (tracer->next_of(program->pid()).kind != Stop::Kind::Exec) continue;
+    while (tracer->next_of(leader_of(program->pid())).kind != Stop::Kind::Exec) continue;
   }
   ~Started() {
-    ::kill(program->pid(), SIGKILL);
-    ::waitpid(program->pid(), nullptr, 0);
+    ::kill(program->pid().value(), SIGKILL);
+    ::waitpid(program->pid().value(), nullptr, 0);
   }
-  pid_t pid() const { return program->pid(); }
+  Pid pid() const { return program->pid(); }
+  Tid tid() const { return leader_of(program->pid()); }
 };
 
 TEST(ProcessFactsOfAProgram, AreThoseItWasStartedWith) {
   const Started started(
       {{"/bin/sleep", "", "1 0", ""}, {"HIP_A=b=c", "HOME=/x", "HIP_KEY=k", "NOTHING", "HIP_EMPTY="}, {}});
   const ProcessFacts facts = read_process_facts(started.pid());
-  EXPECT_EQ(facts.ppid, ::getpid());
+  EXPECT_EQ(facts.ppid, own_pid());
   EXPECT_EQ(facts.uid, ::getuid());
   EXPECT_GT(facts.start_ticks, 0u);
   EXPECT_TRUE(facts.exe.ends_with("/sleep") || facts.exe.ends_with("coreutils")) << facts.exe;
   EXPECT_THAT(facts.command, ElementsAre("/bin/sleep", "", "1 0", ""));
   EXPECT_THAT(facts.environment,
               ElementsAre(Pair("HIP_A", "b=c"), Pair("HIP_KEY", "<redacted>"), Pair("HIP_EMPTY", "")));
-  EXPECT_EQ(read_thread_group(started.pid()), started.pid());
-  EXPECT_EQ(read_thread_name(started.pid()), "sleep");
+  EXPECT_EQ(read_thread_group(started.tid()), started.pid());
+  EXPECT_EQ(read_thread_name(started.tid()), "sleep");
 }
 
 TEST(ProcessFactsOfAProgram, AreEmptyWhereThereIsNone) {
   const ProcessFacts facts = read_process_facts(999'999'999);
-  EXPECT_EQ(facts.ppid, 0);
+  EXPECT_EQ(facts.ppid, Pid(0));
   EXPECT_THAT(facts.command, IsEmpty());
   EXPECT_EQ(facts.exe, "");
-  EXPECT_EQ(read_thread_group(999'999'999), 0);
+  EXPECT_EQ(read_thread_group(999'999'999), Pid(0));
   EXPECT_EQ(read_thread_name(999'999'999), "");
   EXPECT_FALSE(catches_signal(999'999'999, SIGTRAP));
-  EXPECT_FALSE(read_auxiliary_vector(999'999'999, ProcessMemory(999'999'999)));
+  EXPECT_FALSE(read_auxiliary_vector(999'999'999, ProcessMemory(Pid(999'999'999))));
 }
 
 // Its name may hold what looks like the end of the name, and a new line.
@@ -90,8 +91,8 @@ TEST(ProcessFactsOfAProgram, NameOfAThreadIsNotBelieved) {
     ::_exit(0);
   }
   ::waitpid(pid, nullptr, WUNTRACED);
-  EXPECT_EQ(read_process_facts(pid).ppid, ::getpid());
-  EXPECT_EQ(read_thread_group(pid), pid);
+  EXPECT_EQ(read_process_facts(Pid::of(pid)).ppid, own_pid());
+  EXPECT_EQ(read_thread_group(Tid::of(pid)), Pid::of(pid));
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
 }
@@ -106,12 +107,12 @@ void expect_what_the_kernel_said(const std::optional<AuxiliaryVector>& facts) {
 }
 
 TEST(AuxiliaryVectorOf, ThisProcessIsWhatTheKernelSaid) {
-  expect_what_the_kernel_said(read_auxiliary_vector(::getpid(), ProcessMemory(::getpid())));
+  expect_what_the_kernel_said(read_auxiliary_vector(own_pid(), ProcessMemory(own_pid())));
 }
 
 TEST(AuxiliaryVectorOnTheStack, OfThisProcessIsWhatTheKernelSaid) {
-  const ProcessMemory memory(::getpid());
-  expect_what_the_kernel_said(read_auxiliary_vector_on_stack(::getpid(), memory));
+  const ProcessMemory memory(own_pid());
+  expect_what_the_kernel_said(read_auxiliary_vector_on_stack(own_pid(), memory));
 }
 
 TEST(AuxiliaryVectorOnTheStack, IsFoundBehindAnEnvironmentThatShrank) {
@@ -125,7 +126,7 @@ TEST(AuxiliaryVectorOnTheStack, IsFoundBehindAnEnvironmentThatShrank) {
     ::_exit(0);
   }
   ::waitpid(pid, nullptr, WUNTRACED);
-  expect_what_the_kernel_said(read_auxiliary_vector_on_stack(pid, ProcessMemory(pid)));
+  expect_what_the_kernel_said(read_auxiliary_vector_on_stack(Pid::of(pid), ProcessMemory(Pid::of(pid))));
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
 }
@@ -145,19 +146,19 @@ TEST(AuxiliaryVectorOnTheStack, IsNotFoundInOtherBytes) {
   const std::vector<std::uint64_t> none[] = {
       {},     {0},       {~std::uint64_t{0}}, {1},          {1, 8},
       {0, 0}, {0, 0, 0}, {2, 8, 8, 0, 8, 8},  {0, 0, 8, 0}, {0, 0, 8, 0, AT_ENTRY}};
-  for (const auto& words : none) EXPECT_FALSE(read_auxiliary_vector_on_stack(::getpid(), Bytes(words))) << words.size();
+  for (const auto& words : none) EXPECT_FALSE(read_auxiliary_vector_on_stack(own_pid(), Bytes(words))) << words.size();
   const auto found =
-      read_auxiliary_vector_on_stack(::getpid(), Bytes({1, 8, 0, 8, 0, 0, AT_ENTRY, 77, AT_NULL, 0, AT_ENTRY, 78}));
+      read_auxiliary_vector_on_stack(own_pid(), Bytes({1, 8, 0, 8, 0, 0, AT_ENTRY, 77, AT_NULL, 0, AT_ENTRY, 78}));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->entry.value, 77u);
 }
 
 TEST(CatchesSignal, IsSoWhereThereIsAHandler) {
-  EXPECT_FALSE(catches_signal(::getpid(), SIGUSR2));
+  EXPECT_FALSE(catches_signal(own_pid(), SIGUSR2));
   ::signal(SIGUSR2, [](int) {});
-  EXPECT_TRUE(catches_signal(::getpid(), SIGUSR2));
+  EXPECT_TRUE(catches_signal(own_pid(), SIGUSR2));
   ::signal(SIGUSR2, SIG_IGN);
-  EXPECT_FALSE(catches_signal(::getpid(), SIGUSR2));
+  EXPECT_FALSE(catches_signal(own_pid(), SIGUSR2));
   ::signal(SIGUSR2, SIG_DFL);
 }
 

@@ -25,7 +25,7 @@ class Remembered : public ::testing::Test {
   }
 
   std::array<std::uint64_t, 16> words_{};
-  const ProcessMemory memory_{::getpid()};
+  const ProcessMemory memory_{own_pid()};
   StackSnapshot snapshot_;
   RememberedStacks stacks_;
   RememberedStacks::Place place_{.program = 1,

@@ -29,7 +29,7 @@ struct ReturnsTest : ::testing::Test {
                                      .environment = {"LD_LIBRARY_PATH=" FADE_UNIT_RUNTIMES "/v6"}};
     auto program = LaunchedProgram::fork_waiting(command);
     auto tracer = Tracer::create();
-    if (!program || !tracer || !tracer->seize(program->pid(), killed_at == ~std::size_t{0})) return -1;
+    if (!program || !tracer || !tracer->seize(leader_of(program->pid()), killed_at == ~std::size_t{0})) return -1;
     SessionOptions options;
     options.wishes.probes = catalogue.all();
     options.return_rest_ns = 0;
@@ -46,7 +46,7 @@ struct ReturnsTest : ::testing::Test {
     session.let_go();
     left_changed = session.bytes_left_changed();
     int status = -1;
-    while (::waitpid(program->pid(), &status, 0) < 0 && errno == EINTR) continue;
+    while (::waitpid(program->pid().value(), &status, 0) < 0 && errno == EINTR) continue;
     return status;
   }
   std::size_t with_flag(std::uint16_t flag) const {

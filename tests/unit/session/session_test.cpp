@@ -152,8 +152,8 @@ TEST_F(SessionTest, ProcessesAndThreadsAreToldOnceWithTheirParents) {
   EXPECT_EQ(ran.status, 0);
   const auto started = ran.sink.all<ProcessStarted>();
   ASSERT_EQ(started.size(), 5u);  // one child forks once more
-  EXPECT_EQ(started[0].parent, 0u);
-  for (std::size_t i = 0; i < started.size(); ++i) EXPECT_EQ(started[i].process, i + 1);
+  EXPECT_EQ(started[0].parent.value(), 0u);
+  for (std::size_t i = 0; i < started.size(); ++i) EXPECT_EQ(started[i].process.value(), i + 1);
   EXPECT_EQ(ran.sink.all<ProcessEnded>().size(), 5u);
   EXPECT_EQ(ran.sink.all<ThreadStarted>().size(), ran.sink.all<ThreadEnded>().size());
 }
@@ -186,7 +186,7 @@ int status_after_letting_go(const std::vector<std::string>& argv, std::size_t ca
   LaunchedProgram::Command command{.argv = argv, .environment = with_runtime("v6")};
   auto launched = LaunchedProgram::fork_waiting(command);
   auto tracer = Tracer::create();
-  if (!launched || !tracer || !tracer->seize(launched->pid(), true)) return -1;
+  if (!launched || !tracer || !tracer->seize(leader_of(launched->pid()), true)) return -1;
   test::CollectingSink sink;
   Session session(*tracer, sink, SessionClock{}, no_overrides, everything());
   session.adopt(launched->pid());
@@ -195,11 +195,11 @@ int status_after_letting_go(const std::vector<std::string>& argv, std::size_t ca
     if (const Stop stop = tracer->next(); stop.kind != Stop::Kind::Gone) session.handle(stop);
   session.let_go();
   EXPECT_TRUE(session.empty());
-  ::kill(launched->pid(), SIGUSR1);
+  ::kill(launched->pid().value(), SIGUSR1);
   int status = 0;
-  for (int ticks = 0; ::waitpid(launched->pid(), &status, 0) < 0;) {
+  for (int ticks = 0; ::waitpid(launched->pid().value(), &status, 0) < 0;) {
     if (errno != EINTR || ++ticks < 400) continue;  // of 50 ms: it hangs
-    ::kill(launched->pid(), SIGKILL);
+    ::kill(launched->pid().value(), SIGKILL);
   }
   return status;
 }
@@ -230,7 +230,7 @@ int status_after_killed_supervisor(const std::vector<std::string>& argv, std::si
   const pid_t supervisor = ::fork();
   if (supervisor == 0) {
     auto tracer = Tracer::create();
-    if (!tracer || !tracer->seize(launched->pid(), false) || ::write(ends[1], "", 1) != 1) ::_exit(1);
+    if (!tracer || !tracer->seize(leader_of(launched->pid()), false) || ::write(ends[1], "", 1) != 1) ::_exit(1);
     test::CollectingSink sink;
     Session session(*tracer, sink, SessionClock{}, no_overrides, everything());
     session.adopt(launched->pid());
@@ -245,8 +245,8 @@ int status_after_killed_supervisor(const std::vector<std::string>& argv, std::si
   EXPECT_TRUE(WIFSIGNALED(status));
   ::close(ends[0]);
   ::close(ends[1]);
-  ::kill(launched->pid(), SIGUSR1);
-  ::waitpid(launched->pid(), &status, 0);
+  ::kill(launched->pid().value(), SIGUSR1);
+  ::waitpid(launched->pid().value(), &status, 0);
   return status;
 }
 

@@ -45,7 +45,7 @@ TEST(StopTallyTest, AThreadsCostIsToldOnce) {
   tally.report(thread);
   tally.report(thread);
   ASSERT_EQ(sink.all<ThreadCost>().size(), 1u);
-  EXPECT_EQ(sink.all<ThreadCost>()[0].thread, 4u);
+  EXPECT_EQ(sink.all<ThreadCost>()[0].thread.value(), 4u);
   EXPECT_EQ(sink.all<ThreadCost>()[0].stops, 2u);
   EXPECT_EQ(sink.all<ThreadCost>()[0].held_ns, 42);
   EXPECT_EQ(sink.all<ThreadCost>()[0].crossed, 2u);

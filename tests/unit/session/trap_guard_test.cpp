@@ -22,7 +22,7 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr pid_t kMainTid = FakeProcess::kPid, kOtherTid = kMainTid + 1;
+constexpr Tid kMainTid = leader_of(FakeProcess::kPid), kOtherTid = Tid::of(kMainTid.value() + 1);
 constexpr std::uint64_t kTrap = 1 << (SIGTRAP - 1), kInt = 1 << (SIGINT - 1), kUsr1 = 1 << (SIGUSR1 - 1);
 constexpr std::uint64_t kNever = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 1ull << 31 | 1ull << 32;
 // Places in the program: two arguments, and its stack.
@@ -32,10 +32,10 @@ constexpr std::uint64_t kAtFunction = 0x30'0000;                     // libc's f
 
 struct TrapGuardTest : ::testing::Test {
   TrapGuardTest() {
-    inferior.pid = kMainTid;
-    inferior.program = std::make_shared<Program>(kernel, kMainTid, process.proc());
+    inferior.pid = FakeProcess::kPid;
+    inferior.program = std::make_shared<Program>(kernel, FakeProcess::kPid, process.proc());
     process.put(kStackAt + 0x4'0000, std::uint64_t{0});
-    for (const pid_t tid : {kMainTid, kOtherTid}) {
+    for (const Tid tid : {kMainTid, kOtherTid}) {
       auto& thread = inferior.threads[tid] = std::make_unique<Thread>();
       thread->tid = tid;
       thread->inferior = &inferior;
@@ -49,8 +49,8 @@ struct TrapGuardTest : ::testing::Test {
     show_caught(true);
   }
   AddressSpace& space() const { return inferior.space(); }
-  Thread& thread(pid_t tid = kMainTid) { return *inferior.threads.at(tid); }
-  std::uint64_t& kernel_mask(pid_t tid = kMainTid) { return threads.all[tid].mask; }
+  Thread& thread(Tid tid = kMainTid) { return *inferior.threads.at(tid); }
+  std::uint64_t& kernel_mask(Tid tid = kMainTid) { return threads.all[tid].mask; }
   void show_caught(bool is_caught) const {
     process.write("status", fmt::format("SigCgt:\t{:016x}\n", is_caught ? kTrap : 0));
   }
@@ -311,7 +311,7 @@ TEST_F(TrapGuardTest, AHeldSignalIsSentToItsThreadByTheUnblocking) {
     EXPECT_THAT(threads.queued, IsEmpty()) << "still blocked";
     set_mask(how, set);
     ASSERT_THAT(threads.queued, SizeIs(1));
-    EXPECT_EQ(threads.queued[0].pid, kMainTid);
+    EXPECT_EQ(threads.queued[0].pid, FakeProcess::kPid);
     EXPECT_EQ(threads.queued[0].tid, kMainTid);
     EXPECT_EQ(threads.queued[0].info.si_signo, SIGTRAP);
     EXPECT_EQ(threads.queued[0].info.si_code, SI_QUEUE);
@@ -344,7 +344,7 @@ TEST_F(TrapGuardTest, ASignalThatWaitsGoesToTheThreadThatWouldHaveIt) {
   struct Case {
     int code;
     bool second_blocks, second_awaits, main_awaits;
-    pid_t taker;  // 0: none
+    Tid taker;  // 0: none
   };
   const Case cases[] = {
       {SI_USER, true, false, false, 0},         {SI_USER, false, false, false, kOtherTid},
@@ -377,7 +377,7 @@ TEST_F(TrapGuardTest, AWaitForOtherSignalsIsNoWaitForSigtrap) {
 TEST_F(TrapGuardTest, ASignalOfTheProcessIsSentToTheProcess) {
   guard.send_to_process(inferior, trap_from(SI_USER, 5));
   ASSERT_THAT(threads.queued, SizeIs(1));
-  EXPECT_EQ(threads.queued[0].tid, 0);
+  EXPECT_EQ(threads.queued[0].tid, Tid(0));
   EXPECT_EQ(threads.queued[0].info.si_code, SI_QUEUE);
   EXPECT_EQ(threads.queued[0].info.si_pid, 5);
 }

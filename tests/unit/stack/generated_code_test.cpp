@@ -25,10 +25,10 @@ TEST_F(Walk, GeneratedCodeEndsTheNativePart) {
     return run_generated(reinterpret_cast<int (*)()>(page));
   });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
   ASSERT_TRUE(eventually([&] { return *there == 1; }));
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   CodeFiles files;
   CodeMap code(files, thread.memory());
   ASSERT_TRUE(stop_where(thread, code, [](const auto& frames) { return frames.size() == 1; }));
@@ -60,10 +60,10 @@ class Generated {
 
   Generated(const std::string& library, std::span<const unsigned char> code, unsigned long n)
       : child_([=, this] { return run(library, code, n); }), tracer_(make_tracer()) {
-    EXPECT_TRUE(tracer_.seize(child_.pid(), true));
+    EXPECT_TRUE(tracer_.seize(child_.tid(), true));
     child_.go();
     EXPECT_TRUE(eventually([&] { return spins_->load() == 1; }));
-    thread_.emplace(tracer_, child_.pid());
+    thread_.emplace(tracer_, child_.tid());
     EXPECT_TRUE(thread_->stop());
   }
   Stopped& thread() { return *thread_; }

@@ -20,9 +20,9 @@ namespace {
 TEST_F(Walk, WithoutFramePointers) {
   Child child([this] { return work(*folder / "libwork.so"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
@@ -32,9 +32,9 @@ TEST_F(Walk, WithoutFramePointers) {
 TEST_F(Walk, StubsAndLazyBinding) {
   Child child([this] { return work(*folder / "liblazy.so"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
@@ -44,9 +44,9 @@ TEST_F(Walk, StubsAndLazyBinding) {
 TEST_F(Walk, ThroughASignalFrame) {
   Child child([this] { return work(*folder / "libwork.so", "only_signals"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
@@ -63,7 +63,7 @@ TEST_F(Walk, ThroughASignalFrame) {
   ASSERT_TRUE(stop_where(thread, code, [&](const auto& frames) { return std::ranges::any_of(frames, is_in_handler); }));
   NativeWalk::End end;
   std::uint32_t evaluated = 0;
-  EXPECT_EQ(thread.frames(code, end, &evaluated), Oracle(child.pid()).frames(4096));
+  EXPECT_EQ(thread.frames(code, end, &evaluated), Oracle(child.tid()).frames(4096));
   EXPECT_EQ(end, NativeWalk::End::Bottom);
   EXPECT_GE(evaluated, 1U);
 }
@@ -72,9 +72,9 @@ TEST_F(Walk, ThroughASignalFrame) {
 TEST_F(Walk, FromTheVdso) {
   Child child([this] { return work(*folder / "libwork.so", "only_clocks"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
@@ -103,7 +103,7 @@ TEST_F(Walk, FromTheVdso) {
 
 struct AThreadEndsWhereItBegan : Walk {
   using Walk::work;
-  const Shared<std::atomic<pid_t>> tid;
+  const Shared<std::atomic<Tid>> tid;
 };
 TEST_F(AThreadEndsWhereItBegan, AsLibunwindSays) {
   Child child([&] {
@@ -112,7 +112,7 @@ TEST_F(AThreadEndsWhereItBegan, AsLibunwindSays) {
         &thread, nullptr,
         [](void* to) -> void* {
           auto& self = *static_cast<AThreadEndsWhereItBegan*>(to);
-          self.tid->store(static_cast<pid_t>(::syscall(SYS_gettid)));
+          self.tid->store(Tid::of(::gettid()));
           return self.work(*folder / "libwork.so"), nullptr;
         },
         this);
@@ -121,14 +121,14 @@ TEST_F(AThreadEndsWhereItBegan, AsLibunwindSays) {
   child.go();
   ASSERT_TRUE(eventually([&] { return tid->load() != 0; }));
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(*tid, false));
-  Stopped thread(tracer, *tid);
+  ASSERT_TRUE(tracer.seize(tid->load(), false));
+  Stopped thread(tracer, tid->load());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
   compare(thread, code);
-  ::kill(child.pid(), SIGKILL);
-  while (next_stop(tracer).tid != *tid) continue;  // its end is ours to take, or its process would never be gone
+  ::kill(child.pid().value(), SIGKILL);
+  while (next_stop(tracer).tid != tid->load()) continue;  // its end is ours to take, or its process would never be gone
 }
 
 // Library out, another one in, at the same addresses as often as not: nothing old may count.
@@ -144,9 +144,9 @@ TEST_F(Walk, WhatWasMappedAnewIsLookedAtAnew) {
     }
   });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   CodeFiles files;
   CodeMap code(files, thread.memory());
   const std::uint64_t first = code.generation();
@@ -171,9 +171,9 @@ TEST_F(Walk, ChildrenShareTheFiles) {
   ASSERT_TRUE(eventually([&] { return *working == 2; }));
   const Tracer tracer = make_tracer();
   CodeFiles files;
-  for (const pid_t pid : {child.pid(), grandchild->load()}) {
-    ASSERT_TRUE(tracer.seize(pid, true));
-    Stopped thread(tracer, pid);
+  for (const Pid pid : {child.pid(), Pid::of(grandchild->load())}) {
+    ASSERT_TRUE(tracer.seize(leader_of(pid), true));
+    Stopped thread(tracer, leader_of(pid));
     CodeMap code(files, thread.memory());
     compare(thread, code);
   }
@@ -185,9 +185,9 @@ TEST_F(Walk, ChildrenShareTheFiles) {
 TEST_F(Walk, ADamagedStackEndsTheWalk) {
   Child child([this] { return work(*folder / "libwork.so"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
@@ -211,9 +211,9 @@ TEST_F(Walk, ADamagedStackEndsTheWalk) {
 TEST_F(Walk, EvidenceIsAllThatTheFramesRestOn) {
   Child child([this] { return work(*folder / "libwork.so"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap code(files, thread.memory());
@@ -258,9 +258,9 @@ TEST_F(Walk, EvidenceIsAllThatTheFramesRestOn) {
 TEST_F(Walk, ASlotIsShownAsItsSite) {
   Child child([this] { return work(*folder / "libwork.so"); });
   const Tracer tracer = make_tracer();
-  ASSERT_TRUE(tracer.seize(child.pid(), true));
+  ASSERT_TRUE(tracer.seize(child.tid(), true));
   child.go();
-  Stopped thread(tracer, child.pid());
+  Stopped thread(tracer, child.tid());
   await_work(thread);
   CodeFiles files;
   CodeMap plain(files, thread.memory());

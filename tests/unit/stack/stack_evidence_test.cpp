@@ -25,7 +25,7 @@ class Evidence : public ::testing::Test {
   std::array<std::uint64_t, 64> stack_{};
   std::array<std::uint64_t, 8> elsewhere_{};
   std::uint64_t outside_ = 7;
-  const ProcessMemory memory_{::getpid()};
+  const ProcessMemory memory_{own_pid()};
   StackSnapshot snapshot_;
   StackEvidence evidence_;
 };

@@ -15,7 +15,7 @@ namespace fade::test {
 
 class Oracle {
  public:
-  explicit Oracle(pid_t tid) : space_(::unw_create_addr_space(&_UPT_accessors, 0)), thread_(::_UPT_create(tid)) {}
+  explicit Oracle(Tid tid) : space_(::unw_create_addr_space(&_UPT_accessors, 0)), thread_(::_UPT_create(tid.value())) {}
   ~Oracle() {
     ::_UPT_destroy(thread_);
     ::unw_destroy_addr_space(space_);
@@ -62,7 +62,7 @@ inline std::string shown(const std::vector<RemoteAddr>& frames) {
 // A thread of another process that runs and is stopped wherever it happens to be.
 class Stopped {
  public:
-  Stopped(const Tracer& tracer, pid_t tid) : tracer_(tracer), tracee_(tid), memory_(tid) {}
+  Stopped(const Tracer& tracer, Tid tid) : tracer_(tracer), tracee_(tid), memory_(tid) {}
 
   // False: it has ended.
   bool stop() {
@@ -86,7 +86,7 @@ class Stopped {
       else if (stop.kind != Stop::Kind::None) return;
     }
   }
-  pid_t tid() const { return tracee_.tid(); }
+  Tid tid() const { return tracee_.tid(); }
   const ProcessMemory& memory() const { return memory_; }
   Registers registers() const { return tracee_.registers().value_or(Registers{}); }
 

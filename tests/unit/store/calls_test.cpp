@@ -279,7 +279,7 @@ TEST_F(Calls, AreSummedBySecondWithTheirFirstId) {
 TEST_F(Calls, SumsHoldWhileThreadsComeAndGo) {
   open();
   for (ThreadId t = 2; t < 600; ++t) {
-    tracee->thread(t, 1, static_cast<pid_t>(100 + t));
+    tracee->thread(t, 1, Tid::of(static_cast<pid_t>(100 + t.value())));
     tracee->call("hipDeviceSynchronize", {}, t);
     tracee->notice(ThreadEnded{t, tracee->now(), "worker"});
   }

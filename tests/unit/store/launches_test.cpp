@@ -100,7 +100,7 @@ TEST_F(RepeatedLaunches, GoToEachThreadsOwnStream) {
   open();
   tracee->thread(2, 1, 101);
   for (int i = 0; i < 2; ++i)
-    for (const ThreadId thread : {1, 2}) {
+    for (const ThreadId thread : {ThreadId(1), ThreadId(2)}) {
       launch("hipLaunchKernel_spt", 0, thread);
       launch("hipLaunchKernel", 2, thread);
       launch("hipLaunchKernel", 0, thread);
@@ -125,7 +125,7 @@ TEST_F(RepeatedLaunches, AreNotRunWhileTheirStreamIsCaptured) {
 TEST_F(RepeatedLaunches, CountForTheirThread) {
   open();
   tracee->thread(2, 1, 101);
-  for (int i = 0; i < 6; ++i) launch("hipLaunchKernel", 0xa0, 1 + i % 2);
+  for (int i = 0; i < 6; ++i) launch("hipLaunchKernel", 0xa0, i % 2 == 0 ? ThreadId(1) : ThreadId(2));
   tracee->fail("hipLaunchKernel", 1);
   finish();
   EXPECT_THAT(rows("SELECT tid, sum(calls), sum(errors) FROM call_stats GROUP BY 1"),

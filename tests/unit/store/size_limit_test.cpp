@@ -80,8 +80,8 @@ void leaks(Tracee& t, std::uint64_t n) { t.malloc(0x1000 * (n + 1), 10); }
 void launches(Tracee& t, std::uint64_t n) { t.launch(0x4000 + n % 8 * 16, 1 + static_cast<std::uint32_t>(n % 32)); }
 // A thread for each few calls: many sums, few calls.
 void threads(Tracee& t, std::uint64_t n) {
-  const auto thread = static_cast<ThreadId>(2 + n / 4);
-  if (n % 4 == 0) t.thread(thread, 1, static_cast<pid_t>(1000 + n));
+  const auto thread = ThreadId::of(static_cast<std::uint32_t>(2 + n / 4));
+  if (n % 4 == 0) t.thread(thread, 1, Tid::of(static_cast<pid_t>(1000 + n)));
   t.call("hipDeviceSynchronize", {}, thread);
 }
 void errors(Tracee& t, std::uint64_t n) { t.fail("hipSetDevice", 101 + n % 500); }

@@ -54,7 +54,7 @@ class Tracee {
  public:
   explicit Tracee(EventSink& sink) : sink_(sink) {}
 
-  void process(ProcessId id, pid_t pid = 100, ProcessId parent = 0) {
+  void process(ProcessId id, Pid pid = 100, ProcessId parent = 0) {
     sink_.notice(ProcessStarted{.process = id,
                                 .parent = parent,
                                 .at = now_,
@@ -63,7 +63,7 @@ class Tracee {
                                 .command = {"prog", "a b"},
                                 .environment = {{"HIP_VISIBLE_DEVICES", "0"}}});
   }
-  void thread(ThreadId id, ProcessId process, pid_t tid = 100) {
+  void thread(ThreadId id, ProcessId process, Tid tid = 100) {
     sink_.notice(ThreadStarted{id, process, now_, tid, "main"});
   }
 

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <sys/types.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "base/pid.hpp"
 
 namespace fade {
 
@@ -15,8 +16,9 @@ namespace fade {
 struct FakeStatus {
   std::string name = "python3";
   char state = 'S';
-  pid_t tgid = 0;  // 0: the process itself
-  pid_t ppid = 1, tracer = 0;
+  Pid tgid = 0;  // 0: the process itself
+  Pid ppid = 1;
+  Tid tracer = 0;
   std::string uids = "1000\t1000\t1000\t1000", gids = "1000\t1000\t1000\t1000";
   int seccomp = 0;
   unsigned blocked = 0, ignored = 0, caught = 0;
@@ -39,7 +41,7 @@ class FakeProc {
     std::ofstream(folder_ / name, std::ios::binary) << content;
   }
 
-  void status(pid_t pid, const FakeStatus& s, const std::string& file_name = "status") const {
+  void status(Pid pid, const FakeStatus& s, const std::string& file_name = "status") const {
     file(
         fmt::format("{}/{}", pid, file_name),
         fmt::format(
@@ -51,13 +53,13 @@ class FakeProc {
   }
 
   // A running process that has one thread, and a name that pgrep would show.
-  void process(pid_t pid, const FakeStatus& s = {}) const {
+  void process(Pid pid, const FakeStatus& s = {}) const {
     status(pid, s);
     status(pid, s, fmt::format("task/{}/status", pid));
     file(fmt::format("{}/comm", pid), s.name + "\n");
     stat_flags(pid, 0x400000);
   }
-  void stat_flags(pid_t pid, unsigned flags) const {
+  void stat_flags(Pid pid, unsigned flags) const {
     file(fmt::format("{}/stat", pid), fmt::format("{} (a) b) S 1 1 1 0 -1 {} 1 2 3 4 5\n", pid, flags));
   }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr pid_t kSender = 4711;
 constexpr std::int64_t kLater = HeardSignals::kMerge + 1;
 
-SignalKey key(int signal, pid_t sender = kSender) { return {signal, SI_USER, sender}; }
+SignalKey key(int signal, pid_t sender = kSender) { return {signal, SI_USER, Pid::of(sender)}; }
 SignalNote note(const SignalKey& key, std::int64_t when) { return {.key = key, .when = when}; }
 
 TEST(HeardSignals, OneThatWasHeardAnswersForOneNote) {

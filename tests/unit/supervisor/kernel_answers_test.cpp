@@ -21,7 +21,7 @@ TEST(AskerTest, ReadsCapabilities) {
   EXPECT_TRUE(asker.may_gain_ptrace);
   EXPECT_EQ(asker.capabilities, 0x80001u);
   EXPECT_EQ(asker.program, "fadectl");
-  EXPECT_EQ(asker.pid, ::getpid());
+  EXPECT_EQ(asker.pid, own_pid());
   EXPECT_EQ(asker.uid, ::getuid());
 }
 
@@ -43,9 +43,9 @@ struct Child {
 TEST(KernelAnswersTest, AsksTheRealKernel) {
   const KernelAnswers kernel = KernelAnswers::real();
   const Child child;
-  EXPECT_EQ(kernel.signal(child.pid), 0);
+  EXPECT_EQ(kernel.signal(Pid::of(child.pid)), 0);
   EXPECT_EQ(kernel.signal(0x7fffffff), ESRCH);
-  EXPECT_EQ(kernel.user_namespace(child.pid), UserNamespace::Same);
+  EXPECT_EQ(kernel.user_namespace(Pid::of(child.pid)), UserNamespace::Same);
   EXPECT_EQ(kernel.user_namespace(0x7fffffff), UserNamespace::Unknown);
   // Wherever the tests of ptrace/ pass, which start programs the same way; nothing is left to be waited for.
   EXPECT_EQ(kernel.trace_me(), std::optional(0));
@@ -54,7 +54,7 @@ TEST(KernelAnswersTest, AsksTheRealKernel) {
 
 TEST(KernelAnswersTest, ChildOfOursMayBeTraced) {
   const Child child;
-  for (const Check& one : check_attach(child.pid, Asker::self()))
+  for (const Check& one : check_attach(Pid::of(child.pid), Asker::self()))
     EXPECT_NE(one.verdict, Check::Verdict::Bad) << one.what << ": " << one.cause;
 }
 

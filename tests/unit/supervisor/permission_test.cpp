@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Verdict = Check::Verdict;
 
-constexpr pid_t kPid = 10;
+constexpr Pid kPid = 10;
 constexpr unsigned kTrap = 1u << (SIGTRAP - 1);
 
 // The start of a program file.
@@ -44,9 +44,9 @@ struct PermissionTest : ::testing::Test {
   std::string uid = std::to_string(::geteuid());
   FakeStatus target{.uids = ids(uid), .gids = ids("7")};
   Asker asker{.pid = 5000, .uid = ::geteuid(), .gid = 7, .may_gain_ptrace = true};
-  KernelAnswers kernel{.signal = [](pid_t) { return ESRCH; },
+  KernelAnswers kernel{.signal = [](Pid) { return ESRCH; },
                        .trace_me = [] { return std::optional(0); },
-                       .user_namespace = [](pid_t) { return UserNamespace::Same; }};
+                       .user_namespace = [](Pid) { return UserNamespace::Same; }};
 
   static std::string ids(const std::string& id) { return id + "\t" + id + "\t" + id + "\t" + id; }
 
@@ -98,7 +98,7 @@ TEST_F(PermissionTest, NoSuchProcess) {
 
 TEST_F(PermissionTest, AProcessThatProcHides) {
   std::filesystem::remove_all(proc.path() + "/10");
-  kernel.signal = [](pid_t) { return EPERM; };
+  kernel.signal = [](Pid) { return EPERM; };
   EXPECT_EQ(first_bad().code, EPERM);
   EXPECT_THAT(first_bad().cause, HasSubstr("hidepid"));
   EXPECT_EQ(first_bad().fix, "sudo fade-attach 10");
@@ -138,7 +138,7 @@ TEST_F(PermissionTest, AnotherTracerIsNamed) {
 }
 
 TEST_F(PermissionTest, WhatWeTraceAlreadyIsNoObstacle) {
-  change([&](FakeStatus& s) { s.tracer = asker.pid; });
+  change([&](FakeStatus& s) { s.tracer = leader_of(asker.pid); });
   EXPECT_EQ(of("is not traced by another program").verdict, Verdict::Good);
 }
 
@@ -286,7 +286,7 @@ TEST_F(PermissionTest, YamaOfNoLevelOrUnreadable) {
 
 TEST_F(PermissionTest, UserNamespaces) {
   const auto verdict = [&](UserNamespace where, bool can_ptrace) {
-    kernel.user_namespace = [where](pid_t) { return where; };
+    kernel.user_namespace = [where](Pid) { return where; };
     asker.can_ptrace = can_ptrace;
     return of("our rights count in its user namespace").verdict;
   };
@@ -301,7 +301,7 @@ TEST_F(PermissionTest, UserNamespaces) {
 
 TEST_F(PermissionTest, WhatTheKernelKeepsClosedForNoReasonThatIsSeen) {
   asker.can_ptrace = true;
-  kernel.user_namespace = [](pid_t) { return UserNamespace::Closed; };
+  kernel.user_namespace = [](Pid) { return UserNamespace::Closed; };
   EXPECT_EQ(first_bad().what, "the kernel lets us look into it");
   EXPECT_THAT(first_bad().cause, HasSubstr("security module"));
   change([](FakeStatus& s) { s.tracer = 77; });  // a better reason
@@ -311,7 +311,7 @@ TEST_F(PermissionTest, WhatTheKernelKeepsClosedForNoReasonThatIsSeen) {
 // Of someone who made the namespace: the users in it are not the maker, and still are no obstacle.
 TEST_F(PermissionTest, MakerOfTheNamespaceMayCrossUsers) {
   change([](FakeStatus& s) { s.uids = ids("4000000"), s.capabilities = ~0ull; });
-  kernel.user_namespace = [](pid_t) { return UserNamespace::NestedOwned; };
+  kernel.user_namespace = [](Pid) { return UserNamespace::NestedOwned; };
   EXPECT_EQ(first_bad().what, "");
 }
 
@@ -467,7 +467,7 @@ TEST_F(PermissionTest, OtherErrorsAreLeftAsTheyAre) {
 
 TEST_F(PermissionTest, WithoutProcItStillSaysSomething) {
   const KernelAnswers there{
-      .signal = [](pid_t) { return 0; }, .trace_me = kernel.trace_me, .user_namespace = kernel.user_namespace};
+      .signal = [](Pid) { return 0; }, .trace_me = kernel.trace_me, .user_namespace = kernel.user_namespace};
   const Error error = explain_refusal(kPid, {.message = "no", .code = EPERM}, asker, "/nonexistent", there);
   EXPECT_FALSE(error.cause.empty());
   EXPECT_EQ(error.message, "no: Operation not permitted");

@@ -10,13 +10,13 @@ namespace {
 
 // Waits for signals and exits with the number of the first one.
 struct Receiver {
-  pid_t pid = 0;
+  Pid pid = 0;
   Receiver() {
     sigset_t all;
     sigfillset(&all);
     sigset_t before;
     ::sigprocmask(SIG_SETMASK, &all, &before);
-    pid = ::fork();
+    pid = Pid::of(::fork());
     if (pid == 0) {
       int signal = 0;
       ::sigwait(&all, &signal);
@@ -27,7 +27,7 @@ struct Receiver {
   SignalWitness witness() const { return {pid, {"receiver"}}; }
   int got() const {
     int status = 0;
-    ::waitpid(pid, &status, 0);
+    ::waitpid(pid.value(), &status, 0);
     return WEXITSTATUS(status);
   }
 };
@@ -56,8 +56,8 @@ TEST(SignalRelay, PassesOnValues) {
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   {
-    const SignalWitness witness(receiver, {});
-    const SignalRelay relay(receiver, witness);
+    const SignalWitness witness(Pid::of(receiver), {});
+    const SignalRelay relay(Pid::of(receiver), witness);
     ::sigqueue(::getpid(), SIGUSR1, {.sival_int = 42});
   }
   int status = 0;
@@ -79,7 +79,7 @@ TEST(SignalRelay, KeepsWhatNobodySent) {
   ::setitimer(ITIMER_REAL, &soon, nullptr);
   ::sigsuspend(&none);
   ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
-  ::kill(receiver.pid, SIGUSR2);  // the first signal it gets
+  ::kill(receiver.pid.value(), SIGUSR2);  // the first signal it gets
   EXPECT_EQ(receiver.got(), SIGUSR2);
 }
 
@@ -105,7 +105,7 @@ TEST(SignalRelay, AfterTheProgramsEndOneRequestIsEnoughAndNobodyGetsIt) {
   relay.program_ended();
   ::kill(::getpid(), SIGTERM);
   EXPECT_TRUE(relay.let_go_asked());
-  ::kill(receiver.pid, SIGUSR2);  // the first signal it gets
+  ::kill(receiver.pid.value(), SIGUSR2);  // the first signal it gets
   EXPECT_EQ(receiver.got(), SIGUSR2);
 }
 
@@ -141,7 +141,7 @@ TEST(SignalRelay, LeavesTheTickToItsHandler) {
     const itimerspec soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1'000'000}};
     ::timer_settime(timer, 0, &soon, nullptr);
     while (ticks == 0) ::usleep(1'000);
-    ::kill(receiver.pid, SIGUSR2);  // the first signal it gets
+    ::kill(receiver.pid.value(), SIGUSR2);  // the first signal it gets
     EXPECT_EQ(receiver.got(), SIGUSR2);
   }
   ::timer_delete(timer);
@@ -154,7 +154,7 @@ TEST(SignalRelay, PutsBackWhatWasThereBefore) {
     const Receiver receiver;
     const SignalWitness witness = receiver.witness();
     const SignalRelay relay(receiver.pid, witness);
-    ::kill(receiver.pid, SIGTERM);
+    ::kill(receiver.pid.value(), SIGTERM);
     receiver.got();
   }
   struct sigaction now {};

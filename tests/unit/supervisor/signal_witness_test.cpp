@@ -11,13 +11,13 @@ namespace {
 
 // A process that waits for SIGTERM and exits with its value, or with 1.
 struct TermReceiver {
-  pid_t pid = 0;
+  Pid pid = 0;
   TermReceiver() {
     sigset_t term, before;
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
     ::sigprocmask(SIG_BLOCK, &term, &before);
-    pid = ::fork();
+    pid = Pid::of(::fork());
     if (pid == 0) {
       siginfo_t info{};
       ::sigwaitinfo(&term, &info);
@@ -26,19 +26,21 @@ struct TermReceiver {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
   }
   ~TermReceiver() {
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    ::kill(pid.value(), SIGKILL);
+    ::waitpid(pid.value(), nullptr, 0);
   }
   int got() const {
     siginfo_t info{};
-    ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
+    ::waitid(P_PID, static_cast<id_t>(pid.value()), &info, WEXITED | WNOWAIT);
     return info.si_status;
   }
 };
 
 SignalNote note(int code) {
-  return {
-      .key = {SIGTERM, code, 1}, .parent = ::getppid(), .when = clock_ns(CLOCK_MONOTONIC), .value = {.sival_int = 42}};
+  return {.key = {SIGTERM, code, 1},
+          .parent = Pid::of(::getppid()),
+          .when = clock_ns(CLOCK_MONOTONIC),
+          .value = {.sival_int = 42}};
 }
 
 TEST(SignalWitness, PassesOnWhatItDidNotGet) {
@@ -62,23 +64,23 @@ TEST(SignalWitness, DecidesOnAllBeforeItEnds) {
 TEST(SignalWitness, EndsThoughItIsStopped) {
   const TermReceiver receiver;
   const SignalWitness witness(receiver.pid, {});
-  ::kill(witness.pid(), SIGSTOP);
+  ::kill(witness.pid().value(), SIGSTOP);
   siginfo_t info{};
-  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(witness.pid()), &info, WSTOPPED | WNOWAIT), 0);
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(witness.pid().value()), &info, WSTOPPED | WNOWAIT), 0);
 }
 
 TEST(SignalWitness, RefusesNotesWhenItIsDead) {
   const TermReceiver receiver;
   const SignalWitness witness(receiver.pid, {});
-  ::kill(witness.pid(), SIGKILL);
+  ::kill(witness.pid().value(), SIGKILL);
   siginfo_t info{};
-  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(witness.pid()), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(witness.pid().value()), &info, WEXITED | WNOWAIT), 0);
   EXPECT_FALSE(witness.tell(note(SI_USER)));
 }
 
 TEST(SignalWitness, HasNoPlaceForANoteOfNoProgram) {
   const SignalWitness witness(0, {});
-  EXPECT_EQ(witness.pid(), 0);
+  EXPECT_EQ(witness.pid(), Pid(0));
   EXPECT_FALSE(witness.tell(note(SI_USER)));
   EXPECT_FALSE(witness.let_go_asked());
 }

@@ -26,17 +26,17 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 // Numbers that no process of the real machine has.
-constexpr pid_t kA = 5'000'010, kB = 5'000'011, kC = 5'000'012, kD = 5'000'013;
+constexpr Pid kA = 5'000'010, kB = 5'000'011, kC = 5'000'012, kD = 5'000'013;
 const std::string kId(64, 'a'), kOther = "aaaaaaaa" + std::string(56, 'b');
 
 struct TargetsTest : ::testing::Test {
   FakeProc proc, root;  // root: where the engines' files are
 
-  Result<std::vector<pid_t>> find(const TargetWish& wish) const { return find_targets(wish, proc.path(), root.path()); }
-  std::vector<pid_t> found(const TargetWish& wish) const {
+  Result<std::vector<Pid>> find(const TargetWish& wish) const { return find_targets(wish, proc.path(), root.path()); }
+  std::vector<Pid> found(const TargetWish& wish) const {
     const auto out = find(wish);
     EXPECT_TRUE(out) << out.error().text();
-    return out.value_or(std::vector<pid_t>{});
+    return out.value_or(std::vector<Pid>{});
   }
   Error error(const TargetWish& wish) const {
     const auto out = find(wish);
@@ -47,8 +47,8 @@ struct TargetsTest : ::testing::Test {
     root.file("run/it.pid", content);
     return root.path() + "/run/it.pid";
   }
-  void command_line(pid_t pid, const std::string& words) const { proc.file(fmt::format("{}/cmdline", pid), words); }
-  void in_container(pid_t pid, const std::string& id) const {
+  void command_line(Pid pid, const std::string& words) const { proc.file(fmt::format("{}/cmdline", pid), words); }
+  void in_container(Pid pid, const std::string& id) const {
     proc.process(pid);
     proc.file(fmt::format("{}/cgroup", pid), "0::/system.slice/docker-" + id + ".scope\n");
   }
@@ -99,10 +99,10 @@ TEST_F(TargetsTest, ByNameNeitherZombiesNorTheKernelNorThreads) {
 }
 
 TEST_F(TargetsTest, ByNameNeverOurselvesOrOurAncestors) {
-  proc.process(::getpid(), {.name = "trainer", .ppid = kA});
+  proc.process(own_pid(), {.name = "trainer", .ppid = kA});
   proc.process(kA, {.name = "trainer", .ppid = kB});
   proc.process(kB, {.name = "trainer", .ppid = kA});  // a circle, as no kernel would show
-  proc.process(kC, {.name = "trainer", .ppid = ::getpid()});
+  proc.process(kC, {.name = "trainer", .ppid = own_pid()});
   EXPECT_THAT(found({.name = "trainer"}), ElementsAre(kC));
 }
 
@@ -132,13 +132,14 @@ TEST_F(TargetsTest, WhatIsNoPidfile) {
     EXPECT_EQ(e.code, EINVAL) << text;
     EXPECT_THAT(e.cause, HasSubstr("one process number and nothing else")) << text;
   }
-  EXPECT_THAT(error({.pidfile = pidfile(std::to_string(kA) + std::string(4096, '\n'))}).cause, HasSubstr("4 KiB"));
+  EXPECT_THAT(error({.pidfile = pidfile(std::to_string(kA.value()) + std::string(4096, '\n'))}).cause,
+              HasSubstr("4 KiB"));
 }
 
 TEST_F(TargetsTest, PidfileOfAProcessThatIsGone) {
-  const Error e = error({.pidfile = pidfile(std::to_string(kA))});
+  const Error e = error({.pidfile = pidfile(std::to_string(kA.value()))});
   EXPECT_EQ(e.code, ESRCH);
-  EXPECT_THAT(e.message, AllOf(HasSubstr(std::to_string(kA)), HasSubstr("it.pid")));
+  EXPECT_THAT(e.message, AllOf(HasSubstr(std::to_string(kA.value())), HasSubstr("it.pid")));
   EXPECT_THAT(e.cause, HasSubstr("leftover"));
 }
 
@@ -264,8 +265,8 @@ TEST_F(TargetsTest, TreeAddsLivingDescendants) {
 
 TEST_F(TargetsTest, ATreeThatWeAreInIsWithoutUs) {
   proc.process(kA);
-  proc.process(::getpid(), {.ppid = kA});
-  proc.process(kB, {.ppid = ::getpid()});
+  proc.process(own_pid(), {.ppid = kA});
+  proc.process(kB, {.ppid = own_pid()});
   EXPECT_THAT(found({.pids = {kA}, .tree = true}), ElementsAre(kA, kB));
 }
 
@@ -312,12 +313,12 @@ TEST(TargetsOfTheRealMachine, TreeThatComesAndGoes) {
       ::waitpid(-1, nullptr, 0);
     }
   }
-  std::vector<pid_t> seen;
+  std::vector<Pid> seen;
   for (int i = 0; i < 10'000; ++i) {
-    const auto out = find_targets({.pids = {top}, .tree = true});
+    const auto out = find_targets({.pids = {Pid::of(top)}, .tree = true});
     ASSERT_TRUE(out) << out.error().text();
-    ASSERT_EQ(out->front(), top);
-    ASSERT_THAT(*out, Not(Contains(::getpid())));
+    ASSERT_EQ(out->front(), Pid::of(top));
+    ASSERT_THAT(*out, Not(Contains(own_pid())));
     seen = *out;
     if (seen.size() > 1 && i > 20) break;
   }
