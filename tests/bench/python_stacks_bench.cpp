@@ -39,7 +39,7 @@ class Python {
   explicit Python(int depth) {
     int ends[2];
     if (::pipe(ends) != 0) std::abort();
-    pid_ = ::fork();
+    pid_ = Pid::of(::fork());
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::dup2(ends[1], 1);
@@ -54,8 +54,8 @@ class Python {
     find();
   }
   ~Python() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, __WALL);
+    ::kill(pid_.value(), SIGKILL);
+    ::waitpid(pid_.value(), nullptr, __WALL);
   }
 
   const Memory& memory() const { return *memory_; }
@@ -75,10 +75,11 @@ class Python {
       image_ = *image;
       stacks_ = std::move(*found);
     }
+    const Tid thread = leader_of(pid_);
     const auto tracer = Tracer::create();
-    if (!stacks_ || !tracer || !Tracer::seize(pid_, true) || !Tracee(pid_).interrupt()) std::abort();
-    (void)tracer->next_of(pid_);
-    fs_base_ = Tracee(pid_).registers()->fs_base;
+    if (!stacks_ || !tracer || !Tracer::seize(thread, true) || !Tracee(thread).interrupt()) std::abort();
+    (void)tracer->next_of(thread);
+    fs_base_ = Tracee(thread).registers()->fs_base;
   }
 
   Pid pid_ = 0;

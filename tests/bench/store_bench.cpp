@@ -32,9 +32,9 @@ class Program {
  public:
   explicit Program(EventQueue& queue) : queue_(queue) {
     queue_.notice(ProcessStarted{.process = 1, .pid = 4242, .exe = "/usr/bin/train", .command = {"train"}});
-    for (ThreadId t = 1; t <= kThreads; ++t)
-      queue_.notice(
-          ThreadStarted{.thread = t, .process = 1, .tid = Tid::of(static_cast<pid_t>(4241 + t)), .name = "train"});
+    for (std::uint32_t t = 1; t <= kThreads; ++t)
+      queue_.notice(ThreadStarted{
+          .thread = ThreadId::of(t), .process = 1, .tid = Tid::of(static_cast<pid_t>(4241 + t)), .name = "train"});
     for (std::uint32_t s = 1; s <= kSites; ++s)
       queue_.notice(CallSiteSeen{CallSiteId::of(s), 1, 0x7f0000000000u + s * 64, "/opt/torch/libtorch_hip.so", s * 64,
                                  fmt::format("_ZN2at4call{}Ev+12", s)});
@@ -52,7 +52,7 @@ class Program {
   }
 
  private:
-  static constexpr ThreadId kThreads = 4;
+  static constexpr std::uint32_t kThreads = 4;
   static constexpr std::uint32_t kSites = 60;
   static constexpr std::uint64_t kKernels = 40, kKernelBase = 0x7f1200000000u;
 
@@ -72,7 +72,7 @@ class Program {
     CallRecord record;
     record.id = ++id_;
     record.function = function(symbol);
-    record.thread = 1 + random() % kThreads;
+    record.thread = ThreadId::of(1 + random() % kThreads);
     record.caller = CallSiteId::of(1 + random() % kSites);
     now_ += 20'000 + random() % 8'000;
     record.entry_ns = now_;
