@@ -29,6 +29,11 @@ def test_no_program_is_lost(build):
     assert total.kills >= KILLS and total.repaired > 0
 
 
+def test_a_missing_runtime_is_said(tmp_path):
+    with pytest.raises(SystemExit, match="not built: the runtimes v6"):
+        chaos.run(str(tmp_path), 1, seed=1, jobs=1, rows=ROWS[:1])
+
+
 # ---------------------------------------------------------------- what is said of a program
 
 PROGRAM = """#!/usr/bin/python3
