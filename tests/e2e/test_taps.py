@@ -1,12 +1,13 @@
 """The engine of taps: programs behave as if fade were not there, every call is counted once, and few calls stop."""
 import os
+import pathlib
 import signal
 import time
 
 import pytest
 
 import harness
-from attaching import Target, differing_text, until
+from attaching import Target, attach, differing_text, until  # noqa: F401 (a fixture)
 from same_behaviour import PAIRS, check_behaviour_and_counts
 
 TAPS = ("--engine", "taps", "-e", harness.EVERYTHING)
@@ -69,6 +70,11 @@ def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
 
 
 # ---------------------------------------------------------------- how fade goes
+def sleeps(pid):
+    """In nanosleep, clock_nanosleep, or one of them that an attachment has interrupted."""
+    return pathlib.Path(f"/proc/{pid}/syscall").read_text().split(" ")[0] in ("35", "230", "219")
+
+
 class Tapped:
     """A program under fade-run that calls until it is told to stop."""
 
@@ -119,3 +125,23 @@ def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
     database = harness.Database(tapped.database)
     assert database.value("SELECT count(*) FROM calls WHERE state = 'returned'") > 2000
     assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
+
+
+def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_gone(build, attach, tmp_path):  # noqa: F811
+    """Its tap would ask about the failure, and nobody handles that any more."""
+    command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command("errors")]
+    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipMalloc:4s"), tmp_path / "target")
+    fade = target.process
+    try:
+        target.pid = until(lambda: next(iter(harness.descendants(fade.pid)[1:]), None), "the program")
+        until(lambda: sleeps(target.pid), "the call")
+        fade.kill()
+        fade.wait()
+        attach(target).has_come().leave()
+        assert sleeps(target.pid), "too slow"
+        until(lambda: not target.threads(), "the end")
+        os.set_blocking(fade.stdout.fileno(), True)
+        assert b"no error" in fade.stdout.read(), "it died"
+    finally:
+        target.kill()
+        fade.stdout.close()
