@@ -1,15 +1,18 @@
 """The engine of taps: programs behave as if fade were not there, every call is counted once, and few calls stop."""
 import os
 import pathlib
+import random
 import signal
+import subprocess
 import time
 
 import pytest
 
 import harness
-from attaching import Target, attach, differing_text, until  # noqa: F401 (a fixture)
+from attaching import Target, attach, differing_text, mappings, until  # noqa: F401 (a fixture)
 from same_behaviour import PAIRS, check_behaviour_and_counts
 
+TURNS = int(os.environ.get("FADE_TURNS", "2000"))
 TAPS = ("--engine", "taps", "-e", harness.EVERYTHING)
 
 
@@ -60,6 +63,62 @@ def test_stacks_are_taken_as_with_breakpoints(line, build, tmp_path):
         return database.rows("SELECT name, failed, count(*), count(stack) FROM calls GROUP BY name, failed ORDER BY 1, 2")
 
     assert with_stack("taps", TAPS) == with_stack("breakpoints", ("-e", harness.EVERYTHING))
+
+
+class Switch:
+    """The first word of a tapped function's pad: a jump to the tap, or the first instruction of the breakpoint's pad."""
+    JUMP, BREAKPOINT = b"\xe9", b"\x4c\x89\x5c\x24\xf8"
+
+    def __init__(self, memory, function):
+        self.memory = memory
+        entry = os.pread(memory.fileno(), 9, function)
+        at = next((lead for lead in (1, 2, 4) if entry[lead:lead + 1] == self.JUMP), None)
+        self.pad = at and function + at + 5 + int.from_bytes(entry[at + 1:at + 5], "little", signed=True)
+        word = os.pread(memory.fileno(), 8, self.pad) if self.pad else b""
+        self.is_tapped = word[:1] == self.JUMP
+        self.tap, self.rest = word[:5], word[5:]
+
+    def turn(self):
+        self.is_tapped = not self.is_tapped
+        os.pwrite(self.memory.fileno(), (self.tap if self.is_tapped else self.BREAKPOINT) + self.rest, self.pad)
+
+
+def switches_of(target, build, *names):
+    library = build.runtimes / "v6" / "libamdhip64.so.6"
+    symbols = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
+    offsets = {words[2].split("@")[0]: int(words[0], 16) for words in map(str.split, symbols.splitlines()) if len(words) == 3}
+    base = min(begin for begin, *_, path in mappings(target.pid) if os.path.basename(path) == library.name)
+    memory = open(target.proc("mem"), "r+b", buffering=0)
+    switches = [Switch(memory, base + offsets[name]) for name in names]
+    assert all(switch.is_tapped for switch in switches)
+    return switches
+
+
+@pytest.mark.parametrize("threads", [1, 4, 64])
+def test_functions_change_the_engine_at_any_moment(threads, build, tmp_path):
+    """As a promotion does it, but thousands of times, and under the calls of all threads."""
+    command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command(f"steady {threads}")]
+    target = Target(command, build.environment("v6"), tmp_path / "target")
+    chance = random.Random(threads)
+    try:
+        assert target.hear() == "ready"
+        target.pid = until(lambda: next(iter(harness.descendants(target.process.pid)[1:]), None), "the program")
+        assert target.ask("go") == "going"
+        target.calls_on(100 * threads)
+        switches = switches_of(target, build, "hipMemcpy", "hipMemset", "hipGetDevice", "hipDeviceSynchronize", "hipFree")
+        for _ in range(TURNS):
+            chance.choice(switches).turn()
+            time.sleep(chance.choice((0, 0, 0.0001, 0.001)))
+        assert target.ask("quiet").startswith("quiet ")
+        assert target.end()[1] == 7
+    finally:
+        target.kill()
+    database = harness.Database(tmp_path / "run.db")
+    assert not harness.differences(target.counts(), harness.summed(database.counts("calls")))
+    assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
+    assert database.rows("SELECT DISTINCT state FROM calls") == [("returned",)]
+    begins = [begin for begin, in database.rows("SELECT start FROM calls ORDER BY id")]
+    assert begins == sorted(begins)
 
 
 def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
@@ -128,13 +187,14 @@ def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
 
 
 def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_gone(build, attach, tmp_path):  # noqa: F811
-    """Its tap would ask about the failure, and nobody handles that any more."""
+    """Its tap asks about the failure, and the net must still answer."""
     command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command("errors")]
-    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipMalloc:4s"), tmp_path / "target")
+    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipSetDevice:4s"), tmp_path / "target")
     fade = target.process
     try:
         target.pid = until(lambda: next(iter(harness.descendants(fade.pid)[1:]), None), "the program")
         until(lambda: sleeps(target.pid), "the call")
+        switches_of(target, build, "hipSetDevice")
         fade.kill()
         fade.wait()
         attach(target).has_come().leave()
