@@ -129,6 +129,14 @@ def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
 
 
 # ---------------------------------------------------------------- how fade goes
+def kept_in_rings(pid):
+    """KiB of memory in the rings of a process; None: it has no rings."""
+    lines = iter(pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines())
+    if not any("/memfd:fade taps" in line for line in lines):
+        return None
+    return next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+
+
 def sleeps(pid):
     """In nanosleep, clock_nanosleep, or one of them that an attachment has interrupted."""
     return pathlib.Path(f"/proc/{pid}/syscall").read_text().split(" ")[0] in ("35", "230", "219")
@@ -180,6 +188,7 @@ def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
     until(lambda: tapped.fade.poll() is not None, "fade-run's end")
     tapped.runs_on()
     assert differing_text(tapped.target)[0] == 0
+    assert not kept_in_rings(tapped.target.pid)
     tapped.end()
     database = harness.Database(tapped.database)
     assert database.value("SELECT count(*) FROM calls WHERE state = 'returned'") > 2000
@@ -187,9 +196,9 @@ def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
 
 
 def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_gone(build, attach, tmp_path):  # noqa: F811
-    """Its tap asks about the failure, and the net must still answer."""
+    """The second fade turns the taps of the first one off, so the call records nothing and asks nobody."""
     command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command("errors")]
-    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipSetDevice:4s"), tmp_path / "target")
+    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipSetDevice:4s,hipFree:1s"), tmp_path / "target")
     fade = target.process
     try:
         target.pid = until(lambda: next(iter(harness.descendants(fade.pid)[1:]), None), "the program")
@@ -197,8 +206,12 @@ def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_g
         switches_of(target, build, "hipSetDevice")
         fade.kill()
         fade.wait()
+        assert kept_in_rings(target.pid) > 0
         attach(target).has_come().leave()
         assert sleeps(target.pid), "too slow"
+        calls = target.counts()["hipFree"]
+        until(lambda: target.counts()["hipFree"] > calls, "the next slow call")
+        assert kept_in_rings(target.pid) == 0
         until(lambda: not target.threads(), "the end")
         os.set_blocking(fade.stdout.fileno(), True)
         assert b"no error" in fade.stdout.read(), "it died"
