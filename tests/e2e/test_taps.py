@@ -121,6 +121,16 @@ def test_functions_change_the_engine_at_any_moment(threads, build, tmp_path):
     assert begins == sorted(begins)
 
 
+@pytest.mark.parametrize("runtime", ["v5", "v6", "hard"])
+def test_signal_handlers_see_no_address_of_a_tap(runtime, build, tmp_path):
+    ran = harness.run_supervised(build, "where_signals_meet 3000", runtime, tmp_path, options=TAPS)
+    assert (ran.status, ran.stdout) == (0, b"received 3000, 0 outside\n"), ran.stderr
+    database = harness.Database(tmp_path / "run.db")
+    assert not harness.differences(ran.total, harness.summed(database.counts("calls")))
+    assert database.rows("SELECT DISTINCT state FROM calls") == [("returned",)]
+    assert database.value("SELECT count(*) FROM calls WHERE failed AND name <> 'hipSetDevice'") == 0
+
+
 def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
     harness.run_supervised(build, "fork 4", "v6", tmp_path, options=TAPS)
     database = harness.Database(tmp_path / "run.db")
