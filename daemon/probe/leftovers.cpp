@@ -34,7 +34,7 @@ Result<std::optional<Leftovers>> Takeover::run(Tid stopped) {
 }
 
 // Calls that began under the earlier fade end without a record.
-void Takeover::turn_taps_off(const elf::Maps& maps, const std::vector<NetTable::Entry>& entries, pid_t stopped) const {
+void Takeover::turn_taps_off(const elf::Maps& maps, const std::vector<NetTable::Entry>& entries, Tid stopped) const {
   bool was_tapped = false;
   for (const NetTable::Entry& entry : entries)
     if (TapArea::is_of_taps(entry)) was_tapped |= TapArea::turn_off(ours_.memory(), entry, stopped);

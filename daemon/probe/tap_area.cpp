@@ -156,7 +156,7 @@ bool TapArea::enable(const ProcessMemory& memory, bool on, Tid stopped) {
 }
 
 // The way out of a question begins with an instruction that clears the byte: movb $0, distance(%rip).
-bool TapArea::turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, pid_t stopped) {
+bool TapArea::turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, Tid stopped) {
   constexpr std::size_t kLength = 7, kDistanceAt = 2;
   const auto code = memory.value<std::array<std::uint8_t, kLength>>(entry.slot);
   if (!code || (*code)[0] != 0xC6 || (*code)[1] != 0x05 || code->back() != 0) return false;

@@ -80,7 +80,7 @@ class TapArea {
   void forget(const ProcessMemory& memory, RemoteRange range, Tid stopped);
 
   // Turns the taps of an earlier fade off. `entry`: one of its questions. False: no code of taps is there.
-  static bool turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, pid_t stopped);
+  static bool turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, Tid stopped);
   // Turns all taps of the address space on or off.
   bool enable(const ProcessMemory& memory, bool on, Tid stopped);
   bool is_enabled() const { return is_enabled_; }

@@ -28,7 +28,7 @@ bool read_is_64_bit(Pid pid, const ProcFiles& proc = ProcFiles());  // the progr
 std::string read_seccomp(Tid tid, const ProcFiles& proc = ProcFiles());
 
 // The kernel keeps a second stack of the thread's return addresses, and compares both (x86 CET).
-bool has_shadow_stack(pid_t tid, const ProcFiles& proc = ProcFiles());
+bool has_shadow_stack(Tid tid, const ProcFiles& proc = ProcFiles());
 
 // Signals as bits, number 1 the lowest.
 struct SignalSets {
