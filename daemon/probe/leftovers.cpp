@@ -29,7 +29,16 @@ Result<std::optional<Leftovers>> Takeover::run(Tid stopped) {
   for (const bool guards : {false, true})
     for (const auto& entry : *entries)
       if (is_guard_of_libc(entry.guard) == guards) adopt(entry, stopped);
+  turn_taps_off(*maps, *entries, stopped);
   return found_;
+}
+
+// Calls that began under the earlier fade end without a record.
+void Takeover::turn_taps_off(const elf::Maps& maps, const std::vector<NetTable::Entry>& entries, Tid stopped) const {
+  bool was_tapped = false;
+  for (const NetTable::Entry& entry : entries)
+    if (TapArea::is_of_taps(entry)) was_tapped |= TapArea::turn_off(ours_.memory(), entry, stopped);
+  if (was_tapped) TapRings::release(ours_.call_with(ours_.net()->gadgets(), stopped), maps);
 }
 
 // The default action while sigaction(3) leads to the net: the kernel removed the net's action, and the program's

@@ -27,6 +27,7 @@ class Takeover {
   Result<void> take_signal(SafetyNet& net, const std::vector<NetTable::Entry>& entries, Tid stopped) const;
   void adopt(const NetTable::Entry& entry, Tid stopped);
   bool is_believed(Site& site, bool was_set) const;
+  void turn_taps_off(const elf::Maps& maps, const std::vector<NetTable::Entry>& entries, Tid stopped) const;
 
   OurMemory& ours_;
   SiteTable& sites_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 
 #include "probe/entry_jump.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::uint64_t kTapReach = (std::uint64_t{1} << 31) - 4096;
 constexpr std::array<std::uint8_t, 5> kUndoPush{0x48, 0x8D, 0x64, 0x24, 0x08};  // lea 8(%rsp), %rsp
-constexpr std::string_view kName = "fade";
 
 bool is_in_reach(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < kTapReach; }
 
@@ -52,7 +52,7 @@ bool TapArea::write_questions(const ProcessMemory& memory, Tid stopped) {
 }
 
 bool TapArea::write_name(const ProcessMemory& memory, Tid stopped) const {
-  return memory.write(name(), std::as_bytes(std::span(kName)), stopped);
+  return memory.write(name(), std::as_bytes(std::span(TapRings::kName)), stopped);
 }
 
 std::vector<NetTable::Entry> TapArea::net_entries() const {
@@ -153,6 +153,17 @@ void TapArea::forget(const ProcessMemory& memory, RemoteRange range, Tid stopped
 bool TapArea::enable(const ProcessMemory& memory, bool on, Tid stopped) {
   is_enabled_ = on;
   return memory.write(data() + tap::DataLayout::kEnabledAt, bytes_of(static_cast<std::uint8_t>(on)), stopped);
+}
+
+// The way out of a question begins with an instruction that clears the byte: movb $0, distance(%rip).
+bool TapArea::turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, Tid stopped) {
+  constexpr std::size_t kLength = 7, kDistanceAt = 2;
+  const auto code = memory.value<std::array<std::uint8_t, kLength>>(entry.slot);
+  if (!code || (*code)[0] != 0xC6 || (*code)[1] != 0x05 || code->back() != 0) return false;
+  std::int32_t distance;
+  std::memcpy(&distance, code->data() + kDistanceAt, sizeof distance);
+  const RemoteAddr enabled = entry.slot + kLength + static_cast<std::uint64_t>(std::int64_t{distance});
+  return memory.write(enabled, bytes_of(std::uint8_t{0}), stopped);
 }
 
 void TapArea::close(std::shared_ptr<const TapRings> rings, bool is_used) {

@@ -67,6 +67,9 @@ class TapArea {
   // The tapped function with that number, or with that address in its cell; null: none.
   const Cell* numbered(std::uint16_t number) const;
   const Cell* around(RemoteAddr in_cell) const;
+  // The code behind the int3s; a thread there has in %r10 the address in its cell at which it goes on.
+  bool is_question_code(RemoteAddr ip) const { return ip >= at_ && ip < registration(); }
+  bool is_begin_of_cell(RemoteAddr in_cell) const { return (in_cell - cell_at(0)) % kCellSize == 0; }
   std::uint16_t number_of(const Cell& cell) const { return static_cast<std::uint16_t>(&cell - cells_.data()); }
 
   // From now on calls of the function go through a tap. `site` is a jump at its entry. `tapped.number` is given here.
@@ -76,6 +79,8 @@ class TapArea {
   // The functions in that range, and the callers there, are gone.
   void forget(const ProcessMemory& memory, RemoteRange range, Tid stopped);
 
+  // Turns the taps of an earlier fade off. `entry`: one of its questions. False: no code of taps is there.
+  static bool turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, Tid stopped);
   // Turns all taps of the address space on or off.
   bool enable(const ProcessMemory& memory, bool on, Tid stopped);
   bool is_enabled() const { return is_enabled_; }

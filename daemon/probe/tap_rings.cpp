@@ -54,7 +54,17 @@ Result<std::shared_ptr<TapRings>> TapRings::make(const RemoteCall& call, const P
   return std::shared_ptr<TapRings>(new TapRings({at}, here));
 }
 
-TapRings::~TapRings() { ::munmap(here_, kWhole); }
+void TapRings::release(const RemoteCall& call, const elf::Maps& maps) {
+  for (const elf::Mapping& mapping : maps.all())
+    if (mapping.path == fmt::format("/memfd:{}", kName) && mapping.deleted && mapping.range.size() == kWhole)
+      call.syscall(SYS_madvise, {mapping.range.begin.value, kWhole, MADV_REMOVE, 0, 0, 0});
+}
+
+// The program may keep its mapping. Nobody reads the records any more.
+TapRings::~TapRings() {
+  ::madvise(here_, kWhole, MADV_REMOVE);
+  ::munmap(here_, kWhole);
+}
 
 std::optional<std::size_t> TapRings::take() {
   if (free_.empty()) return used_ < kMost ? std::optional(used_++) : std::nullopt;

@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/pid.hpp"
 #include "base/remote.hpp"
 #include "base/result.hpp"
+#include "elf/maps.hpp"
 #include "proc/proc_files.hpp"
 #include "ptrace/remote_call.hpp"
 #include "tap/layout.hpp"
@@ -24,10 +26,14 @@ class TapRings {
   static constexpr std::uint64_t kWhole = std::uint64_t{64} << 20;
   static constexpr std::size_t kMost = kWhole / kStride;
   static_assert(kLayout.mapped() <= kStride);
+  static constexpr std::string_view kName = "fade taps";  // of the memory file
 
   // Maps the memory in the process of the stopped thread, and here. `name`: a text in the process, which its maps show.
   static Result<std::shared_ptr<TapRings>> make(const RemoteCall& call, const ProcFiles& proc, Tid stopped,
                                                 RemoteAddr name);
+  // Frees the memory of an earlier fade's rings, which stay mapped: a thread may be about to write there, and finds a
+  // full ring.
+  static void release(const RemoteCall& call, const elf::Maps& maps);
   TapRings(const TapRings&) = delete;
   TapRings& operator=(const TapRings&) = delete;
   ~TapRings();

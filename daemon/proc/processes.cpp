@@ -33,6 +33,10 @@ std::string read_seccomp(Tid tid, const ProcFiles& proc) {
   return std::string(status.value("Seccomp")) + "/" + std::string(status.value("Seccomp_filters"));
 }
 
+bool has_shadow_stack(Tid tid, const ProcFiles& proc) {
+  return proc.status(tid).value("x86_Thread_features").find("shstk") != std::string_view::npos;
+}
+
 SignalSets read_signal_sets(Tid tid, const ProcFiles& proc) {
   const StatusFile status = proc.status(tid);
   SignalSets out{.pending = status.mask("ShdPnd"),

@@ -27,6 +27,9 @@ bool read_is_64_bit(Pid pid, const ProcFiles& proc = ProcFiles());  // the progr
 // A filter that the program adds may kill for system calls.
 std::string read_seccomp(Tid tid, const ProcFiles& proc = ProcFiles());
 
+// The kernel keeps a second stack of the thread's return addresses, and compares both (x86 CET).
+bool has_shadow_stack(Tid tid, const ProcFiles& proc = ProcFiles());
+
 // Signals as bits, number 1 the lowest.
 struct SignalSets {
   std::uint64_t pending = 0, blocked = 0, ignored = 0, caught = 0;  // pending: for the thread or the process

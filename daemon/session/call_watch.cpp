@@ -63,6 +63,7 @@ std::int64_t CallWatch::account(std::uint32_t entry, std::int64_t since) {
 }
 
 void CallWatch::show_own_address(Thread& thread) {
+  taps_.show_own_address(thread);
   AddressSpace& space = thread.space();
   const auto registers = space.has_net() ? Tracee(thread.tid).registers() : std::nullopt;
   if (!registers || !space.our_code().contains(registers->ip())) return;

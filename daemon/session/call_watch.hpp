@@ -35,7 +35,7 @@ class CallWatch {
   // A signal is about to be delivered to the thread. If it met the thread in an instruction that was moved, the thread
   // is moved to the address that the program knows: a handler may look at it, and may return there without fade. The
   // instruction may be tried again then, and that is not another call.
-  static void show_own_address(Thread& thread);
+  void show_own_address(Thread& thread);
 
   void set_recording(bool on);
   // Nothing is watched from now on. The caller has the engines leave each process.

@@ -100,7 +100,7 @@ void Session::on_signal(const Stop& stop) {
 void Session::deliver(const Stop& stop) {
   if (Thread* const thread = roster_.thread(stop.tid)) {
     if (is_reported(stop.signal)) roster_.note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
-    CallWatch::show_own_address(*thread);
+    calls_.show_own_address(*thread);
     if (is_reported(stop.signal)) calls_.engines().drain();
     lookouts_.black_box().signalled(*thread, stop.signal);
     if (stop.signal == SIGCHLD) population_.untraced().child_ended(*thread);

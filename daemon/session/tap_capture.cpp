@@ -231,7 +231,10 @@ std::optional<std::uint32_t> TapCapture::on_trap(Thread& thread, const Registers
 // Each answer lets the thread go on: the tap does not ask the same again, or the thread leaves it.
 void TapCapture::answer(const Asking& asking, tap::Question question) {
   TapThread* ring = nullptr;
-  if (question == tap::Question::Failed) return take_failed_stack(asking);
+  if (question == tap::Question::Failed) {
+    ring = asking.threads.at(asking.thread_pointer);
+    return ring ? take_failed_stack(asking.thread, *ring, asking.sp(), asking.at_return()) : void();
+  }
   if (!asking.area.is_enabled()) {  // the thread would not ask again
     if (!asking.thread.space().is_put_back()) fall_back(asking);
     return;
@@ -315,14 +318,12 @@ bool TapCapture::is_known_to_unwinders(const Asking& asking) {
   return false;
 }
 
-void TapCapture::take_failed_stack(const Asking& asking) {
-  TapThread* const ring = asking.threads.at(asking.thread_pointer);
-  if (!ring) return;
-  const auto it = std::ranges::find(ring->failed, asking.sp(), &OpenCall::sp);
-  if (it == ring->failed.end()) return;
+void TapCapture::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return) {
+  const auto it = std::ranges::find(ring.failed, sp, &OpenCall::sp);
+  if (it == ring.failed.end()) return;
   OpenCall call = std::move(*it);
-  ring->failed.erase(it);
-  call.record.stack = stacks_.at_return(asking.thread, asking.at_return(), asking.return_address);
+  ring.failed.erase(it);
+  call.record.stack = stacks_.at_return(thread, at_return, at_return.ip());
   book_.complete(std::move(call));
 }
 
@@ -411,6 +412,10 @@ void TapCapture::handle(const Source& source) {
 
 void TapCapture::entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell) {
   const Entry& entry = functions_[cell.entry];
+  const Site* const site = thread.space().find(cell.site);
+  const RemoteAddr at_site{record.sp - (site ? site->lead.depth : 0)};
+  if (thread.shown.size() > 0 && thread.shown.hit(cell.site, at_site, [&] { return stack_of(thread, at_site); }))
+    return;
   if (!recording_ && !entry.needs.always()) return;
   CallEffects::began(thread, entry);
   const std::array on_stack{record.return_address};

@@ -18,6 +18,7 @@
 #include "session/capture.hpp"
 #include "session/roster.hpp"
 #include "session/stack_capture.hpp"
+#include "session/tap_place.hpp"
 #include "session/tap_threads.hpp"
 #include "tap/tsc_clock.hpp"
 
@@ -50,6 +51,10 @@ class TapCapture final : public Capture {
   void thread_exits(Thread& thread) override { thread_ended(thread, false); }
   void set_recording(bool on) override;
 
+  // A signal is about to be delivered to the thread. If it met the thread in a tap, the thread is moved out of it: back
+  // to the entry of the function, or behind the call. Its handler may look at the address, or never return.
+  void show_own_address(Thread& thread);
+
   // Sentences for the user at the end of the recording.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -63,7 +68,9 @@ class TapCapture final : public Capture {
   bool learn_site(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
   bool is_known_to_unwinders(const Asking& asking);
-  void take_failed_stack(const Asking& asking);
+  void take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return);
+  void take_back(const TapPlace& place, Thread& thread, TapThread& ring);
+  void end_early(const TapPlace& place, Thread& thread, TapThread& ring);
   void fall_back(const Asking& asking);
   void give_up(Inferior& inferior, const std::string& why);
 

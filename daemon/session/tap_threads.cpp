@@ -56,12 +56,18 @@ void TapThreads::pass_gap(TapThread& thread, std::uint64_t position) {
   thread.reader.pass_gap(rings_->memory(thread.ring), position);
 }
 
+void TapThreads::pass_incomplete(TapThread& thread) { pass_gap(thread, head_of(thread)); }
+
 bool TapThreads::is_idle() const {
   return std::ranges::all_of(threads_, [&](const auto& thread) {
-    std::uint64_t head = 0;
-    std::memcpy(&head, rings_->memory(thread->ring).data() + tap::RingLayout::kHeadAt, sizeof head);
-    return !thread->has_record() && head == thread->reader.position();
+    return !thread->has_record() && head_of(*thread) == thread->reader.position();
   });
+}
+
+std::uint64_t TapThreads::head_of(const TapThread& thread) const {
+  std::uint64_t head = 0;
+  std::memcpy(&head, rings_->memory(thread.ring).data() + tap::RingLayout::kHeadAt, sizeof head);
+  return head;
 }
 
 }  // namespace fade

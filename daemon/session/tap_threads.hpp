@@ -66,12 +66,16 @@ class TapThreads {
   // The thread stands still in front of its next record, which is at `position`: what it has left behind incomplete is
   // passed over.
   void pass_gap(TapThread& thread, std::uint64_t position);
+  // The thread will never complete what is incomplete in its ring.
+  void pass_incomplete(TapThread& thread);
   // Tests if the rings hold anything that was not handled, or room that a thread has taken and not filled.
   bool is_idle() const;
 
   const std::vector<std::unique_ptr<TapThread>>& all() const { return threads_; }
 
  private:
+  std::uint64_t head_of(const TapThread& thread) const;
+
   const std::string why_not_;
   std::shared_ptr<TapRings> rings_;
   std::vector<std::unique_ptr<TapThread>> threads_;  // one for each ring that was used

@@ -1,5 +1,9 @@
 #include "tap/stub.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "base/result.hpp"
 #include "tap/machine_code.hpp"
 
@@ -21,18 +25,24 @@ class Writer {
 
   Stub write() {
     const Label pass = code_.label(), done = code_.label();
+    stub_.begin = code_.here();
     begin();
     record_entry(pass);
     call();
-    const RemoteAddr calls_from = code_.here();
+    stub_.calls_from = code_.here();
     record_exit(done);
     code_.place(done);
     leave();
     code_.place(pass);
     code_.raw({0x5D});  // pop %rbp
     code_.jump(moved_);
+    stub_.asks = code_.here();
     for (const auto& [question, here, again] : questions_) ask(question, here, again);
-    return {code_.finish(), calls_from, code_.address_of(pass), code_.address_of(done)};
+    stub_.end = code_.here();
+    stub_.code = code_.finish();
+    stub_.pass = code_.address_of(pass);
+    stub_.done = code_.address_of(done);
+    return std::move(stub_);
   }
 
  private:
@@ -45,6 +55,7 @@ class Writer {
     code_.raw({0xF3, 0x0F, 0x1E, 0xFA});  // endbr64
     code_.raw({0x55});                    // push %rbp
     code_.move(bp, sp);
+    stub_.framed = code_.here();
   }
 
   void if_disabled(Label to) {
@@ -59,8 +70,9 @@ class Writer {
     if (function_.asks_for_sites) find_site(again);
     find_thread(again);
     const std::uint64_t size = EntryLayout::size(function_.stack_words);
-    reserve(size, pass);
+    stub_.reserved = reserve(size, pass);
     write_entry(size);
+    stub_.recorded = code_.here();
   }
 
   // Goes on if the call site is in the table. Uses %rax, %r10, %r11.
@@ -108,11 +120,12 @@ class Writer {
   }
 
   // %rax: the position of a new record; %r10: its address. One instruction takes the room, so a signal handler that
-  // calls the function gets other room.
-  void reserve(std::uint64_t size, Label if_off) {
+  // calls the function gets other room. Returns the address behind that instruction.
+  RemoteAddr reserve(std::uint64_t size, Label if_off) {
     const Label check = code_.label(), again = code_.label();
     code_.move(ax, static_cast<std::uint32_t>(size));
     code_.exchange_add(r11, RingLayout::kHeadAt, ax);
+    const RemoteAddr taken = code_.here();
     code_.jump(check);
     code_.place(again);
     if_disabled(if_off);
@@ -123,6 +136,7 @@ class Writer {
     code_.bit_and(r10, static_cast<std::int32_t>(around_.ring_size - 1));
     code_.add(r10, r11);
     code_.add(r10, RingLayout::kRecordsAt);
+    return taken;
   }
 
   // %rax becomes the record's first word.
@@ -146,6 +160,7 @@ class Writer {
     code_.store(r10, EntryLayout::kStackPointerAt, r11);
     code_.move(r11, ax);
     code_.read_clock();
+    stub_.clocked = code_.here();
     code_.shift_left(dx, 32);
     code_.bit_or(ax, dx);
     code_.store(r10, EntryLayout::kTscAt, ax);
@@ -168,6 +183,7 @@ class Writer {
     const Label again = code_.label();
     code_.store(bp, kResultAt, ax);
     code_.store(bp, kSecondResultAt, dx);
+    stub_.kept = code_.here();
     code_.read_clock();
     code_.shift_left(dx, 32);
     code_.bit_or(ax, dx);
@@ -176,8 +192,9 @@ class Writer {
     if_disabled(done);
     find_thread(again);
     const std::uint64_t size = function_.out ? ExitLayout::kSizeWithOut : ExitLayout::kSize;
-    reserve(size, done);
+    stub_.leaving = reserve(size, done);
     write_exit(size);
+    stub_.left = code_.here();
     if (function_.success) ask_if_failed(done);
   }
 
@@ -233,6 +250,7 @@ class Writer {
     code_.load(ax, bp, kResultAt);
     code_.load(dx, bp, kSecondResultAt);
     code_.raw({0xC9});  // leave
+    stub_.returns = code_.here();
     code_.raw({0xC3});  // ret
   }
 
@@ -245,6 +263,7 @@ class Writer {
   // %r10: where the tap goes on after the answer.
   void ask(Question question, Label here, Label again) {
     code_.place(here);
+    stub_.askings.push_back({code_.here(), code_.address_of(again)});
     code_.load_address(r10, again);
     code_.jump(around_.traps[static_cast<std::size_t>(question)]);
   }
@@ -253,6 +272,7 @@ class Writer {
   const Surroundings& around_;
   const RemoteAddr moved_;
   MachineCode code_;
+  Stub stub_;
   std::vector<Asked> questions_;
 };
 
@@ -271,6 +291,20 @@ Traps traps_code(RemoteAddr at, RemoteAddr data) {
   }
   traps.code = code.finish();
   return traps;
+}
+
+Stage Stub::stage_at(RemoteAddr ip) const {
+  if (ip >= end) return Stage::Passing;
+  if (ip >= asks) {
+    const auto behind = std::ranges::find_if(askings, [ip](const Asking& one) { return one.at > ip; });
+    return stage_at(std::prev(behind)->again);
+  }
+  if (ip >= pass) return Stage::Passing;
+  if (ip >= left) return Stage::Left;
+  if (ip >= leaving) return Stage::Leaving;
+  if (ip >= calls_from) return Stage::Returned;
+  if (ip >= recorded) return Stage::Recorded;
+  return ip >= reserved ? Stage::Reserved : Stage::Entering;
 }
 
 Stub stub_code(const Tapped& function, const Surroundings& surroundings, RemoteAddr at, RemoteAddr moved) {

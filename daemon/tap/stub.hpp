@@ -55,12 +55,39 @@ struct Surroundings {
   std::array<RemoteAddr, kQuestions> traps{};
 };
 
+// The state of a call whose thread is in a stub.
+//   Entering   nothing is recorded yet
+//   Reserved   the entry has room in the ring, and is not complete
+//   Recorded   the entry is in the ring; the function was not called yet
+//   Returned   the function has returned
+//   Leaving    the exit has room in the ring, and is not complete
+//   Left       the exit is in the ring, or there is none to record
+//   Passing    the thread goes on in the function without a record
+enum class Stage : std::uint8_t { Entering, Reserved, Recorded, Returned, Leaving, Left, Passing };
+
 struct Stub {
   std::vector<std::uint8_t> code;
+  RemoteAddr begin;
   RemoteAddr calls_from;  // the return address of its call, which is in every backtrace through it
   // Ways out for a thread at a question: before the call it goes on in the function as if there were no tap, after the
   // call it returns without a record.
   RemoteAddr pass, done;
+
+  // Addresses of instructions at which something else holds than before.
+  RemoteAddr framed;         // %rbp leads to the frame
+  RemoteAddr reserved;       // Stage::Reserved
+  RemoteAddr clocked;        // %rdx is only in the record
+  RemoteAddr recorded;       // Stage::Recorded, and %rdx is back
+  RemoteAddr kept;           // the results are in the frame
+  RemoteAddr leaving, left;  // Stage::Leaving, Stage::Left
+  RemoteAddr returns;        // the return instruction; the frame is gone
+  RemoteAddr asks, end;      // the code of the questions; the first byte behind it
+  struct Asking {
+    RemoteAddr at, again;  // the code of one question, and where the thread goes on
+  };
+  std::vector<Asking> askings;
+
+  Stage stage_at(RemoteAddr ip) const;
 };
 // `moved`: the slot with the function's first instructions, which goes on in the function.
 Stub stub_code(const Tapped& function, const Surroundings& surroundings, RemoteAddr at, RemoteAddr moved);

@@ -71,8 +71,16 @@ def table(outcomes, rows):
     return "\n".join(text + ["".join([f"{line.row:<{width}}", *[f"{getattr(line, column):>10}" for column in COLUMNS]]) for line in lines])
 
 
+def must_be_built(build, rows):
+    """A program without its runtime ends as one that was killed before it began, and nothing would be tested."""
+    missing = {row.runtime for row in rows if not any((build.runtimes / row.runtime).glob("libamdhip64.so*"))}
+    if missing:
+        raise SystemExit(f"not built: the runtimes {' '.join(sorted(missing))}")
+
+
 def run(build_dir, kills, seed, jobs, rows, only=None, say=print):
     """All outcomes. What was lost is told at once."""
+    must_be_built(Build(pathlib.Path(build_dir).resolve()), rows)
     folder = tempfile.mkdtemp(prefix="fade-chaos-")
     outcomes = []
     with concurrent.futures.ProcessPoolExecutor(jobs, initializer=begin_worker, initargs=(build_dir, folder)) as pool:

@@ -10,7 +10,7 @@ LINES = 400
 def describe(target, fade):
     if not target:
         return ""
-    parts = [f"everything is kept in {target.folder}", tail(target.folder / "target.stderr")]
+    parts = [f"everything is kept in {target.folder}", target.evidence.text(), tail(target.folder / "target.stderr")]
     if fade:
         parts.append(tail(fade.errors))
     core = next(target.folder.glob("core*"), None)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+from evidence import Evidence
 from harness import RECORD, read_counts, summed
 
 PATIENCE = 120  # seconds, where something must happen
@@ -26,18 +27,25 @@ def become_subreaper():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def read_until(stream, deadline, wanted=None):
-    """What comes before the deadline: to the end of the stream, or a line that begins so. None: too late."""
-    text = b""
-    while wanted is None or not any(line.startswith(wanted) for line in text.split(b"\n")[:-1]):
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([stream], [], [], left)[0]:
-            return None
-        got = os.read(stream.fileno(), 65536)
-        if not got:
-            return text
-        text += got
-    return text
+class Words:
+    """The output of a program. A wait that ends too early keeps what it has read."""
+
+    def __init__(self, stream):
+        self.stream, self.text, self.is_complete = stream, "", False
+
+    def lines(self, beginning):
+        return [line for line in self.text.split("\n")[:-1] if line.startswith(beginning)]
+
+    def wait(self, deadline, wanted=None):
+        """Until the output ends, or has a line that begins with `wanted`. False: too late."""
+        while not self.is_complete and (wanted is None or not self.lines(wanted)):
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.stream], [], [], left)[0]:
+                return False
+            got = os.read(self.stream.fileno(), 65536)
+            self.text += got.decode(errors="replace")
+            self.is_complete = not got
+        return True
 
 
 def process_name(pid):
@@ -64,19 +72,19 @@ class Target:
         self.process = subprocess.Popen(
             [*map(str, prefix), str(build.tracees / "chaos"), row.modes, str(row.threads), str(library)], cwd=folder,
             env=build.environment(row.runtime), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, preexec_fn=self.prepare)
-        self.is_launched = bool(prefix)
+        self.is_launched, self.words, self.evidence = bool(prefix), Words(self.process.stdout), Evidence()
 
     def prepare(self):
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
     def wait_ready(self):
         """False: it ended before it began."""
-        text = read_until(self.process.stdout, time.monotonic() + PATIENCE, b"ready ")
-        if text is None:
+        if not self.words.wait(time.monotonic() + PATIENCE, "ready "):
             raise Lost("never became ready")
-        if not text:
+        if not self.words.text:
             return False
-        self.pid = int(text.split()[1])
+        self.pid = int(self.words.text.split()[1])
+        self.evidence.begin(self.pid)
         tids = os.listdir(f"/proc/{self.pid}/task")
         self.caller = next((int(tid) for tid in tids if int(tid) != self.pid), self.pid)  # the first one made, a caller
         first = (self.folder / f"counts.{self.pid}.0").read_bytes()
@@ -119,14 +127,16 @@ class Target:
     def has_ended(self):
         if self.status is None and self.pid:
             with contextlib.suppress(ChildProcessError):  # it is fade-run's
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-                if pid:
-                    self.status = status
+                if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    self.evidence.ended(self.pid)
+                    self.status = os.waitpid(self.pid, 0)[1]
         return self.status is not None
 
     def how_it_ended(self):
         code = os.waitstatus_to_exitcode(self.status)
-        return f"ended with status {code}" if code >= 0 else f"died of {signal.Signals(-code).name}"
+        core = " and left a core file" if os.WCOREDUMP(self.status) else ""
+        how = f"ended with status {code}" if code >= 0 else f"died of {signal.Signals(-code).name}{core}"
+        return f"{how} (wait status {self.status:#06x})"
 
     def state(self):
         """What must be the same after fade has come and gone."""
@@ -160,18 +170,22 @@ class Target:
 
     def end(self):
         """Ends it and checks what it says about itself."""
-        deadline, text = time.monotonic() + PATIENCE, None
-        while text is None and time.monotonic() < deadline:  # an exec may come between the signal and what it does
-            os.kill(self.pid, signal.SIGUSR1)
-            text = read_until(self.process.stdout, time.monotonic() + (2 if self.executes() else PATIENCE))
-        if text is None:
+        deadline = time.monotonic() + PATIENCE
+        while not self.words.is_complete and time.monotonic() < deadline:
+            os.kill(self.pid, signal.SIGUSR1)  # again: an exec may come between the signal and what it does
+            self.evidence.tell("asked to end")
+            self.words.wait(time.monotonic() + (2 if self.executes() else PATIENCE))
+        if not self.words.is_complete:
             raise Lost("does not end")
+        self.evidence.tell("closed its output")
         self.reap()
-        lines = [line for line in text.decode().splitlines() if line.startswith("{")]
+        lines = self.words.lines("{")
+        if self.status is None:
+            raise Lost(f"closed its output and does not end; it said {lines}")
         if self.status != 0 and not self.is_launched:
             raise Lost(f"{self.how_it_ended()}; it said {lines}")
         if not lines:
-            raise Lost("ended without a word")
+            raise Lost(f"{self.how_it_ended()} without a word; it said {self.words.text!r}")
         said = json.loads(lines[-1])
         counted = summed(read_counts(self.folder))
         for name in CHECKED:  # calls in whose middle it executed itself have begun
@@ -197,6 +211,7 @@ class Target:
         self.process.wait() if self.is_launched else None
         self.process.stdout.close()
         self.errors.close()
+        self.evidence.close()
         with contextlib.suppress(ChildProcessError):  # children that it left to us
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

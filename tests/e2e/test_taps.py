@@ -1,14 +1,18 @@
 """The engine of taps: programs behave as if fade were not there, every call is counted once, and few calls stop."""
 import os
+import pathlib
+import random
 import signal
+import subprocess
 import time
 
 import pytest
 
 import harness
-from attaching import Target, differing_text, until
+from attaching import Target, attach, differing_text, mappings, until  # noqa: F401 (a fixture)
 from same_behaviour import PAIRS, check_behaviour_and_counts
 
+TURNS = int(os.environ.get("FADE_TURNS", "2000"))
 TAPS = ("--engine", "taps", "-e", harness.EVERYTHING)
 
 
@@ -61,6 +65,72 @@ def test_stacks_are_taken_as_with_breakpoints(line, build, tmp_path):
     assert with_stack("taps", TAPS) == with_stack("breakpoints", ("-e", harness.EVERYTHING))
 
 
+class Switch:
+    """The first word of a tapped function's pad: a jump to the tap, or the first instruction of the breakpoint's pad."""
+    JUMP, BREAKPOINT = b"\xe9", b"\x4c\x89\x5c\x24\xf8"
+
+    def __init__(self, memory, function):
+        self.memory = memory
+        entry = os.pread(memory.fileno(), 9, function)
+        at = next((lead for lead in (1, 2, 4) if entry[lead:lead + 1] == self.JUMP), None)
+        self.pad = at and function + at + 5 + int.from_bytes(entry[at + 1:at + 5], "little", signed=True)
+        word = os.pread(memory.fileno(), 8, self.pad) if self.pad else b""
+        self.is_tapped = word[:1] == self.JUMP
+        self.tap, self.rest = word[:5], word[5:]
+
+    def turn(self):
+        self.is_tapped = not self.is_tapped
+        os.pwrite(self.memory.fileno(), (self.tap if self.is_tapped else self.BREAKPOINT) + self.rest, self.pad)
+
+
+def switches_of(target, build, *names):
+    library = build.runtimes / "v6" / "libamdhip64.so.6"
+    symbols = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
+    offsets = {words[2].split("@")[0]: int(words[0], 16) for words in map(str.split, symbols.splitlines()) if len(words) == 3}
+    base = min(begin for begin, *_, path in mappings(target.pid) if os.path.basename(path) == library.name)
+    memory = open(target.proc("mem"), "r+b", buffering=0)
+    switches = [Switch(memory, base + offsets[name]) for name in names]
+    assert all(switch.is_tapped for switch in switches)
+    return switches
+
+
+@pytest.mark.parametrize("threads", [1, 4, 64])
+def test_functions_change_the_engine_at_any_moment(threads, build, tmp_path):
+    """As a promotion does it, but thousands of times, and under the calls of all threads."""
+    command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command(f"steady {threads}")]
+    target = Target(command, build.environment("v6"), tmp_path / "target")
+    chance = random.Random(threads)
+    try:
+        assert target.hear() == "ready"
+        target.pid = until(lambda: next(iter(harness.descendants(target.process.pid)[1:]), None), "the program")
+        assert target.ask("go") == "going"
+        target.calls_on(100 * threads)
+        switches = switches_of(target, build, "hipMemcpy", "hipMemset", "hipGetDevice", "hipDeviceSynchronize", "hipFree")
+        for _ in range(TURNS):
+            chance.choice(switches).turn()
+            time.sleep(chance.choice((0, 0, 0.0001, 0.001)))
+        assert target.ask("quiet").startswith("quiet ")
+        assert target.end()[1] == 7
+    finally:
+        target.kill()
+    database = harness.Database(tmp_path / "run.db")
+    assert not harness.differences(target.counts(), harness.summed(database.counts("calls")))
+    assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
+    assert database.rows("SELECT DISTINCT state FROM calls") == [("returned",)]
+    begins = [begin for begin, in database.rows("SELECT start FROM calls ORDER BY id")]
+    assert begins == sorted(begins)
+
+
+@pytest.mark.parametrize("runtime", ["v5", "v6", "hard"])
+def test_signal_handlers_see_no_address_of_a_tap(runtime, build, tmp_path):
+    ran = harness.run_supervised(build, "where_signals_meet 3000", runtime, tmp_path, options=TAPS)
+    assert (ran.status, ran.stdout) == (0, b"received 3000, 0 outside\n"), ran.stderr
+    database = harness.Database(tmp_path / "run.db")
+    assert not harness.differences(ran.total, harness.summed(database.counts("calls")))
+    assert database.rows("SELECT DISTINCT state FROM calls") == [("returned",)]
+    assert database.value("SELECT count(*) FROM calls WHERE failed AND name <> 'hipSetDevice'") == 0
+
+
 def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
     harness.run_supervised(build, "fork 4", "v6", tmp_path, options=TAPS)
     database = harness.Database(tmp_path / "run.db")
@@ -69,6 +139,19 @@ def test_children_of_a_fork_have_taps_of_their_own(build, tmp_path):
 
 
 # ---------------------------------------------------------------- how fade goes
+def kept_in_rings(pid):
+    """KiB of memory in the rings of a process; None: it has no rings."""
+    lines = iter(pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines())
+    if not any("/memfd:fade taps" in line for line in lines):
+        return None
+    return next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+
+
+def sleeps(pid):
+    """In nanosleep, clock_nanosleep, or one of them that an attachment has interrupted."""
+    return pathlib.Path(f"/proc/{pid}/syscall").read_text().split(" ")[0] in ("35", "230", "219")
+
+
 class Tapped:
     """A program under fade-run that calls until it is told to stop."""
 
@@ -115,7 +198,33 @@ def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
     until(lambda: tapped.fade.poll() is not None, "fade-run's end")
     tapped.runs_on()
     assert differing_text(tapped.target)[0] == 0
+    assert not kept_in_rings(tapped.target.pid)
     tapped.end()
     database = harness.Database(tapped.database)
     assert database.value("SELECT count(*) FROM calls WHERE state = 'returned'") > 2000
     assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
+
+
+def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_gone(build, attach, tmp_path):  # noqa: F811
+    """The second fade turns the taps of the first one off, so the call records nothing and asks nobody."""
+    command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command("errors")]
+    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipSetDevice:4s,hipFree:1s"), tmp_path / "target")
+    fade = target.process
+    try:
+        target.pid = until(lambda: next(iter(harness.descendants(fade.pid)[1:]), None), "the program")
+        until(lambda: sleeps(target.pid), "the call")
+        switches_of(target, build, "hipSetDevice")
+        fade.kill()
+        fade.wait()
+        assert kept_in_rings(target.pid) > 0
+        attach(target).has_come().leave()
+        assert sleeps(target.pid), "too slow"
+        calls = target.counts()["hipFree"]
+        until(lambda: target.counts()["hipFree"] > calls, "the next slow call")
+        assert kept_in_rings(target.pid) == 0
+        until(lambda: not target.threads(), "the end")
+        os.set_blocking(fade.stdout.fileno(), True)
+        assert b"no error" in fade.stdout.read(), "it died"
+    finally:
+        target.kill()
+        fade.stdout.close()

@@ -84,7 +84,7 @@ class Rig {
   template <class Function>
   Function* tap(Function* function, Tapped tapped) {
     const Surroundings around{data(), ring_size_, traps_.trap};
-    const Stub stub = stub_code(tapped, around, next_, {reinterpret_cast<std::uint64_t>(function)});
+    stub = stub_code(tapped, around, next_, {reinterpret_cast<std::uint64_t>(function)});
     const RemoteAddr at = next_;
     std::memcpy(reinterpret_cast<void*>(at.value), stub.code.data(), stub.code.size());
     next_ = {(at.value + stub.code.size() + 63) / 64 * 64};
@@ -114,6 +114,7 @@ class Rig {
   // The tracer's answer to a question; the thread goes on behind the int3, or at the returned address if that is set.
   std::function<RemoteAddr(Question, ucontext_t&)> answer;
   std::array<std::atomic<int>, kQuestions> asked{};
+  Stub stub;  // of the last tap
   SiteTable& sites() { return sites_; }
   const Traps& traps() const { return traps_; }
   static inline thread_local Ring* mine = nullptr;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -325,6 +326,85 @@ TEST_F(TapTest, SignalHandlersMayCallTheFunctionAtAnyMoment) {
   ::sigaction(SIGALRM, &old, nullptr);
   EXPECT_EQ(little.drain(), RingReader::State::Read);
   EXPECT_EQ(little.records.size(), 2 * (calls + static_cast<Word64>(in_handler)));
+}
+
+// ---------------------------------------------------------------- where a thread is
+
+// The state of the thread and its ring in front of an instruction.
+struct Step {
+  RemoteAddr ip;
+  Word64 rdx, rbp, entry, exit;  // the two last: the first words of the records
+  Word64 head;
+  bool called;
+};
+std::vector<Step> steps;
+bool was_called;
+
+Word64 notes_its_call(Word64 a, Word64 b, Word64 c) {
+  was_called = true;
+  return a + b + c;
+}
+
+void on_step(int, siginfo_t*, void* context) {
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto word = [](std::uint64_t at) {
+    Word64 out;
+    std::memcpy(&out, Rig::mine->memory + at, sizeof out);
+    return out;
+  };
+  const auto reg = [&](int number) { return static_cast<Word64>(registers[number]); };
+  steps.push_back({{reg(REG_RIP)},
+                   reg(REG_RDX),
+                   reg(REG_RBP),
+                   word(RingLayout::kRecordsAt),
+                   word(RingLayout::kRecordsAt + EntryLayout::size(0)),
+                   word(RingLayout::kHeadAt),
+                   was_called});
+}
+
+Stage stage_of(const Step& step) {
+  if (step.exit != 0) return Stage::Left;
+  if (step.head > EntryLayout::size(0)) return Stage::Leaving;
+  if (step.called) return Stage::Returned;
+  if (step.entry != 0) return Stage::Recorded;
+  return step.head != 0 ? Stage::Reserved : Stage::Entering;
+}
+
+__attribute__((noinline)) Word64 call_in_steps(decltype(&notes_its_call) function) {
+  Word64 out;
+  asm volatile(
+      "sub $128, %%rsp; pushfq; orl $0x100, (%%rsp); popfq; call *%4; pushfq; andl $~0x100, (%%rsp); popfq; "
+      "add $128, %%rsp"
+      : "=a"(out)
+      : "D"(11), "S"(22), "d"(33), "r"(function)
+      : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
+  return out;
+}
+
+TEST_F(TapTest, EachInstructionHasItsStage) {
+  steps.clear();
+  steps.reserve(4096);
+  was_called = false;
+  const auto tapped = rig.tap(notes_its_call, kPlain);
+  const Stub stub = rig.stub;
+  struct sigaction action {
+  }, old{};
+  action.sa_sigaction = on_step;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGTRAP, &action, &old);
+  EXPECT_EQ(call_in_steps(tapped), 66u);
+  ::sigaction(SIGTRAP, &old, nullptr);
+  std::erase_if(steps, [&](const Step& step) { return step.ip < stub.begin || step.ip >= stub.end; });
+  ASSERT_GT(steps.size(), 60u);
+  const Word64 frame = std::ranges::find(steps, stub.framed, &Step::ip)->rbp;
+  for (const Step& step : steps) {
+    EXPECT_EQ(stub.stage_at(step.ip), stage_of(step)) << step.ip.value - stub.begin.value;
+    EXPECT_EQ(step.rbp == frame, step.ip >= stub.framed && step.ip != stub.returns);
+    if (step.ip < stub.clocked || (step.ip >= stub.recorded && step.ip < stub.calls_from)) {
+      EXPECT_EQ(step.rdx, 33u);
+    }
+  }
+  EXPECT_EQ(ring.drain(), RingReader::State::Read);
 }
 
 }  // namespace

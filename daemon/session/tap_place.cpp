@@ -1,0 +1,96 @@
+#include "session/tap_place.hpp"
+
+#include <array>
+
+namespace fade {
+namespace {
+
+using tap::Stage;
+constexpr std::uint64_t kPushAt = 4;  // behind an endbr64
+// Of the frame of a tap (tap/stub.cpp), below %rbp.
+constexpr std::uint64_t kOutAt = 8, kResultAt = 16, kSecondResultAt = 24;
+
+struct Where {
+  const TapArea::Cell* cell = nullptr;
+  Stage stage{};
+  bool is_in_cell = false;  // and not at a question, nor in the slot
+};
+
+// The slot of a tapped function, called by its tap. The instruction in front of the site may have pushed a register.
+Where in_slot(const AddressSpace& space, const Registers& registers) {
+  const Site* const site = space.our_code().site_of_slot(registers.ip());
+  if (!site || !site->is_tapped || site->slot != registers.ip()) return {};
+  const auto back = space.memory().value<RemoteAddr>(registers.sp() + site->lead.depth);
+  const TapArea::Cell* const cell = back ? space.taps()->around(*back) : nullptr;
+  return cell && cell->stub.calls_from == *back ? Where{cell, Stage::Recorded} : Where{};
+}
+
+Where find_place(const AddressSpace& space, const Registers& registers) {
+  const TapArea& area = *space.taps();
+  if (!area.code().contains(registers.ip())) return in_slot(space, registers);
+  const bool asks = area.is_question_code(registers.ip());
+  const RemoteAddr at = asks ? RemoteAddr{registers.r10} : registers.ip();
+  const TapArea::Cell* const cell = area.around(at);
+  if (!cell) return {};
+  const tap::Stub& stub = cell->stub;
+  if (at >= stub.end) return {cell, Stage::Recorded};  // the instruction in front of the site, once more
+  return {cell, at < stub.begin ? Stage::Entering : stub.stage_at(at), !asks};
+}
+
+// The stack pointer at the entry, if no frame leads to it.
+std::optional<RemoteAddr> frameless(const TapArea& area, const tap::Stub& stub, const Registers& registers) {
+  const RemoteAddr ip = registers.ip();
+  if (ip == stub.returns) return registers.sp();
+  if (ip >= stub.framed) return std::nullopt;
+  // A function that begins with a push is met behind it; the tap takes the push back, and pushes %rbp.
+  const bool is_pushed = ip < stub.begin ? area.is_begin_of_cell(ip) : ip - stub.begin > kPushAt;
+  return registers.sp() + (is_pushed ? 8 : 0);
+}
+
+bool restore_results(const Memory& memory, const tap::Stub& stub, const Registers& at, Registers& out) {
+  if ((at.ip() >= stub.calls_from && at.ip() < stub.kept) || at.ip() == stub.returns) return true;
+  const auto first = memory.value<std::uint64_t>(RemoteAddr{at.rbp - kResultAt});
+  const auto second = memory.value<std::uint64_t>(RemoteAddr{at.rbp - kSecondResultAt});
+  if (!first || !second) return false;
+  out.rax = *first;
+  out.rdx = *second;
+  return true;
+}
+
+bool restore_argument(const Memory& memory, const tap::Stub& stub, const Registers& at, Registers& out) {
+  if (at.ip() < stub.clocked || at.ip() >= stub.recorded) return true;
+  const auto third = memory.value<std::uint64_t>(RemoteAddr{at.r10} + tap::EntryLayout::kRegistersAt + 2 * 8);
+  if (third) out.rdx = *third;
+  return third.has_value();
+}
+
+}  // namespace
+
+std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers& registers) {
+  const Where where = space.taps() ? find_place(space, registers) : Where{};
+  if (!where.cell || where.stage == Stage::Passing) return std::nullopt;
+  const Memory& memory = space.memory();
+  const tap::Stub& stub = where.cell->stub;
+  TapPlace out{*where.cell, where.stage, {}, {}, {}, registers};
+  const RemoteAddr frame{registers.rbp};
+  if (const auto sp = where.is_in_cell ? frameless(*space.taps(), stub, registers) : std::nullopt) {
+    out.sp = *sp;
+  } else {
+    const auto before = memory.value<std::uint64_t>(frame);
+    if (!before) return std::nullopt;
+    out.sp = frame + 8;
+    out.own.rbp = *before;
+  }
+  const auto back = memory.value<RemoteAddr>(out.sp);
+  if (!back) return std::nullopt;
+  out.return_address = *back;
+  out.own.rip = out.is_at_entry() ? out.cell.function.value : back->value;
+  out.own.rsp = out.is_at_entry() ? out.sp.value : out.sp.value + 8;
+  if (!out.is_at_entry() && out.stage != Stage::Left)
+    out.out = memory.value<RemoteAddr>(frame - kOutAt).value_or(RemoteAddr{});
+  const bool known = out.is_at_entry() ? restore_argument(memory, stub, registers, out.own)
+                                       : restore_results(memory, stub, registers, out.own);
+  return known ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace fade

@@ -1,0 +1,27 @@
+// A thread that a signal meets in a tap, and the registers that it would have without fade. Reads the program's memory,
+// changes nothing. Tracing thread only.
+#pragma once
+#include <optional>
+
+#include "probe/address_space.hpp"
+#include "ptrace/registers.hpp"
+
+namespace fade {
+
+struct TapPlace {
+  const TapArea::Cell& cell;
+  tap::Stage stage;
+  RemoteAddr sp;              // at the entry of the function
+  RemoteAddr return_address;  // of the program's call
+  RemoteAddr out;             // Returned, Leaving: the out-parameter, if the function has one
+  // The registers at the entry until the function was called, and behind the return of the call from then on.
+  Registers own;
+
+  bool is_at_entry() const { return stage <= tap::Stage::Recorded; }
+};
+
+// nullopt: the thread is in no tap, or in a part of one without such registers: it leaves the tap without a record, or
+// tells an unwinder about it.
+std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers& registers);
+
+}  // namespace fade

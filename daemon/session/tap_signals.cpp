@@ -1,0 +1,54 @@
+// TapCapture: signals that meet a thread in a tap.
+#include <x86intrin.h>
+
+#include <span>
+
+#include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
+#include "ptrace/tracee.hpp"
+#include "session/tap_capture.hpp"
+#include "session/tap_place.hpp"
+
+namespace fade {
+
+// The kernel counts calls and returns of a thread with a shadow stack, so such a thread must make each of them.
+void TapCapture::show_own_address(Thread& thread) {
+  const auto taps = thread.inferior->program->taps;
+  const auto registers = taps && thread.space().taps() ? Tracee(thread.tid).registers() : std::nullopt;
+  const auto place = registers ? place_in_tap(thread.space(), *registers) : std::nullopt;
+  if (!place || (read_signal_sets(thread.tid).pending & kTrapBit) != 0) return;
+  const bool has_called = !place->is_at_entry() || !thread.space().taps()->code().contains(registers->ip());
+  if (has_called && has_shadow_stack(thread.tid)) return;
+  const auto thread_pointer = thread.memory().value<std::uint64_t>({registers->fs_base});
+  TapThread* const ring = thread_pointer ? taps->at(*thread_pointer) : nullptr;
+  Thread* const owner = ring ? roster_.thread(ring->tid) : nullptr;
+  if ((ring && !owner) || !Tracee(thread.tid).change_registers(*registers, place->own) || !owner) return;
+  drain();
+  if (place->is_at_entry()) take_back(*place, *owner, *ring);
+  else end_early(*place, *owner, *ring);
+}
+
+// The thread will meet the function's entry again: the same call.
+void TapCapture::take_back(const TapPlace& place, Thread& thread, TapThread& ring) {
+  if (place.stage == tap::Stage::Reserved) thread.inferior->program->taps->pass_incomplete(ring);
+  if (place.stage != tap::Stage::Recorded) return;
+  const Site* const site = thread.space().find(place.cell.site);
+  thread.shown.add(place.cell.site, place.sp - (site ? site->lead.depth : 0));
+}
+
+void TapCapture::end_early(const TapPlace& place, Thread& thread, TapThread& ring) {
+  if (place.stage != tap::Stage::Left) {
+    if (place.stage == tap::Stage::Leaving) thread.inferior->program->taps->pass_incomplete(ring);
+    const Entry& entry = functions_[place.cell.entry];
+    tap::Record record{.kind = tap::RecordKind::Exit, .tsc = __rdtsc(), .sp = place.sp.value, .result = place.own.rax};
+    if (!entry.needs.outs.empty() && place.out && !entry.probe->failed(record.result)) {
+      const std::size_t size = entry.probe->parameters[entry.needs.outs.front()].pointee.size;
+      const auto value = std::as_writable_bytes(std::span(&record.out, 1)).first(size);
+      if (thread.memory().read(place.out, value) == size) record.kind = tap::RecordKind::ExitWithOut;
+    }
+    left(thread, ring, record, place.cell);
+  }
+  take_failed_stack(thread, ring, place.sp, place.own);
+}
+
+}  // namespace fade
