@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is needed, builds fade and passes all tests: as built for use, the programs end to end, then the unit tests
-# once more under ASan and UBSan, and the queue and the store under TSan. No GPU needed. FADE_REAL=off leaves out the
+# Installs what is needed, builds fade and passes all tests: the programs as built for use, end to end; the unit tests
+# under ASan and UBSan; the queue and the store under TSan. No GPU needed. FADE_REAL=off leaves out the
 # tests against AMD's own runtimes, which are fetched from Debian's archive.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -31,11 +31,12 @@ docker/install-deps.sh build package test
 step "Formatting"
 git ls-files '*.cpp' '*.hpp' '*.c' '*.h' ':!tests/runtime/entries' | xargs clang-format-14 --dry-run -Werror
 
+# Test code is compiled once, with sanitizers.
 step "Build as for use"
-configure release -DFADE_TESTS=ON
+configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=OFF
 cmake --build --preset release
 
-step "Unit tests, tracees and the stand-in runtime"
+step "Tracees and the stand-in runtime"
 ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
 mapfile -t parts < <(unit_parts)
