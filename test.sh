@@ -36,7 +36,7 @@ step "Build as for use"
 configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=OFF
 cmake --build --preset release
 
-step "Tracees and the stand-in runtime"
+step "The demonstration"
 ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
 mapfile -t parts < <(unit_parts)
