@@ -60,7 +60,7 @@ void TapRings::release(const RemoteCall& call, const elf::Maps& maps) {
       call.syscall(SYS_madvise, {mapping.range.begin.value, kWhole, MADV_REMOVE, 0, 0, 0});
 }
 
-// The program may keep its mapping. Nobody reads the records any more.
+// The program may keep its mapping; without memory it costs the program nothing. No process reads these records later.
 TapRings::~TapRings() {
   ::madvise(here_, kWhole, MADV_REMOVE);
   ::munmap(here_, kWhole);

@@ -7,7 +7,7 @@ namespace {
 
 using tap::Stage;
 constexpr std::uint64_t kPushAt = 4;  // behind an endbr64
-// Of the frame of a tap (tap/stub.cpp), below %rbp.
+// Distances of words below %rbp in the frame of a tap (tap/stub.cpp).
 constexpr std::uint64_t kOutAt = 8, kResultAt = 16, kSecondResultAt = 24;
 
 struct Where {

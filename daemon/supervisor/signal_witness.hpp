@@ -30,7 +30,7 @@ class SignalWitness {
   bool tell(const SignalNote& note) const;
   // INT or TERM came for fade-run alone, twice within three seconds.
   bool let_go_asked() const { return wish_ && wish_->is_asked(); }
-  Pid pid() const { return pid_; }  // 0: there is none
+  Pid pid() const { return pid_; }  // 0: no process was started
 
  private:
   void start(Pid program, const std::string& title);

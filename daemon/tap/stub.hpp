@@ -61,7 +61,7 @@ struct Surroundings {
 //   Recorded   the entry is in the ring; the function was not called yet
 //   Returned   the function has returned
 //   Leaving    the exit has room in the ring, and is not complete
-//   Left       the exit is in the ring, or there is none to record
+//   Left       the exit is in the ring, or the call is recorded without an exit
 //   Passing    the thread goes on in the function without a record
 enum class Stage : std::uint8_t { Entering, Reserved, Recorded, Returned, Leaving, Left, Passing };
 
