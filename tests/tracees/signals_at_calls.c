@@ -11,7 +11,8 @@ static char other_stack[1 << 18];
 
 static void on_signal(int signal, siginfo_t* info, void* context) {
   (void)signal, (void)info, (void)context;
-  if (++received % 4 == 0) hipDeviceSynchronize();
+  // One instruction, since the other handler may come between a load and a store.
+  if (__atomic_add_fetch(&received, 1, __ATOMIC_RELAXED) % 4 == 0) hipDeviceSynchronize();
 }
 
 static void send(pid_t to, int signals) {
