@@ -14,7 +14,7 @@ using ipc::Json;
 
 constexpr std::chrono::minutes kAttachTime{2};  // a big program takes a while to look at
 constexpr std::array<const char*, 3> kDetails{"stats", "calls", "full"}, kOnFull{"stop", "stats", "drop-calls"};
-constexpr std::array<const char*, 2> kEngines{"breakpoints", "taps"};
+constexpr std::array<const char*, 3> kEngines{"auto", "breakpoints", "taps"};
 
 void put(Json& json, const char* key, const std::vector<std::string>& values) {
   if (!values.empty()) json[key] = values;

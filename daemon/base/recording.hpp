@@ -12,8 +12,9 @@ enum class Detail : std::uint8_t {
   Full,   // and the arguments of every call
 };
 enum class CaptureEngine : std::uint8_t {  // how calls are seen
+  Auto,  // breakpoints, and taps for functions that are called often
   Breakpoints,
-  Taps,  // and breakpoints for what they cannot see
+  Taps,  // from the first call; and breakpoints for what they cannot see
 };
 enum class OnFull : std::uint8_t { Stop, Stats, DropCalls };  // the action when the database reaches its size limit
 enum class OpenMode : std::uint8_t { Create, Overwrite, Append };

@@ -26,6 +26,8 @@ void AddressSpace::forget_missing_net() {
 void AddressSpace::mend_copy(Tid stopped) {
   forget_missing_net();
   ours_.mend_areas(stopped);
+  if (!ours_.taps())
+    for (auto& [address, site] : sites_.all()) site.is_tapped = false;  // the taps came while the fork was under way
   put_back_lifted(stopped);
   arm_missing(stopped);
   if (SafetyNet* const net = ours_.net()) net->set_guarded(memory(), stopped, net->is_guarded() && !sites_.is_closed());

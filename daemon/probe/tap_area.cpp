@@ -1,5 +1,7 @@
 #include "probe/tap_area.hpp"
 
+#include <x86intrin.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -107,15 +109,22 @@ Result<std::vector<std::uint8_t>> TapArea::code_of(const Site& site, RemoteAddr 
   return code;
 }
 
-Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped,
-                          Tid stopped) {
+std::optional<std::size_t> TapArea::cell_of(const Site& site, std::uint32_t entry) const {
+  const auto it = std::ranges::find_if(cells_, [&](const Cell& cell) {
+    return cell.entry == entry && cell.site == site.address && cell.slot == site.slot;
+  });
+  return it == cells_.end() ? std::nullopt : std::optional<std::size_t>(it - cells_.begin());
+}
+
+Result<std::size_t> TapArea::make_cell(const ProcessMemory& memory, const Site& site, std::uint32_t entry,
+                                       tap::Tapped tapped, Tid stopped) {
   if (!is_in_reach(site.pad(), at_) || !is_in_reach(site.pad(), at_ + kSize))
     return fail("the area of taps is too far away");
   const auto index = free_cell();
   if (!index) return fail("too many functions are tapped");
   tapped.number = static_cast<std::uint16_t>(*index);
   const RemoteAddr at = cell_at(*index);
-  Cell cell{.entry = entry, .site = site.address, .function = site.address - site.lead.length, .stub = {}};
+  Cell cell{.entry = entry, .site = site.address, .function = site.address - site.lead.length, .slot = site.slot};
   auto code = code_of(site, at, tapped, cell.stub);
   if (!code) return tl::unexpected(std::move(code.error()));
   if (site.lead.depth != 0) {
@@ -127,10 +136,21 @@ Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t
   }
   if (!memory.write(at, std::as_bytes(std::span(*code)), stopped)) return fail("cannot write into the process");
   cells_[*index] = cell;
+  return *index;
+}
+
+Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped,
+                          Tid stopped) {
+  auto index = cell_of(site, entry);
+  if (!index) {
+    const auto made = make_cell(memory, site, entry, tapped, stopped);
+    if (!made) return tl::unexpected(made.error());
+    index = *made;
+  }
   site.is_tapped = true;  // before the text: a thread may be there at once
-  if (write_pad(memory, site.pad(), jump_code(site.pad(), at), stopped)) return {};
+  cells_[*index].last_call = __rdtsc();
+  if (write_pad(memory, site.pad(), jump_code(site.pad(), cell_at(*index)), stopped)) return {};
   site.is_tapped = false;
-  cells_[*index] = {};
   return fail("cannot write into the process");
 }
 

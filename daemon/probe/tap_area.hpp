@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/pid.hpp"
@@ -33,7 +34,9 @@ class TapArea {
     std::uint32_t entry = 0;  // index of the function; 0: the cell is free
     RemoteAddr site;          // of the jump
     RemoteAddr function;
-    tap::Stub stub;  // without its code
+    RemoteAddr slot;              // of the site: the tap calls what is there
+    std::uint64_t last_call = 0;  // TSC of its last record that was read, or of its tap()
+    tap::Stub stub;               // without its code
   };
 
   // `at`: mapped by the caller, kSize bytes of readable and executable memory whose rear part may be written.
@@ -66,6 +69,7 @@ class TapArea {
   std::optional<tap::Question> question_at(RemoteAddr trap) const;
   // The tapped function with that number, or with that address in its cell; null: none.
   const Cell* numbered(std::uint16_t number) const;
+  Cell* numbered(std::uint16_t number) { return const_cast<Cell*>(std::as_const(*this).numbered(number)); }
   const Cell* around(RemoteAddr in_cell) const;
   // The code behind the int3s; a thread there has in %r10 the address in its cell at which it goes on.
   bool is_question_code(RemoteAddr ip) const { return ip >= at_ && ip < registration(); }
@@ -74,8 +78,9 @@ class TapArea {
 
   // From now on calls of the function go through a tap. `site` is a jump at its entry. `tapped.number` is given here.
   Result<void> tap(const ProcessMemory& memory, Site& site, std::uint32_t entry, tap::Tapped tapped, Tid stopped);
-  // Calls meet the breakpoint of the site again.
+  // Calls meet the breakpoint of the site again. Its cell stays, for threads in it and for the next tap().
   static bool untap(const ProcessMemory& memory, Site& site, Tid stopped);
+  std::span<const Cell> cells() const { return cells_; }
   // The functions in that range, and the callers there, are gone.
   void forget(const ProcessMemory& memory, RemoteRange range, Tid stopped);
 
@@ -99,6 +104,9 @@ class TapArea {
  private:
   RemoteAddr cell_at(std::size_t index) const { return at_ + kCellsAt + index * kCellSize; }
   std::optional<std::size_t> free_cell();
+  std::optional<std::size_t> cell_of(const Site& site, std::uint32_t entry) const;
+  Result<std::size_t> make_cell(const ProcessMemory& memory, const Site& site, std::uint32_t entry, tap::Tapped tapped,
+                                Tid stopped);
   Result<std::vector<std::uint8_t>> code_of(const Site& site, RemoteAddr at, const tap::Tapped& tapped,
                                             tap::Stub& stub) const;
 

@@ -19,8 +19,8 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
       breakpoints_({sink, clock, functions_, overrides, stacks_, books_, effects_}),
-      taps_({sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_,
-             options.engine == CaptureEngine::Taps}),
+      taps_({sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.engine}),
+      promotion_(sink, clock, roster, functions_, taps_, options.engine == CaptureEngine::Auto),
       tally_(sink) {
   engines_.add(taps_);
   engines_.add(breakpoints_);
@@ -35,6 +35,7 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   answer(thread, functions_[*charged], *registers);
   modules_.imports().look_at_caller(*thread.inferior);
   TrapGuard::mend_action(thread);
+  promotion_.stopped(thread, *charged, now);
   const std::int64_t end = account(*charged, now);  // the request to resume is the kernel's share (CostMeasured)
   tally_.hit(thread, end - now);
   tracee.resume();

@@ -17,6 +17,7 @@
 #include "session/stack_capture.hpp"
 #include "session/stop_tally.hpp"
 #include "session/tap_capture.hpp"
+#include "session/tap_promotion.hpp"
 
 namespace fade {
 
@@ -46,6 +47,8 @@ class CallWatch {
   void report(bool at_end);
   // Reads the imports of all processes; no thread is stopped. `all`: also those that are settled.
   void look_at_imports(bool all);
+  // Functions that are tapped and quiet have breakpoints again.
+  void look_for_quiet_taps() { promotion_.look_for_quiet(); }
   // Return places give their breakpoints back if breakpoints are scarce.
   void rest_returns();
 
@@ -75,6 +78,7 @@ class CallWatch {
   CallEffects effects_;
   BreakpointCapture breakpoints_;
   TapCapture taps_;
+  TapPromotion promotion_;
   StopTally tally_;
   TrapGuard guard_;
   CpuFollower follower_;

@@ -15,6 +15,7 @@
 #include "elf/search_path.hpp"
 #include "probe/address_space.hpp"
 #include "probes/overrides/spec.hpp"
+#include "session/hot_functions.hpp"
 
 namespace fade {
 
@@ -108,6 +109,7 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
   bool has_reported_unplaced = false;     // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::shared_ptr<TapThreads> taps;       // null: no function is tapped
+  HotFunctions hot;                       // by the number of breakpoints that were hit
   std::vector<RemoteRange> code;          // the executable ranges at the last look
   SiteLooks site_looks;
   RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound

@@ -164,6 +164,7 @@ std::vector<Session::Duty> Session::duties() {
       {kSeldom, [](Session& s) { s.lookouts_.sample_cpu(); }},
       {kSeldom, [](Session& s) { s.seizing_.untraced().look(); }},
       {kSeldom, [](Session& s) { s.rest_returns(); }},
+      {kSeldom, [](Session& s) { s.calls_.look_for_quiet_taps(); }},
   };
 }
 

@@ -16,7 +16,7 @@ namespace fade {
 struct SessionOptions {
   ModuleWatch::Wishes wishes;
   StackChoice stacks;
-  CaptureEngine engine = CaptureEngine::Breakpoints;
+  CaptureEngine engine = CaptureEngine::Auto;
   bool follow = true;                       // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all

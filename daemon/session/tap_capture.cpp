@@ -12,7 +12,6 @@
 #include "proc/proc_files.hpp"
 #include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
-#include "session/tappable.hpp"
 #include "session/thread_stack.hpp"
 
 namespace fade {
@@ -113,58 +112,12 @@ TapCapture::TapCapture(const Parts& parts)
       sites_(parts.books.sites),
       effects_(parts.effects),
       breakpoints_(parts.breakpoints),
+      engine_(parts.engine),
       kernels_(sink_, functions_, parts.books.symbols) {
-  if (!parts.is_wanted) return;
-  if (const auto usable = clock_is_usable(); !usable)
-    notes_.push_back(usable.error().message + ": " + usable.error().cause + "; calls were recorded with breakpoints");
-  else time_.emplace(tap::TscClock::sample(), begin_of(clock_));
-}
-
-// A stack that is wanted of every call, or by a count of calls, needs a stop of each.
-bool TapCapture::can(const Entry& entry) const {
-  return time_ && entry.what == Entry::What::Function && tappable(entry.needs, *entry.probe) &&
-         stacks_.policy().choice().every == 0 && !stacks_.policy().wants_every(*entry.probe);
-}
-
-// ---------------------------------------------------------------- which functions
-
-std::vector<Result<bool>> TapCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
-                                            Tid stopped) {
-  auto out = breakpoints_.watch(inferior, functions, stopped);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i].value_or(false)) tap(inferior, functions[i], stopped);
-  return out;
-}
-
-// A function that cannot be tapped keeps its breakpoint.
-void TapCapture::tap(Inferior& inferior, const WatchedFunction& function, Tid stopped) {
-  AddressSpace& space = inferior.space();
-  Site* const site = space.of_function(function.code.function);
-  if (!site || !site->is_entry_jump() || site->is_lifted || site->is_tapped) return;
-  if (!place(inferior, function.code.function, stopped)) return;
-  const Entry& entry = functions_[function.entry];
-  TapArea& area = *space.taps();
-  const tap::Tapped how = tapped(entry.needs, *entry.probe);
-  if (area.tap(space.memory(), *site, function.entry, how, stopped) && !area.is_enabled())
-    area.enable(space.memory(), true, stopped);
-}
-
-bool TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stopped) {
-  Program& program = *inferior.program;
-  if (program.taps) return program.taps->why_not().empty();
-  if (stopped == kNobody) return false;
-  const Module* const module = program.module_at(function);
-  const RemoteAddr page = page_of(function);
-  const auto placed = program.space->place_taps(module ? module->span : RemoteRange{page, page + kPageSize}, stopped);
-  program.taps = std::make_shared<TapThreads>(placed ? std::string() : placed.error().text());
-  programs_.push_back(program.taps);
-  if (!placed) say_breakpoints(inferior, program.taps->why_not());
-  return placed.has_value();
-}
-
-void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
-  drain();
-  if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
+  if (engine_ == CaptureEngine::Breakpoints) return;
+  if (const auto usable = clock_is_usable()) time_.emplace(tap::TscClock::sample(), begin_of(clock_));
+  else no_clock_ = usable.error().message + ": " + usable.error().cause;
+  if (!time_ && engine_ == CaptureEngine::Taps) notes_.push_back(no_clock_ + "; calls were recorded with breakpoints");
 }
 
 // Text and pads are put back by the engine of breakpoints. Threads that are in a tap go on without it.
@@ -342,6 +295,7 @@ void TapCapture::give_up(Inferior& inferior, const std::string& why) {
   if (!area || !area->is_enabled()) return;
   area->enable(space.memory(), false, kNobody);
   space.untap_all();
+  inferior.program->taps->give_up(why);
   say_breakpoints(inferior, why);
 }
 
@@ -403,9 +357,10 @@ void TapCapture::drain() {
 void TapCapture::handle(const Source& source) {
   if (!source.thread) return lose("a thread ended unseen");
   const tap::Record& record = source.record();
-  const TapArea* const area = source.thread->space().taps();
-  const TapArea::Cell* const cell = area ? area->numbered(record.function) : nullptr;
+  TapArea* const area = source.thread->space().taps();
+  TapArea::Cell* const cell = area ? area->numbered(record.function) : nullptr;
   if (!cell) return lose("a record of a function that is watched no longer");
+  cell->last_call = record.tsc;
   if (record.kind == tap::RecordKind::Entry) entered(*source.thread, *source.ring, record, *cell);
   else left(*source.thread, *source.ring, record, *cell);
 }

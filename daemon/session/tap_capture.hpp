@@ -35,12 +35,20 @@ class TapCapture final : public Capture {
     CallBooks& books;
     CallEffects& effects;
     BreakpointCapture& breakpoints;
-    bool is_wanted = false;
+    CaptureEngine engine = CaptureEngine::Breakpoints;
   };
   explicit TapCapture(const Parts& parts);
 
-  bool can(const Entry& entry) const override;
+  bool can(const Entry& entry) const override { return time_ && why_not(entry).empty(); }
+  // With CaptureEngine::Auto the functions get breakpoints, until tap_all().
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) override;
+  // The reason why no such function can be tapped, which goes on from its name; empty: it can be.
+  std::string why_not(const Entry& entry) const;
+  // Every place of the function in the stopped thread's program that has a breakpoint is tapped from now on. Fails,
+  // with a reason that goes on from the function's name, if none can be.
+  Result<void> tap_all(Thread& stopped, std::uint32_t entry);
+  // The functions of the program that were tapped, and not called for `ns`, have breakpoints again. Returns them.
+  std::vector<std::uint32_t> untap_quiet(Program& program, std::int64_t ns);
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override;
@@ -62,8 +70,9 @@ class TapCapture final : public Capture {
   struct Asking;
   struct Source;
 
-  void tap(Inferior& inferior, const WatchedFunction& function, Tid stopped);
-  bool place(Inferior& inferior, RemoteAddr function, Tid stopped);
+  bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
+  Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
+  Result<void> place(Inferior& inferior, RemoteAddr function, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
@@ -94,6 +103,8 @@ class TapCapture final : public Capture {
   CallSites& sites_;
   CallEffects& effects_;
   BreakpointCapture& breakpoints_;
+  const CaptureEngine engine_;
+  std::string no_clock_;  // the reason why records would have no time
   CalledKernels kernels_;
   std::optional<tap::TscClock> time_;  // nullopt: no function is tapped
   std::int64_t time_kept_ = 0;

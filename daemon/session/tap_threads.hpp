@@ -46,6 +46,7 @@ class TapThreads {
 
   // Not empty: the program's functions cannot be tapped.
   const std::string& why_not() const { return why_not_; }
+  void give_up(std::string why) { why_not_ = std::move(why); }
   bool has_rings() const { return rings_ != nullptr; }
   void use(std::shared_ptr<TapRings> rings) { rings_ = std::move(rings); }
   // Null: none yet.
@@ -76,7 +77,7 @@ class TapThreads {
  private:
   std::uint64_t head_of(const TapThread& thread) const;
 
-  const std::string why_not_;
+  std::string why_not_;
   std::shared_ptr<TapRings> rings_;
   std::vector<std::unique_ptr<TapThread>> threads_;  // one for each ring that was used
 };

@@ -21,24 +21,36 @@ bool has_small_outs(const Needs& needs, const Probe& probe) {
          std::ranges::all_of(needs.outs, [&](std::uint8_t index) { return is_small_out(probe.parameters[index]); });
 }
 
-bool only_registers_and_stack(const Needs& needs) {
-  return needs.strings.empty() && needs.ins.empty() && needs.out_strings.empty() && !needs.result_string &&
-         needs.sse_words == 0 && !needs.sse_result && needs.stack_words <= tap::EntryLayout::kMostStackWords;
+// Null: all that such a call needs is in general registers and on the stack.
+const char* outside_of_registers(const Needs& needs) {
+  if (!needs.strings.empty() || !needs.ins.empty() || !needs.out_strings.empty() || needs.result_string)
+    return "its arguments or results are read from memory";
+  if (needs.sse_words != 0 || needs.sse_result) return "it has floating-point arguments or a floating-point result";
+  return needs.stack_words <= tap::EntryLayout::kMostStackWords ? nullptr : "it has too many arguments";
 }
 
-// Things that are done while the thread stands still.
-bool needs_a_stop(const Needs& needs) { return needs.code_object || needs.table || needs.rule || needs.resolver; }
+// Null: nothing is done while the thread stands still.
+const char* needs_a_stop(const Needs& needs) {
+  if (needs.rule) return "a rule of --set may change its answer";
+  if (needs.code_object) return "it loads GPU code, which is read at its stop";
+  return needs.table || needs.resolver ? "it returns functions, which are read at its stop" : nullptr;
+}
 
-// Their bookkeeping reads memory, or their prototype is the user's own.
-bool is_left_to_breakpoints(const Probe& probe) {
-  return probe.kind == probes::Kind::Graph || probe.kind == probes::Kind::GetFunction || probe.api == "user";
+// Null: unless the bookkeeping of its calls reads memory, or its prototype is the user's own.
+const char* is_left_to_breakpoints(const Probe& probe) {
+  if (probe.api == "user") return "it is a function of the user's own";
+  const bool is_left = probe.kind == probes::Kind::Graph || probe.kind == probes::Kind::GetFunction;
+  return is_left ? "it belongs to graphs or handles of kernels, which are followed at its stop" : nullptr;
 }
 
 }  // namespace
 
-bool tappable(const Needs& needs, const Probe& probe) {
-  return probe.known_signature && needs.result && only_registers_and_stack(needs) && !needs_a_stop(needs) &&
-         !is_left_to_breakpoints(probe) && has_known_failures(probe) && has_small_outs(needs, probe);
+const char* why_not_tappable(const Needs& needs, const Probe& probe) {
+  if (!probe.known_signature || !needs.result) return "its prototype or the end of its calls is not known";
+  for (const char* why : {needs_a_stop(needs), is_left_to_breakpoints(probe), outside_of_registers(needs)})
+    if (why) return why;
+  if (!has_known_failures(probe)) return "its failures are not known from a result of 32 bits";
+  return has_small_outs(needs, probe) ? nullptr : "more than one small answer of it is recorded";
 }
 
 tap::Tapped tapped(const Needs& needs, const Probe& probe) {

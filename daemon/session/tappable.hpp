@@ -8,7 +8,9 @@ namespace fade {
 
 // A tap records registers, the known words on the stack, and one out-parameter of at most 8 bytes. It calls the
 // function with a copy of those words, so their number must be known.
-bool tappable(const Needs& needs, const probes::Probe& probe);
+// Null: the function is tappable. Otherwise the reason, which goes on from the function's name.
+const char* why_not_tappable(const Needs& needs, const probes::Probe& probe);
+inline bool tappable(const Needs& needs, const probes::Probe& probe) { return !why_not_tappable(needs, probe); }
 
 // What the tap of a tappable function does. Its number is left open.
 tap::Tapped tapped(const Needs& needs, const probes::Probe& probe);

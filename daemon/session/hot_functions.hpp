@@ -1,0 +1,29 @@
+// Which functions of one program are called so often that a stop at each call costs too much. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+namespace fade {
+
+class HotFunctions {
+ public:
+  static constexpr std::int64_t kWindow = 100'000'000;  // ns
+  static constexpr std::uint32_t kCalls = 100;          // in one window, so 1,000 a second
+
+  // A breakpoint of the function has stopped a thread at time `now`; a call has two. Returns the calls a second when
+  // the function has become hot, and then no more until forget().
+  std::optional<std::uint64_t> stopped(std::uint32_t function, std::int64_t now);
+  // The function is to be looked at again.
+  void forget(std::uint32_t function) { functions_.erase(function); }
+
+ private:
+  struct Count {
+    std::int64_t since = 0;
+    std::uint32_t stops = 0;
+    bool is_told = false;
+  };
+  std::unordered_map<std::uint32_t, Count> functions_;
+};
+
+}  // namespace fade

@@ -1,0 +1,86 @@
+// TapCapture: which functions are tapped.
+#include <x86intrin.h>
+
+#include "session/site_use.hpp"
+#include "session/tap_capture.hpp"
+#include "session/tappable.hpp"
+
+namespace fade {
+
+// A stack that is wanted of every call, or by a count of calls, needs a stop of each.
+std::string TapCapture::why_not(const Entry& entry) const {
+  if (!time_) return no_clock_;
+  if (entry.what != Entry::What::Function) return "it is no function of a recording";
+  if (const char* const why = why_not_tappable(entry.needs, *entry.probe)) return why;
+  const bool is_counted = stacks_.policy().choice().every != 0;
+  return is_counted || stacks_.policy().wants_every(*entry.probe) ? "--stacks takes stacks of its calls" : "";
+}
+
+// A function that cannot be tapped keeps its breakpoint.
+std::vector<Result<bool>> TapCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
+                                            Tid stopped) {
+  auto out = breakpoints_.watch(inferior, functions, stopped);
+  for (std::size_t i = 0; is_for_all_functions() && i < out.size(); ++i) {
+    Site* const site = out[i].value_or(false) ? inferior.space().of_function(functions[i].code.function) : nullptr;
+    if (site) tap(inferior, site, functions[i].entry, stopped).or_else([](const Error&) {});
+  }
+  return out;
+}
+
+// Several copies of one library may be loaded.
+Result<void> TapCapture::tap_all(Thread& stopped, std::uint32_t entry) {
+  std::vector<RemoteAddr> places;
+  for (const auto& [address, site] : stopped.space().sites().all())
+    if (SiteUse::of(site).entry == entry) places.push_back(address);
+  Result<void> out = fail("it is not watched in this process");
+  for (const RemoteAddr place : places)
+    if (Result<void> done = tap(*stopped.inferior, stopped.space().find(place), entry, stopped.tid); done || !out)
+      out = std::move(done);
+  return out;
+}
+
+Result<void> TapCapture::tap(Inferior& inferior, Site* site, std::uint32_t index, Tid stopped) {
+  AddressSpace& space = inferior.space();
+  if (site->is_lifted) return fail("the program has written over its breakpoint");
+  if (!site->is_entry_jump()) return fail("its entry has no room for a jump, or fade came while it ran");
+  if (auto placed = place(inferior, site->address, stopped); !placed) return placed;
+  const Entry& entry = functions_[index];
+  TapArea& area = *space.taps();
+  auto done = area.tap(space.memory(), *site, index, tapped(entry.needs, *entry.probe), stopped);
+  if (done && !area.is_enabled()) area.enable(space.memory(), true, stopped);
+  return done;
+}
+
+Result<void> TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stopped) {
+  Program& program = *inferior.program;
+  if (program.taps && !program.taps->why_not().empty()) return fail(program.taps->why_not());
+  if (program.taps) return {};
+  if (stopped == kNobody) return fail("no thread of the process stands still");
+  const Module* const module = program.module_at(function);
+  const RemoteAddr page = page_of(function);
+  auto placed = program.space->place_taps(module ? module->span : RemoteRange{page, page + kPageSize}, stopped);
+  program.taps = std::make_shared<TapThreads>(placed ? std::string() : placed.error().text());
+  programs_.push_back(program.taps);
+  if (!placed) say_breakpoints(inferior, program.taps->why_not());
+  return placed;
+}
+
+std::vector<std::uint32_t> TapCapture::untap_quiet(Program& program, std::int64_t ns) {
+  AddressSpace& space = *program.space;
+  std::vector<std::uint32_t> out;
+  if (!space.taps() || !time_) return out;
+  const std::int64_t now = time_of(__rdtsc());
+  for (const TapArea::Cell& cell : space.taps()->cells()) {
+    Site* const site = cell.entry != 0 ? space.find(cell.site) : nullptr;
+    if (!site || !site->is_tapped || now - time_of(cell.last_call) < ns) continue;
+    if (TapArea::untap(space.memory(), *site, kNobody)) out.push_back(cell.entry);
+  }
+  return out;
+}
+
+void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
+  drain();
+  if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
+}
+
+}  // namespace fade
