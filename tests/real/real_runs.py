@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-TIME_LIMIT = 120
+TIME_LIMIT = 400  # s; it only ends what hangs, also beside other builds
 # Written by the compiler around main() and into <<<>>>; the programs' own list has only what they call themselves.
 REGISTRATION = ("__hipRegister", "__hipUnregister")
 # Frequent and empty: fade records them only when they are asked for.
