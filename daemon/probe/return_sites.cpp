@@ -49,14 +49,15 @@ std::vector<Site*> longest_armed(SiteTable& sites, ReturnSites::IsReturn is_retu
 }
 
 std::size_t ReturnSites::rest(IsReturn is_return, const std::unordered_set<RemoteAddr>& open, std::size_t most) {
-  if (!can_write()) return 0;
+  const auto places = longest_armed(sites_, is_return, open, most);
+  return static_cast<std::size_t>(std::ranges::count_if(places, [&](Site* site) { return rest(*site); }));
+}
+
+bool ReturnSites::rest(Site& site) {
   const SiteText text = ours_.text();
-  const std::int64_t now = boottime_ns();
-  return static_cast<std::size_t>(std::ranges::count_if(longest_armed(sites_, is_return, open, most), [&](Site* site) {
-    if (!text.is_set(*site) || !text.put_back(*site, kNobody)) return false;  // overwritten, or its library is gone
-    site->rested_at = now;
-    return site->is_lifted = true;
-  }));
+  if (!can_write() || !text.is_set(site) || !text.put_back(site, kNobody)) return false;  // or its library is gone
+  site.rested_at = boottime_ns();
+  return site.is_lifted = true;
 }
 
 std::size_t ReturnSites::forget_rested(IsReturn is_return, std::int64_t before) {

@@ -28,6 +28,8 @@ class ReturnSites {
   // longest ago first. The sites stay known, for threads that have just hit them, and arm() sets them again. Needs
   // memory that can be written without a stopped thread. Returns their number.
   std::size_t rest(IsReturn is_return, const std::unordered_set<RemoteAddr>& open, std::size_t most);
+  // As rest(), of one place, which has no open call and serves returns alone. False: it keeps its breakpoint.
+  bool rest(Site& site);
   // Forgets return places that were lifted before `before` (CLOCK_BOOTTIME), not armed since, and not hit by any
   // thread. Their slots are not reused. Returns their number.
   std::size_t forget_rested(IsReturn is_return, std::int64_t before);

@@ -33,7 +33,7 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       book_(parts.books.book),
       sites_(parts.books.sites),
       effects_(parts.effects),
-      returns_(sink_, clock_, sites_),
+      returns_(sink_, clock_, parts.roster, sites_),
       kernels_(sink_, functions_, parts.books.symbols),
       corrector_(sink_, clock_, parts.overrides) {}
 
@@ -142,7 +142,9 @@ void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const
 std::uint32_t BreakpointCapture::leave(Thread& thread, const Registers& registers, RemoteAddr return_address,
                                        std::int64_t now) {
   std::uint32_t last = 0;
-  for (OpenCall& call : book_.take_returned(thread, return_address, registers.sp() - 8, thread.memory())) {
+  const auto calls = book_.take_returned(thread, return_address, registers.sp() - 8, thread.memory());
+  if (calls.empty()) returns_.met_by_no_call(thread, return_address);
+  for (OpenCall& call : calls) {
     last = call.entry;
     const EndedCall ended = returned(thread, std::move(call), registers, now);
     effects_.ended(thread, functions_[last], ended);

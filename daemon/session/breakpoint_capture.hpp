@@ -26,6 +26,7 @@ class BreakpointCapture final : public Capture {
   struct Parts {
     EventSink& sink;
     const SessionClock& clock;
+    const Roster& roster;
     FunctionTable& functions;
     const probes::Overrides& overrides;
     StackCapture& stacks;

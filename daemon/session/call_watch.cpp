@@ -18,7 +18,7 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       stacks_(sink, clock, options.stacks),
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
-      breakpoints_({sink, clock, functions_, overrides, stacks_, books_, effects_}),
+      breakpoints_({sink, clock, roster, functions_, overrides, stacks_, books_, effects_}),
       taps_({sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.engine}),
       promotion_(sink, clock, roster, functions_, taps_, options.engine == CaptureEngine::Auto),
       tally_(sink) {

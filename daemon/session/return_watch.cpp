@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "probe/instruction.hpp"
@@ -43,6 +44,26 @@ Result<void> ReturnWatch::may_arm(const CallSite& call_site, RemoteAddr return_a
   if (call_site.id == 0) return fail(fmt::format("calls come from more than {} places", sites_.most()));
   if (!call_site.is_code) return fail(fmt::format("{:#x} is no code", return_address.value));
   return {};
+}
+
+// Threads of other processes too: a vfork's child calls from the same places.
+bool ReturnWatch::is_awaited(const Program& program, RemoteAddr return_address) const {
+  return std::ranges::any_of(roster_.threads(), [&](const auto& item) {
+    const Thread& thread = *item.second;
+    return thread.inferior->program.get() == &program &&
+           std::ranges::any_of(thread.calls.all(), [&](const OpenCall& call) {
+             return call.return_address == return_address && !(call.record.flags & kTapped);
+           });
+  });
+}
+
+void ReturnWatch::met_by_no_call(const Thread& thread, RemoteAddr return_address) const {
+  AddressSpace& space = thread.space();
+  if (!space.taps() || !space.taps()->is_enabled()) return;
+  Site* const site = space.find(return_address);
+  if (site && SiteUse::of(*site).is_return() && site->way == Way::Trap && !site->is_lifted &&
+      !is_awaited(*thread.inferior->program, return_address))
+    space.returns().rest(*site);
 }
 
 // A lack of room (ENOSPC) may end, so the next call asks again; it is reported once per program.
