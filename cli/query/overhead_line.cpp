@@ -12,6 +12,8 @@ Result<std::string> overhead_line(Recording& recording, const table::Value& sess
   if (rows->empty()) return std::string();
   const NamedRow& r = rows->front();
   const table::Slowdown cost{.calls = r.number("calls"),
+                             .tapped = r.number("tapped"),
+                             .taps_ns = r.number("taps_ns"),
                              .threads = r.number("threads"),
                              .callers = r.number("callers"),
                              .calls_ns = r.number("calls_ns"),
@@ -19,7 +21,7 @@ Result<std::string> overhead_line(Recording& recording, const table::Value& sess
                              .busiest_ns = r.number("busiest_ns"),
                              .life_ns = r.number("life_ns"),
                              .is_measured = r.is("measured")};
-  return cost.calls_ns + cost.other_ns == 0 ? std::string() : table::slowdown_text(cost, utf8);
+  return cost.calls_ns + cost.taps_ns + cost.other_ns == 0 ? std::string() : table::slowdown_text(cost, utf8);
 }
 
 }  // namespace fade::query

@@ -43,10 +43,13 @@ std::string range(double low, double high) {
 
 std::string parts(const Slowdown& c, bool utf8) {
   if (c.calls == 0 || c.calls_ns == 0) return {};
-  std::string text = counted(c.calls, "call", "calls");
+  const std::int64_t stopped = c.calls - c.tapped;
+  std::string text = counted(stopped, "call", "calls");
   const std::int64_t callers = c.callers > 0 ? c.callers : c.threads;
   if (callers > 1) text += fmt::format(" of {} threads", human_count(callers));
-  text += " x " + duration(c.calls_ns / c.calls, utf8);
+  if (stopped > 0) text += " x " + duration(c.calls_ns / stopped, utf8);
+  if (c.tapped > 0) text += fmt::format(" + {} without a stop", human_count(c.tapped));
+  if (c.taps_ns > 0) text += " x " + duration(c.taps_ns / c.tapped, utf8);
   if (c.other_ns * 20 > c.calls_ns) text += " + " + duration(c.other_ns, utf8) + " for loading and starting";
   return text + " = ";
 }
@@ -54,7 +57,7 @@ std::string parts(const Slowdown& c, bool utf8) {
 }  // namespace
 
 std::string slowdown_text(const Slowdown& c, bool utf8) {
-  const std::int64_t total = c.calls_ns + c.other_ns;
+  const std::int64_t total = c.calls_ns + c.taps_ns + c.other_ns;
   if (total <= 0) return "nothing was stopped";
   if (c.life_ns <= 0)
     return fmt::format("unknown, for the end was not recorded: {}{}", parts(c, utf8), duration(total, utf8));

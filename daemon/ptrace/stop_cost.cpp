@@ -115,12 +115,6 @@ class OneCpu {
   const int cpu_;
 };
 
-Measured measured(std::vector<std::int64_t>& samples) {
-  std::ranges::sort(samples);
-  const auto at = [&](std::size_t tenths) { return samples[samples.size() * tenths / 10]; };
-  return {at(5), (at(9) - at(1)) / 2};
-}
-
 class Calls {
  public:
   Calls(const Tracer& tracer, Tid tid) : tracer_(tracer), child_(tid) {}
@@ -139,7 +133,7 @@ class Calls {
   void forget() { forms_ = {}; }
   StopCosts costs(EntryForm form) {
     Samples& samples = forms_[static_cast<std::size_t>(form)];
-    return {static_cast<std::uint32_t>(samples.call.size()), measured(samples.call), measured(samples.stop)};
+    return {static_cast<std::uint32_t>(samples.call.size()), Measured::of(samples.call), Measured::of(samples.stop)};
   }
 
  private:

@@ -5,15 +5,11 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/measured.hpp"
 #include "base/result.hpp"
 #include "ptrace/tracer.hpp"
 
 namespace fade {
-
-// A figure of many samples, in ns. Four of five samples lie within median +- spread.
-struct Measured {
-  std::int64_t median = 0, spread = 0;
-};
 
 // A call has two stops, at its entry and at its return.
 struct StopCosts {

@@ -153,7 +153,16 @@ void NoticeRecorder::on(const CostMeasured& n) {
   const bool is_it = n.form == "jump" && n.calls > 0;
   cost_(session_, n.form, n.calls, n.call_ns, n.call_spread_ns, n.stop_ns, n.stop_spread_ns,
         is_it ? std::optional(least_.ns()) : std::nullopt, unless_empty(n.problem));
-  if (is_it) books_.rollups.cost(call_cost_ = {n.call_ns, least_.ns(), n.stop_ns});
+  if (is_it) {
+    call_cost_.call_ns = n.call_ns;
+    call_cost_.least_ns = least_.ns();
+    call_cost_.stop_ns = n.stop_ns;
+  } else if (n.form == "tap" && n.calls > 0) {
+    call_cost_.tap_within_ns = n.call_ns;
+    call_cost_.tap_least_ns = n.call_spread_ns;
+    call_cost_.tap_ns = n.stop_ns;
+  }
+  books_.rollups.cost(call_cost_);
 }
 
 void NoticeRecorder::on(const ThreadCost& n) {

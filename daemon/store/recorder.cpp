@@ -236,7 +236,7 @@ Totals Recorder::totals() const {
   for (const auto& [function, total] : books_.rollups.totals())
     if (total.untimed < total.calls)
       out.top.push_back({books_.directory.function_name(function), total.calls, total.errors,
-                         notices_.call_cost().measurable(total.total_ns, total.calls)});
+                         notices_.call_cost().measurable(total.total_ns, total.calls, total.tapped)});
   std::ranges::sort(out.top, [](const auto& a, const auto& b) {
     return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
   });

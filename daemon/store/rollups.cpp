@@ -27,17 +27,20 @@ void CallSum::add(const CallSum& other) {
   total += other.total;
   self += other.self;
   cost += other.cost;
+  tapped += other.tapped;
   histogram.add(other.histogram);
 }
 
 Rollups::Rollups(sqlite::Db& db, Failure& failure)
     : stat_(db, failure,
-            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12) ON CONFLICT DO UPDATE SET n = n + "
+            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13) ON CONFLICT DO UPDATE SET n = "
+            "n + "
             "excluded.n, "
             "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
             "min = coalesce(min(min, excluded.min), min, excluded.min), max = coalesce(max(max, excluded.max), max, "
             "excluded.max), "
-            "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves, cost = cost + excluded.cost"),
+            "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves, cost = cost + excluded.cost, "
+            "tapped = tapped + excluded.tapped"),
       second_(db, failure,
               "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
               "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
@@ -73,20 +76,20 @@ Rollups::Inside Rollups::take_inside(CallRow call) {
 
 Rollups::Net Rollups::nested(const Lane& lane, const Measured& call) {
   const Inside inside = take_inside(call.call);
-  const std::int64_t own = call.tapped ? 0 : cost_.call_ns;
+  const std::int64_t own = cost_.within(call.tapped);
   const std::int64_t cost = inside.cost + (call.raw_ns ? own : 0), ns = call.raw_ns ? *call.raw_ns - cost : 0;
-  count(lane, call.call, call.sec, ns, call.failed);
+  count(lane, call, ns);
   CallSum& sum = call.parent == 0 ? *lane.from_outside
                                   : sum_within(call.parent, lane.thread, lane.function, ns,
-                                               cost + (call.tapped ? 0 : cost_.around(call.held_ns)));
+                                               cost + cost_.around(call.held_ns, call.tapped));
   const std::int64_t self = cost_.call_ns == 0 ? std::max<std::int64_t>(0, ns - inside.ns) : ns - inside.ns;
-  sum.add(ns, self, call.raw_ns ? cost : 0, call.failed, inside.by_function.empty());
+  sum.add(ns, self, call.raw_ns ? cost : 0, call.failed, inside.by_function.empty(), call.tapped);
   for (const auto& [callee, calls] : inside.by_function) calls_[{lane.thread, callee, lane.function}].add(calls);
   return {ns, self};
 }
 
 void Rollups::untimed(const Lane& lane, const Measured& call) {
-  count(lane, call.call, call.sec, 0, false);
+  count(lane, {.call = call.call, .sec = call.sec}, 0);
   ++lane.all->total.untimed;
   const std::int64_t cost = cost_.call_ns == 0 ? 0 : call.held_ns + cost_.stop_ns;  // one stop
   CallSum& sum = call.parent == 0 ? *lane.from_outside : sum_within(call.parent, lane.thread, lane.function, 0, cost);
@@ -125,7 +128,7 @@ void Rollups::flush_calls() {
     const std::vector<std::byte> histogram = sum.histogram.encode();
     const auto known = [&](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
     stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max),
-          std::span<const std::byte>(histogram), sum.leaves, sum.cost);
+          std::span<const std::byte>(histogram), sum.leaves, sum.cost, sum.tapped);
     sum = CallSum{};
   }
   forget_if_large(calls_);

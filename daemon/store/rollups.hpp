@@ -21,24 +21,34 @@ struct CostOfCalls {
   std::int64_t call_ns = 0;   // within the call's duration, more or less
   std::int64_t least_ns = 0;  // smallest measurable mean (LeastDuration)
   std::int64_t stop_ns = 0;   // of each of its two stops, beyond the time for which it was held
+  // Of a call that a tap records: within its duration, the smallest measurable mean, and in all.
+  std::int64_t tap_within_ns = 0, tap_least_ns = 0, tap_ns = 0;
 
-  // `ns` of `calls` together; 0 if that is less than can be measured.
-  std::int64_t measurable(std::int64_t ns, std::uint64_t calls) const {
-    return ns < static_cast<std::int64_t>(calls) * least_ns ? 0 : std::max<std::int64_t>(ns, 0);
+  // `ns` of `calls` together, of which so many were `tapped`; 0 if that is less than can be measured.
+  std::int64_t measurable(std::int64_t ns, std::uint64_t calls, std::uint64_t tapped) const {
+    const auto least =
+        static_cast<std::int64_t>(calls - tapped) * least_ns + static_cast<std::int64_t>(tapped) * tap_least_ns;
+    return ns < least ? 0 : std::max<std::int64_t>(ns, 0);
   }
+  std::int64_t within(bool tapped) const { return tapped ? tap_within_ns : call_ns; }
   // The time around the duration, within that of the outer call.
-  std::int64_t around(std::int64_t held_ns) const { return call_ns == 0 ? 0 : held_ns + 2 * stop_ns - call_ns; }
+  std::int64_t around(std::int64_t held_ns, bool tapped) const {
+    if (tapped) return tap_ns - tap_within_ns;
+    return call_ns == 0 ? 0 : held_ns + 2 * stop_ns - call_ns;
+  }
 };
 
 // Durations are without fade's own cost, so a single one may be less than 0; `cost` is the subtracted time.
 struct CallSum {
   std::uint64_t n = 0, errors = 0, leaves = 0;  // leaves: without a watched call inside
-  std::uint64_t timed = 0;                      // of n: those with a known duration
+  std::uint64_t timed = 0, tapped = 0;          // of n: those with a known duration, those without a stop
   std::int64_t total = 0, self = 0, cost = 0, min = 0, max = 0;
   Histogram histogram;
 
-  void add(std::int64_t ns, std::int64_t self_ns, std::int64_t cost_ns, bool failed, bool leaf) {
+  void add(std::int64_t ns, std::int64_t self_ns, std::int64_t cost_ns, bool failed, bool leaf,
+           bool is_tapped = false) {
     cost += cost_ns;
+    tapped += is_tapped;
     min = timed == 0 ? ns : std::min(min, ns);
     max = std::max(max, ns);
     ++n;
@@ -73,7 +83,8 @@ struct LaunchSum {
 };
 
 struct FunctionTotal {
-  std::uint64_t calls = 0, errors = 0, untimed = 0;  // untimed: of the calls, those without a known duration
+  std::uint64_t calls = 0, errors = 0;
+  std::uint64_t untimed = 0, tapped = 0;  // of the calls: those without a known duration, those without a stop
   std::int64_t total_ns = 0;
 };
 
@@ -121,9 +132,9 @@ class Rollups {
   void untimed(const Lane& lane, const Measured& call);
   Net call(const Lane& lane, const Measured& call) {
     if (call.parent != 0 || !inside_.empty()) return nested(lane, call);
-    const std::int64_t cost = call.raw_ns && !call.tapped ? cost_.call_ns : 0, ns = call.raw_ns.value_or(0) - cost;
-    count(lane, call.call, call.sec, ns, call.failed);
-    lane.from_outside->add(ns, ns, cost, call.failed, true);
+    const std::int64_t cost = call.raw_ns ? cost_.within(call.tapped) : 0, ns = call.raw_ns.value_or(0) - cost;
+    count(lane, call, ns);
+    lane.from_outside->add(ns, ns, cost, call.failed, true, call.tapped);
     return {ns, ns};
   }
   // Until the next flush.
@@ -183,14 +194,15 @@ class Rollups {
   Inside take_inside(CallRow call);
   CallSum& sum_within(CallRow parent, ThreadRow thread, FunctionRow function, std::int64_t ns, std::int64_t cost);
   Net nested(const Lane& lane, const Measured& call);
-  void count(const Lane& lane, CallRow call, std::int64_t sec, std::int64_t ns, bool failed) {
+  void count(const Lane& lane, const Measured& call, std::int64_t ns) {
     auto& [second, total] = *lane.all;
-    if (second.sec != sec) begin_second(lane.function, second, sec, call);
+    if (second.sec != call.sec) begin_second(lane.function, second, call.sec, call.call);
     ++second.n;
     second.total += ns;
-    second.first_call = std::min(second.first_call, call);
+    second.first_call = std::min(second.first_call, call.call);
     ++total.calls;
-    total.errors += failed;
+    total.errors += call.failed;
+    total.tapped += call.tapped;
     total.total_ns += ns;
   }
   void begin_second(FunctionRow function, Second& second, std::int64_t sec, CallRow call);

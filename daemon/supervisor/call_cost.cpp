@@ -1,6 +1,7 @@
 #include "supervisor/call_cost.hpp"
 
 #include "ptrace/stop_cost.hpp"
+#include "tap/tap_cost.hpp"
 
 namespace fade {
 namespace {
@@ -16,6 +17,18 @@ CostMeasured told(const char* form, const StopCosts& costs) {
 }
 
 }  // namespace
+
+void measure_tap_cost(EventSink& sink) {
+  const auto cost = tap::measure_tap();
+  if (!cost) return sink.notice(CostMeasured{.form = "tap", .problem = cost.error().text()});
+  sink.notice(CostMeasured{.form = "tap",
+                           .calls = cost->calls,
+                           .call_ns = cost->within.median,
+                           .call_spread_ns = cost->within.spread,
+                           .stop_ns = cost->call.median,
+                           .stop_spread_ns = cost->call.spread,
+                           .problem = {}});
+}
 
 CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink) {
   const auto costs = measure_stops(tracer);

@@ -1,4 +1,4 @@
-// The cost of fade's breakpoints on this machine, for a recording.
+// The cost of fade's breakpoints and taps on this machine, for a recording.
 #pragma once
 #include <cstdint>
 
@@ -16,5 +16,8 @@ struct CostOfStops {
 // Measures both forms of entry, and a thread on another CPU, with a child. That takes some 15 ms. Sends the results, or
 // the reason for none. Tracing thread only, while no stop waits to be handled.
 CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink);
+
+// Measures a tapped call, in this thread. That takes some 2 ms. Sends the result, or the reason for none.
+void measure_tap_cost(EventSink& sink);
 
 }  // namespace fade

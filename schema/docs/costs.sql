@@ -6,21 +6,24 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('overhead', 'stops', 'integer', '', 'how often a thread was stopped'),
 ('overhead', 'held_ns', 'integer', 'ns', 'how long it was held, all added up'),
 ('overhead', 'per_stop_ns', 'integer', 'ns', 'mean'),
+('overhead', 'calls', 'integer', '', 'recorded calls; NULL for other stops'),
+('overhead', 'tapped', 'integer', '', 'of these, calls that were recorded by a tap: without a stop'),
 ('overhead', 'cost_ns', 'integer', 'ns',
- 'what these stops cost in all: held_ns, and for each call_costs.stop_ns of a thread on fade''s CPU; NULL where that was '
- || 'not measured'),
+ 'what stops and taps cost in all: held_ns, for each stop call_costs.stop_ns of a thread on fade''s CPU, and for each '
+ || 'tapped call that of form tap; NULL where stops were not measured'),
 ('call_costs', '', '', '',
  'What a call costs on this machine, measured with a child when the session began. Sums of durations (call_stats, '
  || 'kernel_stats, copy_stats, waits, steps, stacks ...) are without it; durations of single calls are as measured'),
 ('call_costs', 'session', 'integer', '', 'sessions.id'),
 ('call_costs', 'form', 'text', '',
  'how functions are entered: jump (the breakpoint lies behind a jump) or int3 (it is the entry); apart: a jump of a '
- || 'thread on another CPU than fade'),
+ || 'thread on another CPU than fade; tap: no stop'),
 ('call_costs', 'calls', 'integer', '', 'how many calls were measured; 0: none, and sums are as measured too'),
 ('call_costs', 'call_ns', 'integer', 'ns', 'what lies in each duration: median'),
 ('call_costs', 'call_spread_ns', 'integer', 'ns', 'four of five lay within call_ns - this and call_ns + this'),
 ('call_costs', 'stop_ns', 'integer', 'ns',
- 'what each stop costs beyond the time for which fade held the thread: median. A call has two'),
+ 'what each stop costs beyond the time for which fade held the thread: median. A call has two. Of form tap: what a '
+ || 'call costs'),
 ('call_costs', 'stop_spread_ns', 'integer', 'ns', 'the same for stop_ns'),
 ('call_costs', 'least_ns', 'integer', 'ns',
  'the shortest duration that can be told from fade''s own cost: means below it are 0 in sums'),
@@ -28,6 +31,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('slowdowns', '', '', '', 'What fade cost the programs of a session, added up over threads'),
 ('slowdowns', 'session', 'integer', '', 'sessions.id'),
 ('slowdowns', 'calls', 'integer', '', 'recorded calls'),
+('slowdowns', 'tapped', 'integer', '', 'of these, calls that were recorded by a tap: without a stop'),
+('slowdowns', 'taps_ns', 'integer', 'ns', 'what these cost'),
 ('slowdowns', 'threads', 'integer', '', 'threads that were stopped at breakpoints'),
 ('slowdowns', 'stops', 'integer', '', 'how often threads were stopped'),
 ('slowdowns', 'held_ns', 'integer', 'ns', 'for how long fade held them'),

@@ -57,21 +57,27 @@ JOIN function_ f ON f.id = b.fn
 LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump';
 
 CREATE VIEW call_stats AS
+WITH least AS (
+  SELECT s.id AS session, coalesce(k.least, 0) AS stopped, coalesce(t.call_spread, 0) AS tapped
+  FROM session_ s
+  LEFT JOIN call_cost_ k ON k.session = s.id AND k.form = 'jump'
+  LEFT JOIN call_cost_ t ON t.session = s.id AND t.form = 'tap')
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name,
        x.parent_fn AS parent_function_id, pf.name AS parent, x.n AS calls, x.errors,
        iif(x.max IS NULL, NULL,
-           iif(x.total < x.n * coalesce(k.least, 0), 0, x.total)) AS total_ns,
-       iif(x.max IS NULL, NULL, iif(x.self < x.n * coalesce(k.least, 0), 0, x.self)) AS self_ns,
-       iif(x.min < 1 * coalesce(k.least, 0), 0, x.min) AS min_ns,
-       iif(x.max < 1 * coalesce(k.least, 0), 0, x.max) AS max_ns, x.hist, x.leaves AS leaf_calls,
+           iif(x.total < (x.n - x.tapped) * k.stopped + x.tapped * k.tapped, 0, x.total)) AS total_ns,
+       iif(x.max IS NULL, NULL,
+           iif(x.self < (x.n - x.tapped) * k.stopped + x.tapped * k.tapped, 0, x.self)) AS self_ns,
+       iif(x.min < iif(x.tapped > 0, k.tapped, k.stopped), 0, x.min) AS min_ns,
+       iif(x.max < iif(x.tapped > 0, k.tapped, k.stopped), 0, x.max) AS max_ns, x.hist, x.leaves AS leaf_calls,
        iif(x.max IS NULL, NULL, x.total + x.cost) AS raw_total_ns,
-       coalesce(k.least, 0) AS least_ns
+       ((x.n - x.tapped) * k.stopped + x.tapped * k.tapped) / x.n AS least_ns, x.tapped AS tapped_calls
 FROM call_stat_ x
 JOIN thread_ t ON t.id = x.thread
 JOIN process_ p ON p.id = t.process
 JOIN function_ f ON f.id = x.fn
 LEFT JOIN function_ pf ON pf.id = x.parent_fn
-LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
+LEFT JOIN least k ON k.session = p.session;
 
 CREATE VIEW top AS
 WITH f AS (
