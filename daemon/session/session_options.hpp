@@ -17,6 +17,8 @@ struct SessionOptions {
   ModuleWatch::Wishes wishes;
   StackChoice stacks;
   CaptureEngine engine = CaptureEngine::Auto;
+  // with CaptureEngine::Auto, a tapped function that was not called for so long has its breakpoint again
+  std::int64_t tap_quiet_ns = 60'000'000'000;
   bool follow = true;                       // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all

@@ -5,12 +5,12 @@
 namespace fade {
 
 void TapPromotion::stopped(Thread& thread, std::uint32_t entry, std::int64_t now) {
-  if (!is_on_ || entry == 0 || functions_[entry].what != Entry::What::Function) return;
+  if (!p_.is_on || entry == 0 || p_.functions[entry].what != Entry::What::Function) return;
   const auto rate = thread.inferior->program->hot.stopped(entry, now);
   if (!rate) return;
-  if (const std::string why = taps_.why_not(functions_[entry]); !why.empty()) {
+  if (const std::string why = p_.taps.why_not(p_.functions[entry]); !why.empty()) {
     tell(*thread.inferior, "not tapped", *rate, entry, why);
-  } else if (const auto tapped = taps_.tap_all(thread, entry); !tapped) {
+  } else if (const auto tapped = p_.taps.tap_all(thread, entry); !tapped) {
     tell(*thread.inferior, "not tapped", *rate, entry, tapped.error().text());
   } else {
     tell(*thread.inferior, "tapped", *rate, entry, {});
@@ -18,22 +18,23 @@ void TapPromotion::stopped(Thread& thread, std::uint32_t entry, std::int64_t now
 }
 
 void TapPromotion::look_for_quiet() {
-  if (!is_on_) return;
-  for (const auto& [pid, inferior] : roster_.processes())
-    for (const std::uint32_t entry : taps_.untap_quiet(*inferior->program, kQuiet)) {
+  if (!p_.is_on) return;
+  for (const auto& [pid, inferior] : p_.roster.processes())
+    for (const std::uint32_t entry : p_.taps.untap_quiet(*inferior->program, p_.quiet_ns)) {
       inferior->program->hot.forget(entry);
-      tell(*inferior, "untapped", 0, entry, "not called for a minute");
+      tell(*inferior, "untapped", 0, entry,
+           fmt::format("not called for {:g} s", static_cast<double>(p_.quiet_ns) / 1e9));
     }
 }
 
 void TapPromotion::tell(const Inferior& inferior, const char* kind, std::uint64_t rate, std::uint32_t entry,
                         const std::string& more) {
-  const std::string& name = functions_[entry].probe->symbol;
-  sink_.notice(Lifecycle{.at = clock_.now(),
-                         .process = inferior.id,
-                         .kind = kind,
-                         .value = static_cast<std::int64_t>(rate),
-                         .detail = more.empty() ? name : fmt::format("{}: {}", name, more)});
+  const std::string& name = p_.functions[entry].probe->symbol;
+  p_.sink.notice(Lifecycle{.at = p_.clock.now(),
+                           .process = inferior.id,
+                           .kind = kind,
+                           .value = static_cast<std::int64_t>(rate),
+                           .detail = more.empty() ? name : fmt::format("{}: {}", name, more)});
 }
 
 }  // namespace fade

@@ -14,27 +14,27 @@ namespace fade {
 
 class TapPromotion {
  public:
-  static constexpr std::int64_t kQuiet = 60'000'000'000;  // ns
-
-  TapPromotion(EventSink& sink, const SessionClock& clock, const Roster& roster, FunctionTable& functions,
-               TapCapture& taps, bool is_on)
-      : sink_(sink), clock_(clock), roster_(roster), functions_(functions), taps_(taps), is_on_(is_on) {}
+  struct Parts {
+    EventSink& sink;
+    const SessionClock& clock;
+    const Roster& roster;
+    FunctionTable& functions;
+    TapCapture& taps;
+    std::int64_t quiet_ns = 0;
+    bool is_on = false;
+  };
+  explicit TapPromotion(const Parts& parts) : p_(parts) {}
 
   // The thread stands still at a breakpoint of `entry`, one of the two of a call. 0: of no function.
   void stopped(Thread& thread, std::uint32_t entry, std::int64_t now);
-  // Untaps functions that were not called for kQuiet. About once a second.
+  // Untaps functions that were not called for `quiet_ns`. About once a second.
   void look_for_quiet();
 
  private:
   void tell(const Inferior& inferior, const char* kind, std::uint64_t rate, std::uint32_t entry,
             const std::string& more);
 
-  EventSink& sink_;
-  const SessionClock& clock_;
-  const Roster& roster_;
-  FunctionTable& functions_;
-  TapCapture& taps_;
-  const bool is_on_;
+  const Parts p_;
 };
 
 }  // namespace fade

@@ -75,13 +75,15 @@ struct Supervised {
     if (!program) return out;
     auto tracer = Tracer::create();
     if (!tracer || !tracer->seize(leader_of(program->pid()), true)) return out;
-    Session session(*tracer, out.sink, SessionClock{}, overrides, std::move(options));
+    const SessionClock clock;
+    Session session(*tracer, out.sink, clock, overrides, std::move(options));
     session.adopt(program->pid());
     program->release();
     while (!session.empty()) {
       const Stop stop = tracer->next();
       if (stop.kind == Stop::Kind::Gone) break;
-      session.handle(stop);
+      if (stop.kind == Stop::Kind::None) session.tick(clock.now());
+      else session.handle(stop);
     }
     session.report_costs();
     out.status = session.main_status();

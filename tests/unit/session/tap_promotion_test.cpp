@@ -1,0 +1,74 @@
+// --engine auto: which functions of a running program are tapped, and when they have breakpoints again.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "probes/catalogue.hpp"
+#include "session/harness.hpp"
+
+namespace fade {
+namespace {
+
+using test::Supervised;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct TapPromotionTest : ::testing::Test {
+  TapPromotionTest() { options.wishes.probes = catalogue.all(); }
+  Supervised run(std::vector<std::string> argv) {
+    argv.front() = std::string(FADE_UNIT_TRACEES) + "/" + argv.front();
+    return Supervised::run(std::move(argv), options, {},
+                           {"LD_LIBRARY_PATH=" + std::string(FADE_UNIT_RUNTIMES) + "/v6"});
+  }
+  static auto tapped(const Supervised& ran) {
+    return std::ranges::count_if(ran.sink.calls, [](const auto& call) { return (call.record.flags & kTapped) != 0; });
+  }
+
+  const probes::Catalogue catalogue;
+  SessionOptions options;
+};
+
+TEST_F(TapPromotionTest, AFunctionThatIsCalledOftenIsTapped) {
+  const auto ran = run({"bursts", "1000", "3", "50"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.sink.counts().at("hipMemset"), 3000);
+  EXPECT_THAT(ran.sink.lifecycle("tapped"), ElementsAre("hipMemset"));
+  EXPECT_EQ(tapped(ran), 2900);  // the first hundred showed that it is called often
+}
+
+TEST_F(TapPromotionTest, AFunctionThatIsCalledSeldomIsNot) {
+  const auto ran = run({"bursts", "50", "4", "150"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.sink.counts().at("hipMemset"), 200);
+  EXPECT_THAT(ran.sink.lifecycle("tapped"), IsEmpty());
+  EXPECT_EQ(tapped(ran), 0);
+}
+
+TEST_F(TapPromotionTest, AFunctionWithBreakpointsAloneIsNot) {
+  options.engine = CaptureEngine::Breakpoints;
+  const auto ran = run({"bursts", "1000", "3", "50"});
+  EXPECT_EQ(ran.sink.counts().at("hipMemset"), 3000);
+  EXPECT_THAT(ran.sink.lifecycle("tapped"), IsEmpty());
+  EXPECT_EQ(tapped(ran), 0);
+}
+
+TEST_F(TapPromotionTest, AQuietFunctionHasItsBreakpointAgain) {
+  options.tap_quiet_ns = 300'000'000;
+  const auto ran = run({"bursts", "1000", "2", "3000"});
+  EXPECT_EQ(ran.sink.counts().at("hipMemset"), 2000);
+  EXPECT_THAT(ran.sink.lifecycle("tapped"), ElementsAre("hipMemset", "hipMemset"));
+  EXPECT_THAT(ran.sink.lifecycle("untapped"), Contains("hipMemset: not called for 0.3 s"));
+  EXPECT_EQ(tapped(ran), 1800);
+}
+
+TEST_F(TapPromotionTest, AFunctionThatNeedsAStopSaysWhy) {
+  const auto ran = run({"loop", "500"});
+  EXPECT_EQ(ran.sink.counts().at("hipMalloc"), 500);
+  EXPECT_THAT(ran.sink.lifecycle("not tapped"), Contains("hipMalloc: --stacks takes stacks of its calls"));
+  EXPECT_THAT(ran.sink.lifecycle("tapped"), Not(Contains("hipMalloc")));
+}
+
+}  // namespace
+}  // namespace fade
