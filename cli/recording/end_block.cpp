@@ -46,6 +46,8 @@ std::string line(std::string_view label, const std::string& text, const Style& s
 std::string slowdown(const RunSummary& s, const Style& style) {
   const CostSummary& c = s.cost;
   return table::slowdown_text({.calls = static_cast<std::int64_t>(s.calls),
+                               .tapped = static_cast<std::int64_t>(c.tapped),
+                               .taps_ns = c.taps_ns,
                                .threads = static_cast<std::int64_t>(c.threads),
                                .callers = static_cast<std::int64_t>(c.callers),
                                .calls_ns = c.calls_ns,

@@ -109,6 +109,7 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
 void Recorder::record(RecordedCall& call, Lane& lane) {
   ++tally_.calls;
   tally_.failed += call.is_failure;
+  tally_.tapped += (call.record.flags & kTapped) != 0;
   tally_.last_id = std::max(tally_.last_id, call.call);
   tally_.last_ns = std::max(tally_.last_ns, call.end);
   const std::int64_t self = sum_up(call, lane);
@@ -229,6 +230,7 @@ Totals Recorder::totals() const {
   Totals out;
   out.calls = tally_.calls;
   out.errors = tally_.failed;
+  out.tapped = tally_.tapped;
   out.dropped = notices_.never_came();
   out.overrides = books_.overrides.hits();
   out.processes = books_.directory.processes();

@@ -66,7 +66,7 @@ class Recorder {
   struct Tally {
     CallRow last_id = 0;
     std::int64_t last_ns = 0;  // the latest end
-    std::uint64_t applied = 0, calls = 0, failed = 0, dropped = 0;
+    std::uint64_t applied = 0, calls = 0, failed = 0, tapped = 0, dropped = 0;
     std::uint64_t unknown = 0;  // of an unknown function or thread; since the last flush
   };
 

@@ -18,9 +18,12 @@ CostMeasured told(const char* form, const StopCosts& costs) {
 
 }  // namespace
 
-void measure_tap_cost(EventSink& sink) {
+std::int64_t measure_tap_cost(EventSink& sink) {
   const auto cost = tap::measure_tap();
-  if (!cost) return sink.notice(CostMeasured{.form = "tap", .problem = cost.error().text()});
+  if (!cost) {
+    sink.notice(CostMeasured{.form = "tap", .problem = cost.error().text()});
+    return 0;
+  }
   sink.notice(CostMeasured{.form = "tap",
                            .calls = cost->calls,
                            .call_ns = cost->within.median,
@@ -28,6 +31,7 @@ void measure_tap_cost(EventSink& sink) {
                            .stop_ns = cost->call.median,
                            .stop_spread_ns = cost->call.spread,
                            .problem = {}});
+  return cost->call.median;
 }
 
 CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink) {

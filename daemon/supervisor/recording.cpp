@@ -63,7 +63,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
 
 void Recording::begin(Session& session, const Tracer& tracer) {
   stop_ = measure_call_cost(tracer, queue_);
-  if (options_.engine != CaptureEngine::Breakpoints) measure_tap_cost(queue_);
+  if (options_.engine != CaptureEngine::Breakpoints) tap_ns_ = measure_tap_cost(queue_);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
@@ -144,6 +144,8 @@ RunSummary Recording::finish(Session& session) {
   out.cost = {.is_measured = stop_.here_ns > 0,
               .threads = seen.stopped_threads,
               .calls_ns = whole(seen.call_stops, seen.call_held_ns, seen.crossed_stops),
+              .tapped = totals.tapped,
+              .taps_ns = static_cast<std::int64_t>(totals.tapped) * tap_ns_,
               .other_ns = whole(seen.stops - seen.call_stops, seen.stopped_ns - seen.call_held_ns),
               .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns, seen.busiest_crossed),
               .life_ns = seen.main_life_ns > 0 ? seen.life_ns : clock_.now()};

@@ -62,7 +62,9 @@ struct CostSummary {
   bool is_measured = false;     // the kernel's share of a stop; if not, the figures are without it
   std::uint64_t threads = 0;    // that were stopped
   std::uint64_t callers = 0;    // threads that made recorded calls; 0: not counted
-  std::int64_t calls_ns = 0;    // by recorded calls
+  std::int64_t calls_ns = 0;    // by the stops of recorded calls
+  std::uint64_t tapped = 0;     // recorded calls without a stop
+  std::int64_t taps_ns = 0;     // by these
   std::int64_t other_ns = 0;    // by other stops: the start of programs, loading of libraries
   std::int64_t busiest_ns = 0;  // of the thread that was stopped longest
   std::int64_t life_ns = 0;     // from the begin of the first process to the end of the last one

@@ -5,6 +5,8 @@ import statistics
 import subprocess
 import time
 
+import pytest
+
 import harness
 
 ROUNDS = 3000
@@ -18,18 +20,21 @@ def recorded(build, tmp_path, line, *options):
     return ran.stderr.decode(), harness.Database(tmp_path / "run.db")
 
 
-FORMS = {"jump", "int3"} | ({"apart"} if len(os.sched_getaffinity(0)) > 1 else set())
+FORMS = {"jump", "int3", "tap"} | ({"apart"} if len(os.sched_getaffinity(0)) > 1 else set())
 
 
 def test_the_cost_of_a_call_is_measured_and_taken_off_the_sums(build, tmp_path):
     _, recording = recorded(build, tmp_path, f"loop {ROUNDS}")
     costs = dict(recording.rows("SELECT form, call_ns FROM call_costs WHERE calls > 0"))
     assert set(costs) == FORMS and min(costs.values()) > 0
+    tapped = dict(recording.rows("SELECT name, sum(tapped_calls) FROM call_stats GROUP BY name"))
+    assert tapped["hipMemset"] == ROUNDS - 100 and tapped["hipMalloc"] == 0
     # The child that was measured is no process of the recording, and its calls are none.
     assert recording.value("SELECT count(*) FROM processes") == 1 and recording.value("SELECT count(*) FROM threads") == 1
     for name, calls, total, raw in recording.rows("SELECT name, sum(calls), sum(total_ns), sum(raw_total_ns) FROM call_stats GROUP BY name"):
         assert raw == recording.value(f"SELECT sum(duration) FROM calls WHERE name = '{name}'")
-        assert 0 <= total <= max(0, raw - calls * costs["jump"]), name
+        own = (calls - tapped[name]) * costs["jump"] + tapped[name] * costs["tap"]
+        assert 0 <= total <= max(0, raw - own), name
     assert recording.value("SELECT total_ns FROM threads") <= recording.value("SELECT sum(raw_total_ns) FROM call_stats")
 
 
@@ -37,8 +42,8 @@ def test_the_end_block_and_the_summary_say_the_same(build, tmp_path):
     told, recording = recorded(build, tmp_path, f"loop {ROUNDS}")
     slowdown = re.search(r"^  slowdown   (.*)$", told, re.M)[1]
     assert re.fullmatch(SLOWDOWN, slowdown), told
-    calls, calls_ns, life = recording.rows("SELECT calls, calls_ns, life_ns FROM slowdowns")[0]
-    assert slowdown.split(": ")[1].startswith(f"{calls:,} calls x ")
+    calls, tapped, calls_ns, life = recording.rows("SELECT calls, tapped, calls_ns, life_ns FROM slowdowns")[0]
+    assert slowdown.split(": ")[1].startswith(f"{calls - tapped:,} calls x ") and f" + {tapped:,} without a stop x " in slowdown
     assert calls_ns < life
     summary = harness.run([str(build.fade_query), "run.db", "summary", "--format", "table"], build.environment("v6"), tmp_path).stdout.decode()
     assert slowdown.replace("µs", "us") in " ".join(summary.replace("µs", "us").split()), summary
@@ -64,15 +69,16 @@ def test_calls_inside_of_calls_do_not_make_the_outer_one_long(build, tmp_path):
         assert taken_off > call_ns * (1 + inner)  # its own, and of each call inside both stops
 
 
-def test_the_slowdown_that_is_told_is_the_difference_of_two_runs(build, tmp_path):
+@pytest.mark.parametrize("engine", ["breakpoints", "auto"])
+def test_the_slowdown_that_is_told_is_the_difference_of_two_runs(engine, build, tmp_path):
     """Both figures come from the same minute, and are compared as a ratio. tests/bench/slowdown.py shows it for more programs."""
     ratios = []
     for _ in range(5):
         began = time.monotonic_ns()
         subprocess.run([str(word) for word in build.command("loop 20000")], env=build.environment("v6"), cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
         native = time.monotonic_ns() - began
-        _, recording = recorded(build, tmp_path, "loop 20000")
-        life, told = recording.rows("SELECT p.duration, s.calls_ns + s.other_ns FROM slowdowns s JOIN processes p ON p.session = s.session")[0]
+        _, recording = recorded(build, tmp_path, "loop 20000", "--engine", engine)
+        life, told = recording.rows("SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns FROM slowdowns s JOIN processes p ON p.session = s.session")[0]
         ratios.append(told / (life - native))
     assert 0.5 < statistics.median(ratios) < 1.5, ratios
 

@@ -50,6 +50,17 @@ TEST(Slowdown, OfSeveralThreadsIsARange) {
   EXPECT_THAT(slowdown_text(c, false), StartsWith("about 11 % to 25 % slower: "));
 }
 
+TEST(Slowdown, CountsCallsWithoutAStopApart) {
+  Slowdown c = cost(300, 800);
+  c.calls += 1'000'000;
+  c.tapped = 1'000'000;
+  EXPECT_EQ(slowdown_text(c, false),
+            "about 60 % slower: 20,001 calls x 15.0 us + 1,000,000 without a stop = 300 ms of 800 ms");
+  c.taps_ns = 20 * kMs;
+  EXPECT_EQ(slowdown_text(c, false),
+            "about 67 % slower: 20,001 calls x 15.0 us + 1,000,000 without a stop x 20 ns = 320 ms of 800 ms");
+}
+
 TEST(Slowdown, NamesWhatOtherStopsCost) {
   Slowdown c = cost(300, 800);
   c.other_ns = 100 * kMs;

@@ -353,6 +353,25 @@ TEST_F(Costs, LeaveNothingBelowZeroAndNothingBelowWhatCanBeMeasured) {
   EXPECT_EQ(totals.top[0].total_ns, 0);
 }
 
+// Three calls with stops, of 600 ns each, and one without, of 10 ns.
+TEST_F(Costs, OfACallWithoutAStopAreThoseOfATap) {
+  open();
+  measured();
+  tracee->notice(CostMeasured{.form = "tap", .calls = 100, .call_ns = 10, .call_spread_ns = 5, .stop_ns = 30});
+  for (int i = 0; i < 3; ++i) tracee->call("hipFree", {0});
+  CallRecord tapped = tracee->begin("hipMemset");
+  tapped.exit_ns = tapped.entry_ns + 60;
+  tapped.flags |= kTapped;
+  tracee->put(tapped);
+  tracee->notice(StopCost{1, 6, 300});
+  const Totals totals = finish();
+  EXPECT_THAT(rows("SELECT name, calls, tapped_calls, total_ns, least_ns FROM call_stats ORDER BY name"),
+              ElementsAre("hipFree|3|0|1200|170", "hipMemset|1|1|50|5"));
+  EXPECT_EQ(totals.tapped, 1u);
+  EXPECT_EQ(value("SELECT calls, tapped, taps_ns FROM slowdowns"), "4|1|30");
+  EXPECT_EQ(value("SELECT stops, calls, tapped, cost_ns FROM overhead"), "6|3|0|" + std::to_string(300 + 6 * 590));
+}
+
 TEST_F(Costs, ThatCouldNotBeMeasuredLeaveTimesAsTheyWere) {
   open();
   tracee->notice(CostMeasured{.form = "jump", .problem = "cannot make a child: Operation not permitted"});
