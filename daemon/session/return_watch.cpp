@@ -31,12 +31,13 @@ bool ReturnWatch::watch(Thread& thread, CallSite& call_site, RemoteAddr return_a
 Site* ReturnWatch::armed_already(const Thread& thread, CallSite& call_site, RemoteAddr return_address) const {
   AddressSpace& space = thread.space();
   Site* const site = space.find(return_address);
-  if (site && call_site.changeable && space.memory().value<std::uint8_t>(return_address) != kInt3) {
+  const bool is_armed = site && !site->is_lifted;
+  if (is_armed && call_site.changeable && space.memory().value<std::uint8_t>(return_address) != kInt3) {
     space.forget({return_address, return_address + 1}, thread.tid);
     CallSites::look_again(thread, call_site, return_address);
     return nullptr;
   }
-  return site && !site->is_lifted && call_site.id != 0 ? site : nullptr;
+  return is_armed && call_site.id != 0 ? site : nullptr;
 }
 
 Result<void> ReturnWatch::may_arm(const CallSite& call_site, RemoteAddr return_address) const {
