@@ -53,6 +53,22 @@ void Announcer::on(const Notice& notice) {
   if (const auto* what = std::get_if<Postmortem>(&notice)) begin(*what);
   if (const auto* seen = std::get_if<ThreadSeen>(&notice)) add(*seen);
   if (const auto* gone = std::get_if<ProcessEnded>(&notice)) end(gone->process);
+  const auto* change = std::get_if<Lifecycle>(&notice);
+  if (change && failures_ == Failures::FirstOfEachKind) engine_changed(*change);
+}
+
+// The detail is the function's name, or begins with it and a colon.
+void Announcer::engine_changed(const Lifecycle& change) {
+  constexpr std::pair<std::string_view, std::string_view> kChanges[] = {
+      {"tapped", "{1}: {0} is called {2} times a second: no stops from now on"},
+      {"not tapped", "{1}: {0} is called {2} times a second, and stops at each call: {3}"},
+      {"untapped", "{1}: {0} stops at each call again: {3}"}};
+  const auto kind = std::ranges::find(kChanges, change.kind, &std::pair<std::string_view, std::string_view>::first);
+  if (kind == std::end(kChanges)) return;
+  const std::string::size_type colon = change.detail.find(": ");
+  const std::string name = change.detail.substr(0, colon);
+  const std::string why = colon == std::string::npos ? std::string() : change.detail.substr(colon + 2);
+  say_(fmt::format(fmt::runtime(kind->second), name, names_.process(change.process).label, change.value, why));
 }
 
 void Announcer::end(ProcessId process) {

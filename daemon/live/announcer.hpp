@@ -1,6 +1,6 @@
 // Messages that a user needs at once: a hang and its end, the first out-of-memory of a process, a crash. One sentence
-// each, once per process and kind. If they are wanted, the first failure of each function and error as well. Reads the
-// batches of the tracing side; one thread (the writer's).
+// each, once per process and kind. If they are wanted, the first failure of each function and error as well, and which
+// functions are tapped. Reads the batches of the tracing side; one thread (the writer's).
 #pragma once
 #include <functional>
 #include <optional>
@@ -55,6 +55,7 @@ class Announcer final : public BatchReader {
   void failure(const CallRecord& record, const FunctionNames& function, const std::string& result);
   bool out_of_memory(const CallRecord& record, const FunctionNames& function, const std::string& result,
                      probes::Payload payload);
+  void engine_changed(const Lifecycle& change);
   void end_of_hang(const CallRecord& record);
   void tell_complete();
   void tell(const Moment& moment);

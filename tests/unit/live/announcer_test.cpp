@@ -104,6 +104,24 @@ TEST_F(AnnouncerTest, SaysTheFirstFailureOfEachKindIfWanted) {
                                  "hipErrorOutOfMemory, at train.py:99 train_step"));
 }
 
+TEST_F(AnnouncerTest, SaysWhichFunctionsHaveNoStopsIfWanted) {
+  Announcer wordy(
+      "/home/me", [this](const std::string& sentence) { said_.push_back(sentence); },
+      Announcer::Failures::FirstOfEachKind);
+  told_.notice(Lifecycle{.process = 1, .kind = "tapped", .value = 7719, .detail = "hipMemset"});
+  told_.notice(Lifecycle{.process = 1, .kind = "not tapped", .value = 2000, .detail = "hipMalloc: why"});
+  told_.notice(Lifecycle{.process = 1, .kind = "untapped", .detail = "hipMemset: not called for 60 s"});
+  told_.notice(Lifecycle{.process = 1, .kind = "exec", .detail = "/bin/true"});
+  wordy.read(told_.batch());
+  EXPECT_THAT(
+      said_,
+      ElementsAre("python3 train.py (rank 1, pid 5993): hipMemset is called 7719 times a second: no stops from "
+                  "now on",
+                  "python3 train.py (rank 1, pid 5993): hipMalloc is called 2000 times a second, and stops at "
+                  "each call: why",
+                  "python3 train.py (rank 1, pid 5993): hipMemset stops at each call again: not called for 60 s"));
+}
+
 TEST_F(AnnouncerTest, SaysACrashWithTheThreadThatTheSignalCameTo) {
   CallRecord record = told_.begin("hipMemcpy");
   record.flags = 0;
