@@ -12,6 +12,7 @@
 #include "cli/query/report.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -100,6 +101,13 @@ std::string line_text(const FlameLine& line, Weight weight, const table::Style& 
   return figures + std::string(pad, ' ') + line.indent + (color ? "\x1b[36m" + label + "\x1b[0m" : label) + "\n";
 }
 
+// Bytes that the sums say were held; they know of allocations without a row, too.
+std::int64_t held_by_sums(const Context& context, Recording& recording, Weight weight) {
+  if (!is_held(weight)) return 0;
+  const auto rows = named_rows(context, recording, schema::page_sql("held"));
+  return rows && !rows->empty() ? rows->front().number(weight == Weight::Peak ? "peak" : "live_at_end") : 0;
+}
+
 // Memory that was not watched may be held.
 std::string nothing_text(Context& context, Recording& recording, Weight weight) {
   const std::string nothing = kNothing[static_cast<std::size_t>(weight)];
@@ -107,7 +115,14 @@ std::string nothing_text(Context& context, Recording& recording, Weight weight) 
   if (weight == Weight::Time || weight == Weight::Calls || !session) return nothing;
   const std::string partial = why_partial(recording, *session, "memory"),
                     rows = why_without_rows(recording, *session, "allocations");
-  if (partial.empty() && rows.empty()) return nothing;
+  if (partial.empty() && rows.empty()) {
+    const std::int64_t held = held_by_sums(context, recording, weight);
+    return held == 0 ? nothing
+                     : fmt::format(
+                           "no allocation with a stack was recorded: of {} it is not known where they were "
+                           "allocated\n",
+                           amount(held, Weight::Bytes, context.output.style));
+  }
   return fmt::format("no allocation with a stack was recorded, and not all were: {}\n",
                      partial.empty() ? rows : partial);
 }

@@ -53,6 +53,7 @@ LOSSES = {  # name: what happens to the recording of the whole program, sentence
     "database locked": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 9000000000, 4, 'another process had the database locked')", WHOLE),
     "disk full": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 4, 'the database could not be written')", WHOLE),
     "size limit": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 9000000000, 4, 'size limit reached: calls are only counted')", WHOLE),
+    "rows of allocations": ("DELETE FROM alloc_", NO_MEMORY),
     "breakpoints taken out": ("INSERT INTO lifecycle_ (session, ts, process, kind, value, detail) VALUES (1, 0, 1, 'vanished', 1, '1 breakpoint (hipMalloc): gone')", WHOLE),
 }
 

@@ -41,7 +41,7 @@ def test_registrations_take_no_return_sites(build, tmp_path):
 
 def test_returns_that_are_not_seen_are_counted_and_told(build, tmp_path):
     library = next((build.runtimes / "markers").glob("libroctx64.so.4*"))
-    ran = harness.run_supervised(build, f"many_places ask {library}", "v6", tmp_path)
+    ran = harness.run_supervised(build, f"many_places ask {library}", "v6", tmp_path, ("-e", harness.EVERYTHING, "--engine", "breakpoints"))
     assert ran.stdout == b"called\n", ran.stderr
     database = harness.Database(tmp_path / "run.db")
     counted = dict(database.rows("SELECT name, sum(calls) FROM call_stats GROUP BY 1"))
