@@ -9,6 +9,7 @@ import measure
 import report
 
 FLOOR_GOAL, LTRACE_GOAL, GDB_GOAL = 1.55, 0.30, 1 / 15
+BREAKPOINTS = ("--engine", "breakpoints")
 FEW = 100  # calls of the run that shows what starting and ending cost
 GDB_SCRIPT = pathlib.Path(__file__).resolve().parent / "gdb_calls.py"
 
@@ -52,13 +53,16 @@ def native_rows(world):
 
 def fade_rows(world, calls):
     """Placements: where fade-run and the program are when they start; (of the others) both are on one core."""
+    def supervised(*program, options=()):
+        return world.supervised(*program, options=(*BREAKPOINTS, *options))
+
     def same(*program):
-        return world.pinned(*world.supervised(*program))
+        return world.pinned(*supervised(*program))
 
     def apart(*program):
-        return world.pinned(*world.supervised(*world.pinned(*program, cpu=world.other)))
+        return world.pinned(*supervised(*world.pinned(*program, cpu=world.other)))
 
-    placements = [("same core", same, 1), ("different cores", apart, 1), ("unpinned", world.supervised, 1), ("4 threads", world.supervised, 4)]
+    placements = [("same core", same, 1), ("different cores", apart, 1), ("unpinned", supervised, 1), ("4 threads", supervised, 4)]
     for library in ("v5", "v6"):
         for placement, place, threads in placements:
             native = f"native: hipMemcpy, {library}" + (", 4 threads" if threads > 1 else "")
@@ -67,7 +71,7 @@ def fade_rows(world, calls):
         yield fade_row(world, f"{function}, v6, same core", function, "v6", same, 1, calls, f"native: {function}, v6")
     for detail in ("stats", "full"):
         def detailed(*program, detail=detail):
-            return world.pinned(*world.supervised(*program, options=("--detail", detail)))
+            return world.pinned(*supervised(*program, options=("--detail", detail)))
         row = fade_row(world, f"--detail {detail}, hipMemcpy, v6, same core", "hipMemcpy", "v6", detailed, 1, calls, "native: hipMemcpy, v6")
         row.floor_goal = False
         yield row

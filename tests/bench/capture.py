@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import calls  # noqa: E402  (needs the path above)
 import measure  # noqa: E402
 import report  # noqa: E402
+import taps  # noqa: E402
 import whole  # noqa: E402
 from world import World  # noqa: E402
 
@@ -24,7 +25,7 @@ def parse():
     parser.add_argument("--build-dir", type=pathlib.Path, required=True, help="folder that CMake built into")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds [7]")
     parser.add_argument("--calls", type=int, default=60_000, help="calls of one supervised run [60000]")
-    parser.add_argument("--only", choices=("calls", "whole"), help="calls: cost of one call; whole: start-up, threads, memory, store, query")
+    parser.add_argument("--only", choices=("calls", "taps", "whole"), help="calls: cost of one call; taps: of one without a stop; whole: start-up, threads, memory, store, query")
     parser.add_argument("--quick", action="store_true", help="3 rounds and small files: a first look")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
     parser.add_argument("--folder", type=pathlib.Path, help="where recordings are written and removed [the system's temporary folder]")
@@ -41,9 +42,11 @@ def main():
             sys.exit(f"capture.py: not built: {', '.join(missing)}; configure with -DFADE_BENCHMARKS=ON and build")
         loads = [measure.load()]
         sections = []
-        if options.only != "whole":
+        if options.only in (None, "calls"):
             sections.append(calls.section(world, options.rounds, options.calls))
-        if options.only != "calls":
+        if options.only in (None, "taps"):
+            sections.append(taps.section(world, options.rounds))
+        if options.only in (None, "whole"):
             sections.append(whole.section(world, options.rounds, options.quick))
         loads.append(measure.load())
     print(report.text(sections, loads, options.markdown))

@@ -19,7 +19,7 @@ class World:
 
     def missing(self):
         programs = [self.fade_run, self.fade_query, self.library("v5") / "libamdhip64.so", self.library("v6") / "libamdhip64.so"]
-        programs += [self.bench / name for name in ("bench_calls", "bench_floor", "store_bench", "plain_inserts")]
+        programs += [self.bench / name for name in ("bench_calls", "bench_floor", "store_bench", "plain_inserts", "libbench_interposer.so")]
         return [str(path) for path in programs if not path.exists()]
 
     def library(self, name):
