@@ -50,7 +50,7 @@ run_tsan() {
 checked() {
   configure dev -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=8 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
   nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
-  nice ctest --preset dev -j "$jobs" --timeout 600 -R "^($(IFS='|'; echo "${parts[*]}")):"
+  nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
   configure tsan -DFADE_TESTS=ON -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
   nice cmake --build --preset tsan --target unit_base unit_store
   run_tsan base
@@ -68,7 +68,7 @@ trap 'kill -- "-$checker" 2>/dev/null || true' EXIT
 # Tests of programs wait more than they compute, so they run as three lists side by side. Each list takes shares of the
 # files of tests/e2e; a share has every fifth file.
 share() { ls tests/e2e/test_*.py | awk -v share="$1" 'NR % 5 == share'; }
-pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@" --build-dir build/release; }
+pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
 first() { pytest $(share 0) $(share 1); }
 second() { pytest $(share 2) $(share 3); }
 third() { pytest -rs tests/real && pytest $(share 4); }

@@ -59,6 +59,8 @@ CASES = [
     Case("threads 8 50", CORE),
     Case("threads 1000 2", SHAPES),
     # enough calls that what the scheduler of CPUs does at the start does not matter
+    Case("bursts", SHAPES),
+    Case("one_place", SHAPES),
     Case("compete 6 60000", SHAPES, holds=(
         "SELECT count(*) = 6 AND 10 * min(n) >= avg(n) FROM (SELECT count(*) AS n FROM calls WHERE name = 'hipMemcpy' GROUP BY thread_id)",)),
     Case("threads_churn 40", SHAPES),

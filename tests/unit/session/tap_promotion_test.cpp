@@ -26,6 +26,12 @@ struct TapPromotionTest : ::testing::Test {
     return std::ranges::count_if(ran.sink.calls, [](const auto& call) { return (call.record.flags & kTapped) != 0; });
   }
 
+  static std::uint64_t stops(const Supervised& ran) {
+    std::uint64_t sum = 0;
+    for (const auto& cost : ran.sink.all<StopCost>()) sum += cost.stops;
+    return sum;
+  }
+
   const probes::Catalogue catalogue;
   SessionOptions options;
 };
@@ -61,6 +67,17 @@ TEST_F(TapPromotionTest, AQuietFunctionHasItsBreakpointAgain) {
   EXPECT_THAT(ran.sink.lifecycle("tapped"), ElementsAre("hipMemset", "hipMemset"));
   EXPECT_THAT(ran.sink.lifecycle("untapped"), Contains("hipMemset: not called for 0.3 s"));
   EXPECT_EQ(tapped(ran), 1800);
+}
+
+// A breakpoint at their return address is for the other one alone.
+TEST_F(TapPromotionTest, ATappedFunctionSharesItsCallPlaceWithOneThatStops) {
+  const auto ran = run({"one_place", "2000"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.sink.counts().at("hipMemset"), 2000);
+  EXPECT_EQ(ran.sink.counts().at("hipMemGetInfo"), 200);
+  EXPECT_EQ(tapped(ran), 1900);
+  EXPECT_TRUE(std::ranges::all_of(ran.sink.calls, [](const auto& call) { return call.record.flags & kReturned; }));
+  EXPECT_LT(stops(ran), 2 * 100 + 3 * 200 + 50u);  // each call of the other one is followed by one stop too many
 }
 
 TEST_F(TapPromotionTest, AFunctionThatNeedsAStopSaysWhy) {
