@@ -2,6 +2,8 @@
 #pragma once
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -103,8 +105,14 @@ inline std::vector<std::uint64_t> changed_text(const Memory& memory) {
   std::vector<std::byte> theirs(text->range.size());
   if (!memory.read_exactly(text->range.begin, theirs)) return {0};
   const auto* ours = reinterpret_cast<const std::byte*>(text->range.begin.value);
-  for (std::size_t i = 0; i < theirs.size(); ++i)
-    if (theirs[i] != ours[i]) out.push_back(text->range.begin.value + i);
+  // By blocks: byte by byte takes ten times as long without optimization.
+  constexpr std::size_t kBlock = 4096;
+  for (std::size_t block = 0; block < theirs.size(); block += kBlock) {
+    const std::size_t end = std::min(block + kBlock, theirs.size());
+    if (std::memcmp(&theirs[block], ours + block, end - block) == 0) continue;
+    for (std::size_t i = block; i < end; ++i)
+      if (theirs[i] != ours[i]) out.push_back(text->range.begin.value + i);
+  }
   return out;
 }
 
