@@ -15,6 +15,7 @@
 #include "elf/search_path.hpp"
 #include "probe/address_space.hpp"
 #include "probes/overrides/spec.hpp"
+#include "session/watched_function.hpp"
 
 namespace fade {
 
@@ -70,6 +71,12 @@ struct SiteLooks {
       doubtful;  // sites that had no breakpoint at the last look -> when they had one
 };
 
+// Functions that have breakpoints, and could have taps (Conversion). Session times.
+struct Untapped {
+  std::vector<WatchedFunction> functions;
+  std::int64_t due = 0, pause = 0;  // of the next attempt
+};
+
 struct Program {  // all fields have one lifetime: an exec replaces them together
   Program(const SystemCaller& caller, Pid pid, ProcFiles proc = ProcFiles())
       : space(std::make_shared<AddressSpace>(caller, pid, std::move(proc))) {}
@@ -84,6 +91,7 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
     copy->libc = libc;
     copy->is_list_doubtful = is_list_doubtful;
     copy->device_slots = device_slots;
+    copy->untapped = untapped;
     return copy;
   }
   const Module* module_at(RemoteAddr address) const {
@@ -108,7 +116,8 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
   bool has_reported_unplaced = false;     // such a rule met a device without a known address; this was reported
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::shared_ptr<TapThreads> taps;       // null: no function is tapped
-  std::vector<RemoteRange> code;          // the executable ranges at the last look
+  Untapped untapped;
+  std::vector<RemoteRange> code;  // the executable ranges at the last look
   SiteLooks site_looks;
   RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound
 };

@@ -43,6 +43,11 @@ Result<void> clock_is_usable() {
 
 std::int64_t begin_of(const SessionClock& clock) { return clock.boot_ns; }
 
+// The library has run, so its functions have an int3 first.
+bool may_be_tapped_later(const WatchedFunction& function) {
+  return function.code.has_run && place_of_jump(function.code, SiteTable()).has_value();
+}
+
 void look_for_unwinders(const Program& program, TapArea::Unwinders& unwinders) {
   const PageCache text(program.space->memory());
   for (const Module& module : program.modules) {
@@ -132,21 +137,21 @@ std::vector<Result<bool>> TapCapture::watch(Inferior& inferior, std::span<const 
                                             Tid stopped) {
   auto out = breakpoints_.watch(inferior, functions, stopped);
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i].value_or(false)) tap(inferior, functions[i], stopped);
+    if (out[i].value_or(false) && !tap(inferior, functions[i], stopped) && may_be_tapped_later(functions[i]))
+      inferior.program->untapped.functions.push_back(functions[i]);
   return out;
 }
 
-// A function that cannot be tapped keeps its breakpoint.
-void TapCapture::tap(Inferior& inferior, const WatchedFunction& function, Tid stopped) {
+bool TapCapture::tap(Inferior& inferior, const WatchedFunction& function, Tid stopped) {
   AddressSpace& space = inferior.space();
   Site* const site = space.of_function(function.code.function);
-  if (!site || !site->is_entry_jump() || site->is_lifted || site->is_tapped) return;
-  if (!place(inferior, function.code.function, stopped)) return;
+  if (!site || !site->is_entry_jump() || site->is_lifted || site->is_tapped) return false;
+  if (!place(inferior, function.code.function, stopped)) return false;
   const Entry& entry = functions_[function.entry];
   TapArea& area = *space.taps();
   const tap::Tapped how = tapped(entry.needs, *entry.probe);
-  if (area.tap(space.memory(), *site, function.entry, how, stopped) && !area.is_enabled())
-    area.enable(space.memory(), true, stopped);
+  if (!area.tap(space.memory(), *site, function.entry, how, stopped)) return false;
+  return area.is_enabled() || area.enable(space.memory(), true, stopped);
 }
 
 bool TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stopped) {
@@ -165,6 +170,8 @@ bool TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stopped) {
 void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
   drain();
   if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
+  std::erase_if(inferior.program->untapped.functions,
+                [&](const WatchedFunction& one) { return range.contains(one.code.function); });
 }
 
 // Text and pads are put back by the engine of breakpoints. Threads that are in a tap go on without it.

@@ -3,7 +3,8 @@
 // rings are read at each of these stops, at each stop of a breakpoint, and at a drain().
 //
 // A function is tapped at the jump in its entry, which the engine of breakpoints has set. All that a tap cannot do
-// stays with that engine: functions without such a jump, and calls of threads that have no ring. Tracing thread only.
+// stays with that engine: functions without such a jump, and calls of threads that have no ring. Functions of a library
+// that has run get their jumps later (Conversion). Tracing thread only.
 #pragma once
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ class TapCapture final : public Capture {
   explicit TapCapture(const Parts& parts);
 
   bool can(const Entry& entry) const override;
+  bool wants_jumps() const override { return time_.has_value(); }
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) override;
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
@@ -50,6 +52,11 @@ class TapCapture final : public Capture {
   void copied(Inferior& inferior, Tid stopped) override;
   void thread_exits(Thread& thread) override { thread_ended(thread, false); }
   void set_recording(bool on) override;
+
+  // Taps a function that has an entry jump. False: it keeps its breakpoint.
+  bool tap(Inferior& inferior, const WatchedFunction& function, Tid stopped);
+  // Ensures that the program has memory for taps. False: its functions keep their breakpoints.
+  bool place(Inferior& inferior, RemoteAddr function, Tid stopped);
 
   // A signal is about to be delivered to the thread. If it met the thread in a tap, the thread is moved out of it: back
   // to the entry of the function, or behind the call. Its handler may look at the address, or never return.
@@ -62,8 +69,6 @@ class TapCapture final : public Capture {
   struct Asking;
   struct Source;
 
-  void tap(Inferior& inferior, const WatchedFunction& function, Tid stopped);
-  bool place(Inferior& inferior, RemoteAddr function, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
