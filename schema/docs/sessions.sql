@@ -29,9 +29,9 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
  'fork, vfork, exec, attach, detach, recording started, recording stopped, unwatched, refused, note ...; ends of '
  || 'processes are in processes, libraries in modules. untraced: a process or thread that the kernel kept from fade '
  || '(CLONE_UNTRACED); locked: another process had the database locked; vanished: the program took out breakpoints, '
- || 'and calls are missing'),
+ || 'and calls are missing; tapped: calls of functions are recorded without stops from here on'),
 ('lifecycle', 'value', 'integer', '',
- 'depends on kind: child, thread, status, signal, calls not recorded, breakpoints ...'),
+ 'depends on kind: child, thread, status, signal, calls not recorded, breakpoints, functions ...'),
 ('lifecycle', 'detail', 'text', '', 'depends on kind'),
 ('drops', '', '', '', 'What is missing from this file, and why'),
 ('drops', 'id', 'integer', '', 'row id'),
