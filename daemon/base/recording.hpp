@@ -12,7 +12,7 @@ enum class Detail : std::uint8_t {
   Full,   // and the arguments of every call
 };
 enum class CaptureEngine : std::uint8_t {  // how calls are seen
-  Auto,  // breakpoints, and taps for functions that are called often
+  Auto,                                    // breakpoints, and taps for functions that are called often
   Breakpoints,
   Taps,  // from the first call; and breakpoints for what they cannot see
 };

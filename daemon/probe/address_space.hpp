@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/pid.hpp"
+#include "probe/entry_conversion.hpp"
 #include "probe/entry_sites.hpp"
 #include "probe/leftovers.hpp"
 #include "probe/our_code.hpp"
@@ -76,6 +77,7 @@ class AddressSpace {
   bool is_put_back() const { return sites_.is_closed(); }  // no site is armed any longer
 
   EntrySites entries() { return {ours_, sites_}; }
+  EntryConversion conversion() { return {ours_, sites_}; }
   ReturnSites returns() { return {ours_, sites_}; }
   VanishedSites vanished() { return {ours_, sites_}; }
   TrapSignal trap_signal() { return {ours_, sites_}; }

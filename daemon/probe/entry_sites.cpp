@@ -90,7 +90,7 @@ void EntrySites::arm_some(std::span<const FunctionEntry> entries, std::span<Resu
 }
 
 Result<EntrySites::Plan> EntrySites::plan(const FunctionEntry& entry, Tid stopped) {
-  const auto place = place_of_jump(entry, sites_);
+  const auto place = entry.has_run ? std::nullopt : place_of_jump(entry, sites_);
   Site site{.address = place.value_or(entry.function), .way = place ? Way::Jump : Way::Trap, .armed_at = boottime_ns()};
   if (auto may = SiteArming(ours_, sites_).may_arm(site.address); !may) return tl::unexpected(may.error());
   const auto bytes = code_from(entry, site.address);

@@ -11,13 +11,14 @@
 
 namespace fade {
 
-// The entry of a function. In the `untouched` bytes from there no thread can be, nothing else begins, and no branch
-// leads into them. A jump may be put behind the first instruction if the next instructions allow it.
+// The entry of a function. In the `untouched` bytes from there nothing else begins, and no branch leads into them. A
+// jump may be put behind the first instruction if the next instructions allow it.
 struct FunctionEntry {
   RemoteAddr function;
   std::uint64_t untouched = 0;
   std::vector<std::uint8_t> code;  // the bytes there
   std::size_t stack_words = 0;     // of the function's arguments
+  bool has_run = false;            // threads may be in these bytes: it gets an int3 first (EntryConversion)
 
   static FunctionEntry read(const Memory& memory, RemoteAddr function, std::uint64_t untouched);
 };

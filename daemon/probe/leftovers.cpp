@@ -9,6 +9,15 @@
 #include "probe/tap_area.hpp"
 
 namespace fade {
+namespace {
+
+// The order in which sites are put back. An int3 may hide a jump (EntryConversion), and is believed for the
+// instructions under the jump. All sites rely on libc's guards.
+bool is_entry_jump(const NetTable::Entry& entry) { return entry.way == Way::Jump && entry.guard == Guard::None; }
+bool is_of_libc(const NetTable::Entry& entry) { return is_guard_of_libc(entry.guard); }
+bool is_trap(const NetTable::Entry& entry) { return !is_entry_jump(entry) && !is_of_libc(entry); }
+
+}  // namespace
 
 Result<std::optional<Leftovers>> Takeover::run(Tid stopped) {
   const auto maps = elf::read_maps(ours_.pid(), ours_.proc());
@@ -26,9 +35,9 @@ Result<std::optional<Leftovers>> Takeover::run(Tid stopped) {
     ours_.forget();
     return damaged_net("its table names slots that are none");
   }
-  for (const bool guards : {false, true})
+  for (const auto turn : {is_entry_jump, is_trap, is_of_libc})
     for (const auto& entry : *entries)
-      if (is_guard_of_libc(entry.guard) == guards) adopt(entry, stopped);
+      if (turn(entry)) adopt(entry, stopped);
   turn_taps_off(*maps, *entries, stopped);
   return found_;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "probe/instruction.hpp"
+#include "probe/long_way.hpp"
 #include "ptrace/signal_frame.hpp"
 
 namespace fade {
@@ -48,7 +49,10 @@ std::optional<RemoteAddr> OurCode::own_address(RemoteAddr in_slot) const {
   const std::size_t offset = in_slot - slot;
   const Site* site = sites_.of_slot(slot);
   const auto code = memory_.value<Code>(slot);
-  if (!site || !code || !is_boundary(*code, offset)) return std::nullopt;
+  if (!site || !code) return std::nullopt;
+  if (const auto way = LongWay::in(*code, slot); way && site->way == Way::Trap && way->is_behind_lead(offset))
+    return site->address + site->length;
+  if (!is_boundary(*code, offset)) return std::nullopt;
   const bool in_pad = site->way == Way::Jump && slot == site->pad();
   if (in_pad && site->is_entry_jump()) return site->address;
   if (site->is_tapped && offset == 0)
@@ -59,14 +63,47 @@ std::optional<RemoteAddr> OurCode::own_address(RemoteAddr in_slot) const {
   return to && in_pad ? site->address : to;
 }
 
-RemoteAddr OurCode::hit_again(RemoteAddr in_slot) const {
-  const Site* site = areas_.around(in_slot) ? sites_.of_slot(areas_.slot_around(in_slot)) : nullptr;
-  if (!site || (site->way == Way::Jump && !site->has_pad_trap())) return {};
-  const bool is_ahead = site->way == Way::Jump && in_slot >= site->pad() && in_slot <= site->pad_trap();
-  return !is_ahead && own_address(in_slot) == site->address ? site->address : RemoteAddr{};
+std::optional<OurCode::Hit> OurCode::hit_again(const Registers& registers) const {
+  const RemoteAddr ip = registers.ip();
+  const Site* site = areas_.around(ip) ? sites_.of_slot(areas_.slot_around(ip)) : nullptr;
+  if (!site || (site->way == Way::Jump && !site->has_pad_trap())) return std::nullopt;
+  if (const auto entry = registers_at_entry(registers)) return next_hit(entry->ip(), entry->sp());
+  const bool is_ahead = site->way == Way::Jump && ip >= site->pad() && ip <= site->pad_trap();
+  if (is_ahead || own_address(ip) != site->address) return std::nullopt;
+  return site->way == Way::Trap ? next_hit(site->address, registers.sp()) : Hit{site->address, registers.sp()};
+}
+
+// The breakpoint at the entry, or the jump that has taken its place.
+OurCode::Hit OurCode::next_hit(RemoteAddr function, RemoteAddr sp) const {
+  const Site* const next = sites_.of_function(function);
+  const bool is_jump = next && next->is_entry_jump() && !next->is_lifted && next->address != function;
+  return is_jump ? Hit{next->address, sp - next->lead.depth} : Hit{function, sp};
+}
+
+// A thread in a long way, or at the beginning of the slot that it leads to. It must not be sent into the bytes that a
+// jump is about to cover. The first instruction is an endbr64, or a push that is taken back.
+std::optional<Registers> OurCode::registers_at_entry(const Registers& registers) const {
+  const RemoteAddr ip = registers.ip();
+  if (!areas_.around(ip)) return std::nullopt;
+  const RemoteAddr slot = areas_.slot_around(ip);
+  const Site* const site = sites_.of_slot(slot);
+  const auto code = site ? memory_.value<Code>(slot) : std::nullopt;
+  if (!code) return std::nullopt;
+  Registers out = registers;
+  if (site->is_entry_jump() && site->is_lifted && site->lead.length != 0 && !site->is_tapped && ip == site->slot) {
+    out.rip = (site->address - site->lead.length).value;
+    out.rsp += site->lead.depth;
+    return out;
+  }
+  const auto way = LongWay::in(*code, slot);
+  if (!way || site->way != Way::Trap || !way->is_behind_lead(ip - slot)) return std::nullopt;
+  out.rip = site->address.value;
+  out.rsp += way->lead.depth;
+  return out;
 }
 
 std::optional<Registers> OurCode::own_registers(const Registers& registers) const {
+  if (const auto entry = registers_at_entry(registers)) return entry;
   const auto own = own_address(registers.ip());
   if (!own) return std::nullopt;
   Registers out = registers;

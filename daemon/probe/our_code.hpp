@@ -23,10 +23,15 @@ class OurCode {
   // instruction if it is done. nullopt: inside the moved instruction, in the net's own code, in a tap or called by
   // one, or not fade's code.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
-  // The registers that the thread would have without fade; nullopt as own_address().
+  // The registers that the thread would have without fade; nullopt as own_address(). A thread that has executed only
+  // the first instruction of a function goes back to its entry if a jump may be written behind that instruction.
   std::optional<Registers> own_registers(const Registers& registers) const;
-  // The site that a thread there has hit, and will hit again if it is moved to its own address. null: none.
-  RemoteAddr hit_again(RemoteAddr in_slot) const;
+  // The site that a thread with these registers has hit, and will hit again if it gets its own registers; and its stack
+  // pointer then. nullopt: none.
+  struct Hit {
+    RemoteAddr site, sp;
+  };
+  std::optional<Hit> hit_again(const Registers& registers) const;
   // True if a signal frame on the stack from `sp` on (128 KiB at most) continues in fade's code or returns through it.
   // A finished but still complete frame counts, too.
   bool is_referred_to(RemoteAddr sp) const;
@@ -34,6 +39,9 @@ class OurCode {
   const Site* site_of_slot(RemoteAddr slot) const { return areas_.around(slot) ? sites_.of_slot(slot) : nullptr; }
 
  private:
+  std::optional<Registers> registers_at_entry(const Registers& registers) const;
+  Hit next_hit(RemoteAddr function, RemoteAddr sp) const;
+
   const Memory& memory_;
   const SafetyNet* net_;
   const SlotAreas& areas_;

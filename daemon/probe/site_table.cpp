@@ -19,10 +19,12 @@ Site* SiteTable::find(RemoteAddr trap) {
 }
 
 Site* SiteTable::of_function(RemoteAddr function) {
-  if (Site* known = find(function)) return known;
+  Site* const known = find(function);
+  if (known && !known->is_lifted) return known;
   for (const std::uint8_t lead : kLeads)
-    if (Site* site = at(function + lead); site && site->is_entry_jump() && site->lead.length == lead) return site;
-  return nullptr;
+    if (Site* site = at(function + lead); site && site->is_entry_jump() && site->lead.length == lead)
+      if (!known || !site->is_lifted) return site;
+  return known;
 }
 
 const Site* SiteTable::of_slot(RemoteAddr slot) const {

@@ -18,8 +18,10 @@ class SiteTable {
   bool contains(RemoteAddr address) const { return sites_.contains(address); }
   // The site whose int3 is there, in the text or in the site's pad.
   Site* find(RemoteAddr trap);
-  // The site of a function: in its first instruction, or the jump after it.
+  // The site of a function: in its first instruction, or the jump after it. The armed one if it has both
+  // (EntryConversion).
   Site* of_function(RemoteAddr function);
+  const Site* of_function(RemoteAddr function) const { return const_cast<SiteTable*>(this)->of_function(function); }
   // The site whose slot or pad begins there (walks through all sites).
   const Site* of_slot(RemoteAddr slot) const;
   // True if a jump covers the byte; the jump's own first byte does not count.

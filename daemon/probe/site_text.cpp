@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "probe/instruction.hpp"
+#include "probe/long_way.hpp"
 
 namespace fade {
 namespace {
@@ -37,7 +38,20 @@ bool SiteText::is_of_slot(const Site& site, std::span<const std::uint8_t> bytes)
   const auto wanted = slot_code(bytes, site);
   if (!wanted || wanted->length != site.length || bytes[0] != site.original) return false;
   std::vector<std::uint8_t> code(wanted->code.size());
-  return memory_.read_exactly(site.slot, std::as_writable_bytes(std::span(code))) && code == wanted->code;
+  if (!memory_.read_exactly(site.slot, std::as_writable_bytes(std::span(code)))) return false;
+  return code == wanted->code || is_of_long_way(site, bytes);
+}
+
+// The first instruction is in the slot of the breakpoint, the next ones are in the slot of the jump.
+bool SiteText::is_of_long_way(const Site& site, std::span<const std::uint8_t> bytes) const {
+  const auto code = memory_.value<std::array<std::uint8_t, kSlotSize>>(site.slot);
+  const auto way = code ? LongWay::in(*code, site.slot) : std::nullopt;
+  if (!way || site.way != Way::Trap || site.guard != Guard::None || way->lead.length != site.length ||
+      !std::equal(bytes.begin(), bytes.begin() + site.length, code->begin()))
+    return false;
+  const auto wanted = relocate_entry(bytes.subspan(site.length), site.address + site.length, way->to);
+  std::vector<std::uint8_t> there(wanted ? wanted->code.size() : 0);
+  return wanted && memory_.read_exactly(way->to, std::as_writable_bytes(std::span(there))) && there == wanted->code;
 }
 
 bool SiteText::recover(Site& site) const {

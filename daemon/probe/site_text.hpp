@@ -22,7 +22,7 @@ class SiteText {
   // The code of the site's slot if `bytes` are at the site.
   Result<RelocatedInstruction> slot_code(std::span<const std::uint8_t> bytes, const Site& site) const;
   std::vector<std::uint8_t> pad_code(const Site& site) const;
-  // True if these bytes, moved from the site, give exactly the code of its slot.
+  // True if these bytes, moved from the site, give exactly the code of its slot, or of its long way (long_way.hpp).
   bool is_of_slot(const Site& site, std::span<const std::uint8_t> bytes) const;
   // The site's original bytes, read from the slot. Returns false if the slots hold code that fade does not write.
   bool recover(Site& site) const;
@@ -39,6 +39,7 @@ class SiteText {
   bool is_written_over(const Site& site) const;
 
  private:
+  bool is_of_long_way(const Site& site, std::span<const std::uint8_t> bytes) const;
   bool write_jump_bytes(const Site& site, std::array<std::uint8_t, kJumpSize> bytes, Tid stopped) const;
 
   const ProcessMemory& memory_;

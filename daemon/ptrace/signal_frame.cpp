@@ -49,7 +49,8 @@ std::vector<SignalFrame> signal_frames(const Memory& memory, RemoteAddr sp) {
     for (std::size_t i = 0; i < got / sizeof words[0]; ++i) {
       if (!is_user_code(words[i])) continue;
       const RemoteAddr begin = at + i * sizeof words[0] - offsetof(KernelFrame, segments);
-      if (const auto frame = frame_at(memory, begin)) out.push_back({begin, frame->restorer, frame->ip, frame->mask});
+      if (const auto frame = frame_at(memory, begin))
+        out.push_back({begin, frame->restorer, frame->ip, {frame->registers[15]}, frame->mask});
     }
     if (got < kChunk) break;
   }

@@ -12,6 +12,7 @@ struct SignalFrame {
   RemoteAddr at;
   RemoteAddr restorer;     // return target of the handler, for an rt_sigreturn
   RemoteAddr ip;           // the place where the thread then continues
+  RemoteAddr sp;           // its stack pointer there
   std::uint64_t mask = 0;  // with these signals blocked: bits, number 1 the lowest
 };
 

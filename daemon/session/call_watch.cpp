@@ -70,10 +70,10 @@ void CallWatch::show_own_address(Thread& thread) {
   if (!registers || !space.our_code().contains(registers->ip())) return;
   const auto own = space.our_code().own_registers(*registers);
   thread.inferior->slots_may_be_in_use |= !own;
-  const RemoteAddr address = space.our_code().hit_again(registers->ip());
-  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !address) return;
-  const Site* const site = space.find(address);
-  if (site && SiteUse::of(*site).entry != 0) thread.shown.add(address, registers->sp());  // a return counts once anyway
+  const auto again = space.our_code().hit_again(*registers);
+  if (!own || !Tracee(thread.tid).change_registers(*registers, *own) || !again) return;
+  const Site* const site = space.find(again->site);
+  if (site && SiteUse::of(*site).entry != 0) thread.shown.add(again->site, again->sp);  // a return counts once anyway
 }
 
 void CallWatch::set_recording(bool on) {

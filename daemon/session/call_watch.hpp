@@ -61,6 +61,7 @@ class CallWatch {
   const StopTally& tally() const { return tally_; }
   const TrapGuard& guard() const { return guard_; }
   const BreakpointCapture& breakpoints() const { return breakpoints_; }
+  TapCapture& taps() { return taps_; }
   const TapCapture& taps() const { return taps_; }
 
  private:

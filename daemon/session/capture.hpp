@@ -18,14 +18,9 @@
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
+#include "session/watched_function.hpp"
 
 namespace fade {
-
-// A function of a loaded library whose calls are to be captured.
-struct WatchedFunction {
-  std::uint32_t entry = 0;  // an index of the function table
-  FunctionEntry code;
-};
 
 class Capture {
  public:
@@ -33,6 +28,8 @@ class Capture {
 
   // True if this engine sees all that such calls need. The session asks once for each function that is loaded.
   virtual bool can(const Entry& entry) const = 0;
+  // True if functions of libraries that have run should be looked at for an entry jump (Conversion).
+  virtual bool wants_jumps() const { return false; }
   // Captures the calls of these functions from now on. Returns a result for each, in the same order. False: another
   // name of the same function is watched already. `stopped`: a stopped thread of the process, or kNobody.
   virtual std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions,

@@ -9,6 +9,10 @@ Capture& Engines::of(const Entry& entry) const {
   return it == all_.end() ? *all_.back() : **it;
 }
 
+bool Engines::want_jumps() const {
+  return std::ranges::any_of(all_, [](const Capture* engine) { return engine->wants_jumps(); });
+}
+
 std::vector<Result<bool>> Engines::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
                                          Tid stopped) const {
   std::vector<Result<bool>> out(functions.size(), false);

@@ -20,6 +20,7 @@ class Engines {
   // The first engine that can see the calls of the function; the last engine if none says so.
   Capture& of(const Entry& entry) const;
 
+  bool want_jumps() const;
   // As Capture::watch(): each function by its own engine. One result for each function, in the same order.
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) const;
   // As Capture::on_trap(). nullopt: the trap is of none of the engines.

@@ -7,12 +7,16 @@ namespace fade {
 std::optional<std::uint64_t> HotFunctions::stopped(std::uint32_t function, std::int64_t now) {
   constexpr std::uint32_t kStopsOfACall = 2;
   Count& count = functions_[function];
-  if (count.is_told) return std::nullopt;
+  if (count.rate != 0) return std::nullopt;
   if (count.stops == 0 || now - count.since > kWindow) count = {.since = now};
   if (++count.stops < kStopsOfACall * kCalls) return std::nullopt;
-  count.is_told = true;
   const std::int64_t passed = std::max<std::int64_t>(now - count.since, 1);
-  return std::uint64_t{kCalls} * 1'000'000'000 / static_cast<std::uint64_t>(passed);
+  return count.rate = std::uint64_t{kCalls} * 1'000'000'000 / static_cast<std::uint64_t>(passed);
+}
+
+std::uint64_t HotFunctions::rate(std::uint32_t function) const {
+  const auto it = functions_.find(function);
+  return it == functions_.end() ? 0 : it->second.rate;
 }
 
 }  // namespace fade

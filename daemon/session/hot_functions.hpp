@@ -14,6 +14,8 @@ class HotFunctions {
   // A breakpoint of the function has stopped a thread at time `now`; a call has two. Returns the calls a second when
   // the function has become hot, and then no more until forget().
   std::optional<std::uint64_t> stopped(std::uint32_t function, std::int64_t now);
+  // The calls a second that stopped() told; 0: it told none.
+  std::uint64_t rate(std::uint32_t function) const;
   // The function is to be looked at again.
   void forget(std::uint32_t function) { functions_.erase(function); }
 
@@ -21,7 +23,7 @@ class HotFunctions {
   struct Count {
     std::int64_t since = 0;
     std::uint32_t stops = 0;
-    bool is_told = false;
+    std::uint64_t rate = 0;  // that was told
   };
   std::unordered_map<std::uint32_t, Count> functions_;
 };

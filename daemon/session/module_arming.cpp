@@ -112,7 +112,8 @@ std::unordered_set<RemoteAddr> ModuleArming::branches_behind_entries(const Addre
 // The index of the function is left open.
 std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& space, const elf::DynamicImage& image,
                                                           const std::vector<elf::DynamicSymbol>& functions,
-                                                          const std::vector<NamedCode>& wanted, bool may_jump) const {
+                                                          const std::vector<NamedCode>& wanted, bool may_jump,
+                                                          bool has_run) const {
   const PageCache text(space.memory());
   const auto branches =
       may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
@@ -128,6 +129,7 @@ std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& sp
         may_jump && !code.ifunc && !is_branched_to(address) ? up_to_next(functions, code.offset) : 0;
     out.push_back({0, FunctionEntry::read(text, address, untouched)});
     out.back().code.stack_words = code.probe->stack_words;
+    out.back().code.has_run = has_run;
   }
   return out;
 }
@@ -138,8 +140,9 @@ std::uint32_t ModuleArming::arm_all(Inferior& inferior, Tid stopped, const elf::
   const auto functions = image.all_functions();
   const std::vector<NamedCode> wanted =
       code_of(functions, [&](const std::string& name) { return wishes_.probe_for(name, module); });
-  const bool may_jump = !module.role.empty() && is_untouched(inferior, image, module);
-  auto watched = code_of_wanted(inferior.space(), image, functions, wanted, may_jump);
+  const bool has_run = !is_untouched(inferior, image, module);
+  const bool may_jump = !module.role.empty() && (!has_run || engines_.want_jumps());
+  auto watched = code_of_wanted(inferior.space(), image, functions, wanted, may_jump, has_run);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];
     watched[i].entry = code.ifunc ? functions_.resolver(code.probe, module.path, module.major)

@@ -49,7 +49,7 @@ class ModuleArming {
                                                          const Memory& text) const;
   std::vector<WatchedFunction> code_of_wanted(const AddressSpace& space, const elf::DynamicImage& image,
                                               const std::vector<elf::DynamicSymbol>& functions,
-                                              const std::vector<NamedCode>& wanted, bool may_jump) const;
+                                              const std::vector<NamedCode>& wanted, bool may_jump, bool has_run) const;
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);
   void note(const Inferior& inferior, std::string kind, std::string detail) const;
 

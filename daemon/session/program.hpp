@@ -1,6 +1,7 @@
 // One address space and its program: its sites, the modules in the loader's list, and its call sites. Shared by
 // processes that share memory, copied by fork, replaced by exec.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "probe/address_space.hpp"
 #include "probes/overrides/spec.hpp"
 #include "session/hot_functions.hpp"
+#include "session/watched_function.hpp"
 
 namespace fade {
 
@@ -71,6 +73,28 @@ struct SiteLooks {
       doubtful;  // sites that had no breakpoint at the last look -> when they had one
 };
 
+// Functions that have breakpoints, and could have taps (Conversion). Session times.
+struct Untapped {
+  std::vector<WatchedFunction> functions;
+  std::vector<WatchedFunction> seldom_called;  // until is_called_often()
+  std::int64_t due = 0, pause = 0;             // of the next attempt
+
+  // From now on its places belong to `functions`. False: it has none.
+  bool is_called_often(std::uint32_t entry) {
+    const auto moved = std::ranges::stable_partition(
+        seldom_called, [entry](const WatchedFunction& one) { return one.entry != entry; });
+    if (moved.empty()) return false;
+    functions.insert(functions.end(), moved.begin(), moved.end());
+    seldom_called.erase(moved.begin(), moved.end());
+    due = pause = 0;
+    return true;
+  }
+  void forget(RemoteRange range) {
+    for (auto* const list : {&functions, &seldom_called})
+      std::erase_if(*list, [range](const WatchedFunction& one) { return range.contains(one.code.function); });
+  }
+};
+
 struct Program {  // all fields have one lifetime: an exec replaces them together
   Program(const SystemCaller& caller, Pid pid, ProcFiles proc = ProcFiles())
       : space(std::make_shared<AddressSpace>(caller, pid, std::move(proc))) {}
@@ -85,6 +109,7 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
     copy->libc = libc;
     copy->is_list_doubtful = is_list_doubtful;
     copy->device_slots = device_slots;
+    copy->untapped = untapped;
     return copy;
   }
   const Module* module_at(RemoteAddr address) const {
@@ -110,7 +135,8 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
   std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
   std::shared_ptr<TapThreads> taps;       // null: no function is tapped
   HotFunctions hot;                       // by the number of breakpoints that were hit
-  std::vector<RemoteRange> code;          // the executable ranges at the last look
+  Untapped untapped;
+  std::vector<RemoteRange> code;  // the executable ranges at the last look
   SiteLooks site_looks;
   RemoteAddr new_caller;  // the place of a first call: imports of its module may have been bound
 };

@@ -122,6 +122,8 @@ Result<void> Seizing::watch(Pid pid) {
         "attach to its parent, or try again later",
         EAGAIN});
   if (auto watched = arrival_.watch(*inferior); !watched) return cannot(std::move(watched.error()));
+  if (Inferior* const watched = p_.roster.process(pid); watched && watched->watched)
+    p_.conversion.convert_waiting(*watched, arrival_.hold_clock());
   watch_early_children();
   return {};
 }

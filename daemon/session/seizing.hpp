@@ -11,6 +11,7 @@
 #include "session/arrival.hpp"
 #include "session/call_watch.hpp"
 #include "session/children.hpp"
+#include "session/conversion.hpp"
 #include "session/population.hpp"
 #include "session/programs.hpp"
 #include "session/rendezvous.hpp"
@@ -29,6 +30,7 @@ class Seizing {
     CallWatch& calls;
     Children& children;
     Programs& programs;
+    Conversion& conversion;
   };
   explicit Seizing(const Parts& parts);
   Seizing(const Seizing&) = delete;

@@ -30,6 +30,11 @@ class ShownSites {
     if (std::ranges::any_of(shown_, [&](const Shown& one) { return one.sp <= sp; })) forget_below(sp, stack());
     return is_again;
   }
+  // Threads that were to hit `from` hit `to` instead, with a stack pointer that is lower by `depth`.
+  void moves(RemoteAddr from, RemoteAddr to, std::uint64_t depth) {
+    for (Shown& one : shown_)
+      if (one.site == from) one = {to, one.sp - depth};
+  }
   void clear() { shown_.clear(); }
   std::size_t size() const { return shown_.size(); }
 

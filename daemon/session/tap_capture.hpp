@@ -3,7 +3,8 @@
 // rings are read at each of these stops, at each stop of a breakpoint, and at a drain().
 //
 // A function is tapped at the jump in its entry, which the engine of breakpoints has set. All that a tap cannot do
-// stays with that engine: functions without such a jump, and calls of threads that have no ring. Tracing thread only.
+// stays with that engine: functions without such a jump, and calls of threads that have no ring. Functions of a library
+// that has run get their jumps later (Conversion). Tracing thread only.
 #pragma once
 #include <memory>
 #include <optional>
@@ -40,13 +41,15 @@ class TapCapture final : public Capture {
   explicit TapCapture(const Parts& parts);
 
   bool can(const Entry& entry) const override { return time_ && why_not(entry).empty(); }
+  bool wants_jumps() const override { return time_.has_value(); }
   // With CaptureEngine::Auto the functions get breakpoints, until tap_all().
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) override;
   // The reason why no such function can be tapped, which goes on from its name; empty: it can be.
   std::string why_not(const Entry& entry) const;
-  // Every place of the function in the stopped thread's program that has a breakpoint is tapped from now on. Fails,
-  // with a reason that goes on from the function's name, if none can be.
-  Result<void> tap_all(Thread& stopped, std::uint32_t entry);
+  // Every place of the function in the stopped thread's program that has a breakpoint is tapped from now on. False: it
+  // needs its entry jump first, and Conversion sees to it. Fails, with a reason that goes on from the function's name,
+  // if none can be tapped.
+  Result<bool> tap_all(Thread& stopped, std::uint32_t entry);
   // The functions of the program that were tapped, and not called for `ns`, have breakpoints again. Returns them.
   std::vector<std::uint32_t> untap_quiet(Program& program, std::int64_t ns);
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
@@ -58,6 +61,11 @@ class TapCapture final : public Capture {
   void copied(Inferior& inferior, Tid stopped) override;
   void thread_exits(Thread& thread) override { thread_ended(thread, false); }
   void set_recording(bool on) override;
+
+  // Taps a function that has an entry jump. After a failure it keeps its breakpoint.
+  Result<void> tap(Inferior& inferior, const WatchedFunction& function, Tid stopped);
+  // Ensures that the program has memory for taps. After a failure its functions keep their breakpoints.
+  Result<void> place(Inferior& inferior, RemoteAddr function, Tid stopped);
 
   // A signal is about to be delivered to the thread. If it met the thread in a tap, the thread is moved out of it: back
   // to the entry of the function, or behind the call. Its handler may look at the address, or never return.
@@ -72,7 +80,6 @@ class TapCapture final : public Capture {
 
   bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
-  Result<void> place(Inferior& inferior, RemoteAddr function, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
   TapThread* ring_of(const Asking& asking);

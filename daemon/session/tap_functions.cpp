@@ -6,6 +6,14 @@
 #include "session/tappable.hpp"
 
 namespace fade {
+namespace {
+
+// The library has run, so its functions have an int3 first.
+bool may_be_tapped_later(const WatchedFunction& function) {
+  return function.code.has_run && place_of_jump(function.code, SiteTable()).has_value();
+}
+
+}  // namespace
 
 // A stack that is wanted of every call, or by a count of calls, needs a stop of each.
 std::string TapCapture::why_not(const Entry& entry) const {
@@ -20,15 +28,18 @@ std::string TapCapture::why_not(const Entry& entry) const {
 std::vector<Result<bool>> TapCapture::watch(Inferior& inferior, std::span<const WatchedFunction> functions,
                                             Tid stopped) {
   auto out = breakpoints_.watch(inferior, functions, stopped);
-  for (std::size_t i = 0; is_for_all_functions() && i < out.size(); ++i) {
-    Site* const site = out[i].value_or(false) ? inferior.space().of_function(functions[i].code.function) : nullptr;
-    if (site) tap(inferior, site, functions[i].entry, stopped).or_else([](const Error&) {});
+  Untapped& untapped = inferior.program->untapped;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!out[i].value_or(false)) continue;
+    const bool is_tapped = is_for_all_functions() && tap(inferior, functions[i], stopped);
+    if (is_tapped || !may_be_tapped_later(functions[i])) continue;
+    (is_for_all_functions() ? untapped.functions : untapped.seldom_called).push_back(functions[i]);
   }
   return out;
 }
 
 // Several copies of one library may be loaded.
-Result<void> TapCapture::tap_all(Thread& stopped, std::uint32_t entry) {
+Result<bool> TapCapture::tap_all(Thread& stopped, std::uint32_t entry) {
   std::vector<RemoteAddr> places;
   for (const auto& [address, site] : stopped.space().sites().all())
     if (SiteUse::of(site).entry == entry) places.push_back(address);
@@ -36,13 +47,20 @@ Result<void> TapCapture::tap_all(Thread& stopped, std::uint32_t entry) {
   for (const RemoteAddr place : places)
     if (Result<void> done = tap(*stopped.inferior, stopped.space().find(place), entry, stopped.tid); done || !out)
       out = std::move(done);
-  return out;
+  if (out) return true;
+  if (stopped.inferior->program->untapped.is_called_often(entry)) return false;
+  return tl::unexpected(std::move(out.error()));
+}
+
+Result<void> TapCapture::tap(Inferior& inferior, const WatchedFunction& function, Tid stopped) {
+  Site* const site = inferior.space().of_function(function.code.function);
+  return site ? tap(inferior, site, function.entry, stopped) : fail("it has no breakpoint");
 }
 
 Result<void> TapCapture::tap(Inferior& inferior, Site* site, std::uint32_t index, Tid stopped) {
   AddressSpace& space = inferior.space();
   if (site->is_lifted) return fail("the program has written over its breakpoint");
-  if (!site->is_entry_jump()) return fail("its entry has no room for a jump, or fade came while it ran");
+  if (!site->is_entry_jump()) return fail("its entry has no room for a jump");
   if (auto placed = place(inferior, site->address, stopped); !placed) return placed;
   const Entry& entry = functions_[index];
   TapArea& area = *space.taps();
@@ -81,6 +99,7 @@ std::vector<std::uint32_t> TapCapture::untap_quiet(Program& program, std::int64_
 void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
   drain();
   if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
+  inferior.program->untapped.forget(range);
 }
 
 }  // namespace fade

@@ -12,7 +12,7 @@ void TapPromotion::stopped(Thread& thread, std::uint32_t entry, std::int64_t now
     tell(*thread.inferior, "not tapped", *rate, entry, why);
   } else if (const auto tapped = p_.taps.tap_all(thread, entry); !tapped) {
     tell(*thread.inferior, "not tapped", *rate, entry, tapped.error().text());
-  } else {
+  } else if (*tapped) {
     tell(*thread.inferior, "tapped", *rate, entry, {});
   }
 }

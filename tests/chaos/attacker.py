@@ -100,6 +100,7 @@ class Fade:
         self.target, self.plan, self.timing = target, plan, timing
         self.database = (disk if plan.lack and plan.lack[0] == "disk" else target.folder) / f"{number}.db"
         self.errors = target.folder / f"{number}.stderr"
+        engine = ["--engine", "taps"] if target.row.taps and not target.row.launched else []
         self.events, self.unread, self.seen = [], b"", time.monotonic()
         self.socket, worker = socket.socketpair()
         self.began = time.monotonic()
@@ -108,7 +109,7 @@ class Fade:
             self.killer.set(timing.call(plan), plan.after)
         with open(self.errors, "wb") as errors, worker:
             self.process = subprocess.Popen(
-                [str(build.folder / "cli" / "attach" / "fade-attach"), "--control", str(worker.fileno()), "-vv", "-o", str(self.database),
+                [str(build.folder / "cli" / "attach" / "fade-attach"), "--control", str(worker.fileno()), "-vv", *engine, "-o", str(self.database),
                  str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=[worker.fileno()],
                 preexec_fn=self.limit, env={"PATH": os.environ["PATH"], "FADE_CONFIG": "/dev/null", **self.killer.environment})
 

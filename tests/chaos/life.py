@@ -193,12 +193,12 @@ class Life:
 
     def compare(self, before):
         """Where nobody was killed there is no trace. Threads and libraries may have come and gone; our pages stay where a
-        child shares them, or a signal handler will return into them."""
+        child shares them, a signal handler will return into them, or an unwinder knows them."""
         after = self.target.state()
         may_stay = set(self.row.modes) & set("fgBk")
-        for state in (before, after) if may_stay else ():
+        for state in (before, after) if may_stay or self.row.taps else ():
             state["code"] = []
-            for fields in state["threads"].values():
+            for fields in state["threads"].values() if may_stay else ():
                 fields["SigCgt"] = fields["SigBlk"] = None  # a handler blocks its signal
         for tid, fields in before["threads"].items():
             now = after["threads"].get(tid, {"Name": None})

@@ -8,7 +8,7 @@ class Row:
     modes: str
     threads: int
     launched: bool = False  # its first fade is a fade-run
-    taps: bool = False      # that fade-run records with taps
+    taps: bool = False      # its fades record with taps: the fade-run; if there is none, each fade-attach
     faults: bool = False    # fade has too little of something: descriptors, memory, disk
 
     @property
@@ -27,6 +27,9 @@ ROWS = [
     Row("v6", "sfx", 1, launched=True, taps=True), Row("v5", "sfx", 4, launched=True, taps=True),
     Row("hard", "sfx", 64, launched=True, taps=True), Row("v6", "sfxe", 4, launched=True, taps=True),
     Row("v6", "sfxlcg", 4, launched=True, taps=True), Row("v5", "sfpbBcg", 4, launched=True, taps=True),
+    Row("v6", "sfx", 1, taps=True), Row("v5", "sfx", 4, taps=True), Row("hard", "sfx", 4, taps=True), Row("v6", "sfx", 64, taps=True),
+    Row("v6", "sp", 4, taps=True), Row("v6", "sl", 4, taps=True), Row("v5", "scg", 4, taps=True), Row("v6", "sL", 4, taps=True),
+    Row("v5", "sfxpbBlcg", 4, taps=True), Row("v6", "sce", 4, taps=True),
     # executes itself
     Row("v6", "se", 1), Row("v5", "sxpe", 4), Row("hard", "sfbe", 4), Row("v6", "slBe", 4), Row("v6", "sce", 16),
     Row("v6", "sfxe", 4, launched=True), Row("v5", "splBe", 4, launched=True),

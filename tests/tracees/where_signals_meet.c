@@ -1,5 +1,6 @@
-// where_signals_meet [SIGNALS]: signals meet a process in a tight loop of calls. Their handlers look at the instruction
-// pointer; each must be in a file of the process. Every 4th handler calls HIP itself.
+// where_signals_meet [SIGNALS [wait]]: signals meet a process in a tight loop of calls. Their handlers look at the
+// instruction pointer; each must be in a file of the process. Every 4th handler calls HIP itself. wait: says that it is
+// ready, and begins at a line on standard input.
 #include <signal.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -52,6 +53,11 @@ int main(int argc, char** argv) {
     HIP_OK(hipGetDevice(&device));
     HIP_OK(hipDeviceSynchronize());
   }
+  if (argc > 2) {
+    printf("ready\n");
+    fflush(stdout);
+    MUST(getchar() != EOF);
+  }
   const pid_t child = fork();
   MUST(child >= 0);
   if (child == 0) {
@@ -65,4 +71,8 @@ int main(int argc, char** argv) {
   }
   MUST(waitpid(child, &status, 0) == child && status == 0);
   printf("received %d, %d outside\n", received, count_outside());
+  if (argc > 2) {
+    fflush(stdout);
+    while (getchar() != EOF) continue;
+  }
 }

@@ -515,9 +515,9 @@ TEST_P(OwnRegisters, AreThoseOfTheEntry) {
       none += !registers;
       const bool was_hit = now.ip() > site->pad_trap() || now.ip() < site->pad();  // the pad is behind the slot
       const bool is_moved_back = registers && registers->ip() == site->address;
-      EXPECT_EQ(armed.space.our_code().hit_again(now.ip()) == site->address, was_hit && is_moved_back)
-          << std::hex << now.rip;
-      hit_again += armed.space.our_code().hit_again(now.ip()) == site->address;
+      const auto hit = armed.space.our_code().hit_again(now);
+      EXPECT_EQ(hit && hit->site == site->address, was_hit && is_moved_back) << std::hex << now.rip;
+      hit_again += hit && hit->site == site->address && hit->sp == now.sp();
       if (is_moved_back) {
         EXPECT_EQ(registers->r11, at_entry.r11) << std::hex << now.rip;
         EXPECT_EQ(registers->rax, at_entry.rax) << std::hex << now.rip;
