@@ -51,6 +51,11 @@ Choice detail_choice(Request& request, RecordingOptions& options) {
           }};
 }
 
+Choice engine_choice(RecordingOptions& options) {
+  return {{"auto", "breakpoints", "taps"},
+          [&](std::size_t index) { options.engine = static_cast<CaptureEngine>(index); }};
+}
+
 }  // namespace
 
 Result<void> check_pattern(const std::string& pattern, std::string_view option) {
@@ -87,8 +92,10 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error",
         "register", "pointer", "texture", "rtc", "marker"}},
       {kCapture, "--engine", "WHAT",
-       "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls [auto]",
-       choice(o.engine, {"auto", "breakpoints", "taps"})},
+       "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls [auto; of "
+       "running "
+       "processes breakpoints]",
+       engine_choice(o)},
       {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]",
        detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},

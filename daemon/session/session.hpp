@@ -76,6 +76,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   // After let_go(): number of bytes of text that differ from the original. Only 0 is right.
   std::uint64_t bytes_left_changed() const { return departure_.bytes_left_changed(); }
 
+  CaptureEngine engine() const { return options_.engine; }
   bool started() const { return population_.main().started; }  // the main process has executed its program
   bool main_ended() const { return population_.main().ended; }
   bool main_stopped() const;  // the main process is there, and stopped by a signal

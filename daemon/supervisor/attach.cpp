@@ -171,6 +171,7 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   if (!chosen) return tl::unexpected(chosen.error());
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
+  session->engine = options.engine.value_or(CaptureEngine::Breakpoints);
   if (options.pids.empty()) return fail("no process to attach to", {}, {}, EINVAL);
   return Attachment(options, *overrides, observer, coverage_of(options, *chosen, session->wishes))
       .execute(std::move(*session));

@@ -80,7 +80,7 @@ Result<StackChoice> stack_choice(const RecordingOptions& options) {
 
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
-  SessionOptions out{.engine = options.engine, .follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
+  SessionOptions out{.follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
   const auto step = parse_step(options.step);
   if (!step) return tl::unexpected(step.error());
   for (const auto& probe : chosen.known)

@@ -63,7 +63,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
 
 void Recording::begin(Session& session, const Tracer& tracer) {
   stop_ = measure_call_cost(tracer, queue_);
-  if (options_.engine != CaptureEngine::Breakpoints) tap_ns_ = measure_tap_cost(queue_);
+  if (session.engine() != CaptureEngine::Breakpoints) tap_ns_ = measure_tap_cost(queue_);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);

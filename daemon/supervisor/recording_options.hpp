@@ -18,7 +18,8 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   OnFull on_full = OnFull::Stats;
   Detail detail = Detail::Calls;
-  CaptureEngine engine = CaptureEngine::Auto;  // --engine
+  // nullopt: Auto for a program that fade starts, Breakpoints for one that runs already: DECISIONS 144
+  std::optional<CaptureEngine> engine;  // --engine
 
   std::vector<std::string> events;   // -e: groups and -groups
   std::vector<std::string> include;  // regular expressions on function names

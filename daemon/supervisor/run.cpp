@@ -130,6 +130,7 @@ Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
   if (!chosen) return tl::unexpected(chosen.error());
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
+  session->engine = options.engine.value_or(CaptureEngine::Auto);
   if (auto found = find_program(options.command[0], options.directory); !found)
     return tl::unexpected(std::move(found.error()));
   return Run(options, *overrides, coverage_of(options, *chosen, session->wishes))

@@ -19,7 +19,7 @@ def stops(database, name):
 
 
 def tapped(database):
-    return database.value("SELECT coalesce(sum(value), 0) FROM lifecycle WHERE kind = 'tapped'")
+    return database.value("SELECT coalesce(sum(CAST(detail AS INTEGER)), 0) FROM lifecycle WHERE kind = 'tapped'")
 
 
 def expect_between(least, got, most):
@@ -135,7 +135,7 @@ def test_signal_handlers_see_no_address_of_fade(runtime, start, attach):  # noqa
     target.tell("go")
     target.calls_on()
     before = target.counts()
-    attachment = attach(target, *TAPS).has_come()
+    attachment = attach(target, *TAPS, "-e", harness.EVERYTHING).has_come()
     come = target.counts()
     assert target.hear() == f"received {signals}, 0 outside"
     database = attachment.leave()
