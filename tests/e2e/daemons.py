@@ -38,8 +38,14 @@ def status_of(pid):
 
 
 def alive(pid):
+    """Whether a thread of it lives: a killed process whose leader is a zombie already may have others."""
+    def lives(thread):
+        try:
+            return not status_of(thread)["State"].startswith(("Z", "X"))
+        except OSError:
+            return False
     try:
-        return not status_of(pid)["State"].startswith(("Z", "X"))
+        return any(lives(thread) for thread in os.listdir(f"/proc/{pid}/task"))
     except OSError:
         return False
 
