@@ -108,12 +108,6 @@ std::uint64_t argument(const Probe&, const Parameter& parameter, const CallRecor
   return load_word(from.first(std::min<std::size_t>(from.size(), size)));
 }
 
-Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload) {
-  if (parameter.pointee.cls == TypeClass::Dim3) return to_dim3(pointed_to(probe, parameter, payload, Where::Anywhere));
-  std::array<std::byte, 12> bytes;
-  return to_dim3(std::span(bytes).first(argument_bytes(parameter, record, payload, bytes)));
-}
-
 std::optional<std::string> string_argument(const Probe& probe, const Parameter& parameter, const CallRecord&,
                                            Payload payload) {
   const auto piece = find_piece(payload, PieceKind::String, index_of(probe, parameter));

@@ -36,8 +36,6 @@ std::uint64_t argument(const Probe& probe, const Parameter& parameter, const Cal
 // The bytes of the parameter as they lay in registers or on the stack. Returns the number of bytes filled in `into`.
 std::size_t argument_bytes(const Parameter& parameter, const CallRecord& record, Payload payload,
                            std::span<std::byte> into);
-// A dim3 by value, or the dim3 behind a pointer.
-Dim3 dim3_argument(const Probe& probe, const Parameter& parameter, const CallRecord& record, Payload payload);
 // Follows every text that was longer than the bytes read of it (FORMAT.md).
 inline constexpr std::string_view kCutMark = "...";
 // The text behind a const char *, with kCutMark if it was cut. Empty for NULL and for unreadable memory.

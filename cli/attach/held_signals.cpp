@@ -1,5 +1,7 @@
 #include "cli/attach/held_signals.hpp"
 
+#include <initializer_list>
+
 namespace fade::cli::attach {
 
 HeldSignals::HeldSignals() {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/table/formats.hpp"
+
 namespace fade::query {
 
 bool has_ranks(Database& database) {

@@ -78,7 +78,10 @@ int StackTexts::text(std::int64_t stack, bool own, std::string& out) {
 }
 
 int StackTexts::node(std::int64_t stack, Node& out) {
-  if (const auto known = nodes_.find(stack); known != nodes_.end()) return out = known->second, SQLITE_OK;
+  if (const auto known = nodes_.find(stack); known != nodes_.end()) {
+    out = known->second;
+    return SQLITE_OK;
+  }
   const int code = ask(node_.get(), stack);
   if (code == SQLITE_ROW) out = {sqlite3_column_int64(node_.get(), 0), sqlite3_column_int64(node_.get(), 1)};
   sqlite3_reset(node_.get());

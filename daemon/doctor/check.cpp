@@ -48,8 +48,6 @@ std::string_view word_for(Verdict verdict) {
   return kWords[static_cast<std::size_t>(verdict)];
 }
 
-std::string Examined::subject_root() const { return fmt::format("{}/proc/{}/root", root, subject()); }
-
 std::optional<std::string> Examined::variable(std::string_view name) const {
   if (!environment) return std::nullopt;
   for (const std::string& one : *environment)

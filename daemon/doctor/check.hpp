@@ -59,8 +59,6 @@ struct Examined {
   ProcFiles proc() const { return ProcFiles(root + "/proc"); }
   // The process whose rights and limits count.
   Pid subject() const { return pid != 0 ? pid : asker.pid; }
-  // The root folder that the process sees.
-  std::string subject_root() const;
   std::optional<std::string> variable(std::string_view name) const;
   bool exists(const std::string& path) const;  // of this machine, also if it is a dangling link
 };

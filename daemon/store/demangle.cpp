@@ -52,10 +52,15 @@ std::string_view without_qualifiers(std::string_view text) {
   constexpr std::string_view kQualifiers[] = {" const", " volatile", " &&", " &", "&&", "&"};
   for (bool again = true; again;) {
     again = false;
-    if (const auto clone = text.rfind(" [clone "); text.ends_with(']') && clone != text.npos)
-      text = text.substr(0, clone), again = true;
-    for (const std::string_view qualifier : kQualifiers)
-      if (text.ends_with(qualifier)) text.remove_suffix(qualifier.size()), again = true;
+    if (const auto clone = text.rfind(" [clone "); text.ends_with(']') && clone != text.npos) {
+      text = text.substr(0, clone);
+      again = true;
+    }
+    for (const std::string_view qualifier : kQualifiers) {
+      if (!text.ends_with(qualifier)) continue;
+      text.remove_suffix(qualifier.size());
+      again = true;
+    }
   }
   return text;
 }

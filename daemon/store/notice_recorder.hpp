@@ -9,7 +9,7 @@
 
 namespace fade::store {
 
-class NoticeRecorder {
+class NoticeRecorder {  // a handler for each kind of notice; most fields are the statement of one table
  public:
   NoticeRecorder(sqlite::Db& db, Failure& failure, SessionRow session, Books& books, LaneCache& lanes,
                  DeviceRecorder& devices);

@@ -64,7 +64,10 @@ int main(int argc, char** argv) {
                         NULL);
   calls_per_thread = calls / threads;
   pthread_barrier_init(&barrier, NULL, (unsigned)threads);
-  if (threads == 1) return work(NULL), 0;
+  if (threads == 1) {
+    work(NULL);
+    return 0;
+  }
   pthread_t* started = calloc((size_t)threads, sizeof *started);
   pthread_attr_t small;
   pthread_attr_init(&small);

@@ -42,10 +42,16 @@ std::set<std::uint64_t> addresses(const std::string& path, std::size_t count) {
 
 int run(const std::string& path, std::size_t count) {
   const auto wanted = addresses(path, count);
-  if (wanted.empty()) return fmt::print("symbols_bench: {} has not enough code\n", path), 1;
+  if (wanted.empty()) {
+    fmt::print("symbols_bench: {} has not enough code\n", path);
+    return 1;
+  }
   const double begun = seconds(), cpu = cpu_seconds();
   auto names = symbols::FileNames::open(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path, elf::kDebugRoot);
-  if (!names) return fmt::print("symbols_bench: {}\n", names.error().text()), 1;
+  if (!names) {
+    fmt::print("symbols_bench: {}\n", names.error().text());
+    return 1;
+  }
   const double read = seconds();
   std::size_t named = 0, lines = 0, inlined = 0, bytes = 0;
   for (const std::uint64_t address : wanted) {
@@ -74,6 +80,9 @@ int main(int argc, char** argv) {
                "symbols_bench: skipped, no file was given (Debian's libtorch_cpu.so is the one to compare with)\n"),
            0;
   const std::string path = argv[1];
-  if (::access(path.c_str(), R_OK) != 0) return fmt::print("symbols_bench: skipped, {} cannot be read\n", path), 0;
+  if (::access(path.c_str(), R_OK) != 0) {
+    fmt::print("symbols_bench: skipped, {} cannot be read\n", path);
+    return 0;
+  }
   return run(path, argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 10'000);
 }

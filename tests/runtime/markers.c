@@ -29,7 +29,8 @@ static void* function_of(const char* name) {
 HIP(int, roctxRangePushA)(const char* message) {
   ENTER_PLAIN(roctxRangePushA);
   HANDED_ON(int (*)(const char*), roctxRangePushA, message);
-  return (void)message, pushed();
+  (void)message;
+  return pushed();
 }
 HIP(int, roctxRangePop)(void) {
   ENTER_PLAIN(roctxRangePop);
@@ -39,7 +40,8 @@ HIP(int, roctxRangePop)(void) {
 HIP(unsigned long long, roctxRangeStartA)(const char* message) {
   ENTER_PLAIN(roctxRangeStartA);
   HANDED_ON(unsigned long long (*)(const char*), roctxRangeStartA, message);
-  return (void)message, started();
+  (void)message;
+  return started();
 }
 HIP(void, roctxRangeStop)(unsigned long long id) {
   ENTER_PLAIN(roctxRangeStop);
@@ -52,15 +54,18 @@ HIP(void, roctxMarkA)(const char* message) {
 #else
 HIP(int, nvtxRangePushA)(const char* message) {
   ENTER_PLAIN(nvtxRangePushA);
-  return (void)message, pushed();
+  (void)message;
+  return pushed();
 }
 HIP(int, nvtxRangePushW)(const wchar_t* message) {
   ENTER_PLAIN(nvtxRangePushW);
-  return (void)message, pushed();
+  (void)message;
+  return pushed();
 }
 HIP(int, nvtxRangePushEx)(const void* attributes) {
   ENTER_PLAIN(nvtxRangePushEx);
-  return (void)attributes, pushed();
+  (void)attributes;
+  return pushed();
 }
 HIP(int, nvtxRangePop)(void) {
   ENTER_PLAIN(nvtxRangePop);
@@ -68,7 +73,8 @@ HIP(int, nvtxRangePop)(void) {
 }
 HIP(unsigned long long, nvtxRangeStartA)(const char* message) {
   ENTER_PLAIN(nvtxRangeStartA);
-  return (void)message, started();
+  (void)message;
+  return started();
 }
 HIP(void, nvtxRangeEnd)(unsigned long long id) {
   ENTER_PLAIN(nvtxRangeEnd);

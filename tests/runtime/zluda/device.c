@@ -127,7 +127,10 @@ CU(cuDeviceGetAttribute)(int* value, int attribute, CUdevice device) {
     if (a->cuda != attribute) continue;
     if (a->from == refused) return CUDA_ERROR_INVALID_VALUE;
     if (a->from == asked) return hipDeviceGetAttribute(value, (hipDeviceAttribute_t)a->value, device);
-    if (a->from == constant) return *value = a->value, CUDA_SUCCESS;
+    if (a->from == constant) {
+      *value = a->value;
+      return CUDA_SUCCESS;
+    }
     hipDeviceProp_tR0600 prop;
     HIP_CALL(hipGetDevicePropertiesR0600(&prop, device));
     memcpy(value, (const char*)&prop + a->value, sizeof *value);

@@ -61,7 +61,8 @@ NVML(nvmlInit_v2)(void) {
 }
 NVML(nvmlInitWithFlags)(unsigned flags) {
   ENTER_NVML(nvmlInitWithFlags);
-  return (void)flags, NVML_SUCCESS;
+  (void)flags;
+  return NVML_SUCCESS;
 }
 NVML(nvmlShutdown)(void) {
   ENTER_NVML(nvmlShutdown);

@@ -6,6 +6,7 @@
 #include "base/user_code.hpp"
 #include "cli/query/recording.hpp"
 #include "cli/query_seed.hpp"
+#include "cli/table/formats.hpp"
 
 namespace fade::query {
 namespace {

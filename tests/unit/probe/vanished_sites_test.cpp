@@ -3,9 +3,7 @@
 
 #include <ranges>
 
-#include "probe/abandoned.hpp"
-
-extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long);  // entry_pad_test.cpp
+#include "probe/entry_pads.hpp"
 
 namespace fade {
 namespace {

@@ -38,7 +38,6 @@ TEST_F(CallFacts, ALaunchByDim3) {
   EXPECT_EQ(shape->shared_bytes, 1024U);
   EXPECT_EQ(value_with_role(p, Role::Stream, call.record, call.payload), 0xabc0U);
   EXPECT_EQ(value_with_role(p, Role::Kernel, call.record, call.payload), 0x5000U);
-  EXPECT_EQ(dim3_argument(p, p.parameters[1], call.record, call.payload), (Dim3{96, 2, 3}));
 }
 
 TEST_F(CallFacts, ALaunchByNumbers) {
