@@ -46,6 +46,9 @@ class Recorder {
   Totals totals() const;
   LiveTotals live() const;
 
+  // Session time of the latest event that was recorded.
+  std::int64_t last_ns() const;
+
  private:
   // The second of a time. Calls come nearly in order, so most are in the second of the call before.
   class Second {
@@ -77,7 +80,6 @@ class Recorder {
   Rollups::Net add_time(const RecordedCall& call, Lane& lane);
   void follow_work(const RecordedCall& call, const Lane& lane, std::int64_t self);
   void write_unknown();
-  std::int64_t last_ns() const;
 
   const SessionRow session_;
   Failure failure_;

@@ -304,7 +304,8 @@ void Writer::Impl::check_size() {
     const std::lock_guard lock(live_mutex_);
     live_.database_bytes = now;
   }
-  if (!limit_.look(now, session_.clock.now(), recorder_->rows_left_out())) return;
+  // The program may be far ahead: what is left out begins behind what was recorded.
+  if (!limit_.look(now, recorder_->last_ns(), recorder_->rows_left_out())) return;
   recorder_->keep(limit_.keep());
   log::info("{} has {} of {} MB; {}", file_.path, now >> 20, options_.max_bytes >> 20, limit_.reason());
 }

@@ -90,7 +90,7 @@ class Life:
     def launch(self):
         """By a fade-run, which is killed; that may be before it has executed its program."""
         plan = make_plan(self.random, self.row)
-        engine = ["--engine", "taps"] if self.row.taps else []
+        engine = ["--engine", "taps" if self.row.taps else "breakpoints"]  # a loop of tapped calls fills the disk
         prefix = [self.build.fade_run, "-qq", *engine, "-o", self.folder / "run.db", "--"]
         self.tell(f"fade-run: {plan}")
         self.target = Target(self.build, self.row, self.folder, prefix)

@@ -92,6 +92,21 @@ TEST_F(Trouble, SizeLimitKeepsCountingByDefault) {
   EXPECT_EQ(value("SELECT clean FROM sessions"), "1");
 }
 
+// The program may have ended when the writer comes to its calls.
+TEST_F(Trouble, WhatASizeLimitLeavesOutBeginsBehindTheLastCallThatWasKept) {
+  log::set_level(log::Level::Silent);
+  open({.max_bytes = 2 << 20, .on_full = OnFull::Stop});
+  while (!limit_reached())
+    for (int i = 0; i < 1000; ++i) {
+      CallRecord call = tracee->begin("hipFree", {0});
+      call.entry_ns = 1000;  // long ago
+      call.exit_ns = 2000;
+      tracee->put(call);
+    }
+  finish();
+  EXPECT_EQ(value("SELECT start FROM drops"), "2000");
+}
+
 TEST_F(Trouble, SizeLimitMayStopEverything) {
   log::set_level(log::Level::Silent);
   open({.max_bytes = 2 << 20, .on_full = OnFull::Stop});
