@@ -43,16 +43,19 @@ RangesMet met_here() {
 }
 
 volatile char first_flag, second_flag;
+volatile bool first_met = false, second_met = false;  // a signal that comes too early is sent again
 RangesMet in_first, in_second;
 
 // Interrupts the first function, and is interrupted in the second one.
 void on_first(int) {
-  in_first = met_here();
+  if (first_met || (in_first = met_here()).empty()) return;
+  first_met = true;
   fade_outside_second(&second_flag);
   first_flag = 1;
 }
 void on_second(int) {
-  in_second = met_here();
+  if (second_met || (in_second = met_here()).size() < 2) return;
+  second_met = true;
   second_flag = 1;
 }
 
@@ -81,10 +84,8 @@ TEST(Outside, HandlersReturnToWhereTheyCameFrom) {
     handle(SIGUSR2, on_second, SA_ONSTACK);
     const pthread_t self = ::pthread_self();
     const std::jthread sender([self] {
-      ::pthread_kill(self, SIGUSR1);
-      while (in_first.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      ::pthread_kill(self, SIGUSR2);
+      for (; !first_met; std::this_thread::sleep_for(std::chrono::milliseconds(5))) ::pthread_kill(self, SIGUSR1);
+      for (; !second_met; std::this_thread::sleep_for(std::chrono::milliseconds(5))) ::pthread_kill(self, SIGUSR2);
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(0));
     fade_outside_first(&first_flag);
