@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/pid.hpp"
+#include "base/recording.hpp"
 #include "session/breakpoint_capture.hpp"
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
