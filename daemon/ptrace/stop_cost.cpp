@@ -19,12 +19,23 @@
 #include "ptrace/tracee.hpp"
 
 // The child asks for a tracer, forbids a core file of itself, then stops at its entry and at its return for ever.
-// Without a tracer the next int3 kills the child, so it never outlives the tracer. It uses no stack, no libc and no
-// thread-local data, because another thread of the tracer may hold libc's locks while the child is made.
+// Without a tracer the next int3 kills the child, so it never outlives the tracer. If the tracer, whose number is in
+// %rdi, dies before the child has asked, the child would ask its next parent, so it ends. It uses no stack, no libc and
+// no thread-local data, because another thread of the tracer may hold libc's locks while the child is made.
 asm(R"(
         .text
+        .globl fade_calling_child
         .type fade_calling_child, @function
 fade_calling_child:
+        mov     %edi, %ebx
+        mov     $1, %edi
+        mov     $9, %esi
+        mov     $157, %eax
+        syscall
+        mov     $110, %eax
+        syscall
+        cmp     %eax, %ebx
+        jne     2f
         xor     %edi, %edi
         xor     %esi, %esi
         xor     %edx, %edx
@@ -48,6 +59,7 @@ fade_calling_child:
         .size fade_calling_child, . - fade_calling_child
 )");
 static_assert(SYS_ptrace == 101 && PTRACE_TRACEME == 0 && SYS_exit == 60 && SYS_prctl == 157 && PR_SET_DUMPABLE == 4);
+static_assert(PR_SET_PDEATHSIG == 1 && SIGKILL == 9 && SYS_getppid == 110);
 extern "C" int fade_calling_child(void*);
 
 namespace fade {
@@ -80,7 +92,8 @@ class CallingChild {
     const NoSignals meanwhile;  // the child keeps this mask: no handler of this process may run in the child
     // Memory of its own, as a program has: a stop includes the switch of address spaces. No signal reports its end. It
     // keeps no descriptor open, because it shares the descriptors of this process.
-    const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_FILES | CLONE_FS, nullptr);
+    auto* const tracer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(::getpid()));
+    const int pid = ::clone(fade_calling_child, stack + sizeof stack, CLONE_FILES | CLONE_FS, tracer);
     if (pid < 0) return fail_errno("cannot make a child");
     return CallingChild(Pid::of(pid));
   }

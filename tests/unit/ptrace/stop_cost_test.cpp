@@ -3,7 +3,11 @@
 #include <sched.h>
 #include <sys/wait.h>
 
+#include <array>
+
 #include "ptrace/tracees.hpp"
+
+extern "C" int fade_calling_child(void* tracer);
 
 namespace fade {
 namespace {
@@ -50,6 +54,16 @@ TEST_F(StopCostTest, IsContentWithFewerCallsWhereTimeIsShort) {
   ASSERT_TRUE(costs.has_value()) << costs.error().text();
   EXPECT_GT(costs->jump.calls, 0u);
   EXPECT_LT(costs->jump.calls, 1000u);
+}
+
+// It would ask the process that has adopted it for a tracer, and stand still for ever.
+TEST_F(StopCostTest, TheChildEndsIfItsTracerHasDied) {
+  alignas(16) std::array<std::byte, 1024> stack;
+  const int child = ::clone(fade_calling_child, stack.data() + stack.size(), 0, nullptr);
+  ASSERT_GT(child, 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, __WALL), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
 }
 
 TEST_F(StopCostTest, LeavesNothingBehind) {
