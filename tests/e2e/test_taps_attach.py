@@ -22,10 +22,10 @@ def tapped(database):
     return database.value("SELECT coalesce(sum(CAST(detail AS INTEGER)), 0) FROM lifecycle WHERE kind = 'tapped'")
 
 
-def expect_between(least, got, most):
-    """Function by function."""
+def expect_between(least, got, most, threads):
+    """Function by function. A call of each thread may be under way when fade comes."""
     for name in most:
-        assert least[name] <= got[name] <= most[name], name
+        assert least[name] - threads <= got[name] <= most[name], (name, least[name], got[name], most[name])
 
 
 @pytest.mark.parametrize("runtime", ["v5", "v6", "hard"])
@@ -60,7 +60,7 @@ def test_a_program_that_calls_meanwhile_is_tapped_and_left_as_it_was(runtime, th
         database = attachment.leave()
         after = target.counts()
         assert tapped(database) > 5 or runtime == "hard"
-        expect_between(last - come, recorded(database), after - before)
+        expect_between(last - come, recorded(database), after - before, threads)
         assert differing_text(target)[0] == 0
         target.calls_on()
     assert target.ask("quiet").startswith("quiet ")
@@ -82,7 +82,7 @@ def test_the_program_lives_if_fade_is_killed_at_any_moment_of_it(start, attach):
     before = target.counts()
     database = attach(target, *TAPS).has_come().leave()
     assert tapped(database) > 5
-    expect_between(collections.Counter(), recorded(database), target.counts() - before)
+    expect_between(collections.Counter(), recorded(database), target.counts() - before, 4)
     assert differing_text(target)[0] == 0
     assert target.ask("quiet").startswith("quiet ")
     assert target.end()[1] == 7
@@ -130,7 +130,7 @@ def test_nothing_of_it_stays_if_nothing_was_called(start, attach):  # noqa: F811
 @pytest.mark.parametrize("runtime", ["v5", "v6", "hard"])
 def test_signal_handlers_see_no_address_of_fade(runtime, start, attach):  # noqa: F811
     """The signals come before, while and after the functions are tapped."""
-    signals = 50000
+    signals = 20000
     target = start(f"where_signals_meet {signals} wait", runtime)
     target.tell("go")
     target.calls_on()
@@ -140,5 +140,5 @@ def test_signal_handlers_see_no_address_of_fade(runtime, start, attach):  # noqa
     assert target.hear() == f"received {signals}, 0 outside"
     database = attachment.leave()
     assert tapped(database) > 5 or runtime == "hard"
-    expect_between(target.counts() - come, recorded(database), target.counts() - before)
+    expect_between(target.counts() - come, recorded(database), target.counts() - before, 1)
     assert target.end()[1] == 0

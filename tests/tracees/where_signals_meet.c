@@ -1,6 +1,6 @@
 // where_signals_meet [SIGNALS [wait]]: signals meet a process in a tight loop of calls. Their handlers look at the
 // instruction pointer; each must be in a file of the process. Every 4th handler calls HIP itself. wait: says that it is
-// ready, and begins at a line on standard input.
+// ready, and begins at a line on standard input; the signals come more slowly.
 #include <signal.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -17,10 +17,11 @@ static void on_signal(int signal, siginfo_t* info, void* context) {
   if (++received % 4 == 0) hipDeviceSynchronize();
 }
 
-static void send(pid_t to, int signals) {
+static void send(pid_t to, int signals, useconds_t apart) {
   for (int i = 0; i < signals; ++i) {
     for (volatile int pause = 0; pause < i % 97 * 100; ++pause) continue;
     while (sigqueue(to, SIGRTMIN, (union sigval){.sival_int = i})) usleep(100);
+    if (apart) usleep(apart);
   }
 }
 
@@ -61,7 +62,7 @@ int main(int argc, char** argv) {
   const pid_t child = fork();
   MUST(child >= 0);
   if (child == 0) {
-    send(self, signals);
+    send(self, signals, argc > 2 ? 50 : 0);
     _exit(0);
   }
   while (received < signals) {
