@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """How long threads stand still for fade-attach: tests/bench/attach.py --build-dir BUILD [--threads 200] [--modules 150] [--rounds 10]
+  [--engine taps]
 
 A program with many threads and libraries calls the stand-in runtime; fade-attach comes and goes ROUNDS times. Prints what fade-attach
 says of each round and the medians; strace -p, in the same rounds, shows what its own coming and going takes in all. Then it stays
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   work(NULL);
 }
 """
+TAPPED = "SELECT min(t.start) - a.start FROM lifecycle t JOIN lifecycle a ON t.kind = 'tapped' AND a.kind = 'attach' HAVING count(*) > 0"
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 HELD = re.compile(r"(attaching|detaching): \d+ of \d+ threads: median ([\d.]+) (\S+), worst ([\d.]+) (\S+)")
 
@@ -64,9 +66,9 @@ def start(build, folder, threads, calls, modules):
     return process
 
 
-def attach(build, folder, pid, seconds):
+def attach(build, folder, pid, seconds, engine):
     database = folder / "x.db"
-    ran = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "--force", "-o", database, "-d", f"{seconds}s", str(pid)],
+    ran = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "--force", "--engine", engine, "-o", database, "-d", f"{seconds}s", str(pid)],
                          env=build.environment("v6", FADE_CONFIG="/dev/null", LC_ALL="C.UTF-8"), cwd=folder, stdin=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True, timeout=120)
     if ran.returncode != 0:
@@ -94,15 +96,18 @@ def main():
     parser.add_argument("--threads", type=int, default=200)
     parser.add_argument("--modules", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--engine", default="breakpoints")
     options = parser.parse_args()
     build = Build(options.build_dir.resolve())
     with tempfile.TemporaryDirectory(prefix="fade-bench-") as name:
         folder = pathlib.Path(name)
         modules = compile_world(build, folder, options.modules)
         process = start(build, folder, options.threads, 1, modules)
-        rounds, others = [], []
+        rounds, others, tapped = [], [], []
         for _ in range(options.rounds):
-            rounds.append(holds(attach(build, folder, process.pid, 0.3)[0]))
+            text, database = attach(build, folder, process.pid, 0.3, options.engine)
+            rounds.append(holds(text))
+            tapped += Database(database).rows(TAPPED)
             if shutil.which("strace"):
                 others.append(strace(process.pid))
         alive = process.poll() is None
@@ -112,11 +117,13 @@ def main():
             medians, worsts = zip(*(r[what] for r in rounds))
             print(f"{what}: median {statistics.median(medians) / 1e6:.3f} ms, worst {statistics.median(worsts) / 1e6:.3f} ms "
                   f"(medians of {len(rounds)} rounds; greatest {max(worsts) / 1e6:.3f} ms)")
+        if tapped:
+            print(f"from attaching to tapped: median {statistics.median(ns for ns, in tapped) / 1e6:.0f} ms")
         if others:
             print(f"strace -f -p, from start to end: {statistics.median(others) * 1e3:.0f} ms")
         print(f"the program {'lives' if alive else 'IS DEAD'}")
         process = start(build, folder, options.threads, 0, modules)
-        database = Database(attach(build, folder, process.pid, 3)[1])
+        database = Database(attach(build, folder, process.pid, 3, options.engine)[1])
         print(f"stops in 3 s of a program that makes no calls: {database.value('SELECT coalesce(sum(stops), 0) FROM overhead')}")
         process.kill()
         process.wait()
