@@ -92,9 +92,8 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error",
         "register", "pointer", "texture", "rtc", "marker"}},
       {kCapture, "--engine", "WHAT",
-       "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls [auto; of "
-       "running "
-       "processes breakpoints]",
+       "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls "
+       "[auto; of running processes breakpoints]",
        engine_choice(o)},
       {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]",
        detail_choice(r, o), help},

@@ -80,7 +80,7 @@ Result<Site> EntryConversion::make_jump(const FunctionEntry& entry, RemoteAddr p
   return cannot_write(place);
 }
 
-// The far jump first: nobody is there until the beginning of the slot leads there.
+// The far jump is written first. No thread reaches it before the beginning of the slot leads there.
 bool EntryConversion::lead_to(const Site& breakpoint, const Site& jump, Tid stopped) {
   const auto there = ours_.memory().value<LongWay::Word>(breakpoint.slot);
   if (!there) return false;

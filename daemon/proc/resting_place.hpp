@@ -1,4 +1,4 @@
-// Where a thread sleeps or stands still, seen from outside (proc_pid_syscall(5)): no stop is needed.
+// The place of a thread that sleeps or stands still. The kernel shows it without a stop (proc_pid_syscall(5)).
 #pragma once
 #include <cstdint>
 #include <optional>

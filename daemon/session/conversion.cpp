@@ -77,11 +77,12 @@ std::vector<WatchedFunction> Conversion::convert(Inferior& inferior, std::span<c
     else later.push_back(begun.functions[i]);
   }
   if (tapped > 0)
-    p_.sink.notice(Lifecycle{p_.clock.now(), mark.process, 0, "tapped", 0, fmt::format("{} functions", tapped)});
+    p_.sink.notice(Lifecycle{p_.clock.now(), mark.process, 0, "tapped", 0,
+                             fmt::format("{} function{}", tapped, tapped == 1 ? "" : "s")});
   return later;
 }
 
-// Of a function that is called often.
+// Sends a row about a function that is called often. False: its rate is not known, and nothing was sent.
 bool Conversion::tell(const Inferior& inferior, std::uint32_t entry, const char* kind, const std::string& more) const {
   const std::uint64_t rate = inferior.program->hot.rate(entry);
   if (rate == 0) return false;

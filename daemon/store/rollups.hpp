@@ -21,7 +21,7 @@ struct CostOfCalls {
   std::int64_t call_ns = 0;   // within the call's duration, more or less
   std::int64_t least_ns = 0;  // smallest measurable mean (LeastDuration)
   std::int64_t stop_ns = 0;   // of each of its two stops, beyond the time for which it was held
-  // Of a call that a tap records: within its duration, the smallest measurable mean, and in all.
+  // The same for a call that a tap records: within its duration, the smallest measurable mean, and the whole cost.
   std::int64_t tap_within_ns = 0, tap_least_ns = 0, tap_ns = 0;
 
   // `ns` of `calls` together, of which so many were `tapped`; 0 if that is less than can be measured.

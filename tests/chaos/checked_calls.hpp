@@ -12,7 +12,7 @@ enum Function { Malloc, Memcpy, Memset, Synchronize, Free, HostFunction, kFuncti
 constexpr const char* kNames[] = {"hipMalloc", "hipMemcpy",        "hipMemset", "hipDeviceSynchronize",
                                   "hipFree",   "hipLaunchHostFunc"};
 
-// What all processes of the tree did, in memory that they share.
+// The numbers of events in all processes of the tree, in memory that they share.
 struct Tally {
   std::atomic<std::uint64_t> calls[kFunctions], begun[kFunctions], execs, children, thrown, caught, raised, trapped,
       waits, interrupted, signals, opened, threads;

@@ -1,4 +1,4 @@
-// What the threads of chaos do beside plain calls, a function for each mode, until there is enough.
+// The work of the threads beside plain calls: a function for each mode. It goes on until there is enough.
 #pragma once
 #include <signal.h>
 

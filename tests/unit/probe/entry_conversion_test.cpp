@@ -2,46 +2,18 @@
 #include "probe/entry_conversion.hpp"
 
 #include "probe/abandoned.hpp"
+#include "probe/entry_pads.hpp"
 #include "probe/instruction.hpp"
 #include "probe/long_way.hpp"
 
 asm(R"(
         .text
-        .balign 64
-fade_convert_push:
-        push %rbp
-        mov %rsp, %rbp
-        push %r15
-        lea 1(%rdi), %rax
-        pop %r15
-        pop %rbp
-        ret
-        .balign 16
-fade_convert_endbr:
-        endbr64
-        sub $0x28, %rsp
-        mov %rdi, 0x18(%rsp)
-        lea 2(%rdi), %rax
-        add $0x28, %rsp
-        ret
-        .balign 16
-fade_convert_rex:
-        push %r14
-        push %r13
-        push %r12
-        push %rbx
-        lea 3(%rdi), %rax
-        pop %rbx
-        pop %r12
-        pop %r13
-        pop %r14
-        ret
         .balign 16
 fade_convert_none:
         lea 4(%rdi), %rax
         ret
 )");
-extern "C" long fade_convert_push(long), fade_convert_endbr(long), fade_convert_rex(long), fade_convert_none(long);
+extern "C" long fade_convert_none(long);
 
 namespace fade {
 namespace {
@@ -51,7 +23,7 @@ using test::Waiting;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr test::Function kConverted[] = {fade_convert_push, fade_convert_endbr, fade_convert_rex};
+constexpr test::Function kConverted[] = {fade_entry_5, fade_entry_7, fade_entry_8};
 constexpr std::uint64_t kLead[] = {1, 4, 2};
 constexpr std::uint8_t kDepth[] = {8, 0, 8};
 constexpr int kCount = 3;
@@ -97,7 +69,7 @@ void write_int3s(const AddressSpace& space, Tid stopped) {
 
 int call_rounds(long rounds) {
   for (long n = 0; n < rounds; ++n)
-    if (fade_convert_push(n) != n + 1 || fade_convert_endbr(n) != n + 2 || fade_convert_rex(n) != n + 3) return 1;
+    if (fade_entry_5(n) != n + 5 || fade_entry_7(n) != n + 7 || fade_entry_8(n) != n + 8) return 1;
   return 33;
 }
 
