@@ -6,6 +6,7 @@
 
 #include "probe/instruction.hpp"
 #include "probe/long_way.hpp"
+#include "probe/moved_entry.hpp"
 #include "ptrace/signal_frame.hpp"
 
 namespace fade {
@@ -63,7 +64,16 @@ std::optional<RemoteAddr> OurCode::own_address(RemoteAddr in_slot) const {
   return to && in_pad ? site->address : to;
 }
 
-std::optional<OurCode::Hit> OurCode::hit_again(const Registers& registers) const {
+Registers OurCode::at_begin_of_slot(const Registers& registers) const {
+  const RemoteAddr ip = registers.ip();
+  const Site* const site = areas_.around(ip) ? sites_.of_slot(areas_.slot_around(ip)) : nullptr;
+  if (!site || !site->is_entry_jump() || ip <= site->slot || ip >= site->slot + site->length) return registers;
+  const auto code = memory_.value<Code>(site->slot);
+  return (code ? before_moved(*site, *code, registers, memory_) : std::nullopt).value_or(registers);
+}
+
+std::optional<OurCode::Hit> OurCode::hit_again(const Registers& met) const {
+  const Registers registers = at_begin_of_slot(met);
   const RemoteAddr ip = registers.ip();
   const Site* site = areas_.around(ip) ? sites_.of_slot(areas_.slot_around(ip)) : nullptr;
   if (!site || (site->way == Way::Jump && !site->has_pad_trap())) return std::nullopt;
@@ -102,7 +112,8 @@ std::optional<Registers> OurCode::registers_at_entry(const Registers& registers)
   return out;
 }
 
-std::optional<Registers> OurCode::own_registers(const Registers& registers) const {
+std::optional<Registers> OurCode::own_registers(const Registers& met) const {
+  const Registers registers = at_begin_of_slot(met);
   if (const auto entry = registers_at_entry(registers)) return entry;
   const auto own = own_address(registers.ip());
   if (!own) return std::nullopt;

@@ -20,9 +20,12 @@ class OurCode {
     return (net_ && net_->range().contains(address)) || areas_.around(address);
   }
   // The program's own address for a thread at `in_slot`: the site if the moved instruction has not begun, the next
-  // instruction if it is done. nullopt: inside the moved instruction, in the net's own code, in a tap or called by
+  // instruction if it is done. nullopt: inside the moved instructions, in the net's own code, in a tap or called by
   // one, or not fade's code.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
+  // The registers at the beginning of the slot, for a thread that has executed only some of the moved instructions of
+  // an entry and can go back. Otherwise `registers`.
+  Registers at_begin_of_slot(const Registers& registers) const;
   // The registers that the thread would have without fade; nullopt as own_address(). A thread that has executed only
   // the first instruction of a function goes back to its entry if a jump may be written behind that instruction.
   std::optional<Registers> own_registers(const Registers& registers) const;

@@ -66,7 +66,8 @@ bool restore_argument(const Memory& memory, const tap::Stub& stub, const Registe
 
 }  // namespace
 
-std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers& registers) {
+std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers& met) {
+  const Registers registers = space.our_code().at_begin_of_slot(met);
   const Where where = space.taps() ? find_place(space, registers) : Where{};
   if (!where.cell || where.stage == Stage::Passing) return std::nullopt;
   const Memory& memory = space.memory();
