@@ -89,6 +89,8 @@ Result<DynamicImage> DynamicImage::build(const Memory& memory, std::uint64_t bia
     } else if (h.p_type == PT_DYNAMIC) {
       image.dynamic_at_ = range.begin;
       dynamic_size = range.size();
+    } else if (h.p_type == PT_GNU_RELRO) {
+      image.relro_ = {{range.begin.value / kPage * kPage}, {range.end.value / kPage * kPage}};
     } else if (h.p_type == PT_NOTE) {
       image.notes_.push_back({range, h.p_align == 8 ? 8u : 4u});
     }

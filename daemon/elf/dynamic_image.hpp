@@ -48,6 +48,8 @@ class DynamicImage {
   // True if the loader has not relocated the object yet. Then the target of DT_INIT_ARRAY, which only the loader
   // writes, still is an address of the file. nullopt: the object has no such array, or no bias.
   std::optional<bool> is_unrelocated() const;
+  // The whole pages that the loader protects when it has relocated the object; may be empty.
+  RemoteRange relro() const { return relro_; }
 
   std::string soname() const;               // empty if it has none
   std::vector<std::string> needed() const;  // DT_NEEDED
@@ -79,6 +81,7 @@ class DynamicImage {
   RemoteRange span_;
   RemoteAddr entry_, dynamic_at_;
   std::vector<Segment> segments_;
+  RemoteRange relro_;
   struct Notes {
     RemoteRange range;
     std::uint64_t align = 4;

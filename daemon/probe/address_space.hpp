@@ -86,10 +86,12 @@ class AddressSpace {
   const TapArea* taps() const { return ours_.taps(); }
   // Maps the area of taps within reach of `near`; once per address space. It is off.
   Result<void> place_taps(RemoteRange near, Tid stopped) { return ours_.place_taps(near, sites_, stopped); }
+  // Refuses anything that makes system calls in the process, if that may kill it.
+  Result<void> may_call(Tid stopped) const { return ours_.may_call(stopped); }
   // Every tap becomes a breakpoint again.
   void untap_all();
   // Memory for the rings of taps. The stopped thread maps it.
-  Result<std::shared_ptr<TapRings>> make_rings(Tid stopped) const { return ours_.make_rings(stopped); }
+  Result<std::shared_ptr<TapRings>> make_rings(Tid stopped) { return ours_.make_rings(stopped); }
   // Slots, pads and the net, with the program's own address for threads in them.
   OurCode our_code() const { return {memory(), ours_.net(), ours_.slots(), sites_}; }
   // A `ret` for a thread at the entry of a function: used as instruction pointer, with no other change. Unlike the

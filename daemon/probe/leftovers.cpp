@@ -44,10 +44,10 @@ Result<std::optional<Leftovers>> Takeover::run(Tid stopped) {
 
 // Calls that began under the earlier fade end without a record.
 void Takeover::turn_taps_off(const elf::Maps& maps, const std::vector<NetTable::Entry>& entries, Tid stopped) const {
-  bool was_tapped = false;
+  bool has_rings = false;
   for (const NetTable::Entry& entry : entries)
-    if (TapArea::is_of_taps(entry)) was_tapped |= TapArea::turn_off(ours_.memory(), entry, stopped);
-  if (was_tapped) TapRings::release(ours_.call_with(ours_.net()->gadgets(), stopped), maps);
+    if (TapArea::is_of_taps(entry)) has_rings |= TapArea::turn_off(ours_.memory(), entry, stopped);
+  if (has_rings) TapRings::release(ours_.call_with(ours_.net()->gadgets(), stopped), maps);
 }
 
 // The default action while sigaction(3) leads to the net: the kernel removed the net's action, and the program's

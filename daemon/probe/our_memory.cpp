@@ -6,10 +6,31 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "proc/processes.hpp"
+#include "ptrace/seccomp_filter.hpp"
 
 namespace fade {
+namespace {
+
+// The system calls that place_taps() and make_rings() make in a thread. A filter that the process was started with may
+// kill for those that no program makes while it is loaded.
+constexpr PlannedCall kCallsForTaps[] = {
+    {"mmap",
+     SYS_mmap,
+     {0, TapArea::kSize, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}}},
+    {"mprotect", SYS_mprotect, {0, tap::DataLayout::kSize, PROT_READ | PROT_WRITE}},
+    {"madvise", SYS_madvise, {0, tap::DataLayout::kSize, MADV_WIPEONFORK}},
+    {"memfd_create", SYS_memfd_create, {0, MFD_CLOEXEC | MFD_ALLOW_SEALING}},
+    {"mmap", SYS_mmap, {0, TapRings::kWhole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, 3}},
+    {"close", SYS_close, {3}},
+    {"munlock", SYS_munlock},
+    {"munmap", SYS_munmap},
+    {"rt_sigreturn", SYS_rt_sigreturn},
+};
+
+}  // namespace
 
 OurMemory::OurMemory(const OurMemory& parent, Pid child)
     : pid_(child),
@@ -20,7 +41,8 @@ OurMemory::OurMemory(const OurMemory& parent, Pid child)
       slots_(parent.slots_),
       taps_(parent.taps_ ? std::optional(parent.taps_->fork_copy()) : std::nullopt),
       seccomp_at_start_(parent.seccomp_at_start_),
-      must_stay_(parent.must_stay_) {}
+      must_stay_(parent.must_stay_),
+      has_rings_of_parent_(parent.taps_.has_value()) {}
 
 Result<void> OurMemory::install_net(Tid stopped, RemoteGadgets bootstrap, RemoteRange near) {
   auto net = SafetyNet::install(caller_, memory_, proc_, stopped, bootstrap, near);
@@ -73,6 +95,7 @@ Result<void> OurMemory::unmap(Tid stopped, RemoteGadgets outside) {
     return fail("a function of the process was changed around our jump", "who did that may have copied it");
   if (taps_ && taps_->is_used()) return fail("calls may be under way through fade's code");
   const RemoteCall call = call_with(outside, stopped);
+  unmap_rings_of_parent(call);
   while (!slots_.empty()) {  // the net itself last
     const bool is_net = slots_.all().size() == 1;
     RemoteRange range = is_net ? net_->range() : slots_.all().back().range;
@@ -131,6 +154,7 @@ Result<RemoteRange> OurMemory::map_taps(RemoteRange near, Tid stopped) const {
 
 Result<void> OurMemory::place_taps(RemoteRange near, const SiteTable& live, Tid stopped) {
   if (auto allowed = may_call(stopped); !allowed) return allowed;
+  if (auto allowed = fade::may_call(stopped, kCallsForTaps); !allowed) return allowed;
   if (!memory_.writes_without_stop())
     return fail("the memory of the process can only be written while it stands still");
   if (auto room = make_room(live, stopped); !room) return room;
@@ -146,10 +170,17 @@ Result<void> OurMemory::place_taps(RemoteRange near, const SiteTable& live, Tid 
 }
 
 // The text that names the rings is empty in the child of a fork.
-Result<std::shared_ptr<TapRings>> OurMemory::make_rings(Tid stopped) const {
+Result<std::shared_ptr<TapRings>> OurMemory::make_rings(Tid stopped) {
   if (auto allowed = may_call(stopped); !allowed) return tl::unexpected(allowed.error());
+  const RemoteCall call = call_with(net_->gadgets(), stopped);
+  unmap_rings_of_parent(call);
   if (!taps_->write_name(memory_, stopped)) return fail("cannot write into the process");
-  return TapRings::make(call_with(net_->gadgets(), stopped), proc_, stopped, taps_->name());
+  return TapRings::make(call, proc_, stopped, taps_->name());
+}
+
+void OurMemory::unmap_rings_of_parent(const RemoteCall& call) {
+  if (!std::exchange(has_rings_of_parent_, false)) return;
+  if (const auto maps = elf::read_maps(pid_, proc_)) TapRings::unmap(call, *maps);
 }
 
 // ---------------------------------------------------------------- the net's table

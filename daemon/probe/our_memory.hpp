@@ -70,7 +70,7 @@ class OurMemory {
 
   // Maps the area of taps within reach of `near`. It is off.
   Result<void> place_taps(RemoteRange near, const SiteTable& live, Tid stopped);
-  Result<std::shared_ptr<TapRings>> make_rings(Tid stopped) const;
+  Result<std::shared_ptr<TapRings>> make_rings(Tid stopped);
 
   // The net's entries of a site, and of its pad.
   bool enter(const Site& site, Tid stopped);
@@ -87,6 +87,7 @@ class OurMemory {
  private:
   Result<void> add_area(RemoteRange near, Tid stopped);
   Result<RemoteRange> map_taps(RemoteRange near, Tid stopped) const;
+  void unmap_rings_of_parent(const RemoteCall& call);
 
   Pid pid_;
   const SystemCaller& caller_;
@@ -97,6 +98,7 @@ class OurMemory {
   std::optional<TapArea> taps_;  // its code is one of the areas, without room for slots
   std::string seccomp_at_start_;
   bool must_stay_ = false;
+  bool has_rings_of_parent_ = false;
 };
 
 }  // namespace fade

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 
 #include "probe/entry_jump.hpp"
 #include "probe/instruction.hpp"
@@ -161,7 +162,13 @@ bool TapArea::untap(const ProcessMemory& memory, Site& site, Tid stopped) {
   return true;
 }
 
+void TapArea::forget_sites(const ProcessMemory& memory, Tid stopped) {
+  constexpr RemoteRange kEverywhere{{0}, {std::uint64_t{1} << tap::SiteTable::kAddressBits}};
+  write(memory, sites_.forget(kEverywhere), stopped);
+}
+
 void TapArea::forget(const ProcessMemory& memory, RemoteRange range, Tid stopped) {
+  std::erase_if(unwinders_.untold, [&](const Unwinder& unwinder) { return range.contains(unwinder.function); });
   write(memory, sites_.forget(range), stopped);
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (cells_[i].entry == 0 || !range.contains(cells_[i].site)) continue;
@@ -182,8 +189,12 @@ bool TapArea::turn_off(const ProcessMemory& memory, const NetTable::Entry& entry
   if (!code || (*code)[0] != 0xC6 || (*code)[1] != 0x05 || code->back() != 0) return false;
   std::int32_t distance;
   std::memcpy(&distance, code->data() + kDistanceAt, sizeof distance);
-  const RemoteAddr enabled = entry.slot + kLength + static_cast<std::uint64_t>(std::int64_t{distance});
-  return memory.write(enabled, bytes_of(std::uint8_t{0}), stopped);
+  const RemoteAddr data = entry.slot + kLength + static_cast<std::uint64_t>(std::int64_t{distance});
+  static_assert(tap::DataLayout::kEnabledAt == 0);
+  std::array<char, TapRings::kName.size()> name{};
+  memory.read(data + kNameAt, std::as_writable_bytes(std::span(name)));
+  memory.write(data, bytes_of(std::uint8_t{0}), stopped);
+  return std::string_view(name.data(), name.size()) == TapRings::kName;
 }
 
 void TapArea::close(std::shared_ptr<const TapRings> rings, bool is_used) {

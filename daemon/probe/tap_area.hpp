@@ -28,7 +28,7 @@ class TapArea {
   static constexpr std::uint64_t kCodeSize = 640 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
   static constexpr std::uint64_t kCellsAt = 4096, kCellSize = 1280, kCells = (kCodeSize - kCellsAt) / kCellSize;
   static constexpr std::uint64_t kRegistrationAt = 512, kUnwindAt = 1024;
-  static constexpr std::uint64_t kNameAt = 16;  // of the data: a text for TapRings
+  static constexpr std::uint64_t kNameAt = 16;  // of the data: a text for TapRings, if they were made
 
   struct Cell {
     std::uint32_t entry = 0;  // index of the function; 0: the cell is free
@@ -50,12 +50,17 @@ class TapArea {
   // Code that registers the area's unwind information (tap/unwind.hpp). From its first use on the area must stay,
   // because an unwinder may look at it at any time.
   RemoteAddr registration() const { return at_ + kRegistrationAt; }
+  struct Unwinder {
+    RemoteAddr function;  // __register_frame
+    RemoteRange relro;    // of its library
+  };
   struct Unwinders {
-    std::uint32_t last_module = 0;   // the last one that was looked at, by its number
-    std::vector<RemoteAddr> untold;  // functions of unwinders that do not know the area yet
-    bool is_told = false;            // one of them knows it, or is being told
-    Tid teller = 0;                  // the thread that tells the last of them, and its stack pointer; 0: none does
-    RemoteAddr teller_sp;
+    std::uint32_t last_module = 0;  // the last one that was looked at, by its number
+    std::vector<Unwinder> untold;   // those that do not know the area yet
+    bool is_told = false;           // one of them knows it, or is being told
+    Tid teller = 0;                 // the thread that tells one of them, and its stack pointer; 0: none does
+    RemoteAddr teller_sp, being_told;
+    std::int64_t unloading = 0;  // since that session time libraries are about to go; 0: they are not
   };
   Unwinders& unwinders() { return unwinders_; }
   // Writes the code of the questions, and the unwind information. The area is off.
@@ -81,10 +86,13 @@ class TapArea {
   // Calls meet the breakpoint of the site again. Its cell stays, for threads in it and for the next tap().
   static bool untap(const ProcessMemory& memory, Site& site, Tid stopped);
   std::span<const Cell> cells() const { return cells_; }
-  // The functions in that range, and the callers there, are gone.
+  // Calls from all call sites ask again.
+  void forget_sites(const ProcessMemory& memory, Tid stopped);
+  // The functions in that range, the callers and the unwinders there are gone.
   void forget(const ProcessMemory& memory, RemoteRange range, Tid stopped);
 
-  // Turns the taps of an earlier fade off. `entry`: one of its questions. False: no code of taps is there.
+  // Turns the taps of an earlier fade off. `entry`: one of its questions. True: the process has rings of its own. The
+  // child of a fork has its parent's, until it gets its own.
   static bool turn_off(const ProcessMemory& memory, const NetTable::Entry& entry, Tid stopped);
   // Turns all taps of the address space on or off.
   bool enable(const ProcessMemory& memory, bool on, Tid stopped);

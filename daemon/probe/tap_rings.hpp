@@ -1,6 +1,9 @@
 // The rings of one process's taps: one piece of memory that the process and fade both map, cut into rings of one size.
 // The process keeps no descriptor of it. It outlives an exec and the end of the process on fade's side, so that the
-// last records can be read. It is not in the child of a fork. Tracing thread only.
+// last records can be read. Tracing thread only.
+//
+// The child of a fork has it too, until it gets rings of its own: a signal handler may fork while its thread is about
+// to write a record, and the child then goes on writing.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -34,6 +37,8 @@ class TapRings {
   // Frees the memory of an earlier fade's rings, which stay mapped: a thread may be about to write there, and finds a
   // full ring.
   static void release(const RemoteCall& call, const elf::Maps& maps);
+  // Unmaps the rings that the child of a fork has of its parent.
+  static void unmap(const RemoteCall& call, const elf::Maps& maps);
   TapRings(const TapRings&) = delete;
   TapRings& operator=(const TapRings&) = delete;
   ~TapRings();

@@ -49,12 +49,17 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
 // The thread is at a function of the loader that fade follows, or of libc that fade answers in its place.
 void CallWatch::answer(Thread& thread, const Entry& entry, const Registers& registers) {
   switch (entry.what) {
-    case Entry::What::Loader: return modules_.loader_stopped(*thread.inferior, thread);
+    case Entry::What::Loader: return at_loader(thread, registers);
     case Entry::What::Sigaction: return guard_.on_sigaction(thread, registers);
     case Entry::What::Sigmask: return guard_.on_sigmask(thread, registers);
     case Entry::What::Function:
     case Entry::What::Resolver: return;
   }
+}
+
+// The thread meets the breakpoint once more.
+void CallWatch::at_loader(const Thread& thread, const Registers& registers) {
+  if (!modules_.loader_stopped(*thread.inferior, thread)) Tracee(thread.tid).set_ip(registers.ip() - 1);
 }
 
 std::int64_t CallWatch::account(std::uint32_t entry, std::int64_t since) {

@@ -66,6 +66,7 @@ class CallWatch {
 
  private:
   void answer(Thread& thread, const Entry& entry, const Registers& registers);
+  void at_loader(const Thread& thread, const Registers& registers);
 
   EventSink& sink_;
   const SessionClock& clock_;

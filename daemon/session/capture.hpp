@@ -41,6 +41,11 @@ class Capture {
   // Sends all calls that are known to have ended. Called about ten times a second, and before an end of a thread, a
   // program or a recording is sent, and before the state of a process is looked at.
   virtual void drain() = 0;
+  // The loader's list is complete again. Libraries that it has added are mapped, and not relocated yet.
+  virtual void loaded(Inferior&, Tid) {}
+  // The loader is about to unmap libraries. False: a thread is in one of them because of the engine, and the loader
+  // must wait.
+  virtual bool may_unload(Inferior&) { return true; }
   // The memory was unmapped (dlclose): its functions are no longer watched, and nothing is written there.
   virtual void forget(Inferior& inferior, RemoteRange range, Tid stopped) = 0;
   // No further call of this process reaches the engine: the text is the program's own again. Open calls stay open.

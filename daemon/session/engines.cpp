@@ -41,6 +41,14 @@ void Engines::drain() const {
   for (Capture* const engine : all_) engine->drain();
 }
 
+void Engines::loaded(Inferior& inferior, Tid stopped) const {
+  for (Capture* const engine : all_) engine->loaded(inferior, stopped);
+}
+
+bool Engines::may_unload(Inferior& inferior) const {
+  return std::ranges::all_of(all_, [&](Capture* engine) { return engine->may_unload(inferior); });
+}
+
 void Engines::forget(Inferior& inferior, RemoteRange range, Tid stopped) const {
   for (Capture* const engine : all_) engine->forget(inferior, range, stopped);
 }

@@ -27,6 +27,8 @@ class Engines {
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) const;
   // These verbs go to each engine.
   void drain() const;
+  void loaded(Inferior& inferior, Tid stopped) const;
+  bool may_unload(Inferior& inferior) const;
   void forget(Inferior& inferior, RemoteRange range, Tid stopped) const;
   void leave(Inferior& inferior, Tid stopped) const;
   void copied(Inferior& inferior, Tid stopped) const;

@@ -107,20 +107,25 @@ void ModuleWatch::arm_loaded(Inferior& inferior, Tid stopped) {
   imports_.look(inferior, false);
 }
 
-void ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
+bool ModuleWatch::loader_stopped(Inferior& inferior, const Thread& thread) {
   Program& program = *inferior.program;
-  if (!program.link_map) return;
+  if (!program.link_map) return true;
   const PageCache memory(program.space->memory());
   const auto change = program.link_map->update(memory);
   program.is_list_doubtful |= !change || change->damaged;
-  if (!change) return note(inferior, "note", change.error().text());
+  if (!change) {
+    note(inferior, "note", change.error().text());
+    return true;
+  }
   if (!change->removed.empty() || !change->added.empty()) changed(program);
   for (const auto& entry : change->removed) remove(inferior, thread, entry);
   add_all(inferior, thread.tid, change->added, memory, false);
+  if (change->state == elf::LoaderState::Consistent) engines_.loaded(inferior, thread.tid);
   if (!change->added.empty()) look_for_cuda_runtime(inferior);
   reserve_slots(program, thread);
   if (change->state != elf::LoaderState::Adding) imports_.look(inferior, false);  // also when it is about to unload
   if (change->damaged) note(inferior, "note", "the dynamic loader's list of modules is damaged: some may be missing");
+  return change->state != elf::LoaderState::Deleting || engines_.may_unload(inferior);
 }
 
 // libc first: if fade dies in between, no program may have a breakpoint and still be able to block SIGTRAP.

@@ -33,8 +33,8 @@ class ModuleWatch {  // the steps of one module, in order: its file, the wishes,
   Result<void> enter(Inferior& inferior, const Thread& stopped, const Foothold& foothold);
   // After enter(): arms the loaded modules. `stopped`: a thread, or kNobody.
   void arm_loaded(Inferior& inferior, Tid stopped);
-  // A thread stopped at the loader's site.
-  void loader_stopped(Inferior& inferior, const Thread& thread);
+  // A thread stopped at the loader's site. False: it must stop there again before it may go on.
+  bool loader_stopped(Inferior& inferior, const Thread& thread);
   ModuleArming& arming() { return arming_; }
   std::uint64_t armed() const { return arming_.armed(); }
 

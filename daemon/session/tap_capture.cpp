@@ -1,5 +1,6 @@
 #include "session/tap_capture.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <x86intrin.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/page_cache.hpp"
 #include "elf/dynamic_image.hpp"
+#include "elf/maps.hpp"
 #include "proc/proc_files.hpp"
 #include "ptrace/signal_frame.hpp"
 #include "ptrace/tracee.hpp"
@@ -17,7 +19,10 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kAtOnce = 1024;                // records of one ring
+constexpr std::size_t kAtOnce = 1024;  // records of one ring
+constexpr std::size_t kMostInRing = TapRings::kLayout.size / tap::RingLayout::kGranule;
+constexpr std::size_t kMostNotes = 4;
+constexpr std::int64_t kPatience = 1'000'000'000;    // ns
 constexpr std::int64_t kTimePeriod = 1'000'000'000;  // ns; the kernel steers its clock
 constexpr const char* kOverwritten = "the program has written over fade's memory";
 constexpr const char* kClockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -49,8 +54,16 @@ void look_for_unwinders(const Program& program, TapArea::Unwinders& unwinders) {
     unwinders.last_module = module.id.value();
     const auto image = elf::DynamicImage::open(text, module.span.begin);
     if (const auto symbol = image ? image->lookup("__register_frame") : std::nullopt)
-      unwinders.untold.push_back(image->address(*symbol));
+      unwinders.untold.push_back({image->address(*symbol), image->relro()});
   }
+}
+
+// The loader relocates a library after it has told of it. Before that none of its functions can be called.
+bool is_relocated(const Inferior& inferior, const TapArea::Unwinder& unwinder) {
+  if (unwinder.relro.size() == 0) return true;
+  const auto maps = elf::read_maps(inferior.pid, inferior.proc());
+  const elf::Mapping* const there = maps ? maps->find(unwinder.relro.begin) : nullptr;
+  return there && !there->writable;
 }
 
 }  // namespace
@@ -90,10 +103,15 @@ struct TapCapture::Source {
   TapThread* ring;
   Thread* thread;        // null: it is gone
   bool is_read = false;  // to its end, as of now
+  std::size_t left = kMostInRing;
 
-  // Tests if there is a record to handle.
+  // Tests if there is a record to handle. A thread may write as fast as its ring is read; what it writes meanwhile is
+  // for the next time.
   bool refill() {
-    while (!ring->has_record() && !is_read) is_read = !program->read(*ring, kAtOnce);
+    while (!ring->has_record() && !is_read && left > 0) {
+      is_read = !program->read(*ring, std::min(left, kAtOnce));
+      left -= ring->records.size();
+    }
     return ring->has_record();
   }
   const tap::Record& record() const { return ring->records[ring->next]; }
@@ -101,6 +119,11 @@ struct TapCapture::Source {
     return record().tsc > other.record().tsc;
   }  // a heap has the first on top
 };
+
+// The failed operation and its cause.
+std::string TapCapture::sentence(const Error& error) {
+  return error.cause.empty() ? error.message : error.message + ": " + error.cause;
+}
 
 TapCapture::TapCapture(const Parts& parts)
     : sink_(parts.sink),
@@ -116,8 +139,28 @@ TapCapture::TapCapture(const Parts& parts)
       kernels_(sink_, functions_, parts.books.symbols) {
   if (engine_ == CaptureEngine::Breakpoints) return;
   if (const auto usable = clock_is_usable()) time_.emplace(tap::TscClock::sample(), begin_of(clock_));
-  else no_clock_ = usable.error().message + ": " + usable.error().cause;
+  else no_clock_ = sentence(usable.error());
   if (!time_ && engine_ == CaptureEngine::Taps) notes_.push_back(no_clock_ + "; calls were recorded with breakpoints");
+}
+
+// A library may bring an unwinder. It is told at the next call, wherever that comes from.
+void TapCapture::loaded(Inferior& inferior, Tid stopped) {
+  TapArea* const area = inferior.space().taps();
+  if (!area) return;
+  area->unwinders().unloading = 0;
+  if (!area->is_enabled()) return;
+  look_for_unwinders(*inferior.program, area->unwinders());
+  if (!area->unwinders().untold.empty()) area->forget_sites(inferior.memory(), stopped);
+}
+
+// Until the loader is done no unwinder is told. A thread that is telling one is not waited for, if it does not run.
+bool TapCapture::may_unload(Inferior& inferior) {
+  TapArea* const area = inferior.space().taps();
+  if (!area) return true;
+  TapArea::Unwinders& unwinders = area->unwinders();
+  const std::int64_t now = clock_.now();
+  if (unwinders.unloading == 0) unwinders.unloading = now;
+  return !is_being_told(unwinders) || now - unwinders.unloading > kPatience;
 }
 
 // Text and pads are put back by the engine of breakpoints. Threads that are in a tap go on without it.
@@ -194,14 +237,16 @@ void TapCapture::answer(const Asking& asking, tap::Question question) {
   }
   switch (question) {
     case tap::Question::NewSite:
+      if (!has_rings(asking)) return fall_back(asking);
       if (is_known_to_unwinders(asking) && !learn_site(asking)) fall_back(asking);
       return;
     case tap::Question::UnknownThread:
+      if (!has_rings(asking)) return fall_back(asking);
       if ((!asking.is_before_call() || is_known_to_unwinders(asking)) && !ring_of(asking)) fall_back(asking);
       return;
     case tap::Question::Full:
       ring = asking.threads.at(asking.thread_pointer);
-      if (!ring || ring->is_broken) return fall_back(asking);
+      if (!ring || asking.threads.is_broken(*ring, asking.registers.rax)) return fall_back(asking);
       asking.threads.pass_gap(*ring, asking.registers.rax);
       return drain();
     case tap::Question::Failed: return;
@@ -224,25 +269,30 @@ bool TapCapture::learn_site(const Asking& asking) {
   return true;
 }
 
+// Comes before all else: a process that gets no rings need not tell its unwinders either.
+bool TapCapture::has_rings(const Asking& asking) {
+  if (asking.threads.has_rings()) return true;
+  auto rings = asking.thread.space().make_rings(asking.thread.tid);
+  if (rings) asking.threads.use(std::move(*rings));
+  else give_up(*asking.thread.inferior, sentence(rings.error()));
+  return rings.has_value();
+}
+
 // The ring of the thread, which gets one if it has none. Null: there is none for it.
 TapThread* TapCapture::ring_of(const Asking& asking) {
   TapThreads& threads = asking.threads;
   Thread& thread = asking.thread;
   if (TapThread* const known = threads.at(asking.thread_pointer)) return known->is_broken ? nullptr : known;
-  if (!threads.has_rings()) {
-    auto rings = thread.space().make_rings(thread.tid);
-    if (!rings) {
-      give_up(*thread.inferior, rings.error().text());
-      return nullptr;
-    }
-    threads.use(std::move(*rings));
-  }
   TapThread* const ring = threads.add(thread.tid, thread.id, asking.thread_pointer);
-  if (!ring) return nullptr;
+  if (!ring) {
+    say_no_ring(asking);
+    return nullptr;
+  }
   stack_of(thread, asking.sp());
   const auto words = asking.area.threads().add(asking.thread_pointer, threads.address(*ring));
   if (!words.empty() && TapArea::write(thread.memory(), words, thread.tid)) return ring;
   threads.remove(*ring);
+  say_no_ring(asking);
   return nullptr;
 }
 
@@ -254,21 +304,37 @@ bool TapCapture::is_known_to_unwinders(const Asking& asking) {
   TapArea::Unwinders& unwinders = asking.area.unwinders();
   look_for_unwinders(*thread.inferior->program, unwinders);
   if (unwinders.teller == thread.tid && unwinders.teller_sp == asking.sp()) {
-    unwinders.untold.pop_back();
     unwinders.teller = 0;
+    std::erase_if(unwinders.untold, [&](const auto& one) { return one.function == unwinders.being_told; });
   }
   if (unwinders.untold.empty()) return true;
-  const bool is_being_told = unwinders.teller != 0 && roster_.thread(unwinders.teller);
+  if (!may_tell(asking)) fall_back(asking);
+  else tell(asking);
+  return false;
+}
+
+// The unwinder may ask the kernel for memory.
+bool TapCapture::may_tell(const Asking& asking) {
+  const Thread& thread = asking.thread;
+  if (const auto allowed = thread.space().may_call(thread.tid); !allowed) {
+    give_up(*thread.inferior, sentence(allowed.error()));
+    return false;
+  }
+  const TapArea::Unwinders& unwinders = asking.area.unwinders();
+  return !is_being_told(unwinders) && unwinders.unloading == 0 && signal_frames(thread.memory(), asking.sp()).empty() &&
+         is_relocated(*thread.inferior, unwinders.untold.back());
+}
+
+void TapCapture::tell(const Asking& asking) {
+  TapArea::Unwinders& unwinders = asking.area.unwinders();
+  unwinders.being_told = unwinders.untold.back().function;
+  unwinders.is_told = true;
   Registers registers = asking.registers;
   registers.rip = asking.area.registration().value;
-  registers.r11 = unwinders.untold.back().value;
-  if (is_being_told || !signal_frames(thread.memory(), asking.sp()).empty()) {
-    fall_back(asking);
-  } else if (unwinders.is_told = true; Tracee(thread.tid).set_registers(registers)) {
-    unwinders.teller = thread.tid;
-    unwinders.teller_sp = asking.sp();
-  }
-  return false;
+  registers.r11 = unwinders.being_told.value;
+  if (!Tracee(asking.thread.tid).set_registers(registers)) return;
+  unwinders.teller = asking.thread.tid;
+  unwinders.teller_sp = asking.sp();
 }
 
 void TapCapture::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return) {
@@ -300,8 +366,22 @@ void TapCapture::give_up(Inferior& inferior, const std::string& why) {
 }
 
 void TapCapture::say_breakpoints(const Inferior& inferior, const std::string& why) {
-  sink_.notice(
-      Lifecycle{clock_.now(), inferior.id, 0, "note", 0, "calls are recorded with breakpoints, not with taps: " + why});
+  note(inferior, "calls are recorded with breakpoints, not with taps: " + why);
+}
+
+// Once for each program.
+void TapCapture::say_no_ring(const Asking& asking) {
+  if (std::exchange(asking.threads.has_said_so, true)) return;
+  note(*asking.thread.inferior,
+       fmt::format("calls of some threads are recorded with breakpoints, not with taps: {} threads have a ring",
+                   asking.area.threads().size()));
+}
+
+// The end of the recording tells it once, if many processes are alike.
+void TapCapture::note(const Inferior& inferior, const std::string& text) {
+  sink_.notice(Lifecycle{clock_.now(), inferior.id, 0, "note", 0, text});
+  const bool is_known = std::ranges::find(notes_, text) != notes_.end();
+  if (is_for_all_functions() && !is_known && notes_.size() < kMostNotes) notes_.push_back(text);
 }
 
 void TapCapture::lose(const std::string& why) { sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = why}); }

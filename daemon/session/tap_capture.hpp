@@ -56,6 +56,8 @@ class TapCapture final : public Capture {
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override;
+  void loaded(Inferior& inferior, Tid stopped) override;
+  bool may_unload(Inferior& inferior) override;
   void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;
   void leave(Inferior& inferior, Tid stopped) override;
   void thread_ended(Thread& thread, bool process_ended) override;
@@ -79,12 +81,19 @@ class TapCapture final : public Capture {
   struct Asking;
   struct Source;
 
+  static std::string sentence(const Error& error);
   bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
+  bool has_rings(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
   bool is_known_to_unwinders(const Asking& asking);
+  bool may_tell(const Asking& asking);
+  bool is_being_told(const TapArea::Unwinders& unwinders) const {
+    return unwinders.teller != 0 && roster_.thread(unwinders.teller);
+  }
+  void tell(const Asking& asking);
   void take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return);
   void take_back(const TapPlace& place, Thread& thread, TapThread& ring);
   void end_early(const TapPlace& place, Thread& thread, TapThread& ring);
@@ -92,6 +101,8 @@ class TapCapture final : public Capture {
   void give_up(Inferior& inferior, const std::string& why);
 
   void say_breakpoints(const Inferior& inferior, const std::string& why);
+  void say_no_ring(const Asking& asking);
+  void note(const Inferior& inferior, const std::string& text);
 
   std::vector<Source> sources();
   void handle(const Source& source);

@@ -77,7 +77,7 @@ Result<void> TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stop
   const Module* const module = program.module_at(function);
   const RemoteAddr page = page_of(function);
   auto placed = program.space->place_taps(module ? module->span : RemoteRange{page, page + kPageSize}, stopped);
-  program.taps = std::make_shared<TapThreads>(placed ? std::string() : placed.error().text());
+  program.taps = std::make_shared<TapThreads>(placed ? std::string() : sentence(placed.error()));
   programs_.push_back(program.taps);
   if (!placed) say_breakpoints(inferior, program.taps->why_not());
   return placed;

@@ -52,6 +52,11 @@ bool TapThreads::read(TapThread& thread, std::size_t most) {
   return thread.records.size() == most;
 }
 
+bool TapThreads::is_broken(TapThread& thread, std::uint64_t position) const {
+  thread.is_broken |= position < thread.reader.position();
+  return thread.is_broken;
+}
+
 void TapThreads::pass_gap(TapThread& thread, std::uint64_t position) {
   thread.reader.pass_gap(rings_->memory(thread.ring), position);
 }

@@ -64,6 +64,8 @@ class TapThreads {
   // Reads what the ring has, at most `most` records, and lets its thread use the room. True: there is more. Only if no
   // record waits to be handled. No record is later than now.
   bool read(TapThread& thread, std::size_t most);
+  // Tests if the program has written over the ring. `position`: of the next record of the thread, which stands still.
+  bool is_broken(TapThread& thread, std::uint64_t position) const;
   // The thread stands still in front of its next record, which is at `position`: what it has left behind incomplete is
   // passed over.
   void pass_gap(TapThread& thread, std::uint64_t position);
@@ -73,6 +75,8 @@ class TapThreads {
   bool is_idle() const;
 
   const std::vector<std::unique_ptr<TapThread>>& all() const { return threads_; }
+
+  bool has_said_so = false;  // that a thread has no ring
 
  private:
   std::uint64_t head_of(const TapThread& thread) const;

@@ -93,9 +93,10 @@ class Writer {
     code_.place(known);
   }
 
-  // %r11: the thread's ring. Uses %rax, %r10.
+  // %r11: the thread's ring. Uses %rax, %r10. A signal handler may fork between both words of a pair: the child finds
+  // the second one wiped.
   void find_thread(Label again) {
-    const Label found = code_.label();
+    const Label found = code_.label(), unknown = question(Question::UnknownThread, again);
     code_.load_thread_pointer(ax);
     to_bucket(DataLayout::kThreadsAt);
     for (std::uint64_t i = 0; i < DataLayout::kThreadsInBucket; ++i) {
@@ -106,8 +107,10 @@ class Writer {
       code_.jump(found);
       code_.place(next);
     }
-    code_.jump(question(Question::UnknownThread, again));
+    code_.jump(unknown);
     code_.place(found);
+    code_.test(r11);
+    code_.jump(Condition::Equal, unknown);
   }
 
   // %r11: the bucket of the key in %rax. Uses %r10.

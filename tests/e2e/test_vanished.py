@@ -17,10 +17,10 @@ WATCHED = ("hipMalloc", "hipDeviceSynchronize")
 class Vanishing:
     """The tracee under fade-run, or alone; it goes on when it gets a line."""
 
-    def __init__(self, build, folder, how, supervised=True, threads=0):
+    def __init__(self, build, folder, how, supervised=True, threads=0, options=()):
         folder.mkdir()
         self.path = folder / "run.db"
-        front = [build.fade_run, "-e", harness.EVERYTHING, "-o", self.path, "--"] if supervised else []
+        front = [build.fade_run, *options, "-e", harness.EVERYTHING, "-o", self.path, "--"] if supervised else []
         self.process = subprocess.Popen([*front, *build.command(f"vanished {how} {ROUNDS} {threads}")], env=build.environment("v6"), cwd=folder, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 

@@ -95,3 +95,9 @@ def supervised(pytestconfig, build_dir, tmp_path_factory):
     fade_run = Path(pytestconfig.getoption("--fade-run") or build_dir / "cli/run/fade-run")
     assert fade_run.exists(), f"{fade_run} is missing: build fade first, or name it with --fade-run"
     return runs.Supervisor(fade_run, tmp_path_factory.mktemp("databases"))
+
+
+@pytest.fixture(params=["breakpoints", "taps"])
+def engine(request):
+    """The options of fade-run that choose how calls are seen: what is recorded must be the same."""
+    return "--engine", request.param

@@ -36,30 +36,30 @@ def test_kernels_are_compiled_at_run_time_even_without_a_device(plain):
 
 
 @pytest.mark.parametrize("program", SEQUENTIAL)
-def test_calls_are_recorded_in_order_with_their_results(hip523, supervised, plain, program):
-    watched = supervised(hip523, program)
+def test_calls_are_recorded_in_order_with_their_results(hip523, supervised, plain, engine, program):
+    watched = supervised(hip523, program, *engine)
     runs.assert_same_behaviour(plain[program], watched)
     runs.assert_recorded(watched)
     runs.assert_counted(watched)
     runs.assert_closed(watched)
 
 
-def test_threads_lose_no_call_and_make_none_twice(hip523, supervised, plain):
-    watched = supervised(hip523, "threads")
+def test_threads_lose_no_call_and_make_none_twice(hip523, supervised, plain, engine):
+    watched = supervised(hip523, "threads", *engine)
     runs.assert_same_behaviour(plain["threads"], watched)
     runs.assert_counted(watched)
     runs.assert_closed(watched)
 
 
-def test_frequent_calls_are_recorded_when_asked_for(hip523, supervised, plain):
-    watched = supervised(hip523, "launch", "-e", ",".join(["all", *runs.HOT]))
+def test_frequent_calls_are_recorded_when_asked_for(hip523, supervised, plain, engine):
+    watched = supervised(hip523, "launch", *engine, "-e", ",".join(["all", *runs.HOT]))
     runs.assert_same_behaviour(plain["launch"], watched)
     runs.assert_recorded(watched, hidden=())
     runs.assert_counted(watched, hidden=())
 
 
-def test_failed_calls_are_in_the_errors(hip523, supervised):
-    watched = supervised(hip523, "tour")
+def test_failed_calls_are_in_the_errors(hip523, supervised, engine):
+    watched = supervised(hip523, "tour", *engine)
     failed = [(name, result) for name, result in watched.calls() if result and name not in runs.HOT]
     found = runs.rows(watched.database, "SELECT name, code, sum(repeats) FROM errors GROUP BY name, code")
     assert sum(n for _, _, n in found) == len(failed)

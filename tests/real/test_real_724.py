@@ -3,6 +3,8 @@
 The runtime is AMD's own from Debian experimental; only the hardware is simulated. Kernels are compiled, loaded and
 launched, but compute nothing.
 """
+import re
+
 import pytest
 
 import real_runs as runs
@@ -18,6 +20,7 @@ MISTAKES = {
     "train": set(),
     "paths": {("hipLaunchCooperativeKernel", 719)},  # the simulated card takes none
 }
+ADDRESS = re.compile(r"0x[0-9a-f]+|\b[0-9]{10,}\b")
 SET_96 = ("--set", "device.0.multiProcessorCount=96")
 
 
@@ -49,23 +52,23 @@ def test_the_runtimes_own_switch_tells_compute_units(hip724):
 
 
 @pytest.mark.parametrize("program", SEQUENTIAL)
-def test_calls_are_recorded_in_order_with_their_results(hip724, supervised, plain, program):
-    watched = supervised(hip724, program)
+def test_calls_are_recorded_in_order_with_their_results(hip724, supervised, plain, engine, program):
+    watched = supervised(hip724, program, *engine)
     runs.assert_same_behaviour(plain[program], watched)
     runs.assert_recorded(watched)
     runs.assert_counted(watched)
     runs.assert_closed(watched)
 
 
-def test_threads_lose_no_call_and_make_none_twice(hip724, supervised, plain):
-    watched = supervised(hip724, "threads")
+def test_threads_lose_no_call_and_make_none_twice(hip724, supervised, plain, engine):
+    watched = supervised(hip724, "threads", *engine)
     runs.assert_same_behaviour(plain["threads"], watched)
     runs.assert_counted(watched)
     runs.assert_closed(watched)
 
 
-def test_frequent_calls_are_recorded_when_asked_for(hip724, supervised, plain):
-    watched = supervised(hip724, "launch", "-e", ",".join(["all", *runs.HOT]))
+def test_frequent_calls_are_recorded_when_asked_for(hip724, supervised, plain, engine):
+    watched = supervised(hip724, "launch", *engine, "-e", ",".join(["all", *runs.HOT]))
     runs.assert_same_behaviour(plain["launch"], watched)
     runs.assert_recorded(watched, hidden=())
     runs.assert_counted(watched, hidden=())
@@ -103,19 +106,31 @@ def test_calls_inside_of_calls_have_their_parent(hip724, supervised):
     assert ("hiprtcCompileProgram", "hipGetDevicePropertiesR0600") in inner
 
 
+@pytest.mark.parametrize("program", ["tour", "launch", "paths"])
+def test_taps_record_what_breakpoints_record(hip724, supervised, program):
+    """Arguments, callers, parents, and which calls have a stack: those that failed among them."""
+    def recorded(engine):
+        found = runs.rows(supervised(hip724, program, "--engine", engine).database,
+                          "SELECT name, args, caller, failed, stack IS NULL, parent_id IS NULL FROM calls ORDER BY id")
+        return [(name, ADDRESS.sub("ADDRESS", args or ""), *rest) for name, args, *rest in found]
+
+    breakpoints, taps = recorded("breakpoints"), recorded("taps")
+    assert taps == breakpoints and len(taps) > 20
+
+
 @pytest.mark.parametrize("program, kernels", [
     ("launch", {("fill", 1, 64, 1), ("vadd", 4, 256, 3)}),
     ("module", {("scale", 4, 256, 3)}),
     ("train", {("step", 16, 256, 5)}),
 ])
-def test_launches_name_their_kernels(hip724, supervised, program, kernels):
-    watched = supervised(hip724, program)
+def test_launches_name_their_kernels(hip724, supervised, engine, program, kernels):
+    watched = supervised(hip724, program, *engine)
     found = runs.rows(watched.database, "SELECT name, grid_x, block_x, count(*) FROM launches WHERE result = 0 GROUP BY 1, 2, 3")
     assert {(name.split("(")[0], grid, block, n) for name, grid, block, n in found} == kernels
 
 
-def test_every_way_to_launch_is_counted_by_name(hip724, supervised):
-    watched = supervised(hip724, "paths")
+def test_every_way_to_launch_is_counted_by_name(hip724, supervised, engine):
+    watched = supervised(hip724, "paths", *engine)
     told = {fact.split()[1]: int(fact.split()[2]) for fact in watched.facts() if fact.startswith("ran ")}
     found = runs.rows(watched.database, "SELECT name, sum(launches) FROM kernel_runs GROUP BY name HAVING sum(launches)")
     assert {name.split("(")[0]: n for name, n in found} == told and len(told) >= 10

@@ -1,15 +1,17 @@
-// threads [THREADS] [ROUNDS]: all of them call at once.
+// threads [THREADS] [ROUNDS] [together]: all of them call at once; together: they begin each round at once.
 #include <pthread.h>
 
 #include "tracee.h"
 
 static pthread_barrier_t barrier;
-static int rounds;
+static int rounds, together;
 
 static void* work(void* arg) {
   (void)arg;
-  pthread_barrier_wait(&barrier);
-  some_calls(rounds);
+  for (int i = 0; i < (together ? rounds : 1); ++i) {
+    pthread_barrier_wait(&barrier);
+    some_calls(together ? 1 : rounds);
+  }
   return NULL;
 }
 
@@ -18,6 +20,7 @@ int main(int argc, char** argv) {
   pthread_t* threads = calloc((size_t)count, sizeof *threads);
   pthread_attr_t small;
   rounds = number(argc, argv, 2, 50);
+  together = argc > 3;
   pthread_barrier_init(&barrier, NULL, (unsigned)count);
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 1 << 18);

@@ -34,7 +34,6 @@ struct Ring {
   explicit Ring(std::uint64_t size) : layout{size}, reader(size) {
     memory = static_cast<std::byte*>(
         ::mmap(nullptr, layout.mapped(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    ::madvise(memory, layout.mapped(), MADV_DONTFORK);
     publish();
   }
   ~Ring() { ::munmap(memory, layout.mapped()); }

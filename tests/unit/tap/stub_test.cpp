@@ -407,5 +407,43 @@ TEST_F(TapTest, EachInstructionHasItsStage) {
   EXPECT_EQ(ring.drain(), RingReader::State::Read);
 }
 
+// ---------------------------------------------------------------- forks in the middle of a tap
+struct sigaction answers_questions;
+pid_t parent;
+int forks_made, children_died;
+
+// A signal handler that forks, at each instruction. The child goes on without a tracer.
+void fork_at_step(int, siginfo_t*, void* context) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~0x100;
+    ::sigaction(SIGTRAP, &answers_questions, nullptr);
+    return;
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  ++forks_made;
+  children_died += status != 0;
+}
+
+TEST_F(TapTest, AChildMadeAtAnyInstructionGoesOnWithItsCall) {
+  rig.answer = [this](Question question, ucontext_t&) {
+    return rig.traps().give_up[static_cast<std::size_t>(question)];
+  };
+  forks_made = children_died = 0;
+  parent = ::getpid();
+  const auto tapped = rig.tap(notes_its_call, kPlain);
+  struct sigaction action {};
+  action.sa_sigaction = fork_at_step;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGTRAP, &action, &answers_questions);
+  const Word64 result = call_in_steps(tapped);
+  if (::getpid() != parent) ::_exit(result == 66 ? 0 : 1);
+  ::sigaction(SIGTRAP, &answers_questions, nullptr);
+  EXPECT_EQ(result, 66u);
+  EXPECT_GT(forks_made, 60);
+  EXPECT_EQ(children_died, 0);
+}
+
 }  // namespace
 }  // namespace fade::tap::test
