@@ -13,6 +13,8 @@ std::string Error::text() const {
   return out;
 }
 
+std::string Error::sentence() const { return cause.empty() ? message : message + ": " + cause; }
+
 Error with_context(std::string doing, Error error) {
   error.message = std::move(doing) + ": " + error.message;
   return error;

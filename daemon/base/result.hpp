@@ -15,6 +15,8 @@ struct Error {
 
   // "message" on the first line, then "  cause: ..." and "  fix:   ..." if they are set.
   std::string text() const;
+  // "message: cause", without the fix.
+  std::string sentence() const;
 };
 
 template <class T>

@@ -102,10 +102,6 @@ tl::unexpected<Error> no_such_function(const ElfFile& file, const std::string& f
               near.empty() ? "" : fmt::format("did you mean {}?", fmt::join(near, " or ")));
 }
 
-std::string one_line(const Error& error) {
-  return error.cause.empty() ? error.message : error.message + ": " + error.cause;
-}
-
 }  // namespace
 
 Result<FunctionProbe> function_probe(ElfFile& file, const std::string& function, const std::string& debug_root) {
@@ -132,10 +128,10 @@ Result<FunctionProbe> function_probe(ElfFile& file, const std::string& function,
   out.probe.library = base_name(file.name());
   out.probe.origin = file.name();
   const std::string& name = out.probe.symbol;
-  if (!dwarf) out.note = one_line(dwarf.error());
+  if (!dwarf) out.note = dwarf.error().sentence();
   else if (!die) out.note = fmt::format("the debug information of {} does not describe {}", file.name(), function);
   else if (is_altered_copy(name)) out.note = fmt::format("the compiler changed the parameters of {}", name);
-  else if (const auto read = read_signature(*die, out.probe); !read) out.note = one_line(read.error());
+  else if (const auto read = read_signature(*die, out.probe); !read) out.note = read.error().sentence();
   if (!out.note.empty()) forget_signature(out.probe);
   return out;
 }

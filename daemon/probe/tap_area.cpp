@@ -40,6 +40,7 @@ TapArea TapArea::fork_copy() const {
   out.next_ = next_;
   out.unwinders_ = unwinders_;
   out.unwinders_.teller = 0;  // it is told once more: that does no harm
+  out.unwinders_.unloading = 0;
   return out;
 }
 

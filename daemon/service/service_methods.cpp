@@ -93,8 +93,7 @@ void Service::refused(const ipc::Peer& peer, const Error& why) {
     return;
   }
   if (unlogged_ > 0) journal(Severity::Warning, "{} more refusals were not logged", std::exchange(unlogged_, 0));
-  journal(Severity::Warning, "refused user {} (process {}): {}{}{}", peer.uid, peer.pid, why.message,
-          why.cause.empty() ? "" : ": ", why.cause);
+  journal(Severity::Warning, "refused user {} (process {}): {}", peer.uid, peer.pid, why.sentence());
 }
 
 std::vector<SessionRecord> Service::records_of(const ipc::Peer& peer) const {

@@ -158,7 +158,7 @@ bool take_report(SessionRecord& record, const Json& report) {
   else if (event == "failed") {
     end(record, State::Failed);
     const Error error{ipc::text(report, "message").value_or(""), ipc::text(report, "cause").value_or(""), {}, 0};
-    record.ending = error.cause.empty() ? error.message : error.message + ": " + error.cause;
+    record.ending = error.sentence();
   } else {
     return false;
   }

@@ -1,5 +1,6 @@
 // All that a session needs to see calls: the functions, the engines that capture them, and the books that the engines
-// share. Handles the stops at breakpoints. Tracing thread only.
+// share. Handles the stops at breakpoints. It has 16 members, because it owns each part that a call passes through.
+// Tracing thread only.
 #pragma once
 #include <optional>
 

@@ -15,14 +15,13 @@
 #include "base/pid.hpp"
 #include "base/recording.hpp"
 #include "session/breakpoint_capture.hpp"
-#include "session/call_effects.hpp"
-#include "session/called_kernels.hpp"
 #include "session/capture.hpp"
 #include "session/roster.hpp"
 #include "session/stack_capture.hpp"
 #include "session/tap_place.hpp"
+#include "session/tap_records.hpp"
 #include "session/tap_threads.hpp"
-#include "tap/tsc_clock.hpp"
+#include "session/tap_unwinders.hpp"
 
 namespace fade {
 
@@ -41,8 +40,8 @@ class TapCapture final : public Capture {
   };
   explicit TapCapture(const Parts& parts);
 
-  bool can(const Entry& entry) const override { return time_ && why_not(entry).empty(); }
-  bool wants_jumps() const override { return time_.has_value(); }
+  bool can(const Entry& entry) const override { return records_.has_clock() && why_not(entry).empty(); }
+  bool wants_jumps() const override { return records_.has_clock(); }
   // With CaptureEngine::Auto the functions get breakpoints, until tap_all().
   std::vector<Result<bool>> watch(Inferior& inferior, std::span<const WatchedFunction> functions, Tid stopped) override;
   // The reason why no such function can be tapped, which goes on from its name; empty: it can be.
@@ -56,8 +55,8 @@ class TapCapture final : public Capture {
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override;
-  void loaded(Inferior& inferior, Tid stopped) override;
-  bool may_unload(Inferior& inferior) override;
+  void loaded(Inferior& inferior, Tid stopped) override { unwinders_.loaded(inferior, stopped); }
+  bool may_unload(Inferior& inferior) override { return unwinders_.may_unload(inferior); }
   void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;
   void leave(Inferior& inferior, Tid stopped) override;
   void thread_ended(Thread& thread, bool process_ended) override;
@@ -79,9 +78,7 @@ class TapCapture final : public Capture {
 
  private:
   struct Asking;
-  struct Source;
 
-  static std::string sentence(const Error& error);
   bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
@@ -89,12 +86,6 @@ class TapCapture final : public Capture {
   bool has_rings(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
   bool is_known_to_unwinders(const Asking& asking);
-  bool may_tell(const Asking& asking);
-  bool is_being_told(const TapArea::Unwinders& unwinders) const {
-    return unwinders.teller != 0 && roster_.thread(unwinders.teller);
-  }
-  void tell(const Asking& asking);
-  void take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return);
   void take_back(const TapPlace& place, Thread& thread, TapThread& ring);
   void end_early(const TapPlace& place, Thread& thread, TapThread& ring);
   void fall_back(const Asking& asking);
@@ -104,32 +95,17 @@ class TapCapture final : public Capture {
   void say_no_ring(const Asking& asking);
   void note(const Inferior& inferior, const std::string& text);
 
-  std::vector<Source> sources();
-  void handle(const Source& source);
-  void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
-  void left(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
-  CallSiteId caller_of(const Thread& thread, RemoteAddr return_address);
-  std::int64_t time_of(std::uint64_t tsc) const { return time_->at(tsc); }
-  void keep_time();
-  void lose(const std::string& why);
-
   EventSink& sink_;
   const SessionClock& clock_;
   const Roster& roster_;
   FunctionTable& functions_;
   StackCapture& stacks_;
-  CallBook& book_;
-  CallSites& sites_;
-  CallEffects& effects_;
   BreakpointCapture& breakpoints_;
   const CaptureEngine engine_;
+  TapRecords records_;
+  TapUnwinders unwinders_;
   std::string no_clock_;  // the reason why records would have no time
-  CalledKernels kernels_;
-  std::optional<tap::TscClock> time_;  // nullopt: no function is tapped
-  std::int64_t time_kept_ = 0;
-  std::vector<std::weak_ptr<TapThreads>> programs_;
   std::vector<std::string> notes_;
-  bool recording_ = true;
 };
 
 }  // namespace fade

@@ -17,7 +17,7 @@ bool may_be_tapped_later(const WatchedFunction& function) {
 
 // A stack that is wanted of every call, or by a count of calls, needs a stop of each.
 std::string TapCapture::why_not(const Entry& entry) const {
-  if (!time_) return no_clock_;
+  if (!records_.has_clock()) return no_clock_;
   if (entry.what != Entry::What::Function) return "it is no function of a recording";
   if (const char* const why = why_not_tappable(entry.needs, *entry.probe)) return why;
   const bool is_counted = stacks_.policy().choice().every != 0;
@@ -77,8 +77,8 @@ Result<void> TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stop
   const Module* const module = program.module_at(function);
   const RemoteAddr page = page_of(function);
   auto placed = program.space->place_taps(module ? module->span : RemoteRange{page, page + kPageSize}, stopped);
-  program.taps = std::make_shared<TapThreads>(placed ? std::string() : sentence(placed.error()));
-  programs_.push_back(program.taps);
+  program.taps = std::make_shared<TapThreads>(placed ? std::string() : placed.error().sentence());
+  records_.add(program.taps);
   if (!placed) say_breakpoints(inferior, program.taps->why_not());
   return placed;
 }
@@ -86,11 +86,11 @@ Result<void> TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stop
 std::vector<std::uint32_t> TapCapture::untap_quiet(Program& program, std::int64_t ns) {
   AddressSpace& space = *program.space;
   std::vector<std::uint32_t> out;
-  if (!space.taps() || !time_) return out;
-  const std::int64_t now = time_of(__rdtsc());
+  if (!space.taps() || !records_.has_clock()) return out;
+  const std::int64_t now = records_.time_of(__rdtsc());
   for (const TapArea::Cell& cell : space.taps()->cells()) {
     Site* const site = cell.entry != 0 ? space.find(cell.site) : nullptr;
-    if (!site || !site->is_tapped || now - time_of(cell.last_call) < ns) continue;
+    if (!site || !site->is_tapped || now - records_.time_of(cell.last_call) < ns) continue;
     if (TapArea::untap(space.memory(), *site, kNobody)) out.push_back(cell.entry);
   }
   return out;

@@ -46,9 +46,9 @@ void TapCapture::end_early(const TapPlace& place, Thread& thread, TapThread& rin
       const auto value = std::as_writable_bytes(std::span(&record.out, 1)).first(size);
       if (thread.memory().read(place.out, value) == size) record.kind = tap::RecordKind::ExitWithOut;
     }
-    left(thread, ring, record, place.cell);
+    records_.left(thread, ring, record, place.cell);
   }
-  take_failed_stack(thread, ring, place.sp, place.own);
+  records_.take_failed_stack(thread, ring, place.sp, place.own);
 }
 
 }  // namespace fade

@@ -37,9 +37,7 @@ std::int64_t measure_tap_cost(EventSink& sink) {
 CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink) {
   const auto costs = measure_stops(tracer);
   if (!costs) {
-    const Error& why = costs.error();
-    sink.notice(
-        CostMeasured{.form = "jump", .problem = why.cause.empty() ? why.message : why.message + ": " + why.cause});
+    sink.notice(CostMeasured{.form = "jump", .problem = costs.error().sentence()});
     return {};
   }
   sink.notice(told("jump", costs->jump));

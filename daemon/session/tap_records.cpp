@@ -1,0 +1,210 @@
+#include "session/tap_records.hpp"
+
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "proc/proc_files.hpp"
+#include "session/thread_stack.hpp"
+
+namespace fade {
+namespace {
+
+constexpr std::size_t kAtOnce = 1024;  // records of one ring
+constexpr std::size_t kMostInRing = TapRings::kLayout.size / tap::RingLayout::kGranule;
+constexpr std::int64_t kTimePeriod = 1'000'000'000;  // ns; the kernel steers its clock
+constexpr const char* kClockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+// The stacks of a thread as they were at a record: every frame of an open call was still there.
+struct StacksAsTheyWere final : Memory {
+  explicit StacksAsTheyWere(const Thread& of) : thread(of) {}
+  std::size_t read(RemoteAddr from, std::span<std::byte> into) const override {
+    const auto& calls = thread.calls.all();
+    const auto it = std::ranges::find(calls, from, &OpenCall::sp);
+    if (it == calls.end() || into.size() != sizeof it->return_address) return 0;
+    std::ranges::copy(bytes_of(it->return_address), into.begin());
+    return into.size();
+  }
+  const Thread& thread;
+};
+
+}  // namespace
+
+// A ring that is read, and its thread.
+struct TapRecords::Source {
+  TapThreads* program;
+  TapThread* ring;
+  Thread* thread;        // null: it is gone
+  bool is_read = false;  // to its end, as of now
+  std::size_t left = kMostInRing;
+
+  // Tests if there is a record to handle. A thread may write as fast as its ring is read; what it writes meanwhile is
+  // for the next time.
+  bool refill() {
+    while (!ring->has_record() && !is_read && left > 0) {
+      is_read = !program->read(*ring, std::min(left, kAtOnce));
+      left -= ring->records.size();
+    }
+    return ring->has_record();
+  }
+  const tap::Record& record() const { return ring->records[ring->next]; }
+  bool operator<(const Source& other) const {
+    return record().tsc > other.record().tsc;
+  }  // a heap has the first on top
+};
+
+TapRecords::TapRecords(const Parts& parts)
+    : sink_(parts.sink),
+      clock_(parts.clock),
+      roster_(parts.roster),
+      functions_(parts.functions),
+      stacks_(parts.stacks),
+      book_(parts.books.book),
+      sites_(parts.books.sites),
+      effects_(parts.effects),
+      breakpoints_(parts.breakpoints),
+      kernels_(sink_, functions_, parts.books.symbols) {}
+
+Result<void> TapRecords::begin() {
+  auto usable = tap::TscClock::usable(read_bounded("/proc/cpuinfo", 1 << 20).value_or(""),
+                                      read_bounded(kClockSource, 64).value_or(""));
+  if (usable) time_.emplace(tap::TscClock::sample(), clock_.boot_ns);
+  return usable;
+}
+
+void TapRecords::complete_failed(TapThread& ring) {
+  for (OpenCall& call : std::exchange(ring.failed, {})) book_.complete(std::move(call));
+}
+
+void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return) {
+  const auto it = std::ranges::find(ring.failed, sp, &OpenCall::sp);
+  if (it == ring.failed.end()) return;
+  OpenCall call = std::move(*it);
+  ring.failed.erase(it);
+  call.record.stack = stacks_.at_return(thread, at_return, at_return.ip());
+  book_.complete(std::move(call));
+}
+
+void TapRecords::keep_time() {
+  const std::int64_t now = boottime_ns();
+  if (now - time_kept_ < kTimePeriod) return;
+  time_kept_ = now;
+  time_->update(tap::TscClock::sample());
+}
+
+std::vector<TapRecords::Source> TapRecords::sources() {
+  std::vector<Source> out;
+  std::erase_if(programs_, [](const auto& program) { return program.expired(); });
+  for (const auto& weak : programs_) {
+    const auto program = weak.lock();
+    for (const auto& ring : program->all()) {
+      if (ring->tid == 0) continue;
+      Thread* const thread = roster_.thread(ring->tid);
+      const bool is_same = thread && thread->id == ring->thread && thread->inferior->program->taps == program;
+      out.push_back({program.get(), ring.get(), is_same ? thread : nullptr});
+    }
+  }
+  return out;
+}
+
+// The rings are merged by time. A record that was written meanwhile waits: another ring, read before, may have an
+// earlier one.
+std::vector<Inferior*> TapRecords::drain() {
+  std::vector<Inferior*> spoiled;
+  if (programs_.empty()) return spoiled;
+  keep_time();
+  const std::uint64_t until = __rdtsc();
+  std::vector<Source> heap = sources();
+  for (const Source& source : heap)
+    if (source.ring->is_broken && source.thread) spoiled.push_back(source.thread->inferior);
+  std::erase_if(heap, [](Source& source) { return !source.refill(); });
+  std::make_heap(heap.begin(), heap.end());
+  while (!heap.empty() && heap.front().record().tsc <= until) {
+    std::pop_heap(heap.begin(), heap.end());
+    Source& first = heap.back();
+    handle(first);
+    ++first.ring->next;
+    if (first.refill()) std::push_heap(heap.begin(), heap.end());
+    else heap.pop_back();
+  }
+  return spoiled;
+}
+
+void TapRecords::lose(const char* why) { sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = why}); }
+
+void TapRecords::handle(const Source& source) {
+  if (!source.thread) return lose("a thread ended unseen");
+  const tap::Record& record = source.record();
+  TapArea* const area = source.thread->space().taps();
+  TapArea::Cell* const cell = area ? area->numbered(record.function) : nullptr;
+  if (!cell) return lose("a record of a function that is watched no longer");
+  cell->last_call = record.tsc;
+  if (record.kind == tap::RecordKind::Entry) entered(*source.thread, *source.ring, record, *cell);
+  else left(*source.thread, *source.ring, record, *cell);
+}
+
+void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell) {
+  const Entry& entry = functions_[cell.entry];
+  const Site* const site = thread.space().find(cell.site);
+  const RemoteAddr at_site{record.sp - (site ? site->lead.depth : 0)};
+  if (thread.shown.size() > 0 && thread.shown.hit(cell.site, at_site, [&] { return stack_of(thread, at_site); }))
+    return;
+  if (!recording_ && !entry.needs.always()) return;
+  CallEffects::began(thread, entry);
+  const std::array on_stack{record.return_address};
+  book_.arrive(thread, cell.entry, {record.sp}, on_stack, StacksAsTheyWere(thread));
+  OpenCall call{.sp = {record.sp}, .return_address = {record.return_address}, .entry = cell.entry};
+  call.record.words = record.registers;
+  call.record.function = entry.function;
+  call.record.thread = thread.id;
+  call.record.flags = kTapped;
+  if (const std::size_t words = entry.needs.stack_words; words > 0)
+    append_piece(call.payload, {.kind = PieceKind::Stack}, std::as_bytes(std::span(record.stack).first(words)));
+  call.record.caller = caller_of(thread, call.return_address);
+  const auto stack = std::ranges::find_if(
+      ring.stacks, [&](const auto& taken) { return taken.sp == record.sp && taken.entry == cell.entry; });
+  if (stack != ring.stacks.end()) {
+    call.record.stack = stack->stack;
+    ring.stacks.erase(stack);
+  }
+  if (recording_) book_.number(thread, call.record);
+  if (recording_ && entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call);
+  call.record.entry_ns = book_.entry_time(time_of(record.tsc));
+  book_.open(thread, std::move(call));
+}
+
+void TapRecords::left(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell) {
+  auto call = book_.take_left(thread, cell.entry, {record.sp}, StacksAsTheyWere(thread));
+  if (!call) return;  // it began in the parent of a fork, or while nothing was recorded
+  const Entry& entry = functions_[cell.entry];
+  call->record.exit_ns = std::max(time_of(record.tsc), call->record.entry_ns);
+  call->record.result = record.result;
+  call->record.flags |= kReturned;
+  if (record.kind == tap::RecordKind::ExitWithOut) {
+    const std::uint8_t index = entry.needs.outs.front();
+    const std::size_t size = entry.probe->parameters[index].pointee.size;
+    append_piece(call->payload, {.kind = PieceKind::Out, .param = index},
+                 std::as_bytes(std::span(&record.out, 1)).first(size));
+  }
+  effects_.ended(thread, entry, {.result = record.result, .table = {}});
+  if (!entry.probe->failed(record.result)) {
+    if (entry.needs.device) breakpoints_.follow_device(thread, *entry.probe, *call);
+    return book_.complete(std::move(*call));
+  }
+  call->record.flags |= kFailed;
+  if (call->record.id != 0 && call->record.stack == 0 && stacks_.policy().wants_failed())
+    ring.failed.push_back(std::move(*call));
+  else book_.complete(std::move(*call));
+}
+
+// A function that a tapped one has jumped to returns into the tap. Its caller is that of the outer call.
+CallSiteId TapRecords::caller_of(const Thread& thread, RemoteAddr return_address) {
+  const TapArea* const area = thread.space().taps();
+  if (area && area->code().contains(return_address))
+    return thread.calls.empty() ? 0 : thread.calls.all().back().record.caller;
+  return sites_.of(thread, return_address).id;
+}
+
+}  // namespace fade
