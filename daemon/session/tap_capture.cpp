@@ -157,7 +157,9 @@ void TapCapture::answer(const Asking& asking, tap::Question question) {
       ring = asking.threads.at(asking.thread_pointer);
       if (!ring || asking.threads.is_broken(*ring, asking.registers.rax)) return fall_back(asking);
       asking.threads.pass_gap(*ring, asking.registers.rax);
-      return drain();
+      drain();
+      if (ring->sampling.stopped(asking.registers.rax, asking.is_before_call())) take_entry_stack(asking, *ring);
+      return asking.threads.allow(*ring);
     case tap::Question::Failed: return;
   }
 }
@@ -172,9 +174,18 @@ bool TapCapture::learn_site(const Asking& asking) {
   const Entry& entry = functions_[asking.cell.entry];
   const CallSiteId caller = records_.caller_of(asking.thread, asking.return_address);
   if (!records_.is_recording() || !stacks_.policy().wants(*entry.probe, entry.function, caller)) return true;
-  const StackId stack = stacks_.at_entry(asking.thread, asking.at_entry(), asking.return_address);
-  ring->stacks.push_back({asking.sp().value, asking.cell.entry, stack});
+  take_entry_stack(asking, *ring);
   return true;
+}
+
+// The record of this call follows, and gets the stack.
+void TapCapture::take_entry_stack(const Asking& asking, TapThread& ring) {
+  const auto is_of_call = [&](const auto& taken) {
+    return taken.sp == asking.sp().value && taken.entry == asking.cell.entry;
+  };
+  if (!records_.is_recording() || std::ranges::any_of(ring.stacks, is_of_call)) return;
+  const StackId stack = stacks_.at_entry(asking.thread, asking.at_entry(), asking.return_address);
+  ring.stacks.push_back({asking.sp().value, asking.cell.entry, stack});
 }
 
 // Comes before all else: a process that gets no rings need not tell its unwinders either.
@@ -191,7 +202,7 @@ TapThread* TapCapture::ring_of(const Asking& asking) {
   TapThreads& threads = asking.threads;
   Thread& thread = asking.thread;
   if (TapThread* const known = threads.at(asking.thread_pointer)) return known->is_broken ? nullptr : known;
-  TapThread* const ring = threads.add(thread.tid, thread.id, asking.thread_pointer);
+  TapThread* const ring = threads.add(thread.tid, thread.id, asking.thread_pointer, stacks_.policy().choice().every);
   if (!ring) {
     say_no_ring(asking);
     return nullptr;

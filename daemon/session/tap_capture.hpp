@@ -83,6 +83,7 @@ class TapCapture final : public Capture {
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
+  void take_entry_stack(const Asking& asking, TapThread& ring);
   bool has_rings(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
   bool is_known_to_unwinders(const Asking& asking);

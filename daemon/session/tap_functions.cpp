@@ -15,13 +15,12 @@ bool may_be_tapped_later(const WatchedFunction& function) {
 
 }  // namespace
 
-// A stack that is wanted of every call, or by a count of calls, needs a stop of each.
+// A stack that is wanted of every call needs a stop of each.
 std::string TapCapture::why_not(const Entry& entry) const {
   if (!records_.has_clock()) return no_clock_;
   if (entry.what != Entry::What::Function) return "it is no function of a recording";
   if (const char* const why = why_not_tappable(entry.needs, *entry.probe)) return why;
-  const bool is_counted = stacks_.policy().choice().every != 0;
-  return is_counted || stacks_.policy().wants_every(*entry.probe) ? "--stacks takes stacks of its calls" : "";
+  return stacks_.policy().wants_every(*entry.probe) ? "--stacks takes stacks of its calls" : "";
 }
 
 // A function that cannot be tapped keeps its breakpoint.

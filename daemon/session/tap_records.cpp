@@ -152,6 +152,7 @@ void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& rec
   if (thread.shown.size() > 0 && thread.shown.hit(cell.site, at_site, [&] { return stack_of(thread, at_site); }))
     return;
   if (!recording_ && !entry.needs.always()) return;
+  ring.sampling.began();
   CallEffects::began(thread, entry);
   const std::array on_stack{record.return_address};
   book_.arrive(thread, cell.entry, {record.sp}, on_stack, StacksAsTheyWere(thread));

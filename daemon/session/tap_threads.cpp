@@ -19,7 +19,7 @@ TapThread* TapThreads::at(std::uint64_t thread_pointer) {
   return it == threads_.end() ? nullptr : it->get();
 }
 
-TapThread* TapThreads::add(Tid tid, ThreadId thread, std::uint64_t thread_pointer) {
+TapThread* TapThreads::add(Tid tid, ThreadId thread, std::uint64_t thread_pointer, std::uint32_t sample) {
   const auto ring = rings_->take();
   if (!ring) return nullptr;
   if (*ring == threads_.size()) threads_.push_back(std::make_unique<TapThread>(*ring));
@@ -27,7 +27,8 @@ TapThread* TapThreads::add(Tid tid, ThreadId thread, std::uint64_t thread_pointe
   out.tid = tid;
   out.thread = thread;
   out.thread_pointer = thread_pointer;
-  rings_->allow(*ring, out.reader.limit());
+  out.sampling = TapSampling(sample, out.reader.position());
+  allow(out);
   return &out;
 }
 
@@ -48,7 +49,7 @@ bool TapThreads::read(TapThread& thread, std::size_t most) {
   const std::uint64_t now = __rdtsc();
   for (tap::Record& record : thread.records)
     record.tsc = thread.last_tsc = std::max(thread.last_tsc, std::min(record.tsc, now));
-  if (!thread.is_broken) rings_->allow(thread.ring, thread.reader.limit());
+  if (!thread.is_broken) allow(thread);
   return thread.records.size() == most;
 }
 

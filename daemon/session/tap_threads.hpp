@@ -8,6 +8,7 @@
 #include "base/pid.hpp"
 #include "probe/open_calls.hpp"
 #include "probe/tap_rings.hpp"
+#include "session/tap_sampling.hpp"
 #include "tap/ring_reader.hpp"
 
 namespace fade {
@@ -35,6 +36,7 @@ struct TapThread {
     StackId stack = 0;
   };
   std::vector<EntryStack> stacks;
+  TapSampling sampling{0, 0};
   std::vector<OpenCall> failed;  // calls whose thread is about to ask, for their stack
 
   bool has_record() const { return next < records.size(); }
@@ -55,8 +57,8 @@ class TapThreads {
   // The thread of that number, or with that thread pointer, and its ring; null: it has none.
   TapThread* of(ThreadId thread);
   TapThread* at(std::uint64_t thread_pointer);
-  // Gives a thread a ring. Null: there is none left.
-  TapThread* add(Tid tid, ThreadId thread, std::uint64_t thread_pointer);
+  // Gives a thread a ring, of whose calls one of `sample` is sampled (TapSampling). Null: there is none left.
+  TapThread* add(Tid tid, ThreadId thread, std::uint64_t thread_pointer, std::uint32_t sample);
   RemoteAddr address(const TapThread& thread) const { return rings_->at(thread.ring); }
   // The thread is gone, and its records were handled.
   void remove(TapThread& thread);
@@ -64,6 +66,10 @@ class TapThreads {
   // Reads what the ring has, at most `most` records, and lets its thread use the room. True: there is more. Only if no
   // record waits to be handled. No record is later than now.
   bool read(TapThread& thread, std::size_t most);
+  // Lets the thread use the room that was read, until its next sample.
+  void allow(const TapThread& thread) const {
+    rings_->allow(thread.ring, std::min(thread.reader.limit(), thread.sampling.limit()));
+  }
   // Tests if the program has written over the ring. `position`: of the next record of the thread, which stands still.
   bool is_broken(TapThread& thread, std::uint64_t position) const;
   // The thread stands still in front of its next record, which is at `position`: what it has left behind incomplete is

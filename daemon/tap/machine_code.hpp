@@ -13,7 +13,8 @@ enum class Reg : std::uint8_t { ax, cx, dx, bx, sp, bp, si, di, r8, r9, r10, r11
 // Conditions of a jump, by their numbers in the instruction.
 enum class Condition : std::uint8_t { AboveOrEqual = 3, Equal = 4, NotEqual = 5 };
 
-// Code for one address. A label is a place in it; a jump may lead to a label that is placed later.
+// Code for one address. A label is a place in it; a jump may lead to a label that is placed later. It has more than 40
+// functions, because each instruction is one.
 class MachineCode {
  public:
   explicit MachineCode(RemoteAddr at) : at_(at) {}

@@ -65,6 +65,7 @@ struct Surroundings {
 //   Passing    the thread goes on in the function without a record
 enum class Stage : std::uint8_t { Entering, Reserved, Recorded, Returned, Leaving, Left, Passing };
 
+// It has more than 15 members: an address for each change of the state.
 struct Stub {
   std::vector<std::uint8_t> code;
   RemoteAddr begin;

@@ -65,6 +65,17 @@ def test_stacks_are_taken_as_with_breakpoints(line, build, tmp_path):
     assert with_stack("taps", TAPS) == with_stack("breakpoints", ("-e", harness.EVERYTHING))
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+def test_every_nth_call_of_a_thread_has_a_stack_and_the_others_no_stop(threads, build, tmp_path):
+    """Six functions take turns, and the sizes of their records differ."""
+    calls = 6 * 5000 * threads
+    harness.run_supervised(build, f"threads {threads} 5000", "v6", tmp_path, options=(*TAPS, "--stacks", "sample=100"))
+    database = harness.Database(tmp_path / "run.db")
+    assert database.value("SELECT count(*) FROM calls") == calls
+    assert 0.95 * calls / 100 <= database.value("SELECT count(stack) FROM calls") <= 1.02 * calls / 100 + threads
+    assert database.value("SELECT sum(stops) FROM overhead WHERE name LIKE 'hip%'") < calls / 20
+
+
 class Switch:
     """The first word of a tapped function's pad: a jump to the tap, or the first instruction of the breakpoint's pad."""
     JUMP, BREAKPOINT = b"\xe9", b"\x4c\x89\x5c\x24\xf8"
