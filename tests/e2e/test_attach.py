@@ -11,7 +11,7 @@ import harness
 from attaching import Look, attach, is_untouched, recorded, start, until  # noqa: F401 (fixtures)
 from cases import CORE, SHAPES
 
-ROUNDS = int(os.environ.get("FADE_ATTACH_ROUNDS", "50"))
+ROUNDS = int(os.environ.get("FADE_ATTACH_ROUNDS", "25"))
 
 
 def finishes(target):

@@ -92,7 +92,7 @@ TEST_P(SizeLimited, EndsWithinFivePercentAndCountsWhatIsMissing) {
   log::set_level(log::Level::Silent);
   const Case& c = GetParam();
   open({.max_bytes = c.mega * kMega, .on_full = c.on_full}, {.calls = 4096, .payload_bytes = 1 << 20, .notices = 4096});
-  for (std::uint64_t round = 0; round < 100'000 * c.mega; ++round) c.work(*tracee, round);
+  for (std::uint64_t round = 0; round < 40'000 * c.mega; ++round) c.work(*tracee, round);
   tracee->notice(ProcessEnded{.process = 1, .at = tracee->now(), .exit_code = 0});
   const Totals totals = finish();
   log::set_level(log::Level::Info);
