@@ -78,7 +78,7 @@ void TapCapture::leave(Inferior& inferior, Tid stopped) {
   area->close(taps->rings(), is_used || !taps->is_idle());
 }
 
-// The copy of the area is empty and off, and the parent's rings are not there.
+// The copy of the area is empty and off.
 void TapCapture::copied(Inferior& inferior, Tid stopped) {
   TapArea* const area = inferior.space().taps();
   if (!area || inferior.program->taps || inferior.space().is_put_back()) return;

@@ -2,7 +2,7 @@
 // (ring_reader.hpp) agree on it. Offsets in bytes.
 //
 // Data area: private to the process, wiped in the child of a fork, so a child's taps are off and know no thread.
-// Ring: memory that the tracer maps too; not in the child of a fork. It belongs to one thread.
+// Ring: memory that the tracer maps too. It belongs to one thread. A fork's child keeps it until it has its own.
 #pragma once
 #include <array>
 #include <cstddef>
