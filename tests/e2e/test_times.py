@@ -1,7 +1,6 @@
 """What fade itself costs: measured when a session begins, taken off the sums, said at the end."""
 import os
 import re
-import statistics
 import subprocess
 import time
 
@@ -71,16 +70,17 @@ def test_calls_inside_of_calls_do_not_make_the_outer_one_long(build, tmp_path):
 
 @pytest.mark.parametrize("engine", ["breakpoints", "auto"])
 def test_the_slowdown_that_is_told_is_the_difference_of_two_runs(engine, build, tmp_path):
-    """Both figures come from the same minute, and are compared as a ratio. tests/bench/slowdown.py shows it for more programs."""
-    ratios = []
+    """Both figures come from the same minute, and are compared as a ratio. tests/bench/slowdown.py shows it for more programs.
+    The shortest runs are those that other work on the machine made least longer."""
+    natives, supervised = [], []
     for _ in range(5):
         began = time.monotonic_ns()
         subprocess.run([str(word) for word in build.command("loop 20000")], env=build.environment("v6"), cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-        native = time.monotonic_ns() - began
+        natives.append(time.monotonic_ns() - began)
         _, recording = recorded(build, tmp_path, "loop 20000", "--engine", engine)
-        life, told = recording.rows("SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns FROM slowdowns s JOIN processes p ON p.session = s.session")[0]
-        ratios.append(told / (life - native))
-    assert 0.5 < statistics.median(ratios) < 1.5, ratios
+        supervised.append(recording.rows("SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns FROM slowdowns s JOIN processes p ON p.session = s.session")[0])
+    life, told = min(supervised)
+    assert 0.5 < told / (life - min(natives)) < 1.5, (natives, supervised)
 
 
 @pytest.mark.parametrize("engine", ["breakpoints", "auto"])
