@@ -66,7 +66,8 @@ TEST_F(TapPromotionTest, AQuietFunctionHasItsBreakpointAgain) {
   EXPECT_EQ(ran.sink.counts().at("hipMemset"), 2000);
   EXPECT_THAT(ran.sink.lifecycle("tapped"), ElementsAre("hipMemset", "hipMemset"));
   EXPECT_THAT(ran.sink.lifecycle("untapped"), Contains("hipMemset: not called for 0.3 s"));
-  EXPECT_EQ(tapped(ran), 1800);
+  EXPECT_LE(tapped(ran), 1800);  // fewer if the first hundred calls take longer than 100 ms
+  EXPECT_GE(tapped(ran), 1200);
 }
 
 // A breakpoint at their return address is for the other one alone.
