@@ -27,7 +27,7 @@ def test_the_cost_of_a_call_is_measured_and_taken_off_the_sums(build, tmp_path):
     costs = dict(recording.rows("SELECT form, call_ns FROM call_costs WHERE calls > 0"))
     assert set(costs) == FORMS and min(costs.values()) > 0
     tapped = dict(recording.rows("SELECT name, sum(tapped_calls) FROM call_stats GROUP BY name"))
-    assert tapped["hipMemset"] == ROUNDS - 100 and tapped["hipMalloc"] == 0
+    assert ROUNDS / 2 <= tapped["hipMemset"] <= ROUNDS - 100 and tapped["hipMalloc"] == 0
     # The child that was measured is no process of the recording, and its calls are none.
     assert recording.value("SELECT count(*) FROM processes") == 1 and recording.value("SELECT count(*) FROM threads") == 1
     for name, calls, total, raw in recording.rows("SELECT name, sum(calls), sum(total_ns), sum(raw_total_ns) FROM call_stats GROUP BY name"):

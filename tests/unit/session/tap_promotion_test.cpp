@@ -41,7 +41,8 @@ TEST_F(TapPromotionTest, AFunctionThatIsCalledOftenIsTapped) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.sink.counts().at("hipMemset"), 3000);
   EXPECT_THAT(ran.sink.lifecycle("tapped"), ElementsAre("hipMemset"));
-  EXPECT_EQ(tapped(ran), 2900);  // the first hundred showed that it is called often
+  EXPECT_LE(tapped(ran), 2900);  // the first hundred show that it is called often, on a slow machine a later hundred
+  EXPECT_GE(tapped(ran), 2000);
 }
 
 TEST_F(TapPromotionTest, AFunctionThatIsCalledSeldomIsNot) {
@@ -76,7 +77,8 @@ TEST_F(TapPromotionTest, ATappedFunctionSharesItsCallPlaceWithOneThatStops) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.sink.counts().at("hipMemset"), 2000);
   EXPECT_EQ(ran.sink.counts().at("hipMemGetInfo"), 200);
-  EXPECT_EQ(tapped(ran), 1900);
+  EXPECT_LE(tapped(ran), 1900);
+  EXPECT_GE(tapped(ran), 1200);
   EXPECT_TRUE(std::ranges::all_of(ran.sink.calls, [](const auto& call) { return call.record.flags & kReturned; }));
   EXPECT_LT(stops(ran), 2 * 100 + 3 * 200 + 50u);  // each call of the other one is followed by one stop too many
 }
