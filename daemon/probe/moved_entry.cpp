@@ -45,7 +45,7 @@ class Prologue {
       default: return push(number(in->opcode, in_opcode_or_rm));
     }
   }
-  // Of the stack pointer below its value at the entry.
+  // The number of bytes by which the stack pointer is below its value at the entry.
   std::uint64_t depth() const { return depth_; }
 
   // Restores all registers but %rsp. `entry`: the stack pointer at the entry.
@@ -76,7 +76,7 @@ class Prologue {
 };
 
 using Word = std::array<std::uint8_t, 8>;
-// A push, and what follows it. nullopt: somebody's breakpoint is there.
+// The bytes from the push in front of the site on. nullopt: a breakpoint hides the push.
 std::optional<Word> lead_code(const Site& site, const Memory& memory) {
   const auto code = memory.value<Word>(site.address - site.lead.length);
   return code && (*code)[0] != kInt3 ? code : std::nullopt;

@@ -60,7 +60,7 @@ Result<RemoteAddr> map_there(const RemoteCall& call, std::uint64_t fd, bool lock
   return no_rings(unlocked == 0 ? "mprotect" : "munlock", unlocked == 0 ? allowed : unlocked);
 }
 
-// Of memory that is locked, as "4 kB".
+// VmLck is the size of the locked memory, such as "4 kB".
 bool locks_memory(const StatusFile& status) {
   return status.value("VmLck").find_first_of("123456789") != std::string_view::npos;
 }

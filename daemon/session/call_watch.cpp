@@ -19,7 +19,7 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
       breakpoints_({sink, clock, roster, functions_, overrides, stacks_, books_, effects_}),
-      taps_({sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.engine}),
+      taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_}, options.engine}),
       promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.engine == CaptureEngine::Auto}),
       tally_(sink) {
   engines_.add(taps_);

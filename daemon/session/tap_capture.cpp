@@ -14,6 +14,7 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kMostNotes = 4;
+constexpr const char* kOverwritten = "the program has written over fade's memory";
 
 }  // namespace
 
@@ -54,8 +55,7 @@ TapCapture::TapCapture(const Parts& parts)
       stacks_(parts.stacks),
       breakpoints_(parts.breakpoints),
       engine_(parts.engine),
-      records_({parts.sink, parts.clock, parts.roster, parts.functions, parts.stacks, parts.books, parts.effects,
-                parts.breakpoints}),
+      records_(parts),
       unwinders_(parts.clock, parts.roster) {
   if (engine_ == CaptureEngine::Breakpoints) return;
   if (const auto usable = records_.begin(); !usable) no_clock_ = usable.error().sentence();
@@ -106,7 +106,6 @@ void TapCapture::set_recording(bool on) {
 
 void TapCapture::drain() {
   for (Inferior* const inferior : records_.drain()) {
-    constexpr const char* kOverwritten = "the program has written over fade's memory";
     const TapArea* const area = inferior->space().taps();
     if (area && area->is_enabled()) sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = kOverwritten});
     give_up(*inferior, kOverwritten);

@@ -27,15 +27,7 @@ namespace fade {
 
 class TapCapture final : public Capture {
  public:
-  struct Parts {
-    EventSink& sink;
-    const SessionClock& clock;
-    const Roster& roster;
-    FunctionTable& functions;
-    StackCapture& stacks;
-    CallBooks& books;
-    CallEffects& effects;
-    BreakpointCapture& breakpoints;
+  struct Parts : TapRecords::Parts {
     CaptureEngine engine = CaptureEngine::Breakpoints;
   };
   explicit TapCapture(const Parts& parts);

@@ -27,10 +27,10 @@ class TapSampling {
   // True: the call that begins there is sampled.
   bool stopped(std::uint64_t position, bool is_before_call) {
     if (position < limit_) return false;
-    if (!is_before_call) return stop_at(position + 1);
-    const bool is_due = since_ >= every_;
+    const bool is_due = is_before_call && since_ >= every_;
     if (is_due) since_ = 0;
-    wait(position);
+    if (is_before_call) wait(position);
+    else limit_ = position + 1;
     return is_due;
   }
 
@@ -39,17 +39,13 @@ class TapSampling {
   static constexpr std::uint64_t kLeastCall = kLeastEntry + tap::ExitLayout::kSize;
   static constexpr std::uint32_t kFew = 8;
 
-  bool stop_at(std::uint64_t position) {
-    limit_ = position;
-    return false;
-  }
-  // Until the calls that are left have been made, as far as can be told from their size until now. A few are not
-  // passed.
+  // Sets the limit behind the calls that are left until the next sample. Their size is estimated from all calls before.
+  // Of the last few, none is passed by mistake.
   void wait(std::uint64_t position) {
     const std::uint64_t left = every_ - std::min(since_, every_);
     const std::uint64_t size = calls_ == 0 ? kLeastCall : std::max(kLeastCall, (position - first_) / calls_);
-    if (left > kFew) stop_at(position + left * size);
-    else stop_at(left == 0 ? position : position + 1 + (left - 1) * kLeastEntry);
+    if (left > kFew) limit_ = position + left * size;
+    else limit_ = left == 0 ? position : position + 1 + (left - 1) * kLeastEntry;
   }
 
   std::uint32_t every_;

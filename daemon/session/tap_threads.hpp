@@ -57,7 +57,8 @@ class TapThreads {
   // The thread of that number, or with that thread pointer, and its ring; null: it has none.
   TapThread* of(ThreadId thread);
   TapThread* at(std::uint64_t thread_pointer);
-  // Gives a thread a ring, of whose calls one of `sample` is sampled (TapSampling). Null: there is none left.
+  // Gives a thread a ring. Every `sample`th call of the thread is sampled (TapSampling); 0: none. Returns null if no
+  // ring is left.
   TapThread* add(Tid tid, ThreadId thread, std::uint64_t thread_pointer, std::uint32_t sample);
   RemoteAddr address(const TapThread& thread) const { return rings_->at(thread.ring); }
   // The thread is gone, and its records were handled.

@@ -150,7 +150,7 @@ class AnyBytes : public testing::Test {
     const std::uint64_t round = reader.position() / kSmall + random() % 2;
     return head_word(round * kSmall + place, 1, static_cast<RecordKind>(random() % 5), 32 * (random() % 6));
   }
-  // What fade does with a ring, in any order.
+  // Calls the functions of the reader in any order, as fade may.
   void use() {
     switch (random() % 6) {
       case 0: return reader.pass_gap(memory, random());
