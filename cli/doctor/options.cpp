@@ -4,16 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/options/values.hpp"
 #include "proc/proc_files.hpp"
 
 namespace fade::cli::doctor {
-namespace {
-
-bool is_number(const std::string& word) {
-  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-}
-
-}  // namespace
 
 const Program& program() {
   static const Program kProgram{
@@ -41,7 +35,7 @@ std::vector<Option> rows(Request& r) {
 }
 
 Result<void> finish(Request& request, std::vector<std::string> words) {
-  if (!std::ranges::all_of(words, is_number)) {
+  if (!std::ranges::all_of(words, is_digits)) {
     request.command = std::move(words);
     return {};
   }

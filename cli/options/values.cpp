@@ -133,6 +133,10 @@ Result<void> set_count(const Count& target, const Given& given) {
 
 }  // namespace
 
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Result<std::int64_t> parse_time(std::string_view text) {
   const auto quantity = split_quantity(text);
   const auto value = quantity ? scaled(*quantity, kTimes) : std::nullopt;

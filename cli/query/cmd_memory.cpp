@@ -31,10 +31,6 @@ struct Page {
   const char* next;            // the same in other forms
 };
 
-std::string plural(std::int64_t n, std::string_view word) {
-  return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s");
-}
-
 // "on device 0", "on an unknown device", "of managed memory on device 0", "of pinned host memory"
 std::string where(const std::string& kind, const std::string& device) {
   const std::string place = device.empty() ? "an unknown device" : "device " + device;
@@ -50,8 +46,8 @@ std::string total_line(const Context& context, const NamedRow& total, bool frees
   text += total.has("moment") ? " in use at " + table::human_time(total.number("moment"), context.settings.units)
           : frees_missing     ? " not seen to be freed"
                               : " never freed";
-  return text + fmt::format(": {} from {}, {}process {} ({})", plural(total.number("n"), "allocation"),
-                            plural(total.number("places"), "place"),
+  return text + fmt::format(": {} from {}, {}process {} ({})", table::human_counted(total.number("n"), "allocation"),
+                            table::human_counted(total.number("places"), "place"),
                             total.has("rank") ? fmt::format("rank {}, ", total.number("rank")) : "", total.text("pid"),
                             total.text("program"));
 }
@@ -104,8 +100,9 @@ Result<void> print_section(Context& context, Recording& recording, const Page& p
                    {{":process", total.at("pid")}, {":of_device", total.at("device")}, {":kind", total.at("kind")}});
   if (!places) return tl::unexpected(places.error());
   const std::int64_t left = total.number("places") - static_cast<std::int64_t>(*places);
-  return out.write(left > 0 ? fmt::format("\n... and {}: --limit 0 lists all\n\n", plural(left, "smaller place"))
-                            : "\n");
+  return out.write(
+      left > 0 ? fmt::format("\n... and {}: --limit 0 lists all\n\n", table::human_counted(left, "smaller place"))
+               : "\n");
 }
 
 // Bytes by one column of the page held; 0 if the user's filters are not those of the sums.
@@ -256,7 +253,9 @@ Result<void> show_oom(Context& context, Recording& recording) {
     if (auto done = print_oom(context, recording, o); !done) return done;
   if (const std::int64_t more = ooms->front().number("n") - kMostOoms; more > 0)
     if (auto done = out.write(
-            paragraph(context, fmt::format("... and {} later: fade-query oom --limit 0", plural(more, "failure")), 0) +
+            paragraph(context,
+                      fmt::format("... and {} later: fade-query oom --limit 0", table::human_counted(more, "failure")),
+                      0) +
             "\n");
         !done)
       return done;

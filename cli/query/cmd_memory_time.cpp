@@ -121,17 +121,13 @@ Result<void> take_sums(const Context& context, Recording& recording, std::map<st
   return {};
 }
 
-std::string so_many(std::int64_t n, std::string_view word) {
-  return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s");
-}
-
 // "at most 3.00 MiB at +0.10 s, 1.00 MiB never freed; 3 allocations, 2 frees"
 std::string figures(const Context& context, const Series& s, std::string_view left) {
   if (s.allocs == 0) return "no allocation was seen";
   const std::string rest = s.left > 0 ? fmt::format(", {} {}", table::human_bytes(s.left), left) : "";
   return fmt::format("at most {} at {}{}; {}, {}", table::human_bytes(s.peak),
-                     table::human_time(s.peak_at, context.settings.units), rest, so_many(s.allocs, "allocation"),
-                     so_many(s.frees, "free"));
+                     table::human_time(s.peak_at, context.settings.units), rest,
+                     table::human_counted(s.allocs, "allocation"), table::human_counted(s.frees, "free"));
 }
 
 std::string title(const Context& context, const Series& s, std::string_view left) {
@@ -195,7 +191,7 @@ Result<void> print_all(Context& context, const std::map<std::string, Series>& al
   return left_out == 0 ? Result<void>{}
                        : context.output.bytes->write(
                              fmt::format("... and {} with less: fade-query memory --limit 0\n",
-                                         so_many(static_cast<std::int64_t>(left_out), "process or kind")));
+                                         table::human_counted(static_cast<std::int64_t>(left_out), "process or kind")));
 }
 
 Result<void> say_nothing(Context& context, Recording& recording) {

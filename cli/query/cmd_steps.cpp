@@ -18,11 +18,6 @@ std::string time(const Context& context, const table::Value& ns) {
   return table::human_duration(integer(ns), table::Units::Auto, context.output.style.terminal.utf8);
 }
 
-std::string counted(const table::Value& n, std::string_view word) {
-  const std::int64_t number = integer(n);
-  return fmt::format("{} {}{}", table::human_count(number), word, number == 1 ? "" : "s");
-}
-
 // The report with the page's filters.
 Result<void> print_steps(Context& context, Recording& recording, const Settings& settings) {
   auto outcome = print_part(context, recording, "steps", settings);
@@ -41,7 +36,8 @@ Result<std::string> slow_ones(const Context& context, Recording& recording, cons
                                                   : "no step took more than 1.5 times the median");
   auto slow = named_rows(context, recording, schema::page_sql("slow_steps"), {{":thread", series.at("thread_id")}});
   if (!slow) return tl::unexpected(slow.error());
-  std::string text = fmt::format("{} took more than 1.5 times the median: ", counted(series.at("slow"), "step"));
+  std::string text =
+      fmt::format("{} took more than 1.5 times the median: ", table::human_counted(series.number("slow"), "step"));
   for (std::size_t i = 0; i < slow->size() && i < kMostSlow; ++i)
     text += fmt::format("{}{} ({}{} at {})", i ? ", " : "", step_words((*slow)[i]),
                         (*slow)[i].number("idx") == 1 ? "the first: warm-up; " : "",
@@ -68,9 +64,10 @@ Result<std::string> main_difference(const Context& context, Recording& recording
 std::string left(const NamedRow& series) {
   std::string text;
   if (series.number("unfinished") > 0)
-    text +=
-        fmt::format("{} open when the thread, process or recording ended. ", counted(series.at("unfinished"), "step"));
-  if (series.number("errors") > 0) text += fmt::format("{} failed in steps. ", counted(series.at("errors"), "call"));
+    text += fmt::format("{} open when the thread, process or recording ended. ",
+                        table::human_counted(series.number("unfinished"), "step"));
+  if (series.number("errors") > 0)
+    text += fmt::format("{} failed in steps. ", table::human_counted(series.number("errors"), "call"));
   if (series.number("growth_bytes") > 0)
     text += fmt::format("Steps left {} of GPU memory behind, all together.",
                         table::human_bytes(series.number("growth_bytes")));
@@ -86,9 +83,10 @@ Result<void> tell_series(Context& context, Recording& recording, const NamedRow&
       has_slow ? step_samples(context, recording, series.at("thread_id")) : Result<std::vector<StepSamples>>();
   if (!samples) return tl::unexpected(samples.error());
   Prose page(context);
-  page.title(fmt::format("{} of thread {}, {}: {}", counted(series.at("steps"), "step"), series.number("tid"),
-                         process_words(series.at("rank"), series.text("pid")), series.text("name")),
-             false);
+  page.title(
+      fmt::format("{} of thread {}, {}: {}", table::human_counted(series.number("steps"), "step"), series.number("tid"),
+                  process_words(series.at("rank"), series.text("pid")), series.text("name")),
+      false);
   page.entry("usual", usual(context, series));
   page.entry("slow", *slow);
   page.entry("differs", *difference);

@@ -25,10 +25,6 @@ std::string time(const Context& context, std::int64_t ns) {
   return table::human_duration(ns, table::Units::Auto, context.output.style.terminal.utf8);
 }
 
-std::string counted(std::int64_t n, std::string_view word) {
-  return fmt::format("{} {}{}", table::human_count(n), word, n == 1 ? "" : "s");
-}
-
 bool has(const Found& rows, std::string_view label) {
   return std::ranges::any_of(rows, [&](const HeadlineRow& r) { return r.label == label; });
 }
@@ -109,7 +105,7 @@ SectionRows leaks(const Context& context, Recording& recording, const Found&) {
   const NamedRow& g = found->front();
   const std::string who = g.has("rank") ? process(g) + ": " : "";
   const std::string more =
-      g.number("places") > 1 ? fmt::format(" ({} more)", counted(g.number("places") - 1, "place")) : "";
+      g.number("places") > 1 ? fmt::format(" ({} more)", table::human_counted(g.number("places") - 1, "place")) : "";
   return Found{{"LEAK",
                 fmt::format("{}{} from {} in {} of {} {}s, never freed: about {} a {}{}", who,
                             bytes_text(g.number("size_bytes")), g.text("name"), g.number("turns_with"),
@@ -126,7 +122,7 @@ SectionRows errors(const Context& context, Recording& recording, const Found& be
   const NamedRow& e = found->front();
   if (has(before, "MEMORY") && e.text("class") == "memory" && e.number("classes") == 1) return Found{};
   const std::string words =
-      fmt::format("{} failed; the first{}: {} returned {}", counted(e.number("n"), "call"),
+      fmt::format("{} failed; the first{}: {} returned {}", table::human_counted(e.number("n"), "call"),
                   e.has("rank") ? ", of rank " + e.text("rank") : "", e.text("name"), e.text("error"));
   return Found{{"ERRORS", words, e.text("user_line"), "first-error", true}};
 }
@@ -137,11 +133,11 @@ SectionRows slow_steps(const Context& context, Recording& recording, const Found
   if (found->empty()) return Found{};
   const NamedRow& s = found->front();
   const std::int64_t warm_ups = s.number("warm_ups");
-  std::string text =
-      fmt::format("{} of {} slow{}: {}{} took {}, the median is {}", table::human_count(s.number("n")),
-                  counted(s.number("steps"), "step"), warm_ups > 0 ? fmt::format(" ({} in the warm-up)", warm_ups) : "",
-                  step_words(s), s.has("rank") ? " of rank " + s.text("rank") : "", time(context, s.number("duration")),
-                  time(context, s.number("median_ns")));
+  std::string text = fmt::format("{} of {} slow{}: {}{} took {}, the median is {}", table::human_count(s.number("n")),
+                                 table::human_counted(s.number("steps"), "step"),
+                                 warm_ups > 0 ? fmt::format(" ({} in the warm-up)", warm_ups) : "", step_words(s),
+                                 s.has("rank") ? " of rank " + s.text("rank") : "", time(context, s.number("duration")),
+                                 time(context, s.number("median_ns")));
   if (s.has("after"))
     text += fmt::format("; {} of it outside HIP calls, before {}", time(context, s.number("idle_ns")), s.text("after"));
   auto looks = step_samples(context, recording, s.at("thread_id"));
@@ -158,10 +154,11 @@ SectionRows slow_ranges(const Context& context, Recording& recording, const Foun
   if (found->empty()) return Found{};
   const NamedRow& r = found->front();
   const bool is_numbered = r.number("names") > 1;
-  const std::string words = fmt::format(
-      "{}'{}' took {}, the median of {} is {}: record with --step 'range:{}{}' to see why",
-      is_numbered ? "range " : "one range ", r.text("name"), time(context, r.number("max_ns")),
-      counted(r.number("n"), "range"), time(context, r.number("median_ns")), r.text("kind"), is_numbered ? "*" : "");
+  const std::string words =
+      fmt::format("{}'{}' took {}, the median of {} is {}: record with --step 'range:{}{}' to see why",
+                  is_numbered ? "range " : "one range ", r.text("name"), time(context, r.number("max_ns")),
+                  table::human_counted(r.number("n"), "range"), time(context, r.number("median_ns")), r.text("kind"),
+                  is_numbered ? "*" : "");
   return Found{{"RANGES", words, {}, "ranges", false}};
 }
 
@@ -174,7 +171,7 @@ SectionRows failed_itself(const Context& context, Recording& recording, const Fo
   std::string when;
   if (p.number("not_loaded") != 0) when = " before HIP was loaded";
   else if (p.number("calls") > 0)
-    when = fmt::format(" after {} without an error", counted(p.number("calls"), "recorded call"));
+    when = fmt::format(" after {} without an error", table::human_counted(p.number("calls"), "recorded call"));
   return Found{{"EXIT",
                 fmt::format("exit status {}{}: see the program's own output", p.text("exit_code"), when),
                 {},

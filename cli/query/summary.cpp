@@ -24,6 +24,7 @@ namespace {
 
 using table::human_bytes;
 using table::human_count;
+using table::human_counted;
 using table::Value;
 
 // One printing of a summary: where to, about what.
@@ -129,10 +130,6 @@ std::string started(const NamedRow& run) {
   if (!run.has("start_ns")) return {};
   return fmt::format(", {} {} UTC", run.is("attached") ? "attached" : "started",
                      table::wall_clock(run.number("start_ns")).substr(0, 19));
-}
-
-std::string counted(std::int64_t n, std::string_view one, std::string_view several) {
-  return fmt::format("{} {}", human_count(n), n == 1 ? one : several);
 }
 
 bool is_all(const SummaryPage& page) { return table::is_null(page.session()) && page.recording().sessions.size() > 1; }
@@ -250,7 +247,7 @@ Result<void> time_section(SummaryPage& page) {
   page.heading("Calls");
   const std::int64_t errors = total->number("errors"), ns = busiest->number("total_ns");
   page.line(fmt::format("{}, {} failed, {} in calls (all threads together)",
-                        counted(total->number("calls"), "call", "calls"), errors == 0 ? "none" : human_count(errors),
+                        human_counted(total->number("calls"), "call"), errors == 0 ? "none" : human_count(errors),
                         page.duration(total->number("ns"))));
   if (const double wall = static_cast<double>(busiest->number("life_ns")); wall > 0 && ns > 0)
     page.line(fmt::format("busiest thread: {}{}{}, {:.1f} % of its time in calls", busiest->text("tid"),
@@ -278,12 +275,12 @@ void tell_launches(SummaryPage& page, const NamedRow& kernels) {
   const std::int64_t unknown = kernels.number("unknown_graphs"), launches = kernels.number("launches") - unknown,
                      in_graphs = kernels.number("in_graphs") - unknown;
   if (launches > 0)
-    page.line(fmt::format("{} of {}{}", counted(launches, "launch", "launches"),
-                          counted(kernels.number("kernels"), "kernel", "kernels"),
+    page.line(fmt::format("{} of {}{}", human_counted(launches, "launch", "launches"),
+                          human_counted(kernels.number("kernels"), "kernel"),
                           in_graphs > 0 ? fmt::format(", {} of them in graphs", human_count(in_graphs)) : ""));
   if (unknown > 0)
     page.line(fmt::format("{} of graphs whose creation was not recorded: their kernels are not known",
-                          counted(unknown, "launch", "launches")));
+                          human_counted(unknown, "launch", "launches")));
 }
 
 Result<void> work_section(SummaryPage& page) {
@@ -295,7 +292,7 @@ Result<void> work_section(SummaryPage& page) {
   tell_launches(page, *kernels);
   for (const NamedRow& c : *copies)
     page.line(fmt::format("{} written {} in {}", human_bytes(c.number("bytes")), direction(c.text("direction")),
-                          counted(c.number("n"), "call", "calls")));
+                          human_counted(c.number("n"), "call")));
   return {};
 }
 
@@ -311,12 +308,11 @@ Result<void> memory_section(SummaryPage& page) {
     const std::string left =
         m.left > 0 ? fmt::format(", {} {}: {}", human_bytes(m.left), end, page.command("leaks")) : "";
     page.line(fmt::format("{}: peak {}{}, {}, {}{}", m.where, m.at_most ? "at most " : "", human_bytes(m.peak),
-                          counted(m.allocs, "allocation", "allocations"), counted(m.frees, "free", "frees"), left));
+                          human_counted(m.allocs, "allocation"), human_counted(m.frees, "free"), left));
   }
   if (!partial.empty()) page.line("not everything was recorded: " + partial);
   if (const std::int64_t n = ooms->number("n"); n > 0 && !page.has_told("MEMORY"))
-    page.line(
-        fmt::format("{} failed, out of memory: {}", counted(n, "allocation", "allocations"), page.command("oom")));
+    page.line(fmt::format("{} failed, out of memory: {}", human_counted(n, "allocation"), page.command("oom")));
   return {};
 }
 
@@ -325,7 +321,7 @@ Result<void> errors_section(SummaryPage& page) {
   if (!groups || groups->empty()) return groups ? Result<void>{} : tl::unexpected(groups.error());
   std::int64_t all = 0;
   for (const NamedRow& e : *groups) all += e.number("n");
-  page.heading(counted(all, "failed call", "failed calls"));
+  page.heading(human_counted(all, "failed call"));
   for (std::size_t i = 0; i < std::min<std::size_t>(groups->size(), 5); ++i) {
     const NamedRow& e = (*groups)[i];
     page.line(fmt::format("{} {} x {}, first at {}", page.alarming(e.text("error")), e.text("name"),

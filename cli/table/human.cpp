@@ -18,6 +18,11 @@ std::string human_time(std::int64_t ns, Units units) {
   return fmt::format("{:.3f} {}", static_cast<double>(ns) * units_per_ns(units), units_word(units));
 }
 
+std::string human_counted(std::int64_t n, std::string_view one, std::string_view several) {
+  if (n == 1) return fmt::format("1 {}", one);
+  return several.empty() ? fmt::format("{} {}s", human_count(n), one) : fmt::format("{} {}", human_count(n), several);
+}
+
 std::string wall_clock(std::int64_t epoch_ns) {
   std::int64_t seconds = epoch_ns / 1000000000, rest = epoch_ns % 1000000000;
   if (rest < 0) rest += 1000000000, --seconds;

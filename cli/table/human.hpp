@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/human.hpp"
 #include "cli/table/kind.hpp"
@@ -13,6 +14,8 @@ std::string human_time(std::int64_t ns, Units units);                 // "1.2345
 using fade::human_bytes;
 using fade::human_count;
 using fade::kBelowMeasure;
+// "1 call", "2,000 calls", "3 launches". Without `several`, an s is added to `one`.
+std::string human_counted(std::int64_t n, std::string_view one, std::string_view several = {});
 // RFC 3339 in UTC with nanoseconds, from nanoseconds since 1970.
 std::string wall_clock(std::int64_t epoch_ns);
 

@@ -14,10 +14,6 @@ constexpr double kMostShare = 2.0 / 3;
 
 std::string duration(std::int64_t ns, bool utf8) { return human_duration(ns, Units::Auto, utf8); }
 
-std::string counted(std::int64_t n, const char* one, const char* many) {
-  return human_count(n) + ' ' + (n == 1 ? one : many);
-}
-
 // How many times as long the program took as without `share` of its life; empty where that is too little to say.
 std::string factor(double share) {
   const double times = 1 / (1 - share);
@@ -44,7 +40,7 @@ std::string range(double low, double high) {
 std::string parts(const Slowdown& c, bool utf8) {
   if (c.calls == 0 || c.calls_ns == 0) return {};
   const std::int64_t stopped = c.calls - c.tapped;
-  std::string text = counted(stopped, "call", "calls");
+  std::string text = human_counted(stopped, "call");
   const std::int64_t callers = c.callers > 0 ? c.callers : c.threads;
   if (callers > 1) text += fmt::format(" of {} threads", human_count(callers));
   if (stopped > 0) text += " x " + duration(c.calls_ns / stopped, utf8);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "cli/options/values.hpp"
 #include "cli/run/ending.hpp"
 
 namespace fade::cli::trace {
@@ -15,14 +16,10 @@ constexpr int kMostStamps = 3;
 constexpr std::int64_t kMostCharacters = 1 << 20;
 constexpr std::array<std::string_view, 3> kNotHere{"dry-run", "list-probes", "summary"};
 
-bool is_number(const std::string& word) {
-  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-}
-
 }  // namespace
 
 bool Request::attaches() const {
-  return !pid_words.empty() || (!words.empty() && std::ranges::all_of(words, is_number));
+  return !pid_words.empty() || (!words.empty() && std::ranges::all_of(words, is_digits));
 }
 
 const Program& program() {
@@ -71,7 +68,7 @@ Result<void> finish(Request& request, std::vector<std::string> words) {
   if (request.words.empty() && request.pid_words.empty())
     return fail("no command and no process given", {},
                 "fade-trace [OPTIONS] [--] COMMAND [ARGS...], or: fade-trace PID");
-  if (!request.pid_words.empty() && !std::ranges::all_of(request.words, is_number))
+  if (!request.pid_words.empty() && !std::ranges::all_of(request.words, is_digits))
     return fail("a command and --pid exclude each other", {}, "fade-trace -p PID, or: fade-trace -- COMMAND");
   if (request.stamps > kMostStamps) return fail("-t is given more than three times", {}, "-t, -tt or -ttt");
   return {};

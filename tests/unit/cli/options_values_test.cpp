@@ -8,6 +8,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+TEST(Digits, AreOneOrMoreAndNothingElse) {
+  EXPECT_TRUE(is_digits("4242"));
+  for (const char* other : {"", "-1", "4 2", "0x10", "12a"}) EXPECT_FALSE(is_digits(other)) << other;
+}
+
 TEST(Times, HaveUnitsAndDefaultToSeconds) {
   EXPECT_EQ(*parse_time("30"), 30'000'000'000);
   EXPECT_EQ(*parse_time("500ms"), 500'000'000);

@@ -131,6 +131,9 @@ TEST(Human, NumbersReadWell) {
   EXPECT_EQ(human_bytes(1536), "1.50 KiB");
   EXPECT_EQ(human_bytes(17163091968), "16.0 GiB");
   EXPECT_EQ(human_count(-1234567), "-1,234,567");
+  EXPECT_EQ(human_counted(1, "call"), "1 call");
+  EXPECT_EQ(human_counted(0, "call"), "0 calls");
+  EXPECT_EQ(human_counted(2000, "launch", "launches"), "2,000 launches");
   EXPECT_EQ(human_time(1'234'567'890, Units::Auto), "1.234568 s");
   EXPECT_EQ(wall_clock(1'700'000'000'000'000'042), "2023-11-14T22:13:20.000000042Z");
 }
