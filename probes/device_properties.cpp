@@ -118,21 +118,6 @@ const Layout& layout_r0600() {
   return kLayout;
 }
 
-const Layout* layout_of(std::string_view symbol) {
-  if (symbol == "hipGetDevicePropertiesR0600") return &layout_r0600();
-  if (symbol == "hipGetDevicePropertiesR0000" || symbol == "hipGetDeviceProperties") return &layout_r0000();
-  return nullptr;
-}
-
-std::string c_type(const PropertyField& field) {
-  if (field.type == FieldType::Bytes && field.size == 16) return "hipUUID";
-  if (is_one_value(field.type)) return fmt::format("char[{}]", field.size);
-  constexpr std::string_view kNames[] = {"char",           "char",           "int", "unsigned int", "size_t",
-                                         "unsigned int *", "hipDeviceArch_t"};
-  const std::string_view name = kNames[static_cast<std::size_t>(field.type)];
-  return field.count == 1 ? std::string(name) : fmt::format("{}[{}]", name, field.count);
-}
-
 std::span<const std::string_view> arch_bit_names() { return device_rows::kArchBits; }
 
 std::string escaped(std::string_view text) {

@@ -41,11 +41,7 @@ struct Layout {
 
 const Layout& layout_r0000();
 const Layout& layout_r0600();
-// The layout that the function writes through its first parameter; nullptr for functions that write none.
-const Layout* layout_of(std::string_view symbol);
 
-// The type as in the header: "int[3]", "char[256]", "hipUUID".
-std::string c_type(const PropertyField& field);
 // Names of the members of hipDeviceArch_t; the index is the bit.
 std::span<const std::string_view> arch_bit_names();
 

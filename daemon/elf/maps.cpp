@@ -117,19 +117,6 @@ const Mapping* Maps::find(RemoteAddr address) const {
   return &*after;
 }
 
-const Mapping* Maps::file_start(RemoteAddr address) const {
-  const Mapping* at = find(address);
-  if (!at || !at->has_file()) return nullptr;
-  const Mapping& wanted = *at;
-  // Downwards, also over gaps and anonymous parts: a linker may leave holes, and the program may have replaced pages.
-  for (;; --at) {
-    const bool same = at->inode == wanted.inode && at->device == wanted.device;
-    if (same && at->offset == 0) return at;
-    if (at->has_file() && !same) return nullptr;
-    if (at == mappings_.data()) return nullptr;
-  }
-}
-
 Result<Maps> read_maps(TaskId task, const ProcFiles& proc) {
   const std::string name = proc.path(living_thread(task, proc), "maps");
   const Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC));

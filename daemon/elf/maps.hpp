@@ -38,8 +38,6 @@ class Maps {
 
   const std::vector<Mapping>& all() const { return mappings_; }
   const Mapping* find(RemoteAddr address) const;  // nullptr: nothing is mapped there
-  // The mapping of offset 0 that belongs to the file mapped at `address`: it has the ELF header.
-  const Mapping* file_start(RemoteAddr address) const;
 
  private:
   std::vector<Mapping> mappings_;  // by address

@@ -55,19 +55,6 @@ TEST(Maps, FindsWhatIsMappedAtAnAddress) {
   EXPECT_EQ(Maps().find({0}), nullptr);
 }
 
-TEST(Maps, FindsTheStartOfAMappedFile) {
-  const Maps maps = Maps::parse(
-      "1000-2000 r--p 00000000 08:02 7 /lib/a.so\n"
-      "2000-3000 r-xp 00001000 08:02 7 /lib/a.so\n"
-      "3000-4000 rwxp 00000000 00:00 0\n"
-      "4000-5000 rw-p 00003000 08:02 7 /lib/a.so\n"
-      "5000-6000 r-xp 00001000 08:02 8 /lib/b.so\n");
-  EXPECT_EQ(maps.file_start({0x4800}), &maps.all()[0]);
-  EXPECT_EQ(maps.file_start({0x1000}), &maps.all()[0]);
-  EXPECT_EQ(maps.file_start({0x3000}), nullptr);  // no file
-  EXPECT_EQ(maps.file_start({0x5000}), nullptr);  // its start is not mapped
-}
-
 TEST(Maps, ReadsThoseOfThisProcess) {
   const auto maps = read_maps(own_pid());
   ASSERT_TRUE(maps);

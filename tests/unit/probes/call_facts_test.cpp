@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "probes/catalogue.hpp"
+#include "probes/built_in.hpp"
 #include "probes/probe_fixtures.hpp"
 
 namespace fade::probes {
@@ -12,10 +12,9 @@ namespace {
 class CallFacts : public testing::Test {
  protected:
   const Probe& probe(const std::string& symbol) {
-    held_ = catalogue_.by_symbol(symbol).at(0);
+    held_ = probe_called(symbol, built_in_probes());
     return *held_;
   }
-  Catalogue catalogue_;
   ProbePtr held_;
 };
 

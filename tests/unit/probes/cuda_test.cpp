@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "probes/built_in.hpp"
-#include "probes/catalogue.hpp"
 #include "probes/location_text.hpp"
 #include "probes/selection.hpp"
 #include "probes/types.hpp"
@@ -76,17 +75,6 @@ TEST(Cuda, StructsHaveTheSizesOfCudasHeader) {
     ASSERT_NE(declaration, nullptr) << name;
     EXPECT_EQ(declaration->type.size, size) << name;
   }
-}
-
-TEST(Cuda, IsLookedForInZludaAndInNvidiasDriver) {
-  const Catalogue catalogue;
-  const auto count = [&](const char* role) {
-    return catalogue.for_library({role, "libnvcuda.so", "libcuda.so.1"}).size();
-  };
-  EXPECT_EQ(count("zluda"), 672U);
-  EXPECT_EQ(count("cuda"), 672U);
-  EXPECT_EQ(count("hiprtc"), catalogue.for_library({"hiprtc", "x", "x"}).size());
-  EXPECT_TRUE(catalogue.for_library({"", "libcuda.so.1", "libcuda.so.1"}).empty());
 }
 
 TEST(Cuda, CanBeTurnedOffAndAskedForAlone) {

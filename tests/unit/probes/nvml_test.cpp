@@ -1,10 +1,9 @@
-// nvml.probes: where it applies, and the layouts that answers are read by.
+// nvml.probes: its functions, and the layouts that answers are read by.
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "probes/built_in.hpp"
-#include "probes/catalogue.hpp"
 #include "probes/selection.hpp"
 #include "probes/types.hpp"
 
@@ -15,19 +14,6 @@ const Probe* probe_named(std::string_view symbol) {
   for (const ProbePtr& p : built_in_probes())
     if (p->symbol == symbol) return p.get();
   return nullptr;
-}
-
-TEST(Nvml, IsLookedForInLibrariesOfThatRoleOnly) {
-  const Catalogue catalogue;
-  const auto has = [&](const char* role) {
-    const auto probes = catalogue.for_library({role, "libnvidia-ml.so.1", "libnvidia-ml.so.1"});
-    return std::any_of(probes.begin(), probes.end(),
-                       [](const ProbePtr& p) { return p->symbol == "nvmlDeviceGetCount_v2"; });
-  };
-  EXPECT_TRUE(has("nvml"));
-  EXPECT_FALSE(has("zluda"));
-  EXPECT_FALSE(has("hip"));
-  EXPECT_FALSE(has(""));
 }
 
 TEST(Nvml, EveryFunctionTakesTheKnownPrototypeAndReturnsNvmlsResult) {

@@ -36,7 +36,7 @@ TEST(OverridesStruct, NoByteOutsideTheMemberChanges) {
       {FieldType::Text, "x"}, {FieldType::Bytes, ""},    {FieldType::Int, "1"}, {FieldType::Unsigned, "1"},
       {FieldType::Size, "1"}, {FieldType::Pointer, "1"}, {FieldType::Bits, "1"}};
   for (const char* symbol : {kNew, kOld}) {
-    for (const PropertyField& field : layout_of(symbol)->fields) {
+    for (const PropertyField& field : layout_of(symbol).fields) {
       std::string value = values.at(field.type);
       if (field.type == FieldType::Bytes) value = std::string(2 * field.size, '1');
       if (field.count > 1) {

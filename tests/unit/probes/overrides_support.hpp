@@ -77,9 +77,14 @@ struct TestCall {
   }
 };
 
+// Of hipGetDeviceProperties, or one of its forms R0000 and R0600.
+inline const Layout& layout_of(const std::string& symbol) {
+  return symbol.ends_with("R0600") ? layout_r0600() : layout_r0000();
+}
+
 inline TestCall properties_call(const std::string& symbol, int device = 0, std::byte fill = std::byte{0}) {
-  const Layout* layout = layout_of(symbol);
-  return {symbol, {0x1000, static_cast<std::uint32_t>(device)}, {{0, std::vector<std::byte>(layout->size, fill)}}};
+  const std::size_t size = layout_of(symbol).size;
+  return {symbol, {0x1000, static_cast<std::uint32_t>(device)}, {{0, std::vector<std::byte>(size, fill)}}};
 }
 inline TestCall attribute_call(int number, std::int32_t standing, int device = 0) {
   TestCall call{

@@ -2,9 +2,12 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/event.hpp"
@@ -22,6 +25,15 @@ inline Probe probe_of(const std::string& text) {
   for (const Diagnostic& error : file.errors)
     ADD_FAILURE() << error.at.line << ':' << error.at.column << ": " << error.message;
   return file.probes.empty() ? Probe{} : std::move(file.probes.back());
+}
+
+// The last of this symbol. It fails the test if there is none.
+inline ProbePtr probe_called(std::string_view symbol, const std::vector<ProbePtr>& probes) {
+  const auto found =
+      std::find_if(probes.rbegin(), probes.rend(), [&](const ProbePtr& p) { return p->symbol == symbol; });
+  if (found != probes.rend()) return *found;
+  ADD_FAILURE() << "no probe of " << symbol;
+  return std::make_shared<const Probe>();
 }
 
 template <class T>

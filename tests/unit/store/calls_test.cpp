@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "probes/catalogue.hpp"
+#include "probes/probe_fixtures.hpp"
 #include "store_fixture.hpp"
 
 namespace fade::store {
@@ -235,7 +236,8 @@ TEST_F(Calls, WithAFloatingPointResultShowItsValue) {
   const std::tuple<std::uint32_t, const char*, std::uint64_t> results[] = {
       {8, "scale", std::bit_cast<std::uint64_t>(-2.5)}, {9, "half", std::bit_cast<std::uint32_t>(0.75f)}};
   for (const auto& [id, name, result] : results) {
-    tracee->notice(FunctionDefined{FunctionId::of(id), catalogue.by_symbol(name).at(0), "/opt/libmy.so", 0});
+    tracee->notice(
+        FunctionDefined{FunctionId::of(id), probes::probe_called(name, catalogue.all()), "/opt/libmy.so", 0});
     CallRecord record = tracee->begin("hipDeviceSynchronize");
     record.function = FunctionId::of(id);
     record.result = result;
@@ -250,7 +252,7 @@ TEST_F(Calls, WithManyFloatingPointResultsLeaveRoomForNamesOfErrors) {
   open();
   probes::Catalogue catalogue;
   ASSERT_TRUE(catalogue.add_text("library \"libmy.so\"\ndouble scale(double x)", "my.probes"));
-  tracee->notice(FunctionDefined{8, catalogue.by_symbol("scale").at(0), "/opt/libmy.so", 0});
+  tracee->notice(FunctionDefined{8, probes::probe_called("scale", catalogue.all()), "/opt/libmy.so", 0});
   for (int i = 1; i <= 11'000; ++i) {
     CallRecord record = tracee->begin("hipDeviceSynchronize");
     record.function = 8;
