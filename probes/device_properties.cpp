@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "probes/device_properties_rows.hpp"
+#include "probes/values.hpp"
 
 namespace fade::probes {
 namespace {
@@ -60,13 +61,6 @@ std::size_t printable_length(std::string_view text) {
   return wrong ? 0 : length;
 }
 
-template <class T>
-T value_at(std::span<const std::byte> bytes) {
-  T value{};
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
-  return value;
-}
-
 std::string hex(std::span<const std::byte> bytes) {
   std::string out;
   for (const std::byte b : bytes) out += fmt::format("{:02x}", static_cast<unsigned>(b));
@@ -80,11 +74,11 @@ std::string one_text(FieldType type, std::span<const std::byte> bytes) {
       return escaped({text, ::strnlen(text, bytes.size())});
     }
     case FieldType::Bytes: return hex(bytes);
-    case FieldType::Int: return std::to_string(value_at<std::int32_t>(bytes));
-    case FieldType::Unsigned: return std::to_string(value_at<std::uint32_t>(bytes));
-    case FieldType::Size: return std::to_string(value_at<std::uint64_t>(bytes));
-    case FieldType::Pointer: return fmt::format("{:#x}", value_at<std::uint64_t>(bytes));
-    case FieldType::Bits: return fmt::format("{:#x}", value_at<std::uint32_t>(bytes));
+    case FieldType::Int: return std::to_string(static_cast<std::int32_t>(load_word(bytes)));
+    case FieldType::Unsigned: return std::to_string(static_cast<std::uint32_t>(load_word(bytes)));
+    case FieldType::Size: return std::to_string(load_word(bytes));
+    case FieldType::Pointer: return fmt::format("{:#x}", load_word(bytes));
+    case FieldType::Bits: return fmt::format("{:#x}", static_cast<std::uint32_t>(load_word(bytes)));
   }
   return {};
 }
@@ -155,7 +149,7 @@ std::vector<Property> decode(const Layout& layout, std::span<const std::byte> by
     const auto value = bytes.subspan(field.offset, field.size);
     if (is_idle_reserve(field, value)) continue;
     if (field.type == FieldType::Bits) {
-      add_bits(field, value_at<std::uint32_t>(value), out);
+      add_bits(field, static_cast<std::uint32_t>(load_word(value)), out);
     } else {
       out.push_back({std::string(field.name), text_of(field.type, field.count, value)});
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/glob.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
 
@@ -16,8 +17,7 @@ std::string number(std::uint64_t n) { return table::human_count(static_cast<std:
 std::string who(const Watched& watched) {
   const Attached& first = watched.first;
   if (first.program.empty()) return "the program";  // it was gone before anything could be said of it
-  const std::string name =
-      fmt::format("{} (pid {})", table::printable(first.program.substr(first.program.rfind('/') + 1)), first.pid);
+  const std::string name = fmt::format("{} (pid {})", table::printable(base_name(first.program)), first.pid);
   return watched.processes > 1
              ? fmt::format("{} and {}", name, count(watched.processes - 1, "more process", "more processes"))
              : name;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/glob.hpp"
 #include "cli/query/frame_list.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
@@ -126,7 +127,7 @@ Result<void> tell_memory(Context& context, Recording& recording, Prose& page, co
 std::string name_of(const Context& context, const NamedRow& moment) {
   const std::string exe = moment.raw("exe");
   const std::string name =
-      moment.has("command") ? table::short_command(moment.raw("command")) : exe.substr(exe.rfind('/') + 1);
+      moment.has("command") ? table::short_command(moment.raw("command")) : std::string(base_name(exe));
   return table::shorten_end(name, kWidestName, context.output.style.terminal.utf8);
 }
 

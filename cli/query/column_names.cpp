@@ -7,8 +7,6 @@
 namespace fade::query {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // "vs median" and "VS_MEDIAN" are one name.
 std::string folded(std::string_view name) {
   std::string out;
@@ -65,8 +63,8 @@ std::string where_in_columns(const Report& report, std::string_view text) {
     if (text[at] == '\'' || text[at] == '"') {
       end = quoted_end(text, at);
       if (text[at] == '"' && end > at + 2) name = text.substr(at + 1, end - at - 2);
-    } else if (is_word(text[at])) {
-      while (end < text.size() && is_word(text[end])) ++end;
+    } else if (is_name_char(text[at])) {
+      while (end < text.size() && is_name_char(text[end])) ++end;
       name = text.substr(at, end - at);
       const std::size_t next = text.find_first_not_of(' ', end);
       if (next != text.npos && text[next] == '(') name = {};  // a function

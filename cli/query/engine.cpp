@@ -84,8 +84,7 @@ std::string sql_text(const Report& report, const Settings& settings, const Value
   return report.sql_for([&](std::string_view name) {
     if (name == "session") return !table::is_null(session);
     if (name == "word") return !word.empty();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+    return has_value(all, name);
   });
 }
 

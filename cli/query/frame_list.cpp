@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/glob.hpp"
 #include "cli/query/stack_text.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -15,12 +16,10 @@ namespace {
 constexpr std::size_t kInnermost = 6, kPython = 4;  // frames shown of each, where not one stack is asked for
 constexpr std::size_t kIndent = 4, kGap = 2, kSmallest = 16, kUnlimitedFrame = 200;
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 std::string frame_place(const NamedRow& frame) {
   const std::string file = frame.raw("file"), line = frame.raw("line");
   std::string place = !file.empty()           ? std::string(file_name(file)) + (line.empty() ? "" : ":" + line)
-                      : frame.has("function") ? base_name(frame.raw("library"))
+                      : frame.has("function") ? std::string(base_name(frame.raw("library")))
                                               : std::string();
   if (frame.is("inlined")) place += place.empty() ? "inlined" : " (inlined)";
   if (frame.raw("kind") == "libunwind") place += place.empty() ? "(libunwind)" : " (libunwind)";

@@ -63,8 +63,7 @@ std::string filtered_sql(const Context& context, const Recording& recording, std
   const auto given = parameters(context.settings);
   return find_report(report)->sql_for([&](std::string_view name) {
     if (name == "session") return session && !table::is_null(*session);
-    return std::ranges::any_of(given,
-                               [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
+    return has_value(given, name);
   });
 }
 

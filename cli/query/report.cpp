@@ -128,8 +128,6 @@ bool take_line(Report& r, std::string_view line) {
   return false;
 }
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // The names of all :parameters, and of the options that open a condition.
 std::vector<std::string_view> parameters_in(std::string_view sql) {
   std::vector<std::string_view> out;
@@ -193,6 +191,8 @@ std::string Report::sql_for(const std::function<bool(std::string_view)>& given) 
     rest.remove_prefix(close + 2);
   }
 }
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 Result<Report> parse_report(std::string_view name, std::string_view text) {
   Report r;

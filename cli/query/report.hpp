@@ -54,6 +54,9 @@ struct Report {  // one file of schema/reports: a field is a line of its head
   std::string sql_for(const std::function<bool(std::string_view)>& given) const;
 };
 
+// True for characters of a name: of a parameter, an option or a column.
+bool is_name_char(char c);
+
 Result<Report> parse_report(std::string_view name, std::string_view text);
 
 // The embedded ones, by name. A file with a fault stops the program: a test reads them all.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/glob.hpp"
+
 namespace fade::query {
 namespace {
 
@@ -61,11 +63,12 @@ std::optional<table::Format> wanted_format(const Settings& settings) {
 }
 
 Result<void> check_ending(const Settings& settings) {
-  const std::string_view path = settings.output, name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = base_name(settings.output);
   const std::size_t dot = name.rfind('.');
   if (settings.format || !settings.stack_format.empty() || dot == std::string_view::npos || dot == 0) return {};
   const std::string_view ending = name.substr(dot);
-  if (path.starts_with("/dev/") || std::ranges::find(kEndings, ending, &Ending::ending) != kEndings.end()) return {};
+  if (settings.output.starts_with("/dev/") || std::ranges::find(kEndings, ending, &Ending::ending) != kEndings.end())
+    return {};
   return usage("unknown ending '" + std::string(ending) + "' of " + settings.output,
                "the ending chooses the format: .tsv, .csv, .json, .jsonl, .md (Markdown) or .txt (text)",
                "choose one, or name the format: --format csv");
@@ -158,6 +161,11 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"by_line", "--by-line", value_of(s.by_line)},
       {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},
   };
+}
+
+bool has_value(const std::vector<Parameter>& parameters, std::string_view name) {
+  return std::ranges::any_of(parameters,
+                             [&](const Parameter& p) { return p.parameter == name && !table::is_null(p.value); });
 }
 
 tl::unexpected<Error> no_rank(const std::string& report) {

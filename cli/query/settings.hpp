@@ -54,6 +54,7 @@ struct Parameter {
   table::Value value;
 };
 std::vector<Parameter> parameters(const Settings& settings);
+bool has_value(const std::vector<Parameter>& parameters, std::string_view name);
 // The refusal of --rank by a report of all processes together; names reports that take it.
 tl::unexpected<Error> no_rank(const std::string& report);
 // Fails where the user gave a filter that the report does not have.

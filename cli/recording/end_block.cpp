@@ -13,7 +13,7 @@
 namespace fade::cli::recording {
 
 std::string count(std::uint64_t n, std::string_view one, std::string_view many) {
-  return table::human_count(static_cast<std::int64_t>(n)) + ' ' + std::string(n == 1 ? one : many);
+  return table::human_counted(static_cast<std::int64_t>(n), one, many);
 }
 
 std::string duration(std::int64_t ns, const Style& style) {

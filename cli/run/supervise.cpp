@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/glob.hpp"
 #include "base/log.hpp"
 #include "cli/recording/reopen.hpp"
 #include "cli/recording/say.hpp"
@@ -21,7 +22,7 @@ namespace {
 void say_started(const std::string& name, Pid pid, const std::string& database) {
   ::signal(SIGPIPE, SIG_IGN);
   log::set_program("fade");
-  const std::string file = name.substr(name.rfind('/') + 1);
+  const std::string file(base_name(name));
   log::info("recording {} (pid {}) to {}", table::printable(file), pid, table::printable(database));
 }
 

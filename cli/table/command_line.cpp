@@ -4,12 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "base/glob.hpp"
+
 namespace fade::table {
-namespace {
-
-std::string_view last_part(std::string_view word) { return word.substr(word.rfind('/') + 1); }
-
-}  // namespace
 
 std::string short_command(const std::string& command) {
   constexpr std::array<std::string_view, 4> kInterpreters{"python", "bash", "sh", "perl"};
@@ -21,9 +18,9 @@ std::string short_command(const std::string& command) {
     const bool first = out.empty();
     const bool name = first || (script && !word.starts_with('-'));
     if (!first) out += ' ';
-    out += name ? last_part(word) : word;
+    out += name ? base_name(word) : word;
     if (first)
-      script = std::ranges::any_of(kInterpreters, [&](std::string_view i) { return last_part(word).starts_with(i); });
+      script = std::ranges::any_of(kInterpreters, [&](std::string_view i) { return base_name(word).starts_with(i); });
     else if (name || word == "-c" || word == "-m") script = false;
   }
   return out;

@@ -14,6 +14,7 @@
 #include "proc/proc_files.hpp"
 #include "supervisor/kernel_answers.hpp"
 #include "supervisor/permission.hpp"
+#include "supervisor/privilege.hpp"
 
 namespace fade::doctor {
 
@@ -61,6 +62,7 @@ struct Examined {
   Pid subject() const { return pid != 0 ? pid : asker.pid; }
   std::optional<std::string> variable(std::string_view name) const;
   bool exists(const std::string& path) const;  // of this machine, also if it is a dangling link
+  bool is_in_container() const { return !container_sign(proc()).empty(); }
 };
 
 struct Row {

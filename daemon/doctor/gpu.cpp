@@ -7,7 +7,6 @@
 #include "doctor/checks.hpp"
 #include "session/gpu_nodes.hpp"
 #include "supervisor/kfd_topology.hpp"
-#include "supervisor/privilege.hpp"
 
 namespace fade::doctor {
 namespace {
@@ -38,12 +37,10 @@ std::vector<std::string> amd_gpus(const Examined& x) {
   return out;
 }
 
-bool is_contained(const Examined& x) { return !container_sign(x.proc()).empty(); }
-
 Answer missing_kfd(const Examined& x) {
   const std::string text = "it does not exist: HIP finds no GPU";
   if (x.exists("/sys/module/amdgpu") || x.exists("/sys/class/kfd")) {
-    if (is_contained(x)) return problem(text + ", because the container was not given it", kDeviceFlags);
+    if (x.is_in_container()) return problem(text + ", because the container was not given it", kDeviceFlags);
     return problem(text + ", though the driver is loaded",
                    "sudo dmesg | grep -i kfd      shows why the driver made none");
   }
@@ -57,7 +54,7 @@ Answer from_node(const GpuNode& node, const Examined& x) {
     return ok(fmt::format("{} ({})", own ? "it may be opened" : "the process has not opened it, and may", node.rights));
   if (node.state == "device-missing") return missing_kfd(x);
   const std::string text = node.detail.substr(std::min(node.detail.size(), node.path.size() + 1));
-  if (is_contained(x)) return problem(text, fmt::format("docker run --group-add {} ...", node.group));
+  if (x.is_in_container()) return problem(text, fmt::format("docker run --group-add {} ...", node.group));
   return problem(text, fmt::format("sudo usermod -aG {} $USER      and log in again", node.group));
 }
 
@@ -106,7 +103,7 @@ Answers render_nodes(const Examined& x) {
   if (!out.empty()) return out;
   if (!has_kfd) return {none("none, and no /dev/kfd")};
   return {problem("there is no /dev/dri/renderD*: HIP cannot use the GPU",
-                  is_contained(x) ? kDeviceFlags : "sudo dmesg | grep -i amdgpu")};
+                  x.is_in_container() ? kDeviceFlags : "sudo dmesg | grep -i amdgpu")};
 }
 
 Answers topology(const Examined& x) {

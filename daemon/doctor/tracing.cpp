@@ -23,8 +23,6 @@ std::string first_line_of(const std::string& text) {
   return text.substr(0, text.find_first_of(std::string("\n\0", 2)));
 }
 
-bool is_in_container(const Examined& x) { return !container_sign(x.proc()).empty(); }
-
 }  // namespace
 
 Answers tracing(const Examined& x) {
@@ -56,7 +54,7 @@ Answers capability(const Examined& x) {
     return {
         warning(fmt::format("no process can have CAP_SYS_PTRACE {}: only processes of the same user may be attached "
                             "to, and only if Yama allows it",
-                            is_in_container(x) ? "in this container" : "in this session"),
+                            x.is_in_container() ? "in this container" : "in this session"),
                 "if that is not enough: " + way_to_privilege(x.asker, 0, container_sign(x.proc())))};
   if (StatusFile(x.proc().read("self/status")).mask("NoNewPrivs") != 0)
     return {warning("CAP_SYS_PTRACE is not held, and no_new_privs keeps sudo and file capabilities from giving it",

@@ -5,22 +5,25 @@
 #include "base/result.hpp"
 
 namespace fade {
+namespace {
+
+OpenCall* last_of(std::vector<OpenCall>& calls, const auto& is_wanted) {
+  const auto it = std::find_if(calls.rbegin(), calls.rend(), is_wanted);
+  return it == calls.rend() ? nullptr : &*it;
+}
+
+}  // namespace
 
 bool OpenCalls::has_frame_at(RemoteAddr sp) const {
   return std::ranges::any_of(calls_, [&](const OpenCall& call) { return call.sp == sp; });
 }
 
 OpenCall* OpenCalls::find(RemoteAddr return_address, RemoteAddr sp) {
-  const auto it = std::find_if(calls_.rbegin(), calls_.rend(), [&](const OpenCall& call) {
-    return call.sp == sp && call.return_address == return_address;
-  });
-  return it == calls_.rend() ? nullptr : &*it;
+  return last_of(calls_, [&](const OpenCall& call) { return call.sp == sp && call.return_address == return_address; });
 }
 
 OpenCall* OpenCalls::of_function(std::uint32_t entry, RemoteAddr sp) {
-  const auto it = std::find_if(calls_.rbegin(), calls_.rend(),
-                               [&](const OpenCall& call) { return call.sp == sp && call.entry == entry; });
-  return it == calls_.rend() ? nullptr : &*it;
+  return last_of(calls_, [&](const OpenCall& call) { return call.sp == sp && call.entry == entry; });
 }
 
 OpenCall OpenCalls::remove(const OpenCall& call) {

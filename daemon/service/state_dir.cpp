@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/glob.hpp"
 #include "service/acl.hpp"
 
 namespace fade::service {
@@ -183,7 +184,7 @@ std::string plain_name(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   constexpr std::string_view kGood = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
   std::string out;
-  for (const char c : text.substr(text.rfind('/') + 1).substr(0, kLongest))
+  for (const char c : base_name(text).substr(0, kLongest))
     out += kGood.find(c) == std::string_view::npos || (out.empty() && (c == '.' || c == '-')) ? '_' : c;
   return out.empty() ? "_" : out;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/glob.hpp"
 #include "elf/dynamic_image.hpp"
 #include "session/site_use.hpp"
 
@@ -69,7 +70,7 @@ std::string CallsInFlight::symbol_around(RemoteAddr inside, const Module& module
   if (image)
     for (const auto& symbol : image->all_functions())
       if (inside >= image->address(symbol) && inside < image->address(symbol) + symbol.size) return symbol.name;
-  return "a call of " + module.path.substr(module.path.rfind('/') + 1);
+  return "a call of " + std::string(base_name(module.path));
 }
 
 std::string CallsInFlight::name(RemoteAddr return_address, RemoteAddr inside, const Module& module) const {

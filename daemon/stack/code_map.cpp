@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/glob.hpp"
+
 namespace fade {
 namespace {
 
@@ -144,8 +146,7 @@ std::string CodeMap::why_missing(RemoteAddr pc) const {
     return pc.value >> 47 == 0 ? "no unwind information in generated code"
                                : "no code can be at that address: the stack is damaged";
   const std::string& path = code->mapping.path;
-  return fmt::format("{} {}", code->file ? "no unwind information in" : "cannot read",
-                     path.substr(path.rfind('/') + 1));
+  return fmt::format("{} {}", code->file ? "no unwind information in" : "cannot read", base_name(path));
 }
 
 void CodeMap::changed() {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/glob.hpp"
 #include "base/secrets.hpp"
 #include "probes/vocabulary.hpp"
 #include "store/demangle.hpp"
@@ -55,7 +56,7 @@ constexpr std::array<std::string_view, 5> kBridges{"libffi", "_ctypes", "_cffi_b
 // True for libraries that Python calls C functions through: every call of a Python program would seem to come from
 // them.
 bool is_bridge(std::string_view library) {
-  std::string_view name = library.substr(library.rfind('/') + 1);
+  std::string_view name = base_name(library);
   name = name.substr(0, name.find('.'));
   if (name.starts_with("libffi-")) return true;  // as wheels name their copy
   const std::size_t last = name.find_last_not_of("0123456789");

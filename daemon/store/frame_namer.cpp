@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/glob.hpp"
 #include "base/log.hpp"
 #include "elf/elf_file.hpp"
 #include "store/demangle.hpp"
@@ -31,7 +32,7 @@ std::string shortened(std::string text) {
 // runs.
 symbols::Lines lines_wanted(std::string_view path) {
   constexpr std::string_view kCLibrary[] = {"libc.so", "libc-2.", "ld-linux", "ld-2.", "ld-musl"};
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = base_name(path);
   const bool is_c_library =
       std::ranges::any_of(kCLibrary, [&](std::string_view begin) { return name.starts_with(begin); });
   return is_c_library ? symbols::Lines::Unwanted : symbols::Lines::Wanted;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/glob.hpp"
+
 namespace fade {
 namespace {
 
@@ -56,7 +58,7 @@ class Expansion {
     const char c = at_ < pattern_.size() ? pattern_[at_++] : '\0';
     switch (c) {
       case '%': return "%";
-      case 'e': return plain(std::string_view(facts_.program).substr(facts_.program.rfind('/') + 1));
+      case 'e': return plain(base_name(facts_.program));
       case 'p': return std::to_string(facts_.pid);
       case 'h': return plain(facts_.host);
       case 't': return moment(facts_.now);

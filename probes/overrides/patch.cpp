@@ -10,19 +10,13 @@
 #include <optional>
 
 #include "probes/overrides/value.hpp"
+#include "probes/values.hpp"
 
 namespace fade::probes {
 namespace {
 
 using Answer = DevicePath::Answer;
 using AnswerBytes = std::vector<std::byte>;
-
-template <class T>
-T value_in(std::span<const std::byte> bytes) {
-  T value{};
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
-  return value;
-}
 
 template <class T>
 AnswerBytes bytes_of(T value) {
@@ -115,7 +109,7 @@ class Patching {
     if (!place) return;
     const bool is_short = place->bytes == sizeof(std::uint32_t);  // CUDA's old functions give an unsigned int
     const AnswerBytes value =
-        is_short ? bytes_of(as_unsigned(value_in<std::uint64_t>(assignment.bytes))) : limited(fact, assignment.bytes);
+        is_short ? bytes_of(as_unsigned(load_word(assignment.bytes))) : limited(fact, assignment.bytes);
     put(assignment.rule, *place, value, std::string(fact.name), [&](const AnswerBytes& now) {
       return text_of(is_short ? FieldType::Unsigned : fact.type, fact.count,
                      std::span(now).subspan(place->offset, value.size()));
@@ -140,7 +134,7 @@ class Patching {
     const auto place = place_of(path_, *target.fact, 0);
     if (!place || place->offset + sizeof(std::uint32_t) > now_[place->parameter].size()) return;
     const auto read = [&](const AnswerBytes& all) {
-      return value_in<std::uint32_t>(std::span(all).subspan(place->offset));
+      return static_cast<std::uint32_t>(load_word(std::span(all).subspan(place->offset)));
     };
     std::uint32_t mask = 0, value = 0;
     for (std::uint32_t e = 0; e < target.count; ++e) {
@@ -158,19 +152,18 @@ class Patching {
 
   // ---- hipMemGetInfo: free memory is at most the total
   std::uint64_t total_told() const {
-    if (const Assignment* total = last_for("totalGlobalMem")) return value_in<std::uint64_t>(total->bytes);
-    return now_[1].size() >= 8 ? value_in<std::uint64_t>(now_[1]) : std::numeric_limits<std::uint64_t>::max();
+    if (const Assignment* total = last_for("totalGlobalMem")) return load_word(total->bytes);
+    return now_[1].size() >= 8 ? load_word(now_[1]) : std::numeric_limits<std::uint64_t>::max();
   }
 
   AnswerBytes limited(const Fact& fact, const AnswerBytes& value) const {
     if (path_.answer != Answer::MemoryInfo || fact.name != "memory.free") return value;
-    return bytes_of(std::min(value_in<std::uint64_t>(value), total_told()));
+    return bytes_of(std::min(load_word(value), total_told()));
   }
 
   void memory_info() {
     const bool both = now_[0].size() >= 8 && now_[1].size() >= 8;
-    const std::uint64_t free = both ? value_in<std::uint64_t>(now_[0]) : 0,
-                        total = both ? value_in<std::uint64_t>(now_[1]) : 0;
+    const std::uint64_t free = both ? load_word(now_[0]) : 0, total = both ? load_word(now_[1]) : 0;
     elements();
     free_of_total(both && total > free ? std::optional(total - free) : std::nullopt);
   }
@@ -180,8 +173,8 @@ class Patching {
     const Assignment* total = last_for("totalGlobalMem");
     if (total == nullptr || last_for("memory.free") != nullptr || now_[0].size() < 8) return;
     const std::uint64_t all = total_told(),
-                        free = in_use ? all - std::min(all, *in_use) : std::min(all, value_in<std::uint64_t>(now_[0]));
-    if (value_in<std::uint64_t>(now_[0]) == free) return;
+                        free = in_use ? all - std::min(all, *in_use) : std::min(all, load_word(now_[0]));
+    if (load_word(now_[0]) == free) return;
     put(total->rule, {0, 0}, bytes_of(free), "memory.free",
         [](const AnswerBytes& now) { return text_of(FieldType::Size, 1, std::span(now).first(8)); });
   }
@@ -203,7 +196,7 @@ class Patching {
     const Fact& fact = *assignment.target.fact;
     const std::size_t skipped = std::size_t{element - assignment.target.first} * fact.element_size;
     const auto value = std::span(assignment.bytes).subspan(skipped, fact.element_size);
-    if (fact.type == FieldType::Size) return bytes_of(as_int(value_in<std::uint64_t>(value)));
+    if (fact.type == FieldType::Size) return bytes_of(as_int(load_word(value)));
     return {value.begin(), value.end()};
   }
 
@@ -245,7 +238,7 @@ class Patching {
     for (std::size_t i = 0; i < active_.size(); ++i) {
       if (!wins(i, 0)) continue;
       for (const auto& [fact, value] : parts) {
-        if (active_[i]->target.fact->name == fact) *value = value_in<std::int32_t>(active_[i]->bytes);
+        if (active_[i]->target.fact->name == fact) *value = static_cast<std::int32_t>(load_word(active_[i]->bytes));
       }
       if (!same_rule_follows(i)) put_text(active_[i]->rule, told.text(), "pciBusId");
     }
