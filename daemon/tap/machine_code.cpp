@@ -1,36 +1,8 @@
 #include "tap/machine_code.hpp"
 
-#include <cstring>
-
 #include "base/result.hpp"
 
 namespace fade::tap {
-
-MachineCode::Label MachineCode::label() {
-  places_.emplace_back();
-  return places_.size() - 1;
-}
-
-const std::vector<std::uint8_t>& MachineCode::finish() {
-  for (const auto& [at, to] : references_) {
-    FADE_CHECK(places_[to]);
-    const auto distance = static_cast<std::int32_t>(places_[to].value - (at_.value + at + 4));
-    std::memcpy(&bytes_[at], &distance, sizeof distance);
-  }
-  references_.clear();
-  return bytes_;
-}
-
-void MachineCode::word32(std::uint64_t value) {
-  for (int shift = 0; shift < 32; shift += 8) byte(value >> shift);
-}
-
-void MachineCode::relative(RemoteAddr to, std::size_t behind) { word32(to.value - (here().value + 4 + behind)); }
-
-void MachineCode::relative(Label to) {
-  references_.push_back({bytes_.size(), to});
-  word32(0);
-}
 
 // offset(%base) with 32 bits of offset. %rsp and %r12 as a base would need a SIB byte.
 void MachineCode::memory(Reg reg, Reg base, std::int32_t offset) {

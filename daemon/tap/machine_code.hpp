@@ -1,10 +1,9 @@
 // Writes the few x86-64 instructions that a tap consists of (Intel SDM volume 2). Pure.
 #pragma once
 #include <cstdint>
-#include <initializer_list>
-#include <vector>
 
 #include "base/remote.hpp"
+#include "tap/code_bytes.hpp"
 
 namespace fade::tap {
 
@@ -13,21 +12,11 @@ enum class Reg : std::uint8_t { ax, cx, dx, bx, sp, bp, si, di, r8, r9, r10, r11
 // Conditions of a jump, by their numbers in the instruction.
 enum class Condition : std::uint8_t { AboveOrEqual = 3, Equal = 4, NotEqual = 5 };
 
-// Code for one address. A label is a place in it; a jump may lead to a label that is placed later. It has more than 40
-// functions, because each instruction is one.
-class MachineCode {
+// Each instruction is one function.
+class MachineCode : public CodeBytes {
  public:
-  explicit MachineCode(RemoteAddr at) : at_(at) {}
+  using CodeBytes::CodeBytes;
 
-  using Label = std::size_t;
-  Label label();
-  void place(Label label) { places_[label] = here(); }
-  RemoteAddr address_of(Label label) const { return places_[label]; }
-  RemoteAddr here() const { return at_ + bytes_.size(); }
-  // The code, with all jumps to labels in place. Every label that a jump uses was placed.
-  const std::vector<std::uint8_t>& finish();
-
-  void raw(std::initializer_list<std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes); }
   void move(Reg to, Reg from);                       // mov %from, %to
   void move(Reg to, std::uint32_t value);            // mov $value, %to (upper half 0)
   void load(Reg to, Reg base, std::int32_t offset);  // mov offset(%base), %to
@@ -56,23 +45,10 @@ class MachineCode {
   void call(RemoteAddr to);
 
  private:
-  struct Reference {
-    std::size_t at;  // of a rel32, in bytes_
-    Label to;
-  };
-  void byte(std::uint64_t value) { bytes_.push_back(static_cast<std::uint8_t>(value)); }
-  void word32(std::uint64_t value);
-  void relative(RemoteAddr to, std::size_t behind = 0);  // `behind`: bytes of the instruction after the rel32
-  void relative(Label to);
   void wide(Reg reg, Reg rm) { byte(0x48 | (static_cast<int>(reg) >> 3) << 2 | static_cast<int>(rm) >> 3); }
   void registers(Reg reg, Reg rm) { byte(0xC0 | (static_cast<int>(reg) & 7) << 3 | (static_cast<int>(rm) & 7)); }
   void memory(Reg reg, Reg base, std::int32_t offset);
   void group(std::uint8_t opcode, std::uint8_t extension, Reg rm, std::int32_t value);
-
-  RemoteAddr at_;
-  std::vector<std::uint8_t> bytes_;
-  std::vector<RemoteAddr> places_;
-  std::vector<Reference> references_;
 };
 
 }  // namespace fade::tap
