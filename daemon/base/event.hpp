@@ -321,7 +321,8 @@ struct ImportsBound {
 };
 
 // A moment in the life of a process that is worth a report: its death, a hang, or a requested snapshot. A ThreadSeen
-// for each of its threads follows. A second report with the same number replaces the first.
+// for each of its threads follows. A second report with the same number replaces the first. One row of postmortem_: a
+// field is a column.
 struct Postmortem {
   enum class Kind : std::uint8_t { Signal, Exit, Hang, Snapshot };  // Exit: ended by itself while calls were running
   PostmortemId postmortem = 0;

@@ -25,7 +25,9 @@ Seizing::Seizing(const Parts& parts)
       untraced_({p_.tracer, p_.roster, p_.population, p_.calls.engines(),
                  [this](Pid pid) { return seize_threads(pid); }, [this](Pid pid) { return watch(pid); }}),
       arrival_({p_.clock, p_.roster, p_.rendezvous, p_.calls.modules(), p_.calls.guard(), p_.calls.functions(),
-                p_.calls.stacks(), [this](Pid pid) { untraced_.meet_guests(pid); }}) {}
+                p_.calls.stacks(), [this](Pid pid) { untraced_.meet_guests(pid); }}),
+      conversion_({p_.sink, p_.clock, p_.roster, p_.rendezvous, p_.population.untraced(), p_.calls.functions(),
+                   p_.calls.taps()}) {}
 
 // A thread at the beginning of its end is refused as if it were forbidden, and looks alive for a moment. The same holds
 // for a thread that its tracer is just detaching.
@@ -123,9 +125,13 @@ Result<void> Seizing::watch(Pid pid) {
         EAGAIN});
   if (auto watched = arrival_.watch(*inferior); !watched) return cannot(std::move(watched.error()));
   if (Inferior* const watched = p_.roster.process(pid); watched && watched->watched)
-    p_.conversion.convert_waiting(*watched, arrival_.hold_clock());
+    conversion_.convert_waiting(*watched, arrival_.hold_clock());
   watch_early_children();
   return {};
+}
+
+void Seizing::convert_more() {
+  if (p_.calls.is_on()) conversion_.look(arrival_.hold_clock());
 }
 
 // Children that were forked while fade was attaching to their parent.

@@ -23,6 +23,7 @@ class Seizing {
  public:
   struct Parts {
     const Tracer& tracer;
+    EventSink& sink;
     const SessionClock& clock;
     Roster& roster;
     Rendezvous& rendezvous;
@@ -30,7 +31,6 @@ class Seizing {
     CallWatch& calls;
     Children& children;
     Programs& programs;
-    Conversion& conversion;
   };
   explicit Seizing(const Parts& parts);
   Seizing(const Seizing&) = delete;
@@ -40,6 +40,8 @@ class Seizing {
   void adopt(Pid pid);
   Result<void> seize(Pid pid);
   Result<void> watch(Pid pid);
+  // About ten times a second: taps functions that watch() could not tap yet.
+  void convert_more();
 
   Arrival& arrival() { return arrival_; }
   const Arrival& arrival() const { return arrival_; }
@@ -55,6 +57,7 @@ class Seizing {
   const Parts p_;
   UntracedArrival untraced_;
   Arrival arrival_;
+  Conversion conversion_;
 };
 
 }  // namespace fade

@@ -54,8 +54,7 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       children_({tracer, roster_, population_, calls_, options_.follow}),
       programs_({tracer, sink, clock_, options_, roster_, population_, calls_, lookouts_.black_box(), children_,
                  [this](const Stop& stop) { handle(stop); }}),
-      conversion_({sink, clock_, roster_, rendezvous_, population_.untraced(), calls_.functions(), calls_.taps()}),
-      seizing_({tracer, clock_, roster_, rendezvous_, population_, calls_, children_, programs_, conversion_}),
+      seizing_({tracer, sink, clock_, roster_, rendezvous_, population_, calls_, children_, programs_}),
       departure_({tracer, clock, turns_, roster_, rendezvous_, population_.unclaimed(), calls_.guard(),
                   [this](const Stop& stop) { handle(stop); }, [this](const Stop& stop) { children_.learn(stop); }}) {}
 
@@ -159,10 +158,7 @@ std::vector<Session::Duty> Session::duties() {
       {kOften, [](Session& s) { s.calls_.engines().drain(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},
-      {kOften,
-       [](Session& s) {
-         if (s.calls_.is_on()) s.conversion_.look(s.seizing_.arrival().hold_clock());
-       }},
+      {kOften, [](Session& s) { s.seizing_.convert_more(); }},
       {kOften, [](Session& s) { s.traps_.look(); }},
       {kOften, [](Session& s) { s.lookouts_.look_for_hangs(); }},
       {kSeldom, [](Session& s) { s.report_costs(); }},

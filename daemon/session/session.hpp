@@ -13,7 +13,6 @@
 #include "ptrace/turns.hpp"
 #include "session/call_watch.hpp"
 #include "session/children.hpp"
-#include "session/conversion.hpp"
 #include "session/departure.hpp"
 #include "session/hold_times.hpp"
 #include "session/lookouts.hpp"
@@ -126,7 +125,6 @@ class Session {  // the fields are the classes that stops are given to; this one
   Population population_;
   Children children_;
   Programs programs_;
-  Conversion conversion_;
   Seizing seizing_;
   Departure departure_;
   std::vector<Duty> duties_ = duties();

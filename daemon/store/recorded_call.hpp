@@ -7,7 +7,8 @@
 
 namespace fade::store {
 
-// One call while it is recorded. Lives as long as the recording of that call.
+// One call while it is recorded: the facts that every table's recorder shares. Lives as long as the recording of that
+// call.
 struct RecordedCall {
   const CallRecord& record;
   const CallView& view;

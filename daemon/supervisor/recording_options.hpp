@@ -71,7 +71,7 @@ struct CostSummary {
   std::int64_t life_ns = 0;     // from the begin of the first process to the end of the last one
 };
 
-// The content of the end block.
+// The content of the end block: a field is a part of it.
 struct RunSummary {
   std::string database;
   std::int64_t duration_ns = 0;  // of the program's life; of the recording where the program runs on
