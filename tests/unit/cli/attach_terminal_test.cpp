@@ -1,33 +1,22 @@
-// Keyboard, signals and console on real terminals and pipes.
+// The keyboard on a real terminal, signals, and a capability.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <pty.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 
-#include "base/log.hpp"
 #include "cli/attach/capability.hpp"
-#include "cli/attach/console.hpp"
 #include "cli/attach/detach_signals.hpp"
 #include "cli/attach/keyboard.hpp"
-#include "cli/attach/watcher.hpp"
 
 namespace fade::cli::attach {
 namespace {
-
-using ::testing::AnyOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 // ---------------------------------------------------------------- keyboard
 // Runs `part` in the foreground of a terminal of its own; the test types and reads at its other end. Exit status of
@@ -127,190 +116,6 @@ TEST(DetachSignals, EverythingIsPutBack) {
   { const DetachSignals signals; }
   EXPECT_EQ(::signal(SIGINT, SIG_DFL), SIG_DFL);
   EXPECT_EQ(::signal(SIGTSTP, SIG_DFL), SIG_DFL);
-}
-
-// ---------------------------------------------------------------- console
-class ConsoleTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ::unsetenv("COLUMNS");
-    log::set_program("fade");
-  }
-  void TearDown() override { log::set_destination(STDERR_FILENO); }
-
-  void terminal(unsigned short columns) {
-    int screen = -1, ours = -1;
-    const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
-    ASSERT_EQ(::openpty(&screen, &ours, nullptr, nullptr, &size), 0);
-    reader_ = Fd(screen);
-    writer_ = Fd(ours);
-  }
-  void pipe() {
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    reader_ = Fd(ends[0]);
-    writer_ = Fd(ends[1]);
-  }
-  // What has been written up to now.
-  std::string seen() {
-    std::string text;
-    char buffer[4096];
-    ::fcntl(reader_.get(), F_SETFL, O_NONBLOCK);
-    for (ssize_t n; (n = ::read(reader_.get(), buffer, sizeof buffer)) > 0;)
-      text.append(buffer, static_cast<std::size_t>(n));
-    return text;
-  }
-  std::size_t fill(int fd) {
-    ::fcntl(fd, F_SETFL, O_NONBLOCK);
-    std::size_t all = 0;
-    for (ssize_t n; (n = ::write(fd, "................", 16)) > 0;) all += static_cast<std::size_t>(n);
-    ::fcntl(fd, F_SETFL, 0);
-    return all;
-  }
-
-  const Console::Manner manner_{.hint = "[Enter] detach"};
-  const Watched watched_{{.pid = 7, .program = "app", .database = "x.db"}, 1};
-  Fd reader_, writer_;
-};
-
-TEST_F(ConsoleTest, TheLineIsRewrittenInPlaceAndTakenAway) {
-  terminal(100);
-  {
-    Console console(writer_.get(), manner_);
-    console.numbers({.elapsed_ns = 1'000'000'000, .calls = 123'000});
-    EXPECT_EQ(seen(), "\r* 00:00:01  123k calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B");
-    console.numbers({.elapsed_ns = 2'000'000'000, .calls = 123'000});
-    EXPECT_EQ(seen(),
-              "\r* 00:00:02  0 calls/s  mem +0 B since attach  err 0  db 0 B  [Enter] detach  peak +0 B   \b\b\b");
-  }
-  EXPECT_EQ(seen(), '\r' + std::string(86, ' ') + '\r');
-}
-
-TEST_F(ConsoleTest, MessagesDoNotMixWithTheLine) {
-  terminal(100);
-  Console console(writer_.get(), manner_);
-  console.numbers({});
-  seen();
-  console.attached(watched_);
-  const std::string text = seen();
-  EXPECT_EQ(text.rfind("\r "), 0u);
-  EXPECT_THAT(text, HasSubstr(" \rfade: attached to app (pid 7), recording to x.db\r\n"));
-  console.stop_refused("Enter detaches");
-  EXPECT_THAT(seen(), EndsWith("Enter detaches\r\n"));
-}
-
-TEST_F(ConsoleTest, TheLineIsCutToTheTerminal) {
-  terminal(30);
-  Console console(writer_.get(), manner_);
-  console.numbers({});
-  EXPECT_EQ(seen(), "\r* 00:00:00  0 calls/s");
-  const winsize narrow{.ws_row = 24, .ws_col = 12, .ws_xpixel = 0, .ws_ypixel = 0};
-  ASSERT_EQ(::ioctl(reader_.get(), TIOCSWINSZ, &narrow), 0);
-  console.numbers({});
-  const std::string text = seen();
-  EXPECT_EQ(text, "\r* 00:00:00 \b");  // blanks do not go beyond the new width either
-}
-
-TEST_F(ConsoleTest, OnlyATerminalHasALine) {
-  pipe();
-  Console console(writer_.get(), manner_);
-  console.numbers({});
-  EXPECT_THAT(seen(), IsEmpty());
-  console.attached(watched_);
-  EXPECT_EQ(seen(), "fade: attached to app (pid 7), recording to x.db\nfade: held none of 0 threads\n");
-}
-
-TEST_F(ConsoleTest, QuietMeansNoLine) {
-  terminal(100);
-  Console console(writer_.get(), {.live = false});
-  console.numbers({});
-  EXPECT_THAT(seen(), IsEmpty());
-}
-
-TEST_F(ConsoleTest, AFullPipeHoldsNobody) {
-  pipe();
-  const std::size_t full = fill(writer_.get());
-  {
-    Console console(writer_.get(), manner_);
-    console.attached(watched_);  // returns
-    log::error("from anywhere");
-  }
-  EXPECT_EQ(::fcntl(writer_.get(), F_GETFL) & O_NONBLOCK, 0);  // whoever shares the pipe still waits for it
-  EXPECT_EQ(seen().size(), full);
-}
-
-TEST_F(ConsoleTest, ATerminalThatIsNotReadHoldsNobody) {
-  terminal(100);
-  Console console(writer_.get(), manner_);
-  for (int i = 0; i < 5000; ++i) console.numbers({.elapsed_ns = i});  // returns
-  EXPECT_THAT(seen(), HasSubstr("calls/s"));
-  console.numbers({});
-  EXPECT_THAT(seen(), HasSubstr("* 00:00:00"));
-}
-
-TEST_F(ConsoleTest, AFileIsWrittenAtItsEnd) {
-  const std::string path = ::testing::TempDir() + "fade-console-" + std::to_string(::getpid());
-  std::ofstream(path) << "before\n";
-  {
-    const Fd file(::open(path.c_str(), O_WRONLY | O_APPEND));
-    log::set_destination(file.get());
-    Console console(file.get(), manner_);
-    console.attached(watched_);
-  }
-  std::ifstream in(path);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
-            "before\nfade: attached to app (pid 7), recording to x.db\nfade: held none of 0 threads\n");
-  ::unlink(path.c_str());
-}
-
-// ---------------------------------------------------------------- all of it together
-using Wish = AttachObserver::Wish;
-
-class WatcherTest : public ConsoleTest {
- protected:
-  void SetUp() override {
-    ConsoleTest::SetUp();
-    pipe();
-    int ends[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    daemon_ = Fd(ends[0]);
-    control_.emplace(std::move(*Control::open(ends[1])));
-  }
-  Fd daemon_;
-  std::optional<Control> control_;
-};
-
-TEST_F(WatcherTest, TheDaemonIsToldAndObeyed) {
-  const DetachSignals signals;
-  Keyboard keyboard(reader_.get());
-  Console console(writer_.get(), manner_);
-  Watcher watcher(console, keyboard, signals, &*control_, 2);
-  EXPECT_EQ(watcher.wish(), Wish::GoOn);
-  watcher.attached(watched_.first);
-  watcher.tick({});
-  EXPECT_THAT(seen(), HasSubstr("app (pid 7) and 1 more process"));
-  EXPECT_EQ(watcher.watched().first.pid, Pid(7));
-  char buffer[4096];
-  const std::string told(buffer, static_cast<std::size_t>(::recv(daemon_.get(), buffer, sizeof buffer, 0)));
-  EXPECT_THAT(told, HasSubstr("\"event\":\"attached\""));
-  EXPECT_THAT(told, HasSubstr("\"event\":\"tick\""));
-  ASSERT_EQ(::send(daemon_.get(), "{\"do\":\"stop\"}\n", 14, 0), 14);
-  EXPECT_EQ(watcher.wish(), Wish::Detach);
-}
-
-TEST_F(WatcherTest, ASignalDetachesAtOnceAndCtrlZIsAnsweredOnce) {
-  const DetachSignals signals;
-  Keyboard keyboard(reader_.get());
-  Console console(writer_.get(), manner_);
-  Watcher watcher(console, keyboard, signals, nullptr, 1);
-  ::raise(SIGTSTP);
-  EXPECT_EQ(watcher.wish(), Wish::GoOn);
-  EXPECT_EQ(seen(), "fade: not stopping: the program would stand still with fade. Ctrl-C detaches\n");
-  ::raise(SIGTSTP);
-  EXPECT_EQ(watcher.wish(), Wish::GoOn);
-  EXPECT_THAT(seen(), IsEmpty());
-  ::raise(SIGINT);
-  EXPECT_EQ(watcher.wish(), Wish::Detach);
 }
 
 // ---------------------------------------------------------------- capability

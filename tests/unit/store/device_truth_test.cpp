@@ -1,5 +1,5 @@
 // Devices as programs were told about them, beside what the driver and the reference table say: who is who, and what
-// the variables leave. The findings made of it are tested with programs (tests/e2e/test_devices.py).
+// the variables leave. The findings made of it are tested with programs (tests/e2e/test_device_findings.py).
 #include <gmock/gmock.h>
 
 #include "schema/schema.hpp"
