@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -167,3 +168,9 @@ def daemon(build):
     yield daemon
     daemon.end()
     shutil.rmtree(root, ignore_errors=True)
+
+
+def own_program(daemon):
+    """(command, rule for --exe) of a program that nothing else on this machine runs: a rule is for all of its processes."""
+    copy = shutil.copy(daemon.build.tracees / "loop", daemon.root / "loop")
+    return f"{copy} 2000000000", f"^{re.escape(str(copy))}$"

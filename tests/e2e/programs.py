@@ -29,3 +29,7 @@ def fade(build, tmp_path):
 @pytest.fixture
 def demo(build):
     return build.demo
+
+
+def run(fade, tmp_path, *arguments, **more):
+    return fade("fade-run", *arguments, cwd=tmp_path, **more)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import harness
-from test_query import ENVIRONMENT
+from queries import ENVIRONMENT
 
 ROUNDS = 1000
 FUNCTIONS = ["hipDeviceGetAttribute", "hipFree", "hipMalloc", "hipMemset"]

@@ -1,19 +1,13 @@
-"""faded and fadectl: sessions that outlive their clients, runs, watches, and permissions."""
+"""faded and fadectl: sessions that outlive their clients, runs and watches."""
 import json
 import os
-import pathlib
-import re
-import shutil
 import signal
-import stat
 import subprocess
 
 import pytest
 
 import harness
-from daemons import OTHER, USER, alive, daemon, free, goes_on, status_of, wait_until  # noqa: F401 (fixture)
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="other users' programs need root")
+from daemons import daemon, free, goes_on, own_program, status_of, wait_until  # noqa: F401 (fixture)
 
 
 # ---------------------------------------------------------------- sessions
@@ -53,19 +47,6 @@ def test_one_process_has_one_session(daemon):
     target = daemon.target()
     daemon.attach(target.pid)
     assert "session 1 records it already" in daemon.ctl("attach", target.pid, status=1).stderr
-
-
-def test_terminate_detaches_from_everything(daemon):
-    faded = daemon.start()
-    targets = [daemon.target() for _ in range(2)]
-    for target in targets:
-        daemon.attach(target.pid)
-    faded.terminate()
-    assert faded.wait(timeout=120) == 0
-    assert all(goes_on(target) for target in targets)
-    assert not daemon.socket.exists()
-    daemon.start()
-    assert {session["ending"] for session in daemon.sessions().values()} == {"detached"}
 
 
 def test_tail_tells_what_happens_and_ends_with_the_session(daemon):
@@ -112,110 +93,6 @@ def test_options_that_a_command_would_ignore_are_refused(daemon):
 
 def test_without_a_daemon_there_is_advice(daemon):
     assert "systemctl start faded.socket" in daemon.ctl("status", status=1).stderr
-
-
-# ---------------------------------------------------------------- the daemon's own end
-def test_reload_keeps_sessions_and_runs_the_program_that_was_put_in_its_place(daemon):
-    installed = daemon.root / "faded"
-    shutil.copy2(daemon.faded, installed)
-    faded = daemon.start(program=installed)
-    target = daemon.target()
-    session = daemon.attach(target.pid)
-    shutil.copy2(daemon.faded, daemon.root / "new")
-    os.replace(daemon.root / "new", installed)
-    replaced = installed.stat().st_ino
-    assert os.stat(f"/proc/{faded.pid}/exe").st_ino != replaced
-    daemon.ctl("reload")
-    wait_until(lambda: os.stat(f"/proc/{faded.pid}/exe").st_ino == replaced and daemon.answers(), "the new program")
-    again = daemon.sessions()[session["id"]]
-    assert (again["worker"], again["state"]) == (session["worker"], "recording")
-    wait_until(lambda: daemon.json("show", session["id"])["calls"] > again["calls"], "recorded calls")
-    assert daemon.json("pause", session["id"])["state"] == "paused"
-    faded.send_signal(signal.SIGHUP)
-    wait_until(lambda: daemon.log().count("goes on: process") == 2 and daemon.answers(), "the second restart")
-    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
-    assert goes_on(target) and faded.poll() is None
-
-
-def test_a_reload_that_cannot_be_done_changes_nothing(daemon):
-    installed = daemon.root / "faded"
-    shutil.copy2(daemon.faded, installed)
-    daemon.start(program=installed)
-    target = daemon.target()
-    session = daemon.attach(target.pid)
-    installed.unlink()
-    daemon.ctl("reload")
-    wait_until(lambda: "cannot restart" in daemon.log(), "the attempt")
-    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
-
-
-def test_a_killed_daemon_loses_no_session(daemon):
-    faded = daemon.start()
-    target = daemon.target()
-    session = daemon.attach(target.pid)
-    faded.kill()
-    faded.wait()
-    assert alive(session["worker"]) and status_of(target.pid)["TracerPid"] == str(session["worker"])
-    daemon.start()  # over the socket that was left
-    again = daemon.sessions()[session["id"]]
-    assert again["state"] == "recording"
-    wait_until(lambda: daemon.json("show", session["id"])["calls"] > again["calls"], "recorded calls")
-    assert daemon.json("pause", session["id"])["state"] == "paused"
-    assert daemon.json("stop", session["id"])[0]["ending"] == "detached"
-    assert goes_on(target)
-
-
-def test_what_ended_while_no_daemon_ran_is_known(daemon):
-    faded = daemon.start()
-    target = daemon.target()
-    session = daemon.attach(target.pid)
-    wait_until(lambda: daemon.json("show", session["id"])["calls"] > 0, "recorded calls")
-    faded.kill()
-    faded.wait()
-    target.kill()
-    wait_until(lambda: not alive(session["worker"]), "the worker's end")
-    daemon.start()
-    after = daemon.sessions()[session["id"]]
-    database = pathlib.Path(after["folder"], after["database"])
-    calls = sum(harness.summed(harness.Database(database).counts("call_stats")).values())
-    assert (after["state"], after["ending"], after["calls"]) == ("ended", "the program ended", calls) and calls > 0
-    assert f"\t{calls}\t" in daemon.ctl("list").stdout
-    assert [path.name for path in database.parent.iterdir()] == [database.name]  # the worker's last word is taken in
-    daemon.process.kill()
-    daemon.process.wait()
-    daemon.start()
-    assert daemon.sessions()[session["id"]] == after
-
-
-def test_a_worker_killed_while_no_daemon_ran_has_an_unknown_end(daemon):
-    faded = daemon.start()
-    target = daemon.target()
-    session = daemon.attach(target.pid)
-    faded.kill()
-    faded.wait()
-    os.kill(session["worker"], signal.SIGKILL)
-    wait_until(lambda: not alive(session["worker"]), "the worker's end")
-    daemon.start()
-    after = daemon.sessions()[session["id"]]
-    assert after["state"] == "unknown" and "calls" not in after
-    assert after["ending"] == f"the daemon was restarted; fade-query {after['folder']}/{after['database']} tells"
-    row = next(line for line in daemon.ctl("list").stdout.splitlines() if "unknown" in line)
-    assert " 0 " not in row
-    assert "not known" in daemon.ctl("show", session["id"]).stdout
-
-
-def test_a_killed_worker_loses_no_program(daemon):
-    daemon.start()
-    target = daemon.target()
-    session = daemon.attach(target.pid)
-    os.kill(session["worker"], signal.SIGKILL)
-    lost = wait_until(lambda: (s := daemon.sessions()[session["id"]])["state"] == "lost" and s, "the end of the session")
-    assert "signal 9" in lost["ending"]
-    assert goes_on(target)
-    again = daemon.attach(target.pid)  # clears away what was left behind
-    wait_until(lambda: daemon.json("show", again["id"])["calls"] > 0, "recorded calls")
-    daemon.ctl("stop", again["id"])
-    assert goes_on(target)
 
 
 # ---------------------------------------------------------------- run and watch
@@ -278,12 +155,6 @@ def test_signals_come_once_where_the_daemon_records(daemon, tmp_path):
     assert process.communicate(timeout=60)[0] == b"HUP 1\nTERM 1\n" and process.returncode == 7
 
 
-def own_program(daemon):
-    """(command, rule for --exe) of a program that nothing else on this machine runs: a rule is for all of its processes."""
-    copy = shutil.copy(daemon.build.tracees / "loop", daemon.root / "loop")
-    return f"{copy} 2000000000", f"^{re.escape(str(copy))}$"
-
-
 def test_watch_attaches_once_to_what_matches(daemon):
     daemon.start()
     program, rule = own_program(daemon)
@@ -317,75 +188,3 @@ def test_watches_outlive_the_daemon(daemon):
     assert daemon.json("watch", "list") == [rule]
     target = daemon.target(program)
     assert wait_until(lambda: daemon.sessions().get(1), "a session")["pid"] == target.pid
-
-
-# ---------------------------------------------------------------- who may
-@needs_root
-def test_users_have_their_own_programs_traced_and_no_others(daemon):
-    daemon.start()
-    mine, roots = daemon.target(uid=USER), daemon.target()
-    refused = daemon.ctl("attach", roots.pid, uid=USER, status=3)
-    assert "it runs as user 0" in refused.stderr and f"sudo fadectl attach {roots.pid}" in refused.stderr
-    daemon.ctl("attach", mine.pid, uid=OTHER, status=3)
-    assert free(mine.pid) and free(roots.pid)
-    assert f"refused user {USER}" in daemon.log() and f"refused user {OTHER}" in daemon.log()
-
-    session = daemon.attach(mine.pid, uid=USER)
-    worker = status_of(session["worker"])
-    assert worker["Uid"].split() == [str(USER)] * 4 and int(worker["CapEff"], 16) in (0, 1 << 19)
-    database = daemon.state / str(USER) / session["database"]
-    assert stat.S_IMODE(database.stat().st_mode) == 0o600 and database.stat().st_uid == USER
-    # Others neither see nor touch it; root does.
-    assert daemon.sessions(uid=OTHER) == {} and list(daemon.sessions(uid=USER)) == list(daemon.sessions()) == [1]
-    for command in ("show", "stop", "pause", "tail"):
-        daemon.ctl(command, 1, uid=OTHER, status=4)
-    daemon.ctl("reload", uid=USER, status=3)
-    daemon.ctl("watch", "add", "--uid", 0, uid=USER, status=3)
-    assert free(roots.pid)
-    daemon.ctl("stop", 1)
-    assert goes_on(mine)
-    assert subprocess.run(["setpriv", f"--reuid={OTHER}", "--clear-groups", "cat", database], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
-
-
-@needs_root
-def test_a_users_watch_leaves_other_users_alone(daemon):
-    daemon.start()
-    program, rule = own_program(daemon)
-    roots, mine = daemon.target(program), daemon.target(program, uid=USER)
-    daemon.ctl("watch", "add", "--exe", rule, uid=USER)
-    assert wait_until(lambda: daemon.sessions().get(1), "a session")["pid"] == mine.pid
-    assert free(roots.pid)
-
-
-@needs_root
-@pytest.mark.parametrize("statement, said", [
-    ("ctypes.CDLL(None).prctl(4, 0)", "not dumpable"),  # PR_SET_DUMPABLE
-    (f"os.setresuid({USER}, {USER}, 0)", "it runs as user 0"),
-    (f"os.setresgid({USER}, {USER}, 0); os.setresuid({USER}, {USER}, {USER})", "it runs as group 0"),
-])
-def test_every_id_and_dumpability_count(daemon, statement, said):
-    daemon.start()
-    program = f"import ctypes, os, sys\nif os.getuid() == 0 and 'prctl' in {statement!r}: os.setresgid({USER}, {USER}, {USER}); os.setresuid({USER}, {USER}, {USER})\n{statement}\nprint('ready', flush=True)\nsys.stdin.read()"
-    target = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    daemon.started.append(target)
-    assert target.stdout.readline() == b"ready\n"
-    assert said in daemon.ctl("attach", target.pid, uid=USER, status=3).stderr
-    assert free(target.pid)
-    assert said in daemon.ctl("check", target.pid, uid=USER, status=3).stdout
-
-
-@needs_root
-def test_only_allowed_users_are_served(daemon):
-    daemon.start("--allow-uid", USER)
-    daemon.ctl("status", uid=USER)
-    daemon.ctl("status")
-    assert "--allow-uid" in daemon.ctl("status", uid=OTHER, status=3).stderr
-
-
-def test_sessions_are_limited(daemon):
-    daemon.start("--max-sessions", 1)
-    first, second = daemon.target(), daemon.target()
-    daemon.attach(first.pid)
-    assert "1 and 16 are allowed" in daemon.ctl("attach", second.pid, status=1).stderr
-    daemon.ctl("stop", "--all")
-    daemon.attach(second.pid)

@@ -13,7 +13,7 @@ import pexpect
 import pytest
 
 import harness
-from test_query import ENVIRONMENT
+from queries import ENVIRONMENT
 
 KEYS = ["timestamp", "timestamp_ns", "function", "category", "device_id", "args", "result", "result_name", "failed", "duration_ns", "state", "pid", "tid", "id",
         "parent_id", "api", "caller", "session"]

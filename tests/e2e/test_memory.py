@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import harness
-from test_query import ENVIRONMENT, on_terminal
+from queries import ENVIRONMENT, on_terminal
 
 RUNTIMES = ["v5", "v6", "v7"]
 FINDINGS = "SELECT finding FROM findings WHERE severity <> 'info' ORDER BY 1"

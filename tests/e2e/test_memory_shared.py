@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 import harness
-from test_query import ENVIRONMENT, on_terminal
+from queries import ENVIRONMENT, on_terminal
 
 RUNTIMES = ["v6", "v7"]  # HIP 5.2 has no memory in graphs
 

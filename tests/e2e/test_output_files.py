@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 import harness
-from test_query import ENVIRONMENT
+from queries import ENVIRONMENT
 
 ANOTHER = 65_534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import harness
-from test_query import ENVIRONMENT, on_terminal
+from queries import ENVIRONMENT, on_terminal
 
 PYTHON3 = "/usr/bin/python3"
 DELAYS = "hipDeviceSynchronize:4ms,hipStreamSynchronize:2ms,hipMemcpy:1ms"
