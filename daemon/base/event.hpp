@@ -274,6 +274,8 @@ struct ThreadCost {
   std::uint64_t stops = 0;
   std::int64_t held_ns = 0;
   std::uint64_t crossed = 0;  // of the stops, while the thread was on another CPU than the tracer; an estimate
+  std::uint64_t sampled = 0;  // of the stops, those whose switches were measured (ptrace/stop_samples.hpp)
+  std::int64_t sampled_ns = 0;
 };
 
 // The cost of a stop on this machine, once for each form of entry (ptrace/stop_cost.hpp), and once
@@ -284,6 +286,7 @@ struct CostMeasured {
   std::uint32_t calls = 0;                       // number of measured calls, 0: none
   std::int64_t call_ns = 0, call_spread_ns = 0;  // within each duration
   std::int64_t stop_ns = 0, stop_spread_ns = 0;  // of each stop, beyond the time for which fade held the thread
+  std::int64_t run_ns = 0;                       // of stop_ns, what the thread itself runs; 0: not known
   std::string problem;                           // why the measurement failed
 };
 

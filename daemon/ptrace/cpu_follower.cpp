@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <utility>
+
+#include "proc/sched_times.hpp"
 
 namespace fade {
 namespace {
@@ -17,22 +18,6 @@ namespace {
 int last_cpu(const ProcFiles& proc, Tid tid) {
   const auto cpu = proc.stat(tid).number(StatFile::LastCpu);
   return cpu ? static_cast<int>(*cpu) : -1;
-}
-
-// The times of a thread, in ns (Documentation/scheduler/sched-stats.rst).
-struct CpuTimes {
-  std::int64_t ran = 0;
-  std::int64_t waited = 0;  // for a CPU, while runnable
-};
-CpuTimes cpu_times(const Fd& schedstat) {
-  char text[128];
-  const ssize_t n = ::pread(schedstat.get(), text, sizeof text, 0);
-  CpuTimes times;
-  if (n <= 0) return times;
-  const char* const end = text + n;
-  const char* const space = std::from_chars(text, end, times.ran).ptr;
-  if (space != end) std::from_chars(space + 1, end, times.waited);
-  return times;
 }
 
 bool set_policy(int policy) {
@@ -63,13 +48,13 @@ constexpr std::int64_t kLongestPause = 60'000'000'000;
 
 std::int64_t CpuFollower::waited() {
   if (!schedstat_) schedstat_ = Fd(::open(proc_.path("thread-self/schedstat").c_str(), O_RDONLY | O_CLOEXEC));
-  return schedstat_ ? cpu_times(schedstat_).waited : 0;
+  return SchedTimes::read(schedstat_).value_or(SchedTimes()).waited_ns;
 }
 
 // Whether the tracee was executed for most of the time since the last call for it. Then no stop was kept waiting.
 bool CpuFollower::was_busy(Tid tid, std::int64_t now) {
   const Fd file(::open(proc_.path(tid, "schedstat").c_str(), O_RDONLY | O_CLOEXEC));
-  const Busy last = std::exchange(busy_, {tid, file ? cpu_times(file).ran : 0, now});
+  const Busy last = std::exchange(busy_, {tid, SchedTimes::read(file).value_or(SchedTimes()).ran_ns, now});
   return last.tid == tid && 2 * (busy_.ran_ns - last.ran_ns) > now - last.at;
 }
 
@@ -120,6 +105,12 @@ void CpuFollower::stop_yielding(std::int64_t now) {
   const bool worth_it = now - yielding_.since > kWorthIt * yielding_.starved_ns;
   yielding_.pause_ns = worth_it ? kShortestPause : std::min(2 * yielding_.pause_ns, kLongestPause);
   yielding_.not_before = now + yielding_.pause_ns;
+}
+
+bool CpuFollower::rest_if_quiet(std::int64_t now) {
+  if (cpu_ < 0 || now - last_stop_ < kQuiet) return false;
+  rest();
+  return true;
 }
 
 void CpuFollower::rest() {

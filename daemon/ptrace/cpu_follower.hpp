@@ -28,17 +28,22 @@ class CpuFollower {
   // take some microseconds. Returns true if cpu() has changed.
   bool saw(Tid tid, std::int64_t now, bool has_time = true) {
     ++window_.stops;
+    last_stop_ = now;
     return has_time && now - window_.begin >= kWindow && end_window(tid, now);
   }
   int cpu() const { return cpu_; }  // the CPU of the tracer; -1: any
   // An estimate, from samples: the number of stops of a tracee on another CPU since the last call of this function.
   std::uint32_t take_crossed() { return std::exchange(crossed_, 0); }
 
+  // Lets go of the CPU if no call has stopped for a while: other work of the tracer would take it from the program.
+  // Returns true if cpu() has changed.
+  bool rest_if_quiet(std::int64_t now);
   // Restores the thread's policy and CPUs. Needed before work that keeps several threads waiting.
   void rest();
 
  private:
   static constexpr std::int64_t kWindow = 250'000;  // ns
+  static constexpr std::int64_t kQuiet = 20'000'000;
   static constexpr std::int64_t kShortestPause = 5'000'000;
   bool end_window(Tid tid, std::int64_t now);
   bool follow(Tid tid);
@@ -76,6 +81,7 @@ class CpuFollower {
   Fd schedstat_;  // of this thread
   ThreadCpus cpus_;
   int cpu_ = -1;
+  std::int64_t last_stop_ = 0;
   Window window_;
   Looks looks_;
   std::uint32_t crossed_ = 0;

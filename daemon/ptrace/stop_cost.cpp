@@ -1,5 +1,6 @@
 #include "ptrace/stop_cost.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,11 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/thread_cpus.hpp"
+#include "proc/proc_files.hpp"
+#include "proc/sched_times.hpp"
 #include "ptrace/tracee.hpp"
 
 // The child asks for a tracer, forbids a core file of itself, then stops at its entry and at its return for ever.
@@ -128,6 +132,23 @@ class OneCpu {
   const int cpu_;
 };
 
+// The time for which the child runs. Its own instructions take next to none, so all of it belongs to its stops.
+class RunTime {
+ public:
+  explicit RunTime(Tid child)
+      : schedstat_(::open(ProcFiles().path(child, "schedstat").c_str(), O_RDONLY | O_CLOEXEC)),
+        before_(SchedTimes::read(schedstat_)) {}
+  // Since the object was made, for each of so many stops. 0: not known.
+  std::int64_t each(std::int64_t stops) const {
+    const auto now = SchedTimes::read(schedstat_);
+    return now && before_ ? (now->ran_ns - before_->ran_ns) / stops : 0;
+  }
+
+ private:
+  const Fd schedstat_;
+  const std::optional<SchedTimes> before_;
+};
+
 class Calls {
  public:
   Calls(const Tracer& tracer, Tid tid) : tracer_(tracer), child_(tid) {}
@@ -146,7 +167,7 @@ class Calls {
   void forget() { forms_ = {}; }
   StopCosts costs(EntryForm form) {
     Samples& samples = forms_[static_cast<std::size_t>(form)];
-    return {static_cast<std::uint32_t>(samples.call.size()), Measured::of(samples.call), Measured::of(samples.stop)};
+    return {static_cast<std::uint32_t>(samples.call.size()), Measured::of(samples.call), Measured::of(samples.stop), 0};
   }
 
  private:
@@ -191,10 +212,12 @@ Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {  
   for (std::uint32_t i = 0; i < kWarmUp; ++i)
     if (!both()) return fail("a child of fade cannot be traced");
   calls.forget();
+  const RunTime run(child->tid());
   for (std::uint32_t made = 0; made < limits.calls && (made < kFewest || boottime_ns() - since < limits.time.count());
        ++made)
     if (!both()) return fail("a signal came to the child that measures");
   CallCosts costs{calls.costs(EntryForm::Jump), calls.costs(EntryForm::Int3), {}};
+  costs.jump.run_ns = costs.int3.run_ns = run.each(2 * (costs.jump.calls + costs.int3.calls));
   if (!together.separate()) return costs;
   calls.forget();
   for (std::uint32_t made = 0; made < limits.calls_apart; ++made)

@@ -16,6 +16,7 @@ struct StopCosts {
   std::uint32_t calls = 0;  // number of measured calls
   Measured call;            // duration of an empty function: from its recorded begin to the tracer's next stop
   Measured stop;            // duration of one stop beyond the time it is held: the request to resume, and the switches
+  std::int64_t run_ns = 0;  // of this, the time for which the thread itself runs: a mean of all forms; 0: not known
 };
 
 // The way a thread continues from the stop at the entry of a function.

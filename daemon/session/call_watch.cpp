@@ -27,6 +27,7 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
 }
 
 std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now) {
+  if (const auto sample = samples_.stopped(thread.tid, now)) tally_.sampled(thread, *sample);
   const Tracee tracee(thread.tid);
   const auto registers = tracee.registers();
   if (!registers) return now;  // killed meanwhile: its end will be reported
@@ -38,6 +39,7 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   promotion_.stopped(thread, *charged, now);
   const std::int64_t end = account(*charged, now);  // the request to resume is the kernel's share (CostMeasured)
   tally_.hit(thread, end - now);
+  samples_.resumes(thread.tid, end);
   tracee.resume();
   // The follower takes its time behind a return: at an entry, that would be a part of the call's duration.
   const bool returned = books_.book.flush(end - now);

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "ptrace/cpu_follower.hpp"
+#include "ptrace/stop_samples.hpp"
 #include "session/breakpoint_capture.hpp"
 #include "session/call_effects.hpp"
 #include "session/capture.hpp"
@@ -50,6 +51,10 @@ class CallWatch {
   void look_at_imports(bool all);
   // Functions that are tapped and quiet have breakpoints again.
   void look_for_quiet_taps() { promotion_.look_for_quiet(); }
+  // Tapped functions stop no thread. The tracer then leaves the program's CPU.
+  void leave_cpu_if_quiet(std::int64_t now) {
+    if (follower_.rest_if_quiet(now)) sink_.keeps_to(-1);
+  }
   // Return places give their breakpoints back if breakpoints are scarce.
   void rest_returns();
 
@@ -85,6 +90,7 @@ class CallWatch {
   StopTally tally_;
   TrapGuard guard_;
   CpuFollower follower_;
+  StopSamples samples_;
 };
 
 }  // namespace fade

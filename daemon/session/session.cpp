@@ -153,8 +153,9 @@ void Session::on_exit(const Stop& stop) {
 // ---------------------------------------------------------------- housekeeping
 
 std::vector<Session::Duty> Session::duties() {
-  constexpr std::int64_t kOften = 100'000'000, kSeldom = 1'000'000'000;
+  constexpr std::int64_t kAlways = 0, kOften = 100'000'000, kSeldom = 1'000'000'000;
   return {
+      {kAlways, [](Session& s) { s.calls_.leave_cpu_if_quiet(s.clock_.now()); }},
       {kOften, [](Session& s) { s.calls_.engines().drain(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},

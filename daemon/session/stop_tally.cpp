@@ -31,6 +31,13 @@ void StopTally::crossed(Thread& thread, std::uint32_t stops) {
   thread.held.unreported.crossed += stops;
 }
 
+void StopTally::sampled(Thread& thread, const StopSample& sample) {
+  totals_.sampled_stops += sample.stops;
+  totals_.sampled_ns += sample.ns;
+  thread.held.unreported.sampled += sample.stops;
+  thread.held.unreported.sampled_ns += sample.ns;
+}
+
 void StopTally::report(Thread& thread) {
   if (thread.held.unreported.stops == 0) return;
   thread.held.unreported.thread = thread.id;

@@ -2,6 +2,7 @@
 // threads. Times in nanoseconds. The kernel's share of a stop is not in them (CostMeasured). Tracing thread only.
 #pragma once
 #include "base/event.hpp"
+#include "ptrace/stop_samples.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 
@@ -14,6 +15,8 @@ struct StopTotals {
   std::int64_t call_held_ns = 0;
   std::uint64_t stopped_threads = 0;  // at breakpoints
   std::uint64_t crossed_stops = 0;    // at breakpoints, of threads on another CPU than the tracer; an estimate
+  std::uint64_t sampled_stops = 0;    // whose switches were measured
+  std::int64_t sampled_ns = 0;
   // These three belong to the thread that was held longest.
   std::uint64_t busiest_stops = 0, busiest_crossed = 0;
   std::int64_t busiest_held_ns = 0;
@@ -29,6 +32,8 @@ class StopTally {
   void hit(Thread& thread, std::int64_t held);
   // So many stops of the thread, counted by hit(), crossed from one CPU to another (CpuFollower).
   void crossed(Thread& thread, std::uint32_t stops);
+  // Some of these stops were measured (StopSamples).
+  void sampled(Thread& thread, const StopSample& sample);
   // Sends ThreadCost: the cost of the thread's stops since the last time.
   void report(Thread& thread);
   const StopTotals& totals() const { return totals_; }

@@ -17,12 +17,14 @@ NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, SessionRow sess
       drop_(db, failure, "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (?,?,?,?,?)"),
       cpu_(db, failure, "INSERT OR REPLACE INTO cpu_sample_ VALUES (?,?,?)"),
       sample_(db, failure, "INSERT INTO sample_ VALUES (?,?,?,?)"),
-      cost_(db, failure, "INSERT INTO call_cost_ VALUES (?,?,?,?,?,?,?,?,?)"),
+      cost_(db, failure, "INSERT INTO call_cost_ VALUES (?,?,?,?,?,?,?,?,?,?)"),
       set_least_(db, failure, "UPDATE call_cost_ SET least = ?2 WHERE session = ?1 AND form = 'jump'"),
-      thread_cost_(
-          db, failure,
-          "INSERT INTO thread_cost_ VALUES (?1,?2,?3,?4) ON CONFLICT DO UPDATE SET stops = stops + excluded.stops, "
-          "held_ns = held_ns + excluded.held_ns, crossed = crossed + excluded.crossed") {}
+      thread_cost_(db, failure,
+                   "INSERT INTO thread_cost_ VALUES (?1,?2,?3,?4,?5,?6) ON CONFLICT DO UPDATE SET stops = stops + "
+                   "excluded.stops, "
+                   "held_ns = held_ns + excluded.held_ns, crossed = crossed + excluded.crossed, sampled = sampled + "
+                   "excluded.sampled, "
+                   "sampled_ns = sampled_ns + excluded.sampled_ns") {}
 
 void NoticeRecorder::record(const Notice& notice, CallRow last_call) {
   last_call_ = last_call;
@@ -151,7 +153,7 @@ void NoticeRecorder::on(const Drop& n) {
 void NoticeRecorder::on(const CostMeasured& n) {
   least_.measured(n);
   const bool is_it = n.form == "jump" && n.calls > 0;
-  cost_(session_, n.form, n.calls, n.call_ns, n.call_spread_ns, n.stop_ns, n.stop_spread_ns,
+  cost_(session_, n.form, n.calls, n.call_ns, n.call_spread_ns, n.stop_ns, n.stop_spread_ns, n.run_ns,
         is_it ? std::optional(least_.ns()) : std::nullopt, unless_empty(n.problem));
   if (is_it) {
     call_cost_.call_ns = n.call_ns;
@@ -166,7 +168,7 @@ void NoticeRecorder::on(const CostMeasured& n) {
 }
 
 void NoticeRecorder::on(const ThreadCost& n) {
-  thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns, n.crossed);
+  thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns, n.crossed, n.sampled, n.sampled_ns);
   least_.stopped(n);
   if (call_cost_.call_ns == 0 || call_cost_.least_ns == least_.ns()) return;
   call_cost_.least_ns = least_.ns();

@@ -13,6 +13,7 @@ CostMeasured told(const char* form, const StopCosts& costs) {
           .call_spread_ns = costs.call.spread,
           .stop_ns = costs.stop.median,
           .stop_spread_ns = costs.stop.spread,
+          .run_ns = costs.run_ns,
           .problem = {}};
 }
 
@@ -34,6 +35,13 @@ std::int64_t measure_tap_cost(EventSink& sink) {
   return cost->call.median;
 }
 
+CostOfStops CostOfStops::as_seen(const StopTotals& seen) const {
+  constexpr std::uint64_t kEnough = 20;
+  if (run_ns == 0 || seen.sampled_stops < kEnough) return *this;
+  const std::int64_t each = seen.sampled_ns / static_cast<std::int64_t>(seen.sampled_stops) + run_ns;
+  return {each, each, run_ns};
+}
+
 CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink) {
   const auto costs = measure_stops(tracer);
   if (!costs) {
@@ -42,9 +50,10 @@ CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink) {
   }
   sink.notice(told("jump", costs->jump));
   sink.notice(told("int3", costs->int3));
-  if (costs->apart.calls == 0) return {costs->jump.stop.median, costs->jump.stop.median};
+  const std::int64_t here = costs->jump.stop.median, run = costs->jump.run_ns;
+  if (costs->apart.calls == 0) return {here, here, run};
   sink.notice(told("apart", costs->apart));
-  return {costs->jump.stop.median, costs->apart.stop.median};
+  return {here, costs->apart.stop.median, run};
 }
 
 }  // namespace fade

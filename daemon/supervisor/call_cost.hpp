@@ -4,6 +4,7 @@
 
 #include "base/event.hpp"
 #include "ptrace/tracer.hpp"
+#include "session/stop_tally.hpp"
 
 namespace fade {
 
@@ -11,6 +12,10 @@ namespace fade {
 struct CostOfStops {
   std::int64_t here_ns = 0;   // of a thread on the tracer's CPU
   std::int64_t apart_ns = 0;  // of a thread on another CPU
+  std::int64_t run_ns = 0;    // of here_ns, what the thread itself runs
+
+  // If enough stops of the session were measured themselves, their mean holds for all (schema/views/costs.sql).
+  CostOfStops as_seen(const StopTotals& seen) const;
 };
 
 // Measures both forms of entry, and a thread on another CPU, with a child. That takes some 15 ms. Sends the results, or

@@ -137,11 +137,12 @@ RunSummary Recording::finish(Session& session) {
                  .peak_memory = totals.peak_memory,
                  .postmortems = seen.postmortems,
                  .notes = seen.notes};
+  const CostOfStops stop = stop_.as_seen(seen);
   const auto whole = [&](std::uint64_t stops, std::int64_t held_ns, std::uint64_t crossed = 0) {
-    return held_ns + static_cast<std::int64_t>(stops - crossed) * stop_.here_ns +
-           static_cast<std::int64_t>(crossed) * stop_.apart_ns;
+    return held_ns + static_cast<std::int64_t>(stops - crossed) * stop.here_ns +
+           static_cast<std::int64_t>(crossed) * stop.apart_ns;
   };
-  out.cost = {.is_measured = stop_.here_ns > 0,
+  out.cost = {.is_measured = stop.here_ns > 0,
               .threads = seen.stopped_threads,
               .calls_ns = whole(seen.call_stops, seen.call_held_ns, seen.crossed_stops),
               .tapped = totals.tapped,

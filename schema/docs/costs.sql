@@ -9,7 +9,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('overhead', 'calls', 'integer', '', 'recorded calls; NULL for other stops'),
 ('overhead', 'tapped', 'integer', '', 'of these, calls that were recorded by a tap: without a stop'),
 ('overhead', 'cost_ns', 'integer', 'ns',
- 'what stops and taps cost in all: held_ns, for each stop call_costs.stop_ns of a thread on fade''s CPU, and for each '
+ 'what stops and taps cost in all: held_ns, for each stop stop_costs.stop_ns, and for each '
  || 'tapped call that of form tap; NULL where stops were not measured'),
 ('call_costs', '', '', '',
  'What a call costs on this machine, measured with a child when the session began. Sums of durations (call_stats, '
@@ -28,6 +28,13 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('call_costs', 'least_ns', 'integer', 'ns',
  'the shortest duration that can be told from fade''s own cost: means below it are 0 in sums'),
 ('call_costs', 'problem', 'text', '', 'why nothing was measured'),
+('stop_costs', '', '', '', 'What a stop costs beyond the time for which fade held the thread'),
+('stop_costs', 'session', 'integer', '', 'sessions.id'),
+('stop_costs', 'stop_ns', 'integer', 'ns',
+ 'mean of the stops of the program that were measured; of call_costs, form jump, where fewer than 20 were'),
+('stop_costs', 'sampled', 'integer', '', 'how many stops of the program were measured'),
+('stop_costs', 'crossing_ns', 'integer', 'ns',
+ 'how much more a stop of a thread on another CPU than fade costs; 0 where stop_ns has these stops in it'),
 ('slowdowns', '', '', '', 'What fade cost the programs of a session, added up over threads'),
 ('slowdowns', 'session', 'integer', '', 'sessions.id'),
 ('slowdowns', 'calls', 'integer', '', 'recorded calls'),

@@ -5,14 +5,29 @@ SELECT session, form, calls, call_ns, call_spread AS call_spread_ns, stop_ns, st
        least AS least_ns, problem
 FROM call_cost_;
 
+-- The cost of a stop beyond the time for which fade held the thread. If enough stops of the program were measured,
+-- their mean holds for all, wherever they were. Else the cost is that of the measuring child, and a crossing's is extra.
+CREATE VIEW stop_costs AS
+WITH seen AS (
+  SELECT p.session, sum(c.sampled) AS sampled, sum(c.sampled_ns) AS ns
+  FROM thread_cost_ c
+  JOIN thread_ t ON t.id = c.thread
+  JOIN process_ p ON p.id = t.process
+  GROUP BY p.session),
+known AS (
+  SELECT j.session, j.stop_ns AS child_ns, coalesce(a.stop_ns - j.stop_ns, 0) AS crossing_ns,
+         coalesce(s.sampled, 0) AS sampled, iif(s.sampled >= 20 AND j.run_ns > 0, s.ns / s.sampled + j.run_ns, NULL) AS mean_ns
+  FROM call_cost_ j
+  LEFT JOIN call_cost_ a ON a.session = j.session AND a.form = 'apart' AND a.calls > 0
+  LEFT JOIN seen s ON s.session = j.session
+  WHERE j.form = 'jump' AND j.calls > 0)
+SELECT session, coalesce(mean_ns, child_ns) AS stop_ns, sampled, iif(mean_ns IS NULL, crossing_ns, 0) AS crossing_ns
+FROM known;
+
 -- The cost of fade for the programs of a session. Time is added up over threads; busiest is of the thread with the
 -- most, life is of the programs.
 CREATE VIEW slowdowns AS
-WITH k AS (
-  SELECT j.session, j.stop_ns, coalesce(a.stop_ns - j.stop_ns, 0) AS crossing_ns
-  FROM call_cost_ j
-  LEFT JOIN call_cost_ a ON a.session = j.session AND a.form = 'apart' AND a.calls > 0
-  WHERE j.form = 'jump' AND j.calls > 0),
+WITH k AS MATERIALIZED (SELECT * FROM stop_costs),
 stop AS (
   SELECT o.session, sum(iif(o.fn = 0, 0, o.stops)) AS call_stops, sum(iif(o.fn = 0, 0, o.held_ns)) AS call_held,
          sum(o.stops) AS stops, sum(o.held_ns) AS held_ns
@@ -62,5 +77,5 @@ SELECT o.session, coalesce(f.name, '(other stops)') AS name, o.stops, o.held_ns,
 FROM overhead_ o
 LEFT JOIN function_ f ON f.id = o.fn
 LEFT JOIN call c ON c.fn = o.fn
-LEFT JOIN call_cost_ k ON k.session = o.session AND k.form = 'jump' AND k.calls > 0
+LEFT JOIN stop_costs k ON k.session = o.session
 LEFT JOIN call_cost_ t ON t.session = o.session AND t.form = 'tap';

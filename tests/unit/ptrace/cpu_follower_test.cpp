@@ -64,6 +64,20 @@ class Proc {
   std::int64_t waited_ = 1, ran_ = 0;
 };
 
+TEST(CpuFollower, LeavesTheCpuWhenNoCallHasStoppedForAWhile) {
+  const cpu_set_t before = cpus();
+  CpuFollower follower;
+  const std::int64_t now = boottime_ns();
+  ASSERT_TRUE(follower.saw(Tid::of(::gettid()), now));
+  EXPECT_FALSE(follower.rest_if_quiet(now + 19'999'999));
+  EXPECT_GE(follower.cpu(), 0);
+  EXPECT_TRUE(follower.rest_if_quiet(now + 20'000'000));
+  EXPECT_EQ(follower.cpu(), -1);
+  EXPECT_EQ(numbers(cpus()), numbers(before));
+  EXPECT_FALSE(follower.rest_if_quiet(now + 90'000'000));
+  EXPECT_TRUE(follower.saw(Tid::of(::gettid()), now + 90'000'000));  // and follows again
+}
+
 TEST(CpuFollower, GoesWhereTheTraceeIsAndGivesTheCpusBack) {
   const cpu_set_t before = cpus();
   CpuFollower follower;

@@ -26,6 +26,7 @@ TEST_F(StopCostTest, MeasuresBothFormsOfEntry) {
     EXPECT_GT(form.stop.median, 0);
     EXPECT_GE(form.call.median, form.stop.median);  // begins one reading of the clock earlier
     EXPECT_GE(form.call.spread, 0);
+    EXPECT_GT(form.run_ns, 0);
   }
 }
 

@@ -42,6 +42,7 @@ TEST(StopTallyTest, AThreadsCostIsToldOnce) {
   tally.hit(thread, 30);
   tally.hit(thread, 12);
   tally.crossed(thread, 2);
+  tally.sampled(thread, {.stops = 4, .ns = 80});
   tally.report(thread);
   tally.report(thread);
   ASSERT_EQ(sink.all<ThreadCost>().size(), 1u);
@@ -49,7 +50,11 @@ TEST(StopTallyTest, AThreadsCostIsToldOnce) {
   EXPECT_EQ(sink.all<ThreadCost>()[0].stops, 2u);
   EXPECT_EQ(sink.all<ThreadCost>()[0].held_ns, 42);
   EXPECT_EQ(sink.all<ThreadCost>()[0].crossed, 2u);
+  EXPECT_EQ(sink.all<ThreadCost>()[0].sampled, 4u);
+  EXPECT_EQ(sink.all<ThreadCost>()[0].sampled_ns, 80);
   EXPECT_EQ(tally.totals().crossed_stops, 2u);
+  EXPECT_EQ(tally.totals().sampled_stops, 4u);
+  EXPECT_EQ(tally.totals().sampled_ns, 80);
 }
 
 }  // namespace

@@ -115,5 +115,44 @@ TEST_F(Costs, OfThreadsAndFunctionsMakeTheSlowdown) {
   EXPECT_EQ(value("SELECT cost_ns FROM overhead WHERE name = 'hipFree'"), std::to_string(400 + 4 * 590));
 }
 
+// 20 stops were measured in the program: 30 ns each, and the 200 ns that the thread itself runs. Then the child's 590
+// ns and what it knew of crossings count no more.
+TEST_F(Costs, OfStopsThatWereMeasuredInTheProgramHoldForAll) {
+  open();
+  tracee->notice(CostMeasured{.form = "jump",
+                              .calls = 100,
+                              .call_ns = 600,
+                              .call_spread_ns = 20,
+                              .stop_ns = 590,
+                              .stop_spread_ns = 20,
+                              .run_ns = 200});
+  tracee->notice(CostMeasured{.form = "apart", .calls = 40, .call_ns = 6000, .call_spread_ns = 20, .stop_ns = 5900});
+  tracee->call("hipFree", {0});
+  tracee->notice(StopCost{1, 50, 400});
+  tracee->notice(ThreadCost{.thread = 1, .stops = 40, .held_ns = 300, .crossed = 20, .sampled = 19, .sampled_ns = 500});
+  tracee->notice(ThreadCost{.thread = 1, .stops = 10, .held_ns = 100, .crossed = 5, .sampled = 1, .sampled_ns = 100});
+  finish();
+  EXPECT_EQ(value("SELECT stop_ns, sampled, crossing_ns FROM stop_costs"), "230|20|0");
+  EXPECT_EQ(value("SELECT calls_ns, busiest_ns FROM slowdowns"),
+            std::to_string(400 + 50 * 230) + "|" + std::to_string(400 + 50 * 230));
+  EXPECT_EQ(value("SELECT cost_ns FROM overhead"), std::to_string(400 + 50 * 230));
+}
+
+TEST_F(Costs, OfFewMeasuredStopsSayLittle) {
+  open();
+  tracee->notice(CostMeasured{.form = "jump",
+                              .calls = 100,
+                              .call_ns = 600,
+                              .call_spread_ns = 20,
+                              .stop_ns = 590,
+                              .stop_spread_ns = 20,
+                              .run_ns = 200});
+  tracee->notice(CostMeasured{.form = "apart", .calls = 40, .call_ns = 6000, .call_spread_ns = 20, .stop_ns = 5900});
+  tracee->call("hipFree", {0});
+  tracee->notice(ThreadCost{.thread = 1, .stops = 40, .held_ns = 300, .crossed = 20, .sampled = 19, .sampled_ns = 500});
+  finish();
+  EXPECT_EQ(value("SELECT stop_ns, sampled, crossing_ns FROM stop_costs"), "590|19|5310");
+}
+
 }  // namespace
 }  // namespace fade::store
