@@ -109,6 +109,7 @@ void CpuFollower::stop_yielding(std::int64_t now) {
 
 bool CpuFollower::rest_if_quiet(std::int64_t now) {
   if (cpu_ < 0 || now - last_stop_ < kQuiet) return false;
+  cpus_.all_but(cpu_);  // moves this thread at once; permission for more CPUs alone does not
   rest();
   return true;
 }

@@ -39,7 +39,7 @@ def supervised(command, environment, fade_run, folder):
     """How long it ran, what fade says that it added, the least and the most factor; in ns."""
     database = f"{folder}/run.db"
     subprocess.run([fade_run, "-q", "--force", "-o", database, "--", *command], env=environment, check=True)
-    query = "SELECT p.duration, s.calls_ns + s.other_ns, s.busiest_ns FROM slowdowns s JOIN processes p ON p.session = s.session"
+    query = "SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns, s.busiest_ns FROM slowdowns s JOIN processes p ON p.session = s.session"
     with sqlite3.connect(database) as recording:
         return recording.execute(query).fetchone()
 
