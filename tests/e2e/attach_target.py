@@ -8,8 +8,6 @@ import time
 
 import pytest
 
-from programs import fade  # noqa: F401 (fixtures)
-
 PATIENCE = 60
 PROGRAM = """
 import ctypes, os, sys, time

@@ -5,15 +5,18 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
-pytest.register_assert_rewrite("same_behaviour")
+# Their assertions say what was compared, as those of test files do.
+helpers = (path.stem for path in HERE.glob("*.py") if not path.stem.startswith(("test_", "conftest")))
+pytest.register_assert_rewrite(*helpers)
 
 from harness import Build  # noqa: E402  (needs the path above)
 
 os.environ["FADE_PAGER"] = "cat"  # a terminal in a test has nobody who quits less
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = HERE.parents[1]
 
 
 def pytest_addoption(parser):

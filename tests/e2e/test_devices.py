@@ -1,4 +1,4 @@
-"""Device truth: what a program was told, what the driver says (trees of tests/sysfs) and what the reference table says."""
+"""Device truth: what a program was told, what the driver says (trees of tests/sysfs), what the reference table says."""
 import json
 import os
 import re

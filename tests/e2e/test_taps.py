@@ -11,9 +11,9 @@ import pytest
 import harness
 from attaching import Target, attach, differing_text, mappings, until  # noqa: F401 (a fixture)
 from same_behaviour import PAIRS, check_behaviour_and_counts
+from taps import TAPS, stops
 
 TURNS = int(os.environ.get("FADE_TURNS", "2000"))
-TAPS = ("--engine", "taps", "-e", harness.EVERYTHING)
 
 
 @pytest.mark.parametrize("case, runtime", PAIRS)
@@ -24,10 +24,6 @@ def test_same_behaviour_and_nothing_lost(case, runtime, build, tmp_path):
 
 
 # ---------------------------------------------------------------- what is recorded
-def stops(database, name):
-    return database.value(f"SELECT sum(stops) FROM overhead WHERE name = '{name}'")
-
-
 @pytest.mark.parametrize("threads, rounds", [(1, 5000), (4, 5000), (64, 200), (400, 20)])
 def test_calls_of_all_threads_are_counted_with_few_stops(threads, rounds, build, tmp_path):
     supervised = harness.run_supervised(build, f"threads {threads} {rounds}", "v6", tmp_path, options=TAPS)

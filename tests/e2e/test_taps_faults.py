@@ -9,8 +9,8 @@ import pytest
 
 import harness
 from attaching import Target, mappings
-from test_taps import TAPS, stops
-from test_vanished import Vanishing
+from taps import TAPS, stops
+from vanishing import Vanishing
 
 CALLS = {"memfd_create": 319, "mmap": 9, "mprotect": 10, "madvise": 28}
 ROUNDS = 300  # of tap_faults, twice
