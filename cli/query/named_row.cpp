@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/query/prose.hpp"
 #include "cli/query/report.hpp"
 #include "cli/table/text.hpp"

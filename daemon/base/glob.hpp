@@ -6,7 +6,7 @@
 namespace fade {
 
 bool glob_match(const std::string& pattern, const std::string& text);
-// The part after the last '/', as patterns for libraries are matched against it.
+// The part after the last '/'; the whole path if there is none.
 std::string_view base_name(std::string_view path);
 
 }  // namespace fade

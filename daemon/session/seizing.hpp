@@ -3,7 +3,10 @@
 // their last stop is handled. So stops are handled between two attempts.
 //
 // A thread that is no tracee yet may execute a program, too. The tracees of its process are then gone without a word,
-// the new program has none, and the memory that was opened is of the old one. Tracing thread only.
+// the new program has none, and the memory that was opened is of the old one.
+//
+// Owns the conversion of attached processes: their functions become taps, at once or by a duty that is done again and
+// again. Tracing thread only.
 #pragma once
 #include "base/pid.hpp"
 #include "base/result.hpp"

@@ -17,7 +17,6 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 TEST_F(ConsoleTest, TheLineIsRewrittenInPlaceAndTakenAway) {
   terminal(100);

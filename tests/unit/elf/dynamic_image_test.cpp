@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <link.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 

@@ -77,7 +77,7 @@ struct TestCall {
   }
 };
 
-// Of hipGetDeviceProperties, or one of its forms R0000 and R0600.
+// The layout that hipGetDeviceProperties writes, or its form R0000 or R0600.
 inline const Layout& layout_of(const std::string& symbol) {
   return symbol.ends_with("R0600") ? layout_r0600() : layout_r0000();
 }

@@ -1,4 +1,4 @@
-// The ledger of memory: refused frees, and the holders when memory is out.
+// The ledger of memory: refused frees, the holders when memory is out, and what is said to be free.
 #include <gmock/gmock.h>
 
 #include "ledger_fixture.hpp"
@@ -94,25 +94,6 @@ TEST_F(Ledger, WhatIsSaidToBeFreeIsStoredBesideTheLedger) {
   EXPECT_EQ(value("SELECT free, in_use, ledger, difference FROM memory_told ORDER BY start"), "1000|500|300|200");
   EXPECT_EQ(value("SELECT free FROM memory_told ORDER BY start DESC"), "999");
   EXPECT_EQ(value("SELECT count(*) BETWEEN 100 AND 4000 FROM memory_told"), "1");
-}
-
-TEST_F(Ledger, AllocationsWithAPitchTakePitchTimesHeight) {
-  open();
-  const CallRecord flat = tracee->begin("hipMallocPitch", {0x7ffd1000, 0x7ffd2000, 100, 10});
-  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x10000});
-  tracee->piece(PieceKind::Out, 1, std::uint64_t{256});
-  tracee->put(flat);
-  const CallRecord driver = tracee->begin("hipMemAllocPitch", {0x7ffd1000, 0x7ffd2000, 100, 20, 4});
-  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x20000});
-  tracee->piece(PieceKind::Out, 1, std::uint64_t{512});
-  tracee->put(driver);
-  const CallRecord deep = tracee->begin("hipMalloc3D", {0x7ffd1000});
-  tracee->piece(PieceKind::Out, 0, std::array<std::uint64_t, 4>{0x30000, 128, 100, 7});
-  tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 3>{100, 7, 3});
-  tracee->put(deep);
-  finish();
-  EXPECT_THAT(rows("SELECT f.name, a.size FROM allocations a JOIN calls f ON f.id = a.alloc_call ORDER BY a.addr"),
-              ElementsAre("hipMallocPitch|2560", "hipMemAllocPitch|10240", "hipMalloc3D|2688"));
 }
 
 }  // namespace

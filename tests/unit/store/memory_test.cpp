@@ -44,6 +44,25 @@ TEST_F(Ledger, EveryAllocatingFunctionHasItsKind) {
               std::string(row.kind) + "100" + row.symbol);
 }
 
+TEST_F(Ledger, AllocationsWithAPitchTakePitchTimesHeight) {
+  open();
+  const CallRecord flat = tracee->begin("hipMallocPitch", {0x7ffd1000, 0x7ffd2000, 100, 10});
+  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x10000});
+  tracee->piece(PieceKind::Out, 1, std::uint64_t{256});
+  tracee->put(flat);
+  const CallRecord driver = tracee->begin("hipMemAllocPitch", {0x7ffd1000, 0x7ffd2000, 100, 20, 4});
+  tracee->piece(PieceKind::Out, 0, std::uint64_t{0x20000});
+  tracee->piece(PieceKind::Out, 1, std::uint64_t{512});
+  tracee->put(driver);
+  const CallRecord deep = tracee->begin("hipMalloc3D", {0x7ffd1000});
+  tracee->piece(PieceKind::Out, 0, std::array<std::uint64_t, 4>{0x30000, 128, 100, 7});
+  tracee->piece(PieceKind::Stack, 0, std::array<std::uint64_t, 3>{100, 7, 3});
+  tracee->put(deep);
+  finish();
+  EXPECT_THAT(rows("SELECT f.name, a.size FROM allocations a JOIN calls f ON f.id = a.alloc_call ORDER BY a.addr"),
+              ElementsAre("hipMallocPitch|2560", "hipMemAllocPitch|10240", "hipMalloc3D|2688"));
+}
+
 TEST_F(Ledger, ArraysAreAsLargeAsTheirElements) {
   open();
   const std::array<std::int32_t, 5> two_floats{32, 32, 0, 0, 2};
