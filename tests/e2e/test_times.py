@@ -68,8 +68,8 @@ def test_calls_inside_of_calls_do_not_make_the_outer_one_long(build, tmp_path):
         assert taken_off > call_ns * (1 + inner)  # its own, and of each call inside both stops
 
 
-@pytest.mark.parametrize("engine", ["breakpoints", "auto"])
-def test_the_slowdown_that_is_told_is_the_difference_of_two_runs(engine, build, tmp_path):
+@pytest.mark.parametrize("engine, least, most", [("breakpoints", 0.75, 1.25), ("auto", 0.5, 1.5)])
+def test_the_slowdown_that_is_told_is_the_difference_of_two_runs(engine, least, most, build, tmp_path):
     """Both figures come from the same minute, and are compared as a ratio. tests/bench/slowdown.py shows it for more programs.
     The shortest runs are those that other work on the machine made least longer."""
     natives, supervised = [], []
@@ -80,7 +80,7 @@ def test_the_slowdown_that_is_told_is_the_difference_of_two_runs(engine, build, 
         _, recording = recorded(build, tmp_path, "loop 20000", "--engine", engine)
         supervised.append(recording.rows("SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns FROM slowdowns s JOIN processes p ON p.session = s.session")[0])
     life, told = min(supervised)
-    assert 0.5 < told / (life - min(natives)) < 1.5, (natives, supervised)
+    assert least < told / (life - min(natives)) < most, (natives, supervised)
 
 
 @pytest.mark.parametrize("engine", ["breakpoints", "auto"])
