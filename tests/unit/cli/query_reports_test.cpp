@@ -24,13 +24,13 @@ using testing::HasSubstr;
 
 class Reports : public testing::TestWithParam<std::string> {
  protected:
-  static void SetUpTestSuite() {
-    directory_ = new TemporaryDirectory;
-    path_ = make_recording(*directory_, "fade-seed.db");
+  static void SetUpTestSuite() { directory_ = new TemporaryDirectory; }
+  static void TearDownTestSuite() {
+    open_.clear();
+    delete directory_;
   }
-  static void TearDownTestSuite() { delete directory_; }
-  // Of the seed, or of the seed and what only this report needs.
-  static std::string recording_for(const std::string& report) {
+  // The file with the rows that only this report needs; empty: those of the seed are enough.
+  static std::string rows_for(const std::string& report) {
     static const std::map<std::string, std::string> more = {{"cuda", "cuda.sql"},
                                                             {"cuda_errors", "cuda.sql"},
                                                             {"gaps", "cuda.sql"},
@@ -62,18 +62,19 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};
     const auto found = more.find(report);
-    if (found == more.end()) return path_;
-    const std::string path = directory_->file("fade-" + report + ".db");
-    if (!std::filesystem::exists(path)) {
-      make_recording(*directory_, "fade-" + report + ".db");
-      execute(path, slurp(data_directory() / found->second));
-    }
-    return path;
+    return found == more.end() ? "" : found->second;
   }
+  // Made and opened once: reports only read.
   void SetUp() override {
-    auto opened = open_recording(recording_for(GetParam()));
-    ASSERT_TRUE(opened) << opened.error().text();
-    recording_.emplace(std::move(*opened));
+    const std::string more = rows_for(GetParam());
+    if (!open_.contains(more)) {
+      const std::string path = make_recording(*directory_, more.empty() ? "fade-seed.db" : "fade-" + more + ".db");
+      if (!more.empty()) execute(path, slurp(data_directory() / more));
+      auto opened = open_recording(path);
+      ASSERT_TRUE(opened) << opened.error().text();
+      open_.emplace(more, std::move(*opened));
+    }
+    recording_ = &open_.at(more);
   }
   std::string print(table::Format format, Settings settings = {}) {
     table::StringBytes out;
@@ -85,8 +86,8 @@ class Reports : public testing::TestWithParam<std::string> {
   }
 
   static inline TemporaryDirectory* directory_ = nullptr;
-  static inline std::string path_;
-  std::optional<Recording> recording_;
+  static inline std::map<std::string, Recording> open_;  // by rows_for()
+  Recording* recording_ = nullptr;
   unsigned width_ = 80;
 };
 
