@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Whether fade knows what it costs: the slowdown that a recording tells, against runs with and without fade-run.
 
-    /usr/bin/python3 tests/bench/slowdown.py --build-dir BUILD [--rounds 7]
+    /usr/bin/python3 tests/bench/slowdown.py --build-dir BUILD [--rounds 7] [--engine breakpoints]
 
 Each round runs every program alone and under fade-run. "told" and "true" are what fade added to the program's life: told by the view
 slowdowns, and the difference of both lives. Of several threads, "told" is a range: from the cost of the busiest thread to that of all. Both lives are the shortest of all rounds, since other work on the machine only adds to them.
@@ -35,22 +35,22 @@ def alone(command, environment):
     return time.monotonic_ns() - began
 
 
-def supervised(command, environment, fade_run, folder):
+def supervised(command, environment, fade_run, engine, folder):
     """How long it ran, what fade says that it added, the least and the most factor; in ns."""
     database = f"{folder}/run.db"
-    subprocess.run([fade_run, "-q", "--force", "-o", database, "--", *command], env=environment, check=True)
+    subprocess.run([fade_run, "-q", "--force", "--engine", engine, "-o", database, "--", *command], env=environment, check=True)
     query = "SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns, s.busiest_ns FROM slowdowns s JOIN processes p ON p.session = s.session"
     with sqlite3.connect(database) as recording:
         return recording.execute(query).fetchone()
 
 
-def measure(build, fade_run, arguments, rounds, folder):
+def measure(build, fade_run, engine, arguments, rounds, folder):
     command = [str(build / "tests" / "bench" / "bench_calls"), *map(str, arguments)]
     environment = {"LD_LIBRARY_PATH": str(build / "tests" / "runtime" / "v6"), "LC_ALL": "C.UTF-8"}
     samples = []
     for _ in range(rounds):
         native = alone(command, environment)
-        life, told, busiest = supervised(command, environment, fade_run, folder)
+        life, told, busiest = supervised(command, environment, fade_run, engine, folder)
         samples.append((native, life, told, busiest))
     return samples
 
@@ -72,6 +72,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--engine", default="auto", help="of fade-run (default: %(default)s)")
     options = parser.parse_args()
     build = options.build_dir.resolve()
     fade_run = str(build / "cli" / "run" / "fade-run")
@@ -79,7 +80,7 @@ def main():
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory(prefix="fade-bench-") as folder:
         for name, arguments in PROGRAMS.items():
-            samples = measure(build, fade_run, arguments, options.rounds, folder)
+            samples = measure(build, fade_run, options.engine, arguments, options.rounds, folder)
             native = min(sample[0] for sample in samples)
             _, life, told, busiest = min(samples, key=lambda sample: sample[1])
             added, least = life - native, busiest if arguments[2] > 1 else told
