@@ -20,7 +20,8 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       effects_(sink, clock, modules_),
       breakpoints_({sink, clock, roster, functions_, overrides, stacks_, books_, effects_}),
       taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_}, options.engine}),
-      promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.engine == CaptureEngine::Auto}),
+      promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.tap_window_ns,
+                  options.engine == CaptureEngine::Auto}),
       tally_(sink) {
   engines_.add(taps_);
   engines_.add(breakpoints_);

@@ -4,11 +4,11 @@
 
 namespace fade {
 
-std::optional<std::uint64_t> HotFunctions::stopped(std::uint32_t function, std::int64_t now) {
+std::optional<std::uint64_t> HotFunctions::stopped(std::uint32_t function, std::int64_t now, std::int64_t window) {
   constexpr std::uint32_t kStopsOfACall = 2;
   Count& count = functions_[function];
   if (count.rate != 0) return std::nullopt;
-  if (count.stops == 0 || now - count.since > kWindow) count = {.since = now};
+  if (count.stops == 0 || now - count.since > window) count = {.since = now};
   if (++count.stops < kStopsOfACall * kCalls) return std::nullopt;
   const std::int64_t passed = std::max<std::int64_t>(now - count.since, 1);
   return count.rate = std::uint64_t{kCalls} * 1'000'000'000 / static_cast<std::uint64_t>(passed);

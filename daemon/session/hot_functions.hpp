@@ -13,7 +13,7 @@ class HotFunctions {
 
   // A breakpoint of the function has stopped a thread at time `now`; a call has two. Returns the calls a second when
   // the function has become hot, and then no more until forget().
-  std::optional<std::uint64_t> stopped(std::uint32_t function, std::int64_t now);
+  std::optional<std::uint64_t> stopped(std::uint32_t function, std::int64_t now, std::int64_t window = kWindow);
   // The calls a second that stopped() told; 0: it told none.
   std::uint64_t rate(std::uint32_t function) const;
   // The function is to be looked at again.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/recording.hpp"
+#include "session/hot_functions.hpp"
 #include "session/module_watch.hpp"
 #include "session/stack_policy.hpp"
 
@@ -19,6 +20,8 @@ struct SessionOptions {
   CaptureEngine engine = CaptureEngine::Auto;
   // with CaptureEngine::Auto, a tapped function that was not called for so long has its breakpoint again
   std::int64_t tap_quiet_ns = 60'000'000'000;
+  // and one that is called HotFunctions::kCalls times in so long is tapped; tests on slow machines have more time
+  std::int64_t tap_window_ns = HotFunctions::kWindow;
   bool follow = true;                       // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all

@@ -6,7 +6,7 @@ namespace fade {
 
 void TapPromotion::stopped(Thread& thread, std::uint32_t entry, std::int64_t now) {
   if (!p_.is_on || entry == 0 || p_.functions[entry].what != Entry::What::Function) return;
-  const auto rate = thread.inferior->program->hot.stopped(entry, now);
+  const auto rate = thread.inferior->program->hot.stopped(entry, now, p_.window_ns);
   if (!rate) return;
   if (const std::string why = p_.taps.why_not(p_.functions[entry]); !why.empty()) {
     tell(*thread.inferior, "not tapped", *rate, entry, why);

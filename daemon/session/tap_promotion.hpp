@@ -21,6 +21,7 @@ class TapPromotion {
     FunctionTable& functions;
     TapCapture& taps;
     std::int64_t quiet_ns = 0;
+    std::int64_t window_ns = HotFunctions::kWindow;
     bool is_on = false;
   };
   explicit TapPromotion(const Parts& parts) : p_(parts) {}
