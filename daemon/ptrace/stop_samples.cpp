@@ -9,9 +9,10 @@ namespace fade {
 std::optional<StopSample> StopSamples::stopped(Tid tid, std::int64_t now) {
   ++since_;
   std::optional<StopSample> sample;
-  if (tid == block_.tid) {
-    if (block_.resumed == 0) block_ = {};
-    else block_.sample.ns += now - std::exchange(block_.resumed, 0);
+  if (tid == block_.tid && block_.resumed == 0) {
+    block_ = {};
+  } else if (tid == block_.tid) {
+    block_.sample.ns += now - std::exchange(block_.resumed, 0);
     if (++block_.sample.stops == length_) sample = end();
   }
   if (block_.tid == 0 ? since_ >= kPeriod : since_ > kGivenUp) begin(tid, times(tid));

@@ -35,7 +35,7 @@ class ConsoleTest : public ::testing::Test {
     reader_ = Fd(ends[0]);
     writer_ = Fd(ends[1]);
   }
-  // What has been written up to now.
+  // The text that has been written up to now.
   std::string seen() {
     std::string text;
     char buffer[4096];

@@ -80,7 +80,7 @@ TEST_F(ConsoleTest, AFullPipeHoldsNobody) {
     console.attached(watched_);  // returns
     log::error("from anywhere");
   }
-  EXPECT_EQ(::fcntl(writer_.get(), F_GETFL) & O_NONBLOCK, 0);  // whoever shares the pipe still waits for it
+  EXPECT_EQ(::fcntl(writer_.get(), F_GETFL) & O_NONBLOCK, 0);  // other users of the pipe still wait for it
   EXPECT_EQ(seen().size(), full);
 }
 

@@ -27,7 +27,7 @@ inline Probe probe_of(const std::string& text) {
   return file.probes.empty() ? Probe{} : std::move(file.probes.back());
 }
 
-// The last of this symbol. It fails the test if there is none.
+// The last probe of this symbol. The test fails if there is none.
 inline ProbePtr probe_called(std::string_view symbol, const std::vector<ProbePtr>& probes) {
   const auto found =
       std::find_if(probes.rbegin(), probes.rend(), [&](const ProbePtr& p) { return p->symbol == symbol; });

@@ -99,7 +99,7 @@ TEST(StopSamples, AreGivenUpIfTheThreadCallsNoMore) {
 TEST(StopSamples, EndWhereAnotherPartOfTheTracerResumedTheThread) {
   Stops stops;
   for (int i = 0; i < 31; ++i) stops.go();
-  stops.add(stops.samples.stopped(Stops::kThread, 1'000'000));  // begins a block; nobody says when the thread went on
+  stops.add(stops.samples.stopped(Stops::kThread, 1'000'000));  // begins a block; the resumption is not reported
   stops.add(stops.samples.stopped(Stops::kThread, 2'000'000));
   EXPECT_EQ(stops.sum.stops, 0u);
 }

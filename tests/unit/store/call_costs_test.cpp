@@ -8,6 +8,19 @@ using testing::ElementsAre;
 
 class Costs : public Recording {
  public:
+  // A call, and the costs of stops, with the part that the thread itself runs.
+  void open_with_run_time() {
+    open();
+    tracee->notice(CostMeasured{.form = "jump",
+                                .calls = 100,
+                                .call_ns = 600,
+                                .call_spread_ns = 20,
+                                .stop_ns = 590,
+                                .stop_spread_ns = 20,
+                                .run_ns = 200});
+    tracee->notice(CostMeasured{.form = "apart", .calls = 40, .call_ns = 6000, .call_spread_ns = 20, .stop_ns = 5900});
+    tracee->call("hipFree", {0});
+  }
   void measured() {
     tracee->notice(CostMeasured{
         .form = "jump", .calls = 100, .call_ns = 600, .call_spread_ns = 20, .stop_ns = 590, .stop_spread_ns = 20});
@@ -31,8 +44,7 @@ TEST_F(Costs, AreTakenOffSumsAndNotOffCalls) {
   EXPECT_THAT(rows("SELECT form, call_ns, least_ns FROM call_costs"), ElementsAre("int3|700|", "jump|600|170"));
 }
 
-// What lies around the duration of the inner call is in that of the outer one: both stops whole, less what the inner
-// duration holds.
+// The outer duration includes both stops of the inner call, less the part that the inner duration holds.
 TEST_F(Costs, OfCallsInsideAreTakenOffTheOuterOne) {
   open();
   measured();
@@ -118,16 +130,7 @@ TEST_F(Costs, OfThreadsAndFunctionsMakeTheSlowdown) {
 // 20 stops were measured in the program: 30 ns each, and the 200 ns that the thread itself runs. Then the child's 590
 // ns and what it knew of crossings count no more.
 TEST_F(Costs, OfStopsThatWereMeasuredInTheProgramHoldForAll) {
-  open();
-  tracee->notice(CostMeasured{.form = "jump",
-                              .calls = 100,
-                              .call_ns = 600,
-                              .call_spread_ns = 20,
-                              .stop_ns = 590,
-                              .stop_spread_ns = 20,
-                              .run_ns = 200});
-  tracee->notice(CostMeasured{.form = "apart", .calls = 40, .call_ns = 6000, .call_spread_ns = 20, .stop_ns = 5900});
-  tracee->call("hipFree", {0});
+  open_with_run_time();
   tracee->notice(StopCost{1, 50, 400});
   tracee->notice(ThreadCost{.thread = 1, .stops = 40, .held_ns = 300, .crossed = 20, .sampled = 19, .sampled_ns = 500});
   tracee->notice(ThreadCost{.thread = 1, .stops = 10, .held_ns = 100, .crossed = 5, .sampled = 1, .sampled_ns = 100});
@@ -139,16 +142,7 @@ TEST_F(Costs, OfStopsThatWereMeasuredInTheProgramHoldForAll) {
 }
 
 TEST_F(Costs, OfFewMeasuredStopsSayLittle) {
-  open();
-  tracee->notice(CostMeasured{.form = "jump",
-                              .calls = 100,
-                              .call_ns = 600,
-                              .call_spread_ns = 20,
-                              .stop_ns = 590,
-                              .stop_spread_ns = 20,
-                              .run_ns = 200});
-  tracee->notice(CostMeasured{.form = "apart", .calls = 40, .call_ns = 6000, .call_spread_ns = 20, .stop_ns = 5900});
-  tracee->call("hipFree", {0});
+  open_with_run_time();
   tracee->notice(ThreadCost{.thread = 1, .stops = 40, .held_ns = 300, .crossed = 20, .sampled = 19, .sampled_ns = 500});
   finish();
   EXPECT_EQ(value("SELECT stop_ns, sampled, crossing_ns FROM stop_costs"), "590|19|5310");
