@@ -16,7 +16,8 @@ WITH seen AS (
   GROUP BY p.session),
 known AS (
   SELECT j.session, j.stop_ns AS child_ns, coalesce(a.stop_ns - j.stop_ns, 0) AS crossing_ns,
-         coalesce(s.sampled, 0) AS sampled, iif(s.sampled >= 20 AND j.run_ns > 0, s.ns / s.sampled + j.run_ns, NULL) AS mean_ns
+         coalesce(s.sampled, 0) AS sampled,
+         iif(s.sampled >= 20 AND j.run_ns > 0, s.ns / s.sampled + j.run_ns, NULL) AS mean_ns
   FROM call_cost_ j
   LEFT JOIN call_cost_ a ON a.session = j.session AND a.form = 'apart' AND a.calls > 0
   LEFT JOIN seen s ON s.session = j.session
