@@ -75,7 +75,7 @@ LEFT JOIN function_ g ON g.id = c.fn;
 -- bound: the ledger lacks allocations (at least), frees (at most) or both (about) that were not watched. others: the
 -- possible holders of elsewhere.
 CREATE VIEW ooms AS
-WITH doubt AS (
+WITH doubt AS MATERIALIZED (
   SELECT process_id,
          CASE
            WHEN narrowed GLOB '*attach*' OR narrowed GLOB '*delay*' THEN 'allocated before fade recorded'
@@ -87,7 +87,7 @@ WITH doubt AS (
          topic
   FROM watched
   WHERE NOT complete AND topic IN ('allocations', 'frees')),
-moment AS (
+moment AS MATERIALIZED (
   SELECT o.*, (SELECT d.more FROM doubt d WHERE d.process_id = o.process AND d.topic = 'allocations') AS more,
          (SELECT d.calls_missing FROM doubt d WHERE d.process_id = o.process AND d.topic = 'frees') AS less
   FROM oom_ o)

@@ -1,18 +1,19 @@
 -- Was the GPU used, and what failed first.
 
 -- blocked: the first failure of a call that would have given the GPU work. ended: the first such failure after which no
--- launch succeeded.
+-- launch succeeded. Each step is materialized: SQLite would copy its CASEs into each place that names them, and that
+-- takes longer to compile than to run.
 CREATE VIEW verdicts AS
 WITH u AS MATERIALIZED (SELECT * FROM gpu_use),
 bad AS MATERIALIZED (SELECT * FROM failures WHERE NOT normal AND name NOT GLOB 'nvml*'),
 -- which asks, and does no work
-blocked AS (
+blocked AS MATERIALIZED (
   SELECT process_id, min(id) AS id
   FROM bad
   WHERE kind IN ('launch', 'graph', 'alloc', 'copy', 'set', 'module_load', 'get_function', 'stream_create')
     OR class IN ('sticky', 'binary')
   GROUP BY process_id),
-ended AS (
+ended AS MATERIALIZED (
   SELECT b.process_id, min(b.id) AS id
   FROM bad b
   JOIN u ON u.process_id = b.process_id
@@ -31,7 +32,7 @@ w AS MATERIALIZED (
   FROM watched
   WHERE topic = 'launches'),
 part AS MATERIALIZED (SELECT process_id, why FROM watched WHERE topic = 'hip' AND NOT complete),
-seen AS (
+seen AS MATERIALIZED (
   SELECT u.*, w.filtered, w.open_end, w.narrowed, w.why AS unseen,
          coalesce(e.id, iif(u.launches = 0, coalesce(k.id, u.first_failure_id), NULL)) AS failure_id,
          iif(w.open_end, NULL, e.id) AS ended_id, k.id AS blocked_id,
@@ -66,13 +67,13 @@ seen AS (
   LEFT JOIN w ON w.process_id = u.process_id
   LEFT JOIN ended e ON e.process_id = u.process_id
   LEFT JOIN blocked k ON k.process_id = u.process_id),
-timed AS (
+timed AS MATERIALIZED (
   SELECT x.*, b.name AS failed_function, coalesce(b.error, b.code) AS failed_result, b.class AS failed_class,
          b.meaning AS failed_meaning, b.advice AS failed_advice, b.code AS failed_code,
          CASE WHEN b.start > coalesce(x.last_launch, -1) THEN b.start ELSE b.last END AS failed_at
   FROM seen x
   LEFT JOIN bad b ON b.id = x.failure_id),
-judged AS (
+judged AS MATERIALIZED (
   SELECT t.*,
          CASE
            WHEN blind IS NOT NULL AND NOT crashed AND NOT (blocked_id IS NOT NULL AND failed_itself) THEN 'UNWATCHED'
@@ -98,7 +99,7 @@ judged AS (
            WHEN missing IS NOT NULL THEN 'no node'
            ELSE 'no device' END AS lack
   FROM timed t),
-told AS (
+told AS MATERIALIZED (
   SELECT j.*,
          iif(lack = 'no device',
              (SELECT group_concat(x.detail, '; ')
