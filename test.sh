@@ -31,14 +31,6 @@ docker/install-deps.sh build package test
 step "Formatting"
 git ls-files '*.cpp' '*.hpp' '*.c' '*.h' ':!tests/runtime/entries' | xargs clang-format-14 --dry-run -Werror
 
-# Test code is compiled once, with sanitizers.
-step "Build as for use"
-configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=OFF
-cmake --build --preset release
-
-step "The demonstration"
-ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
-
 mapfile -t parts < <(unit_parts)
 # ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
 # Tests of one table or one book meet the same threads as the others.
@@ -49,7 +41,7 @@ run_tsan() {
 }
 # Each line ends the function if it fails.
 checked() {
-  configure dev -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=8 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
+  configure dev -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=2 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
   nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
   nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
   configure tsan -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
@@ -58,35 +50,36 @@ checked() {
   run_tsan store
 }
 
-# Tests of programs leave most of the second core idle.
+# Its build and tests take what the rest leaves of the processors.
 step "Begin with the unit tests under sanitizers, beside what follows (build/checked.log)"
+mkdir -p build
 set -m  # a process group of its own, to end as a whole
 checked >build/checked.log 2>&1 &
 checker=$!
 set +m
 trap 'kill -- "-$checker" 2>/dev/null || true' EXIT
 
-# Tests of programs wait more than they compute, so they run as three lists side by side. Each list takes shares of the
-# files of tests/e2e; a share has every fifth file.
-share() { ls tests/e2e/test_*.py | awk -v share="$1" 'NR % 5 == share'; }
-pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
-first() { pytest $(share 0) $(share 1); }
-second() { pytest $(share 2) $(share 3); }
-third() { pytest -rs tests/real && pytest $(share 4); }
+# Test code is compiled once, with sanitizers.
+step "Build as for use"
+configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=OFF
+cmake --build --preset release
 
-step "The programs end to end, and AMD's own runtimes: three lists side by side"
+step "The demonstration"
+ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
+
+# Tests of programs wait more than they compute, so three processes share the files of tests/e2e, beside tests/real.
+pytest() { /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
+
+step "The programs end to end, and AMD's own runtimes beside them"
 set -m
-second >build/second.log 2>&1 &
-lists=($!)
-third >build/third.log 2>&1 &
-lists+=($!)
+pytest tests/real >build/real.log 2>&1 &
+real=$!
 set +m
-trap 'kill -- "-$checker" "${lists[@]/#/-}" 2>/dev/null || true' EXIT
-first
-wait "${lists[0]}" || { cat build/second.log >&2; exit 1; }
-wait "${lists[1]}" || { cat build/third.log >&2; exit 1; }
-cat build/second.log build/third.log
-rm build/second.log build/third.log
+trap 'kill -- "-$checker" "-$real" 2>/dev/null || true' EXIT
+pytest -n 3 --dist loadfile tests/e2e
+wait "$real" || { cat build/real.log >&2; exit 1; }
+cat build/real.log
+rm build/real.log
 
 step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer, queue and store under ThreadSanitizer"
 wait "$checker" || { cat build/checked.log >&2; exit 1; }
