@@ -42,6 +42,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   put(json, "stacks", o.stacks);
   if (o.stack_depth) json["stack_depth"] = static_cast<std::uint64_t>(*o.stack_depth);
   if (!o.native_stacks) json["native_stacks"] = false;
+  if (!o.sensors) json["sensors"] = false;
   if (!o.python_stacks) json["python_stacks"] = false;
   if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
   if (o.engine) json["engine"] = kEngines[static_cast<std::size_t>(*o.engine)];

@@ -149,6 +149,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
       {kCorrect, "--dry-run", "", "show what the rules would change, then exit", Flag{&r.dry_run}},
 
+      {kDevices, "--sensors,!--no-sensors", "", "read the GPUs' sensors while recording [on]", Flag{&o.sensors}},
       {kDevices, "--sysfs-root", "DIR", "read the GPU driver's data from DIR instead of /sys", Text{&o.sysfs_root}, all,
        Completes::Directory},
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/gpu_sample.hpp"
 #include "base/id.hpp"
 #include "base/pid.hpp"
 
@@ -367,7 +368,7 @@ struct ThreadSeen {
 using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet,
                             ModuleLoaded, ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule,
                             OverrideHit, Lifecycle, Drop, StopCost, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
-                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled>;
+                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
 // Receives the events of a session. Called from the tracing thread only.
 class EventSink {

@@ -39,6 +39,7 @@ constexpr std::array kRows{
     Row{"stacks", "--stacks", Takes::Words},
     Row{"stack_depth", "--stack-depth", Takes::Natural},
     Row{"native_stacks", "--no-native-stacks", Takes::Off},
+    Row{"sensors", "--no-sensors", Takes::Off},
     Row{"python_stacks", "--no-python-stacks", Takes::Off},
     Row{"typed", "--typed", Takes::Words},
 };

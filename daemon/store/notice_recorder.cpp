@@ -24,7 +24,8 @@ NoticeRecorder::NoticeRecorder(sqlite::Db& db, Failure& failure, SessionRow sess
                    "excluded.stops, "
                    "held_ns = held_ns + excluded.held_ns, crossed = crossed + excluded.crossed, sampled = sampled + "
                    "excluded.sampled, "
-                   "sampled_ns = sampled_ns + excluded.sampled_ns") {}
+                   "sampled_ns = sampled_ns + excluded.sampled_ns"),
+      sensors_(db, failure, session) {}
 
 void NoticeRecorder::record(const Notice& notice, CallRow last_call) {
   last_call_ = last_call;

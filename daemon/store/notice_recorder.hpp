@@ -6,6 +6,7 @@
 #include "store/books.hpp"
 #include "store/device_recorder.hpp"
 #include "store/lane_cache.hpp"
+#include "store/sensor_book.hpp"
 
 namespace fade::store {
 
@@ -50,6 +51,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   void on(const Lifecycle& n);
   void on(const Drop& n);
   void on(const CpuUsed& n);
+  void on(const GpuSample& n) { sensors_.on(n); }
   void on(const ThreadCost& n);
   void on(const CostMeasured& n);
   void on(const StopCost& n) {
@@ -62,6 +64,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   LaneCache& lanes_;
   DeviceRecorder& devices_;
   Write lifecycle_, drop_, cpu_, sample_, cost_, set_least_, thread_cost_;
+  SensorBook sensors_;
   CostOfCalls call_cost_;
   LeastDuration least_;
   CallRow last_call_ = 0;  // before the notice at hand

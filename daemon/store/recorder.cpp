@@ -26,7 +26,7 @@ bool adds_rows(const Notice& notice) {
       [](const auto& n) {
         return is_any_of<std::decay_t<decltype(n)>, ProcessStarted, ThreadStarted, ModuleLoaded, FunctionDefined,
                          CallSiteSeen, KernelNamed, FrameSeen, StackSeen, Lifecycle, CpuUsed, Sampled, ModuleOrigin,
-                         ImportsBound>;
+                         ImportsBound, GpuSample>;
       },
       notice);
 }

@@ -37,6 +37,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   std::vector<BatchReader*> readers = options_.readers;
   readers.push_back(announcer_.get());
   for (BatchReader* reader : readers) reader->begins(clock_);
+  const KfdTopology topology = KfdReader(options_.sysfs_root).read();
   auto writer = store::Writer::open({.path = database_,
                                      .open_mode = options_.open_mode,
                                      .max_bytes = options_.max_bytes,
@@ -52,13 +53,24 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
                                      .options = shown_options(options_.typed),
                                      .coverage = coverage_,
                                      .clock = clock_,
-                                     .kfd = KfdReader(options_.sysfs_root).read()},
+                                     .kfd = topology},
                                     queue_);
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
   auto started = writer_->start();
   if (!started && options_.open_mode != OpenMode::Append) std::filesystem::remove(database_, ignored);
+  if (started && options_.sensors) watch_sensors(topology);
   return started;
+}
+
+// A recording without sensors is better than none.
+void Recording::watch_sensors(const KfdTopology& topology) {
+  sensors_ = std::make_unique<SensorWatch>(sensors_of(options_.sysfs_root, topology), clock_);
+  if (const auto started = sensors_->start(); !started) log::error("{}", started.error().text());
+}
+
+void Recording::store_sensors(std::vector<GpuSample> samples) {
+  for (GpuSample& sample : samples) queue_.notice(std::move(sample));
 }
 
 void Recording::begin(Session& session, const Tracer& tracer) {
@@ -67,6 +79,7 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
+  if (options_.delay_ns && sensors_) sensors_->pause(true);
 }
 
 // --delay and --duration: events outside of the window are not recorded.
@@ -74,6 +87,7 @@ void Recording::keep_window(Session& session, std::int64_t now) {
   const bool wanted = !paused_ && now >= options_.delay_ns.value_or(0) && !window_is_over(now);
   if (wanted == recording_) return;
   session.set_recording(recording_ = wanted);
+  if (sensors_) sensors_->pause(!wanted);
   // After the window a call need not cost anything, unless rules go on being applied.
   if (window_is_over(now) && overrides_.empty()) session.stop_watching();
 }
@@ -85,6 +99,7 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
   if (now - last_memory_look_ < kMemoryPeriod) return;
   last_memory_look_ = now;
   look_after_memory();
+  if (sensors_) store_sensors(sensors_->take());
 }
 
 std::chrono::milliseconds Recording::tick() const {
@@ -118,6 +133,7 @@ std::string why_no_rule_was_applied(const Session::Totals& seen) {
 
 RunSummary Recording::finish(Session& session) {
   session.report_costs(true);
+  if (sensors_) store_sensors(sensors_->finish());
   const store::Totals totals = writer_->finish();
   const Session::Totals seen = session.totals();
   RunSummary out{.database = database_,
@@ -158,6 +174,7 @@ RunSummary Recording::finish(Session& session) {
 }
 
 void Recording::discard() {
+  sensors_.reset();
   writer_->finish();
   std::error_code ignored;
   if (options_.open_mode != OpenMode::Append) std::filesystem::remove(database_, ignored);

@@ -12,6 +12,7 @@
 #include "base/pid.hpp"
 #include "live/announcer.hpp"
 #include "probes/overrides/overrides.hpp"
+#include "sensors/sensor_watch.hpp"
 #include "session/session.hpp"
 #include "store/writer.hpp"
 #include "supervisor/call_cost.hpp"
@@ -48,6 +49,8 @@ class Recording {
  private:
   void keep_window(Session& session, std::int64_t now);
   void look_after_memory();
+  void watch_sensors(const KfdTopology& topology);
+  void store_sensors(std::vector<GpuSample> samples);
   void sample(Session& session, std::int64_t now);
 
   const RecordingOptions& options_;
@@ -57,6 +60,7 @@ class Recording {
   EventQueue queue_;
   std::unique_ptr<live::Announcer> announcer_;
   std::unique_ptr<store::Writer> writer_;  // reads for the announcer, so it goes first
+  std::unique_ptr<SensorWatch> sensors_;
   std::string database_;
   CostOfStops stop_;
   std::int64_t tap_ns_ = 0;  // what a tap adds to a call; 0: not known

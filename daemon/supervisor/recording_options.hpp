@@ -49,6 +49,7 @@ struct RecordingOptions {          // one command line: a field is the value of 
 
   std::vector<BatchReader*> readers;  // follow the recording; they outlive it
 
+  bool sensors = true;              // --sensors: read the GPUs' sensors
   std::string sysfs_root = "/sys";  // here the GPU driver's data are read
 };
 

@@ -1,0 +1,48 @@
+#include "store/sensor_book.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace fade::store {
+namespace {
+
+using Average = std::optional<double>;
+using Most = std::optional<std::int64_t>;
+
+Average average(const SensorValues& values) {
+  return values.n == 0 ? Average() : static_cast<double>(values.sum) / values.n;
+}
+Most most(const SensorValues& values) { return values.n == 0 ? Most() : values.most; }
+
+}  // namespace
+
+SensorBook::SensorBook(sqlite::Db& db, Failure& failure, SessionRow session)
+    : session_(session),
+      sample_(db, failure, "INSERT INTO gpu_sample_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+      holder_(db, failure, "INSERT INTO gpu_holder_ VALUES (?,?,?,?,?)") {}
+
+void SensorBook::on(const GpuSample& s) {
+  const auto values = [&](Sensor sensor) -> const SensorValues& { return s.values[static_cast<std::size_t>(sensor)]; };
+  const SensorValues &busy = values(Sensor::Busy), &memory_busy = values(Sensor::MemoryBusy);
+  const SensorValues &vram = values(Sensor::Vram), &host = values(Sensor::HostMemory), &power = values(Sensor::Power);
+  const SensorValues &heat = values(Sensor::Temperature), &clock = values(Sensor::Clock);
+  const SensorValues& memory_clock = values(Sensor::MemoryClock);
+  sample_(session_, s.at, s.duration, s.node, s.looks, s.asleep, average(busy), most(busy), average(memory_busy),
+          most(memory_busy), average(vram), most(vram), average(host), most(host), average(power), most(power),
+          average(heat), most(heat), average(clock), most(clock), average(memory_clock), most(memory_clock));
+  hold(s);
+}
+
+void SensorBook::hold(const GpuSample& s) {
+  std::map<std::int64_t, std::int64_t> now;
+  for (const GpuHolder& holder : s.holders) now[holder.pid] = holder.bytes;
+  auto& before = held_[s.node];
+  for (const auto& [pid, bytes] : before)
+    if (!now.contains(pid)) holder_(session_, s.at, s.node, pid, 0);
+  for (const auto& [pid, bytes] : now)
+    if (const auto was = before.find(pid); was == before.end() || was->second != bytes)
+      holder_(session_, s.at, s.node, pid, bytes);
+  before = std::move(now);
+}
+
+}  // namespace fade::store

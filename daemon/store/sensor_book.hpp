@@ -1,0 +1,24 @@
+// The sensors of GPUs as rows: one for each GPU and second, and one for each change of the memory that a process holds.
+#pragma once
+#include <cstdint>
+#include <map>
+
+#include "base/gpu_sample.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+class SensorBook {
+ public:
+  SensorBook(sqlite::Db& db, Failure& failure, SessionRow session);
+  void on(const GpuSample& sample);
+
+ private:
+  void hold(const GpuSample& sample);
+
+  const SessionRow session_;
+  Write sample_, holder_;
+  std::map<int, std::map<std::int64_t, std::int64_t>> held_;  // of each node: bytes of each pid, as stored last
+};
+
+}  // namespace fade::store

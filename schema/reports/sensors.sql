@@ -1,0 +1,59 @@
+-- What the driver said about each GPU during the recording: load, memory, power, temperature, clocks
+-- about: fade reads the sensors of the amdgpu driver ten times a second. They speak of all programs that use the GPU, not only of the recorded ones.
+-- about: The driver counts a GPU as busy when its shaders have any work at all. A GPU that the driver has suspended is not asked, because that would wake it.
+-- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others.
+-- sort: node
+-- leave: memory_mhz memory_busy_percent host_memory_bytes hip_peak_bytes pci mhz celsius_most
+-- none: no sensor of an AMD GPU was read: the driver shows no GPU in sysfs, or --no-sensors was given
+-- question: devices
+-- topic: file
+-- column: node                 id        of the driver's topology (KFD)
+-- column: pci                  text      address on the bus
+-- column: seconds              duration  that were looked at
+-- column: asleep_percent       percent   of the looks, those at which the GPU was suspended
+-- column: busy_percent         percent   average load of the shaders
+-- column: busy_most            percent   the highest reading
+-- column: idle_percent         percent   of the seconds, those without any load
+-- column: memory_busy_percent  percent   average load of the memory
+-- column: memory_bytes         bytes     GPU memory in use, at most
+-- column: memory_total_bytes   bytes     GPU memory of the board
+-- column: own_bytes            bytes     held by recorded processes, at most, by the driver
+-- column: others_bytes         bytes     held by other processes, at most, by the driver
+-- column: hip_peak_bytes       bytes     allocated by recorded HIP calls: the sum of the peaks of all recorded processes
+-- column: host_memory_bytes    bytes     host memory that the GPU had in use, at most
+-- column: watts                number    average power
+-- column: watts_most           number    the highest reading
+-- column: celsius_most         number    the highest temperature at the edge
+-- column: mhz                  number    average clock of the shaders
+-- column: memory_mhz           number    average clock of the memory
+WITH change AS (
+  SELECT session, node, start, recorded, bytes - lag(bytes, 1, 0) OVER (PARTITION BY session, node, pid ORDER BY start) AS more
+  FROM gpu_holders
+  WHERE true /*? AND session = :session */),
+running AS (
+  SELECT session, node, recorded, sum(more) OVER (PARTITION BY session, node, recorded ORDER BY start) AS held FROM change),
+held AS MATERIALIZED (
+  SELECT session, node, max(iif(recorded, held, 0)) AS own, max(iif(recorded, 0, held)) AS others FROM running GROUP BY session, node),
+asked AS MATERIALIZED (
+  SELECT t.session, t.node, sum(m.peak) AS peak
+  FROM device_truth t
+  JOIN memory_totals m ON m.session = t.session AND m.pid = t.pid AND m.device = t.device
+  WHERE t.node IS NOT NULL AND m.memory = 'device' /*? AND t.session = :session */
+  GROUP BY t.session, t.node)
+SELECT g.node, g.pci, sum(g.duration) AS seconds, round(100.0 * sum(g.asleep) / sum(g.looks), 1) AS asleep_percent,
+       round(sum(g.busy_percent * g.duration) / sum(iif(g.busy_percent IS NULL, NULL, g.duration)), 1) AS busy_percent,
+       max(g.busy_percent_most) AS busy_most,
+       round(100.0 * sum(iif(g.busy_percent_most = 0, g.duration, 0)) / sum(iif(g.busy_percent IS NULL, NULL, g.duration)), 1) AS idle_percent,
+       round(sum(g.memory_busy_percent * g.duration) / sum(iif(g.memory_busy_percent IS NULL, NULL, g.duration)), 1) AS memory_busy_percent,
+       max(g.memory_most) AS memory_bytes, max(g.memory_total) AS memory_total_bytes,
+       (SELECT h.own FROM held h WHERE h.session = g.session AND h.node = g.node) AS own_bytes,
+       (SELECT h.others FROM held h WHERE h.session = g.session AND h.node = g.node) AS others_bytes,
+       (SELECT a.peak FROM asked a WHERE a.session = g.session AND a.node = g.node) AS hip_peak_bytes,
+       max(g.host_memory_most) AS host_memory_bytes,
+       round(sum(g.watts * g.duration) / sum(iif(g.watts IS NULL, NULL, g.duration)), 1) AS watts, round(max(g.watts_most), 1) AS watts_most,
+       round(max(g.celsius_most), 1) AS celsius_most,
+       round(sum(g.mhz * g.duration) / sum(iif(g.mhz IS NULL, NULL, g.duration))) AS mhz,
+       round(sum(g.memory_mhz * g.duration) / sum(iif(g.memory_mhz IS NULL, NULL, g.duration))) AS memory_mhz
+FROM gpu_samples g
+WHERE true /*? AND g.session = :session */ /*? AND g.start >= :from */ /*? AND g.start < :to */
+GROUP BY g.session, g.node
