@@ -74,19 +74,23 @@ std::vector<GpuSample> SensorWatch::finish() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
+  end_seconds();
+  return take();
+}
+
+void SensorWatch::end_seconds() {
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu)
     if (!seconds_[gpu].empty()) keep(gpu, clock_.now());
-  return take();
 }
 
 void SensorWatch::run() {
   auto next = std::chrono::steady_clock::now();
   for (std::unique_lock lock(mutex_); !ends_;) {
-    if (!paused_) {
-      lock.unlock();
-      look();
-      lock.lock();
-    }
+    const bool looks = !paused_;
+    lock.unlock();
+    if (looks) look();
+    else end_seconds();
+    lock.lock();
     next = std::max(next + kPeriod, std::chrono::steady_clock::now());  // after a slow driver, no hurry
     wake_.wait_until(lock, next, [this] { return ends_; });
   }

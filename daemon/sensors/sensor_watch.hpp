@@ -44,6 +44,7 @@ class SensorWatch {
  private:
   void run();
   void look();
+  void end_seconds();  // what was read so far, as shorter seconds
   void keep(std::size_t gpu, std::int64_t now);
 
   const std::vector<GpuSensors> gpus_;

@@ -66,6 +66,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
 // A recording without sensors is better than none.
 void Recording::watch_sensors(const KfdTopology& topology) {
   sensors_ = std::make_unique<SensorWatch>(sensors_of(options_.sysfs_root, topology), clock_);
+  sensors_->pause(options_.delay_ns.has_value());
   if (const auto started = sensors_->start(); !started) log::error("{}", started.error().text());
 }
 
@@ -79,7 +80,6 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
-  if (options_.delay_ns && sensors_) sensors_->pause(true);
 }
 
 // --delay and --duration: events outside of the window are not recorded.

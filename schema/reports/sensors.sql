@@ -3,18 +3,18 @@
 -- about: The driver counts a GPU as busy when its shaders have any work at all. A GPU that the driver has suspended is not asked, because that would wake it.
 -- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others.
 -- sort: node
--- leave: memory_mhz memory_busy_percent host_memory_bytes hip_peak_bytes pci mhz celsius_most
+-- leave: memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes pci mhz celsius_most watts_most
 -- none: no sensor of an AMD GPU was read: the driver shows no GPU in sysfs, or --no-sensors was given
 -- question: devices
 -- topic: file
 -- column: node                 id        of the driver's topology (KFD)
 -- column: pci                  text      address on the bus
 -- column: seconds              duration  that were looked at
--- column: asleep_percent       percent   of the looks, those at which the GPU was suspended
--- column: busy_percent         percent   average load of the shaders
--- column: busy_most            percent   the highest reading
--- column: idle_percent         percent   of the seconds, those without any load
--- column: memory_busy_percent  percent   average load of the memory
+-- column: asleep_percent       number    percent of the looks, those at which the GPU was suspended
+-- column: busy_percent         number    average load of the shaders, in percent
+-- column: busy_most            number    its highest reading
+-- column: idle_percent         number    percent of the seconds, those without any load
+-- column: memory_busy_percent  number    average load of the memory, in percent
 -- column: memory_bytes         bytes     GPU memory in use, at most
 -- column: memory_total_bytes   bytes     GPU memory of the board
 -- column: own_bytes            bytes     held by recorded processes, at most, by the driver

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "sensors/sensor_watch.hpp"
 
@@ -141,7 +142,7 @@ TEST_F(SensorTree, AWatchGivesTheLastSecondAtItsEnd) {
   ASSERT_TRUE(watch.start());
   std::vector<GpuSample> samples;
   // A loaded machine may begin the thread late.
-  while (samples.empty()) samples = watch.take();
+  while ((samples = watch.take()).empty()) std::this_thread::yield();
   for (GpuSample& last : watch.finish()) samples.push_back(last);
   for (const GpuSample& sample : samples) {
     EXPECT_EQ(sample.node, 1);
@@ -158,6 +159,15 @@ TEST_F(SensorTree, APausedWatchDoesNotLook) {
   watch.pause(true);
   ASSERT_TRUE(watch.start());
   EXPECT_THAT(watch.finish(), IsEmpty());
+}
+
+TEST_F(SensorTree, APauseEndsTheSecond) {
+  device("gpu_busy_percent", "37\n");
+  SensorWatch watch({sensors()}, SessionClock{});
+  ASSERT_TRUE(watch.start());
+  while (watch.take().empty()) std::this_thread::yield();
+  watch.pause(true);
+  while (watch.take().empty()) std::this_thread::yield();  // for ever if it only ended with the recording
 }
 
 TEST(SensorWatch, NeedsNoThreadWithoutGpus) {
