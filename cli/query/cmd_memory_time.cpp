@@ -21,8 +21,7 @@
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kMostColumns = 72, kFewestColumns = 20, kScale = 12;  // kScale: in front of a plot
-constexpr std::size_t kMostPlots = 8, kMostPlotLines = 32;                  // of all plots together
+constexpr std::size_t kMostPlots = 8, kMostPlotLines = 32;  // of all plots together
 
 // The memory of one kind that one process has on one device; with --merge that all processes have.
 struct Series {
@@ -38,12 +37,6 @@ struct Series {
 struct Span {
   std::int64_t first = 0, last = 0;
 };
-
-std::size_t columns_of(const Context& context) {
-  const std::size_t width = context.output.style.terminal.width,
-                    room = width == 0 ? kMostColumns : width - std::min<std::size_t>(width, kScale + 2);
-  return std::clamp(room, kFewestColumns, kMostColumns);
-}
 
 // A merged report has no processes that tell one series from another.
 std::string_view page_for(const Context& context, std::string_view page) {
@@ -85,7 +78,7 @@ Result<void> extend_to_the_end(const Context& context, Recording& recording, Spa
 // Each column: the most that was in use in its time, or what was in use before it.
 Result<void> read_columns(const Context& context, Recording& recording, const std::string& rows, Span span,
                           std::map<std::string, Series>& all) {
-  const std::size_t width = span.last > span.first ? columns_of(context) : 1;
+  const std::size_t width = span.last > span.first ? plot_columns(context.output.style.terminal.width) : 1;
   auto columns = named_rows(context, recording, over(rows, page_for(context, "memory_columns")),
                             {{":first", span.first},
                              {":width", static_cast<std::int64_t>(width)},
@@ -140,25 +133,14 @@ std::string title(const Context& context, const Series& s, std::string_view left
   return fmt::format("{}, {}: {}", who, what, figures(context, s, left));
 }
 
-// The scale stands in front: the most that the plot shows beside the topmost line.
 std::string plot_text(const Context& context, const Series& s, std::size_t height) {
-  const bool utf8 = context.output.style.terminal.utf8;
-  std::string text;
-  bool first = true;
-  const std::int64_t most = *std::ranges::max_element(s.columns);
-  for (std::string line : plot(s.columns, height, utf8)) {
-    line.resize(line.find_last_not_of(' ') + 1);
-    text += fmt::format("{:>{}} {}{}\n", first ? table::human_bytes(most) : "", kScale - 2, utf8 ? "│" : "|", line);
-    first = false;
-  }
-  return text;
+  return plot_with_scale(s.columns, {.height = height, .utf8 = context.output.style.terminal.utf8},
+                         table::human_bytes(*std::ranges::max_element(s.columns)));
 }
 
 std::string axis(const Context& context, Span span, std::size_t width) {
-  const std::string from = table::human_time(span.first, context.settings.units),
-                    to = table::human_time(span.last, context.settings.units);
-  const std::size_t between = width - std::min(width, from.size() + to.size());
-  return std::string(kScale, ' ') + from + std::string(std::max<std::size_t>(1, between), ' ') + to + "\n";
+  return time_axis(table::human_time(span.first, context.settings.units),
+                   table::human_time(span.last, context.settings.units), width);
 }
 
 Result<void> print_part(Context& context, const char* heading, const std::vector<const Series*>& part, Span span,

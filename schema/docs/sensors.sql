@@ -5,6 +5,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
  || 'that use the GPU count, not only recorded ones. NULL: the driver gave no such value'),
 ('gpu_samples', 'session', 'integer', '', 'sessions.id'),
 ('gpu_samples', 'node', 'integer', '', 'node of the driver''s topology (KFD), as in device_nodes'),
+('gpu_samples', 'name', 'text', '', 'the chip, as the driver names it'),
 ('gpu_samples', 'pci', 'text', '', 'PCI address'),
 ('gpu_samples', 'start', 'integer', 'ns', 'first look of the second'),
 ('gpu_samples', 'duration', 'integer', 'ns', 'until the first look of the next'),

@@ -3,11 +3,12 @@
 -- about: The driver counts a GPU as busy when its shaders have any work at all. A GPU that the driver has suspended is not asked, because that would wake it.
 -- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others.
 -- sort: node
--- leave: memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes pci mhz celsius_most watts_most
+-- leave: memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes name pci mhz celsius_most watts_most
 -- none: no sensor of an AMD GPU was read: the driver shows no GPU in sysfs, or --no-sensors was given
 -- question: devices
 -- topic: file
 -- column: node                 id        of the driver's topology (KFD)
+-- column: name                 text      of the chip, by the driver
 -- column: pci                  text      address on the bus
 -- column: seconds              duration  that were looked at
 -- column: asleep_percent       number    percent of the looks, those at which the GPU was suspended
@@ -40,7 +41,7 @@ asked AS MATERIALIZED (
   JOIN memory_totals m ON m.session = t.session AND m.pid = t.pid AND m.device = t.device
   WHERE t.node IS NOT NULL AND m.memory = 'device' /*? AND t.session = :session */
   GROUP BY t.session, t.node)
-SELECT g.node, g.pci, sum(g.duration) AS seconds, round(100.0 * sum(g.asleep) / sum(g.looks), 1) AS asleep_percent,
+SELECT g.node, g.name, g.pci, sum(g.duration) AS seconds, round(100.0 * sum(g.asleep) / sum(g.looks), 1) AS asleep_percent,
        round(sum(g.busy_percent * g.duration) / sum(iif(g.busy_percent IS NULL, NULL, g.duration)), 1) AS busy_percent,
        max(g.busy_percent_most) AS busy_most,
        round(100.0 * sum(iif(g.busy_percent_most = 0, g.duration, 0)) / sum(iif(g.busy_percent IS NULL, NULL, g.duration)), 1) AS idle_percent,

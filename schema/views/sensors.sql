@@ -1,7 +1,7 @@
 -- The GPUs' sensors.
 
 CREATE VIEW gpu_samples AS
-SELECT g.session, g.node, k.pci, g.ts AS start, g.dur AS duration, g.looks, g.asleep, g.busy AS busy_percent,
+SELECT g.session, g.node, k.name, k.pci, g.ts AS start, g.dur AS duration, g.looks, g.asleep, g.busy AS busy_percent,
        g.busy_most AS busy_percent_most, g.memory_busy AS memory_busy_percent,
        g.memory_busy_most AS memory_busy_percent_most, CAST(g.vram AS INTEGER) AS memory, g.vram_most AS memory_most,
        k.memory AS memory_total, CAST(g.host_memory AS INTEGER) AS host_memory,

@@ -7,6 +7,7 @@ import pytest
 
 import harness
 from devices import SYSFS
+from queries import on_terminal
 
 MIB = 1 << 20
 FILES = {"gpu_busy_percent": "37", "mem_busy_percent": "12", "mem_info_vram_used": str(3 * MIB), "hwmon/hwmon0/power1_average": "251000000",
@@ -60,6 +61,15 @@ def test_who_holds_memory_is_told(build, record, tmp_path):
     told = dict(zip(head, row))
     assert (told["busy_percent"], told["idle_percent"], told["watts"], told["memory_mhz"]) == ("37", "0", "251", "")
     assert [told[name] for name in ("memory_bytes", "memory_total_bytes", "own_bytes", "others_bytes")] == [str(n) for n in (3 * MIB, 17163091968, 2 * MIB, MIB)]
+
+
+def test_a_terminal_shows_the_load_over_time(build, record, tmp_path):
+    record()
+    text = " ".join(on_terminal(build, [tmp_path / "run.db", "sensors"], NO_COLOR="1").split())
+    assert "GPU of node 1 (navi21, 0000:0a:00.0) busy 37.0 % on average, 37 % at most; without load 0.0 % of" in text
+    assert "memory 3.00 MiB of 16.0 GiB at most; recorded processes held 2.00 MiB, others 1.00 MiB" in text
+    assert "251 W on average, 251 W at most; 64 degrees Celsius at most; shaders at 2300 MHz" in text
+    assert "100 % busy │" in text and "▇" in text
 
 
 def test_a_gpu_that_sleeps_is_not_asked(build, record, sysfs, tmp_path):
