@@ -30,9 +30,6 @@ struct Comparison {
 // out zero, and only with kFewestPairs or more.
 Comparison compare(std::span<const Pair> pairs);
 
-// Student's t of 97.5 %; for degrees of freedom between those of the table that of the smaller one, which claims less.
-double student_975(std::size_t degrees_of_freedom);
-
 double median(std::vector<double> values);  // 0 where there are none
 
 }  // namespace fade::cli::ab

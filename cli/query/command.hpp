@@ -72,6 +72,7 @@ Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);
 Result<void> list_probes(Context& context);
+Result<void> compare_recordings(Context& context);
 Result<void> show_devices(Context& context, Recording& recording);
 Result<void> show_stacks(Context& context, Recording& recording);
 Result<void> show_flame(Context& context, Recording& recording);

@@ -20,6 +20,7 @@ const std::vector<Command>& commands() {
        export_calls, nullptr, 0},
       {"sql", "Run your own SELECT: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "Open the recording in sqlite3, for reading", open_shell, nullptr, 0},
+      {"diff", "What changed from one recording to another: diff BEFORE AFTER", nullptr, compare_recordings, 2},
       {"info", "The file: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
       {"index", "Add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
       {"list", "Recordings in this directory", nullptr, list_recordings, 1},

@@ -15,14 +15,15 @@ struct Synonym {
   std::string_view word, report;
 };
 constexpr Synonym kSynonyms[] = {
-    {"hotspots", "top"},        {"functions", "top"},        {"profile", "top"},       {"hot", "top"},
-    {"crash", "postmortem"},    {"crashes", "postmortem"},   {"hang", "postmortem"},   {"hangs", "postmortem"},
-    {"deadlock", "postmortem"}, {"backtrace", "postmortem"}, {"gpu", "devices"},       {"gpus", "devices"},
-    {"device", "devices"},      {"memory-leaks", "leaks"},   {"leak", "leaks"},        {"out-of-memory", "oom"},
-    {"mem", "memory"},          {"failures", "errors"},      {"error", "errors"},      {"flamegraph", "flame"},
-    {"flame-graph", "flame"},   {"stack", "stacks"},         {"backtraces", "stacks"}, {"stragglers", "ranks"},
-    {"rank", "ranks"},          {"kernel", "kernels"},       {"memcpy", "copies"},     {"transfers", "copies"},
-    {"diagnose", "findings"},   {"diagnosis", "findings"},   {"problems", "findings"}, {"version", "info"},
+    {"hotspots", "top"},        {"functions", "top"},        {"profile", "top"},        {"hot", "top"},
+    {"crash", "postmortem"},    {"crashes", "postmortem"},   {"hang", "postmortem"},    {"hangs", "postmortem"},
+    {"deadlock", "postmortem"}, {"backtrace", "postmortem"}, {"gpu", "devices"},        {"gpus", "devices"},
+    {"device", "devices"},      {"memory-leaks", "leaks"},   {"leak", "leaks"},         {"out-of-memory", "oom"},
+    {"mem", "memory"},          {"failures", "errors"},      {"error", "errors"},       {"flamegraph", "flame"},
+    {"flame-graph", "flame"},   {"stack", "stacks"},         {"backtraces", "stacks"},  {"stragglers", "ranks"},
+    {"rank", "ranks"},          {"kernel", "kernels"},       {"memcpy", "copies"},      {"transfers", "copies"},
+    {"compare", "diff"},        {"diagnose", "findings"},    {"diagnosis", "findings"}, {"problems", "findings"},
+    {"version", "info"},
 };
 
 // What users of other tools look for and fade does not have yet, with what comes nearest.
@@ -35,8 +36,6 @@ constexpr Missing kMissing[] = {
     {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
     {"html", "fade-query summary -o FILE.txt      for text; fade-query flame -f speedscope for a viewer"},
     {"report", "fade-query summary -o FILE.txt      for text; fade-query flame -f speedscope for a viewer"},
-    {"diff", "fade-run --ab RULES -- PROGRAM      compares a program with and without an override"},
-    {"compare", "fade-run --ab RULES -- PROGRAM      compares a program with and without an override"},
     {"live", "fade-query top --watch      prints it again and again; fade-trace writes each call as it happens"},
     {"serve", "fade-query flame -f speedscope      writes a file for a viewer in the browser"},
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/ab/statistics.hpp"
+#include "cli/table/student.hpp"
 
 namespace fade::cli::ab {
 namespace {
@@ -67,12 +68,12 @@ TEST(Statistics, NoDifferenceAtAllIsNone) {
 }
 
 TEST(Statistics, StudentsTable) {
-  EXPECT_TRUE(std::isinf(student_975(0)));
-  EXPECT_EQ(student_975(1), 12.706);
-  EXPECT_EQ(student_975(4), 2.776);
-  EXPECT_EQ(student_975(30), 2.042);
-  EXPECT_EQ(student_975(35), 2.042) << "the smaller one claims less";
-  EXPECT_EQ(student_975(1000), 1.984);
+  EXPECT_TRUE(std::isinf(table::student_975(0)));
+  EXPECT_EQ(table::student_975(1), 12.706);
+  EXPECT_EQ(table::student_975(4), 2.776);
+  EXPECT_EQ(table::student_975(30), 2.042);
+  EXPECT_EQ(table::student_975(35), 2.042) << "the smaller one claims less";
+  EXPECT_EQ(table::student_975(1000), 1.984);
 }
 
 TEST(Statistics, Median) {
