@@ -41,7 +41,7 @@ run_tsan() {
 }
 # Each line ends the function if it fails.
 checked() {
-  configure dev -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=2 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
+  configure dev -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=4 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
   nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
   nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
   configure tsan -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
